@@ -75,7 +75,7 @@ std::map<std::string, std::string> schema_of(SQLite::Database& database) {
 bool in_memory(const fs::path& file) { return file == ":memory:"; }
 
 void require_database_file(const fs::path& file) {
-  if (file.empty()) throw DbError("the name of the database is empty; allowed is that of a file");
+  if (file.empty()) throw DbError("the name of the database is empty; name a file by --db");
   std::error_code error;
   const fs::file_status status = fs::status(file, error);
   if (!fs::exists(status)) return;

@@ -62,7 +62,7 @@ milliseconds WaitOptions::default_limit() {
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool whole = error == std::errc() && stop == text.data() + text.size();
   if (!whole || value < 0 || value > kLongestLimitSeconds) {
-    throw DbError(fmt::format("{}: '{}': allowed is a whole number of seconds from 0 to {}",
+    throw DbError(fmt::format("{}: '{}': allowed: a whole number of seconds from 0 to {}",
                               kLimitVariable, text, kLongestLimitSeconds));
   }
   return seconds(value);

@@ -119,7 +119,7 @@ void require_folder_of(const std::string& option, const std::string& file) {
     throw InputError(option + " " + file + ": there is no folder " + folder.string());
   }
   if (std::filesystem::is_directory(file, unknown)) {
-    throw InputError(option + " " + file + ": it is a folder; allowed is the name of a file");
+    throw InputError(option + " " + file + ": it is a folder; allowed: the name of a file");
   }
   require_no_special_file(file, "written");
   require_no_database(file);
@@ -147,7 +147,7 @@ std::size_t candidates_asked(const std::string& count, const Space& space) {
   if (!valid.exact || valid.value > static_cast<double>(kMostCandidates)) {
     throw InputError(
         fmt::format("--count all: the space has about {:.3g} valid configurations; "
-                    "allowed are at most {}",
+                    "allowed: at most {}",
                     valid.value, kMostCandidates));
   }
   return static_cast<std::size_t>(std::llround(valid.value));
@@ -172,7 +172,7 @@ std::string drift_text(const ControlDrift& drift) {
   return fmt::format("the control was timed {} times; its time drifted from {:+.1f} to {:+.1f} %{}",
                      drift.times, drift.lowest * kPercent, drift.highest * kPercent,
                      drift.is_steady() ? ""
-                                       : ": CANNOT TELL: the device did not keep its pace, "
+                                       : ": UNRELIABLE: the device was not steady; "
                                          "another process may have used it, or it throttled");
 }
 

@@ -56,7 +56,7 @@ std::string checked_number(const KnownOption& known, const std::string& option,
   const auto result = std::from_chars(value.data(), value.data() + value.size(), number);
   const bool whole = result.ec == std::errc() && result.ptr == value.data() + value.size();
   if (!whole || number < known.low || number > known.high) {
-    refuse(option, "allowed is " + text_of(known));
+    refuse(option, "allowed: " + text_of(known));
   }
   return std::string(known.canonical) + "=" + std::to_string(number);
 }
@@ -72,7 +72,7 @@ std::string checked_define(const std::string& option, const std::string& value,
                           (head.back() == ')' &&
                            head.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRS"
                                                   "TUVWXYZ0123456789_,. ()") == std::string::npos);
-  if (!is_identifier(name) || !parameters) refuse(option, "allowed is -DNAME, -DNAME=VALUE");
+  if (!is_identifier(name) || !parameters) refuse(option, "allowed: -DNAME, -DNAME=VALUE");
   if (name.starts_with("__")) {
     refuse(option, "macros that begin with two underscores belong to the compiler");
   }
@@ -103,7 +103,7 @@ std::string checked_include(const std::string& option, const std::string& value,
     if (!named.insert(real).second) continue;
     roots += (roots.empty() ? "" : ", ") + real.string();
   }
-  refuse(option, "allowed are folders inside " + roots +
+  refuse(option, "allowed: folders inside " + roots +
                      "; the environment variable EVO_INCLUDE_PATH names more, separated by ':'");
 }
 
@@ -168,7 +168,7 @@ class Normaliser {
                       const std::optional<std::string>& value) {
     switch (known.kind) {
       case OptionKind::kFlag:
-        if (value) refuse(option, "allowed is " + text_of(known));
+        if (value) refuse(option, "allowed: " + text_of(known));
         return std::string(known.canonical);
       case OptionKind::kNumber:
         return checked_number(known, option, *value);
@@ -182,7 +182,7 @@ class Normaliser {
     static const std::vector<std::string_view> kTruth = {"true", "false"};
     const auto& choices = known.kind == OptionKind::kBoolean ? kTruth : known.choices;
     if (std::find(choices.begin(), choices.end(), *value) == choices.end()) {
-      refuse(option, "allowed is " + text_of(known));
+      refuse(option, "allowed: " + text_of(known));
     }
     return std::string(known.canonical) + "=" + *value;
   }

@@ -101,7 +101,7 @@ class Reader {
   [[nodiscard]] std::variant<PtxasReport, std::string> result() {
     if (error_.empty() && frames_due_ > 0) error_ = "a function without its stack frame";
     if (!error_.empty()) {
-      return "the report of ptxas cannot be believed: " + error_ +
+      return "the report of ptxas contains unexpected text: " + error_ +
              " (does the source print text that looks like one?)";
     }
     if (!has_frame_ || !has_usage_) {

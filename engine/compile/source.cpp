@@ -92,7 +92,7 @@ class Loader {
     std::string text = read_text_file(file);
     if (text.find('\0') != std::string::npos) throw InputError(who + ": holds a NUL character");
     if (text.starts_with("\xef\xbb\xbf")) {
-      throw InputError(who + ": begins with a byte order mark; allowed is UTF-8 without it");
+      throw InputError(who + ": begins with a byte order mark; allowed: UTF-8 without it");
     }
     return text;
   }
@@ -105,7 +105,7 @@ class Loader {
                               directive.name + " " + directive.argument;
       const std::optional<std::string> name = included_name(directive);
       if (!name || directive.name != "include") {
-        throw InputError(who + ": allowed is #include with the name of a file");
+        throw InputError(who + ": allowed: #include with the name of a file");
       }
       take(*name, directive.argument[0] == '<', folder, who, source);
     }

@@ -144,7 +144,7 @@ std::vector<std::string> check_text(const std::string& name, const std::string& 
     if (!kept.contains(macro)) continue;
     throw InputError(name + ":" + std::to_string(directive.line) + ": #" + directive.name + " " +
                      macro + ": the compiler is given this macro, and the kernel would run with " +
-                     "another value than the configuration says; allowed is a default inside " +
+                     "another value than the configuration says; allowed: a default inside " +
                      "#ifndef " + macro + ", or inside a switch that a -D option of " +
                      "\"compiler_options\" turns off");
   }

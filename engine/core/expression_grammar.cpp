@@ -46,7 +46,7 @@ class Grammar : ExpressionCursor {
    public:
     explicit Level(Grammar& grammar) : grammar_(grammar) {
       if (++grammar_.depth_ > kDeepest) {
-        grammar_.fail_here("nested too deeply; allowed are " + std::to_string(kDeepest) +
+        grammar_.fail_here("nested too deeply; allowed: " + std::to_string(kDeepest) +
                            " levels");
       }
     }
@@ -101,7 +101,7 @@ class Grammar : ExpressionCursor {
 ParsedExpression Grammar::parse() {
   if (text_.size() > kLongestText) {
     fail_expression(text_, kLongestText,
-                    "too long; allowed are " + std::to_string(kLongestText) + " characters");
+                    "too long; allowed: " + std::to_string(kLongestText) + " characters");
   }
   advance();
   const Term whole = choice();
@@ -222,7 +222,7 @@ Term Grammar::comparison() {
   }
   if (is("in") || is("not")) add([&] { return membership(left); });
   if (is_comparison() || is("in") || is("not")) {
-    fail_here("nothing is compared with a list; use parentheses");
+    fail_here("a list cannot be compared; use parentheses");
   }
   return *chain;
 }
@@ -243,7 +243,7 @@ Term Grammar::membership(const Term& left) {
     any = count == 0 ? equal : tree_.add(Operation::kMax, {any, equal});
     comma = take(",");
   }
-  if (count == 0) fail_here("nothing is in an empty list; a value is expected here");
+  if (count == 0) fail_here("the list is empty; a value is expected here");
   if (round && count == 1 && !comma && is(close)) {
     fail_here("one value in parentheses is no list; write [value]");
   }

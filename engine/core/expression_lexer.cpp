@@ -36,8 +36,8 @@ constexpr std::array<Hint, 13> kHints = {{
     {"&", "write && or and"},
     {"|", "write || or or"},
     {"~", "write ! or not"},
-    {"\"", "there are no texts; write the name of the value, such as SWIZZLE_XOR"},
-    {"'", "there are no texts; write the name of the value, such as SWIZZLE_XOR"},
+    {"\"", "texts are not supported; write the name of the value, such as SWIZZLE_XOR"},
+    {"'", "texts are not supported; write the name of the value, such as SWIZZLE_XOR"},
     {";", "one expression is allowed"},
 }};
 
@@ -119,7 +119,7 @@ ExpressionToken ExpressionLexer::number() {
   }
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), token.number);
   if (error != std::errc() || !std::isfinite(token.number)) {
-    fail_expression(expression_, token.begin, "the number " + text + " is beyond a double");
+    fail_expression(expression_, token.begin, "the number " + text + " exceeds the range of a double");
   }
   require_exact(token);
   return token;
@@ -139,7 +139,7 @@ void ExpressionLexer::require_exact(const ExpressionToken& token) const {
   }
   fail_expression(expression_, token.begin,
                   "the whole number " + std::string(token.text) +
-                      " is not exact in a double; allowed are those up to 2^53, and reals such as "
+                      " is not exact in a double; allowed: whole numbers up to 2^53, and reals such as "
                       "1e20");
 }
 

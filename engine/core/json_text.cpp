@@ -67,7 +67,7 @@ class Builder final : public nlohmann::json_sax<Json> {
   bool number_unsigned(number_unsigned_t value) override { return add(value); }
   bool number_float(number_float_t value, const string_t& written) override {
     if (written.find_first_of(".eE") == std::string::npos) {
-      fail(written + ": allowed are whole numbers of 64 bits; a larger real is written as 1e30");
+      fail(written + ": allowed: whole numbers of 64 bits; a larger real is written as 1e30");
     }
     return add(value);
   }
@@ -82,14 +82,14 @@ class Builder final : public nlohmann::json_sax<Json> {
   bool key(string_t& key) override {
     Level& level = levels_.back();
     level.key = std::move(key);
-    if (level.value->contains(level.key)) fail("this key is there twice; allowed is once");
+    if (level.value->contains(level.key)) fail("this key appears twice; remove one");
     return true;
   }
 
   bool parse_error(std::size_t /*offset*/, const std::string& token,
                    const Json::exception& error) override {
     if (dynamic_cast<const Json::out_of_range*>(&error) != nullptr) {
-      fail(shortened(token) + ": allowed are numbers up to 1.7e308");
+      fail(shortened(token) + ": allowed: numbers up to 1.7e308");
     }
     constexpr std::size_t kLongest = 300;
     throw InputError(file_ + ": not JSON: " + shortened(error.what(), kLongest));
@@ -124,7 +124,7 @@ class Builder final : public nlohmann::json_sax<Json> {
 
   Json* insert(Json value) {
     if (++values_ > kMostValues) {
-      fail("too many values; allowed are " + std::to_string(kMostValues) + " in a file");
+      fail("too many values; allowed: " + std::to_string(kMostValues) + " in a file");
     }
     if (levels_.empty()) {
       root_ = std::move(value);
@@ -148,7 +148,7 @@ class Builder final : public nlohmann::json_sax<Json> {
 
   bool open(Json value) {
     if (levels_.size() == kDeepest) {
-      fail("nested too deeply; allowed are " + std::to_string(kDeepest) + " levels");
+      fail("nested too deeply; allowed: " + std::to_string(kDeepest) + " levels");
     }
     levels_.push_back({insert(std::move(value))});
     return true;
@@ -171,13 +171,13 @@ class Builder final : public nlohmann::json_sax<Json> {
 /// less helpful message.
 void require_plain_text(std::string_view text, const std::string& file) {
   if (text.starts_with("\xef\xbb\xbf")) {
-    throw InputError(file + ": begins with a byte order mark; allowed is UTF-8 without it");
+    throw InputError(file + ": begins with a byte order mark; allowed: UTF-8 without it");
   }
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
-    throw InputError(file + ": is empty; allowed is a JSON object {…}");
+    throw InputError(file + ": is empty; allowed: a JSON object {…}");
   }
   if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) {
-    throw InputError(file + ": " + position(text, nul) + ": holds a NUL byte; allowed is text");
+    throw InputError(file + ": " + position(text, nul) + ": holds a NUL byte; allowed: text");
   }
   if (const auto wrong = find_invalid_utf8(text)) {
     throw InputError(file + ": " + position(text, *wrong) + ": is not UTF-8");
@@ -188,7 +188,7 @@ void require_plain_text(std::string_view text, const std::string& file) {
 
 Json parse_json(const std::string& text, const std::string& file) {
   if (text.size() > kLargestJson) {
-    throw InputError(file + ": has " + std::to_string(text.size()) + " bytes; allowed are " +
+    throw InputError(file + ": has " + std::to_string(text.size()) + " bytes; allowed: " +
                      std::to_string(kLargestJson));
   }
   require_plain_text(text, file);

@@ -84,7 +84,7 @@ std::string why_no_macro(std::string_view name) {
   }
   if (name == "SM_COUNT") return "is the device's number of multiprocessors in expressions";
   if (find_expression_word(name) != nullptr || find_expression_function(name) != nullptr) {
-    return "means something in every expression";
+    return "has a fixed meaning in expressions";
   }
   return {};
 }

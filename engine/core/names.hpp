@@ -24,12 +24,12 @@ namespace evo {
 /// True for an architecture as the compilers name it: sm_89, sm_90a, sm_120f.
 [[nodiscard]] bool is_arch(std::string_view text);
 inline constexpr std::string_view kAllowedArch =
-    "allowed is an architecture, such as sm_89 or sm_90a";
+    "allowed: an architecture, such as sm_89 or sm_90a";
 
 /// The allowed form of names of spaces, problems, templates and shapes. They become parts of file
 /// names, tables and commands.
 inline constexpr std::string_view kAllowedName =
-    "allowed are 1 to 100 letters, digits, '.', '_' and '-', the first one no '.' or '-'";
+    "allowed: 1 to 100 letters, digits, '.', '_' and '-', the first one no '.' or '-'";
 
 [[nodiscard]] bool is_plain_name(std::string_view name);
 

@@ -26,7 +26,7 @@ Place named_place() {
 
 [[noreturn]] void fail(const Place& place, const std::string& why) {
   throw InputError(place.variable + ": '" + place.folder.string() + "': " + why +
-                   "; allowed is a folder in which files may be made");
+                   "; allowed: a folder in which files may be made");
 }
 
 }  // namespace

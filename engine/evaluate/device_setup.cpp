@@ -174,7 +174,7 @@ std::string too_much_to_interpret(const TuningTask& task) {
   const double bytes = problem.bytes.evaluate(smallest->variables);
   if (flops <= kMostInterpretedFlops && bytes <= kMostInterpretedBytes) return {};
   return fmt::format(
-      "its smallest checked shape, {}, takes {:.2g} operations on {:.2g} bytes; allowed are {:.2g} "
+      "its smallest checked shape, {}, takes {:.2g} operations on {:.2g} bytes; allowed: {:.2g} "
       "and {:.2g}: a small shape with \"check\": true in problem.json makes it possible",
       smallest->name, flops, bytes, kMostInterpretedFlops, kMostInterpretedBytes);
 }

@@ -52,7 +52,7 @@ void add_tolerance(ContentHash& hash, const Tolerance& tolerance, const Shape& s
                              tolerance.relative_l2, tolerance.max_row_error}) {
     if (!(bound >= 0)) {
       throw ProblemError("a tolerance is " + std::to_string(bound) + " on shape '" + shape.name +
-                         "'; allowed is a number of at least 0");
+                         "'; allowed: a number of at least 0");
     }
     add_number(hash, bound);
   }

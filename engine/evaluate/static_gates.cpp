@@ -55,7 +55,7 @@ std::string unset_constants_text(const Problem& problem, const KernelImage& imag
   }
   if (list.empty()) return list;
   return (is_constant ? "__constant__ " : "__device__ ") + list +
-         ": the kernel reads what nothing sets, and finds zeros; " +
+         ": the kernel reads a variable that nothing sets, so it is zero; " +
          (is_constant ? "an argument of \"kind\": \"constant\" sets it"
                       : "arguments of direction \"in\" are given to a kernel") +
          "; where zeros are meant, \"unset_constants\" of problem.json names it";
@@ -66,7 +66,7 @@ namespace {
 /// Why these arguments do not match a kernel's parameters.
 std::string misfit_of(const std::vector<PtxParameter>& parameters,
                       const std::vector<const Argument*>& arguments) {
-  constexpr std::string_view kOrder = "; allowed are arguments in the order of the parameters";
+  constexpr std::string_view kOrder = "; allowed: arguments in the order of the parameters";
   if (parameters.size() != arguments.size()) {
     return fmt::format("the kernel has {} parameters, the launch gives {} arguments{}",
                        parameters.size(), arguments.size(), kOrder);

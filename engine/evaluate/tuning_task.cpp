@@ -185,7 +185,7 @@ std::vector<std::string> TuningTask::warnings() const {
   for (const std::string& macro : macros_never_read(source_, macros)) {
     texts.push_back("warning: " + space().definition().file + ": macro '" + macro +
                     "' is read neither by " + source_.name +
-                    " nor by the launch; its values are one kernel");
+                    " nor by the launch; all its values give the same kernel");
   }
   return texts;
 }

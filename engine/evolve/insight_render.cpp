@@ -138,7 +138,7 @@ std::string head_text(const Insight& insight) {
   text += insight.near_explained
               ? fmt::format("{:.0f} % among the {} within twice the winner's time\n",
                             100 * *insight.near_explained, insight.near_runs)
-              : fmt::format("only {} ran within twice the winner's time, too few to share it out\n",
+              : fmt::format("only {} ran within twice the winner's time, too few for this figure\n",
                             insight.near_runs);
   return text +
          fmt::format(
@@ -167,7 +167,7 @@ std::string insight_text(const CandidateSpace& space, const Insight& insight) {
   text += head_text(insight);
   for (const KnobInsight& knob : insight.knobs) text += knob_text(space, knob);
   if (!insight.interactions.empty()) {
-    text += "together, on top of both alone, in squares of four candidates near the winner\n";
+    text += "joint effects, in addition to both alone, from squares of four candidates near the winner\n";
   }
   for (const InteractionInsight& square : insight.interactions) {
     text += fmt::format("  {} with {}: {:+.1f} % ({})\n",
@@ -175,7 +175,7 @@ std::string insight_text(const CandidateSpace& space, const Insight& insight) {
                         setting(space, square.parameter[1], square.value[1]),
                         log_percent(square.beyond.middle), counted(square.beyond.pairs, "square"));
   }
-  if (!insight.only_failed.empty()) text += "values that only ever failed\n";
+  if (!insight.only_failed.empty()) text += "values that always failed\n";
   for (const ValueInsight& value : insight.only_failed) {
     text +=
         "  " + setting(space, value.parameter, value.value) + ": " + failures_text(value) + "\n";

@@ -57,7 +57,7 @@ Candidate candidate_of(const CandidateSpace& space, const OrderedJson& config,
                        const ProgramPipe& program) {
   if (!config.is_object()) {
     program.fail("proposals: " + shortened(config.dump()) +
-                 ": allowed is an object with a value for each macro");
+                 ": allowed: an object with a value for each macro");
   }
   Candidate candidate;
   for (std::size_t p = 0; p < space.parameter_count(); ++p) {
@@ -73,7 +73,7 @@ Candidate candidate_of(const CandidateSpace& space, const OrderedJson& config,
     candidate.choice.push_back(*index);
   }
   if (config.size() != space.parameter_count()) {
-    program.fail("proposals: " + shortened(config.dump()) + " has a macro that the space lacks");
+    program.fail("proposals: " + shortened(config.dump()) + " has a macro that the space does not have");
   }
   return candidate;
 }
@@ -84,7 +84,7 @@ OrderedJson proposals_of(const std::string& line, const ProgramPipe& program) {
   if (!answer.is_object() || answer.size() != 1 || !answer.contains("proposals") ||
       !answer["proposals"].is_array()) {
     program.fail("it answered " + shortened(printable(line)) +
-                 "; allowed is {\"proposals\": [{\"MACRO\": value, …}, …]}");
+                 "; allowed: {\"proposals\": [{\"MACRO\": value, …}, …]}");
   }
   return answer["proposals"];
 }
@@ -115,7 +115,7 @@ std::vector<Candidate> ProgramStrategy::propose(std::size_t count) {
   for (int idle = 0; proposals.size() < count && seen_.next_unseen(); ++idle) {
     ProgramPipe& asked = program();
     if (idle == kMostIdleAnswers) {
-      asked.fail("it proposed nothing that is new and valid in " + std::to_string(idle) +
+      asked.fail("it proposed no new and valid configuration in " + std::to_string(idle) +
                  " answers, the last one " + shortened(refused.dump()));
     }
     OrderedJson question = {{"propose", count - proposals.size()}};

@@ -44,7 +44,7 @@ void require_same_parameters(const Declarations& declared, const Trial& trial,
   throw InputError("--reference " + reference + ": its parameters " +
                    (other == nullptr ? "" : listed(other->parameters)) + " are not those of " +
                    draft.entry + " " + (kernel == nullptr ? "" : listed(kernel->parameters)) +
-                   "; allowed is a kernel with the same ones, by name and in their order");
+                   "; allowed: a kernel with the same ones, by name and in their order");
 }
 
 /// The kernel's own launch, in the dimensions that the reference uses.
@@ -69,7 +69,7 @@ void draft_reference(const Given& given, const Declarations& declared, const Tri
     draft.reference.kind = DraftReference::Kind::kDefaults;
     draft.assumed.push_back(
         "reference: the default configuration is the reference: other configurations are compared "
-        "with it, and what is wrong in all of them is not found");
+        "with it, and an error common to all of them is not found");
     return;
   }
   const Trial trial = try_named(look, "--reference", given.reference, declared);
@@ -90,7 +90,7 @@ void draft_reference(const Given& given, const Declarations& declared, const Tri
     draft.assumed.push_back(
         "reference: " + given.reference + " is launched as " + draft.entry +
         " is by default, along the dimensions that it uses; --reference-grid and "
-        "--reference-block say otherwise");
+        "--reference-block change it");
   }
 }
 

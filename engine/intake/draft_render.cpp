@@ -234,7 +234,7 @@ std::string problem_text(const Draft& draft) {
   text += shapes_text(draft);
   text += reason_of_tolerance(draft) + key("tolerance", tolerance(draft));
   if (draft.flops == kUnknownFlops) {
-    text += "  // nobody said how many operations a launch has: TFLOP/s mean nothing\n";
+    text += "  // the number of operations per launch was not given, so TFLOP/s are meaningless\n";
   }
   text += key("flops", expression(draft.flops));
   text += key("reference", reference(draft));

@@ -30,7 +30,7 @@ std::vector<Json> values_of(const std::string& name, const std::string& text) {
                                                                    : Json(std::string(value)));
       }
     }
-    if (values.empty()) throw InputError("allowed is at least one value");
+    if (values.empty()) throw InputError("allowed: at least one value");
     return values;
   } catch (const InputError& error) {
     throw InputError("--param " + name + ": " + error.what());

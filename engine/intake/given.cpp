@@ -32,11 +32,11 @@ std::vector<std::string> sizes_of(const std::string& name, const std::string& te
     std::uint64_t number = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
     if (error != std::errc() || end != value.data() + value.size() || number == 0) {
-      refuse("--size", name, text, "allowed are whole numbers from 1: --size " + name + "=1000000");
+      refuse("--size", name, text, "allowed: whole numbers from 1: --size " + name + "=1000000");
     }
     values.emplace_back(value);
   }
-  if (values.empty()) refuse("--size", name, text, "allowed is at least one number");
+  if (values.empty()) refuse("--size", name, text, "allowed: at least one number");
   return values;
 }
 
@@ -84,7 +84,7 @@ Json generator_of(const std::string& name, const std::string& text) {
     Json generator = {{"distribution", known.word}};
     if (parts.size() != known.keys.size() + 1) {
       refuse("--input", name, text,
-             "allowed are normal:MEAN:STD, uniform:LOW:HIGH, integers:LOW:HIGH, constant:VALUE, "
+             "allowed: normal:MEAN:STD, uniform:LOW:HIGH, integers:LOW:HIGH, constant:VALUE, "
              "or a formula such as 'INDEX % 7'");
     }
     for (std::size_t i = 0; i < known.keys.size(); ++i) {
@@ -262,13 +262,13 @@ std::vector<std::string> given_expressions(const std::string& option, const std:
         names.append(names.empty() ? "" : ", ").append(parameter.macro);
       }
       throw InputError(
-          fmt::format("{} {}: allowed are sizes and macros of the space, which are: {}", option,
+          fmt::format("{} {}: allowed: sizes and macros of the space, which are: {}", option,
                       part, names.empty() ? "none; --size and --param give them" : names));
     }
     expressions.push_back(known);
   }
   if (expressions.empty() || expressions.size() > most) {
-    throw InputError(fmt::format("{} {}: allowed are 1 to {} expressions with commas between",
+    throw InputError(fmt::format("{} {}: allowed: 1 to {} expressions with commas between",
                                  option, text, most));
   }
   return expressions;

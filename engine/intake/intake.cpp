@@ -40,7 +40,7 @@ std::string entry_of(const IntakeRequest& request, const T1File& t1, const Decla
   const std::string entry = given.empty() ? declared.kernels.front().name : given;
   if (!may_name_kernel(entry)) {
     throw InputError("--entry " + entry +
-                     ": allowed is the name of a kernel: kernel, ns::kernel, kernel<float, TILE>");
+                     ": allowed: the name of a kernel: kernel, ns::kernel, kernel<float, TILE>");
   }
   const auto known =
       std::find_if(declared.kernels.begin(), declared.kernels.end(),
@@ -114,7 +114,7 @@ void add_open_parameters(const Trial& trial, Draft& draft) {
   for (const auto& [name, value] : trial.guessed) {
     draft.parameters.push_back({name});
     draft.notes.push_back("macro " + name +
-                          ": nothing gives it a value; the code was looked at with " + value);
+                          ": no value is given; the code was analysed with " + value);
   }
 }
 
@@ -260,11 +260,11 @@ void note_assumed_numbers(Draft& draft) {
   });
   if (is_floating && draft.max_abs_error.empty()) {
     draft.assumed.push_back(
-        "tolerance: by the type of the outputs, see problem.json; --tolerance says the largest "
+        "tolerance: by the type of the outputs, see problem.json; set --tolerance to the largest "
         "error of an element");
   }
   if (draft.flops == kUnknownFlops) {
-    draft.assumed.push_back("flops: 1, so that TFLOP/s mean nothing; --flops gives them");
+    draft.assumed.push_back("flops: 1, because it was not given, so TFLOP/s are meaningless; set it by --flops");
   }
 }
 

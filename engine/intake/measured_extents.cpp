@@ -377,7 +377,7 @@ class Measurement {
       argument.kind = Kind::kInOut;
       argument.generator = start_of_output(argument.dtype);
       draft_.notes.push_back("parameter " + argument.name +
-                             ": the kernel leaves elements of it as they are; it is \"inout\"");
+                             ": the kernel leaves some of its elements unchanged, so it becomes \"inout\"");
     }
   }
 

@@ -54,7 +54,7 @@ std::optional<std::size_t> find_word(std::string_view text, std::string_view wor
 
 [[noreturn]] void fail(std::string_view text) {
   throw InputError("'" + std::string(text) +
-                   "': allowed is a list of numbers or texts as in Python: [1, 2], "
+                   "': allowed: a list of numbers or texts as in Python: [1, 2], "
                    "list(range(1, 9)), [2**i for i in range(5)], or + of such");
 }
 

@@ -99,7 +99,7 @@ class Reader {
     if (language.empty() || lower(language) == "cuda") return;
     if (lower(language) != "opencl" && lower(language) != "hip") {
       fail("KernelSpecification.Language: \"" + language +
-           "\": allowed are \"CUDA\", and \"OpenCL\" and \"HIP\" where the kernel compiles as CUDA "
+           "\": allowed: \"CUDA\", and \"OpenCL\" and \"HIP\" where the kernel compiles as CUDA "
            "all the same");
     }
     leave_out("KernelSpecification.Language: \"" + language +
@@ -159,13 +159,13 @@ class Reader {
   [[nodiscard]] std::string size_of(const Json& value, const std::string& key, double least) const {
     std::string text = text_of(value);
     if (text.empty() && !value.is_null() && !value.is_string()) {
-      fail(key + ": " + value.dump() + ": allowed is a number or an expression");
+      fail(key + ": " + value.dump() + ": allowed: a number or an expression");
     }
     const Json number = Json::parse(text, nullptr, false);
     if (!number.is_number()) return text;
     const double size = number.get<double>();
     if (size != std::floor(size) || size < least) {
-      fail(fmt::format("{}: {}: allowed are whole numbers from {}", key, text, least));
+      fail(fmt::format("{}: {}: allowed: whole numbers from {}", key, text, least));
     }
     return text;
   }
@@ -180,7 +180,7 @@ class Reader {
     } else if (const std::string text = size_of(size, "ProblemSize", 1); !text.empty()) {
       found_.problem_size.push_back(text);
     }
-    if (found_.problem_size.size() > 3) fail("ProblemSize: allowed are at most 3 dimensions");
+    if (found_.problem_size.size() > 3) fail("ProblemSize: allowed: at most 3 dimensions");
     constexpr std::array<std::string_view, 3> kDivisors = {"GridDivX", "GridDivY", "GridDivZ"};
     for (std::size_t d = 0; d < kDivisors.size(); ++d) {
       const Json& divisors = find(kernel, {kDivisors[d]});

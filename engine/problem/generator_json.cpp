@@ -54,10 +54,10 @@ Whole read_whole(const JsonReader& reader, std::string_view key, Dtype dtype) {
 Generator read_integers(const JsonReader& reader, Dtype dtype) {
   const Whole low = read_whole(reader, "low", dtype);
   const Whole high = read_whole(reader, "high", dtype);
-  if (low > high) reader.fail("high", "allowed is more than low");
+  if (low > high) reader.fail("high", "allowed: more than low");
   if (!(high > low)) {
     reader.fail("high",
-                "low and high are equal: every element would be; allowed is more than low, "
+                "low equals high, so all elements would be equal; allowed: more than low, "
                 "or {\"distribution\": \"constant\"}");
   }
   return {Distribution::kIntegers, 0, 0, {low.is_negative, low.bits(), high.bits()}};
@@ -83,15 +83,15 @@ void require_fit(const JsonReader& reader, const Generator& generator, Dtype dty
     if (is_within(dtype, value)) continue;
     reader.fail("distribution", "gives values up to " + Json(value).dump() + ", which " +
                                     std::string(to_string(dtype)) +
-                                    " does not hold; allowed is a range within the type's");
+                                    " cannot hold; allowed: a range within the type's");
   }
   const bool is_constant = generator.distribution == Distribution::kConstant;
   if (is_constant && !is_floating(dtype) && generator.first != std::floor(generator.first)) {
-    reader.fail("value", "allowed for " + std::string(to_string(dtype)) + " is a whole number");
+    reader.fail("value", "allowed for " + std::string(to_string(dtype)) + ": a whole number");
   }
   if (!is_constant && encoded(dtype, extremes.low) == encoded(dtype, extremes.high)) {
     reader.fail("distribution", "every element would be the same " + std::string(to_string(dtype)) +
-                                    "; allowed is a wider range, or "
+                                    "; allowed: a wider range, or "
                                     "{\"distribution\": \"constant\"}");
   }
 }
@@ -133,7 +133,7 @@ void set_special(const JsonReader& reader, std::string_view key, bool from, Dtyp
                             has_value(dtype, found->word);
     if (!is_allowed) {
       reader.fail(
-          key, "'" + text + "': allowed for " + std::string(to_string(dtype)) + " are " + allowed);
+          key, "'" + text + "': allowed for " + std::string(to_string(dtype)) + ": " + allowed);
     }
     special.*found->value = !from;
   }
@@ -158,14 +158,14 @@ Generator parse_generator(const JsonReader& reader, Dtype dtype) {
     generator = {Distribution::kNormal, reader.number_or("mean", 0), reader.number_or("std", 1)};
     if (generator.second <= 0) {
       reader.fail("std",
-                  "allowed is more than 0; an input of equal elements is "
+                  "allowed: more than 0; an input of equal elements is "
                   "{\"distribution\": \"constant\"}");
     }
   } else if (kind == "constant") {
     generator = {Distribution::kConstant, reader.number("value"), 0};
   } else {
     generator = {Distribution::kUniform, reader.number("low"), reader.number("high")};
-    if (generator.second <= generator.first) reader.fail("high", "allowed is more than low");
+    if (generator.second <= generator.first) reader.fail("high", "allowed: more than low");
   }
   if (kind != "integers") require_fit(reader, generator, dtype);
   if (kind != "constant") generator.special = read_special(reader, dtype);

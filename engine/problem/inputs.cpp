@@ -21,7 +21,7 @@ class FormulaValues {
       const auto known = values.find(name);
       if (name != kIndex && known == values.end()) {
         throw ProblemError(argument.formula->described({}) + ": unknown name '" + name +
-                           "'; allowed are INDEX, shape variables and macros of the problem");
+                           "'; allowed: INDEX, shape variables and macros of the problem");
       }
       slots_.push_back(name == kIndex ? 0 : known->second);
     }

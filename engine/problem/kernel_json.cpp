@@ -19,7 +19,7 @@ constexpr std::size_t kMostParameters = 1000;
 
 std::vector<Expression> parse_dimensions(const JsonReader& reader, std::string_view key) {
   const Json& list = reader.array(key);
-  if (list.empty() || list.size() > 3) reader.fail(key, "allowed are one to three dimensions");
+  if (list.empty() || list.size() > 3) reader.fail(key, "allowed: one to three dimensions");
   std::vector<Expression> dimensions;
   for (const Json& entry : list) {
     const Json wrapped = {{std::string(key), entry}};
@@ -64,7 +64,7 @@ std::filesystem::path parse_source(const JsonReader& reader, const std::filesyst
   }
   if (!lies_beside(folder, source)) {
     reader.fail("source", "is " + std::filesystem::canonical(source).string() +
-                              ", outside of the folder of problems; allowed are files inside");
+                              ", outside of the folder of problems; allowed: files inside");
   }
   return source;
 }
@@ -73,7 +73,7 @@ std::string parse_entry(const JsonReader& reader) {
   std::string entry = reader.string("entry");
   if (!may_name_kernel(entry)) {
     reader.fail("entry",
-                "allowed is the name of a kernel: kernel, ns::kernel, kernel<float, TILE_N>");
+                "allowed: the name of a kernel: kernel, ns::kernel, kernel<float, TILE_N>");
   }
   return entry;
 }
@@ -108,7 +108,7 @@ std::vector<KernelStep> parse_steps(const JsonReader& reader,
   }
   for (const char* key : {"entry", "grid", "block", "dynamic_shared_bytes"}) {
     if (!reader.has(key)) continue;
-    reader.fail(key, "stands beside \"steps\"; allowed is one of the two: each step has its own");
+    reader.fail(key, "cannot be combined with \"steps\", because each step has its own");
   }
   for (const JsonReader& entry : reader.children("steps", kMostSteps)) {
     KernelStep step = parse_step(entry);
@@ -117,7 +117,7 @@ std::vector<KernelStep> parse_steps(const JsonReader& reader,
     entry.finish();
     steps.push_back(std::move(step));
   }
-  if (steps.empty()) reader.fail("steps", "allowed is at least one step");
+  if (steps.empty()) reader.fail("steps", "allowed: at least one step");
   return steps;
 }
 

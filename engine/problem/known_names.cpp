@@ -85,7 +85,7 @@ void require_own_macros(const Problem& problem, const std::vector<std::string>& 
   const std::string file = (problem.folder / "problem.json").string();
   const auto refuse = [&](const std::string& macro, const std::string& where) {
     throw ProblemError(space_file + ": parameters: macro '" + macro + "' is also in " + file +
-                       ": " + where + "; allowed is a name that only one of them has");
+                       ": " + where + "; allowed: a name that only one of them has");
   };
   for (const std::string& macro : macros) {
     for (const auto& [own, unused] : problem.shape_macros) {

@@ -165,15 +165,15 @@ class NpyFile {
 
   [[nodiscard]] std::vector<std::byte> as(Dtype dtype, std::size_t count) const {
     if (header_.order != "False") {
-      fail("in Fortran order; allowed is C order (numpy.ascontiguousarray)");
+      fail("in Fortran order; allowed: C order (numpy.ascontiguousarray)");
     }
     const std::optional<std::uint64_t> elements = elements_of(header_.shape);
     if (!elements) {
-      fail("its shape is (" + std::string(header_.shape) + "); allowed here are " +
+      fail("its shape is (" + std::string(header_.shape) + "); allowed here: " +
            std::to_string(count) + " elements");
     }
     if (*elements != count) {
-      fail("has " + std::to_string(*elements) + " elements; allowed here are " +
+      fail("has " + std::to_string(*elements) + " elements; allowed here: " +
            std::to_string(count));
     }
     const std::string_view type = header_.type;
@@ -183,7 +183,7 @@ class NpyFile {
     const bool is_raw = type == (size_of(dtype) == 1 ? "|V1" : "|V2") || type == "<f1";
     if (!known && !(is_raw && size_of(dtype) <= 2)) {
       fail("has elements of type '" + std::string(type) +
-           "'; allowed are little-endian floats, integers of 8 to 64 bits, and raw bytes of "
+           "'; allowed: little-endian floats, integers of 8 to 64 bits, and raw bytes of "
            "the element's size");
     }
     require_bytes(count * size_of(dtype));

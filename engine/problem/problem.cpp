@@ -24,7 +24,7 @@ double bound(const Expression& expression, const Values& values, double most = k
   const double value = expression.evaluate(values);
   if (value >= 0 && value <= most) return value;
   throw ProblemError(expression.described(values) + ": this bound is " + number_text(value) +
-                     "; allowed is a number ≥ 0" + (most == 1 ? " and ≤ 1" : ""));
+                     "; allowed: a number ≥ 0" + (most == 1 ? " and ≤ 1" : ""));
 }
 
 double scalar_value(const Expression& expression, Dtype dtype, const std::string& name,
@@ -43,7 +43,7 @@ double scalar_value(const Expression& expression, Dtype dtype, const std::string
   }
   throw ProblemError(expression.described(values) + ": the value of scalar '" + name + "' is " +
                      number_text(value) + ", which " + std::string(to_string(dtype)) +
-                     " does not hold; allowed is a " +
+                     " does not hold; allowed: a " +
                      (is_floating(dtype) ? "number" : "whole number") + " within the type's range");
 }
 
@@ -84,7 +84,7 @@ std::size_t Argument::bytes(const Values& values, const Expression& extent) cons
   if (count < 0 || count != std::floor(count) ||
       count * static_cast<double>(size_of(dtype)) > kMostBytes) {
     throw ProblemError(extent.described(values) + ": the extent of argument '" + name + "' is " +
-                       number_text(count) + "; allowed is a whole number of elements, in all at " +
+                       number_text(count) + "; allowed: a whole number of elements, in all at " +
                        "most 1 TiB (2^40 bytes)");
   }
   return static_cast<std::size_t>(count) * size_of(dtype);
@@ -98,7 +98,7 @@ std::size_t Argument::compared_bytes(const Values& values) const {
   const bool is_whole = count >= 1 && count == std::floor(count);
   if (!is_whole || count > static_cast<double>(elements)) {
     throw ProblemError(fmt::format(
-        "{}: of argument '{}' the first {} elements are to be compared; allowed is a whole number "
+        "{}: argument '{}': {} elements are to be compared; allowed: a whole number "
         "from 1 to its extent, {}",
         compared->described(values), name, number_text(count), elements));
   }
@@ -112,7 +112,7 @@ TextureSpec Argument::texture_spec(const Values& values) const {
       return static_cast<std::size_t>(value);
     }
     throw ProblemError(
-        fmt::format("{}: the {} of texture '{}' is {}; allowed is a whole number of texels from 1",
+        fmt::format("{}: the {} of texture '{}' is {}; allowed: a whole number of texels from 1",
                     expression.described(values), key, name, number_text(value)));
   };
   TextureSpec spec = texture->spec;
@@ -133,7 +133,7 @@ std::size_t Argument::row_length(const Values& values) const {
   const bool whole = length >= 1 && length == std::floor(length);
   if (!whole || std::fmod(static_cast<double>(elements), length) != 0) {
     throw ProblemError(row->described(values) + ": the row of argument '" + name + "' is " +
-                       number_text(length) + "; allowed is a whole number that divides its " +
+                       number_text(length) + "; allowed: a whole number that divides its " +
                        std::to_string(elements) + " elements");
   }
   return static_cast<std::size_t>(length);

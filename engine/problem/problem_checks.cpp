@@ -17,7 +17,7 @@ void require_distinct_names(const Problem& problem, const std::string& file) {
     const std::string& name = problem.arguments[i].name;
     if (names.insert(name).second) continue;
     throw ProblemError(file + ": arguments[" + std::to_string(i) + "].name: \"" + name +
-                       "\": an argument before it has this name; allowed is another");
+                       "\": an earlier argument has this name; choose another");
   }
 }
 
@@ -46,7 +46,7 @@ void require_workspaces(const Problem& problem, const std::string& file) {
     for (const auto& [name, extent] : kernel.workspace) {
       if (known.contains(name)) continue;
       throw ProblemError(file + ": templates." + kernel.name + ".workspace." + name + ": " +
-                         extent.text() + ": allowed are the names of workspace arguments: " +
+                         extent.text() + ": allowed: the names of workspace arguments: " +
                          (allowed.empty() ? "there are none" : allowed));
     }
   }
@@ -94,7 +94,7 @@ void require_constants_last(const Problem& problem, const std::string& file) {
   for (const Argument& argument : problem.arguments) {
     if (behind && !argument.is_constant()) {
       throw ProblemError(file + ": arguments: '" + argument.name +
-                         "' stands behind a __constant__ variable; allowed are parameters of the "
+                         "' follows a __constant__ variable; list the parameters of the "
                          "kernel first, then arguments of \"kind\": \"constant\"");
     }
     behind = argument.is_constant();
@@ -105,7 +105,7 @@ void require_constants_last(const Problem& problem, const std::string& file) {
 void require_own_reference_macros(const Problem& problem, const std::string& file) {
   const auto refuse = [&](const std::string& name, const std::string& where) {
     throw ProblemError(file + ": reference.macros." + name + ": " + where +
-                       " has this name and is given to the reference as well; allowed is another");
+                       " has this name and is also given to the reference; choose another");
   };
   for (const auto& [name, value] : problem.reference.macros) {
     if (problem.let.contains(name)) refuse(name, "let." + name);
@@ -127,14 +127,14 @@ void require_judged(const Problem& problem, const std::string& file) {
     const bool by_shape = depends_only_on(argument.size, problem.shapes.front().variables);
     if (!by_shape && !argument.is_sized_by_macros) {
       throw ProblemError(where + ".extent: '" + argument.size.text() +
-                         "': allowed are shape variables; for out also macros of the space, where "
+                         "': allowed: shape variables; for out also macros of the space, where "
                          "the problem has a \"check\" program");
     }
     if (argument.compared &&
         (argument.is_sized_by_macros ||
          !depends_only_on(*argument.compared, problem.shapes.front().variables))) {
       throw ProblemError(where + ".compare: '" + argument.compared->text() +
-                         "': allowed is true, false or, where the extent depends on the shape "
+                         "': allowed: true, false or, where the extent depends on the shape "
                          "alone, a number of elements as an expression of shape variables");
     }
     if (argument.is_sized_by_macros && argument.row) {
@@ -175,7 +175,7 @@ void require_outputs(const Problem& problem, const std::string& file) {
 void require_own_formulas(const Problem& problem, const std::string& file) {
   const auto refuse = [&](const std::string& name, const std::string& where) {
     throw ProblemError(file + ": let." + name + ": " + where +
-                       " has this name; allowed is another");
+                       " has this name; choose another");
   };
   for (const auto& [name, formula] : problem.let) {
     for (const auto& [macro, unused] : problem.shape_macros) {
@@ -192,7 +192,7 @@ void require_positive(const Expression& expression, const Values& values) {
   const double value = expression.evaluate(values);
   if (value > 0) return;
   throw ProblemError(expression.described(values) + ": is " + Json(value).dump() +
-                     "; allowed is more than 0");
+                     "; allowed: more than 0");
 }
 
 /// Evaluates the expressions that depend on the shape alone. If an expression depends on macros, an
@@ -226,7 +226,7 @@ Values macros_of(const Problem& problem, const Shape& shape) {
     if (variable == shape.variables.end() || variable->second == macros[macro]) continue;
     throw ProblemError(expression.described(shape.variables) + ": macro '" + macro + "' is " +
                        Json(macros[macro]).dump() + ", the shape's variable of this name " +
-                       Json(variable->second).dump() + "; allowed is another name");
+                       Json(variable->second).dump() + "; choose another name");
   }
   return macros;
 }

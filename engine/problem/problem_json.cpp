@@ -32,7 +32,7 @@ void require_plain_names(const JsonReader& reader, std::string_view key) {
 
 void require_macro_name(const JsonReader& reader, const std::string& name) {
   const std::string why = why_no_macro(name);
-  if (!why.empty()) reader.fail(name, "the name '" + name + "' " + why + "; allowed is another");
+  if (!why.empty()) reader.fail(name, "the name '" + name + "' " + why + "; choose another");
 }
 
 std::vector<Shape> parse_shapes(const JsonReader& reader) {
@@ -53,7 +53,7 @@ std::vector<Shape> parse_shapes(const JsonReader& reader) {
     entry.finish();
     shapes.push_back(std::move(shape));
   }
-  if (shapes.empty()) reader.fail("shapes", "allowed is at least one shape");
+  if (shapes.empty()) reader.fail("shapes", "allowed: at least one shape");
   return shapes;
 }
 
@@ -83,7 +83,7 @@ Settings parse_settings(const JsonReader& reader, const char* key) {
   for (const auto& [macro, value] : reader.object(key).items()) {
     (void)entry.value(macro);
     if (value.is_structured() || value.is_null()) {
-      entry.fail(macro, "allowed is a value of the macro");
+      entry.fail(macro, "allowed: a value of the macro");
     }
     const Json& plain = value.is_boolean() ? Json(value.get<bool>() ? 1 : 0) : value;
     set.emplace_back(macro, plain.is_string() ? plain.get<std::string>() : plain.dump());
@@ -100,7 +100,7 @@ Settings parse_reference_macros(const JsonReader& reader) {
   for (const auto& [name, value] : macros) {
     require_macro_name(entry, name);
     if (value.find_first_of("\n\r") != std::string::npos) {
-      entry.fail(name, "allowed is a value of one line");
+      entry.fail(name, "allowed: a value of one line");
     }
   }
   return macros;
@@ -109,7 +109,7 @@ Settings parse_reference_macros(const JsonReader& reader) {
 std::vector<std::string> parse_program(const JsonReader& reader) {
   std::vector<std::string> words = reader.strings("program");
   if (words.empty() || words.front().empty()) {
-    reader.fail("program", "allowed is a program and its arguments: [\"python3\", \"x.py\"]");
+    reader.fail("program", "allowed: a program and its arguments: [\"python3\", \"x.py\"]");
   }
   return words;
 }
@@ -123,7 +123,7 @@ Reference parse_reference(const JsonReader& reader, const JsonReader& tolerance,
   Reference reference;
   const int kinds = static_cast<int>(reader.has("source")) + static_cast<int>(reader.has("set")) +
                     static_cast<int>(reader.has("files")) + static_cast<int>(reader.has("program"));
-  if (kinds > 1) reader.fail({}, "allowed is one of: " + std::string(kKinds));
+  if (kinds > 1) reader.fail({}, "allowed: one of: " + std::string(kKinds));
   if (reader.has("set")) {
     reference.set = parse_settings(reader, "set");
   } else if (reader.has("program")) {
@@ -133,7 +133,7 @@ Reference parse_reference(const JsonReader& reader, const JsonReader& tolerance,
     for (const auto& [output, unused] : reader.object("files").items()) {
       reference.files[output] = files.string(output);
     }
-    if (reference.files.empty()) reader.fail("files", "allowed is a .npy file for each output");
+    if (reference.files.empty()) reader.fail("files", "allowed: a .npy file for each output");
   } else {
     reference.macros = parse_reference_macros(reader);
     reference.kernel = parse_kernel(reader, std::string(kReference), tolerance, folder, parameters);
@@ -160,7 +160,7 @@ std::vector<KernelSpec> parse_templates(const JsonReader& reader, const JsonRead
   for (const auto& [name, unused] : reader.object("templates").items()) {
     kernels.push_back(parse_kernel(list.child(name), name, tolerance, folder, parameters));
   }
-  if (kernels.empty()) reader.fail("templates", "allowed is at least one template");
+  if (kernels.empty()) reader.fail("templates", "allowed: at least one template");
   return kernels;
 }
 
@@ -190,7 +190,7 @@ std::optional<ProfileSpec> parse_profile(const JsonReader& reader) {
     const bool is_plain = !metric.empty() && std::ranges::all_of(metric, [](char c) {
       return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
     });
-    if (!is_plain) list.fail(name, "allowed is a metric's name: letters, digits, _ and .");
+    if (!is_plain) list.fail(name, "allowed: a metric's name: letters, digits, _ and .");
     spec.metrics.emplace_back(name, metric);
   }
   for (const std::string& name : spec.require.variables()) {
@@ -251,7 +251,7 @@ Problem Problem::parse(const std::string& text, const std::filesystem::path& fol
     has_output |= arguments.back().is_output() && arguments.back().is_compared;
   }
   if (!has_output)
-    reader.fail("arguments", "allowed is a list with at least one out or inout that is compared");
+    reader.fail("arguments", "allowed: a list with at least one out or inout that is compared");
   std::vector<std::pair<std::string, Expression>> macros = parse_macros(reader);
   const JsonReader tolerance = reader.child("tolerance");
   const bool has_bytes = reader.has("bytes");

@@ -86,7 +86,7 @@ std::string last_words(const std::string& output) {
   for (std::string line; std::getline(lines, line);) {
     if (line.find_first_not_of(" \t\r") != std::string::npos) last = line;
   }
-  return printable(last.empty() ? "it said nothing" : last);
+  return printable(last.empty() ? "it printed nothing" : last);
 }
 
 NcuFailure failure_in(const ProgramEnd& end, const std::string& said) {
@@ -95,11 +95,11 @@ NcuFailure failure_in(const ProgramEnd& end, const std::string& said) {
   }
   if (said.find("ERR_NVGPUCTRPERM") != std::string::npos) {
     return {
-        "no right to read the card's performance counters (ERR_NVGPUCTRPERM): run as root, or have "
+        "no permission to read the card's performance counters (ERR_NVGPUCTRPERM): run as root, or have "
         "the driver's option NVreg_RestrictProfilingToAdminUsers set to 0"};
   }
   if (end.kind == ProgramEnd::Kind::kTooLong) return {"Nsight Compute did not end in time"};
-  return {"Nsight Compute counted nothing: " + last_words(said)};
+  return {"Nsight Compute measured nothing: " + last_words(said)};
 }
 
 }  // namespace

@@ -134,7 +134,7 @@ void require_same(const StoredRun& run, const RunInfo& like, const Resumption& r
   const RunInfo& was = run.info;
   const std::string name = "--resume: run " + std::to_string(run.id);
   if (const std::string found = difference(was, like); !found.empty()) {
-    throw InputError(name + " is on " + found + "; allowed is the same");
+    throw InputError(name + " is on " + found + "; resume it on the same");
   }
   if (aim_of(was) != aim_of(like)) {
     throw InputError(name + " is a " + aim_of(was) + ", and this is a " + aim_of(like));
@@ -160,7 +160,7 @@ void require_same(const StoredRun& run, const RunInfo& like, const Resumption& r
   for (const auto& [option, old_value, new_value] : fixed) {
     if (is_given(resumption, option) && old_value != new_value) {
       throw InputError(option + " " + new_value + ": run " + std::to_string(run.id) +
-                       " is continued with its own, " + old_value);
+                       " can only be continued with its own, " + old_value);
     }
   }
 }

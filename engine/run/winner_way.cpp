@@ -14,7 +14,7 @@ namespace {
 /// The share of the time for choosing the order of the steps; measuring the steps takes the rest.
 constexpr double kShareToRank = 1.0 / 3;
 
-constexpr const char* kTimeOver = "the time for this was over";
+constexpr const char* kTimeOver = "the time limit was reached";
 
 std::string about(const WayStart& start) {
   return start.name == "default" ? "the default configuration" : "the milestone " + start.name;
@@ -246,7 +246,7 @@ void WayFinder::note_unchecked(WinnerWay& way) {
   for (std::size_t i = 0; i < path_.size(); ++i) {
     if (node(path_[i]).is_checked) continue;
     std::string& note = way.steps[i].note;
-    note += (note.empty() ? "" : "; ") + std::string("not checked: the time was over");
+    note += (note.empty() ? "" : "; ") + std::string("not checked: the time limit was reached");
   }
 }
 
@@ -266,7 +266,7 @@ FoundWay WayFinder::find(const WayStart& start, double seconds) {
   } catch (const Interrupted& interrupted) {
     if (!interrupted.out_of_time()) throw;
     if (way.steps.empty()) {
-      return {.why_not = "the time was over before " + about(start) + " was timed"};
+      return {.why_not = "the time limit was reached before " + about(start) + " was timed"};
     }
     if (path_.back() != winner_.candidate) {
       way.steps.push_back(described(path_.back(), all_at_once(path_.back(), kTimeOver)));

@@ -51,7 +51,7 @@ ParameterValue read_value(const JsonReader& reader, std::string_view key, const 
     // one.
     constexpr double kExact = 0x1.0p53;
     if (std::fabs(value.get<double>()) >= kExact) {
-      reader.fail(key, value.dump() + ": allowed are integers between -2^53 and 2^53");
+      reader.fail(key, value.dump() + ": allowed: integers between -2^53 and 2^53");
     }
     return {Kind::kInteger, value.dump(), value.get<double>()};
   }
@@ -60,12 +60,12 @@ ParameterValue read_value(const JsonReader& reader, std::string_view key, const 
     if (is_number_in_quotes(value.get_ref<const std::string&>())) {
       reader.fail(key, value.dump() +
                            ": in quotes this is a name, compiled to its place in the list; "
-                           "allowed are numbers, true and false without quotes");
+                           "allowed: numbers, true and false without quotes");
     }
     return {Kind::kName, value.get<std::string>(), 0};
   }
   reader.fail(key, value.dump() +
-                       ": allowed are integers, reals, true and false, or names "
+                       ": allowed: integers, reals, true and false, or names "
                        "of letters, digits and underscores");
 }
 
@@ -77,23 +77,23 @@ std::vector<ParameterValue> read_range(const JsonReader& reader) {
   const std::int64_t to = reader.integer("to");
   const bool grows = reader.has("times");
   const char* key = grows ? "times" : "step";
-  if (grows && reader.has("step")) reader.fail("times", "allowed is one of \"step\", \"times\"");
+  if (grows && reader.has("step")) reader.fail("times", "allowed: one of \"step\", \"times\"");
   const std::int64_t by = reader.integer(key);
-  if (from <= -kExact || from >= kExact) reader.fail("from", "allowed is between -2^53 and 2^53");
-  if (to <= -kExact || to >= kExact) reader.fail("to", "allowed is between -2^53 and 2^53");
-  if (to < from) reader.fail("to", "allowed is at least \"from\", " + std::to_string(from));
-  if (by >= kExact) reader.fail(key, "allowed is less than 2^53");
+  if (from <= -kExact || from >= kExact) reader.fail("from", "allowed: between -2^53 and 2^53");
+  if (to <= -kExact || to >= kExact) reader.fail("to", "allowed: between -2^53 and 2^53");
+  if (to < from) reader.fail("to", "allowed: at least \"from\", " + std::to_string(from));
+  if (by >= kExact) reader.fail(key, "allowed: less than 2^53");
   if (by < (grows ? 2 : 1)) {
     reader.fail(key,
-                grows ? "allowed is an integer of at least 2" : "allowed is an integer above 0");
+                grows ? "allowed: an integer of at least 2" : "allowed: an integer above 0");
   }
-  if (grows && from < 1) reader.fail("from", "allowed with \"times\" is an integer above 0");
+  if (grows && from < 1) reader.fail("from", "allowed with \"times\": an integer above 0");
   reader.finish();
   std::vector<ParameterValue> values;
   // No overflow: the loop ends before a value above `to` is computed.
   for (std::int64_t value = from;;) {
     if (values.size() == kMostValues) {
-      reader.fail("to", "more than " + std::to_string(kMostValues) + " values; allowed are fewer");
+      reader.fail("to", "more than " + std::to_string(kMostValues) + " values; allowed: fewer");
     }
     values.push_back(
         {ParameterValue::Kind::kInteger, std::to_string(value), static_cast<double>(value)});
@@ -105,7 +105,7 @@ std::vector<ParameterValue> read_range(const JsonReader& reader) {
 std::vector<ParameterValue> read_values(const JsonReader& reader) {
   if (reader.value("values").is_object()) return read_range(reader.child("values"));
   const Json& list = reader.array("values");
-  if (list.empty()) reader.fail("values", "allowed is a list of at least one value");
+  if (list.empty()) reader.fail("values", "allowed: a list of at least one value");
   reader.require_at_most("values", kMostValues);
   std::vector<ParameterValue> values;
   for (const Json& value : list) values.push_back(read_value(reader, "values", value));
@@ -124,7 +124,7 @@ void check_values(const JsonReader& reader, const Parameter& parameter) {
     }
     const bool is_new = is_name ? names.insert(value_name(parameter, i)).second
                                 : numbers.insert(value.number).second;
-    if (!is_new) reader.fail("values", value.text + " is there twice");
+    if (!is_new) reader.fail("values", value.text + " appears twice");
   }
 }
 
@@ -143,7 +143,7 @@ Parameter read_parameter(const JsonReader& reader, const Json& entry) {
   Parameter parameter;
   parameter.macro = reader.string("macro");
   if (const std::string why = why_no_macro(parameter.macro); !why.empty()) {
-    reader.fail("macro", why + "; allowed is a C identifier that nobody else uses");
+    reader.fail("macro", why + "; allowed: a C identifier that nobody else uses");
   }
   parameter.values = read_values(reader);
   if (parameter.has_names()) {
@@ -162,7 +162,7 @@ void check_macros(const JsonReader& top, const std::vector<Parameter>& parameter
   std::set<std::string> macros;
   for (const Parameter& parameter : parameters) {
     if (!macros.insert(parameter.macro).second) {
-      top.fail("parameters", "macro '" + parameter.macro + "' is there twice");
+      top.fail("parameters", "macro '" + parameter.macro + "' appears twice");
     }
   }
   for (const Parameter& parameter : parameters) {
@@ -184,7 +184,7 @@ std::optional<int> read_limit(const JsonReader& reader, std::string_view key) {
   if (!reader.has(key)) return std::nullopt;
   const std::int64_t limit = reader.integer(key);
   if (limit < 0 || limit > std::numeric_limits<int>::max()) {
-    reader.fail(key, "allowed is an integer from 0 to 2147483647");
+    reader.fail(key, "allowed: an integer from 0 to 2147483647");
   }
   return static_cast<int>(limit);
 }
@@ -218,12 +218,12 @@ std::vector<Candidate> read_allowed(const JsonReader& top,
   std::vector<Candidate> rows;
   if (!top.has("allowed")) return rows;
   const Json& table = top.array("allowed");
-  if (table.empty()) top.fail("allowed", "allowed is a list of at least one configuration");
+  if (table.empty()) top.fail("allowed", "allowed: a list of at least one configuration");
   top.require_at_most("allowed", kMostValuesInAll);
   for (const Json& row : table) {
     const std::string key = "allowed[" + std::to_string(rows.size()) + "]";
     if (!row.is_array() || row.size() != parameters.size()) {
-      throw SpaceError(top.where(key) + ": " + shortened(row.dump()) + ": allowed is a list of " +
+      throw SpaceError(top.where(key) + ": " + shortened(row.dump()) + ": allowed: a list of " +
                        std::to_string(parameters.size()) +
                        " values, one for each parameter in their order");
     }
@@ -281,21 +281,21 @@ void check_formulas(const JsonReader& top, const SpaceDefinition& definition) {
   for (const Parameter& parameter : definition.parameters) names[parameter.macro] = 0;
   for (const auto& [name, formula] : definition.let) {
     if (names.contains(name)) {
-      top.child("let").fail(name, "a macro or value name is called so; allowed is another name");
+      top.child("let").fail(name, "a macro or value has this name; choose another");
     }
   }
 }
 
 void read_lists(const JsonReader& top, const Json& json, SpaceDefinition& definition) {
   const std::vector<JsonReader> entries = top.children("parameters", kMostParameters);
-  if (entries.empty()) top.fail("parameters", "allowed is a list of at least one parameter");
+  if (entries.empty()) top.fail("parameters", "allowed: a list of at least one parameter");
   std::size_t values = 0;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     definition.parameters.push_back(read_parameter(entries[i], json.at("parameters")[i]));
     values += definition.parameters.back().values.size();
     if (values > kMostValuesInAll) {
       throw SpaceError(entries[i].where("values") + ": with the parameters before it " +
-                       std::to_string(values) + " values; allowed are " +
+                       std::to_string(values) + " values; allowed: " +
                        std::to_string(kMostValuesInAll) + " in all");
     }
   }
@@ -310,7 +310,7 @@ void read_lists(const JsonReader& top, const Json& json, SpaceDefinition& defini
   for (const JsonReader& entry : top.children("milestones")) {
     definition.milestones.push_back(read_milestone(entry, definition));
     if (!names.insert(definition.milestones.back().name).second) {
-      entry.fail("name", "this milestone is there twice");
+      entry.fail("name", "this milestone appears twice");
     }
   }
 }
@@ -337,10 +337,10 @@ std::string whole_text(const std::filesystem::path& file, int depth) {
   const JsonReader top(overlay, file.string());
   const std::string base = top.string("extends");
   if (std::filesystem::path(base).filename() != base) {
-    top.fail("extends", "allowed is the name of a file in the same folder");
+    top.fail("extends", "allowed: the name of a file in the same folder");
   }
   if (depth == kDeepest)
-    top.fail("extends", "allowed are 8 files upon each other, none of them twice");
+    top.fail("extends", "allowed: at most 8 files that extend each other, each once");
   const std::filesystem::path base_file = file.parent_path() / base;
   if (!is_file(base_file)) top.fail("extends", "there is no such file");
   const std::string base_text = whole_text(base_file, depth + 1);

@@ -98,7 +98,7 @@ Candidate Space::candidate_from_json(std::string_view json) const {
   for (const auto& [macro, value] : config.items()) {
     if (value.is_structured()) {
       throw SpaceError(definition_.name + ": the configuration's value of '" + macro +
-                       "' is a list or an object; allowed is one value");
+                       "' is a list or an object; allowed: one value");
     }
     settings.emplace_back(macro, value.is_string() ? value.get<std::string>() : value.dump());
   }

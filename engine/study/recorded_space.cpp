@@ -99,7 +99,7 @@ std::optional<Candidate> RecordedSpace::at_rank(std::uint64_t rank) const {
 
 const RecordedEntry& RecordedSpace::entry(const Candidate& candidate) const {
   const std::optional<std::size_t> position = find(candidate);
-  if (!position) throw SpaceError(recording_.name + ": asked for a candidate that is not recorded");
+  if (!position) throw SpaceError(recording_.name + ": a requested candidate is not recorded");
   return recording_.entries[*position];
 }
 

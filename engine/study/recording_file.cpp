@@ -102,7 +102,7 @@ void limit_depth(const std::string& text, const std::string& file) {
     if (quoted) continue;
     if (c == '}' || c == ']') --depth;
     if ((c == '{' || c == '[') && ++depth > kDeepest) {
-      throw SpaceError(file + ": nested too deeply; allowed are 64 levels");
+      throw SpaceError(file + ": nested too deeply; allowed: 64 levels");
     }
   }
 }
@@ -139,7 +139,7 @@ RawEntry cache_entry(const Json& entry, const std::vector<std::string>& names,
   } else if (entry.contains(objective)) {
     set_outcome(raw, entry[objective]);
   } else {
-    throw SpaceError(where + ": neither '" + objective + "' nor '__error__' is there");
+    throw SpaceError(where + ": neither '" + objective + "' nor '__error__'");
   }
   return raw;
 }
@@ -148,12 +148,12 @@ RawRecording from_cache(const Json& json, const std::string& file) {
   RawRecording raw;
   const char* keys = "tune_params_keys";
   if (!json.contains(keys) || !json[keys].is_array() || json[keys].empty()) {
-    throw SpaceError(file + ": tune_params_keys: allowed is a list of parameter names");
+    throw SpaceError(file + ": tune_params_keys: allowed: a list of parameter names");
   }
   raw.names = json[keys].get<std::vector<std::string>>();
   const std::set<std::string> distinct(raw.names.begin(), raw.names.end());
   if (distinct.size() < raw.names.size()) {
-    throw SpaceError(file + ": tune_params_keys: a parameter is there twice");
+    throw SpaceError(file + ": tune_params_keys: a parameter appears twice");
   }
   const std::string objective =
       json.contains("objective") && json["objective"].is_string() ? json["objective"] : "time";
@@ -199,7 +199,7 @@ RawRecording from_t4(const Json& json, const std::string& file) {
   RawRecording raw;
   const Json& results = json["results"];
   if (!results.is_array() || results.empty() || !results.at(0).contains("configuration")) {
-    throw SpaceError(file + ": results: allowed is a list of objects with 'configuration'");
+    throw SpaceError(file + ": results: allowed: a list of objects with 'configuration'");
   }
   for (const auto& [name, unused] : results.at(0).at("configuration").items())
     raw.names.push_back(name);
@@ -223,7 +223,7 @@ RecordedParameter collect_values(const RawRecording& raw, std::size_t parameter,
   constexpr std::size_t kMostValues = 65535;  // Candidate stores indices as 16 bits
   if (by_text.size() > kMostValues) {
     throw SpaceError(file + ": parameter '" + raw.names[parameter] + "' has " +
-                     std::to_string(by_text.size()) + " values; allowed are at most 65535");
+                     std::to_string(by_text.size()) + " values; allowed: at most 65535");
   }
   RecordedParameter collected{raw.names[parameter], {}};
   for (const auto& [text, value] : by_text) collected.values.push_back(value);
@@ -277,7 +277,7 @@ Recording read_recording(const std::filesystem::path& file) try {
   recording.entries = index_entries(raw, recording.parameters);
   return recording;
 } catch (const Json::exception& error) {
-  throw SpaceError(file.string() + ": not as Kernel Tuner or T4 write it: " + error.what());
+  throw SpaceError(file.string() + ": not in the format of Kernel Tuner or T4: " + error.what());
 }
 
 }  // namespace evo

@@ -215,7 +215,7 @@ Record read_record(const std::filesystem::path& file) {
     const Json json = Json::from_msgpack(packed);
     if (json.at("format") != kFormat) {
       throw InputError(file.string() + ": format is " + json.at("format").dump() +
-                       "; allowed is \"" + kFormat + "\"");
+                       "; allowed: \"" + kFormat + "\"");
     }
     return from_json(json);
   } catch (const Json::exception& error) {

@@ -77,7 +77,7 @@ TEST(NumberOptions, OutOfRangeOrNoNumberIsBadUsageThatSaysWhatIsAllowed) {
       EXPECT_EQ(result.exit_code, 2) << command << "\n" << result.err;
       EXPECT_EQ(result.out, "") << command;
       EXPECT_THAT(result.err,
-                  AllOf(HasSubstr("'" + value + "'"), HasSubstr("allowed is a"),
+                  AllOf(HasSubstr("'" + value + "'"), HasSubstr("allowed: a"),
                         HasSubstr(option.option.starts_with("--") ? option.option : "ID")))
           << command;
     }

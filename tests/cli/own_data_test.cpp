@@ -115,7 +115,7 @@ TEST_F(OwnData, ArgumentsThatAreNotTheParametersAreNamed) {
   EXPECT_THAT(
       judge().err,
       AllOf(HasSubstr("problem.json: reference: parameter 0 has 8 bytes, the argument 'n' 4"),
-            HasSubstr("allowed are arguments in the order of the parameters")));
+            HasSubstr("allowed: arguments in the order of the parameters")));
   problem_["arguments"] = arguments;
   problem_["arguments"][2]["dtype"] = "f32";
   EXPECT_THAT(judge().err, HasSubstr("parameter 2 is an integer, the argument 'n' f32"));
@@ -151,7 +151,7 @@ TEST_F(OwnData, AnInputMayBeAFile) {
   EXPECT_EQ(judged(), "green");
   numbers("x_small.npy", std::span(values).first(999));
   EXPECT_THAT(judged(), AllOf(HasSubstr("x_small.npy"), HasSubstr("has 999 elements"),
-                              HasSubstr("allowed here are 1000")));
+                              HasSubstr("allowed here: 1000")));
   problem_["arguments"][0]["generator"] = {{"file", "nowhere.npy"}};
   EXPECT_THAT(judged(), AllOf(HasSubstr("arguments: x.generator.file"), HasSubstr("nowhere.npy")));
   write("outside.npy", "");
@@ -215,7 +215,7 @@ TEST_F(OwnData, AnOutputMayBeScratch) {
   EXPECT_THAT(judged(), HasSubstr("at least one out or inout that is compared"));
   problem_["arguments"][1].erase("compare");
   argument["row"] = "10";
-  EXPECT_THAT(judged(), HasSubstr("means nothing of an output with \"compare\": false"));
+  EXPECT_THAT(judged(), HasSubstr("has no effect for an output with \"compare\": false"));
 }
 
 TEST_F(OwnData, TheReferenceMayBeAnotherConfiguration) {

@@ -242,7 +242,7 @@ TEST_F(OwnKernel, IncludePathsOfProblemAndSpace) {
   space_["include_paths"] = {"../of_space"};
   problem_["include_paths"] = {"/etc"};
   EXPECT_THAT(judge().err,
-              AllOf(HasSubstr("problem.json: include_paths: "), HasSubstr("allowed are folders")));
+              AllOf(HasSubstr("problem.json: include_paths: "), HasSubstr("allowed: folders")));
 }
 
 TEST_F(OwnKernel, ConstraintsNameTheShapeTheProblemAndTheDevice) {

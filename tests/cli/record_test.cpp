@@ -254,7 +254,7 @@ TEST_F(EvoRecordStopped, ASearchIsNotContinuedAsARecordingNorTheOtherWayRound) {
   const ProgramResult interval =
       session_.run(record("--resume --out r.json --control-every 9 --count 40"));
   EXPECT_EQ(interval.exit_code, 2);
-  EXPECT_THAT(interval.err, HasSubstr("--control-every 9: run 1 is continued with its own, 8"));
+  EXPECT_THAT(interval.err, HasSubstr("--control-every 9: run 1 can only be continued with its own, 8"));
 }
 
 TEST(EvoRecord, SaysWhatIsMissing) {
@@ -266,7 +266,7 @@ TEST(EvoRecord, SaysWhatIsMissing) {
   };
   expect_refused(record("--count 5"), "--out: ");
   expect_refused(record("--out r.json"), "--count: ");
-  expect_refused(record("--count some --out r.json"), "'some': allowed is a whole number");
+  expect_refused(record("--count some --out r.json"), "'some': allowed: a whole number");
   expect_refused(record("--count 5 --out none/r.json"), "there is no folder");
   expect_refused(record("--count 5 --out ."), "it is a folder");
   expect_refused(record("--count 5 --out r.json", "none"), "--device none: ");

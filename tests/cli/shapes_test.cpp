@@ -81,7 +81,7 @@ TEST(EvoTuneShapes, WhatCannotBeTunedTogetherIsRefused) {
   EXPECT_THAT(attention.err,
               AllOf(HasSubstr("CAUSAL=0"), HasSubstr("CAUSAL=1"), HasSubstr("not supported")));
   EXPECT_THAT(session.run(FakeSession::judge("--shape mission,ragged")).err,
-              HasSubstr("allowed is one"));
+              HasSubstr("only one is allowed"));
 }
 
 TEST(EvoTuneWarmStart, ALaterRunBeginsWithTheBestOfAnEarlierOne) {

@@ -60,7 +60,7 @@ TEST_F(BadInput, UnknownKey) {
 
 TEST_F(BadInput, WrongType) {
   space_["parameters"][1]["macro"] = 5;
-  expect_bad_space({"parameters[1].macro", "5", "allowed is a non-empty string"});
+  expect_bad_space({"parameters[1].macro", "5", "allowed: a non-empty string"});
 }
 
 TEST_F(BadInput, AnArchitecturesOwnVariantOnAnotherDevice) {

@@ -142,7 +142,7 @@ TEST_F(EvoTuneResume, WhatHasChangedSinceIsNamed) {
   EXPECT_THAT(why("--resume"),
               HasSubstr(other + "problem planted, whose files have changed since"));
   EXPECT_THAT(why("--resume 1"),
-              HasSubstr("run 1 is on problem planted, whose files have changed since; allowed is"));
+              HasSubstr("run 1 is on problem planted, whose files have changed since; resume"));
   write_file(source, text);
   EXPECT_EQ(session_.run(command("--resume")).exit_code, 0);
 }

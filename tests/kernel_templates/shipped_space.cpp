@@ -83,7 +83,7 @@ int candidates_per_space(int usual) {
   const long count = std::strtol(text, &end, 10);
   if (end == text || *end != '\0' || count < 1 || count > 1000000) {
     throw InputError("EVO_TEMPLATE_CANDIDATES is '" + std::string(text) +
-                     "'; allowed is a number from 1 to 1000000");
+                     "'; allowed: a number from 1 to 1000000");
   }
   return static_cast<int>(count);
 }

@@ -96,7 +96,7 @@ std::map<std::string, double> parse_weights(const std::vector<std::string>& text
     const auto named = named_in(text);
     const auto weight = named ? number_in<double>(named->second) : std::nullopt;
     if (!weight || !std::isfinite(*weight) || *weight <= 0) {
-      throw InputError("--weight " + text + ": allowed is SHAPE=NUMBER with a number above 0");
+      throw InputError("--weight " + text + ": allowed: SHAPE=NUMBER with a number above 0");
     }
     weights[named->first] = *weight;
   }

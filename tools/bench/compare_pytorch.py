@@ -287,9 +287,9 @@ def parse_options():
     options = parser.parse_args()
     for name in ("samples", "sets"):
         if getattr(options, name) < 1:
-            parser.error(f"--{name}: allowed is at least 1")
+            parser.error(f"--{name}: allowed: at least 1")
     if options.warmups < 0:
-        parser.error("--warmups: allowed is at least 0")
+        parser.error("--warmups: allowed: at least 0")
     return options
 
 

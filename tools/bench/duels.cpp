@@ -29,7 +29,7 @@ Candidate candidate_of(const Space& space, const std::vector<std::string>& setti
   std::vector<std::pair<std::string, std::string>> pairs;
   for (const std::string& text : settings) {
     const std::size_t equals = text.find('=');
-    if (equals == std::string::npos) throw InputError(text + ": allowed is MACRO=VALUE");
+    if (equals == std::string::npos) throw InputError(text + ": allowed: MACRO=VALUE");
     pairs.emplace_back(text.substr(0, equals), text.substr(equals + 1));
   }
   return space.candidate_from_settings(pairs, space.defaults());

@@ -57,7 +57,7 @@ void apply(const std::string& text, FullSettings& settings, std::size_t& elite) 
   if (!value || (found == knobs().end() && !is_elite)) {
     std::string allowed = "elite";
     for (const auto& [known, unused] : knobs()) allowed += ", " + known;
-    throw evo::InputError("--set " + text + ": allowed is NAME=NUMBER with one of " + allowed);
+    throw evo::InputError("--set " + text + ": allowed: NAME=NUMBER with one of " + allowed);
   }
   if (is_elite) {
     elite = whole(*value);

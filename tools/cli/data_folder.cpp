@@ -31,7 +31,7 @@ std::optional<fs::path> find_data_folder() {
   if (const auto named = environment_variable("EVO_TUNE_DATA")) {
     if (has_spaces(*named)) return *named;
     throw InputError("EVO_TUNE_DATA=" + *named +
-                     ": there is no search_spaces/default.json; allowed is the folder of "
+                     ": there is no search_spaces/default.json; allowed: the folder of "
                      "search_spaces/ and kernel_templates/");
   }
   if (has_spaces(installed_folder())) return installed_folder();

@@ -34,7 +34,7 @@ bool has_mark(const fs::path& file, const OutputOwner& owner) {
 }
 
 [[noreturn]] void refuse(const fs::path& file, const OutputOwner& owner) {
-  throw InputError(file.string() + ": is there, and " + std::string(owner.writer) +
+  throw InputError(file.string() + ": file exists, and " + std::string(owner.writer) +
                    " did not write it; " + std::string(owner.remedy));
 }
 

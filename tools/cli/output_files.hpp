@@ -21,7 +21,7 @@ struct OutputOwner {
   /// files that contain one of these marks near the beginning
   std::vector<std::string_view> marks = {};
   bool force = false;                        ///< the user asked to replace any file
-  std::string_view remedy = "allowed is another folder or name";
+  std::string_view remedy = "name another folder or file";
   bool makes_folders = false;  ///< for files in a folder that the user names
 };
 

@@ -167,7 +167,7 @@ std::optional<ExitCode> parse_command_line(CLI::App& app, int argc, char** argv,
     throw InputError(refusal_text(app, error) + "\nRun with --help for all options.");
   }
   if (const CLI::Option* option = given_nothing(app)) {
-    throw InputError(option->get_name() + ": '': allowed is a text that is not empty");
+    throw InputError(option->get_name() + ": '': allowed: a text that is not empty");
   }
   return std::nullopt;
 }

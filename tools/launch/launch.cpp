@@ -32,7 +32,7 @@ std::vector<LaunchCommand> worker_commands(const std::string& text, const Launch
   if (text.starts_with("ssh:")) return ssh_commands(text.substr(4), request);
   if (text.starts_with("ray:")) return ray_commands(text.substr(4), request);
   throw InputError("--workers '" + text +
-                   "': allowed are slurm (inside an allocation), 'slurm:ARGUMENTS OF salloc', "
+                   "': allowed: slurm (inside an allocation), 'slurm:ARGUMENTS OF salloc', "
                    "ssh:FILE and ray:ADDRESS; --launch takes any other command");
 }
 

@@ -33,7 +33,7 @@ T number(const std::string& text, const std::string& what) {
 std::size_t byte_count(const std::string& text) {
   const auto bytes = number<std::uint64_t>(text, "number of bytes");
   if (bytes > kMostBytes)
-    throw InputError("'" + text + "' bytes: allowed are 0 to " + std::to_string(kMostBytes));
+    throw InputError("'" + text + "' bytes: allowed: 0 to " + std::to_string(kMostBytes));
   return bytes;
 }
 
@@ -79,13 +79,13 @@ KernelArgument make_argument(VirtualDevice& device, const std::string& text,
   if (kind != "in" && kind != "inout" && kind != "out") return scalar(kind, rest);
   const std::size_t equals = rest.find('=');
   if (equals == std::string::npos) {
-    throw InputError("--arg " + text + ": allowed is " + kind +
+    throw InputError("--arg " + text + ": allowed: " + kind +
                      ":NAME=" + (kind == "out" ? "BYTES" : "FILE, zeros:BYTES or ones:BYTES"));
   }
   const std::string name = rest.substr(0, equals);
   const std::string source = rest.substr(equals + 1);
   if (name.empty() || name.find('/') != std::string::npos)
-    throw InputError("argument '" + text + "': allowed is a name without '/'");
+    throw InputError("argument '" + text + "': allowed: a name without '/'");
   if (kind == "out") {
     const std::size_t bytes = byte_count(source);
     outputs.push_back({name, device.memory().allocate({name, bytes, true}), bytes});

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMostDevices = 64;
 constexpr const char* kAllowed =
-    "; allowed are auto, cuda:N, virtual:NAME and none, and lists of one model such as cuda:all, "
+    "; allowed: auto, cuda:N, virtual:NAME and none, and lists of one model such as cuda:all, "
     "cuda:0,cuda:2 or virtual:l4*4";
 
 /// "cuda:0", … for every GPU of this machine.

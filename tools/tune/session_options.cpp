@@ -184,13 +184,13 @@ std::string honesty_line(const DeviceInfo* device) {
 void require_one_device(const Workbench& bench) {
   if (bench.devices().size() <= 1) return;
   throw InputError("--device: " + std::to_string(bench.devices().size()) +
-                   " devices; allowed is one here (evo-tune and evo-record take several)");
+                   " devices; only one is allowed here (evo-tune and evo-record accept several)");
 }
 
 void require_one_shape(const Workbench& bench) {
   if (bench.task().shape_count() == 1) return;
   throw InputError("--shape: " + std::to_string(bench.task().shape_count()) +
-                   " shapes; allowed is one here (evo-tune takes several)");
+                   " shapes; only one is allowed here (evo-tune accepts several)");
 }
 
 std::uint64_t fresh_seed() {

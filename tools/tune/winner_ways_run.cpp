@@ -94,7 +94,7 @@ std::optional<double> explain_seconds(const std::string& option, double elapsed_
   const char* end = option.data() + option.size();
   const auto read = std::from_chars(option.data(), end, seconds);
   if (read.ec != std::errc() || read.ptr != end || !(seconds > 0)) {
-    throw InputError("--explain '" + option + "': allowed are auto, none, or seconds above 0");
+    throw InputError("--explain '" + option + "': allowed: auto, none, or seconds above 0");
   }
   return seconds;
 }

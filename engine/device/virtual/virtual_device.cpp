@@ -148,13 +148,13 @@ class Implementation final : public VirtualDevice, private Predicting, private I
     for (const BufferId output : outputs) buffers.push_back(&memory_.at(output));
     if (ptx::StoreOwners::bytes_for(buffers, entry.program->global_granule) >
         ptx::StoreOwners::kMostBytes)
-      return std::string("its outputs are too large to note who writes them");
+      return std::string("its outputs are too large to record their writers");
     ptx::StoreOwners owners(buffers, entry.program->global_granule);
     const Outcome outcome =
         run(sliced, step.config, parameters_of(step, arguments), {.owners = &owners});
     if (outcome.fault) return outcome.fault->reason;
     if (owners.has_overlaps()) return std::string("several CTAs write the same place");
-    if (owners.went_elsewhere()) return std::string("its CTAs write more than outputs");
+    if (owners.went_elsewhere()) return std::string("its CTAs write to other memory than outputs");
     WriteMap map{static_cast<std::size_t>(entry.program->global_granule), {}};
     for (std::size_t i = 0; i < buffers.size(); ++i) map.owners.push_back(owners.owners(i));
     return map;

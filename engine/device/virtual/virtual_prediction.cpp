@@ -114,9 +114,9 @@ std::vector<std::string> gaps_of(const Program& program, const ExecutedGrid& gri
   std::vector<std::string> gaps;
   if (textures) gaps.emplace_back("texture cache");
   if (clocks) gaps.emplace_back("loops that wait for a clock");
-  if (others) gaps.emplace_back("what CTAs wait for or claim from each other");
-  if (sleeps) gaps.emplace_back("nanosleep beyond the time asked for");
-  if (prints) gaps.emplace_back("printf but for an assumed cost of a call");
+  if (others) gaps.emplace_back("waiting and claiming of work between CTAs");
+  if (sleeps) gaps.emplace_back("nanosleep beyond the requested time");
+  if (prints) gaps.emplace_back("printf, except an assumed cost per call");
   if (!grid.is_certain) {
     gaps.push_back("CTAs that were not executed (" + std::to_string(grid.counts.ctas) + " of " +
                    std::to_string(grid.ctas) +

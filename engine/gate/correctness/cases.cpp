@@ -79,7 +79,7 @@ const CheckCase& CaseSet::expect_rows(const Shape& shape, std::size_t index,
     if (!(cta >= 0 && cta < all_ctas && cta == std::floor(cta))) {
       fail(data, "reference.cta_of_row: '" + reference.cta_of_row->text() + "'",
            "is " + std::to_string(cta) + " for row " + std::to_string(row) +
-               "; allowed is the number of a CTA below " + std::to_string(all_ctas));
+               "; allowed: the number of a CTA below " + std::to_string(all_ctas));
     }
     ctas.insert(static_cast<std::uint64_t>(cta));
   }
@@ -304,7 +304,7 @@ void CaseSet::require_written(const CheckCase& data,
     fail(data, "reference",
          "it does not write " + argument.name + "[" +
              std::to_string(*unwritten / size_of(argument.dtype)) +
-             "]; allowed is a reference that writes every element of every output");
+             "]; allowed: a reference that writes every element of every output");
   }
 }
 

@@ -64,7 +64,7 @@ class DeviceWork final : public BufferWork {
         finish_(device, kernels, "evo_compare_finish"),
         difference_(device, kernels, "evo_first_difference"),
         guard_(device, kernels, "evo_guard_zones"),
-        slots_(memory_.allocate({"results of looks", kSlots * kSlotBytes, true})),
+        slots_(memory_.allocate({"results of checks", kSlots * kSlotBytes, true})),
         parts_(memory_.allocate(
             {"parts of figures", 2 * CheckKernel::kMostCtas * kFiguresBytes, true})),
         arrived_(measuring_.host_memory(kSlots * kSlotBytes)) {
@@ -209,7 +209,7 @@ class DeviceWork final : public BufferWork {
   }
 
   [[nodiscard]] std::uint32_t take_slot() {
-    if (used_ == kSlots) throw CudaError("more looks at once than there are slots for");
+    if (used_ == kSlots) throw CudaError("more pending checks than result slots");
     return static_cast<std::uint32_t>(used_++);
   }
 
@@ -225,7 +225,7 @@ class DeviceWork final : public BufferWork {
   }
 
   [[nodiscard]] const Asked& known(Look look) const {
-    if (!is_known(look)) throw CudaError("a look was asked for before it was known");
+    if (!is_known(look)) throw CudaError("the result of a check was read before it was known");
     const Asked& asked = asked_.at(look);
     if (asked.seal && fingerprint_in(words_of(asked.seal->slot)) != asked.seal->fingerprint) {
       throw CudaError("what '" + asked.seal->name +

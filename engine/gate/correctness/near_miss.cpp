@@ -20,9 +20,9 @@ struct Words {
 };
 
 constexpr std::array<Words, 4> kWords = {{
-    {NearMiss::kElementBefore, "the element before in place of every element",
+    {NearMiss::kElementBefore, "the previous element in place of every element",
      "is off by one, as an exclusive scan"},
-    {NearMiss::kElementBehind, "the element behind in place of every element", "is off by one"},
+    {NearMiss::kElementBehind, "the next element in place of every element", "is off by one"},
     {NearMiss::kElementsExchanged, "exchanged neighbouring elements", "exchanges neighbours"},
     {NearMiss::kRowsExchanged, "exchanged neighbouring rows", "exchanges rows"},
 }};

@@ -11,7 +11,7 @@ namespace evo {
 /// The output of a kernel with a typical indexing error: each element is a nearby expected element.
 enum class NearMiss { kElementBefore, kElementBehind, kElementsExchanged, kRowsExchanged };
 
-/// Describes the output: "the element before in place of every element".
+/// Describes the output: "the previous element in place of every element".
 [[nodiscard]] std::string_view what_it_is(NearMiss miss);
 /// Describes the kernel's error: "is off by one".
 [[nodiscard]] std::string_view who_gives_it(NearMiss miss);

@@ -256,7 +256,7 @@ ProblemPrograms::Verdict ProblemPrograms::run_check(const ProgramCase& data,
   if (end.code != 1 || is_exception(end.output)) {
     return {.breakdown =
                 "ended with exit code " + std::to_string(end.code) +
-                "; allowed is 0 for right outputs and 1 for wrong ones, without an exception\n" +
+                "; allowed: 0 for right outputs and 1 for wrong ones, without an exception\n" +
                 end.output};
   }
   const std::string reason = last_line(end.output);
@@ -286,8 +286,8 @@ void ProblemPrograms::require_refusal(const ProgramCase& data,
     if (all_degenerate || refuses(data, wrong)) continue;
     fail("check", data,
          std::string("it accepts outputs that hold ") + (is_noise ? "noise" : "zeros only") +
-             "; allowed is a check that refuses what is wrong (exit code other than 0); where "
-             "this is meant, the outputs say \"degenerate\": true");
+             "; allowed: a check that rejects wrong outputs (exit code other than 0); if "
+             "this is intended, set \"degenerate\": true for the outputs");
   }
 }
 
@@ -310,8 +310,8 @@ void ProblemPrograms::require_each_judged(const ProgramCase& data,
                     ? std::string("it holds")
                     : "its elements " + std::to_string(first) + " to " + std::to_string(last - 1) +
                           " of " + std::to_string(elements) + " hold") +
-               ", and nothing else judges it; allowed is a check that looks at every output; "
-               "where this is meant, the output says \"degenerate\": true");
+               ", and nothing else judges it; allowed: a check that looks at every output; "
+               "if this is intended, set \"degenerate\": true for the output");
     }
   }
 }

@@ -39,7 +39,7 @@ void ReferenceAudit::fail(std::size_t position, const std::string& what) const {
   throw ProblemError((problem_.folder / "problem.json").string() + ": arguments[" +
                      std::to_string(position) + "] ('" + problem_.arguments[position].name +
                      "'): " + what +
-                     ", so that a wrong kernel would pass as well; where this is meant, say "
+                     ", so a wrong kernel would pass, too; if this is intended, set "
                      "\"degenerate\": true");
 }
 
@@ -71,7 +71,7 @@ void ReferenceAudit::take(const Shape& shape, std::uint64_t seed, std::size_t po
     fail(position, "the reference gives no finite number" + on_shape);
   }
   if (std::ranges::equal(expected, input)) {
-    fail(position, "the reference leaves the argument as it was" + on_shape);
+    fail(position, "the reference leaves the argument unchanged" + on_shape);
   }
 }
 

@@ -100,7 +100,7 @@ std::optional<std::string> ToleranceAudit::look_at(std::size_t position, const S
   const auto blind = [&](const std::string& what, const std::string& who) {
     return "tolerance: on shape '" + subject.shape.name + "' it takes " + what + " of '" +
            argument.name + "' for right, so that a kernel that " + who +
-           " would pass; tighten it, or, where this is meant, say \"degenerate\": true of the "
+           " would pass; tighten it or, if this is intended, set \"degenerate\": true for the "
            "argument";
   };
   const std::size_t row_length = argument.row_length(first.values);

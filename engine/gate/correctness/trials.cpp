@@ -167,7 +167,7 @@ void Trials::settle() {
     if (!is_over()) reject(pending_.empty() ? *last : *pending_.front().data, *fault);
     result_.device_lost = result_.device_lost || fault->device_lost;
   } else if (!is_over() && !pending_.empty()) {
-    throw CudaError("the device gives no results of what was looked at");
+    throw CudaError("the device returned no results of its checks");
   }
 }
 

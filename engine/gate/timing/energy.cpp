@@ -22,7 +22,7 @@ std::string why_not(const DeviceInfo& device, const CardMonitor* monitor) {
   }
   if (monitor == nullptr) {
     return "energy is not supported on " + device.name +
-           ": the driver's management library (libnvidia-ml.so.1) does not tell of it";
+           ": the driver's management library (libnvidia-ml.so.1) does not report it";
   }
   return "energy is not supported on " + device.name +
          ": it has no energy counter (cards before Volta, and some virtual ones, have none)";

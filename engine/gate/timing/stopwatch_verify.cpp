@@ -227,7 +227,7 @@ std::optional<Rejection> Stopwatch::verify_pace() {
       ratio = fresh_us / met_us;
     }
   } catch (const DeviceMemoryError& error) {
-    spdlog::debug("pace on fresh data not looked at: {}", error.what());
+    spdlog::debug("pace on fresh data not checked: {}", error.what());
   }
   if (fault_ && fault_->device_lost) return std::nullopt;
   for (const GraphId graph : {*looked_at, *between}) measuring_.release_graph(graph);
@@ -236,7 +236,7 @@ std::optional<Rejection> Stopwatch::verify_pace() {
   if (fault_ || slower < kRounds) return std::nullopt;
   char text[32];
   std::snprintf(text, sizeof text, "%.1f", ratio);
-  return Rejection{Gate::kTiming, std::string("a launch on data that it has not met takes ") +
+  return Rejection{Gate::kTiming, std::string("a launch on new data takes ") +
                                       text +
                                       " times as long as the next one on the same data: it "
                                       "remembers results"};

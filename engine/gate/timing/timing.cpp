@@ -63,7 +63,7 @@ std::optional<Rejection> TimingGate::too_fast(const Timing& timing, const Shape&
       Gate::kTiming,
       fmt::format(
           "faster than the device can be: p50 {} is below the floor of {} that \"flops\" and "
-          "\"bytes\" of the problem set; the kernel does not do the work, the clock lies, or "
+          "\"bytes\" of the problem set; the kernel does not do the work, the clock is wrong, or "
           "a launch needs less than they say",
           microseconds(timing.p50_us), microseconds(floor))};
 }

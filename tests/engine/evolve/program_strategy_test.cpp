@@ -87,8 +87,8 @@ TEST(ProgramStrategy, ARepetitionIsRefusedAndTheProgramAskedAgain) {
 
 TEST(ProgramStrategy, NonsenseIsAnErrorThatNamesTheCommand) {
   EXPECT_THAT(error_of("echo hello"), AllOf(HasSubstr("--strategy 'program: echo hello'"),
-                                            HasSubstr("it answered hello; allowed is")));
-  EXPECT_THAT(error_of(python("    say([1])\n")), HasSubstr("allowed is an object"));
+                                            HasSubstr("it answered hello; allowed:")));
+  EXPECT_THAT(error_of(python("    say([1])\n")), HasSubstr("allowed: an object"));
   EXPECT_THAT(error_of(python("    say([{}])\n")), HasSubstr("lacks macro"));
   EXPECT_THAT(error_of(python("    c = take(1)[0]; c[macros[0]] = \"no\"; say([c])\n")),
               HasSubstr("\"no\" is not in the space"));

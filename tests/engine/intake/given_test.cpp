@@ -296,7 +296,7 @@ TEST_F(GivenOfAKernel, StepsWhoseNamesContradictAreRefused) {
   given_.renamed = {{"g.m", "factor"}};
   EXPECT_THAT(refusal(text), HasSubstr("--rename g.m=factor: g has no such parameter"));
   given_.renamed = {{"g.n", "2x"}};
-  EXPECT_THAT(refusal(text), HasSubstr("allowed is the name of an argument"));
+  EXPECT_THAT(refusal(text), HasSubstr("allowed: the name of an argument"));
   request_.later_entries.clear();
   EXPECT_THAT(refusal(text), HasSubstr("--rename: allowed with several --entry"));
 }

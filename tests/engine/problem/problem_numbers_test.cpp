@@ -47,7 +47,7 @@ TEST(ProblemFile, AnInputIsOnlyConstantWhereItSaysSo) {
     return about_input(dtype, {{"distribution", distribution}, {first, a}, {second, b}});
   };
   EXPECT_THAT(drawn("f32", "normal", "mean", 0, "std", 0), HasSubstr("constant"));
-  EXPECT_THAT(drawn("f32", "normal", "mean", 0, "std", -1), HasSubstr("allowed is more than 0"));
+  EXPECT_THAT(drawn("f32", "normal", "mean", 0, "std", -1), HasSubstr("allowed: more than 0"));
   EXPECT_THAT(drawn("f32", "uniform", "low", 2, "high", 2), HasSubstr("more than low"));
   EXPECT_THAT(drawn("i32", "integers", "low", 2, "high", 2), HasSubstr("constant"));
   // Constant once it is rounded to the type.
@@ -101,7 +101,7 @@ TEST(ProblemFile, NumbersThatOnlyDependOnTheShapeAreOfASensibleKind) {
       AllOf(HasSubstr("tolerance.max_abs_error"), HasSubstr("position 2"), HasSubstr("0.001")));
   EXPECT_THAT(with("/arguments/1/extent", "2^40"), HasSubstr("1 TiB"));
   EXPECT_THAT(with("/arguments/1/extent", "N - 5"), HasSubstr("whole number of elements"));
-  EXPECT_THAT(with("/reference/grid/0", "N / 2"), HasSubstr("allowed is a whole number from 1"));
+  EXPECT_THAT(with("/reference/grid/0", "N / 2"), HasSubstr("allowed: a whole number from 1"));
   EXPECT_THAT(with("/templates/planted/dynamic_shared_bytes", -4),
               HasSubstr("whole number from 0"));
 }

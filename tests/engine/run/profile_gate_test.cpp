@@ -95,15 +95,15 @@ TEST_F(FakeNcu, ItsLogIsRead) {
 
 TEST_F(FakeNcu, WithoutTheRightToCountItSaysHowToGetIt) {
   make("echo '==ERROR== ERR_NVGPUCTRPERM - The user does not have permission' > ncu.csv; exit 1");
-  EXPECT_THAT(run(), HasSubstr("no right to read the card's performance counters"));
+  EXPECT_THAT(run(), HasSubstr("no permission to read the card's performance counters"));
   make("echo '==ERROR== ERR_NVGPUCTRPERM - The user does not have permission' > ncu.csv");
-  EXPECT_THAT(run(), HasSubstr("no right to read the card's performance counters"));
+  EXPECT_THAT(run(), HasSubstr("no permission to read the card's performance counters"));
 }
 
 TEST_F(FakeNcu, ItsLastWordsAreToldWhenItFails) {
   make("echo 'evo-worker: the kernel to be profiled failed: planted' >&2; exit 1");
   EXPECT_EQ(run(),
-            "Nsight Compute counted nothing: evo-worker: the kernel to be profiled failed: "
+            "Nsight Compute measured nothing: evo-worker: the kernel to be profiled failed: "
             "planted");
   setenv("EVO_NCU", "/nowhere/ncu", 1);
   EXPECT_EQ(run(), "Nsight Compute (/nowhere/ncu) is not on the PATH");

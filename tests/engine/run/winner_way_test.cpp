@@ -170,7 +170,7 @@ TEST(WinnerWay, WhenTheTimeIsOverTheRestIsOneStep) {
     for (const WinnerStep& step : found.way->steps) product *= step.ratio;
     EXPECT_NEAR(product, 0.495, 1e-9) << "the way still leads to the winner";
     const WinnerStep& last = found.way->steps.back();
-    if (last.note != "the time for this was over") continue;
+    if (last.note != "the time limit was reached") continue;
     ++cut_short;
     EXPECT_EQ(last.pairs, 0);
     EXPECT_GT(last.changes.size(), 1U);
@@ -189,7 +189,7 @@ TEST(WinnerWay, AKernelThatWasNotCheckedIsNoted) {
     EXPECT_THAT(found.way->steps.front().note, "") << "it was checked first";
     EXPECT_THAT(found.way->steps.back().note, testing::Not(HasSubstr("not checked")));
     for (const WinnerStep& step : found.way->steps) {
-      noted += step.note == "not checked: the time was over" ? 1 : 0;
+      noted += step.note == "not checked: the time limit was reached" ? 1 : 0;
     }
   }
   EXPECT_GT(noted, 0);

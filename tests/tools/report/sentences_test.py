@@ -87,7 +87,7 @@ class SentencesTest(ReportCase):
 
     def test_kernels_that_were_not_checked_are_told(self):
         self.expect("why", "There was no time to check 1 kernel on the way.",
-                    self.ways(way(step([("A", "1", "2")], 0.5, 5, note="not checked: the time was over"))),
+                    self.ways(way(step([("A", "1", "2")], 0.5, 5, note="not checked: the time limit was reached"))),
                     self.ways(way(step([("A", "1", "2")], 0.5, 5))))
 
     # Milestones ---------------------------------------------------------------------------

@@ -54,7 +54,7 @@ void Cta::report_livelock(const Warp& warp) {
        over ? "more than " + std::to_string(launch_.issue_budget) + " warp instructions in one CTA"
             : "warp " + std::to_string(warp.index) + " runs, but nothing changed during " +
                   std::to_string(scheduler_.without_progress()) +
-                  " warp instructions (an endless loop, or waiting for what never comes)");
+                  " warp instructions (an endless loop, or waiting for an event that never comes)");
 }
 
 /// All four warps must have executed each wgmma.

@@ -242,7 +242,7 @@ std::uint32_t tainted_lanes(const Warp& warp, std::uint32_t reg, std::uint32_t b
 void report_tainted_use(Warp& warp, std::uint32_t lanes, const char* purpose) {
   const int lane = std::countr_zero(lanes);
   warp.cta->report(HazardKind::kUninitialised, static_cast<int>(warp.pc), -1,
-                   fmt::format("data nobody wrote {} in {}{}", purpose,
+                   fmt::format("uninitialised data {} in {}{}", purpose,
                                warp.cta->names().thread(warp.index, lane), origin_of(warp)));
 }
 

@@ -110,14 +110,14 @@ class Slicer {
     if (const auto* load = std::get_if<AccessOperands>(&in.operands)) {
       if (load->space == Space::kShared) return refuse("shared memory");
       if (load->space == Space::kLocal && !program_.system_calls.empty())
-        return refuse("a function of the device");
+        return refuse("a system function of the device");
       return std::nullopt;
     }
     if (is_any<AluOperands, ConvertOperands, RoundedOperands, CompareOperands, PackOperands,
                UnpackOperands, ParameterOperands, ShuffleOperands, VoteOperands, MatchOperands,
                ReduxOperands, ElectOperands, ActiveMaskOperands>(in))
       return std::nullopt;
-    return refuse("its result is not computed here");
+    return refuse("its result cannot be computed in a slice");
   }
 
   /// Live registers before each instruction, and the instructions that define them.

@@ -102,7 +102,7 @@ class LaneCall {
       return;
     }
     warp_.cta->report(HazardKind::kUninitialised, pc_of(warp_), -1,
-                      std::string("bytes that nobody wrote reach ") + function_ + " of " +
+                      std::string("uninitialised bytes reach ") + function_ + " of " +
                           warp_.cta->names().thread(warp_.index, lane_));
   }
 

@@ -73,7 +73,7 @@ std::string GlobalMemory::describe(std::uint64_t address) const {
       before = below;
     }
   }
-  if (nearest == nullptr) return "in no buffer";
+  if (nearest == nullptr) return "outside of all buffers";
   return std::to_string(distance) + (before ? " bytes before '" : " bytes past the end of '") +
          nearest->name + "' (" + std::to_string(nearest->bytes) + " bytes)";
 }

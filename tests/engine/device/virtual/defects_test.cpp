@@ -127,7 +127,7 @@ extern "C" __global__ void exchange(unsigned* out, unsigned* old) {
   };
   EXPECT_EQ(run_exchange(false), "");
   const std::string text = run_exchange(true);
-  EXPECT_TRUE(text.starts_with("uninitialised data: data nobody wrote reach global memory"))
+  EXPECT_TRUE(text.starts_with("uninitialised data: uninitialised data reach global memory"))
       << text;
 }
 

@@ -328,12 +328,12 @@ TEST(TextureSpec, WhatCudaDoesNotTakeIsRefusedWithWhatIsAllowed) {
   using enum TextureStorage;
   EXPECT_EQ(reason({.name = "t", .width = 16, .height = 16}), "");
   EXPECT_EQ(reason({.name = "t", .channels = 3, .width = 16}),
-            "texture 't': 3 channels: allowed are 1, 2 and 4");
-  EXPECT_EQ(reason({.name = "t", .width = 0}), "texture 't': width 0: allowed are 1 to 131072");
+            "texture 't': 3 channels: allowed: 1, 2 and 4");
+  EXPECT_EQ(reason({.name = "t", .width = 0}), "texture 't': width 0: allowed: 1 to 131072");
   EXPECT_EQ(reason({.name = "t", .width = 64, .height = 64}),
             "texture 't': its texels take 16384 bytes, the buffer has 4096");
   EXPECT_EQ(reason({.name = "t", .width = 9, .height = 9, .storage = kPitched}),
-            "texture 't': a row of 36 bytes: allowed are multiples of 32");
+            "texture 't': a row of 36 bytes: allowed: multiples of 32");
   EXPECT_EQ(reason({.name = "t", .width = 9, .height = 9, .storage = kLinear}),
             "texture 't': linear memory has one dimension: height 0");
   EXPECT_EQ(reason({.name = "t", .type = TexelType::kU8, .width = 9, .linear_filter = true}),

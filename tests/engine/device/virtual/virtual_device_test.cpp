@@ -420,7 +420,7 @@ std::string read_back(const std::string& first, const std::string& after) {
 TEST(VirtualDevice, ThePathForReadOnlyDataDoesNotSeeWhatTheLaunchWrote) {
   const std::string nc = "ld.global.nc.u32 %r6, [%rd3];";
   const std::string found = read_back("", nc);
-  EXPECT_TRUE(found.starts_with("read-only load of what the launch wrote")) << found;
+  EXPECT_TRUE(found.starts_with("read-only load of data written in this launch")) << found;
   EXPECT_NE(found.find("of 'y'"), std::string::npos) << found;
   EXPECT_EQ(read_back(nc, ""), "") << "before it is written";
   EXPECT_EQ(read_back("", "ld.global.u32 %r6, [%rd3];"), "");

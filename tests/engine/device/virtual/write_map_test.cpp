@@ -104,8 +104,8 @@ TEST_P(Untraced, AreRefusedWithTheReason) {
   const std::map<std::string, std::string> reasons = {
       {"place_by_shared_memory", "shared memory"},
       {"place_by_output", "memory that kernels may write"},
-      {"place_by_claim", "its result is not computed here"},
-      {"place_by_clock", "its result is not computed here"},
+      {"place_by_claim", "its result cannot be computed in a slice"},
+      {"place_by_clock", "its result cannot be computed in a slice"},
       {"lost_in_remainder", "several CTAs write the same place"},
       {"lost_in_quotient", "several CTAs write the same place"},
       {"overlapping", "several CTAs write the same place"},
