@@ -45,8 +45,8 @@ struct Options {
 };
 
 constexpr const char* kDescription =
-    "evo-judge: takes one configuration through every gate and shows all it found.\n"
-    "What --set does not name keeps its default (or the value of --milestone).";
+    "evo-judge: runs one configuration through every gate and shows all results.\n"
+    "Macros not named by --set keep their default (or the value of --milestone).";
 
 void declare(CLI::App& app, Options& options) {
   options.session.declare(app);
@@ -67,10 +67,10 @@ void declare(CLI::App& app, Options& options) {
   app.add_flag("--energy", options.energy,
                "joules per launch, over a window of a second (on a card that counts them)");
   app.add_flag("--profile", options.profile,
-               "hold it against \"profile\" of the problem, by Nsight Compute's counters");
+               "test it against \"profile\" of the problem, with Nsight Compute's counters");
   app.add_option("--outputs", options.outputs,
-                 "instead of judging it, launch it once on the inputs of the first seed, outputs "
-                 "zero before, and write what it leaves to FOLDER/NAME.npy")
+                 "instead of judging it, launch it once on the inputs of the first seed, with outputs "
+                 "zeroed, and write its outputs to FOLDER/NAME.npy")
       ->type_name(value_words::kFolder)
       ->excludes("--save")
       ->excludes("--baseline")
@@ -81,7 +81,7 @@ void declare(CLI::App& app, Options& options) {
   app.set_version_flag("--version", "evo-judge " EVO_VERSION);
   app.footer(
       exit_codes({{0, "green (or within policy, with --device none), with --baseline not slower"},
-                  {1, "rejected, or slower beyond doubt"},
+                  {1, "rejected, or certainly slower"},
                   {2, "bad usage or input"},
                   {3, "toolkit or device missing"}}));
 }
@@ -133,7 +133,7 @@ std::optional<ProfileRecord> profile(Workbench& bench, const Evaluation& evaluat
   if (!options.profile || !evaluation.is_green()) return std::nullopt;
   Profiled profiled = profile_gate(bench, kernel_under_test(bench.task(), evaluation));
   if (!profiled.record) {
-    std::cerr << "evo-judge: the profile gate is left out: " << profiled.left_out << '\n';
+    std::cerr << "evo-judge: the profile gate is skipped: " << profiled.left_out << '\n';
   }
   return std::move(profiled.record);
 }

@@ -11,7 +11,7 @@ namespace evo {
 namespace {
 
 constexpr const char* kDescription =
-    "evo-predict: what predicted times are worth, and what they are made of.\nNeeds no GPU.";
+    "evo-predict: tests the quality of predicted times, and explains them.\nNeeds no GPU.";
 
 void declare_rank(CLI::App& app, RankArguments& arguments) {
   app.add_option("space", arguments.space, "search space: a file, or the name of a shipped one")
@@ -84,9 +84,9 @@ int main(int argc, char** argv) {
   evo::RankArguments rank;
   evo::ExplainArguments explain;
   CLI::App& rank_command = *app.add_subcommand(
-      "rank", "predicts candidates of a recorded space and says how well that ranks them");
+      "rank", "predicts candidates of a recorded space and tests how well this ranks them");
   CLI::App& explain_command = *app.add_subcommand(
-      "explain", "what the warps of one candidate wait for, by line of its source");
+      "explain", "for what the warps of one candidate wait, by line of its source");
   evo::declare_rank(rank_command, rank);
   evo::declare_explain(explain_command, explain);
   return evo::tool_main("evo-predict", [&] {

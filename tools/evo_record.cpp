@@ -45,7 +45,7 @@ constexpr double kPercent = 100;
 
 constexpr const char* kDescription =
     "evo-record: times configurations of a search space and writes a recorded space.\n"
-    "evo-replay and other tuners read it. It holds N random configurations, or all. Every one goes "
+    "evo-replay and other tuners read it. It holds N random configurations, or all. Each goes "
     "through the gates of evo-tune; every green one is timed as carefully as the fastest; a "
     "failure is recorded with its gate. The default configuration is always among them and is "
     "timed again as the control.";
@@ -82,14 +82,14 @@ void declare(CLI::App& app, Options& options) {
                  "seed of the inputs of the checks (default: a fresh one)")
       ->transform(seed_number());
   app.add_option("--control-every", options.tuner.children,
-                 "candidates after which the control is timed again")
+                 "time the control again after so many candidates")
       ->capture_default_str()
       ->transform(whole_number(1, 10000));
   app.add_option("--window", options.tuner.window,
                  "candidates in flight (default: eight times --jobs)")
       ->transform(whole_number(1, 10000));
   app.add_option("--max-seconds", options.tuner.max_seconds,
-                 "end after so long, within one launch; --resume goes on")
+                 "end after this time (plus one launch); continue with --resume")
       ->type_name("SECONDS")
       ->check(seconds_number());
   app.add_option("--db", options.db, "database file")
@@ -100,7 +100,7 @@ void declare(CLI::App& app, Options& options) {
       ->expected(0, 1)
       ->transform(row_number());
   CLI::Option* json =
-      app.add_flag("--json", options.json, "one JSON object a line on standard output");
+      app.add_flag("--json", options.json, "one JSON object per line on standard output");
   app.add_flag("--quiet", options.quiet, "no progress, only the result")->excludes(json);
   app.set_version_flag("--version", "evo-record " EVO_VERSION);
   app.footer(exit_codes({{0, "recorded"},

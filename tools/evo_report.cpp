@@ -11,7 +11,7 @@ namespace {
 constexpr const char* kDescription =
     "evo-report: one self-contained HTML page that shows why the winner of a run won.\n"
     "For browsers, for print and for the mail. Nothing is loaded when it is opened. Several runs "
-    "stand side by side. Prints the file's name.";
+    "are shown side by side. Prints the file's name.";
 
 ExitCode run(int argc, char** argv) {
   ReportOptions options;

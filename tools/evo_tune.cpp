@@ -59,7 +59,7 @@ std::string report_policy(Workbench& bench, Store& store, RunId run, std::size_t
   const bool timed = options.time_policy_rejects > 0 && bench.has_device() &&
                      !rejects.rejects.empty() && !elite.members().empty() && !stop_requested();
   if (timed) {
-    report.say("timing what only the policy rejected");
+    report.say("timing candidates rejected only by the policy");
     cost = policy_cost(bench, rejects, elite.members().front(), options.time_policy_rejects, shape);
     const std::string line = policy_cost_text(*cost, kind);
     store.record_event(run, "policy cost", line.substr(0, line.size() - 1));
@@ -76,7 +76,7 @@ void require_objective(const TuneOptions& options, const DeviceInfo* device) {
   if (!objective.uses_energy() || (device != nullptr && device->counts_energy)) return;
   throw InputError("--objective " + options.tuner.objective + ": energy is not supported on " +
                    (device != nullptr ? device->name : std::string("--device none")) +
-                   ": it takes a card whose driver counts energy (NVIDIA, Volta or newer, with "
+                   ": it requires a card whose driver counts energy (NVIDIA, Volta or newer, with "
                    "libnvidia-ml.so.1)");
 }
 
@@ -120,7 +120,7 @@ void report_known(const std::vector<KnownCandidate>& known, const TuneReport& re
   std::set<RunId> runs;
   for (const KnownCandidate& one : known) runs.insert(one.run);
   const std::string text =
-      fmt::format("warm start: {} configurations of run{} {} go first (--no-warm-start)",
+      fmt::format("warm start: {} configurations of run{} {} are judged first (turn this off by --no-warm-start)",
                   known.size(), runs.size() > 1 ? "s" : "", fmt::join(runs, ", "));
   report.say(text);
   report.emit({{"event", "notice"}, {"text", text}});
@@ -140,7 +140,7 @@ bool explain_winners(Workbench& bench, Store& store, const Tuner& tuner,
       store.record_event(runs[shape], kNoWayEvent, "the run was out of time");
     } else if (!Objective(options.tuner.objective).is_time()) {
       store.record_event(runs[shape], kNoWayEvent,
-                         "steps are timed where the objective is the time");
+                         "steps are timed only if the objective is the time");
     } else if (!explain_winner(bench, store, tuner.elite(shape),
                                {runs[shape], shape, seconds / static_cast<double>(runs.size())},
                                report)) {
@@ -187,7 +187,7 @@ ExitCode search(Workbench& bench, Store& store, OpenRun open, TuneReport& report
   if (is_whole) tell_device_spread(bench, store, tuner, open.ids.front(), report);
   if (!is_whole && options.elite.any()) {
     report.say(
-        "energy and profile of the elite are left out: the run ended early; evo-judge has them");
+        "energy and profile of the elite are skipped, because the run ended early; evo-judge measures them");
   }
   for (std::size_t shape = 0; shape < open.ids.size() && bench.interpreted().has_interpreter() &&
                               end != TunerEnd::kInterrupted;

@@ -79,7 +79,7 @@ int main(int argc, char** argv) {
   std::fputs(
       "usage: evo-worker compile | evo-worker device ID [--spare] | evo-worker profile ID FILE |\n"
       "       evo-worker survey nvml|cuda|nvrtc | evo-worker gateway\n"
-      "Started by the other programs; not meant to be run by hand. To lend workers to a run on "
+      "Started by the other programs; not meant to be run by hand. To provide workers to a run on "
       "another\nhost (docs/cluster.md):\n"
       "       evo-worker device [ID[,ID]] --connect HOST:PORT [--key-stdin]\n"
       "       evo-worker compile --connect HOST:PORT [--jobs N|all] [--key-stdin]\n"

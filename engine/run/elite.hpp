@@ -78,7 +78,7 @@ class Elite {
   std::vector<EliteMember> members_;
 };
 
-/// Finds a challenger's place in the elite. The challenger first meets the best member that its
+/// Finds a challenger's rank in the elite. The challenger first meets the best member that its
 /// stored time beats, or else the last member. From there it moves up past every member that it
 /// beats, or down until it beats one. Comparisons are assumed to be transitive. A tie does not move
 /// the incumbent. A comparison is made only if the stored times leave a chance. A kernel that fails

@@ -137,11 +137,11 @@ TEST(ProfileCli, WithoutNsightComputeTheRunGoesOn) {
   const std::string none = session.environment() + " EVO_NCU=/nowhere/ncu";
   const ProgramResult judged = run_program(FakeSession::judge("--profile"), session.folder(), none);
   EXPECT_EQ(judged.exit_code, 0);
-  EXPECT_THAT(judged.err, HasSubstr("the profile gate is left out: Nsight Compute (ncu) is not"));
+  EXPECT_THAT(judged.err, HasSubstr("the profile gate is skipped: Nsight Compute (ncu) is not"));
   const ProgramResult tuned = run_program(
       FakeSession::tune("--generations 1 --children 1 --profile"), session.folder(), none);
   EXPECT_EQ(tuned.exit_code, 0);
-  EXPECT_THAT(tuned.err, HasSubstr("the profile gate is left out: Nsight Compute (ncu) is not"));
+  EXPECT_THAT(tuned.err, HasSubstr("the profile gate is skipped: Nsight Compute (ncu) is not"));
   EXPECT_THAT(tuned.out, HasSubstr("export the winner"));
 }
 

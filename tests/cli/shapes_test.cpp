@@ -143,7 +143,7 @@ TEST_F(EvoJudgeAgainst, ASlowerKernelIsExitCodeOneWithTheInterval) {
     EXPECT_GT(found["against"]["low"], 1.1);
     EXPECT_LE(found["against"]["low"], found["against"]["ratio"]);
     EXPECT_THAT(judge(std::string("--set THREADS=512 ITEMS=1 --baseline ") + against).out,
-                HasSubstr("SLOWER beyond doubt"));
+                HasSubstr("SLOWER (certain)"));
   }
 }
 
@@ -163,7 +163,7 @@ TEST_F(EvoJudgeAgainst, AFasterKernelIsNotSlower) {
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const ProgramResult result = judge("--set THREADS=128 ITEMS=2 --baseline slow.db");
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("NOT SLOWER: faster beyond doubt"));
+  EXPECT_THAT(result.out, HasSubstr("NOT SLOWER: faster (certain)"));
 }
 
 TEST_F(EvoJudgeAgainst, SaysWhatIsMissing) {

@@ -27,7 +27,7 @@ void print(const Answer& answer, const EliteOptions& options) {
 /// The requested run, or else the newest that matches the filter.
 StoredRun one_run(const Store& store, const EliteOptions& options) {
   const std::vector<StoredRun> runs = select_runs(store, options.filter);
-  if (runs.empty()) throw DbError(options.db + ": no run fits the given --run, --device, --shape");
+  if (runs.empty()) throw DbError(options.db + ": no run matches the given --run, --device, --shape");
   return runs.back();
 }
 
@@ -51,7 +51,7 @@ ExitCode print_elites(const Store& store, const EliteOptions& options) {
   if (!green) {
     std::cerr << "evo-elite: " << options.db << ": nothing is green in "
               << (options.filter.run ? "run " + std::to_string(*options.filter.run)
-                                     : std::string("any run that fits"))
+                                     : std::string("any matching run"))
               << "; evo-elite runs lists the runs, evo-elite rejections says why\n";
     return ExitCode::kNothingGreen;
   }

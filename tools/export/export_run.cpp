@@ -74,7 +74,7 @@ ExitCode export_results(const Store& store, const RunFilter& filter, const std::
                         const RunExportOptions& options) {
   const std::vector<StoredRun> runs = select_runs(store, filter);
   if (runs.empty()) {
-    std::cerr << "evo-export: " << db << ": no run fits\n";
+    std::cerr << "evo-export: " << db << ": no run matches\n";
     return ExitCode::kNothingGreen;
   }
   const StoredRun& run = runs.back();
@@ -83,7 +83,7 @@ ExitCode export_results(const Store& store, const RunFilter& filter, const std::
     std::cout << file << '\n';
     if (results.not_judged == 0) return;
     std::cerr << "evo-export: " << file << ": " << results.not_judged
-              << " configurations were built and not run; they are left out\n";
+              << " configurations were built and not run; they are not written\n";
   };
   if (!options.t4.empty()) write_one(options.t4, t4_results(store, run));
   if (!options.kernel_tuner_cache.empty()) {
@@ -108,7 +108,7 @@ void export_kernel_files(const Store& store, CandidateId candidate, const std::s
   note_screened_only(store, candidate);
   if (!name.empty() && kernel.name != name) {
     std::cerr << "evo-export: --name: files are named " << kernel.name
-              << ": a name holds letters, digits, '-', '_' and '.', and stays in its folder\n";
+              << ": a name may contain letters, digits, '-', '_' and '.'\n";
   }
   write(kernel, folder);
 }
@@ -147,7 +147,7 @@ ExitCode export_run(const ExportSource& source, const RunExportOptions& options)
   const std::optional<CandidateId> candidate =
       source.candidate > 0 ? source.candidate : choose(store, filter, options.rank);
   if (!candidate) {
-    std::cerr << "evo-export: " << db << ": nothing is green in any run that fits\n";
+    std::cerr << "evo-export: " << db << ": nothing is green in any matching run\n";
     return ExitCode::kNothingGreen;
   }
   export_kernel_files(store, *candidate, source.name, options.out);

@@ -32,7 +32,7 @@ constexpr std::array<const char*, 2> kRequiredOfOne = {"entry", "launch"};
 /// The candidate's complete manifest.
 Json launch_manifest(const StoredEvaluation& evaluation) {
   if (evaluation.record.manifest_json.empty()) {
-    fail(evaluation.id, "was recorded without a manifest, so nothing says how to launch it");
+    fail(evaluation.id, "was recorded without a manifest, which describes its launch");
   }
   Json manifest = Json::parse(evaluation.record.manifest_json);
   const auto require = [&](const char* key) {

@@ -152,8 +152,8 @@ std::string against_text(const AgainstStored& against) {
                                        against.winner.p50_us);
   if (against.same_code) return with + "             the machine code is the same: NOT SLOWER\n";
   const PairResult& pair = *against.pair;
-  const char* verdict = pair.verdict() > 0   ? "SLOWER beyond doubt"
-                        : pair.verdict() < 0 ? "NOT SLOWER: faster beyond doubt"
+  const char* verdict = pair.verdict() > 0   ? "SLOWER (certain)"
+                        : pair.verdict() < 0 ? "NOT SLOWER: faster (certain)"
                                              : "NOT SLOWER: a tie";
   return with + fmt::format(
                     "             {} interleaved pairs: {:.3f} µs now, {:.3f} then; ratio {:.4f} "

@@ -114,7 +114,7 @@ bool interpret_elite(Workbench& bench, Store& store, Tuner& tuner, RunId run, st
   }
   if (counts.rejected > 0) {
     report.say("evo-judge --device " + device +
-               " with the configuration of a withdrawn kernel names the line of its source");
+               " with the configuration of a withdrawn kernel shows the line of its source");
   }
   if (counts.passed + counts.rejected + counts.left_out > 0) {
     store.record_event(run, kInterpretedEvent, counts.text(device));
@@ -129,7 +129,7 @@ bool profile_elite(Workbench& bench, Store& store, Tuner& tuner, RunId run, std:
     const Profiled profiled = profile_gate(bench, member.kernel, shape);
     if (stop_requested()) throw Interrupted(false);
     if (!profiled.record) {
-      notice(report, "the profile gate is left out: " + profiled.left_out);
+      notice(report, "the profile gate is skipped: " + profiled.left_out);
       return std::nullopt;
     }
     store.record_profile(member.id, *profiled.record);

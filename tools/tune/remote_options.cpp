@@ -38,7 +38,7 @@ void RemoteOptions::declare(CLI::App& app) {
   app.add_option("--launch", launch, "start workers by a command, in which {worker} is replaced")
       ->type_name("COMMAND");
   app.add_option("--listen", listen,
-                 "take workers that dial in here (default: nothing listens; every interface and "
+                 "accept workers that connect here (default: no port is opened; every interface and "
                  "any port for --workers and --launch)")
       ->type_name("HOST:PORT");
   app.add_option("--worker-device", device, "device of a worker that is started")
@@ -48,7 +48,7 @@ void RemoteOptions::declare(CLI::App& app) {
       ->type_name("N")
       ->capture_default_str();
   app.add_option("--worker-wait", patience_s,
-                 "end the run, as interrupted, after so long without any device")
+                 "end the run, as interrupted, after this time without any device")
       ->type_name("SECONDS")
       ->check(seconds_number())
       ->capture_default_str();
@@ -71,7 +71,7 @@ void RemoteOptions::open(Services& services, double step_seconds, const EventSin
   };
   services.workforce = {milliseconds(step_seconds), milliseconds(patience_s), tell};
   const std::string address = dialled(services.gate->address());
-  fmt::print(stderr, "evo-tune: workers come in at {}\n", address);
+  fmt::print(stderr, "evo-tune: workers can connect to {}\n", address);
   const LaunchRequest request{own_worker().string(), address, device, jobs};
   std::vector<LaunchCommand> commands;
   for (const std::string& text : workers) {
@@ -87,7 +87,7 @@ void RemoteOptions::wait_for_device(Services& services) {
   const auto launched = std::static_pointer_cast<Launched>(services.launched);
   const auto why_none = [launched]() -> std::string {
     const std::string ending = launched->ending();
-    return ending.empty() ? std::string() : "no device worker came: " + ending;
+    return ending.empty() ? std::string() : "no device worker connected: " + ending;
   };
   services.arrivals = services.loop->run(
       first_device(*services.loop, *services.gate, services.workforce, why_none));

@@ -68,7 +68,7 @@ void SessionOptions::declare(CLI::App& app, bool takes_shapes) {
   app.add_option("--jobs", jobs, "compiler processes (default: one for each core)")
       ->transform(whole_number(1, 1024));
   app.add_option("--timeout", step_seconds,
-                 "kill a kernel after so long without a sign of life (default: 10, virtual 300)")
+                 "kill a kernel after this time without a sign of life (default: 10, virtual 300)")
       ->type_name("SECONDS")
       ->check(seconds_number());
   app.add_option("--compiler-gb", compiler_gb,
@@ -136,8 +136,8 @@ std::string SessionOptions::add_interpreter(Services& services, const std::strin
   const std::string id = choice == "auto" ? virtual_gpu_for(arch) : choice;
   if (id.empty()) {
     return "--interpret: there is no virtual GPU of " + arch +
-           " (there are sm_80, sm_86, sm_89 and sm_90): races and stray accesses that this GPU "
-           "does not show are not looked for";
+           " (available: sm_80, sm_86, sm_89 and sm_90): races and stray accesses that this GPU "
+           "does not show are not detected";
   }
   auto interpreter = std::make_unique<DeviceClient>(
       *services.loop, worker_program(), id, milliseconds_of(0), on_event, WorkerPriority::kSpare);
@@ -171,7 +171,7 @@ const DeviceInfo* device_of(const Services& services) {
 
 std::string honesty_line(const DeviceInfo* device) {
   if (device == nullptr) {
-    return "NO DEVICE: kernels are compiled and held against the resource policy; correctness and "
+    return "NO DEVICE: kernels are compiled and checked against the resource policy; correctness and "
            "time are NOT judged, so there is no elite";
   }
   if (device->time_kind == TimeKind::kPredicted) {

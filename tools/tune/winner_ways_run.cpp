@@ -77,7 +77,7 @@ void tell_ways(const StoredRun& run, const Store& store, const TuneReport& repor
   report.emit(event);
   for (const WinnerWay& way : store.winner_ways(run.id)) {
     if (!has_steps(way)) continue;
-    report.say(fmt::format("the way from {} to the winner has {} step{}: evo-elite insight",
+    report.say(fmt::format("the path from {} to the winner has {} step{}: see evo-elite insight",
                            way.start == "default" ? "the default" : "\"" + way.start + "\"",
                            way.steps.size() - 1, way.steps.size() == 2 ? "" : "s"));
   }
