@@ -107,7 +107,7 @@ struct RejectionSummary {
   std::optional<Rejection> withdrawal = {};  ///< reason of the first of them
   /// the rejected candidates that the device could have run
   std::int64_t policy_only = 0;
-  std::vector<RejectionGroup> groups;        ///< in the order of the gates, most frequent first
+  std::vector<RejectionGroup> groups;  ///< in the order of the gates, most frequent first
 };
 
 [[nodiscard]] RejectionSummary rejections(const Store& store, RunId run);

@@ -28,7 +28,8 @@ void declare(CLI::App& app, EliteOptions& options, std::vector<std::string>& mer
   app.add_option("--device", options.filter.device, "cuda:N, virtual:NAME or part of a name")
       ->type_name(value_words::kDevice);
   app.add_option("--shape", options.filter.shape, "timed shape")->type_name(value_words::kShape);
-  CLI::Option* json = app.add_flag("--json", options.json, "one JSON object per line, nothing else");
+  CLI::Option* json =
+      app.add_flag("--json", options.json, "one JSON object per line, nothing else");
   app.add_flag("--csv", options.csv, "comma-separated, with a line of headings")->excludes(json);
   app.set_version_flag("--version", "evo-elite " EVO_VERSION);
   app.footer(exit_codes({{0, "answered"}, {1, "nothing is green"}, {2, "bad usage or database"}}));
@@ -66,11 +67,11 @@ ExitCode merge_all(const std::string& db, const std::vector<std::string>& files)
   const Store store = Store::open(db);
   for (const std::string& file : files) {
     const MergeCount count = merge(store.connection(), file);
-    fmt::print("{}: {} runs added, {} updated, {} unchanged\n", file,
-               count.added, count.replaced, count.known);
+    fmt::print("{}: {} runs added, {} updated, {} unchanged\n", file, count.added, count.replaced,
+               count.known);
     if (count.running > 0) {
-      fmt::print("{}: {} runs are skipped, because they are still running; merge them later\n", file,
-                 count.running);
+      fmt::print("{}: {} runs are skipped, because they are still running; merge them later\n",
+                 file, count.running);
     }
   }
   return ExitCode::kGreen;

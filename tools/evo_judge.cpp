@@ -68,9 +68,10 @@ void declare(CLI::App& app, Options& options) {
                "joules per launch, over a window of a second (on a card that counts them)");
   app.add_flag("--profile", options.profile,
                "test it against \"profile\" of the problem, with Nsight Compute's counters");
-  app.add_option("--outputs", options.outputs,
-                 "instead of judging it, launch it once on the inputs of the first seed, with outputs "
-                 "zeroed, and write its outputs to FOLDER/NAME.npy")
+  app.add_option(
+         "--outputs", options.outputs,
+         "instead of judging it, launch it once on the inputs of the first seed, with outputs "
+         "zeroed, and write its outputs to FOLDER/NAME.npy")
       ->type_name(value_words::kFolder)
       ->excludes("--save")
       ->excludes("--baseline")

@@ -13,7 +13,8 @@ namespace {
 constexpr const char* kAbout =
     "evo-replay: how close a search strategy comes to the optimum of recorded spaces.\n"
     "Each recorded configuration counts as measured. A failed one costs an evaluation; a "
-    "time is known only after its evaluation. Recordings are Kernel Tuner caches or T4 results, plain or "
+    "time is known only after its evaluation. Recordings are Kernel Tuner caches or T4 results, "
+    "plain or "
     "gzip.\n\n"
     "Columns: mean fraction optimum / best after so many evaluations ± standard deviation of a "
     "repeat; score P of the auto-tuning methodology (0 random search, 1 optimum); evaluations "

@@ -119,9 +119,10 @@ void report_known(const std::vector<KnownCandidate>& known, const TuneReport& re
   if (known.empty()) return;
   std::set<RunId> runs;
   for (const KnownCandidate& one : known) runs.insert(one.run);
-  const std::string text =
-      fmt::format("warm start: {} configurations of run{} {} are judged first (turn this off by --no-warm-start)",
-                  known.size(), runs.size() > 1 ? "s" : "", fmt::join(runs, ", "));
+  const std::string text = fmt::format(
+      "warm start: {} configurations of run{} {} are judged first (turn this off by "
+      "--no-warm-start)",
+      known.size(), runs.size() > 1 ? "s" : "", fmt::join(runs, ", "));
   report.say(text);
   report.emit({{"event", "notice"}, {"text", text}});
 }
@@ -187,7 +188,8 @@ ExitCode search(Workbench& bench, Store& store, OpenRun open, TuneReport& report
   if (is_whole) tell_device_spread(bench, store, tuner, open.ids.front(), report);
   if (!is_whole && options.elite.any()) {
     report.say(
-        "energy and profile of the elite are skipped, because the run ended early; evo-judge measures them");
+        "energy and profile of the elite are skipped, because the run ended early; evo-judge "
+        "measures them");
   }
   for (std::size_t shape = 0; shape < open.ids.size() && bench.interpreted().has_interpreter() &&
                               end != TunerEnd::kInterrupted;

@@ -46,8 +46,7 @@ class Grammar : ExpressionCursor {
    public:
     explicit Level(Grammar& grammar) : grammar_(grammar) {
       if (++grammar_.depth_ > kDeepest) {
-        grammar_.fail_here("nested too deeply; allowed: " + std::to_string(kDeepest) +
-                           " levels");
+        grammar_.fail_here("nested too deeply; allowed: " + std::to_string(kDeepest) + " levels");
       }
     }
     ~Level() { --grammar_.depth_; }

@@ -119,7 +119,8 @@ ExpressionToken ExpressionLexer::number() {
   }
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), token.number);
   if (error != std::errc() || !std::isfinite(token.number)) {
-    fail_expression(expression_, token.begin, "the number " + text + " exceeds the range of a double");
+    fail_expression(expression_, token.begin,
+                    "the number " + text + " exceeds the range of a double");
   }
   require_exact(token);
   return token;
@@ -137,10 +138,11 @@ void ExpressionLexer::require_exact(const ExpressionToken& token) const {
       static_cast<std::uint64_t>(token.number) == whole) {
     return;
   }
-  fail_expression(expression_, token.begin,
-                  "the whole number " + std::string(token.text) +
-                      " is not exact in a double; allowed: whole numbers up to 2^53, and reals such as "
-                      "1e20");
+  fail_expression(
+      expression_, token.begin,
+      "the whole number " + std::string(token.text) +
+          " is not exact in a double; allowed: whole numbers up to 2^53, and reals such as "
+          "1e20");
 }
 
 ExpressionToken ExpressionLexer::name() {

@@ -188,8 +188,8 @@ void require_plain_text(std::string_view text, const std::string& file) {
 
 Json parse_json(const std::string& text, const std::string& file) {
   if (text.size() > kLargestJson) {
-    throw InputError(file + ": has " + std::to_string(text.size()) + " bytes; allowed: " +
-                     std::to_string(kLargestJson));
+    throw InputError(file + ": has " + std::to_string(text.size()) +
+                     " bytes; allowed: " + std::to_string(kLargestJson));
   }
   require_plain_text(text, file);
   const char* seen = text.data();

@@ -36,8 +36,8 @@ struct Timing {
   double p99_us = 0;
   double mean_us = 0;
   double std_us = 0;
-  double cv = 0;                  ///< std / mean
-  std::int64_t samples = 0;       ///< 1 for a prediction
+  double cv = 0;             ///< std / mean
+  std::int64_t samples = 0;  ///< 1 for a prediction
   /// false if timing stopped early because the kernel could not enter the elite
   bool complete = true;
   std::string not_modelled = {};  ///< for a prediction: effects that it does not model

@@ -25,8 +25,8 @@ inline constexpr std::size_t kGates = kGateNames.size();
 /// Why a candidate failed a gate. A rejection is data, not an error.
 struct Rejection {
   Gate gate;
-  std::string reason;        ///< one line with the figures, from which a person can act
-  std::string detail = {};   ///< the full text: compiler log, list of hazards…
+  std::string reason;       ///< one line with the figures, from which a person can act
+  std::string detail = {};  ///< the full text: compiler log, list of hazards…
   /// true if only the space's policy forbids the kernel and the device could run it
   bool policy_only = false;
 };

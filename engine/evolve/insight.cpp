@@ -12,7 +12,7 @@ namespace {
 
 /// failures of a value before it is reported as always failing
 constexpr std::size_t kFewestFailures = 2;
-constexpr std::size_t kFewestNear = 20;     ///< candidates required to report importance among them
+constexpr std::size_t kFewestNear = 20;  ///< candidates required to report importance among them
 constexpr std::size_t kMostInteractions = 10;
 
 /// A candidate that ran, with ln of its time.

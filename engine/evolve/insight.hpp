@@ -16,7 +16,7 @@ namespace evo {
 struct ValueInsight {
   std::size_t parameter = 0;
   std::size_t value = 0;
-  std::size_t runs = 0;                           ///< candidates with it that passed every gate
+  std::size_t runs = 0;  ///< candidates with it that passed every gate
   /// other candidates with it, by the gate that they failed
   std::array<std::size_t, kGates> failures = {};
   /// Its effect in place of the winner's value, from pairs near the winner. Nullopt for the

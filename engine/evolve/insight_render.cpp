@@ -167,7 +167,9 @@ std::string insight_text(const CandidateSpace& space, const Insight& insight) {
   text += head_text(insight);
   for (const KnobInsight& knob : insight.knobs) text += knob_text(space, knob);
   if (!insight.interactions.empty()) {
-    text += "joint effects, in addition to both alone, from squares of four candidates near the winner\n";
+    text +=
+        "joint effects, in addition to both alone, from squares of four candidates near the "
+        "winner\n";
   }
   for (const InteractionInsight& square : insight.interactions) {
     text += fmt::format("  {} with {}: {:+.1f} % ({})\n",

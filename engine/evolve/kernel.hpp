@@ -20,7 +20,7 @@ struct KernelDimension {
 struct KernelShape {
   /// relevance, 0 … 1: the share of the variation that depends on this parameter
   double relevance = 0.6;
-  double length = 0.5;     ///< for an ordered parameter, as a share of its range
+  double length = 0.5;  ///< for an ordered parameter, as a share of its range
 };
 
 /// A covariance function of candidates: the product over the parameters of

@@ -73,7 +73,8 @@ Candidate candidate_of(const CandidateSpace& space, const OrderedJson& config,
     candidate.choice.push_back(*index);
   }
   if (config.size() != space.parameter_count()) {
-    program.fail("proposals: " + shortened(config.dump()) + " has a macro that the space does not have");
+    program.fail("proposals: " + shortened(config.dump()) +
+                 " has a macro that the space does not have");
   }
   return candidate;
 }

@@ -145,8 +145,9 @@ class Launch {
       }
     } else if (is_one_size_in_one_dimension()) {
       sizes.push_back("ceil_div(" + given_.sizes.front().first + ", " + draft_.block[0] + ")");
-      draft_.assumed.push_back("grid: " + sizes[0] +
-                               ": one thread for each element of the only size; use --grid to change it");
+      draft_.assumed.push_back(
+          "grid: " + sizes[0] +
+          ": one thread for each element of the only size; use --grid to change it");
     } else {
       for (int axis = 0; axis < facts_.grid_dimensions; ++axis) {
         const auto a = static_cast<std::size_t>(axis);

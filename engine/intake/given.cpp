@@ -261,15 +261,15 @@ std::vector<std::string> given_expressions(const std::string& option, const std:
       for (const DraftParameter& parameter : draft.parameters) {
         names.append(names.empty() ? "" : ", ").append(parameter.macro);
       }
-      throw InputError(
-          fmt::format("{} {}: allowed: sizes and macros of the space, which are: {}", option,
-                      part, names.empty() ? "none; --size and --param give them" : names));
+      throw InputError(fmt::format("{} {}: allowed: sizes and macros of the space, which are: {}",
+                                   option, part,
+                                   names.empty() ? "none; --size and --param give them" : names));
     }
     expressions.push_back(known);
   }
   if (expressions.empty() || expressions.size() > most) {
-    throw InputError(fmt::format("{} {}: allowed: 1 to {} expressions with commas between",
-                                 option, text, most));
+    throw InputError(
+        fmt::format("{} {}: allowed: 1 to {} expressions with commas between", option, text, most));
   }
   return expressions;
 }

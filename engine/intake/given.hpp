@@ -27,12 +27,12 @@ struct Given {
   NamedTexts extents;  ///< pointer parameter → an expression of sizes
   NamedTexts inputs;   ///< pointer parameter → "normal:0:1", "uniform:0:1", "integers:0:9",
                        ///< "constant:1", or a formula
-  std::vector<std::string> scratch;   ///< outputs that are not compared
+  std::vector<std::string> scratch;  ///< outputs that are not compared
   /// outputs of which the kernel leaves some elements unchanged
   std::vector<std::string> inouts;
   /// of each kernel; missing for a kernel without such an option
   std::vector<GivenLaunch> launches;
-  NamedTexts renamed;                 ///< "kernel.parameter" → the argument it stands for
+  NamedTexts renamed;  ///< "kernel.parameter" → the argument it stands for
   std::string flops;
   std::string tolerance;  ///< largest allowed error of an element
   std::string reference;  ///< "default", or a kernel of the file

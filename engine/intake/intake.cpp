@@ -113,8 +113,8 @@ std::string launch_text(const T1File& t1, const std::string& entry) {
 void add_open_parameters(const Trial& trial, Draft& draft) {
   for (const auto& [name, value] : trial.guessed) {
     draft.parameters.push_back({name});
-    draft.notes.push_back("macro " + name +
-                          ": no value is given; the code was analysed with " + value);
+    draft.notes.push_back("macro " + name + ": no value is given; the code was analysed with " +
+                          value);
   }
 }
 
@@ -264,7 +264,8 @@ void note_assumed_numbers(Draft& draft) {
         "error of an element");
   }
   if (draft.flops == kUnknownFlops) {
-    draft.assumed.push_back("flops: 1, because it was not given, so TFLOP/s are meaningless; set it by --flops");
+    draft.assumed.push_back(
+        "flops: 1, because it was not given, so TFLOP/s are meaningless; set it by --flops");
   }
 }
 

@@ -376,8 +376,9 @@ class Measurement {
       if (!device_.leaves_elements(candidate.argument, elements)) continue;
       argument.kind = Kind::kInOut;
       argument.generator = start_of_output(argument.dtype);
-      draft_.notes.push_back("parameter " + argument.name +
-                             ": the kernel leaves some of its elements unchanged, so it becomes \"inout\"");
+      draft_.notes.push_back(
+          "parameter " + argument.name +
+          ": the kernel leaves some of its elements unchanged, so it becomes \"inout\"");
     }
   }
 

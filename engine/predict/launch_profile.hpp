@@ -52,9 +52,9 @@ struct CtaKind {
 struct LastSm {
   /// indices into LaunchProfile::kinds, in the order of its CTAs
   std::vector<std::uint16_t> kinds;
-  double each = 1;                   ///< number of CTAs represented by each of these
-  std::uint16_t last = 0;            ///< the kind of the CTA that finishes last
-  double last_start = 0;             ///< when that CTA starts, as a share of the total time
+  double each = 1;         ///< number of CTAs represented by each of these
+  std::uint16_t last = 0;  ///< the kind of the CTA that finishes last
+  double last_start = 0;   ///< when that CTA starts, as a share of the total time
 };
 
 /// A launch as observed by the virtual GPU: the input of the time prediction.
@@ -63,13 +63,13 @@ struct LaunchProfile {
   std::string entry;
   int warps_per_cta = 1;
   std::uint64_t ctas = 1;
-  double footprint_bytes = 0;  ///< bytes of all the kernel's buffers
-  double fresh_bytes = 0;      ///< bytes of the buffers that differ between timed launches
-  double rotation_bytes = 0;   ///< bytes of all buffers of all timed launches
-  double hot_atomics = 0;      ///< over the whole grid, at the address with the most
-  LineActivities lines;        ///< mean over the grid
-  std::vector<CtaKind> kinds;  ///< at least one
-  LastSm last_sm;              ///< of several kinds
+  double footprint_bytes = 0;        ///< bytes of all the kernel's buffers
+  double fresh_bytes = 0;            ///< bytes of the buffers that differ between timed launches
+  double rotation_bytes = 0;         ///< bytes of all buffers of all timed launches
+  double hot_atomics = 0;            ///< over the whole grid, at the address with the most
+  LineActivities lines;              ///< mean over the grid
+  std::vector<CtaKind> kinds;        ///< at least one
+  LastSm last_sm;                    ///< of several kinds
   std::map<int, std::string> files;  ///< source files by number
 };
 

@@ -132,8 +132,8 @@ void set_special(const JsonReader& reader, std::string_view key, bool from, Dtyp
     const bool is_allowed = found != kSpecialWords.end() && usual.*found->value == from &&
                             has_value(dtype, found->word);
     if (!is_allowed) {
-      reader.fail(
-          key, "'" + text + "': allowed for " + std::string(to_string(dtype)) + ": " + allowed);
+      reader.fail(key,
+                  "'" + text + "': allowed for " + std::string(to_string(dtype)) + ": " + allowed);
     }
     special.*found->value = !from;
   }

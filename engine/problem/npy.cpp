@@ -169,12 +169,12 @@ class NpyFile {
     }
     const std::optional<std::uint64_t> elements = elements_of(header_.shape);
     if (!elements) {
-      fail("its shape is (" + std::string(header_.shape) + "); allowed here: " +
-           std::to_string(count) + " elements");
+      fail("its shape is (" + std::string(header_.shape) +
+           "); allowed here: " + std::to_string(count) + " elements");
     }
     if (*elements != count) {
-      fail("has " + std::to_string(*elements) + " elements; allowed here: " +
-           std::to_string(count));
+      fail("has " + std::to_string(*elements) +
+           " elements; allowed here: " + std::to_string(count));
     }
     const std::string_view type = header_.type;
     const std::optional<Dtype> known = dtype_of(type);

@@ -236,12 +236,12 @@ using Settings = std::vector<std::pair<std::string, std::string>>;
 /// The source of the expected outputs: at most one of these is set. None is set if only the
 /// problem's check program judges.
 struct Reference {
-  std::optional<KernelSpec> kernel = {};          ///< a kernel
-  Settings macros = {};                           ///< macros for this kernel
-  std::optional<Settings> set = {};               ///< a configuration of the template itself
+  std::optional<KernelSpec> kernel = {};  ///< a kernel
+  Settings macros = {};                   ///< macros for this kernel
+  std::optional<Settings> set = {};       ///< a configuration of the template itself
   /// .npy file by output; "{shape}" stands for the shape's name
   std::map<std::string, std::string> files = {};
-  std::vector<std::string> program = {};          ///< a program and its arguments
+  std::vector<std::string> program = {};  ///< a program and its arguments
 
   [[nodiscard]] bool is_launched() const { return kernel || set; }
   /// The numeric macros, for the kernel's expressions.

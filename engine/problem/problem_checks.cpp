@@ -174,8 +174,7 @@ void require_outputs(const Problem& problem, const std::string& file) {
 /// A formula replaces its name everywhere, so nothing else may have that name.
 void require_own_formulas(const Problem& problem, const std::string& file) {
   const auto refuse = [&](const std::string& name, const std::string& where) {
-    throw ProblemError(file + ": let." + name + ": " + where +
-                       " has this name; choose another");
+    throw ProblemError(file + ": let." + name + ": " + where + " has this name; choose another");
   };
   for (const auto& [name, formula] : problem.let) {
     for (const auto& [macro, unused] : problem.shape_macros) {

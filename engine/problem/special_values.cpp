@@ -14,7 +14,7 @@ namespace {
 
 // a separate stream from that of the elements
 constexpr std::uint64_t kStream = 0x7370656369616c73;
-constexpr std::size_t kElementsPerRun = 2048;          // each block of this length contains one
+constexpr std::size_t kElementsPerRun = 2048;  // each block of this length contains one
 constexpr std::size_t kShortestRun = 32;
 constexpr std::size_t kLongestRun = 256;
 

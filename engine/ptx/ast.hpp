@@ -60,7 +60,7 @@ struct Instruction {
   int guard = -1;  ///< predicate register, or -1
   bool guard_negated = false;
   Opcode opcode = Opcode::kOther;
-  std::string spelling;                ///< as written: "ld.global.nc.f32"
+  std::string spelling;  ///< as written: "ld.global.nc.f32"
   /// the modifiers: the spelling after the opcode, split at the dots
   std::vector<std::string> modifiers;
   OperandList operands = {};

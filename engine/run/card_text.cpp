@@ -35,7 +35,8 @@ std::string throttled_text(const CardSummary& summary) {
                        summary.discarded, slowdowns_text(summary), clocks);
   }
   return fmt::format(
-      "THROTTLED: the card was throttled {} ({}{}): {} samples were repeated without success; these "
+      "THROTTLED: the card was throttled {} ({}{}): {} samples were repeated without success; "
+      "these "
       "times are too long\n",
       in_timings(summary.throttled, summary.timings), slowdowns_text(summary), clocks,
       summary.discarded);
@@ -46,7 +47,8 @@ std::string shared_text(const CardSummary& summary) {
   if (summary.shared == 0) {
     if (summary.busy_before_percent == 0) return {};
     return fmt::format(
-        "SHARED: other processes kept the card {:.0f} % busy before this run launched anything (they "
+        "SHARED: other processes kept the card {:.0f} % busy before this run launched anything "
+        "(they "
         "are not listed here); the times are unreliable\n",
         summary.busy_before_percent);
   }

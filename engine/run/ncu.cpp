@@ -95,7 +95,8 @@ NcuFailure failure_in(const ProgramEnd& end, const std::string& said) {
   }
   if (said.find("ERR_NVGPUCTRPERM") != std::string::npos) {
     return {
-        "no permission to read the card's performance counters (ERR_NVGPUCTRPERM): run as root, or have "
+        "no permission to read the card's performance counters (ERR_NVGPUCTRPERM): run as root, or "
+        "have "
         "the driver's option NVreg_RestrictProfilingToAdminUsers set to 0"};
   }
   if (end.kind == ProgramEnd::Kind::kTooLong) return {"Nsight Compute did not end in time"};

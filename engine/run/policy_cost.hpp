@@ -23,7 +23,7 @@ struct PolicyRejects {
     double excess = 0;  ///< of the limit that it exceeds most
   };
 
-  std::vector<Reject> rejects;                ///< different kernels, in the order of the run
+  std::vector<Reject> rejects;  ///< different kernels, in the order of the run
   /// "registers > 120" → number of kernels that exceed it
   std::map<std::string, std::size_t> broken;
   std::optional<std::filesystem::path> wider_space;

@@ -73,9 +73,8 @@ void require_profile(const Workbench& bench) {
     throw InputError("--profile: not supported with --device none: nothing is run");
   }
   if (!bench.task().problem().profile) {
-    throw InputError(
-        "--profile: " + (bench.task().problem().folder / "problem.json").string() +
-        " has no \"profile\", which lists the metrics and the condition");
+    throw InputError("--profile: " + (bench.task().problem().folder / "problem.json").string() +
+                     " has no \"profile\", which lists the metrics and the condition");
   }
 }
 

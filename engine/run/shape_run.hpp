@@ -58,7 +58,7 @@ class ShapeRun {
   struct Standing {
     /// time of the elite's first member or, without an elite, of the fastest green
     double best_us = 0;
-                               ///< kernel; 0: none yet
+    ///< kernel; 0: none yet
     std::size_t left_out = 0;  ///< green kernels not compared with the elite for lack of time
     std::optional<double> control_drift = {};  ///< the last known drift
   };

@@ -84,8 +84,7 @@ std::vector<ParameterValue> read_range(const JsonReader& reader) {
   if (to < from) reader.fail("to", "allowed: at least \"from\", " + std::to_string(from));
   if (by >= kExact) reader.fail(key, "allowed: less than 2^53");
   if (by < (grows ? 2 : 1)) {
-    reader.fail(key,
-                grows ? "allowed: an integer of at least 2" : "allowed: an integer above 0");
+    reader.fail(key, grows ? "allowed: an integer of at least 2" : "allowed: an integer above 0");
   }
   if (grows && from < 1) reader.fail("from", "allowed with \"times\": an integer above 0");
   reader.finish();
@@ -295,8 +294,8 @@ void read_lists(const JsonReader& top, const Json& json, SpaceDefinition& defini
     values += definition.parameters.back().values.size();
     if (values > kMostValuesInAll) {
       throw SpaceError(entries[i].where("values") + ": with the parameters before it " +
-                       std::to_string(values) + " values; allowed: " +
-                       std::to_string(kMostValuesInAll) + " in all");
+                       std::to_string(values) +
+                       " values; allowed: " + std::to_string(kMostValuesInAll) + " in all");
     }
   }
   check_macros(top, definition.parameters);

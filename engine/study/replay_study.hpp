@@ -20,9 +20,9 @@ struct StudyOptions {
   std::size_t budget = 400;  ///< evaluations per repeat; the score may need more, see to_cutoff
   /// continue to the methodology's cut-off, so that the score is complete
   bool to_cutoff = true;
-  std::size_t window = 8;    ///< candidates in flight
-  std::uint64_t seed = 1;    ///< repeat i uses mix_seed(seed, i)
-  std::size_t jobs = 1;      ///< threads
+  std::size_t window = 8;  ///< candidates in flight
+  std::uint64_t seed = 1;  ///< repeat i uses mix_seed(seed, i)
+  std::size_t jobs = 1;    ///< threads
 };
 
 /// Mean and spread over the repeats.
@@ -43,8 +43,8 @@ struct StudyResult {
   double failed_share_after_50 = 0;
   /// failures in the whole space: the share wasted by random search
   double recorded_failed_share = 0;
-  std::size_t evaluations = 0;       ///< over all repeats
-  double seconds = 0;                ///< wall clock
+  std::size_t evaluations = 0;  ///< over all repeats
+  double seconds = 0;           ///< wall clock
 };
 
 using StrategyMaker =

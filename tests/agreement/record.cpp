@@ -214,8 +214,8 @@ Record read_record(const std::filesystem::path& file) {
   try {
     const Json json = Json::from_msgpack(packed);
     if (json.at("format") != kFormat) {
-      throw InputError(file.string() + ": format is " + json.at("format").dump() +
-                       "; allowed: \"" + kFormat + "\"");
+      throw InputError(file.string() + ": format is " + json.at("format").dump() + "; allowed: \"" +
+                       kFormat + "\"");
     }
     return from_json(json);
   } catch (const Json::exception& error) {

@@ -171,8 +171,7 @@ TEST_F(MisspeltNames, RecordingsAndKernels) {
       {"evo-ptx-run kernel.ptx --entry scale --arg in:a=zero:4",
        "unknown content 'zero'; did you mean 'zeros'?"},
       {"evo-ptx-run kernel.ptx --entry scale --arg in:a", "allowed: in:NAME=FILE, zeros:BYTES"},
-      {"evo-ptx-run kernel.ptx --entry scale --grid x",
-       "'x': allowed: a whole number from 1 to "},
+      {"evo-ptx-run kernel.ptx --entry scale --grid x", "'x': allowed: a whole number from 1 to "},
       {"evo-init kernel.ptc", "kernel.ptc: no such file; did you mean 'kernel.ptx'?"},
   });
 }

@@ -254,7 +254,8 @@ TEST_F(EvoRecordStopped, ASearchIsNotContinuedAsARecordingNorTheOtherWayRound) {
   const ProgramResult interval =
       session_.run(record("--resume --out r.json --control-every 9 --count 40"));
   EXPECT_EQ(interval.exit_code, 2);
-  EXPECT_THAT(interval.err, HasSubstr("--control-every 9: run 1 can only be continued with its own, 8"));
+  EXPECT_THAT(interval.err,
+              HasSubstr("--control-every 9: run 1 can only be continued with its own, 8"));
 }
 
 TEST(EvoRecord, SaysWhatIsMissing) {

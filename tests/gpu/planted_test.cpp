@@ -47,7 +47,8 @@ const std::map<std::string, Expected>& expectations() {
       {"nondeterministic", {"correctness", "second run .*y\\[0\\]", "second run .*y\\[0\\]"}},
       // A device that predicts runs a kernel too seldom to see it become wrong.
       {"wrong later", {"correctness", "timed launches.*error", ""}},
-      {"illegal address", {"correctness", "illegal|ILLEGAL", "out-of-bounds.*outside of all buffers"}},
+      {"illegal address",
+       {"correctness", "illegal|ILLEGAL", "out-of-bounds.*outside of all buffers"}},
       {"never returns",
        {"correctness", "did not finish within 3 s while checking",
         "did not finish within 3 s while checking|nothing changed during|warp instructions in one "

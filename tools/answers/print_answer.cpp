@@ -27,7 +27,8 @@ void print(const Answer& answer, const EliteOptions& options) {
 /// The requested run, or else the newest that matches the filter.
 StoredRun one_run(const Store& store, const EliteOptions& options) {
   const std::vector<StoredRun> runs = select_runs(store, options.filter);
-  if (runs.empty()) throw DbError(options.db + ": no run matches the given --run, --device, --shape");
+  if (runs.empty())
+    throw DbError(options.db + ": no run matches the given --run, --device, --shape");
   return runs.back();
 }
 

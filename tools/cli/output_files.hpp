@@ -17,10 +17,10 @@ struct OutputFile {
 
 /// Which existing files a tool may replace.
 struct OutputOwner {
-  std::string_view writer;                   ///< "evo-export"
+  std::string_view writer;  ///< "evo-export"
   /// files that contain one of these marks near the beginning
   std::vector<std::string_view> marks = {};
-  bool force = false;                        ///< the user asked to replace any file
+  bool force = false;  ///< the user asked to replace any file
   std::string_view remedy = "name another folder or file";
   bool makes_folders = false;  ///< for files in a folder that the user names
 };

@@ -14,7 +14,7 @@ struct Table {
     std::string heading;  ///< heading with unit in readable text; empty: hidden there
     /// digits of real numbers in readable text; negative: scientific notation
     int decimals = 0;
-    bool left = false;    ///< left-aligned
+    bool left = false;  ///< left-aligned
   };
   std::vector<Column> columns;
   /// One cell for each column; null for an inapplicable one.

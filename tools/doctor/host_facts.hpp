@@ -18,8 +18,8 @@ struct FolderFacts {
 
 /// Facts from the operating system, without any NVIDIA library.
 struct HostFacts {
-  std::size_t cores = 0;                           ///< of the machine
-  std::size_t usable_cores = 0;                    ///< by the affinity of this process
+  std::size_t cores = 0;         ///< of the machine
+  std::size_t usable_cores = 0;  ///< by the affinity of this process
   /// of the control group, as a number of processors: 1.5 is one and a half
   std::optional<double> core_limit = {};
   std::uint64_t memory_bytes = 0;                  ///< of the machine
@@ -33,7 +33,7 @@ struct HostFacts {
   bool is_root = false;
   /// version of the driver's kernel module; empty if none is loaded
   std::string kernel_module = {};
-  std::size_t pci_cards = 0;       ///< NVIDIA devices on the PCI bus, with or without a driver
+  std::size_t pci_cards = 0;  ///< NVIDIA devices on the PCI bus, with or without a driver
 };
 
 /// Never throws; unreported facts are missing. `root` replaces /, except for the two folders.

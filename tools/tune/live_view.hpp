@@ -16,8 +16,8 @@ struct LiveState {
   std::optional<double> left_s = {};
   /// "19 evaluated", "17 green", …; the first ones are the most important
   std::vector<std::string> counts;
-  std::size_t in_flight = 0;        ///< candidates that are proposed and not judged
-  std::size_t window = 0;           ///< limit of candidates in flight
+  std::size_t in_flight = 0;  ///< candidates that are proposed and not judged
+  std::size_t window = 0;     ///< limit of candidates in flight
   std::size_t compiling = 0;
   std::size_t compilers = 0;
   std::string device;  ///< "timing"; or empty if it waits, see has_device

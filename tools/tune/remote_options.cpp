@@ -37,9 +37,10 @@ void RemoteOptions::declare(CLI::App& app) {
       ->type_name("LAUNCHER");
   app.add_option("--launch", launch, "start workers by a command, in which {worker} is replaced")
       ->type_name("COMMAND");
-  app.add_option("--listen", listen,
-                 "accept workers that connect here (default: no port is opened; every interface and "
-                 "any port for --workers and --launch)")
+  app.add_option(
+         "--listen", listen,
+         "accept workers that connect here (default: no port is opened; every interface and "
+         "any port for --workers and --launch)")
       ->type_name("HOST:PORT");
   app.add_option("--worker-device", device, "device of a worker that is started")
       ->type_name("DEVICE")

@@ -171,7 +171,8 @@ const DeviceInfo* device_of(const Services& services) {
 
 std::string honesty_line(const DeviceInfo* device) {
   if (device == nullptr) {
-    return "NO DEVICE: kernels are compiled and checked against the resource policy; correctness and "
+    return "NO DEVICE: kernels are compiled and checked against the resource policy; correctness "
+           "and "
            "time are NOT judged, so there is no elite";
   }
   if (device->time_kind == TimeKind::kPredicted) {

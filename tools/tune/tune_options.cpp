@@ -41,10 +41,9 @@ void declare(CLI::App& app, TuneOptions& options) {
   app.add_option("--children", options.tuner.children,
                  "candidates per generation (default: 8, plus 1 for each further shape)")
       ->transform(whole_number(1, 10000));
-  app.add_option(
-         "--window", options.tuner.window,
-         "candidates in flight (default: --children if given, else twice --jobs, "
-         "8 to 32; without learning eight times)")
+  app.add_option("--window", options.tuner.window,
+                 "candidates in flight (default: --children if given, else twice --jobs, "
+                 "8 to 32; without learning eight times)")
       ->transform(whole_number(1, 10000));
   app.add_option("--elite", options.tuner.elite, "kernels kept")
       ->capture_default_str()

@@ -65,7 +65,7 @@ class CardWatch {
   Pause pause_;
   /// the duration of the shortest query, which excludes other work of the machine
   std::optional<double> look_us_;
-  int refusals_left_ = 0;          ///< for this kernel
+  int refusals_left_ = 0;  ///< for this kernel
   int refusals_allowed_ = kMostRefusals;
   std::optional<double> first_clock_mhz_;
   std::vector<double> clocks_mhz_;

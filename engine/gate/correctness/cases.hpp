@@ -22,7 +22,7 @@ struct CheckCase {
   const Shape* shape = nullptr;
   std::size_t index = 0;
   std::uint64_t seed = 0;
-  Values values;                              ///< shape variables, shape macros, SM_COUNT
+  Values values;  ///< shape variables, shape macros, SM_COUNT
   /// workspaces are null until a kernel provides its own
   std::vector<KernelArgument> arguments;
   std::map<std::size_t, BufferId> views;      ///< buffers behind textures that are not arrays

@@ -15,7 +15,7 @@ namespace evo {
 struct Comparison {
   std::size_t compared = 0;  ///< number of elements; a comparison without elements never passes
   double max_abs_error = 0;  ///< over elements where both are finite
-  double bad_share = 0;      ///< share of elements beyond bad_abs_error or wrongly non-finite, 0…1
+  double bad_share = 0;    ///< share of elements beyond bad_abs_error or wrongly non-finite, 0…1
   double relative_l2 = 0;  ///< ‖out − ref‖ / ‖ref‖; infinite if only the reference is zero
   /// Largest |out − ref| / rms of ref over the element's row. Infinite for a wrong element in a row
   /// of zeros; 0 without rows.

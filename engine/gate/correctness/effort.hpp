@@ -7,11 +7,11 @@ namespace evo {
 
 /// The extent of a check.
 enum class Effort {
-  kScreening,       ///< fewer launches on shapes with long launches
-  kFull,            ///< all seeds and a repeat on every shape
+  kScreening,  ///< fewer launches on shapes with long launches
+  kFull,       ///< all seeds and a repeat on every shape
   /// all seeds, a repeat and as many launches as in production: the part that screening and timing
   kAfterScreening,
-                    ///< left out, before a kernel may enter the elite
+  ///< left out, before a kernel may enter the elite
 };
 
 /// "screening", "full" or "after screening".

@@ -24,7 +24,7 @@ struct TimingOptions {
   std::size_t input_sets = kTimedInputSets;  ///< input sets used in rotation within a graph
   /// flushes the L2 cache before every launch; samples are then single launches
   bool cold = false;
-  bool is_settled = false;                   ///< the same kernel has just kept the device busy
+  bool is_settled = false;  ///< the same kernel has just kept the device busy
   /// time of one launch, from the launches that checked the kernel; 0: unknown
   double checked_us = 0;
 };
@@ -53,7 +53,7 @@ class Stopwatch {
   enum class Doubt {
     /// none: the outputs keep the results of earlier launches. Graphs of whole periods that
     kNothing,
-                     ///< do nothing leave the expected results, and need kPoison
+    ///< do nothing leave the expected results, and need kPoison
     kPoison,         ///< poisons the outputs
     kFreshInputs,    ///< new data at known addresses
     kFreshAddresses  ///< known data in new buffers

@@ -236,8 +236,7 @@ std::optional<Rejection> Stopwatch::verify_pace() {
   if (fault_ || slower < kRounds) return std::nullopt;
   char text[32];
   std::snprintf(text, sizeof text, "%.1f", ratio);
-  return Rejection{Gate::kTiming, std::string("a launch on new data takes ") +
-                                      text +
+  return Rejection{Gate::kTiming, std::string("a launch on new data takes ") + text +
                                       " times as long as the next one on the same data: it "
                                       "remembers results"};
 }

@@ -121,8 +121,8 @@ TEST_F(Npy, AShapeOfNothingIsOneElement) {
 
 TEST_F(Npy, WhatDoesNotFitIsSaid) {
   write("<f4", "3,", bytes<float>({1, 2, 3}));
-  EXPECT_THAT(complaint(Dtype::kF32, 4), AllOf(HasSubstr("a.npy"), HasSubstr("has 3 elements"),
-                                               HasSubstr("allowed here: 4")));
+  EXPECT_THAT(complaint(Dtype::kF32, 4),
+              AllOf(HasSubstr("a.npy"), HasSubstr("has 3 elements"), HasSubstr("allowed here: 4")));
   write("<f4", "4,", bytes<float>({1, 2, 3}));
   EXPECT_THAT(complaint(Dtype::kF32, 4), HasSubstr("has 12 bytes of data; its header says 16"));
   write("<f8", "4,", bytes<float>({1, 2, 3}));

@@ -55,9 +55,9 @@ class CtaHistory {
   struct Knowledge {
     /// accesses of other warps that are not yet ordered before it
     std::vector<const Acquisition*> waiting;
-    std::uint32_t taken = 0;                  ///< number of acquisitions examined
-    Chains direct;                            ///< chains that its CTA acquired
-    Chains all;                               ///< including the acquisitions of their releases
+    std::uint32_t taken = 0;  ///< number of acquisitions examined
+    Chains direct;            ///< chains that its CTA acquired
+    Chains all;               ///< including the acquisitions of their releases
     std::unordered_map<std::uint64_t, Reached> reached;
     std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> published;  ///< of other CTAs
   };

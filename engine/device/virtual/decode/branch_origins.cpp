@@ -9,11 +9,9 @@
 namespace evo::ptx {
 namespace {
 
-constexpr std::size_t kMostOriginBytes = std::size_t{1}
-                                         /// limit of the origins of all registers at all
-                                         /// instructions
-                                         << 26;
-constexpr std::size_t kMuchCode = 32;            ///< limit of instructions
+/// limit of the origins of all registers at all instructions
+constexpr std::size_t kMostOriginBytes = std::size_t{1} << 26;
+constexpr std::size_t kMuchCode = 32;  ///< limit of instructions
 
 /// Flags for the origins of a value; none: the value is the same in all CTAs.
 using Origin = std::uint8_t;

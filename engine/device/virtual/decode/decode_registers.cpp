@@ -18,7 +18,7 @@
 namespace evo::ptx {
 namespace {
 
-constexpr std::uint32_t kMostSlots = 1U << 16;            // 8 MiB for each warp
+constexpr std::uint32_t kMostSlots = 1U << 16;  // 8 MiB for each warp
 // 256 MiB: one bit for each block and register
 constexpr std::size_t kMostLivenessWords = 1U << 25;
 constexpr std::uint64_t kMostLivenessSteps = 1ULL << 31;  // words that change until the fixed point

@@ -19,7 +19,7 @@
 namespace evo::ptx {
 namespace {
 
-constexpr int kMostCommits = 64;               ///< later ones are not distinguished
+constexpr int kMostCommits = 64;  ///< later ones are not distinguished
 /// approximate limit in bytes of the states at all instructions
 constexpr std::size_t kMostStates = 1U << 27;
 

@@ -58,8 +58,8 @@ enum class Special : std::uint8_t {
 
 /// A check before an instruction that touches registers of wgmma.
 struct ProductCheck {
-  Handler original = nullptr;         ///< the original handler
-  std::vector<std::uint32_t> reads;   ///< each wgmma whose accumulators it reads
+  Handler original = nullptr;        ///< the original handler
+  std::vector<std::uint32_t> reads;  ///< each wgmma whose accumulators it reads
   /// each wgmma whose accumulators or A fragments it overwrites
   std::vector<std::uint32_t> writes;
   /// it is a wgmma whose registers may have been written after the last fence
@@ -93,8 +93,8 @@ struct Program {
   std::vector<std::pair<Special, std::uint32_t>> specials;
   /// live at entry: may be read before anything is written
   std::vector<std::uint32_t> unset_registers;
-  std::vector<std::uint32_t> unset_bytes;      ///< their widths
-  std::uint32_t register_bytes = 0;            ///< size of a warp's register file
+  std::vector<std::uint32_t> unset_bytes;  ///< their widths
+  std::uint32_t register_bytes = 0;        ///< size of a warp's register file
   /// approximate number of 32-bit registers of a thread that are live at once
   int live_registers = 0;
   std::vector<ParameterLayout> parameters;

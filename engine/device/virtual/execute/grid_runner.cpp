@@ -102,8 +102,7 @@ class Grid {
     std::deque<std::unique_ptr<Cta>> active;
     std::vector<std::unique_ptr<Cta>> idle;
     std::size_t served = 0;  // CTAs that had a slice since the last CTA finished or started
-    bool gives_way =
-        false;  // whether the last one only polled or paused
+    bool gives_way = false;  // whether the last one only polled or paused
     while (!launch_.stop.load(std::memory_order_relaxed)) {
       const bool all_must_start = takes_turns() && next_.load() < total_;
       if (active.empty() || served >= active.size() || all_must_start || gives_way) {

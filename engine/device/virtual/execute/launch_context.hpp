@@ -39,7 +39,7 @@ struct LaunchContext {
   std::uint32_t shared_bytes = 0;
   /// offset of the reserved part after the kernel's own memory, if the kernel uses it
   std::uint32_t reserved_shared_offset = 0;
-  std::uint32_t registers_per_thread = 0;    ///< registers per thread at launch; 0: unknown
+  std::uint32_t registers_per_thread = 0;  ///< registers per thread at launch; 0: unknown
   int sm_count = 1;
   std::uint64_t grid_workspace = 0;  ///< address of the workspace of cooperative launches
   bool check = true;                 ///< checks races and uninitialised data
@@ -49,7 +49,7 @@ struct LaunchContext {
   std::uint64_t seed = 1;
   std::uint64_t number = 0;  ///< number of the launch on its device
   Placement placement = {};
-  DeviceClocks clocks = {};        ///< the device's clocks when the launch begins
+  DeviceClocks clocks = {};  ///< the device's clocks when the launch begins
   /// warp instructions without progress before a livelock is reported
   std::uint64_t stall_budget = 0;
   std::uint64_t issue_budget = 0;  ///< limit of warp instructions of one CTA

@@ -53,7 +53,7 @@ struct Warp {
   std::byte* regs = nullptr;
   /// One byte per lane for every slot: bit b is set if byte b of the register is uninitialised.
   std::uint8_t* taint = nullptr;
-  bool tainted = false;      ///< whether any register may be uninitialised
+  bool tainted = false;  ///< whether any register may be uninitialised
   /// whether some of the data came from memory or another lane, see taint.hpp
   bool has_foreign = false;
   UnknownData unknown;       ///< the first origin
