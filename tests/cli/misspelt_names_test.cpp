@@ -1,4 +1,5 @@
-// Misspelt options, commands, names and paths: each message names what is meant, or what there is.
+// Misspelt options, commands, names and paths: each message names the intended word or lists the
+// allowed ones.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +22,7 @@ struct Misspelt {
 
 class MisspeltNames : public testing::Test {
  protected:
-  /// Each is refused as bad usage, by a message of the program that was called.
+  /// Each is rejected as bad usage, with a message from the program that was called.
   void expect_answers(const std::vector<Misspelt>& cases) const {
     for (const auto& [command, expected] : cases) {
       const ProgramResult result =

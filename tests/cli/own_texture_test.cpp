@@ -1,4 +1,4 @@
-// Textures as arguments of kernels of others. Through the real programs, NVRTC and the virtual GPU.
+// Textures as arguments of users' kernels, with the real programs, NVRTC and the virtual GPU.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -20,7 +20,7 @@ namespace evo::fake {
 /// Other values concern the device. Registers are 32 + REGISTERS, static shared memory SHARED.
 class FakeCompiler final : public Compiler {
  public:
-  /// `delay`: what each compilation takes.
+  /// `delay`: duration of each compilation.
   explicit FakeCompiler(std::chrono::milliseconds delay = {}) : delay_(delay) {}
 
   [[nodiscard]] std::string version() const override { return "fake 1.0"; }

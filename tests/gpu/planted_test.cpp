@@ -1,5 +1,4 @@
-// Real kernels with planted defects through the real programs: on a CUDA GPU, and on the virtual
-// one.
+// Real kernels with planted defects, with the real programs, on a CUDA GPU and on the virtual GPU.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,11 +20,11 @@ using testing::HasSubstr;
 
 std::string planted_space() { return source_folder() / "tests/planted/search_spaces/planted.json"; }
 
-/// What a defect must be stopped by.
+/// The gate at which a defect must be rejected.
 struct Expected {
   std::string gate;
   std::string on_gpu;      ///< in the reason, a regular expression
-  std::string on_virtual;  ///< "" where the virtual GPU cannot find it
+  std::string on_virtual;  ///< "" if the virtual GPU cannot find it
 };
 
 const std::map<std::string, Expected>& expectations() {

@@ -61,8 +61,8 @@ TEST(CompilerOptions, NormalisedOnesStayAsTheyAre) {
   EXPECT_EQ(normalised(given), given);
 }
 
-/// Whatever writes, reads, changes the architecture or is unknown is named, and so is what is
-/// allowed.
+/// Options that write, read, change the architecture or are unknown are named in the error,
+/// together with the allowed ones.
 TEST(CompilerOptions, EverythingElseIsRefusedByName) {
   for (const char* option : {"--time=/tmp/x",
                              "--fdevice-time-trace=/tmp/x",

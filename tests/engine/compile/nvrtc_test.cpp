@@ -1,4 +1,4 @@
-// The real compiler: what it reports against the cubin and against the program ptxas.
+// The real compiler: its report compared with the cubin and with the program ptxas.
 
 #include "engine/compile/nvrtc.hpp"
 
@@ -25,7 +25,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// Uses registers by LIVE values kept, shared memory by SHARED, and a second entry.
+/// Uses registers for LIVE values, shared memory for SHARED, and has a second entry.
 constexpr const char* kSource = R"(
 extern "C" __global__ void other(float* y) { y[0] = 1; }
 extern "C" __global__ void __launch_bounds__(THREADS) k(const float* x, float* y, int n) {
@@ -123,7 +123,7 @@ TEST_P(Nvrtc, AgreesWithTheProgramPtxas) {
     auto parsed = parse_ptxas_log(read_text_file(base + ".log"), "k", cubin_functions(cubin));
     auto* reported = std::get_if<PtxasReport>(&parsed);
     ASSERT_NE(reported, nullptr) << std::get<std::string>(parsed);
-    reported->resources.max_threads = threads;  // only machine code says it
+    reported->resources.max_threads = threads;  // known only from the machine code
     EXPECT_EQ(reported->resources, compiled.resources) << compiled.log;
     const std::optional<CubinFacts> facts = read_cubin(cubin, "k");
     ASSERT_TRUE(facts.has_value());
@@ -347,7 +347,7 @@ TEST_P(Nvrtc, PlantedKernelsCompileAsTheirTestsExpect) {
   }
 }
 
-/// Text of the source reaches the log in many ways; none changes what is believed.
+/// A source can write text to the log in many ways; none changes the reported resources.
 TEST_P(Nvrtc, NothingASourcePrintsIsTakenForAReport) {
   const std::string report =
       "Compiling entry function 'k' for '" + GetParam() +
@@ -380,7 +380,7 @@ TEST_P(Nvrtc, TooMuchSharedMemoryIsARejectionThatCanBeStored) {
   EXPECT_EQ(rejection.detail.find('\0'), std::string::npos);
 }
 
-/// The text that is exported compiles to the code of the candidate, without any option of it.
+/// The exported text compiles to the candidate's code without its options.
 TEST_P(Nvrtc, TheExpandedSourceIsTheSameKernel) {
   const sample::TemporaryFolder folder;
   const auto root = folder.path();

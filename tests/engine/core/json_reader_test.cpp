@@ -68,7 +68,7 @@ TEST(JsonFile, NamesTheFileThatIsMissingOrBroken) {
   std::filesystem::remove(file);
 }
 
-/// What is said of a JSON text; "" when it is accepted.
+/// The error for a JSON text; "" if it is accepted.
 std::string said_of(const std::string& text) {
   try {
     (void)parse_json(text, "f.json");
@@ -126,7 +126,7 @@ TEST(JsonText, TruncatedAndDamagedTextEndsInAnError) {
     for (int bit = 0; bit < 8; ++bit) {
       std::string damaged = text;
       damaged[at] = static_cast<char>(damaged[at] ^ (1 << bit));
-      (void)said_of(damaged);  // anything but a crash
+      (void)said_of(damaged);  // any result except a crash
     }
   }
 }
@@ -157,7 +157,7 @@ TEST(JsonFile, WhatHasNoEndIsNotReadForEver) {
   EXPECT_THAT(message_of([] { (void)read_text_file("/tmp"); }), HasSubstr("folder"));
 }
 
-/// Runs `body` in a process of its own in which no file may grow beyond `bytes`.
+/// Runs `body` in a child process in which no file may grow beyond `bytes`.
 int with_small_files(rlim_t bytes, const std::function<void()>& body) {
   const pid_t child = fork();
   if (child == 0) {

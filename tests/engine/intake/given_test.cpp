@@ -1,4 +1,5 @@
-// What somebody says of a problem, and what the virtual GPU tells of a kernel that it then can run.
+// The user's options about a problem, and the results of running the kernel on the virtual GPU with
+// them.
 
 #include "engine/intake/given.hpp"
 

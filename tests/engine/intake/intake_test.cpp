@@ -1,4 +1,4 @@
-// A CUDA file and what is drafted for it, with the real compiler.
+// Drafts for CUDA files, with the real compiler.
 
 #include "engine/intake/intake.hpp"
 

@@ -1,4 +1,4 @@
-// Numbers of a problem: what they may be, and what is said of those that are none.
+// Numbers of a problem: the allowed values, and the errors for others.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// The complaint about the planted problem with x of a dtype and a generator.
+/// The error for the planted problem with x of this dtype and generator.
 std::string about_input(const char* dtype, const Json& generator) {
   return complaint([&](Json& j) {
     j["arguments"][0]["dtype"] = dtype;
@@ -50,11 +50,11 @@ TEST(ProblemFile, AnInputIsOnlyConstantWhereItSaysSo) {
   EXPECT_THAT(drawn("f32", "normal", "mean", 0, "std", -1), HasSubstr("allowed: more than 0"));
   EXPECT_THAT(drawn("f32", "uniform", "low", 2, "high", 2), HasSubstr("more than low"));
   EXPECT_THAT(drawn("i32", "integers", "low", 2, "high", 2), HasSubstr("constant"));
-  // Constant once it is rounded to the type.
+  // Constant after rounding to the type.
   EXPECT_THAT(drawn("f16", "uniform", "low", 1, "high", 1.0001), HasSubstr("the same f16"));
   EXPECT_THAT(drawn("i8", "normal", "mean", 0, "std", 0.1), HasSubstr("the same i8"));
   EXPECT_THAT(drawn("f64", "normal", "mean", 1, "std", 1e-20), HasSubstr("the same f64"));
-  // Beyond the type: everything would be the largest value, or infinite.
+  // Outside of the type's range: all elements would be the largest value, or infinite.
   EXPECT_THAT(drawn("e4m3", "normal", "mean", 0, "std", 1000), HasSubstr("does not hold"));
   EXPECT_THAT(drawn("f16", "uniform", "low", 0, "high", 1e6), HasSubstr("does not hold"));
   EXPECT_THAT(drawn("u8", "normal", "mean", 0, "std", 1), HasSubstr("does not hold"));

@@ -33,7 +33,7 @@ TEST(ProblemFile, WithoutBytesEveryBufferCountsOnce) {
   json.erase("bytes");
   const Problem problem = Problem::parse(json.dump(), planted_folder());
   EXPECT_EQ(problem.bytes.evaluate({{"N", 10}}), 80);
-  // A stencil leaves its border as it is, and reads nothing of what it writes.
+  // A stencil leaves its border unchanged, and reads nothing that it writes.
   json["arguments"][1]["direction"] = "inout";
   json["arguments"][1]["generator"] = {{"distribution", "normal"}};
   EXPECT_EQ(Problem::parse(json.dump(), planted_folder()).bytes.evaluate({{"N", 10}}), 80);
@@ -143,7 +143,7 @@ TEST(ProblemFile, RowsOfAnOutputAndTheirBound) {
       Problem::parse(json.dump(), planted_folder()).templates.front().tolerance.max_row_error);
 }
 
-/// The planted problem with a workspace and a template that says how much of it it needs.
+/// The planted problem with a workspace and a template that sets its size.
 Json planted_with_workspace() {
   Json json = planted();
   json["arguments"].push_back({{"name", "scratch"}, {"direction", "workspace"}, {"dtype", "f32"}});

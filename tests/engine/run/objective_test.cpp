@@ -42,7 +42,7 @@ TEST(Objective, NamesWhatIsAllowed) {
               ThrowsMessage<InputError>(HasSubstr("must be above zero")));
 }
 
-/// The slower a kernel, the less it takes: another winner than that of the time.
+/// Slower kernels take less energy, so the winner differs from that by time.
 fake::DeviceBehaviour frugal_when_slow() {
   fake::DeviceBehaviour behaviour;
   behaviour.launch_mj = [](const fake::Program& program) {

@@ -1,4 +1,4 @@
-// The profile gate: what Nsight Compute wrote, what its absence means, what the time model says.
+// The profile gate: parsing of Nsight Compute's output, its absence, and the time model's values.
 
 #include "engine/run/profile_gate.hpp"
 
@@ -21,7 +21,7 @@ using testing::ThrowsMessage;
 constexpr const char* kTensor = "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active";
 constexpr const char* kDram = "dram__throughput.avg.pct_of_peak_sustained_elapsed";
 
-// As Nsight Compute 2025 prints it: a launch of two kernels, one of 3 and one of 1 µs.
+// As printed by Nsight Compute 2025 for a launch of two kernels, one of 3 and one of 1 µs.
 const std::string kTwoKernels =
     R"csv(==PROF== Connected to process 4711 (/opt/evo-worker)
 ==PROF== Profiling "first" - 0: 0%....50%....100% - 1 pass
@@ -59,7 +59,7 @@ TEST(NcuCsv, WhatIsMissingIsNamed) {
               HasSubstr("no value of sm__y"));
 }
 
-/// A shell script that stands for ncu.
+/// A shell script in place of ncu.
 class FakeNcu : public testing::Test {
  protected:
   FakeNcu() { setenv("EVO_WORKER", EVO_BINARY_DIR "/bin/fake-worker", 1); }
@@ -124,7 +124,7 @@ Profiled profiled_on(const fake::DeviceBehaviour& behaviour, const std::string& 
   return profile_gate(*world.bench, kernel_under_test(world.task(), evaluation));
 }
 
-/// The gate on a device that predicts these shares.
+/// The gate on a device that predicts these utilisations.
 Profiled predicted(double tensor, double dram) {
   fake::DeviceBehaviour behaviour;
   behaviour.kind = TimeKind::kPredicted;

@@ -41,7 +41,7 @@ class SpaceFile : public testing::Test {
     return Space(read_space_file(file_));
   }
 
-  /// The good file with one text replaced: the error it gives, or "accepted".
+  /// The error for the valid file with one text replaced, or "accepted".
   std::string error_with(const std::string& from, const std::string& to) {
     std::string text = kGood;
     const auto at = text.find(from);
@@ -190,7 +190,7 @@ TEST_F(SpaceFile, ATableOfAllowedConfigurations) {
   EXPECT_THAT(error(R"([[65, "none", 0.5, false]])"),
               HasSubstr("allowed[0]: TILE: 65: allowed: 32, 64, 128"));
   EXPECT_THAT(error(R"([[64, "none", 0.5, false]])"),
-              HasSubstr("milestones[0]: 'async'"));  // the table lacks it
+              HasSubstr("milestones[0]: 'async'"));  // the table does not contain it
 }
 
 }  // namespace

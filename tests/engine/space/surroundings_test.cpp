@@ -1,4 +1,4 @@
-// What a constraint may name beside macros, and spaces that are laid over others.
+// Names from outside that constraints may use, and spaces that extend others.
 
 #include "engine/space/surroundings.hpp"
 

@@ -26,7 +26,7 @@ def program(name, *arguments, expect=0):
     return done.stdout
 
 
-# What a run on a card has beside what report-database records.
+# Additional data of a run on a card that report-database does not record.
 CARD = """
 INSERT INTO gpu_state (candidate_id, looks, sm_clock_min_mhz, sm_clock_median_mhz,
   temperature_c, power_w, slowdowns, discarded, throttled, others)
@@ -77,7 +77,7 @@ def close_all():
 
 
 class ReportCase(unittest.TestCase):
-    fresh = True  # every test gets the page as it is when it is opened
+    fresh = True  # every test gets a freshly opened page
 
     @classmethod
     def setUpClass(cls):

@@ -75,7 +75,7 @@ class SentencesTest(ReportCase):
                     self.ways(way(large, slower)), self.ways(way(large, doubtful)))
         self.expect("why", "1 step made no difference that can be told.",
                     self.ways(way(large, doubtful)), self.ways(way(large, slower)))
-        # Without pairs, measured times are as far apart as two of one kernel may be.
+        # Without pairs, separately measured times of one kernel differ by up to this much.
         self.expect("why", "1 step made no difference that can be told.",
                     self.ways(way(large, step([("D", "x", "y")], 1.015, 5.1, pairs=0))),
                     self.ways(way(large, step([("D", "x", "y")], 1.03, 5.1, pairs=0))))
@@ -125,11 +125,11 @@ class SentencesTest(ReportCase):
         self.expect("ladder", "no faster than the rung before",
                     self.milestones(True, True, True, times=(30, 20, 21)),
                     self.milestones(True, True, True, times=(30, 20, 19)))
-        # Within what two times of one kernel differ by.
+        # Within the difference of two separate measurements of one kernel.
         self.expect("ladder", "no faster than the rung before",
                     self.milestones(True, True, True, times=(30, 20, 19.8)),
                     self.milestones(True, True, True, times=(30, 20, 19.5)))
-        # Where nothing is a ladder, there is no rung before.
+        # Without a ladder there is no previous milestone.
         self.expect("ladder", "no faster than the rung before",
                     self.milestones(True, True, True, times=(30, 20, 21)),
                     self.milestones(True, False, True, times=(30, 20, 21)))

@@ -1,4 +1,4 @@
-// Races between CTAs in global memory, and twins of the same kernels that have none.
+// Races between CTAs in global memory, and versions of the same kernels without races.
 #include <gtest/gtest.h>
 
 #include "engine/device/virtual/checks/global_races.hpp"

@@ -8,9 +8,9 @@
 #include "tests/engine/device/virtual/nvrtc.hpp"
 #include "tests/engine/device/virtual/test_gpu.hpp"
 
-// Texture fetches compiled by NVRTC, against the formulas of the CUDA C++ Programming Guide,
-// "Texture Fetching", written down here once more: coordinates are changed first, as the guide says
-// it, where the virtual GPU changes indices.
+// Texture fetches compiled by NVRTC, compared with an independent implementation of "Texture
+// Fetching" in the CUDA C++ Programming Guide: it modifies coordinates as in the guide, while the
+// virtual GPU modifies indices.
 
 namespace evo::test {
 namespace {
@@ -20,7 +20,7 @@ struct Point {
   float y;
 };
 
-/// What a texture holds, channel 0 of it, as numbers.
+/// The content of a texture, channel 0, as numbers.
 struct Plane {
   std::vector<float> texels;
   int width;
@@ -96,7 +96,7 @@ class Textures : public testing::Test {
     return values;
   }
 
-  /// All points through the texture, against the formulas.
+  /// All points fetched through the texture, compared with the formulas.
   void check_plane(const TextureSpec& spec, const Plane& plane, const std::vector<Point>& at) {
     const BufferId source = gpu_.input("texels", plane.texels);
     const TextureId texture = gpu_.device().textures()->make_texture(spec, source);

@@ -1,5 +1,5 @@
-// Who writes what of a grid, traced without computing it, against what each CTA writes when it runs
-// alone.
+// The map of writers of a grid, traced without computing values, compared with the writes of each
+// CTA run alone.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ class WriteMaps : public testing::TestWithParam<std::string> {
     return gpu_.device().interpreting()->write_map(kernel_, plan_, arguments_, std::vector{out_});
   }
 
-  /// By byte: the CTA that writes it when it runs alone, plus 1.
+  /// For each byte: the CTA that writes it when run alone, plus 1.
   std::vector<std::uint32_t> by_running() {
     std::vector<std::uint32_t> owners(kElements * sizeof(float));
     Interpreting& sampler = *gpu_.device().interpreting();
