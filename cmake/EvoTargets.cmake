@@ -43,7 +43,8 @@ function(evo_library name)
   evo_unity(${name} ${ARG_SOURCES})
 endfunction()
 
-# evo_tool(name SOURCES a.cpp … [DEPENDS target …]): a command line program; foo_bar becomes foo-bar.
+# evo_tool(name SOURCES a.cpp … [DEPENDS target …]): a command line program. foo_bar becomes
+# foo-bar.
 function(evo_tool name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES} ${EVO_PROGRAM_OBJECTS})

@@ -19,8 +19,8 @@ class OpenedFile {
   /// read from it.
   OpenedFile(std::filesystem::path file, sqlite3* database);
 
-  /// What has happened to the files since, as the end of a sentence about the name: "was replaced
-  /// by another file". Empty if they are unchanged. Call it before each transaction.
+  /// The change of the files since then, as the end of a sentence about the name: "was replaced by
+  /// another file". Empty if they are unchanged. Call it before each transaction.
   [[nodiscard]] std::string change() const;
 
   /// After a change: moves the content of the log to the database that was opened, and empties the

@@ -1,8 +1,8 @@
-# Writes OUTPUT, the manual page of PROGRAM. Options, commands and exit codes are those of its --help;
-# man/NAME.txt beside this file has examples, environment variables, files and other pages.
+# Writes OUTPUT, the manual page of PROGRAM. Options, commands and exit codes come from its --help.
+# man/NAME.txt contains examples, environment variables, files and other pages.
 #   cmake -DPROGRAM=… -DNAME=… -DVERSION=… -DOUTPUT=… -P ManualPage.cmake
-# Both texts have the same form: a heading at the margin that ends with a colon, and below it entries
-# "  --name VALUE    text", whose text may go on in indented lines.
+# Both texts have the same form: an unindented heading that ends with a colon, followed by entries "
+# --name VALUE text", whose text may continue in indented lines.
 set(texts ${CMAKE_CURRENT_LIST_DIR}/man)
 
 # A backslash, and a dot or a quote at the start of a line, are special characters of the formatter.

@@ -42,7 +42,7 @@ struct CompiledEntry {
 /// The symbol of the kernel `entry` in a compilation's PTX.
 [[nodiscard]] std::string entry_symbol(std::string_view ptx, const std::string& entry);
 
-/// Which of `symbols` are functions with the name `name` at file scope: the plain symbol, or names
+/// The functions in `symbols` with the name `name` at file scope: the plain symbol, or names
 /// mangled by the Itanium C++ ABI ("_Z6matmulPf"; section 5.1.2: an unscoped name is its length
 /// followed by its letters).
 [[nodiscard]] std::vector<std::string> symbols_named(const std::vector<std::string>& symbols,

@@ -23,7 +23,7 @@ enum class TextureStorage : std::uint8_t {
   kArray,    ///< a separate array, copied from the buffer when the texture is made
 };
 
-/// What a read outside of the texture returns.
+/// The result of a read outside of the texture.
 enum class TextureAddress : std::uint8_t {
   kWrap,    ///< the texture repeats; needs normalized coordinates
   kClamp,   ///< the nearest texel at the edge

@@ -156,7 +156,7 @@ void draft_sizes(const Given& given, Draft& draft) {
     const auto is_it = [&, &wanted = name](const auto& other) { return other.first == wanted; };
     const auto known = std::ranges::find_if(draft.variables, is_it);
     if (known != draft.variables.end()) {
-      known->second = values.front();  // of the T1 file
+      known->second = values.front();  // from the T1 file
     } else {
       draft.variables.emplace_back(name, values.front());
     }

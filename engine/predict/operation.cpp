@@ -83,7 +83,7 @@ constexpr std::array<Unit, kOperations> make_table() {
 
 constexpr std::array<Unit, kOperations> kUnits = make_table();
 
-constexpr double kGmmaRows = 16;    ///< of a warp
+constexpr double kGmmaRows = 16;    ///< rows of a warp
 constexpr double kGmmaHalves = 16;  ///< f16 numbers along k, or twice as many bytes
 
 /// N of a wgmma m64nNk: five bits, in units of 8.

@@ -34,7 +34,7 @@ struct WarpPlan {
 /// products. Otherwise the counts do not match the machine code.
 [[nodiscard]] bool fit(const std::vector<WarpPlan>& plans, const LineActivities& lines);
 
-/// A resident warp's position on its path. Of two directions, it takes the one that leaves a loop
+/// A resident warp's position on its path. At a branch, it takes the direction that leaves a loop
 /// (otherwise the rarer one) when the accumulated shares reach one.
 class WarpCursor {
  public:

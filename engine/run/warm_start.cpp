@@ -18,7 +18,7 @@ constexpr std::size_t kMostRuns = 64;
 
 struct Source {
   RunId run = 0;
-  double distance = 0;  ///< of its shape
+  double distance = 0;  ///< distance of its shape
   bool same_device = false;
   std::vector<Candidate> best = {};
 };

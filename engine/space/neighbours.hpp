@@ -7,7 +7,7 @@
 
 namespace evo {
 
-/// Which changes of one parameter lead to a neighbour.
+/// The changes of one parameter that lead to a neighbour.
 enum class Neighbourhood {
   kAnyValue,  ///< a change to any other value
   kNextValue  ///< for an ordered parameter, a change to the next valid value up or down

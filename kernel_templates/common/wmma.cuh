@@ -1,5 +1,5 @@
-// wmma m16n16k16, f16 operands and f32 accumulators, from and to shared memory. Which lane holds
-// which element is not specified by PTX, and this code does not depend on it.
+// wmma m16n16k16, f16 operands and f32 accumulators, from and to shared memory. PTX does not
+// specify the lane of each element, and this code does not depend on it.
 //
 // Pointers are 32-byte aligned, strides multiples of 16 bytes and counted in elements.
 #pragma once

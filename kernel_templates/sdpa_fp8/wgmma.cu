@@ -1,6 +1,7 @@
 // FP8 attention forward by wgmma, for Hopper (sm_90a). Result and arguments are those of mma.cu.
 //
-// A warpgroup has 64 queries and, of every tile of TILE_N keys, TILE_N / GROUPS_KV, in steps of STEP_N:
+// A warpgroup processes 64 queries and TILE_N / GROUPS_KV keys of every tile of TILE_N keys, in
+// steps of STEP_N keys:
 //
 //   1. scores = Q K^T           e4m3 as it is, both operands from shared memory
 //   2. mask                     only where a tile reaches beyond the last key or the diagonal

@@ -27,8 +27,8 @@ class QueuedDevice final : public Device, private DeviceMemory, private Measurin
   std::optional<Fault> launch(KernelId kernel, const LaunchPlan& plan,
                               std::span<const KernelArgument> arguments) override;
 
-  // What tests look at.
-  /// How often somebody waited for it.
+  // Counters for tests.
+  // Number of waits.
   [[nodiscard]] std::size_t waits() const { return waits_; }
   [[nodiscard]] std::size_t downloaded_bytes() const { return downloaded_bytes_; }
 

@@ -63,7 +63,7 @@ FILES = {
     **{f"engine/device/virtual/{name}.cpp": ORDER_TESTS for name in (
         "checks/cta_history", "checks/releases", "checks/lane_order", "execute/member_groups",
         "execute/warp_scheduler")},
-    # Which CTAs a predicted time examines.
+    # The CTAs that a predicted time examines.
     **{f"engine/device/virtual/{name}.cpp": SURVEY_TESTS for name in (
         "decode/branch_origins", "timing/grid_survey", "timing/grid_kinds")},
     # The content of inputs.

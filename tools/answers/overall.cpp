@@ -25,7 +25,7 @@ struct OnShape {
   StoredRun run;
   double weight = 1;
   double best_us = std::numeric_limits<double>::infinity();
-  std::map<Place, double> us = {};  ///< of green kernels
+  std::map<Place, double> us = {};  ///< times of green kernels
 };
 
 struct ServingKernel {

@@ -9,7 +9,7 @@ namespace evo {
 /// The space of a run, as it was then. Throws SpaceError if its text has another version.
 [[nodiscard]] Space space_of(const StoredRun& run);
 
-/// What the run's evaluations show about its macros.
+/// Findings about the macros from the run's evaluations.
 [[nodiscard]] Insight insight_of(const Store& store, const StoredRun& run, const Space& space);
 
 }  // namespace evo

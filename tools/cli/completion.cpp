@@ -8,7 +8,7 @@
 namespace evo {
 namespace {
 
-/// Which files complete a value.
+/// The kinds of files that complete a value.
 std::string files_of(const std::string& word) {
   static const std::map<std::string, std::string> kFiles = {
       {value_words::kFile, "files"},

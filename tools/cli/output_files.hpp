@@ -15,7 +15,7 @@ struct OutputFile {
   bool follows = false;
 };
 
-/// Which existing files a tool may replace.
+/// Rules for replacing existing files.
 struct OutputOwner {
   std::string_view writer;  ///< "evo-export"
   /// files that contain one of these marks near the beginning

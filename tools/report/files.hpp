@@ -8,7 +8,7 @@ namespace evo {
 /// The embedded files of tools/report.
 [[nodiscard]] std::string_view report_style();
 [[nodiscard]] std::string_view report_body();
-/// Of the plotting library.
+/// The licence of the plotting library.
 [[nodiscard]] std::string_view report_licence();
 /// The plotting library, followed by the report's programs in the order of execution.
 [[nodiscard]] std::vector<std::string_view> report_programs();

@@ -13,7 +13,7 @@ inline constexpr int kSuccess = 0;
 inline constexpr int kNoPermission = 4;
 inline constexpr int kInsufficientSize = 7;
 inline constexpr int kDriverNotLoaded = 9;
-inline constexpr int kLibraryMismatch = 18;  ///< of library and kernel module
+inline constexpr int kLibraryMismatch = 18;  ///< versions of library and kernel module differ
 
 // nvmlClockType_t
 inline constexpr int kClockSm = 1;

@@ -26,7 +26,7 @@ class DamageLook {
   struct OfArgument {
     std::size_t position = 0;
     Look guard = 0;
-    std::optional<Look> change = {};  ///< of an input
+    std::optional<Look> change = {};  ///< the check for a changed input
   };
 
   const BufferWork* work_;

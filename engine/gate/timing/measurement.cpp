@@ -29,10 +29,10 @@ StoppingOptions stopping_for(const Stopwatch& stopwatch, const TimingOptions& op
   return stopping;
 }
 
-/// The numbers of samples after which timed launches are verified, and the kind of verification. Of
-/// long launches, which are verified while they are timed, the first two and one later launch are
-/// verified. The first of the very long ones planned the measurement and met a poison. If the check
-/// has planned the measurement, each of the three timed launches is verified.
+/// The numbers of samples after which timed launches are verified, and the kind of verification.
+/// Long launches are verified while they are timed: the first two and one later launch. The first
+/// of several very long ones planned the measurement and met a poison. If the check has planned the
+/// measurement, each of the three timed launches is verified.
 std::map<std::size_t, Doubt> doubts_of(const Stopwatch& stopwatch, std::size_t least_samples,
                                        Random& random) {
   if (stopwatch.is_long()) {

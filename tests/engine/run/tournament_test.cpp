@@ -1,4 +1,4 @@
-// Which kernels enter and leave the elite, with all services of a run faked.
+// Kernels that enter and leave the elite, with all services of a run faked.
 
 #include "engine/run/tournament.hpp"
 

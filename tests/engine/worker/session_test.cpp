@@ -1,4 +1,4 @@
-// What a device worker does, on a device in host memory.
+// A device worker's session, on a device in host memory.
 #include "engine/worker/session.hpp"
 
 #include <gtest/gtest.h>

@@ -110,7 +110,7 @@ class ReportCase(unittest.TestCase):
         self.assertEqual(browser.console(), [])
         return browser
 
-    # What is there ------------------------------------------------------------------------
+    # The content of the page ---------------------------------------------------------------
 
     def one(self, query, *values):
         return self.sql.execute(query, values).fetchone()

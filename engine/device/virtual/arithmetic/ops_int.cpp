@@ -177,7 +177,7 @@ void carry_add(Warp& warp, const Instr& in) {
   if (kCarry.writes) warp.carry = (warp.carry & ~warp.exec) | carry;
 }
 
-/// Which half of a product is used, and the signedness of the factors.
+/// Selects the half of a product, and the signedness of the factors.
 struct Half {
   bool is_high = false;
   bool is_signed = false;

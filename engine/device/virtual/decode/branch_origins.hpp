@@ -8,7 +8,7 @@
 
 namespace evo::ptx {
 
-/// Which inputs decide the branches of a program, where CTAs may differ.
+/// The inputs that decide the branches of a program, as far as CTAs may differ in them.
 struct BranchOrigins {
   /// One flag for each instruction: true for a branch (or guarded exit) that depends on the CTA's
   /// index or on memory that is read, as far as a slice can compute it.

@@ -122,8 +122,10 @@ class DecodeContext {
   std::vector<Type> types_;
   std::map<std::pair<std::uint64_t, Type>, std::uint32_t> constants_;
   std::map<Special, std::uint32_t> specials_;
-  std::map<std::string, std::int64_t> shared_addresses_;   ///< of module scope
-  std::map<const Variable*, std::int64_t> static_shared_;  ///< of function scope
+  /// addresses of variables at module scope
+  std::map<std::string, std::int64_t> shared_addresses_;
+  /// addresses of variables at function scope
+  std::map<const Variable*, std::int64_t> static_shared_;
   std::map<std::string, std::int64_t> parameter_offsets_;
   struct PendingDestination {
     std::uint32_t narrow;
@@ -147,7 +149,7 @@ struct ProductSizes {
   int a = 0;
   int b = 0;
   int cd = 0;
-  Type type = Type::kB32;  ///< of a register
+  Type type = Type::kB32;  ///< type of a register
 };
 /// mma.sync of f64, and wmma m8n8k4.
 void decode_double_mma(DecodeContext& context, int m, int k);

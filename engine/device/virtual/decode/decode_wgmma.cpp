@@ -11,7 +11,7 @@ namespace evo::ptx {
 namespace {
 
 constexpr int kWarpgroupRows = 64;
-constexpr int kColumns = 8;  ///< of an n-tile
+constexpr int kColumns = 8;  ///< columns of an n-tile
 
 struct Spelling {
   int tiles = 0;  ///< of eight columns

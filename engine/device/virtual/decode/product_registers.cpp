@@ -8,13 +8,13 @@
 
 // Two forward analyses over the instructions, each the union over all paths:
 //
-// 1. Which wgmma may be in flight: from mma_async until a wait_group for its group. An instruction
-//    that reads an accumulator of such a wgmma, or writes one of its registers, needs a check. At
-//    run time, exec_checked() tests whether that wgmma is in flight.
-// 2. Which registers of wgmma may have been written since the last wgmma.fence. A wgmma that uses
-//    such a register as accumulator or A fragment lacks a fence. Accumulators that it overwrites
-//    (scale-d is a literal 0) do not count, because compilers may leave moves of dead values before
-//    it.
+// 1. The wgmma that may be in flight: from mma_async until a wait_group for its group. An
+//    instruction that reads an accumulator of such a wgmma, or writes one of its registers, needs a
+//    check. At run time, exec_checked() tests whether that wgmma is in flight.
+// 2. The registers of wgmma that may have been written since the last wgmma.fence. A wgmma that
+//    uses such a register as accumulator or A fragment lacks a fence. Accumulators that it
+//    overwrites (scale-d is a literal 0) do not count, because compilers may leave moves of dead
+//    values before it.
 
 namespace evo::ptx {
 namespace {

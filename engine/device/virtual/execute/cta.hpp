@@ -106,7 +106,7 @@ class Cta {
   [[nodiscard]] std::unordered_map<std::uint64_t, std::uint64_t>& atomics() { return atomics_; }
   /// Sectors of global memory that it read; empty unless the launch counts memory.
   [[nodiscard]] std::unordered_set<std::uint64_t>& sectors_read() { return sectors_read_; }
-  /// What its warps did at barriers; empty unless the launch counts memory.
+  /// The actions of its warps at barriers; empty unless the launch counts memory.
   [[nodiscard]] const std::vector<std::vector<SyncEvent>>& syncs() const { return syncs_; }
   void note_sync(const Warp& warp, std::uint32_t barrier, std::int64_t arrives,
                  std::int64_t awaits);

@@ -6,8 +6,8 @@
 
 namespace evo::ptx {
 
-/// What determines the number of bytes that cp.async copies from its source; the rest of the
-/// destination becomes zero.
+/// The operand that determines the number of bytes that cp.async copies from its source; the rest
+/// of the destination becomes zero.
 enum class CopySize : std::uint8_t {
   kWhole,   ///< none: copies all bytes
   kBytes,   ///< a register

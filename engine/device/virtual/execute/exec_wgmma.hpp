@@ -14,7 +14,7 @@ struct WgmmaOperands {
   std::uint32_t a = kNoRegister;      ///< descriptor; kNoRegister: in registers
   std::uint32_t b = kNoRegister;      ///< descriptor
   std::uint32_t scale = kNoRegister;  ///< scale-d
-  std::uint8_t tiles = 0;             ///< of eight columns
+  std::uint8_t tiles = 0;             ///< number of tiles of eight columns
   bool negated_scale = false;
   bool negates_a = false;
   bool negates_b = false;

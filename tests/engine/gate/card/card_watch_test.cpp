@@ -1,4 +1,4 @@
-// Which samples are valid on a throttled card, with made-up readings.
+// Validity of samples on a throttled card, with made-up readings.
 
 #include "engine/gate/card/card_watch.hpp"
 

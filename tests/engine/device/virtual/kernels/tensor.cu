@@ -59,7 +59,8 @@ KERNEL mma_s8(const u8* a, const u8* b, int* d) {
   for (int i = 0; i < 4; ++i) d[(g + 8 * (i / 2)) * 8 + 2 * t + i % 2] = rc[i];
 }
 
-// Four 8×8 matrices of 16-bit elements, plain and transposed: each lane's registers to out[m][lane].
+// Four 8×8 matrices of 16-bit elements, plain and transposed: the registers of each lane are
+// written to out[m][lane].
 KERNEL load_matrices(const u16* in, u32* out) {
   __shared__ __align__(16) u16 tile[32 * 8];
   for (int i = threadIdx.x; i < 256; i += 32) tile[i] = in[i];
