@@ -260,7 +260,7 @@ void note_assumed_numbers(Draft& draft) {
   });
   if (is_floating && draft.max_abs_error.empty()) {
     draft.assumed.push_back(
-        "tolerance: by the type of the outputs, see problem.json; set --tolerance to the largest "
+        "tolerance: by the type of the outputs, see problem.json; --tolerance says the largest "
         "error of an element");
   }
   if (draft.flops == kUnknownFlops) {

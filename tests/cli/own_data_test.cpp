@@ -84,7 +84,7 @@ TEST_F(OwnData, TheManifestNamesTheSymbolOfAConstant) {
 
 TEST_F(OwnData, ConstantsStandBehindTheParameters) {
   problem_["arguments"].insert(problem_["arguments"].begin(), kFactors);
-  EXPECT_THAT(judged(), AllOf(HasSubstr("arguments: 'x' stands behind a __constant__ variable")));
+  EXPECT_THAT(judged(), AllOf(HasSubstr("arguments: 'x' follows a __constant__ variable")));
 }
 
 TEST_F(OwnData, AStructureIsPassedByItsFields) {

@@ -101,14 +101,14 @@ TEST(Expression, SaysWhereItIsWrongAndWhatToWrite) {
   check("1.2.3", "4", "operator is missing");
   check("007", "1", "leading zeros");
   check("9007199254740993", "1", "not exact");
-  check("1e999", "1", "beyond a double");
+  check("1e999", "1", "exceeds the range of a double");
   check("a b", "3", "an operator or the end");
   check("(1", "3", "close the ( at position 1");
   check("1 ? 2", "6", "':' is expected");
   check("", "1", "a number, a name");
   check("a in (1)", "8", "write [value]");
   check("a in b", "6", "a list is expected");
-  check("a in []", "7", "empty list");
+  check("a in []", "7", "the list is empty");
   check("a in [1,2)", "10", "']' is expected");
   check("a [1]", "3", "a list only follows in");
   check("a == not b", "6", "a value is expected");

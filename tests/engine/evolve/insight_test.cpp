@@ -128,7 +128,7 @@ TEST(Insight, ImportanceNearTheWinnerNeedsEnoughCandidatesThere) {
   EXPECT_LT(few.near_runs, 20U);
   EXPECT_FALSE(few.near_explained);
   EXPECT_FALSE(few.knobs.front().near_importance);
-  EXPECT_THAT(insight_text(space, few), HasSubstr("too few to share it out"));
+  EXPECT_THAT(insight_text(space, few), HasSubstr("too few for this figure"));
 }
 
 /// The findings about a value are true, in a space with many interactions.

@@ -93,11 +93,11 @@ TEST(ProgramStrategy, NonsenseIsAnErrorThatNamesTheCommand) {
   EXPECT_THAT(error_of(python("    c = take(1)[0]; c[macros[0]] = \"no\"; say([c])\n")),
               HasSubstr("\"no\" is not in the space"));
   EXPECT_THAT(error_of(python("    c = take(1)[0]; c[\"MORE\"] = 1; say([c])\n")),
-              HasSubstr("a macro that the space lacks"));
+              HasSubstr("a macro that the space does not have"));
   EXPECT_THAT(error_of(python("    say(take(5))\n")), HasSubstr("asked for 4"));
   EXPECT_THAT(error_of(python("    say([dict(zip(macros, [p[\"values\"][0] for p in "
                               "space[\"parameters\"]]))])\n")),
-              HasSubstr("nothing that is new and valid in 100 answers"));
+              HasSubstr("no new and valid configuration in 100 answers"));
 }
 
 TEST(ProgramStrategy, ADeathIsAnError) {

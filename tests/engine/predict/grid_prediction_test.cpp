@@ -109,7 +109,7 @@ TEST(PredictedGrid, CtasThatWaitForFlagsOfOthersAreExecutedTogether) {
   const auto launch = predict(
       "volatile int* turn = &counter; if (threadIdx.x == 0) { while (*turn != cta) {} "
       "__threadfence(); *turn = cta + 1 == gridDim.x ? 0 : cta + 1; }");
-  EXPECT_THAT(launch.not_modelled, Contains(HasSubstr("what CTAs wait for")));
+  EXPECT_THAT(launch.not_modelled, Contains(HasSubstr("waiting and claiming of work")));
 }
 
 /// CTAs that do the heavy work, of those of the SM that finishes last.

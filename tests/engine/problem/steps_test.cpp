@@ -85,7 +85,7 @@ TEST(Steps, StandInPlaceOfAnEntry) {
   EXPECT_THAT(complaint([](Json& file) {
                 file["templates"]["planted"]["steps"] = Json::array({step("first")});
               }),
-              AllOf(HasSubstr("templates.planted.entry"), HasSubstr("stands beside \"steps\"")));
+              AllOf(HasSubstr("templates.planted.entry"), HasSubstr("cannot be combined with \"steps\"")));
   EXPECT_THAT(refused(Json::array()), HasSubstr("templates.planted.steps"));
   Json nameless = step("first");
   nameless.erase("entry");

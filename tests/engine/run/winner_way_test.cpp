@@ -216,7 +216,7 @@ TEST(WinnerWay, WithoutTimeForTheStartThereIsNone) {
   Way way(timed_so());
   const FoundWay found = way.find(0.001);
   EXPECT_FALSE(found.way);
-  EXPECT_THAT(found.why_not, HasSubstr("the time was over"));
+  EXPECT_THAT(found.why_not, HasSubstr("the time limit was reached"));
 }
 
 TEST(WinnerWay, OfAStartThatIsNotGreenThereIsNone) {

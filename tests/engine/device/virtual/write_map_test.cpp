@@ -110,7 +110,7 @@ TEST_P(Untraced, AreRefusedWithTheReason) {
       {"lost_in_quotient", "several CTAs write the same place"},
       {"overlapping", "several CTAs write the same place"},
       {"reductions_together", "several CTAs write the same place"},
-      {"elsewhere_too", "more than outputs"}};
+      {"elsewhere_too", "other memory than outputs"}};
   const auto found = map();
   ASSERT_TRUE(std::holds_alternative<std::string>(found));
   EXPECT_THAT(std::get<std::string>(found), HasSubstr(reasons.at(GetParam())));
