@@ -1,5 +1,5 @@
 "use strict";
-// The sections about the card: clocks, power, energy, and what a profiler counted.
+// The sections about the card: clocks, power, energy, and a profiler's metrics.
 
 report.sections.card = run => {
   const {element, format} = report;
@@ -54,7 +54,7 @@ report.clocks = run => {
     element("div", {class: "wide"}, report.figure("The card while candidates were timed", chart))];
 };
 
-/** Those that no other beats in both time and energy, by time. */
+/** The Pareto front of time and energy, ordered by time. */
 report.front = points => {
   const front = [];
   for (const point of [...points].sort((a, b) => a.us - b.us || a.mj - b.mj)) {

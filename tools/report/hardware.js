@@ -30,7 +30,7 @@ report.sections.resources = run => {
     body: [element("div", {class: "trio"}, body), groups]};
 };
 
-/** What limits the CTAs of an SM, with the best time of each. */
+/** The limits of the CTAs per SM, with the best time for each. */
 report.occupancyLimits = run => {
   const {columns} = run.candidates;
   const found = new Map();

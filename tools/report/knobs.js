@@ -1,5 +1,5 @@
 "use strict";
-// What each macro does to the time: importance, effects near the winner, pairs of macros.
+// The effect of each macro on the time: importance, effects near the winner, pairs of macros.
 
 report.sections.knobs = run => {
   const {element} = report;
@@ -53,7 +53,7 @@ report.effectRow = (palette, value) => ({
   colour: value.verdict === "faster" ? palette.better : value.verdict === "slower" ? palette.worse : "transparent",
 });
 
-/** "+9.3 % in the winner: slower; …": what is known, and no more. */
+/** "+9.3 % in the winner: slower; …": only known facts. */
 report.effectText = (value, same) => {
   const {format} = report;
   const range = value.pairs === 1 ? `in 1 pair ${format.percent(value.effect_percent)} %`
@@ -67,7 +67,7 @@ report.effectText = (value, same) => {
 report.shortEffect = (value, most) =>
   `${report.format.percent(value.in_winner_percent ?? value.effect_percent)} %${value.high_percent > most ? " →" : ""}`;
 
-/** Why no effect is known. */
+/** Why the effect is unknown. */
 report.noEffectText = value => {
   if (value.failed_in_winner) return `in the winner it failed the ${value.failed_in_winner} gate`;
   if (value.runs === 0) return "never passed";
@@ -81,7 +81,7 @@ report.effects = run => {
   if (values.length === 0) {
     return report.lacks("No two candidates near the winner differ in one macro only, so no effect of a value is known there.");
   }
-  // A few that are much slower would leave no room for the rest.
+  // A few much slower values would leave no room for the rest.
   const sizes = values.map(value => value.high_percent).sort((a, b) => a - b);
   const most = Math.max(10, 1.5 * sizes[Math.floor(0.75 * (sizes.length - 1))]);
   const chart = report.chart("Effect of each value on the time in pairs near the winner", (palette, width) =>

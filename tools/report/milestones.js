@@ -1,5 +1,5 @@
 "use strict";
-// The milestones of the space: a ladder as far as they build on one another, and all by their times.
+// The milestones of the space: the ladder of those that extend each other, and all by their times.
 
 report.sections.ladder = run => {
   const {element} = report;
@@ -27,19 +27,19 @@ report.sections.ladder = run => {
   return made(...body);
 };
 
-/** A picture of steps takes two steps between times. */
+/** A diagram of steps requires at least two steps with times. */
 report.isLadder = rungs => rungs.filter(rung => rung.p50_us !== null).length >= 3;
 
 report.leastRungDifference = run => report.isPredicted(run) ? 0.005 : 0.02;
 report.sameRung = run => `the same within ${report.format.number(100 * report.leastRungDifference(run), report.isPredicted(run) ? 1 : 0)} %`;
 
-/** The milestones from the first on of which each builds on the one before. */
+/** The first milestones, as long as each extends the one before. */
 report.rungs = run => {
   const end = run.ladder.findIndex((rung, i) => i > 0 && !rung.builds_on_before);
   return end < 0 ? run.ladder : run.ladder.slice(0, end);
 };
 
-/** "faster", "slower" or "unclear" against the green rung before; times are of each by itself. */
+/** "faster", "slower" or "unclear" than the previous green milestone, by separate measurements. */
 report.rungVerdict = (run, rung) => {
   const ratio = 1 / rung.speedup;
   const least = report.leastRungDifference(run);
@@ -66,7 +66,7 @@ report.milestoneOutcome = rung => {
   return rung.duplicate_of ? `green, same kernel as ${rung.duplicate_of}` : "green";
 };
 
-/** The fastest first; in their own order where all are a ladder. */
+/** The fastest first; in the space's order if all form a ladder. */
 report.milestoneTable = (run, rungs) => {
   const {format} = report;
   const isLadder = rungs.length === run.ladder.length && report.isLadder(rungs);

@@ -1,8 +1,8 @@
 "use strict";
-// How near the winner comes to what the device can do: the problem's roofline, and the kernel's own
+// How close the winner is to the device's limits: the problem's roofline, and the kernel's own
 // limits as far as they are known.
 
-/** From this share of a limit on, it is said to be what limits a kernel. */
+/** From this share on, a limit is reported as the kernel's bottleneck. */
 report.limiting = 60;
 
 /** Units by the names of Nsight Compute's metrics. */
@@ -11,7 +11,7 @@ report.unitNames = [["sm__pipe_tensor", "tensor cores"], ["sm__inst_executed_pip
 
 report.unitName = metric => report.unitNames.find(([prefix]) => metric.startsWith(prefix))?.[1] ?? metric;
 
-/** {name, percent, source} of every limit of the winner that is known, highest first. */
+/** {name, percent, source} of every known limit of the winner, highest first. */
 report.limits = run => {
   const {device, winner, flops_per_launch: flops, bytes_per_launch: bytes} = run;
   const limits = [];
@@ -34,7 +34,7 @@ report.limits = run => {
   return [...limits, ...units].sort((a, b) => b.percent - a.percent);
 };
 
-/** What limits the winner, or that nothing known does. */
+/** Names the winner's bottleneck, or says that no known limit applies. */
 report.verdictText = limits => {
   const {number} = report.format;
   if (limits.length === 0) return "No limit of this kernel is known.";
@@ -51,7 +51,7 @@ report.unknownUnits = limits => {
   return ` Not known: how busy ${unknown.join(", ")} ${unknown.length === 1 && unknown[0] !== "tensor cores" ? "is" : "are"}; evo-tune --profile counts what “profile” of the problem names.`;
 };
 
-/** How the CTAs fill the device. */
+/** The occupancy of the device by the CTAs. */
 report.fillText = run => {
   const {number, count} = report.format;
   const {columns} = run.candidates;

@@ -3,7 +3,7 @@
 
 report.sections = {};
 
-/** What the winner is held against. */
+/** The kernels with which the winner is compared. */
 report.sections.winner = run => {
   const {element, format} = report;
   const {winner} = run;
@@ -61,7 +61,7 @@ report.sections.winner = run => {
 report.against = (us, winner, name) => [report.format.ratio(us / winner.p50_us),
   report.element("small", {}, `${name}: ${report.format.us(us)} µs`)];
 
-/** What a vendor's library takes, where that was stored. */
+/** The times of a vendor's library, if they are stored. */
 report.vendor = ({vendor}) => vendor ? [["over a vendor's library", [report.format.ratio(vendor.ratio),
   report.element("small", {}, `${vendor.name} from ${vendor.starts_from}: ${report.format.us(vendor.p50_us)} µs, in turn with candidate ${vendor.candidate}`)]]] : [];
 
@@ -98,7 +98,7 @@ report.sections.progress = run => {
   return {id: "progress", title: "Progress", body};
 };
 
-/** Best so far as steps; runs of one problem, shape and kind together. */
+/** The best time so far as steps; one plot for the runs of one problem, shape and kind. */
 report.bestOption = (palette, runs, by, width) => {
   const end = run => by === "seconds"
     ? run.candidates.columns.seconds[run.candidates.count - 1] : run.candidates.count;

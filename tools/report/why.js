@@ -15,7 +15,7 @@ report.wayNote = run => report.isPredicted(run)
   ? "One macro after the other gets the winner's value, the largest gain first; macros that a constraint binds change together. Each time is PREDICTED."
   : `One macro after the other gets the winner's value, the largest gain first; macros that a constraint binds change together. Steps were timed by ${run.ways[0].timed}; times are the winner's own, divided by the ratios of the steps that follow.`;
 
-/** "faster", "slower" or "unclear": what its interval shows, or a prediction by more than half a per cent. */
+/** "faster", "slower" or "unclear", by the interval, or by half a percent for a prediction. */
 report.stepVerdict = (run, step) => {
   const least = step.pairs > 0 ? 0 : report.isPredicted(run) ? 0.005 : 0.02;
   if (step.ratio_high < 1 - least) return "faster";
@@ -23,7 +23,7 @@ report.stepVerdict = (run, step) => {
 };
 
 report.changesText = step => step.changes.map(({macro, from, to}) => `${macro} ${from} → ${to}`).join(", ");
-/** The same for a plot, where a long list has no room. */
+/** The same, shortened for a plot. */
 report.shortChanges = step => step.changes.length <= 3 ? report.changesText(step)
   : `${step.changes.length} macros together`;
 report.stepPercent = step => `${report.format.percent(100 * (step.ratio - 1))} %`;
@@ -42,7 +42,7 @@ report.mainSteps = (run, steps) => {
   return main;
 };
 
-/** What the steps say, in sentences that hold for them. */
+/** Sentences that describe the steps. */
 report.wayText = (run, way) => {
   const {format} = report;
   const [start, ...steps] = way.steps;
