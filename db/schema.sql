@@ -366,8 +366,8 @@ LEFT JOIN timing t ON t.candidate_id = coalesce(c.duplicate_of, c.id)
 LEFT JOIN rejection x ON x.candidate_id = coalesce(c.duplicate_of, c.id)
 LEFT JOIN withdrawal w ON w.candidate_id = coalesce(c.duplicate_of, c.id);
 
--- The current ranking: that of the latest finished generation or, before the first one has finished,
--- the run's distinct, completely timed kernels ordered by p50. Kernels withdrawn since leave no gap.
+-- The current ranking: that of the latest finished generation. Before the first one has finished,
+-- the run's distinct, completely timed kernels ordered by p50. Withdrawn kernels leave no gap.
 CREATE VIEW elite_rank AS
 SELECT m.run_id, row_number() OVER (PARTITION BY m.run_id ORDER BY m.rank) AS rank, m.candidate_id
 FROM elite_member m

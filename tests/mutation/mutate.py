@@ -117,7 +117,7 @@ def closing(text, start):
 
 
 def outer_semicolon(condition):
-    """Index of the semicolon behind an initialisation, -1 without one. A lambda's do not count."""
+    """Index of the semicolon after an initialisation, -1 without one; skips those in lambdas."""
     condition = re.sub(r"""(["'])(?:\\.|(?!\1).)*\1""", lambda text: "x" * len(text[0]), condition)
     depth = 0
     for i, c in enumerate(condition):
@@ -128,7 +128,7 @@ def outer_semicolon(condition):
 
 
 def instrument(text, first_number):
-    """The text with a switch in each condition, and what the conditions were: (line, condition)."""
+    """The text with a switch in each condition, and the list of conditions: (line, condition)."""
     output, checks, at = "", [], 0
     for found in re.finditer(r"\bif \(", text):
         if text[text.rfind("\n", 0, found.start()) + 1:found.start()].lstrip().startswith("//"):
@@ -191,7 +191,7 @@ def build(work, texts):
 
 
 def notices(binaries, tests, number, limits):
-    """The test that fails without check `number`, or nothing; `limits`: seconds of each."""
+    """The test that fails without check `number`, or None; `limits`: time limits in seconds."""
     environment = dict(os.environ)
     if number is not None:
         environment["EVO_MUTANT"] = str(number)

@@ -34,7 +34,7 @@ GRAPH_US = 400.0  # target time of one graph, so that the events around it are n
 
 
 class InputSet:
-    """One set of arguments and what PyTorch needs to compute the same."""
+    """One set of arguments, and PyTorch's tensors for the same computation."""
 
     INPUTS = ("q", "k", "v", "q_scale", "k_scale", "v_scale")
 
@@ -53,7 +53,7 @@ class InputSet:
         return self.tensors[name].view(self.sizes["B"], heads, length, self.sizes["D"])
 
     def scale(self, name):
-        """Descale factors of q, k or v, ready to multiply (B, H, L, D) with."""
+        """Descale factors of q, k or v, shaped to multiply (B, H, L, D)."""
         factors = self.tensors[f"{name}_scale"]
         if not self.sizes["PER_HEAD"]:
             return factors.view(1, 1, 1, 1)
@@ -69,7 +69,7 @@ class InputSet:
             enable_gqa=self.sizes["H"] != self.sizes["HKV"])
 
     def from_half(self):
-        """What a user with fp16 tensors calls."""
+        """The call of a user with fp16 tensors."""
         return self.attention(self.half["q"], self.half["k"], self.half["v"], self.softmax_scale)
 
     def from_bytes(self):
@@ -96,14 +96,14 @@ class InputSet:
 
 
 class Contender:
-    """Something that is launched once per input set, and its samples in microseconds a launch."""
+    """A contender, launched once per input set, and its samples in microseconds per launch."""
 
     def __init__(self, name, start, calls):
         self.name, self.start, self.calls = name, start, calls
         self.graph, self.launches, self.samples, self.why_not = None, 0, [], ""
 
     def capture(self, torch):
-        """Records a graph of whole rounds over the input sets that takes about GRAPH_US."""
+        """Captures a graph of whole rounds over the input sets that takes about GRAPH_US."""
         stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
@@ -171,7 +171,7 @@ def pytorch_contender(torch, backend, start, sets):
 
 
 def pytorch_contenders(torch, sets):
-    """Every backend from both starts; those that refuse carry the reason."""
+    """Every backend from both starts; unavailable ones carry the reason."""
     known = torch.nn.attention.SDPBackend
     contenders = []
     for name in BACKENDS:
@@ -192,7 +192,7 @@ def capture_all(torch, contenders):
 
 
 def measure(torch, contenders, warmups, samples):
-    """Fills the samples, one of each contender in turn, every second turn in reverse."""
+    """Takes samples of the contenders in turn, with every second turn in reverse."""
     ready = [contender for contender in contenders if contender.graph is not None]
     for turn in range(warmups + samples):
         for contender in ready if turn % 2 == 0 else reversed(ready):
@@ -226,7 +226,7 @@ def row_of(contender, ours):
 
 
 def compare(torch, bundle, folder, sizes, options):
-    """Nothing where the shape is served by a kernel that was tuned for another one."""
+    """None if the shape's kernel was tuned for another shape."""
     kernel = bundle.choose(**sizes).kernel
     if kernel["shape"]["variables"] != sizes:
         print(f"{kernel['name']} serves {sizes} as well, for which it was not tuned: left out")

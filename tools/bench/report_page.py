@@ -1,4 +1,4 @@
-"""How long a report takes to open, and pictures of it, by headless Chromium.
+"""Measures how long a report takes to open, and takes pictures of it, with headless Chromium.
 
     # number of candidates of the made-up run, 10,000 by default
     report_page.py speed PROGRAMS [CANDIDATES]
@@ -28,7 +28,7 @@ def timed(work):
 
 
 def opening(page):
-    """Seconds until the page is there, and until every plot of it is drawn; a fresh browser."""
+    """Seconds until the page is loaded, and until all its plots are drawn, in a fresh browser."""
     with Browser() as browser:
         browser.driver.get("about:blank")  # the browser itself is responsive
         opened = timed(lambda: (browser.open(page), browser.settle()))

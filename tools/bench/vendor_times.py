@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Stores what compare_pytorch.py measured beside the runs that its kernels come from.
+"""Stores the measurements of compare_pytorch.py with the runs of its kernels.
 
     vendor_times.py --db evo.db result.json
 
@@ -21,7 +21,7 @@ SCHEMA_VERSION = 10  # kSchemaVersion in db/database_file.hpp
 
 
 def require_run(database, result, device):
-    """Throws ValueError unless the database holds the candidate of the result, as it was timed."""
+    """Throws ValueError unless the database contains the result's candidate, as it was timed."""
     source = result["evo_tune"]
     found = database.execute(
         "SELECT p.key, r.shape, d.name FROM candidate c JOIN run r ON r.id = c.run_id"

@@ -14,14 +14,14 @@ report.sections.ladder = run => {
     const chart = report.chart("Each milestone's time against the green one before", (palette, width) =>
       report.waterfallOption(palette, width, rows, report.timeName(run)), {height: 70 + 26 * rows.length});
     body.push(report.note(rungs.length === run.ladder.length
-      ? "Each milestone keeps the macros that the one before changed, and changes more: they are a ladder."
-      : `The first ${rungs.length} of ${run.ladder.length} milestones are a ladder: each keeps the macros that the one before changed, and changes more. The others are configurations of their own.`),
+      ? "Each milestone keeps the changes of the one before, and adds more: they form a ladder."
+      : `The first ${rungs.length} of ${run.ladder.length} milestones form a ladder: each keeps the changes of the one before, and adds more. The others are separate configurations.`),
     element("div", {class: "wide"}, report.figure("The ladder: from the time of the green rung before to each one's own", chart,
       report.key([["better", "faster"], ["worse", "slower"], ["hollow", report.sameRung(run)]]))));
   } else {
     const isGreen = run.ladder.some(rung => rung.p50_us !== null);
     body.push(report.note(!isGreen ? "No milestone is green." : rungs.length >= 3 ? "Fewer than three of the milestones that build on one another are green, so there is no ladder."
-      : "These milestones do not build on one another: they are listed by their times."));
+      : "These milestones do not extend each other, so they are listed by their times."));
   }
   body.push(report.milestoneTable(run, rungs), report.negatives(run));
   return made(...body);

@@ -51,13 +51,13 @@ report.wayText = (run, way) => {
   const main = report.mainSteps(run, steps);
   const list = chosen => chosen.map(step => `${report.changesText(step)} (${report.stepPercent(step)})`).join("; ");
   const said = [`From ${report.startName(way)}, ${format.us(start.level_us)} µs, to the winner, ${format.us(run.winner.p50_us)} µs, in ${format.count(steps.length, "step")}.`];
-  if (main.length === 0) said.push("No single step made it faster beyond doubt.");
+  if (main.length === 0) said.push("No single step certainly made it faster.");
   else said.push(`These make at least two thirds of what the faster steps gain: ${list(main)}.`);
   if (count("slower") > 0) {
     said.push(`These made it slower at their places: ${list(steps.filter(step => report.stepVerdict(run, step) === "slower"))}.`);
   }
   if (count("unclear") > 0) {
-    said.push(`${format.count(count("unclear"), "step")} made no difference that can be told.`);
+    said.push(`${format.count(count("unclear"), "step")} made no detectable difference.`);
   }
   const unchecked = steps.filter(step => step.note.includes("not checked")).length;
   if (unchecked > 0) said.push(`There was no time to check ${format.count(unchecked, "kernel")} on the way.`);
@@ -84,7 +84,7 @@ report.way = (run, way) => {
   const chart = report.chart(`Time after each step from ${report.startName(way)} to the winner`, (palette, width) =>
     report.waterfallOption(palette, width, rows, report.timeName(run)), {height: 56 + 30 * rows.length});
   body.push(element("div", {class: "wide"}, report.figure(`From ${report.startName(way)} to the winner: time after each step`, chart,
-    report.key([["better", "faster"], ["worse", "slower"], ["hollow", "no difference that can be told"]]))),
+    report.key([["better", "faster"], ["worse", "slower"], ["hollow", "no detectable difference"]]))),
   report.folded("The steps as a table", () => report.table(`From ${report.startName(way)} to the winner`,
     [{label: "step", numeric: true}, {label: "change"}, {label: report.timeName(run), numeric: true},
       {label: "change of the time, %", numeric: true}, {label: "interval, %"}, {label: "remark", wide: true}],

@@ -1,4 +1,4 @@
-"""What mkdocs.yml needs beyond MkDocs: the README as the first page, and links into the sources.
+"""Extensions of MkDocs for mkdocs.yml: the README as the first page, and links into the sources.
 
 A link that leaves docs/ must name something that is there, or the build fails; the site has no
 sources, so that its text stays and the path becomes its title.
@@ -18,7 +18,7 @@ CODE = re.compile(r"(^```.*?^```|`[^`\n]*`)", re.M | re.S)
 
 
 def slug(heading, separator):
-    """As the places that show the files alone make them, so that links to headings hold in both."""
+    """Makes heading anchors as on sites that show single files, so that links work in both."""
     kept = re.sub(r"[^\w\- ]", "", html.unescape(heading).lower())
     return kept.strip().replace(" ", separator)
 

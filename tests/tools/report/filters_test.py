@@ -1,11 +1,11 @@
-"""Filters of a report, by its controls and by mouse: what is shown really is what passes."""
+"""Filters of a report, by its controls and by mouse: exactly the passing candidates are shown."""
 
 from report_case import CANDIDATES, ReportCase
 
 
 class FiltersTest(ReportCase):
     def shown(self):
-        """What passes by the status line, the scatter plot, the lines and the table."""
+        """The passing candidates by the status line, the scatter plot, the lines and the table."""
         scatter = self.option("candidates", 0)
         lines = self.option("candidates", 1)[0]["data"]
         status = self.text("#candidates .status")

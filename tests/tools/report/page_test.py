@@ -1,4 +1,4 @@
-"""The page of a report as a whole: requests, widths, colours, keyboard, paper; several runs."""
+"""The page of a report as a whole: requests, widths, colours, keyboard, printing; several runs."""
 
 import sqlite3
 from pathlib import Path
@@ -170,9 +170,9 @@ class PageTest(ReportCase):
                 "why": "There is no winner to explain", "ladder": "No milestone is green.", "knobs": "No candidate was timed", "candidates": "30 of 30",
                 "roofline": "does not state the FLOPs", "resources": "No candidate has both",
                 "duels": "There are no duels",
-                "card": "Nothing is stored of the card", "profile": "No candidate was profiled", "errors": "There is no winner",
+                "card": "No clocks, power and energy of the card are stored", "profile": "No candidate was profiled", "errors": "There is no winner",
                 "policy": "was not timed", "source": "There is no winner",
-                "events": "Nothing else happened"}.items():
+                "events": "There were no other events"}.items():
             self.assertIn(sentence, sections[section], section)
 
     def test_a_run_without_candidates_is_a_page_too(self):

@@ -1,4 +1,4 @@
-"""Packs the database of one run for recorded_test.py: without the machine code of what did not win.
+"""Packs the database of one run for recorded_test.py, without the losers' machine code.
 
     record_run.py EVO.db OUT.db.gz
 """

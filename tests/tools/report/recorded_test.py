@@ -1,4 +1,4 @@
-"""Reports of real runs, tests/recorded/report: what they show is what their databases hold."""
+"""Reports of real runs, tests/recorded/report: they show the content of their databases."""
 
 import gzip
 import json
@@ -69,7 +69,7 @@ class RecordedTest(ReportCase):
         self.assertEqual([point[:2] for point in winners["data"]][0], [registers, us])
         self.assertEqual(len(self.option("candidates", 1)[0]["data"]), len(rows))
         self.assertIn("of it", self.text("#roofline"))
-        self.assertIn("No limit explains this time", self.text("#roofline .note"))
+        self.assertIn("No known limit explains this time", self.text("#roofline .note"))
         if kind == "predicted":
             limits = {row[0]: row[2] for row in self.rows("roofline", "The winner's limits")}
             self.assertEqual(limits["MUFU and conversions"], "the time model, PREDICTED")
