@@ -93,7 +93,7 @@ struct RejectionGroup {
   Gate gate = Gate::kBuild;
   bool policy_only = false;
   std::int64_t count = 0;
-  std::string reason;         ///< of the first candidate
+  std::string reason;         ///< reason of the first candidate
   CandidateId candidate = 0;  ///< id of the first candidate
 };
 
@@ -121,7 +121,7 @@ struct CardSummary {
   std::map<Slowdown, std::int64_t> slowdowns = {};  ///< number of timings with each slowdown
   std::map<std::string, std::int64_t> others = {};  ///< number of timings with each process
   double busy_before_percent = 0;  ///< the highest utilisation by others, if they are not listed
-  std::optional<double> sm_clock_min_mhz = {};  ///< of the lowest clocks of all timings
+  std::optional<double> sm_clock_min_mhz = {};  ///< lowest clock in any timing
   std::optional<double> sm_clock_max_mhz = {};
 };
 

@@ -62,7 +62,7 @@ void declare(CLI::App& app, Options& options) {
       ->type_name(value_words::kFolder);
   app.add_option("--baseline", options.against,
                  "compare with the winner in this database or bundle, timed in turn; without --set "
-                 "and --milestone: of its configuration")
+                 "and --milestone, the winner's configuration is judged")
       ->type_name(value_words::kFile);
   app.add_flag("--energy", options.energy,
                "joules per launch, over a window of a second (on a card that counts them)");

@@ -12,7 +12,7 @@ namespace evo {
 struct CubinFacts {
   int registers = 0;            ///< per thread: attribute REGCOUNT
   int static_shared_bytes = 0;  ///< per CTA: size of .nv.shared.<entry>, without the reserved part
-  int frame_bytes = 0;          ///< of the entry's own stack frame: attribute FRAME_SIZE
+  int frame_bytes = 0;          ///< the entry's own stack frame: attribute FRAME_SIZE
   int max_threads = 0;          ///< per CTA: attribute MAX_THREADS; 0 if not specified
 };
 

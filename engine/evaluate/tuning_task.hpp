@@ -64,7 +64,7 @@ class TuningTask {
   struct Place {
     const Shape* shape = nullptr;
     std::unique_ptr<Space> space = {};
-    std::vector<ShapeCondition> valid_shapes = {};  ///< of every kernel, for all configurations
+    std::vector<ShapeCondition> valid_shapes = {};  ///< conditions for every kernel
   };
 
   [[nodiscard]] std::vector<Place> places_of(const std::string& shapes) const;
@@ -76,7 +76,7 @@ class TuningTask {
   const KernelSpec& kernel_;
   DeviceInfo device_;
   std::vector<Place> places_;
-  std::vector<std::string> options_;  ///< of the space, normalised
+  std::vector<std::string> options_;  ///< compiler options of the space, normalised
   KernelSource source_;
   bool has_own_includes_ = false;
   bool with_lines_;

@@ -40,7 +40,7 @@ struct Services {
   std::shared_ptr<void> launched = {};
   /// Workers of other hosts that join and leave during the run; null: no port is open.
   std::unique_ptr<WorkerGate> gate = {};
-  Arrivals arrivals = {};  ///< before the run; the device is in `devices`
+  Arrivals arrivals = {};  ///< workers that joined before the run; their device is in `devices`
   WorkforceOptions workforce = {};
 };
 

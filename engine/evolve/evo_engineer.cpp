@@ -62,7 +62,7 @@ class FreeStrategy : public SearchBase {
 
 /// Statistics of one value of one parameter.
 struct ValueRecord {
-  double sum = 0;  ///< of ln time
+  double sum = 0;  ///< sum of ln time
   double squares = 0;
   double runs = 0;
   double failures = 0;

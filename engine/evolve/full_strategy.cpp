@@ -266,7 +266,7 @@ class FullStrategy final : public SearchBase {
   double penalty_ = settings_.failure.penalty;
   double next_fit_ = 0;
   std::vector<Candidate> observed_;
-  std::vector<Candidate> runners_up_;  ///< of the last proposals, most promising first
+  std::vector<Candidate> runners_up_;  ///< runners-up of the last proposals, most promising first
   std::vector<Candidate> pending_;     ///< proposed and not observed, oldest first
   std::vector<Scored> ran_;            ///< fastest first
 };

@@ -31,7 +31,7 @@ struct DraftArgument {
   std::string type;           ///< C++ type
   std::string dtype;          ///< "f32", or a TODO
   int lanes = 1;              ///< number of `dtype` elements in one `type`: 4 for float4
-  std::uint64_t bytes = 0;    ///< of the parameter, or of a whole constant
+  std::uint64_t bytes = 0;    ///< size of the parameter, or of the whole constant
   std::string use;            ///< for users: "loaded", "stored", "never used"
   std::string extent;         ///< for buffers and constants: an expression or a TODO
   std::string value;          ///< for a scalar: an expression or a TODO
@@ -83,20 +83,20 @@ struct DraftStep {
 
 /// The content of the files to write.
 struct Draft {
-  std::string name;         ///< of problem, template and space
+  std::string name;         ///< name of the problem, the template and the space
   std::string kernel_file;  ///< file name of the source
   std::string entry;
   std::string symbol;
   std::string arch;
 
   std::vector<DraftArgument> arguments;  ///< the kernel's parameters, followed by the constants
-  std::vector<std::pair<std::string, std::string>> variables;  ///< of the shape
+  std::vector<std::pair<std::string, std::string>> variables;  ///< shape variables and values
   std::vector<DraftShape> more_shapes;                         ///< shapes checked in addition
   std::vector<std::string> problem_sizes;  ///< from the T1 file: a variable, or an expression
   std::vector<std::string> grid;
   std::vector<std::string> block;
   std::string dynamic_shared_bytes = "0";
-  std::vector<std::string> step_arguments;  ///< of the first kernel if there are several
+  std::vector<std::string> step_arguments;  ///< arguments of the first kernel if there are several
   std::vector<DraftStep> later_steps;
   bool has_independent_ctas = false;
   std::string dependence;  ///< why CTAs are not independent

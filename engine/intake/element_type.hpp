@@ -10,7 +10,7 @@ namespace evo {
 struct ElementType {
   std::string_view dtype = {};  ///< "f32"; empty: none
   int lanes = 1;                ///< 4 for float4
-  std::size_t bytes = 0;        ///< of all lanes
+  std::size_t bytes = 0;        ///< size of all lanes
 };
 
 /// For a C++ type, ignoring pointers and const: "float const*", "unsigned int", "__half2*". Nullopt

@@ -24,7 +24,7 @@ struct IntakeRequest {
   std::vector<std::pair<std::string, std::string>> parameters;  ///< NAME → its values as written
   std::vector<std::string> constraints;
   Given given;
-  std::string name;  ///< of the problem; empty: the name of the file
+  std::string name;  ///< name of the problem; empty: the name of the file
   std::string arch = "sm_89";
 };
 

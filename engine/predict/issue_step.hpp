@@ -18,7 +18,7 @@ inline constexpr unsigned kNoRegister = 255;  ///< RZ
 /// many clocks.
 struct IssueStep {
   Unit unit = Unit::kNone;
-  std::uint32_t line = 0;  ///< of the PTX, as MachineInstruction::ptx_line
+  std::uint32_t line = 0;  ///< line of the PTX, see MachineInstruction::ptx_line
   double occupies = 1;     ///< clocks of its unit
   double passes = 0;       ///< clocks of the SM's memory unit
   double sectors = 0;      ///< requested from L2

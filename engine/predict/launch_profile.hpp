@@ -23,7 +23,7 @@ struct LineActivity {
   double global_bytes_written = 0;
   double sleep_ns = 0;  ///< time of nanosleep, over all warps of a CTA
   double prints = 0;    ///< calls of printf by threads; per CTA
-  double flops = 0;     ///< of matrix instructions; per CTA
+  double flops = 0;     ///< operations of matrix instructions; per CTA
   int file = 0;         ///< source file, index into LaunchProfile::files
   int source_line = 0;  ///< source line; 0: unknown
 

@@ -8,7 +8,7 @@ namespace evo {
 struct MachineRates {
   int sms = 0;
   double clock_mhz = 0;
-  double tensor_clock_mhz = 0;  ///< of kernels that use the tensor cores
+  double tensor_clock_mhz = 0;  ///< clock in kernels that use the tensor cores
   bool is_sm90 = false;         ///< branches have the encoding of sm_90 and later
 
   // How long a warp's instruction occupies its unit in the sub-core.
@@ -23,8 +23,8 @@ struct MachineRates {
   double pack_bytes = 0;    ///< to e4m3 or e5m2
   double unpack_bytes = 0;  ///< from e4m3 or e5m2
   double transform = 0;
-  double tensor_flops = 0;       ///< of mma.sync, per clock and sub-core
-  double gmma_flops = 0;         ///< of wgmma on f16, per clock and sub-core
+  double tensor_flops = 0;       ///< rate of mma.sync, per clock and sub-core
+  double gmma_flops = 0;         ///< rate of wgmma on f16, per clock and sub-core
   double tensor_shares = 0;      ///< delay of a busy tensor core by any other instruction
   double tensor_transforms = 0;  ///< delay of the transform unit by an mma.sync
 
@@ -37,7 +37,7 @@ struct MachineRates {
   double constant_latency = 0;
   double special_latency = 0;
   double shared_latency = 0;
-  double matrix_latency = 0;  ///< of ldmatrix and stmatrix
+  double matrix_latency = 0;  ///< for ldmatrix and stmatrix
   double shuffle_latency = 0;
   double l1_latency = 0;
   double l2_latency = 0;
@@ -48,9 +48,9 @@ struct MachineRates {
   double atomic_latency = 0;
   /// interval of two atomics on one address, from anywhere on the card
   double atomic_interval = 0;
-  double print_clocks = 0;       ///< of a call of printf by a thread
+  double print_clocks = 0;       ///< cost of a call of printf by a thread
   double fence_latency = 0;      ///< if all stores have arrived
-  double cta_fence_latency = 0;  ///< of a fence of CTA scope
+  double cta_fence_latency = 0;  ///< for a fence of CTA scope
   double barrier_latency = 0;    ///< after the last arrival
   double barrier_arrival = 0;    ///< between two barriers of any warps of the SM
   double mbarrier_latency = 0;
@@ -66,7 +66,7 @@ struct MachineRates {
   double dram_bytes = 0;           ///< per clock and SM, if all SMs read
   double dram_reached = 0;         ///< attainable share of the card's peak
   double instruction_cache = 0;    ///< bytes
-  double fetch_clocks = 0;         ///< of 128 bytes of code, from that cache
+  double fetch_clocks = 0;         ///< for 128 bytes of code, from that cache
   double far_fetch_clocks = 0;     ///< the same for a kernel that does not fit it
   double near_code = 0;            ///< bytes of code that a sub-core keeps
   double near_fetch_clocks = 0;    ///< latency of code that does not follow the last line

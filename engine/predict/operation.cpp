@@ -124,7 +124,9 @@ bool widens_half(const MachineInstruction& instruction) {
 
 bool merges_with(const MachineInstruction& store, const MachineInstruction& before) {
   const auto base = [](const MachineInstruction& in) { return in.low >> 24 & 0xffU; };
-  const auto chunk = [](const MachineInstruction& in) { return in.low >> 44; };  // of the offset
+  const auto chunk = [](const MachineInstruction& in) {
+    return in.low >> 44;
+  };  // the 16-byte chunk of the offset
   return unit_of(before) == Unit::kGlobalStore && base(store) == base(before) &&
          chunk(store) == chunk(before);
 }

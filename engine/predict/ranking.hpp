@@ -12,7 +12,7 @@ struct RankScore {
   std::size_t near = 0;      ///< number of kernels within twice the best time
   double spearman = 0;       ///< over all kernels
   double spearman_near = 0;  ///< over those within twice the best time
-  double median_error = 0;   ///< of |predicted / measured − 1|
+  double median_error = 0;   ///< median of |predicted / measured − 1|
   double kendall = 0;
   double kendall_near = 0;
   double loss = 0;  ///< how much slower than the best the predicted winner is

@@ -19,11 +19,11 @@ struct SimKind {
     for (const WarpPlan& plan : plans) instructions += plan.instructions;
   }
 
-  std::vector<WarpPlan> plans;  ///< of the warps of a CTA
+  std::vector<WarpPlan> plans;  ///< one for each warp of a CTA
   const std::vector<std::vector<SyncEvent>>* syncs;
   NeededArrivals needed;
   bool does_fit;
-  double instructions = 0;  ///< of a CTA
+  double instructions = 0;  ///< per CTA
 };
 
 }  // namespace evo

@@ -33,7 +33,7 @@ class Simulation {
         memory_(rates, {.active = std::min(static_cast<double>(profile.ctas) / rates.sms, 1.0),
                         .distinct = distinct_share(profile)}),
         fetch_(rates, code_.size()) {
-    std::vector<double> executions(code_.size());  // of a CTA, mean over the grid
+    std::vector<double> executions(code_.size());  // executions per CTA, mean over the grid
     for (const CtaKind& kind : profile.kinds) {
       kinds_.emplace_back(kind, plans_of_warps(code_, graph_, kind.lines, profile.warps_per_cta));
       const auto of_kind = executions_of(kinds_.back().plans, graph_, code_.size());
@@ -387,7 +387,7 @@ class Simulation {
   std::size_t started_ = 0;
   std::size_t resident_ = 1;
   std::size_t alive_ = 0;
-  double instructions_ = 0;  ///< of all CTAs of the SM
+  double instructions_ = 0;  ///< total over all CTAs of the SM
   SmTime time_;
 };
 

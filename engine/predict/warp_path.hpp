@@ -10,8 +10,8 @@
 
 namespace evo {
 
-/// A warp's path through the basic blocks. Derived from the branches of the PTX, as executed by the
-/// virtual GPU, from which the machine code was made.
+/// A warp's path through the basic blocks. Derived from the
+/// execution of the corresponding PTX branches on the virtual GPU.
 struct WarpPlan {
   std::vector<double> branches;    ///< for each block: share of its executions that branch
   std::vector<double> executions;  ///< executions of each block; mean over CTAs

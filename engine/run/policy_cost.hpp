@@ -20,7 +20,7 @@ struct PolicyRejects {
     Candidate candidate;
     std::vector<PolicyMiss> misses;
     int registers = 0;
-    double excess = 0;  ///< of the limit that it exceeds most
+    double excess = 0;  ///< excess over the limit that it exceeds most
   };
 
   std::vector<Reject> rejects;  ///< different kernels, in the order of the run

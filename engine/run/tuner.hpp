@@ -17,7 +17,7 @@ struct RunProgress {
   int generation = 0;
   int generations = 0;
   std::size_t evaluated = 0;
-  std::size_t recorded = 0;     ///< of these, taken from an interrupted run
+  std::size_t recorded = 0;     ///< how many of these come from an interrupted run
   std::size_t to_evaluate = 0;  ///< limit for the whole run
   std::size_t green = 0;
   std::size_t duplicates = 0;
@@ -175,7 +175,7 @@ class Tuner {
   std::deque<Slot> slots_;         ///< in flight, oldest first
   std::size_t started_slots_ = 0;
   std::size_t next_shape_ = 0;  ///< shape whose strategy proposes next
-  int next_generation_ = 0;     ///< of the next slot
+  int next_generation_ = 0;     ///< generation of the next slot
   std::size_t next_position_ = 0;
   bool exhausted_ = false;  ///< no strategy has more proposals
   int generation_ = 0;      ///< being judged

@@ -48,7 +48,7 @@ class RandomBaseline {
   [[nodiscard]] double worst_ms() const { return times_.back(); }
 
  private:
-  std::vector<double> times_;  ///< of the candidates that ran, in ascending order
+  std::vector<double> times_;  ///< times of the candidates that ran, in ascending order
   std::size_t failures_ = 0;
   std::size_t cutoff_ = 0;
 };

@@ -30,7 +30,7 @@ struct OnShape {
 
 struct ServingKernel {
   Place place;
-  CandidateId id = 0;  ///< in the first run
+  CandidateId id = 0;  ///< id in the first run
   std::string config;
   std::vector<double> shares = {};  ///< time of the best, for each shape
   double mean = 0;

@@ -18,11 +18,11 @@ struct FolderFacts {
 
 /// Facts from the operating system, without any NVIDIA library.
 struct HostFacts {
-  std::size_t cores = 0;         ///< of the machine
+  std::size_t cores = 0;         ///< cores of the machine
   std::size_t usable_cores = 0;  ///< by the affinity of this process
   /// of the control group, as a number of processors: 1.5 is one and a half
   std::optional<double> core_limit = {};
-  std::uint64_t memory_bytes = 0;                  ///< of the machine
+  std::uint64_t memory_bytes = 0;                  ///< installed memory
   std::uint64_t available_bytes = 0;               ///< available without swapping
   std::optional<std::uint64_t> memory_limit = {};  ///< of the control group
   FolderFacts folder;                              ///< the working folder

@@ -2,7 +2,8 @@
 
 // The part of NVML used here, so that no NVML header is needed to build: types, constants and
 // functions of the NVML API reference (https://docs.nvidia.com/deploy/nvml-api), whose binary
-// interface is stable. A version suffix in a name belongs to the structures.
+// interface is stable. A version suffix in a name
+// is the version of the structures that the function uses.
 
 namespace evo::nvml {
 

@@ -16,7 +16,7 @@ struct LoadedEntry {
   std::shared_ptr<const Program> program;
   GlobalBuffer* grid_workspace = nullptr;  ///< for a cooperative kernel
   int registers = 0;                       ///< registers from the cubin; 0 without one
-  std::string cubin = {};                  ///< of the module
+  std::string cubin = {};                  ///< cubin of the module
   std::uint32_t version_line = 0;          ///< line of `.version` in the PTX
 
   /// Without a cubin, estimated from the live registers in the PTX.

@@ -148,12 +148,12 @@ class Stopwatch {
   /// index of the output set that the launch writes
   std::vector<std::vector<KernelArgument>> outputs_;
   std::vector<BufferId> own_buffers_;
-  std::size_t output_bytes_ = 0;  ///< of all output sets
+  std::size_t output_bytes_ = 0;  ///< total over all output sets
   TimeBudget budget_;
   double sample_us_ = 0;
   double launch_us_ = 0;
   std::vector<double> other_us_;
-  double fastest_us_ = std::numeric_limits<double>::infinity();  ///< of all launches
+  double fastest_us_ = std::numeric_limits<double>::infinity();  ///< fastest of all launches
   double fresh_us_ = 0;  ///< time of a long launch on new data; 0: none yet
   std::vector<GraphId> graphs_;
   std::size_t launches_per_graph_ = 0;

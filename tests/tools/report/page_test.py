@@ -171,7 +171,7 @@ class PageTest(ReportCase):
                 "roofline": "does not state the FLOPs", "resources": "No candidate has both",
                 "duels": "There are no duels",
                 "card": "No clocks, power and energy of the card are stored", "profile": "No candidate was profiled", "errors": "There is no winner",
-                "policy": "was not timed", "source": "There is no winner",
+                "policy": "Their times are unknown", "source": "There is no winner",
                 "events": "There were no other events"}.items():
             self.assertIn(sentence, sections[section], section)
 

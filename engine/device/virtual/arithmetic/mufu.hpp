@@ -31,7 +31,7 @@ EVO_INLINE std::int32_t mufu_square(std::int32_t fraction) {
 /// 2^(fraction / 2^23) · 2^23, rounded as the hardware does.
 EVO_INLINE std::int32_t mufu_exp2_mantissa(std::int32_t fraction) {
   constexpr int kBits = 17;
-  constexpr std::int64_t kRounding = 12228;  // of 2^16
+  constexpr std::int64_t kRounding = 12228;  // in units of 2^-16
   const MufuSegment& at = kExp2Segments[static_cast<std::size_t>(fraction >> kBits)];
   const std::int32_t u = fraction & ((1 << kBits) - 1);
   const std::int64_t sum = (static_cast<std::int64_t>(at.value) << 14) +
@@ -43,7 +43,7 @@ EVO_INLINE std::int32_t mufu_exp2_mantissa(std::int32_t fraction) {
 /// 2^24 / (1 + fraction / 2^23), rounded as the hardware does.
 EVO_INLINE std::int32_t mufu_reciprocal_mantissa(std::int32_t fraction) {
   constexpr int kBits = 16;
-  constexpr std::int64_t kRounding = 2023;  // of 2^15
+  constexpr std::int64_t kRounding = 2023;  // in units of 2^-15
   const MufuSegment& at = kReciprocalSegments[static_cast<std::size_t>(fraction >> kBits)];
   const std::int32_t u = fraction & ((1 << kBits) - 1);
   const std::int64_t sum = (static_cast<std::int64_t>(at.value) << 13) +

@@ -59,7 +59,8 @@ class CtaHistory {
     Chains direct;            ///< chains that its CTA acquired
     Chains all;               ///< including the acquisitions of their releases
     std::unordered_map<std::uint64_t, Reached> reached;
-    std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> published;  ///< of other CTAs
+    std::unordered_map<std::uint64_t, std::vector<std::uint32_t>>
+        published;  ///< what other CTAs have published
   };
   struct Seen {
     std::uint64_t change = 0;

@@ -20,7 +20,7 @@ enum class AccessKind : std::uint8_t { kPlain, kStrong, kAtomic };
 
 /// A conflicting pair of accesses: the current one and the recorded one.
 struct Conflict {
-  int lane = 0;               ///< of the current access
+  int lane = 0;               ///< lane of the current access
   std::uint32_t address = 0;  ///< shared byte address
   int other_warp = 0;
   int other_lane = 0;  ///< kWarpSize: several lanes
@@ -53,7 +53,7 @@ class RaceChecker {
     int warp;
     std::uint32_t pc;
     std::uint32_t mask;
-    const std::uint64_t* address;  ///< of each lane, in bounds
+    const std::uint64_t* address;  ///< addresses of the lanes, in bounds
     std::uint32_t bytes;
     AccessKind kind;
     LanePattern pattern = LanePattern::kScattered;

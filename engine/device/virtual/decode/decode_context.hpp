@@ -154,7 +154,7 @@ struct ProductSizes {
 /// mma.sync of f64, and wmma m8n8k4.
 void decode_double_mma(DecodeContext& context, int m, int k);
 struct Product {
-  RegisterList list;  ///< of D, A, B, C in this order
+  RegisterList list;  ///< registers of D, A, B, C in this order
   std::vector<std::uint32_t> d;
   std::vector<std::uint32_t> sources;
 };

@@ -21,7 +21,8 @@ std::uint64_t cta_bytes(const LaunchContext& launch) {
   const std::uint64_t threads =
       static_cast<std::uint64_t>(launch.block[0]) * launch.block[1] * launch.block[2];
   const std::uint64_t warps = (threads + kWarpSize - 1) / kWarpSize;
-  const std::uint64_t registers = warps * program.register_bytes * 5 / 4;  // with its taint
+  const std::uint64_t registers =
+      warps * program.register_bytes * 5 / 4;  // including the taint bytes
   const std::uint64_t local = warps * kWarpSize * program.local_bytes * 2;
   const std::uint64_t granules =
       launch.shared_bytes / static_cast<std::uint64_t>(program.shared_granule);
@@ -50,7 +51,8 @@ Cta::Cta(LaunchContext& launch) : launch_(launch), scheduler_(launch), names_(la
   local_.resize(warp_count * kWarpSize * local_stride_);
   local_written_.resize(local_.size());
   shared_.resize(launch.shared_bytes + 16);
-  const std::size_t counts_apart = launch.count_memory ? program.code.size() : 0;  // by two warps
+  const std::size_t counts_apart =
+      launch.count_memory ? program.code.size() : 0;  // separate counts of two warps
   counts_.resize(program.code.size() + (warp_count - 1) * counts_apart);
   if (launch.count_memory) {
     memory_counts_.resize(program.code.size());

@@ -24,7 +24,7 @@ struct Conversion {
   bool precision_is_argument = false;
   Size size = Size::kInt;
   char type = '\0';
-  std::size_t length = 0;  ///< of its text
+  std::size_t length = 0;  ///< length of its text
 };
 
 class ConversionParser {

@@ -26,7 +26,7 @@ struct LaneAccess {
   const GlobalBuffer* buffer = nullptr;
   std::array<std::uint64_t, kWarpSize> address;  ///< window offset for shared and local
   std::array<std::byte*, kWarpSize> pointer;
-  std::array<std::uint8_t*, kWarpSize> written;  ///< of the tracked lanes
+  std::array<std::uint8_t*, kWarpSize> written;  ///< flags of the tracked lanes
 
   /// Whether each byte of the lane was written; null: all were.
   [[nodiscard]] std::uint8_t* marks(std::size_t lane) const {

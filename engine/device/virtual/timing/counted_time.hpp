@@ -33,7 +33,7 @@ struct CtaCost {
 
 struct PredictionInput {
   CtaCost cost = {};          ///< mean over the grid
-  double slowest_clocks = 0;  ///< of the longest CTA, alone on an SM
+  double slowest_clocks = 0;  ///< time of the longest CTA, alone on an SM
   std::uint64_t ctas = 1;
   int ctas_per_sm = 1;        ///< occupancy
   double fresh_bytes = 0;     ///< bytes of all buffers that differ between timed launches

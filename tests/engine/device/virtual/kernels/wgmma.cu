@@ -75,7 +75,7 @@ extern "C" __global__ void product(const u8* a, const u8* b, const float* c, flo
   for (u32 i = 0; i < N / 2; ++i) {
     const u32 row = first + 8 * (i / 2 % 2), column = 8 * (i / 4) + 2 * (lane % 4) + i % 2;
     sum[i] = c == nullptr ? 0 : c[row * N + column];
-    asm volatile("" : "+f"(sum[i])::"memory");  // written before the fence, not where it is used
+    asm volatile("" : "+f"(sum[i])::"memory");  // forces the write before the fence
   }
   u32 fragment[STEPS][4] = {};
   for (u32 step = 0; step < STEPS && A_PLACE == 0; ++step) load_fragment(fragment[step], a, step);
