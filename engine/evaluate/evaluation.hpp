@@ -27,7 +27,7 @@ struct ShapeEvaluation {
   /// that of the step with the most.
   int dynamic_shared_bytes = 0;
   std::optional<Timing> timing = {};
-  TimingPlace place = {};              ///< of the timing
+  TimingPlace place = {};              ///< where it was timed
   std::optional<CardState> card = {};  ///< state during the timing
   std::optional<Energy> energy = {};   ///< set if the objective needs it
   double time_ms = 0;

@@ -124,7 +124,7 @@ Trial try_kernel(Compiler& compiler, const CompileRequest& request, const MacroT
     }
     if (std::string_view(guess) != "1") continue;
     throw InputError(request.source.name + ": does not compile with " + listed(guessed) +
-                     " (nor with 16 or 32) for macros that nothing gives a value: " + reason +
+                     " (nor with 16 or 32) for macros without a value: " + reason +
                      "; give them values: --param " + guessed.begin()->first + "=VALUE,VALUE");
   }
   throw InputError(reason);

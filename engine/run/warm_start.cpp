@@ -62,7 +62,7 @@ std::optional<Candidate> carried_over(const TuningTask& task, const std::string&
     Candidate candidate = space.candidate_from_settings(settings, space.defaults());
     if (is_allowed(task, candidate)) return candidate;
   } catch (const SpaceError&) {
-    // That space had other values.
+    // The other space had values that this one lacks.
   }
   return std::nullopt;
 }

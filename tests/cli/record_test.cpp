@@ -197,7 +197,7 @@ class EvoRecordStopped : public testing::Test {
   }
   static void TearDownTestSuite() { undisturbed_.reset(); }
 
-  /// A recording that goes on until `evaluations` are reported; the signal then.
+  /// A recording that gets the signal after `evaluations` reported evaluations.
   int stop_after(int evaluations, int signal) const {
     RunningProgram program(record(std::string(kRecord) + "--json --out r.json"), session_.folder(),
                            session_.environment() + " EVO_FAKE_COMPILE_MS=20");

@@ -25,7 +25,7 @@ struct Card {
   unsigned most_sm_mhz = 0;
   unsigned application_mhz = 0;          ///< 0: NVML does not report it
   unsigned default_application_mhz = 0;  ///< 0: NVML does not report it
-  bool held = false;                     ///< current application clock
+  bool held = false;                     ///< whether the clock is held at application_mhz
   int compute_mode = 0;
   int context = 0;  ///< the result of creating a context
   std::vector<unsigned> processes = {};

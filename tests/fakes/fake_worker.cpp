@@ -26,7 +26,7 @@ std::unique_ptr<evo::Compiler> open_compiler() {
       std::chrono::milliseconds(delay == nullptr ? 0 : std::stoi(delay))));
 }
 
-/// The card's driver as EVO_FAKE_CARD says; null without that.
+/// The fake driver of the card, configured by EVO_FAKE_CARD; null if it is unset.
 evo::fake::FakeMonitor* fake_monitor() {
   static evo::fake::FakeMonitor monitor;
   const char* words = std::getenv("EVO_FAKE_CARD");

@@ -2,7 +2,7 @@
 # Runs the fuzzers for some time: tests/fuzz/run.sh SECONDS [target…]
 #
 # Builds the targets first (preset fuzz: clang 16, address and undefined sanitizers), unless they
-# stand beside this script, as `tests/fuzz/pack.sh FOLDER` leaves them for a machine without a
+# are beside this script, as `tests/fuzz/pack.sh FOLDER` leaves them for a machine without a
 # compiler. Prints executions and the result of each target, also into OUT/summary.txt, and exits
 # with 1 when one has a finding; the input is then OUT/<target>-crash-…, -timeout-… or -oom-….
 #

@@ -203,7 +203,7 @@ void run(const std::string& device) {
   for (const Operation& operation : chained_operations()) print_operation(bench, operation);
   std::printf("\nclocks that one operation of a warp occupies a sub-core\n");
   for (const Operation& operation : streamed_operations()) print_operation(bench, operation);
-  std::printf("\nlaunches of a kernel that does nothing\n");
+  std::printf("\nlaunches of an empty kernel\n");
   print_launches(bench);
   if (measured) {  // too much for the interpreter
     std::printf("\nbytes per clock and SM\n");

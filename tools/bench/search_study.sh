@@ -21,7 +21,7 @@ ablate() { # NAME SETTING=VALUE…: one changed setting
   shift
   sets=
   for knob in "$@"; do sets="$sets --set $knob"; done
-  # shellcheck disable=SC2086 # the knobs hold no spaces
+  # shellcheck disable=SC2086 # settings contain no spaces
   "$bin/search-ablation" --recorded $recorded $sets --repeats 30 --jobs "$jobs" --no-cutoff --json \
     > "$out/ablation_$name.json"
 }

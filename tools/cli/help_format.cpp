@@ -136,7 +136,7 @@ class HelpFormat final : public CLI::Formatter {
     if (parent == nullptr) return wrapped(app->get_description(), kHelpColumns, 0) + "\n\n";
     const std::string program = program_of(parent->get_name());
     std::string text = program + " " + app->get_name() + ": " + app->get_description() + ".";
-    if (app->get_fallthrough()) text += " The options of " + program + " may stand here as well.";
+    if (app->get_fallthrough()) text += " The options of " + program + " are allowed here, too.";
     return wrapped(text, kHelpColumns, 0) + "\n\n";
   }
   std::string make_usage(const CLI::App* app, std::string name) const override {

@@ -50,7 +50,7 @@ TEST(MemoryUnit, ReadsWaitBehindWritesOnTheWayToL2) {
   const double alone = memory.access(access_of(Unit::kGlobalLoad, 1), 0).done;
   MemoryUnit busy(rates);
   (void)busy.access(access_of(Unit::kGlobalStore, 100), 0);
-  // 100 sectors of 32 bytes at 16 bytes a clock.
+  // 100 sectors of 32 bytes at 16 bytes per clock.
   EXPECT_NEAR(busy.access(access_of(Unit::kGlobalLoad, 1), 0).done - alone, 200, 2);
 }
 

@@ -135,7 +135,7 @@ class DecodeContext {
   };
   std::vector<PendingDestination> pending_;
   std::set<const Function*> placed_;
-  std::size_t calls_ = 0;  ///< inlined so far
+  std::size_t calls_ = 0;  ///< number of calls inlined so far
   bool in_helper_ = false;
 };
 

@@ -70,7 +70,7 @@ struct Warp {
   int fairness_hold = 0;
   int backward_branches = 0;
   WarpState state = WarpState::kReady;
-  int index = 0;     ///< in the CTA
+  int index = 0;     ///< index in the CTA
   int barrier = -1;  ///< the barrier at which it is blocked
   const Instr* blocked_at = nullptr;
   Cta* cta = nullptr;

@@ -101,7 +101,7 @@ TEST(TimingGate, LongLaunchesAreTimedFewTimesAndVerified) {
 }
 
 TEST(TimingGate, LongLaunchesAreGivenUpAfterTwoOrThreeAndVerifiedAllTheSame) {
-  // 20 ms; the further beyond, the fewer.
+  // 20 ms per launch; the more it exceeds the limit, the fewer launches are made.
   const std::vector<std::pair<double, int>> cases = {{1.9e4, 3}, {1.5e4, 2}};
   for (const auto& [early_stop_us, most_launches] : cases) {
     for (const bool is_wrong : {false, true}) {

@@ -99,7 +99,7 @@ KERNEL wmma_product(const u16* a, const u16* b, float* c, int lda) {
                "f"(fc[2]), "f"(fc[3]), "f"(fc[4]), "f"(fc[5]), "f"(fc[6]), "f"(fc[7]), "r"(16) : "memory");
 }
 
-// e4m3 pairs: two floats down, and back to f16; the first source goes to the upper byte.
+// Converts two floats to an e4m3 pair and back to f16; the first source is the upper byte.
 KERNEL convert_e4m3(const float* in, u16* bytes, u32* halves) {
   const int t = threadIdx.x;
   u16 packed;
