@@ -42,7 +42,7 @@ struct PolicyCost {
   const PolicyRejects::Reject* best = nullptr;  ///< the fastest green one; null if there is none
   double with_us = 0;                           ///< the winner under the policy
   double without_us = 0;                        ///< the best without it
-  std::optional<PairResult> pair = {};          ///< if times are measured: winner / best
+  std::optional<PairResult> pair = {};  ///< A/B comparison winner / best, if times are measured
 };
 
 /// Judges up to `count` of the rejects: first those whose configuration is most similar to the

@@ -32,8 +32,8 @@ def require_run(database, result, device):
         raise ValueError(f"does not hold {name}, which {result['manifest']} was exported from")
     expected = (result["shape"]["name"], device)
     if found[1:] != expected:
-        raise ValueError(f"{name} is of shape {found[1]} on {found[2]}; "
-                         f"what was compared is of shape {expected[0]} on {expected[1]}")
+        raise ValueError(f"{name} has shape {found[1]} on {found[2]}; "
+                         f"the compared one has shape {expected[0]} on {expected[1]}")
 
 
 def store(path, results):

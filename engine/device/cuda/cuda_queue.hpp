@@ -48,7 +48,7 @@ class CudaQueue {
   const CudaDriver& driver_;
   CUstream stream_ = nullptr;
   bool has_launches_ = false;   ///< since the last wait()
-  std::optional<Fault> fault_;  ///< reported by a later call
+  std::optional<Fault> fault_;  ///< the first fault of queued work, reported by a later call
 };
 
 }  // namespace evo

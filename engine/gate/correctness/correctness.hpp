@@ -40,7 +40,7 @@ struct CorrectnessOptions {
 /// very long.
 struct EarlyStop {
   const CheckTimes* times = nullptr;  ///< null: nothing is known, and no check ends early
-  bool was_idle = false;              ///< the state of the device before the check
+  bool was_idle = false;              ///< whether the device was idle before the check
   /// In µs, by shape; only the launches of these shapes are compared with a limit.
   std::map<std::string, double> limit_us = {};
 };

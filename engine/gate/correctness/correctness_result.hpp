@@ -18,7 +18,7 @@ using Progress = std::function<void(const std::string&)>;
 struct CheckedTime {
   std::string shape;
   double fastest_us = 0;  ///< the faster of the first two launches, or the only one
-  bool was_idle = false;  ///< the state of the device before the check
+  bool was_idle = false;  ///< whether the device was idle before the check
   /// Set if the time is certainly above the limit; the check ended then.
   std::optional<Timing> too_slow = {};
 };
