@@ -56,9 +56,8 @@ class ShapeRun {
   [[nodiscard]] double early_stop_us() const;
   /// The progress of the run over this shape, for users.
   struct Standing {
-    /// time of the elite's first member or, without an elite, of the fastest green
+    /// time of the elite's first member or, without an elite, of the fastest green kernel; 0: none
     double best_us = 0;
-    ///< kernel; 0: none yet
     std::size_t left_out = 0;  ///< green kernels not compared with the elite for lack of time
     std::optional<double> control_drift = {};  ///< the last known drift
   };

@@ -142,7 +142,7 @@ Parameter read_parameter(const JsonReader& reader, const Json& entry) {
   Parameter parameter;
   parameter.macro = reader.string("macro");
   if (const std::string why = why_no_macro(parameter.macro); !why.empty()) {
-    reader.fail("macro", why + "; allowed: a C identifier that nobody else uses");
+    reader.fail("macro", why + "; allowed: an unused C identifier");
   }
   parameter.values = read_values(reader);
   if (parameter.has_names()) {

@@ -20,7 +20,7 @@ class CheckTimes {
   /// The influence on the times beside the kernel.
   struct Place {
     std::string shape;
-    bool was_idle = false;  ///< the state of the device before the check
+    bool was_idle = false;  ///< whether the device was idle before the check
     auto operator<=>(const Place&) const = default;
   };
 

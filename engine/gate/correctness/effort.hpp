@@ -9,9 +9,9 @@ namespace evo {
 enum class Effort {
   kScreening,  ///< fewer launches on shapes with long launches
   kFull,       ///< all seeds and a repeat on every shape
-  /// all seeds, a repeat and as many launches as in production: the part that screening and timing
+  /// the part of the full check that screening and timing left out, with as many launches as in
+  /// production; required before a kernel may enter the elite
   kAfterScreening,
-  ///< left out, before a kernel may enter the elite
 };
 
 /// "screening", "full" or "after screening".

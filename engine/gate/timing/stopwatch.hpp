@@ -51,9 +51,9 @@ class Stopwatch {
 
   /// The change that a verification makes before it launches.
   enum class Doubt {
-    /// none: the outputs keep the results of earlier launches. Graphs of whole periods that
+    /// none: the outputs keep the results of earlier launches. A graph of whole periods that does
+    /// nothing would leave the expected results; for those, kPoison is needed.
     kNothing,
-    ///< do nothing leave the expected results, and need kPoison
     kPoison,         ///< poisons the outputs
     kFreshInputs,    ///< new data at known addresses
     kFreshAddresses  ///< known data in new buffers

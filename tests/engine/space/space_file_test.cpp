@@ -109,7 +109,7 @@ TEST_F(SpaceFile, ErrorsNameFileKeyValueAndWhatIsAllowed) {
   check("[\"none\", \"xor\"]", "[\"none\", \"_xor\"]", {"SWIZZLE__XOR", "reserved"});
   for (const char* name : {"int", "min", "and", "__CUDA_ARCH__", "_Big", "A__B", "SM_COUNT"}) {
     check("\"macro\": \"SCALE\"", std::string("\"macro\": \"") + name + "\"",
-          {"parameters[2].macro", name, "allowed: a C identifier that nobody else uses"});
+          {"parameters[2].macro", name, "allowed: an unused C identifier"});
   }
   check("\"name\": \"n\"", "\"name\": \"a/b\"", {"name: \"a/b\"", "allowed: 1 to 100 letters"});
   check("\"problem\": \"p\"", "\"problem\": \"../p\"", {"problem: \"../p\"", "first one no '.'"});
