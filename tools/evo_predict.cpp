@@ -86,7 +86,7 @@ int main(int argc, char** argv) {
   CLI::App& rank_command = *app.add_subcommand(
       "rank", "predicts candidates of a recorded space and tests how well this ranks them");
   CLI::App& explain_command = *app.add_subcommand(
-      "explain", "for what the warps of one candidate wait, by line of its source");
+      "explain", "shows for what the warps of one candidate wait, by line of its source");
   evo::declare_rank(rank_command, rank);
   evo::declare_explain(explain_command, explain);
   return evo::tool_main("evo-predict", [&] {

@@ -15,7 +15,7 @@ inline constexpr std::size_t kLargestRecording = std::size_t{1} << 28;
 [[nodiscard]] std::string read_plain_or_gzip(const std::filesystem::path& file,
                                              std::size_t most_bytes = kLargestRecording);
 
-/// `content` as a gzip member . It contains no time stamp, so the same content gives the same
+/// `content` as a gzip member. It contains no time stamp, so the same content gives the same
 /// bytes.
 [[nodiscard]] std::string gzip_compressed(std::string_view content);
 

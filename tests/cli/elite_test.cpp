@@ -209,7 +209,7 @@ TEST_F(EvoElite, WithdrawnCandidatesAreNeverCalledGreen) {
   EXPECT_EQ(shown["outcome"], "withdrawn");
   EXPECT_EQ(shown["withdrawal"]["reason"], "faulted in a pair");
   EXPECT_THAT(elite("compare " + number + " " + std::to_string(kept)).out,
-              HasSubstr("not both are green"));
+              HasSubstr("not both candidates are green"));
   EXPECT_THAT(elite("").out, Not(HasSubstr("10.00")));
 }
 

@@ -143,7 +143,7 @@ class Comparison {
 
 /// Why the times of two candidates are not comparable; empty if they are.
 std::string incomparable(const Found& a, const Found& b) {
-  if (!is_green(a.evaluation) || !is_green(b.evaluation)) return "not both are green";
+  if (!is_green(a.evaluation) || !is_green(b.evaluation)) return "not both candidates are green";
   const RunInfo& left = a.run.info;
   const RunInfo& right = b.run.info;
   if (left.device.time_kind != right.device.time_kind) return "one is measured, one predicted";
