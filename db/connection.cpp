@@ -69,7 +69,7 @@ void Connection::require_our_version(const DatabaseHeader& header) {
   const bool newer = header.version > kSchemaVersion;
   fail(
       "was made by {} evo-tune: its schema is version {}, this evo-tune reads version {} only; the "
-      "file is as it was\nnext step: {}, or name another file by --db to start a new database",
+      "file was not changed\nnext step: {}, or name another file by --db to start a new database",
       newer ? "a newer" : "an older", header.version, kSchemaVersion,
       newer ? "open it with that evo-tune" : "keep the older evo-tune to read it");
 }
@@ -111,7 +111,7 @@ SQLite::Statement& Connection::prepared(std::string_view sql) {
 }
 
 void Connection::fail_with(const SQLite::Exception& error) const {
-  constexpr const char* kIntact = "what was stored before is intact";
+  constexpr const char* kIntact = "earlier results are intact";
   const std::string original = fmt::format("(SQLite: {})", error.what());
   switch (error.getErrorCode()) {
     case SQLITE_FULL:
@@ -122,8 +122,9 @@ void Connection::fail_with(const SQLite::Exception& error) const {
     case SQLITE_IOERR:
       fail(
           "could not be read or written; {} {}\n"
-          "next step: df says whether the disk is full, ulimit -f how large a file may be, dmesg "
-          "whether the disk fails; or name a file on another disk by --db",
+          "next step: check for a full disk (df), a limit of file sizes (ulimit -f) and disk "
+          "errors (dmesg); "
+          "or name a file on another disk by --db",
           kIntact, original);
     case SQLITE_READONLY:
       fail("may not be written {}", original);

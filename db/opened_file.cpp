@@ -104,8 +104,8 @@ std::string OpenedFile::part() const {
   }
   std::error_code error;
   const fs::path now = fs::read_symlink(descriptor_of(main_.identity), error);
-  if (overwritten || error || !fs::exists(now, error)) return "what it held is lost" + rest;
-  return "what was stored is in " + now.string() + rest;
+  if (overwritten || error || !fs::exists(now, error)) return "its content is lost" + rest;
+  return "the stored results are in " + now.string() + rest;
 }
 
 }  // namespace evo

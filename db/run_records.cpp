@@ -12,7 +12,7 @@ namespace {
 
 void require_one_outcome(const Connection& db, const EvaluationRecord& record) {
   if (!record.duplicate_of || (!record.rejection && !record.timing)) return;
-  db.fail("evaluation {}.{} is a duplicate with an outcome of its own", record.generation,
+  db.fail("evaluation {}.{} is a duplicate but also has its own outcome", record.generation,
           record.position);
 }
 
@@ -59,7 +59,7 @@ CompilationRecord RunRecords::compilation(CompilationId id) const {
 
 CompilationId RunRecords::put_compilation(const CompilationRecord& record) {
   if (record.ok == record.ptx_hash.empty() || record.ok != record.error.empty()) {
-    db_->fail("compilation {} must have either a PTX hash or an error, as its 'ok' says",
+    db_->fail("compilation {} must have either a PTX hash or an error, consistent with its 'ok'",
               record.key);
   }
   const auto find = [&] { return find_compilation(*db_, record.key); };

@@ -38,8 +38,8 @@ void declare_rank(CLI::App& app, RankArguments& arguments) {
       ->type_name(value_words::kFile);
   auto* figure =
       app.add_option("--figure", arguments.figure,
-                     "figure of the device: scores with other values of it, too, of even and of "
-                     "odd candidates, so that one half can judge what the other chose")
+                     "also scores with other values of this figure of the device, for even and for "
+                     "odd candidates separately, so that one half can test the choice of the other")
           ->type_name("NAME");
   app.add_option("--values", arguments.figure_values, "values of that figure, such as 1,1.1,1.2")
       ->type_name("X,X...")

@@ -82,7 +82,7 @@ void declare(CLI::App& app, Options& options) {
                  "seed of the inputs of the checks (default: a fresh one)")
       ->transform(seed_number());
   app.add_option("--control-every", options.tuner.children,
-                 "time the control again after so many candidates")
+                 "time the control again after this many candidates")
       ->capture_default_str()
       ->transform(whole_number(1, 10000));
   app.add_option("--window", options.tuner.window,

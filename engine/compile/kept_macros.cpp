@@ -76,8 +76,9 @@ std::optional<std::string> changed_macro_in(std::string_view log,
     const auto given = std::ranges::find(macros, name, &GivenMacro::first);
     if (name.empty() || given == macros.end()) continue;
     return fmt::format(
-        "{}: #{} {}: the compiler is given this macro as {}, and the kernel would run with another "
-        "value than the configuration says; allowed: a default inside #ifndef {}, or inside a "
+        "{}: #{} {}: the configuration sets this macro to {}, and this line changes it, so the "
+        "kernel would not match its "
+        "configuration; allowed: a default inside #ifndef {}, or inside a "
         "switch that a -D option of \"compiler_options\" turns off",
         place_of(line, source_name), undefined.empty() ? "define" : "undef", name, given->second,
         name);

@@ -216,7 +216,7 @@ std::string reason_of(const std::string& log, const CompileRequest& request) {
     return fmt::format("arch: \"{}\": this compiler does not know it: {}", request.arch, first);
   }
   if (first.starts_with("__nv_nvrtc_")) {
-    return first + "; has a macro the name of something in the compiler's own headers, such as T?";
+    return first + "; does a macro have a name that the compiler's headers use, such as T?";
   }
   const std::size_t error = first.find(kError);
   if (!first.starts_with(kNameMap) || error == std::string::npos) {

@@ -102,7 +102,7 @@ class Reader {
     if (error_.empty() && frames_due_ > 0) error_ = "a function without its stack frame";
     if (!error_.empty()) {
       return "the report of ptxas contains unexpected text: " + error_ +
-             " (does the source print text that looks like one?)";
+             " (does the source print similar text?)";
     }
     if (!has_frame_ || !has_usage_) {
       return "ptxas reported nothing on the entry point '" + std::string(entry_) + "'";

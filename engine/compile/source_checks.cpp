@@ -142,11 +142,11 @@ std::vector<std::string> check_text(const std::string& name, const std::string& 
     if (directive.name != "define" && directive.name != "undef") continue;
     const std::string macro = macro_in(directive).name;
     if (!kept.contains(macro)) continue;
-    throw InputError(name + ":" + std::to_string(directive.line) + ": #" + directive.name + " " +
-                     macro + ": the compiler is given this macro, and the kernel would run with " +
-                     "another value than the configuration says; allowed: a default inside " +
-                     "#ifndef " + macro + ", or inside a switch that a -D option of " +
-                     "\"compiler_options\" turns off");
+    throw InputError(
+        name + ":" + std::to_string(directive.line) + ": #" + directive.name + " " + macro +
+        ": the configuration sets this macro, and this line changes it, so the kernel " +
+        "would not match its configuration; allowed: a default inside " + "#ifndef " + macro +
+        ", or inside a switch that a -D option of " + "\"compiler_options\" turns off");
   }
   return included;
 }

@@ -174,8 +174,9 @@ std::string too_much_to_interpret(const TuningTask& task) {
   const double bytes = problem.bytes.evaluate(smallest->variables);
   if (flops <= kMostInterpretedFlops && bytes <= kMostInterpretedBytes) return {};
   return fmt::format(
-      "its smallest checked shape, {}, takes {:.2g} operations on {:.2g} bytes; allowed: {:.2g} "
-      "and {:.2g}: a small shape with \"check\": true in problem.json makes it possible",
+      "its smallest checked shape, {}, takes {:.2g} operations on {:.2g} bytes; the limits are "
+      "{:.2g} "
+      "and {:.2g}; add a small shape with \"check\": true to problem.json",
       smallest->name, flops, bytes, kMostInterpretedFlops, kMostInterpretedBytes);
 }
 

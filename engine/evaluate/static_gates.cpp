@@ -58,7 +58,7 @@ std::string unset_constants_text(const Problem& problem, const KernelImage& imag
          ": the kernel reads a variable that nothing sets, so it is zero; " +
          (is_constant ? "an argument of \"kind\": \"constant\" sets it"
                       : "arguments of direction \"in\" are given to a kernel") +
-         "; where zeros are meant, \"unset_constants\" of problem.json names it";
+         "; if zero is intended, name it in \"unset_constants\" of problem.json";
 }
 
 namespace {

@@ -130,7 +130,7 @@ void TuningTask::require_one_build() const {
     throw InputError("--shape: shapes '" + shape().name + "' and '" + place.shape->name +
                      "' of problem '" + problem_.name + "' are compiled with different macros (" +
                      macros_text(shape()) + " and " + macros_text(*place.shape) +
-                     "); one run over both is not supported: tune them in runs of their own");
+                     "); one run over both is not supported: tune them in separate runs");
   }
 }
 

@@ -234,7 +234,7 @@ class Arguments {
     } else if (argument.kind == Kind::kTexture) {
       argument.dtype = todo("type of a texel of " + plain + ", such as f32");
       draft_.notes.push_back(fmt::format(
-          "parameter {}: what the host's cudaTextureDesc says beside the filter are \"memory\", "
+          "parameter {}: set the other members of cudaTextureDesc by \"memory\", "
           "\"address_x\", \"address_y\", \"normalized_coordinates\" and \"normalized_values\"",
           plain));
     } else if (is_scalar && argument.bytes == sizeof(int) &&

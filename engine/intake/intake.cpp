@@ -123,7 +123,7 @@ void answer_kernel_tuner(const SourceMacros& macros, Draft& draft) {
   constexpr const char* kMacro = "kernel_tuner";
   if (!macros.open.contains(kMacro)) return;
   draft.compiler_options.push_back(std::string("-D") + kMacro + "=1");
-  draft.notes.push_back("the source asks for the macro kernel_tuner; the space's " +
+  draft.notes.push_back("the source tests the macro kernel_tuner; the space's " +
                         draft.compiler_options.back() + " defines it, as Kernel Tuner does");
 }
 
@@ -355,7 +355,7 @@ Intake take_in(const IntakeRequest& request, Compiler& compiler) {
   });
   if (!has_result) {
     draft.notes.push_back(
-        "the kernel writes to none of its arguments, and what it leaves in "
+        "the kernel writes to none of its arguments, and its results in "
         "variables of the module cannot be checked; give it a pointer to write to");
   }
 

@@ -91,7 +91,7 @@ std::vector<std::size_t> parse_arguments(const JsonReader& reader,
   for (const std::string& name : reader.strings("arguments", kMostParameters)) {
     const auto named = std::ranges::find(parameters, name);
     if (named == parameters.end()) {
-      reader.fail("arguments", fmt::format("'{}' is no argument that a step can take; allowed: {}",
+      reader.fail("arguments", fmt::format("'{}' cannot be an argument of a step; allowed: {}",
                                            name, fmt::join(parameters, ", ")));
     }
     positions.push_back(static_cast<std::size_t>(named - parameters.begin()));

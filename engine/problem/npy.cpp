@@ -157,7 +157,7 @@ class NpyFile {
     if (length > text_.size() - start) fail("cut off");
     const auto header = NpyHeader::read(std::string_view(text_).substr(start, length));
     if (!header) {
-      fail("its header is not what NumPy writes: {'descr': …, 'fortran_order': …, 'shape': …}");
+      fail("its header differs from NumPy's format: {'descr': …, 'fortran_order': …, 'shape': …}");
     }
     header_ = *header;
     data_ = std::string_view(text_).substr(start + length);
@@ -244,7 +244,7 @@ class NpyFile {
                                : held == values[i];
       if (is_held) continue;
       fail_to_hold(i, Json(values[i]).dump(),
-                   is_code ? "; where the file holds its bits, they are raw bytes, '|V1'" : "");
+                   is_code ? "; store its bits as raw bytes, '|V1'" : "");
     }
     return bytes;
   }

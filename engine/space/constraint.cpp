@@ -32,7 +32,7 @@ Constraint::Constraint(const std::string& expression, const std::vector<Paramete
     if (found == names.parameters.end()) {
       throw InputError(
           "'" + name +
-          "' is neither a macro nor a value name, and nothing of the problem, the timed "
+          "' is neither a macro nor a value name, nor a name of the problem, the timed "
           "shape or the device; macros: " +
           macro_list(parameters));
     }

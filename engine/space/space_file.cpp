@@ -59,7 +59,7 @@ ParameterValue read_value(const JsonReader& reader, std::string_view key, const 
   if (value.is_string() && is_word(value.get_ref<const std::string&>())) {
     if (is_number_in_quotes(value.get_ref<const std::string&>())) {
       reader.fail(key, value.dump() +
-                           ": in quotes this is a name, compiled to its place in the list; "
+                           ": in quotes this is a name, which becomes its index in the list; "
                            "allowed: numbers, true and false without quotes");
     }
     return {Kind::kName, value.get<std::string>(), 0};

@@ -233,7 +233,7 @@ TEST_F(DatabaseOption, AFullDiskStopsTheRunAndResumingItEndsAsIfItHadNotBeenFull
     if (full.exit_code == 0) break;
     ++failed;
     EXPECT_THAT(full.err,
-                AllOf(HasSubstr("what was stored before is intact"), HasSubstr("\nnext step: ")))
+                AllOf(HasSubstr("earlier results are intact"), HasSubstr("\nnext step: ")))
         << limit;
     const bool started = full.out.find(R"("event":"evaluated")") != std::string::npos;
     stored_and_failed += started ? 1 : 0;

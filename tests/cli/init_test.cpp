@@ -126,7 +126,7 @@ TEST_F(EvoInit, AMacroThatReplacesWordsOfTheCompilersHeadersIsSaidToBeOne) {
   const ProgramResult refused = run("evo-init t.cu --param T=-1,-2");
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.err, AllOf(HasSubstr("t.cu: does not compile with T=-1"),
-                                 HasSubstr("in the compiler's own headers, such as T")));
+                                 HasSubstr("that the compiler's headers use, such as T")));
 }
 
 TEST_F(EvoInit, ASourceThatHasNoEndIsNotCompiledForEver) {

@@ -87,7 +87,7 @@ TEST_F(EvoTunePlanted, EveryDefectIsStoppedAtItsGateWithAReason) {
                                 " s while checking shape"}},
       {"too many registers", {Gate::kResource, "registers 200 > 128 \\(policy\\)"}},
       {"spills", {Gate::kResource, "spill bytes 64 > 0 \\(policy\\)"}},
-      {"lies about time", {Gate::kTiming, "faster than the device can be"}},
+      {"lies about time", {Gate::kTiming, "below the roofline bound"}},
       {"crashes", {Gate::kCorrectness, "took its process down \\(signal 6.*while checking shape"}},
       {"crashes compiler", {Gate::kBuild, "the compiler crashed: signal 6"}},
   };

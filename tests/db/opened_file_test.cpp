@@ -102,7 +102,7 @@ TEST_F(OpenedFileTest, ARenamedOneHoldsAllThatWasStored) {
   const fs::path moved = folder_.path() / "moved.db";
   fs::rename(file_, moved);
   EXPECT_THAT(next_error(), AllOf(HasSubstr("was deleted or renamed"),
-                                  HasSubstr("what was stored is in " + moved.string())));
+                                  HasSubstr("the stored results are in " + moved.string())));
   store_.reset();
   EXPECT_FALSE(fs::exists(file_));
   const Store store = Store::open_read_only(moved);
@@ -149,7 +149,7 @@ TEST_F(OpenedFileTest, WithoutItsLogOrIndexItIsCompletedAndLeft) {
   for (const bool is_log : {true, false}) {
     fs::remove(is_log ? log() : index());
     EXPECT_THAT(next_error(), AllOf(HasSubstr(is_log ? "lost its evo.db-wal" : "evo.db-shm"),
-                                    HasSubstr("what was stored is in")));
+                                    HasSubstr("the stored results are in")));
     store_.reset();
     const Store store = Store::open_read_only(file_);
     EXPECT_EQ(store.events(run_).size(), is_log ? 1U : 2U);

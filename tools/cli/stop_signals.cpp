@@ -38,7 +38,7 @@ void on_signal(int) {
     first_signal_ms = now_ms();
   } else if (now_ms() - first_signal_ms >= kOneRequestMs) {
     end_at_once(
-        "ended at once by a second signal; what was stored is kept: continue with --resume\n");
+        "ended at once by a second signal; stored results are kept: continue with --resume\n");
   }
 }
 

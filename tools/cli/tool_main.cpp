@@ -178,7 +178,7 @@ int tool_main(const std::string& name, const std::function<ExitCode()>& body) {
   const ExitCode code = guarded(name, body);
   if (output_arrived()) return static_cast<int>(code);
   const std::string why = errno == 0 ? "could not be written" : std::strerror(errno);
-  std::cerr << name << ": standard output: " << why << "; what was printed is not complete\n";
+  std::cerr << name << ": standard output: " << why << "; the output is incomplete\n";
   return static_cast<int>(code == ExitCode::kGreen ? ExitCode::kBadInput : code);
 }
 

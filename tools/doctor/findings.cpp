@@ -78,8 +78,8 @@ void add_compiler(const Machine& machine, std::vector<Finding>& findings) {
   findings.push_back(
       {fmt::format("{} does not compile for {} ({})", nvrtc.version, arch, machine.device()->name),
        kDefaultRun,
-       "name a libnvrtc in EVO_NVRTC that knows it: of a newer CUDA Toolkit for a "
-       "newer GPU, of an older one for an older GPU",
+       "name a libnvrtc in EVO_NVRTC that supports it: from a newer CUDA Toolkit for a "
+       "newer GPU, from an older one for an older GPU",
        true});
 }
 
@@ -153,7 +153,7 @@ void add_card(const Machine& machine, std::vector<Finding>& findings) {
   if (!machine.survey.nvml.failure.empty()) {
     findings.push_back(
         {"NVML: " + machine.survey.nvml.failure,
-         "--energy, and the look at clocks and other processes while kernels are timed",
+         "--energy, and monitoring of clocks and other processes while kernels are timed",
          "install libnvidia-ml.so.1 of the driver's version; in a container: "
          "NVIDIA_DRIVER_CAPABILITIES=compute,utility"});
   }

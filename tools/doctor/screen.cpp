@@ -147,7 +147,7 @@ std::string compiler_text(const Machine& machine) {
   text += labelled("", short_path(nvrtc.library));
   if (!nvrtc.failure.empty()) text += labelled("", headline(nvrtc.failure));
   if (machine.device() != nullptr && machine.device()->time_kind == TimeKind::kMeasured) {
-    text += labelled("", misfit_of(machine).empty() ? "the driver takes its code"
+    text += labelled("", misfit_of(machine).empty() ? "the driver accepts its code"
                                                     : "the driver REFUSES its code");
   }
   return text;

@@ -34,7 +34,7 @@ LaunchCommand command_for(const std::vector<std::string>& line, const std::strin
     if (target == nullptr || value.empty()) {
       throw InputError(
           where + ": '" + line[i] +
-          "': allowed: device=LIST, jobs=N, program=PATH and tunnel=PORT behind a host's name");
+          "': allowed: device=LIST, jobs=N, program=PATH and tunnel=PORT after a host's name");
     }
     *target = value;
   }

@@ -144,7 +144,7 @@ void print_launch(const ptx::PredictedLaunch& launch, const SmActivity& activity
              launch.occupancy.limit);
   if (!launch.is_simulated) {
     fmt::print(
-        "  predicted from counts of instructions, because the machine code does not fit what the "
+        "  predicted from counts of instructions, because the machine code does not match what the "
         "virtual GPU executed: nothing to explain\n");
     return;
   }

@@ -51,7 +51,7 @@ Ordered default_json(const DefaultCandidate& found) {
   json["why"] = failure != nullptr
                     ? "the default configuration failed the " +
                           std::string(to_string(failure->gate)) + " gate: " + failure->reason
-                    : std::string("nobody timed the default configuration");
+                    : std::string("the default configuration was not timed");
   return json;
 }
 

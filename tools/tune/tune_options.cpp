@@ -80,8 +80,8 @@ void declare(CLI::App& app, TuneOptions& options) {
       ->transform(whole_number(0, 10000));
   app.add_option(
          "--interpret", options.interpret,
-         "virtual GPU that executes the elite of a GPU as well, to find what the GPU passed "
-         "by luck: auto, none, virtual:NAME")
+         "virtual GPU that also executes the elite of a GPU, to find errors that the GPU hid "
+         "by chance: auto, none, virtual:NAME")
       ->type_name(kInterpreter)
       ->capture_default_str();
   app.add_option(

@@ -60,8 +60,8 @@ std::optional<Trouble> no_device(const CardSurroundings& around) {
       fmt::format("NVML lists {} GPU(s), {} first, but the CUDA driver sees none",
                   around.nvml.cards.size(), around.nvml.cards.front().name),
       "in a container: start it with the GPU and its compute part (--gpus all, "
-      "NVIDIA_DRIVER_CAPABILITIES=compute,utility); elsewhere: sudo dmesg names what the driver "
-      "complains about"};
+      "NVIDIA_DRIVER_CAPABILITIES=compute,utility); elsewhere: sudo dmesg shows the driver's "
+      "errors"};
 }
 
 /// Driver results to look up in the table.
@@ -79,9 +79,10 @@ Trouble meaning_of(const CudaDriver& driver, CUresult result, const CardSurround
                           driver.path),
               "restart the machine"};
     case CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE:
-      return {fmt::format("{} is of a forward compatibility package, which serves data centre GPUs "
-                          "only",
-                          driver.path),
+      return {fmt::format(
+                  "{} belongs to a forward compatibility package, which supports data centre GPUs "
+                  "only",
+                  driver.path),
               "take the folder of that library (cuda-compat) out of LD_LIBRARY_PATH, or update the "
               "driver itself"};
     case CUDA_ERROR_SYSTEM_NOT_READY:
@@ -162,7 +163,7 @@ std::string context_trouble(const CudaDriver& driver, CUresult result, const Cud
   const std::string to_default = fmt::format("sudo nvidia-smi -i {} -c DEFAULT",
                                              facts != nullptr ? facts->uuid : "GPU-" + card.uuid);
   if (card.compute_mode == ComputeMode::kProhibited) {
-    return text_of({name + " takes no program: its compute mode is prohibited" +
+    return text_of({name + " accepts no program: its compute mode is prohibited" +
                         results(driver, result, around),
                     to_default + " allows them"});
   }

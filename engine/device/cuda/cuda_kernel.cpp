@@ -24,7 +24,7 @@ std::variant<CudaKernel, Fault> load_kernel(const CudaDriver& driver, const Kern
       driver.cuModuleUnload(kernel.module);
       return Fault{
           fmt::format("the sizes of the parameters of '{}' are not in its machine code; "
-                      "drivers from 550 on tell them",
+                      "drivers from 550 on report them",
                       symbol)};
     }
     entry.parameter_bytes = *std::move(parameters);

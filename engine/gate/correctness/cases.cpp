@@ -336,7 +336,7 @@ std::vector<std::vector<std::byte>> CaseSet::expected_of(const CheckCase& data) 
 }
 
 void CaseSet::compute_expected(CheckCase& data) {
-  tell_("computing what is expected on shape " + data.shape->name);
+  tell_("computing the expected outputs on shape " + data.shape->name);
   const std::vector<std::vector<std::byte>> outputs = expected_of(data);
   std::size_t elements = 0;
   for (const std::vector<std::byte>& output : outputs) elements += output.size();

@@ -68,7 +68,7 @@ void ReferenceAudit::take(const Shape& shape, std::uint64_t seed, std::size_t po
                        " for all " + std::to_string(count) + " elements" + on_shape);
   }
   if (!any_finite(argument.dtype, expected)) {
-    fail(position, "the reference gives no finite number" + on_shape);
+    fail(position, "the reference output has no finite number" + on_shape);
   }
   if (std::ranges::equal(expected, input)) {
     fail(position, "the reference leaves the argument unchanged" + on_shape);
@@ -84,7 +84,7 @@ void ReferenceAudit::require_meaningful() const {
                   " for every element of every checked shape");
     }
     if (has_random_input_ && output.has_second_seed && !output.depends_on_seed) {
-      fail(i, "the reference gives the same for all inputs");
+      fail(i, "the reference output is the same for all inputs");
     }
   }
 }

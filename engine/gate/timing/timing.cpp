@@ -62,9 +62,9 @@ std::optional<Rejection> TimingGate::too_fast(const Timing& timing, const Shape&
   return Rejection{
       Gate::kTiming,
       fmt::format(
-          "faster than the device can be: p50 {} is below the floor of {} that \"flops\" and "
-          "\"bytes\" of the problem set; the kernel does not do the work, the clock is wrong, or "
-          "a launch needs less than they say",
+          "below the roofline bound: p50 {} is less than {}, which follows from \"flops\" and "
+          "\"bytes\" of the problem; the kernel does not do the work, the clock is wrong, or "
+          "these numbers are too high",
           microseconds(timing.p50_us), microseconds(floor))};
 }
 

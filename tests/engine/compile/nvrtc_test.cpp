@@ -213,7 +213,7 @@ TEST_P(Nvrtc, AMacroOfTheConfigurationKeepsItsValue) {
   EXPECT_EQ(said_of("#define TILE 5\n"), "") << "the same value";
   EXPECT_EQ(said_of("#if TILE == 4\n#define TILE 6\n#endif\n"), "") << "a branch that is off";
   EXPECT_EQ(said_of("#ifndef TILE\n#include <sets.h>\n#endif\n"), "");
-  const std::string why = " #define TILE: the compiler is given this macro as 5";
+  const std::string why = " #define TILE: the configuration sets this macro to 5";
   EXPECT_THAT(said_of("#if TILE == 5\n#define TILE 6\n#endif\n"), HasSubstr("k.cu:2:" + why));
   EXPECT_THAT(said_of("#undef TILE\n#define TILE 6\n"), HasSubstr("k.cu:2:" + why));
   EXPECT_THAT(said_of("#pragma nv_diag_suppress 47\n#define TILE 6\n"), HasSubstr("k.cu:2:" + why));

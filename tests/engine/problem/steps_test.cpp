@@ -82,10 +82,10 @@ TEST(Steps, ConstraintsKnowTheSharedMemoryOfTheLargest) {
 }
 
 TEST(Steps, StandInPlaceOfAnEntry) {
-  EXPECT_THAT(complaint([](Json& file) {
-                file["templates"]["planted"]["steps"] = Json::array({step("first")});
-              }),
-              AllOf(HasSubstr("templates.planted.entry"), HasSubstr("cannot be combined with \"steps\"")));
+  EXPECT_THAT(
+      complaint(
+          [](Json& file) { file["templates"]["planted"]["steps"] = Json::array({step("first")}); }),
+      AllOf(HasSubstr("templates.planted.entry"), HasSubstr("cannot be combined with \"steps\"")));
   EXPECT_THAT(refused(Json::array()), HasSubstr("templates.planted.steps"));
   Json nameless = step("first");
   nameless.erase("entry");
@@ -100,7 +100,7 @@ TEST(Steps, TakeArgumentsThatThereAre) {
   unknown["arguments"] = {"x", "z"};
   EXPECT_THAT(refused(Json::array({unknown})),
               AllOf(HasSubstr("templates.planted.steps[0].arguments"),
-                    HasSubstr("'z' is no argument that a step can take"), HasSubstr("x, y")));
+                    HasSubstr("'z' cannot be an argument of a step"), HasSubstr("x, y")));
   Json reads = step("first");
   reads["arguments"] = {"x"};
   EXPECT_THAT(refused({reads, reads}), HasSubstr("no step takes output 'y'"));

@@ -34,8 +34,9 @@ Hazard race(const LaunchContext& launch, std::uint64_t cta, const GlobalRaces::P
   return {HazardKind::kGlobalRace, access.pc, -1,
           std::string(verb) + " of " + launch.memory->describe(access.address) + " by " +
               PlaceNames(launch).thread(access.warp, static_cast<int>(access.lane)) +
-              " is not ordered after what " + cta_text(launch, GlobalRaces::cta_of(access.other)) +
-              " did there in this launch (its fence, then an atomic or volatile access here "
+              " is not ordered after the access by " +
+              cta_text(launch, GlobalRaces::cta_of(access.other)) +
+              " there in this launch (required: its fence, then an atomic or volatile access here "
               "that sees it)",
           index_of(launch, cta)};
 }

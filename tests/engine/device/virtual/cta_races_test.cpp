@@ -48,7 +48,7 @@ TEST_P(CtaRaces, AreFoundWhateverTheSchedule) {
       const auto fault = run_race(GetParam(), true, seed, threads);
       ASSERT_TRUE(fault) << "seed " << seed << ", " << threads << " threads";
       EXPECT_TRUE(fault->reason.starts_with("race between CTAs")) << fault->reason;
-      EXPECT_NE(fault->reason.find("is not ordered after what CTA ("), std::string::npos)
+      EXPECT_NE(fault->reason.find("is not ordered after the access by CTA ("), std::string::npos)
           << fault->reason;
       EXPECT_NE(fault->detail.find("kernel.cu:"), std::string::npos) << fault->detail;
       EXPECT_FALSE(fault->device_lost);

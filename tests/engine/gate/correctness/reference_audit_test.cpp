@@ -73,12 +73,12 @@ TEST(ReferenceAudit, RefusesWhatIsNowhereFinite) {
                 std::memcpy(&nan, &bits, sizeof nan);
                 return nan;
               })),
-              HasSubstr("the reference gives no finite number"));
+              HasSubstr("the reference output has no finite number"));
 }
 
 TEST(ReferenceAudit, RefusesAReferenceThatDoesNotDependOnItsInputs) {
   EXPECT_THAT(audit(mapped([](float, int i) { return static_cast<float>(i); })),
-              HasSubstr("the reference gives the same for all inputs"));
+              HasSubstr("the reference output is the same for all inputs"));
   EXPECT_EQ(audit(mapped([](float, int i) { return static_cast<float>(i); }), true), "accepted");
 }
 

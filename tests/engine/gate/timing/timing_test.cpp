@@ -48,7 +48,7 @@ TEST(TimingGate, FasterThanPhysicsIsARejection) {
   const TimingResult fast = fixture.timing().time(kernel, shape, kSilent);
   ASSERT_TRUE(fast.rejection.has_value());
   EXPECT_EQ(fast.rejection->gate, Gate::kTiming);
-  EXPECT_THAT(fast.rejection->reason, HasSubstr("faster than the device can be"));
+  EXPECT_THAT(fast.rejection->reason, HasSubstr("below the roofline bound"));
   fixture.time_us = [](const auto&, std::int64_t) { return 2.1e-5; };
   EXPECT_FALSE(fixture.timing().time(kernel, shape, kSilent).rejection);
 }
