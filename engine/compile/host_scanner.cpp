@@ -240,7 +240,7 @@ class HostScanner {
       const std::size_t begin = at_;
       skip_brackets();
       for (std::size_t at = begin; at < std::min(at_, words_.size()); ++at) {
-        // True if #if gives the declaration two beginnings that share the parameters.
+        // #if may give the declaration two beginnings that share the parameters.
         if (is_annotation(word(at))) seen.has_annotation = true;
       }
       return;

@@ -119,7 +119,7 @@ class Preprocessor {
     }
   }
 
-  /// The condition with values inserted for names; nullopt if it cannot be evaluated.
+  /// Appends the condition to `text` with values inserted for names; false if a value is unknown.
   bool replace(const std::string& condition, int depth, std::string& text) const {
     const std::vector<std::string> words = cpp_words(condition);
     if (depth == kDeepest) return false;

@@ -109,7 +109,7 @@ class Scanner {
     const std::size_t begin = at_;
     const Words inside = skip_brackets("(", ")");
     if (std::find(inside.begin(), inside.end(), "__global__") != inside.end()) {
-      // True if #if gives the kernel two beginnings that share the parameters.
+      // #if may give the kernel two beginnings that share the parameters.
       at_ = begin;
       while (words_[at_] != "__global__") ++at_;
       return;

@@ -13,7 +13,7 @@ struct ElementType {
   std::size_t bytes = 0;        ///< size of all lanes
 };
 
-/// For a C++ type, ignoring pointers and const: "float const*", "unsigned int", "__half2*". Nullopt
+/// For a C++ type, ignoring pointers and const: "float const*", "unsigned int", "__half2*". Empty
 /// for pointers to pointers.
 [[nodiscard]] ElementType element_type(std::string_view type);
 

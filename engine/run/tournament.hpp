@@ -55,8 +55,8 @@ class Tournament {
   /// control_us / its first value − 1.
   [[nodiscard]] double drift(double control_us) const { return control_us / control_first_us_ - 1; }
 
-  /// Removes a kernel that failed elsewhere. Returns nullopt if it has already left. Not during
-  /// challenge().
+  /// Permanently removes a kernel that failed elsewhere; does nothing if it has left already. Do
+  /// not call it during challenge().
   void dismiss(int generation, CandidateId candidate, const Rejection& why);
 
   /// Restores the elite of a recorded generation, without kernels withdrawn by its end, and its

@@ -165,7 +165,7 @@ class Columns {
     words_["limit"].add(limit);
   }
 
-  /// Empty if it was not compiled.
+  /// Nullopt if it was not compiled.
   std::optional<Resources> resources_of(const EvaluationRecord& record) {
     if (!record.compilation) return std::nullopt;
     const auto known = compilations_.find(*record.compilation);

@@ -59,7 +59,7 @@ const EliteMember* ranked_first(const Store& store, RunId run, const Elite& elit
   return found != elite.members().end() ? &*found : nullptr;
 }
 
-/// The utilisation of the units in the time model; nullopt if the model does not tell.
+/// Stores the utilisation of the units in the time model, if the model predicts it.
 void record_units(Workbench& bench, Store& store, const EliteMember& winner,
                   const ExplainedRun& explained) {
   if (bench.task().device().time_kind != TimeKind::kPredicted) return;

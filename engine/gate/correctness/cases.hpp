@@ -43,7 +43,7 @@ struct CheckCase {
                                            std::span<const std::size_t> elements) const;
 };
 
-/// The buffer of an argument, or of its texture; null for scalars and arrays.
+/// The buffer of an argument, or of its texture; nullopt for scalars and arrays.
 [[nodiscard]] std::optional<BufferId> buffer_of(const CheckCase& data,
                                                 const std::vector<KernelArgument>& arguments,
                                                 std::size_t position);

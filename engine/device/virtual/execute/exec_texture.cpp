@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t kAllBytes = 0xf;
 
-/// The error in this instruction's use of the texture; nullopt if there is none.
+/// The error in this instruction's use of the texture; empty if there is none.
 std::string misuse(const TextureOperands& op, const Texture& texture) {
   const TextureSpec& spec = texture.spec;
   const std::string name = "texture '" + spec.name + "' ";
