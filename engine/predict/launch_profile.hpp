@@ -69,7 +69,7 @@ struct LaunchProfile {
   double hot_atomics = 0;            ///< over the whole grid, at the address with the most
   LineActivities lines;              ///< mean over the grid
   std::vector<CtaKind> kinds;        ///< at least one
-  LastSm last_sm;                    ///< for several kinds
+  LastSm last_sm;                    ///< if there are several kinds
   std::map<int, std::string> files;  ///< source files by number
 };
 

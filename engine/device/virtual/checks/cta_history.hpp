@@ -45,7 +45,8 @@ class CtaHistory {
 
  private:
   static constexpr std::size_t kMostPlaces = 1024;
-  using Chains = std::unordered_map<const ReleaseChain*, std::uint32_t>;  ///< with their lengths
+  using Chains =
+      std::unordered_map<const ReleaseChain*, std::uint32_t>;  ///< chains with their lengths
   /// About another CTA: until when its acquisitions count, and which of them have been adopted.
   struct Reached {
     std::vector<std::uint32_t> known;

@@ -11,7 +11,7 @@
 namespace evo::ptx {
 namespace {
 
-constexpr int kMostBitsOfAccess = 256;  // of one lane: .v8.b32, .v4.b64
+constexpr int kMostBitsOfAccess = 256;  // limit per lane: .v8.b32, .v4.b64
 
 struct AccessSpelling {
   Space space = Space::kGeneric;

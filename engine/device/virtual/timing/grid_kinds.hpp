@@ -28,8 +28,8 @@ struct ExecutedGrid {
 /// The kinds of CTAs of a grid, from the least to the most work, and where they run.
 struct GridKinds {
   std::vector<CtaCounts> counts;  ///< sums over the executed CTAs of the kind
-  std::vector<double> shares;     ///< number of CTAs of the grid
-  LastSm last_sm;                 ///< over several kinds
+  std::vector<double> shares;     ///< number of the grid's CTAs of each kind
+  LastSm last_sm;                 ///< if there are several kinds
 };
 
 /// Models a device that assigns the CTAs in order, each to the first free of `resident` places on
