@@ -23,7 +23,7 @@ std::string planted_space() { return source_folder() / "tests/planted/search_spa
 /// The gate at which a defect must be rejected.
 struct Expected {
   std::string gate;
-  std::string on_gpu;      ///< in the reason, a regular expression
+  std::string on_gpu;      ///< regular expression for the reason
   std::string on_virtual;  ///< "" if the virtual GPU cannot find it
 };
 
