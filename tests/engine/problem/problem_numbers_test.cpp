@@ -55,12 +55,12 @@ TEST(ProblemFile, AnInputIsOnlyConstantWhereItSaysSo) {
   EXPECT_THAT(drawn("i8", "normal", "mean", 0, "std", 0.1), HasSubstr("the same i8"));
   EXPECT_THAT(drawn("f64", "normal", "mean", 1, "std", 1e-20), HasSubstr("the same f64"));
   // Outside of the type's range: all elements would be the largest value, or infinite.
-  EXPECT_THAT(drawn("e4m3", "normal", "mean", 0, "std", 1000), HasSubstr("does not hold"));
-  EXPECT_THAT(drawn("f16", "uniform", "low", 0, "high", 1e6), HasSubstr("does not hold"));
-  EXPECT_THAT(drawn("u8", "normal", "mean", 0, "std", 1), HasSubstr("does not hold"));
+  EXPECT_THAT(drawn("e4m3", "normal", "mean", 0, "std", 1000), HasSubstr("cannot hold"));
+  EXPECT_THAT(drawn("f16", "uniform", "low", 0, "high", 1e6), HasSubstr("cannot hold"));
+  EXPECT_THAT(drawn("u8", "normal", "mean", 0, "std", 1), HasSubstr("cannot hold"));
   EXPECT_EQ(about_input("u8", {{"distribution", "constant"}, {"value", 127}}), "");
   EXPECT_THAT(about_input("u8", {{"distribution", "constant"}, {"value", 300}}),
-              HasSubstr("does not hold"));
+              HasSubstr("cannot hold"));
   EXPECT_THAT(about_input("i32", {{"distribution", "constant"}, {"value", 0.5}}),
               HasSubstr("whole number"));
 }

@@ -218,15 +218,15 @@ TEST(SpecialValues, EndsOfIntegersCanBeExcluded) {
 
 TEST(SpecialValues, WordsThatMeanNothingAreRefused) {
   EXPECT_EQ(refusal(R"({"distribution": "normal", "with": ["infinity"]})", Dtype::kE4m3),
-            "problem.json: generator.with: [\"infinity\"]: 'infinity': allowed for e4m3 are "
+            "problem.json: generator.with: [\"infinity\"]: 'infinity': allowed for e4m3: "
             "limits, nan");
   EXPECT_EQ(refusal(R"({"distribution": "normal", "with": ["zero"]})", Dtype::kF32),
-            "problem.json: generator.with: [\"zero\"]: 'zero': allowed for f32 are limits, "
+            "problem.json: generator.with: [\"zero\"]: 'zero': allowed for f32: limits, "
             "infinity, nan");
   EXPECT_EQ(refusal(R"({"distribution": "integers", "low": 0, "high": 9, "without": ["denormal"]})",
                     Dtype::kI32),
-            "problem.json: generator.without: [\"denormal\"]: 'denormal': allowed for i32 "
-            "are zero, equal, ends, runs");
+            "problem.json: generator.without: [\"denormal\"]: 'denormal': allowed for i32: "
+            "zero, equal, ends, runs");
   EXPECT_EQ(
       refusal(R"({"distribution": "constant", "value": 1, "without": ["zero"]})", Dtype::kF32),
       "problem.json: generator.without: [\"zero\"]: unknown key; allowed: distribution, value");
