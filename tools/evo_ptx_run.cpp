@@ -62,7 +62,7 @@ void declare(CLI::App& app, PtxRunOptions& options) {
   app.footer(kFooter + exit_codes({{0, "clean"},
                                    {1, "hazards"},
                                    {2, "bad usage or input"},
-                                   {3, "this machine lacks the memory"}}));
+                                   {3, "this machine has too little memory"}}));
 }
 
 ExitCode run(int argc, char** argv) {

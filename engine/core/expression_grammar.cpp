@@ -122,7 +122,7 @@ ParsedExpression Grammar::parse() {
 Term Grammar::checked(Term term) const {
   if (tree_.size(term.node) > kMostNodes) {
     fail_expression(text_, term.range.first,
-                    "too long once lists, chained comparisons and or are written out");
+                    "too long after lists, chained comparisons and 'or' are expanded");
   }
   return term;
 }

@@ -157,7 +157,7 @@ class SpaceDraft {
   std::set<std::string> launch_words_;
 };
 
-/// With the values that the compiler gets.
+/// Adds the parameter's macros with the texts that the compiler gets.
 void add_texts(const Parameter& parameter, std::size_t value, MacroTexts& texts) {
   texts[parameter.macro] = parameter.values[value].macro_text();
   for (std::size_t i = 0; parameter.has_names() && i < parameter.values.size(); ++i) {

@@ -255,13 +255,13 @@ class Measurement {
         prepare();
       }
       if (fault) {
-        trouble_ = "what the kernel touches depends on its inputs: " + *fault;
+        trouble_ = "the accessed elements depend on the inputs: " + *fault;
         return false;
       }
       for (Candidate& candidate : candidates) {
         if (!candidate.doubt.empty() || touches(kind, probe, candidate)) continue;
         candidate.doubt = probe < kProbes
-                              ? "how much the kernel touches depends on its inputs"
+                              ? "the number of accessed elements depends on the inputs"
                               : "with larger sizes it is no longer " + candidate.fit.text;
       }
     }
@@ -278,7 +278,7 @@ class Measurement {
       const bool is_right =
           fault ? fault->find(quoted) == std::string::npos : touches(kind, 0, candidate);
       if (candidate.doubt.empty() && !is_right) {
-        candidate.doubt = "how much the kernel touches depends on its inputs";
+        candidate.doubt = "the number of accessed elements depends on the inputs";
       }
     }
   }
@@ -296,7 +296,7 @@ class Measurement {
           const bool is_right =
               is_only_read ? runs_with(candidate.argument, extent_at(kind, probe, candidate))
                            : touches(kind, probe, candidate);
-          if (!is_right) candidate.doubt = "how much the kernel touches depends on macros";
+          if (!is_right) candidate.doubt = "the number of accessed elements depends on macros";
         }
       }
     }

@@ -33,7 +33,7 @@ double scalar_value(const Expression& expression, Dtype dtype, const std::string
   if (is_floating(dtype)) {
     if (std::fabs(value) <= largest_finite(dtype)) return value;
   } else {
-    // The largest 64-bit integers are no doubles; so compares with the next power of two.
+    // A double cannot represent the largest 64-bit integers, but it can the next power of two.
     const WholeRange range = whole_range(dtype);
     const double beyond = std::ldexp(1.0, static_cast<int>(std::bit_width(range.above)));
     if (value == std::floor(value) && value < beyond &&

@@ -88,7 +88,7 @@ class WayFinder {
   std::size_t at_;
   std::map<Candidate, Node> nodes_;
   std::vector<Candidate> path_;          ///< configurations on the current path, the start first
-  std::map<std::size_t, double> gains_;  ///< ln of the time's factor, by an option's first macro
+  std::map<std::size_t, double> gains_;  ///< ln of time ratios; key: first macro of the option
 };
 
 }  // namespace evo

@@ -15,8 +15,8 @@ __device__ __forceinline__ void mbarrier_arrive(u32 barrier) {
                : "memory");
 }
 
-/// One of the `count` arrivals. The hardware makes it when all cp.async of this thread so far are
-/// complete.
+/// One of the `count` arrivals. The hardware arrives for the thread when all cp.async that the
+/// thread has issued so far are complete.
 __device__ __forceinline__ void mbarrier_arrive_after_copies(u32 barrier) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
 }

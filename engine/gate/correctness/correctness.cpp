@@ -12,7 +12,8 @@
 namespace evo {
 namespace {
 
-/// Longest time of launches that are waited for together, because a worker must give signs of life.
+/// Longest total time of launches between two waits. A worker must report progress more often than
+/// its time limit.
 constexpr double kMostQueuedMs = 500;
 
 /// Neither a case nor a launch is at fault: the shape's workspace does not fit.

@@ -291,7 +291,7 @@ void ProblemPrograms::require_refusal(const ProgramCase& data,
   }
 }
 
-/// `outputs` were found right. With a part of one output changed, they must be found wrong. If
+/// `outputs` passed the check. With a part of one output changed, they must fail it. If
 /// there are several outputs, it is enough that the change of one is noticed, because only the
 /// check knows which outputs may vary. Inout arguments are not tested, because a check may ignore
 /// parts of them.

@@ -50,8 +50,8 @@ class PairSamples {
   /// differ by 2 % and scatter by a tenth of that.
   [[nodiscard]] bool is_plain() const;
   /// True if there are enough pairs to show a clear difference of long launches and none exceeds
-  /// the limit of a tie. Also true with two more pairs if they lie on both sides of 1 and their
-  /// median is within the limit.
+  /// the limit of a tie. With two more pairs, also true if the ratios lie on both sides of 1 and
+  /// their median is within the limit.
   [[nodiscard]] bool is_plain_tie() const;
 
   /// Medians, and the interval of the ratio's median at `z` standard deviations.

@@ -163,8 +163,8 @@ class Stopwatch {
   std::optional<Fault> fault_;
 };
 
-/// Number of samples of `sample_us` between two signs of life of a worker, which come at least
-/// every half second.
+/// Number of samples of `sample_us` between two progress messages of a worker, which are sent at
+/// least every half second.
 [[nodiscard]] std::size_t samples_between_signs(double sample_us);
 
 /// Converts a fault of a timed launch.

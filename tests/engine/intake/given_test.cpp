@@ -123,8 +123,8 @@ TEST_F(GivenOfAKernel, WhatDependsOnInputsOrMacrosIsNotKnown) {
       "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) y[i] = x[index[i]];\n}\n");
   EXPECT_THAT(extent(gather, 0).get<std::string>(), HasSubstr("TODO: number of elements of x"));
   EXPECT_EQ(extent(gather, 1), "n");
-  EXPECT_THAT(gather.draft.notes, Contains(HasSubstr("extent of x: how much the kernel touches "
-                                                     "depends on its inputs")));
+  EXPECT_THAT(gather.draft.notes, Contains(HasSubstr("extent of x: the number of accessed elements "
+                                                     "depends on the inputs")));
   const Intake bins = take(
       "__global__ void f(const unsigned *x, unsigned *bins, int n) {\n"
       "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
@@ -139,8 +139,8 @@ TEST_F(GivenOfAKernel, WhatDependsOnInputsOrMacrosIsNotKnown) {
       "  else if (i < n && x[i] == 77) parts[blockIdx.x] = 1;\n}\n");
   EXPECT_EQ(extent(partial, 0), "n");
   EXPECT_THAT(extent(partial, 1).get<std::string>(), HasSubstr("TODO"));
-  EXPECT_THAT(partial.draft.notes, Contains(HasSubstr("extent of parts: how much the kernel "
-                                                      "touches depends on macros")));
+  EXPECT_THAT(partial.draft.notes, Contains(HasSubstr("extent of parts: the number of accessed "
+                                                      "elements depends on macros")));
 }
 
 TEST_F(GivenOfAKernel, WhatFitsSmallSizesMustFitLargerOnes) {

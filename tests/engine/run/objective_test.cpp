@@ -36,7 +36,8 @@ TEST(Objective, NamesWhatIsAllowed) {
   EXPECT_THAT([] { Objective{"speed"}; },
               ThrowsMessage<InputError>(
                   HasSubstr("unknown name 'speed'; allowed: time, energy: µs and mJ")));
-  EXPECT_THAT([] { Objective{"1"}; }, ThrowsMessage<InputError>(HasSubstr("does not depend on the kernel")));
+  EXPECT_THAT([] { Objective{"1"}; },
+              ThrowsMessage<InputError>(HasSubstr("does not depend on the kernel")));
   EXPECT_THROW(Objective{"time*"}, InputError);
   EXPECT_THAT([] { (void)Objective("-time").of(taking(3), {}); },
               ThrowsMessage<InputError>(HasSubstr("must be above zero")));

@@ -154,7 +154,8 @@ TEST(ProfileGate, WhatTheTimeModelDoesNotSayLeavesItOut) {
     if (says_something) behaviour.profile = {{kTensor, 1}};
     const Profiled profiled = profiled_on(behaviour);
     EXPECT_FALSE(profiled.record.has_value());
-    EXPECT_THAT(profiled.left_out, HasSubstr(says_something ? kDram : "does not predict the utilisation"));
+    EXPECT_THAT(profiled.left_out,
+                HasSubstr(says_something ? kDram : "does not predict the utilisation"));
   }
 }
 

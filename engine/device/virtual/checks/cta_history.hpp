@@ -37,8 +37,8 @@ class CtaHistory {
   [[nodiscard]] bool knows(int warp, const VectorClock& clock, std::uint64_t other, int other_warp,
                            std::uint32_t time);
 
-  /// Records that a warp saw a place as `change` left it. If there are more than kMostPlaces
-  /// places, all count as seen.
+  /// Records that a warp read from `place` the value written by `change`. If there are more than
+  /// kMostPlaces places, all count as read.
   void see(int warp, const VectorClock& clock, const void* place, std::uint64_t change);
   [[nodiscard]] bool has_seen(int warp, const VectorClock& clock, const void* place,
                               std::uint64_t change) const;

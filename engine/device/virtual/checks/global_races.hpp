@@ -50,7 +50,8 @@ class GlobalRaces {
   /// Limit of host memory for the shadows of one launch.
   static constexpr std::uint64_t kMostShadow = 1ULL << 30;
 
-  /// The warp and time of an access: CTA 26 bits, warp 5, by a change 1, time 32. 0: none.
+  /// The warp and time of an access. Bits: CTA 26, warp 5, 1 if the access changed the value,
+  /// time 32. 0: no access.
   using Record = std::uint64_t;
   static constexpr std::uint64_t kStripeBytes = 128;  ///< number of places that share a lock
   struct Word {

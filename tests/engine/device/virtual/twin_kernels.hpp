@@ -7,7 +7,7 @@
 
 namespace evo::test {
 
-/// A file of kernels/ whose entries exist in two versions: right, and (with BUG) with unordered
+/// A file of kernels/ whose entries exist in two versions: correct, and (with BUG) with unordered
 /// data.
 enum class TwinSet {
   kLocks,       ///< locks.cu: locks, tickets and flags between CTAs

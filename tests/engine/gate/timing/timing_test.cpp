@@ -92,7 +92,7 @@ TEST(TimingGate, LongLaunchesAreTimedFewTimesAndVerified) {
   EXPECT_TRUE(result.timing->complete);
   EXPECT_EQ(result.timing->samples, 3);
   EXPECT_LE(launches, 5);       // a tenth of a second each
-  EXPECT_GE(steps.size(), 4U);  // signs of life
+  EXPECT_GE(steps.size(), 4U);  // progress messages
   launches = 0;
   const PairResult pair = fixture.timing().compare_pair(kernel, kernel, shape, kSilent);
   EXPECT_EQ(pair.pairs, 4);
