@@ -107,7 +107,7 @@ class Connection {
   std::unique_ptr<LockWait> wait_;
   SQLite::Database database_;
   std::optional<OpenedFile> opened_;  ///< for a writable file
-  std::string lost_;                  ///< what happened to the file; empty: nothing
+  std::string lost_;                  ///< why the file cannot be used any more; empty: it can
   ZstdFrames frames_;
   std::map<std::string, SQLite::Statement, std::less<>> statements_;
 };

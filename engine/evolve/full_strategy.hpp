@@ -18,8 +18,8 @@ struct FullSettings {
       12;  ///< the first proposals are the most distant of this many random candidates
   std::size_t max_training = 224;  ///< number of observations used to train the model
   double clip = 2;       ///< times above best + clip · (median − best) in ln time are clipped
-  double beta_low = 1;   ///< β, in standard deviations: for the first proposal
-  double beta_high = 3;  ///<  of a generation … for its last
+  double beta_low = 1;   ///< β of the first proposal of a generation
+  double beta_high = 3;  ///< β of the last; between them, β grows
   std::size_t runners_up = 8;  ///< runners-up that join the next pool
   bool learns_kernel = true;   ///< false: keeps the prior's kernel
   FailureSettings failure = {};

@@ -13,9 +13,9 @@ namespace evo {
 struct KernelPrior {
   KernelShape shape = {.relevance = 0.6, .length = 1.0};
   double noise = 0.01;            ///< variance, for targets with variance 1
-  double relevance_spread = 1.5;  ///< standard deviations: of the log-odds of a relevance,
-  double length_spread = 1.0;     ///<   of ln length,
-  double noise_spread = 1.0;      ///<   of ln noise
+  double relevance_spread = 1.5;  ///< standard deviation of the log-odds of a relevance
+  double length_spread = 1.0;     ///< standard deviation of ln length
+  double noise_spread = 1.0;      ///< standard deviation of ln noise
   std::size_t max_points = 96;    ///< limit of observations in a fit
 };
 

@@ -30,7 +30,7 @@ struct Given {
   std::vector<std::string> scratch;  ///< outputs that are not compared
   /// outputs of which the kernel leaves some elements unchanged
   std::vector<std::string> inouts;
-  /// of each kernel; missing for a kernel without such an option
+  /// one per kernel; missing for a kernel without such an option
   std::vector<GivenLaunch> launches;
   NamedTexts renamed;  ///< "kernel.parameter" → the argument it stands for
   std::string flops;

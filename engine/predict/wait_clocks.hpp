@@ -18,7 +18,7 @@ enum class Wait : std::uint8_t {
   kShared,        ///< shared memory, shuffles, MUFU, conversions, … [short scoreboard]
   kAsyncCopy,     ///< cp.async
   kWgmma,
-  kBarrier,  ///< of a CTA [barrier]
+  kBarrier,  ///< a barrier of the CTA [barrier]
   kMbarrier,
   kFetch,   ///< the instruction fetch [no instruction]
   kBranch,  ///< a taken branch [branch resolving]

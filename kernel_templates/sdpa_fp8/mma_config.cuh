@@ -108,7 +108,7 @@ constexpr int kRowChunks = HEAD_DIM / kChunkBytes;
 constexpr int kGroups = HEAD_DIM / 64;      ///< 64 bytes, which a quad of lanes loads at once
 constexpr int kColumnTiles = HEAD_DIM / 8;  ///< n-tiles of the output
 constexpr int kStepTiles = STEP_N / 8;      ///< n-tiles of the scores of one step
-constexpr int kShares = WARPS_KV;  ///< of the keys of a tile
+constexpr int kShares = WARPS_KV;  ///< number of parts of a tile's keys
 /// columns of O that a warp finishes, in chunks
 constexpr int kShareChunks = kRowChunks / WARPS_KV;
 

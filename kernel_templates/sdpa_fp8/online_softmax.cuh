@@ -41,8 +41,8 @@ __device__ __forceinline__ void mask_scores(Scores& scores, int first_key, int f
 /// Running state of the warp's rows over its keys. Row g of a block has index 0, row g + 8 index 1.
 struct Accumulated {
   float output[kBlocks][kColumnTiles][4];  ///< sum of P V, relative to `maximum`
-  float maximum[kBlocks][2];               ///< of raw scores; with LAZY_RESCALE it may be outdated
-  /// of P: rows at 0 and 2; over this lane's columns, or over all if mma computes them
+  float maximum[kBlocks][2];               ///< maximum of raw scores; LAZY_RESCALE: may be outdated
+  /// sum of P: rows at 0 and 2; over this lane's columns, or over all if mma computes them
   float sum[kBlocks][4];
 };
 

@@ -101,7 +101,7 @@ struct Walk {
   const Tiles& tiles;
   const Role& role;
   int thread;
-  int first_row;  ///< of the warp
+  int first_row;  ///< the warp's first row
   float scale;
 
   /// The number of the first tiles that reach beyond the last key or the diagonal.

@@ -102,7 +102,7 @@ constexpr int kRowBytes = HEAD_DIM;
 constexpr int kRowChunks = HEAD_DIM / kChunkBytes;
 constexpr int kColumnTiles = HEAD_DIM / 8;  ///< n-tiles of the output
 constexpr int kStepTiles = STEP_N / 8;      ///< n-tiles of the scores of one step
-constexpr int kShares = GROUPS_KV;          ///< of the keys of a tile
+constexpr int kShares = GROUPS_KV;          ///< number of parts of a tile's keys
 constexpr int kShareChunks = kRowChunks / kShares;
 
 /// The assembler rejects a wgmma unless its operands and 26 more registers are available at launch.

@@ -19,7 +19,7 @@ using Binary = std::vector<std::uint8_t>;
 
 /// Outputs to which later ones of the same group (kernel or shape) may be stored as differences.
 using Bases = std::map<std::string, std::vector<Bytes>>;
-constexpr std::size_t kMostBases = 24;  ///< of a group
+constexpr std::size_t kMostBases = 24;  ///< limit per group
 
 std::string group_of(const std::string& name, std::size_t position, std::size_t size) {
   std::string key = name;

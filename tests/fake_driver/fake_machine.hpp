@@ -16,7 +16,7 @@ struct Slice {
 struct Card {
   std::string name;
   std::string uuid;  ///< "GPU-…"
-  unsigned bus = 0;  ///< of the PCI bus id 0000:BUS:00.0
+  unsigned bus = 0;  ///< BUS in the PCI bus id 0000:BUS:00.0
   int arch = 0;      ///< 89 for sm_89
   int sm_count = 0;
   unsigned long long memory_mib = 0;

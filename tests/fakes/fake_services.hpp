@@ -42,7 +42,7 @@ class FakeCompileService final : public CompileService {
   Task<Finished> compile(CompileRequest request) override;
   [[nodiscard]] std::size_t in_flight() const override { return running_; }
 
-  std::uint64_t longest_ms = 40;  ///< of a compilation
+  std::uint64_t longest_ms = 40;  ///< longest time of a compilation
 
   /// All requests so far.
   [[nodiscard]] std::size_t submitted() const { return submitted_; }
@@ -75,8 +75,8 @@ struct DeviceBehaviour {
   /// Millijoules per launch of a kernel; if unset, the device has no counter.
   std::function<double(const Program&)> launch_mj = {};
   std::optional<CardState> card = {};          ///< returned with every timing
-  std::map<std::string, double> profile = {};  ///< of every kernel
-  /// Replaces it.
+  std::map<std::string, double> profile = {};  ///< metrics returned for every kernel
+  /// If set, replaces `profile`.
   std::function<std::variant<PredictedProfile, WorkerFailure>()> profile_of = {};
   std::function<std::variant<CorrectnessResult, WorkerFailure>(const Program&)> check = {};
   /// The result of a check that is no screening; the same by default.

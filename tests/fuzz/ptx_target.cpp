@@ -15,8 +15,8 @@ namespace {
 constexpr std::size_t kMostEntries = 2;  ///< limit of launched entries per module
 /// size of every argument that may be a pointer
 constexpr std::size_t kBufferBytes = 4096;
-constexpr std::size_t kNoTexture = 99;              ///< for its height
-constexpr std::uint64_t kMostInstructions = 5'000;  ///< of warps, for a CTA
+constexpr std::size_t kNoTexture = 99;              ///< the height if there is no texture
+constexpr std::uint64_t kMostInstructions = 5'000;  ///< limit of warp instructions per CTA
 
 LaunchConfig launch_of(const std::string& text) {
   unsigned ctas = 2;

@@ -54,7 +54,7 @@ std::string repeated(const std::string& text, int times) {
 struct Result {
   std::uint64_t instructions = 0;
   double seconds = 0;
-  double cpu_seconds = 0;  ///< of all threads
+  double cpu_seconds = 0;  ///< sum over all threads
 };
 
 /// The best of three runs, because other processes may use the machine.

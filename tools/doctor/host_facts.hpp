@@ -20,11 +20,11 @@ struct FolderFacts {
 struct HostFacts {
   std::size_t cores = 0;         ///< cores of the machine
   std::size_t usable_cores = 0;  ///< by the affinity of this process
-  /// of the control group, as a number of processors: 1.5 is one and a half
+  /// the control group's limit as a number of processors, for example 1.5
   std::optional<double> core_limit = {};
   std::uint64_t memory_bytes = 0;                  ///< installed memory
   std::uint64_t available_bytes = 0;               ///< available without swapping
-  std::optional<std::uint64_t> memory_limit = {};  ///< of the control group
+  std::optional<std::uint64_t> memory_limit = {};  ///< the control group's limit
   FolderFacts folder;                              ///< the working folder
   FolderFacts temporary;                           ///< the folder for temporary files
   bool mps_runs = false;                           ///< whether NVIDIA's multi-process service runs

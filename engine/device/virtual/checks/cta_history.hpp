@@ -61,7 +61,7 @@ class CtaHistory {
     Chains all;               ///< including the acquisitions of their releases
     std::unordered_map<std::uint64_t, Reached> reached;
     std::unordered_map<std::uint64_t, std::vector<std::uint32_t>>
-        published;  ///< what other CTAs have published
+        published;  ///< releases of other CTAs
   };
   struct Seen {
     std::uint64_t change = 0;
@@ -77,9 +77,9 @@ class CtaHistory {
   std::deque<Acquisition> acquisitions_;
   std::deque<Release> releases_;
   ReleaseChain fences_;
-  std::vector<Chains> acquired_;        ///< by each warp
-  std::vector<const Release*> latest_;  ///< of each warp
-  std::vector<Knowledge> knowledge_;    ///< of each warp
+  std::vector<Chains> acquired_;        ///< one element per warp
+  std::vector<const Release*> latest_;  ///< latest release of each warp
+  std::vector<Knowledge> knowledge_;    ///< one element per warp
   std::unordered_map<const void*, Seen> seen_;
 };
 

@@ -14,7 +14,7 @@ constexpr int kWarpgroupRows = 64;
 constexpr int kColumns = 8;  ///< columns of an n-tile
 
 struct Spelling {
-  int tiles = 0;  ///< of eight columns
+  int tiles = 0;  ///< number of tiles of eight columns
   const MmaShape* shape = nullptr;
 };
 

@@ -19,7 +19,7 @@ struct ExecutedLaunch {
   std::string cubin = {};          ///< cubin of the module; may be empty
   std::uint32_t version_line = 0;  ///< line of `.version` in the module's PTX
   int registers = 0;               ///< per thread
-  int threads = 0;                 ///< of a CTA
+  int threads = 0;                 ///< per CTA
   int shared_bytes = 0;            ///< per CTA, static and dynamic
   double footprint_bytes = 0;      ///< bytes of all its buffers
   double fresh_bytes = 0;          ///< bytes of the buffers that differ between timed launches

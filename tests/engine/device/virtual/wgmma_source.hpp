@@ -12,7 +12,7 @@ struct WgmmaVariant {
   const char* name;
   const char* types;  ///< "f16.f16", "e4m3.e5m2" …
   int n = 64;
-  int steps = 1;  ///< of 32 bytes of K
+  int steps = 1;  ///< number of steps of 32 bytes of K
   int swizzle = 0;
   PlaceOfA a = PlaceOfA::kSharedK;
   bool b_n_major = false;

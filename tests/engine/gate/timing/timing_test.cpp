@@ -305,7 +305,7 @@ TEST(TimingGate, ADeviceThatPredictsIsAskedOnce) {
 /// Made-up noise of a device: independent scatter, an autocorrelated drift, and throttling.
 struct Noise {
   double white = 0;   ///< standard deviation, relative
-  double drift = 0;   ///< of the first-order autoregressive part
+  double drift = 0;   ///< standard deviation of the first-order autoregressive part
   double memory = 0;  ///< its coefficient
   double bumps = 0;   ///< share of samples that take a fifth longer
   double slope = 0;   ///< relative change per sample, for ever

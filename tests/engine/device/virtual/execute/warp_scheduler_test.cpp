@@ -48,7 +48,7 @@ TEST(WarpScheduler, IsStalledOnceNothingChangedForTheBudget) {
   EXPECT_TRUE(scheduler.count(100));
   scheduler.note_progress();
   EXPECT_TRUE(scheduler.count(100));
-  launch.progress.note_change();  // of another CTA
+  launch.progress.note_change();  // a change by another CTA
   EXPECT_TRUE(scheduler.count(100));
   EXPECT_FALSE(scheduler.count(1));
   EXPECT_EQ(scheduler.without_progress(), 101);
@@ -120,7 +120,7 @@ TEST(WarpScheduler, NobodyIsStalledWhileAnotherCtaMayRun) {
   launch.progress.note_ended();
   EXPECT_TRUE(waits(one));  // there is room for the third
   launch.progress.note_started();
-  EXPECT_TRUE(waits(one));  // which has not polled
+  EXPECT_TRUE(waits(one));  // the third has not polled
 }
 
 TEST(WarpScheduler, StandsAsideAFewTimesAfterChanges) {

@@ -96,7 +96,7 @@ KERNEL missing_proxy_fence_after_copy(const float* in, float* out, int n) {
                  : "memory");
   }
 #ifdef BUG
-  fence_proxy();  // what was stored, not what is being copied
+  fence_proxy();  // covers the stores, but not the running copies
 #endif
   asm volatile("cp.async.wait_all;" ::: "memory");
 #ifndef BUG
