@@ -83,7 +83,7 @@ class Query {
   [[nodiscard]] std::optional<Value> first() {
     return next() ? std::optional(read<Value>()) : std::nullopt;
   }
-  /// `read_row(*this)` for every row.
+  /// The results of `read_row(*this)` for all rows.
   template <typename ReadRow>
   [[nodiscard]] auto all(ReadRow&& read_row) {
     std::vector<std::invoke_result_t<ReadRow, Query&>> rows;

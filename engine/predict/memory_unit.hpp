@@ -59,7 +59,7 @@ class MemoryUnit {
     free_ = std::max(free_, at) + step.passes;
     return free_;
   }
-  /// When all stores so far have arrived.
+  /// The time at which all stores so far have arrived.
   [[nodiscard]] double stored() const { return stored_; }
 
  private:

@@ -45,7 +45,7 @@ void require_known_names(const Problem& problem, const KernelSpec& kernel, const
   const bool is_reference = problem.reference.kernel && &kernel == &*problem.reference.kernel;
   const NameCheck check(
       problem, known,
-      is_reference ? "; \"reference.macros\" gives the reference's kernel others" : "");
+      is_reference ? "; \"reference.macros\" sets other values for the reference" : "");
   const std::string key = is_reference ? "reference" : "templates." + kernel.name;
   for (std::size_t i = 0; i < kernel.steps.size(); ++i) {
     const KernelStep& step = kernel.steps[i];

@@ -71,7 +71,7 @@ void require_whole_sequences(const KernelSpec& kernel, const std::string& where)
   if (kernel.steps.size() < 2) return;
   const auto refuse = [&](const char* key) {
     throw ProblemError(
-        fmt::format("{}.{}: not supported with several steps: their grids run whole", where, key));
+        fmt::format("{}.{}: not supported with several steps, which run all CTAs", where, key));
   };
   if (kernel.independent_ctas.text() != "0") refuse("independent_ctas");
   if (kernel.cta_of_row) refuse("cta_of_row");

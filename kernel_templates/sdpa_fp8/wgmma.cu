@@ -232,7 +232,7 @@ __device__ __forceinline__ void consume(const Problem& problem, const Item& item
     }
   }
   ptx::fence_for_products();
-  sync_consumers();  // Q and the ones are visible
+  sync_consumers();  // makes Q and the ones visible
   Accumulated state;
   clear(state);
   const Walk walk = {ring, tiles, role, thread, item.first_row + role.row, scales.score};

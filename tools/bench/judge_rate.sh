@@ -25,7 +25,7 @@ import json, sys
 for line in open(sys.argv[1]):
     event = json.loads(line)
     if event["event"] == "speed":
-        print(f"cached compilations: {event['total_ms'] / event['evaluated']:.2f} ms a candidate, all included")
+        print(f"cached compilations: {event['total_ms'] / event['evaluated']:.2f} ms per candidate, all included")
 PY
 
 # The fake worker compiles and runs instantly, so the remaining time is the engine's.
@@ -44,6 +44,6 @@ for line in run.stdout.splitlines():
     event = json.loads(line)
     if event["event"] == "speed":
         per = event["engine_ms"] / event["evaluated"]
-        print(f"engine: {per:.2f} ms a candidate beside compilers and device, {event['evaluated']:.0f} candidates")
+        print(f"engine: {per:.2f} ms per candidate beside compilers and device, {event['evaluated']:.0f} candidates")
 print(f"largest resident set of a process: {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024:.0f} MB")
 PY

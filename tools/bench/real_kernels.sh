@@ -29,7 +29,7 @@ best = [e["elite"][0]["p50_us"] for e in events if e["event"] == "generation" an
 speed = speed[-1]
 rejected = sum(e["event"] == "evaluated" and "gate" in e for e in events)
 per = {k[:-3]: v / speed["evaluated"] for k, v in speed.items() if k.endswith("_ms") and v}
-print(f"{sys.argv[2]}: {speed['variants_per_s']:.2f} candidates/s ({speed['evaluated']:.0f}, {rejected} rejected); ms a candidate: "
+print(f"{sys.argv[2]}: {speed['variants_per_s']:.2f} candidates/s ({speed['evaluated']:.0f}, {rejected} rejected); ms per candidate: "
       + ", ".join(f"{k} {v:.1f}" for k, v in sorted(per.items())) + (f"; best {best[-1]:.2f} us" if best else ""))
 PY
 done

@@ -65,7 +65,7 @@ std::vector<double> candidate_ms(WorkerHost& host, const Arguments& arguments) {
 
 double report(const char* name, const std::vector<double>& times) {
   const double median = times[times.size() / 2];
-  std::printf("%-24s %8.3f ms a candidate (median), %8.3f ms (99 of 100)\n", name, median,
+  std::printf("%-24s %8.3f ms per candidate (median), %8.3f ms (99 of 100)\n", name, median,
               times[times.size() * 99 / 100]);
   return median;
 }
@@ -94,7 +94,7 @@ ExitCode run(int argc, char** argv) {
   const auto* joined = std::get_if<WorkerGate::Joined>(&*notice);
   if (joined == nullptr) throw MissingError("no worker comes in");
   const double remote_ms = report("loopback, TCP and TLS", candidate_ms(*joined->host, arguments));
-  std::printf("%-24s %8.3f ms a candidate\n", "difference", remote_ms - local_ms);
+  std::printf("%-24s %8.3f ms per candidate\n", "difference", remote_ms - local_ms);
   kill(agent, SIGTERM);
   waitpid(agent, nullptr, 0);
   return ExitCode::kGreen;

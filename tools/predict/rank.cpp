@@ -31,7 +31,7 @@ constexpr double kMicroseconds = 1e3;  ///< nanoseconds per millisecond
 
 struct Predicted {
   double us = 0;
-  bool is_simulated = false;   ///< over all its steps
+  bool is_simulated = false;   ///< true if all steps are simulated
   std::vector<double> varied;  ///< with each variant of the device
 };
 

@@ -68,11 +68,11 @@ void SessionOptions::declare(CLI::App& app, bool takes_shapes) {
   app.add_option("--jobs", jobs, "compiler processes (default: one for each core)")
       ->transform(whole_number(1, 1024));
   app.add_option("--timeout", step_seconds,
-                 "kill a kernel after this time without a sign of life (default: 10, virtual 300)")
+                 "kill a kernel after this time without progress (default: 10, virtual 300)")
       ->type_name("SECONDS")
       ->check(seconds_number());
   app.add_option("--compiler-gb", compiler_gb,
-                 "memory of one compiler (default: half of the machine's for all, 1 to 4 each)")
+                 "memory limit per compiler (default: half of the memory for all, 1 to 4 each)")
       ->type_name("GB")
       ->transform(real_number(0.1, 1024.0));
   app.add_flag("--allow-programs", allow_programs,

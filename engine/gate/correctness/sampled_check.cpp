@@ -164,7 +164,7 @@ std::variant<SampledCheck::Ran, std::string> SampledCheck::run_sample(
   if (ran.fault) return ran;
   for (std::size_t i = 0; i < ran.written.size(); ++i) {
     if (!ran.written[i].empty() && ran.written[i] != cover.written_by(ctas, i))
-      return std::string("its CTAs write something else than was traced");
+      return std::string("its CTAs write other elements than in the traced launch");
   }
   ran.rows = written_rows(ran, rows_of(problem_, data.values));
   if (ran.rows.empty()) return std::string("its CTAs write no whole rows");

@@ -154,7 +154,7 @@ BlockTaint begin_reads(Warp& warp, const Chunks& chunks, bool k_major) {
   return taint;
 }
 
-/// The elements of a block, widened, to out[row · row_step + k · k_step].
+/// The destination of a block's elements, widened to f32: out[row · row_step + k · k_step].
 struct BlockPlace {
   float* out;
   std::size_t row_step;
