@@ -43,7 +43,7 @@ double scalar_value(const Expression& expression, Dtype dtype, const std::string
   }
   throw ProblemError(expression.described(values) + ": the value of scalar '" + name + "' is " +
                      number_text(value) + ", which " + std::string(to_string(dtype)) +
-                     " does not hold; allowed: a " +
+                     " cannot hold; allowed: a " +
                      (is_floating(dtype) ? "number" : "whole number") + " within the type's range");
 }
 

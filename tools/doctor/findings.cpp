@@ -49,7 +49,7 @@ void add_device(const Machine& machine, std::vector<Finding>& findings) {
   if (measures(machine)) return;
   const std::string& why = machine.survey.cuda.failure;
   Finding none{"there is no GPU: " + why.substr(0, why.find('\n')), "measured times, --energy",
-               "run where a GPU is, of compute capability 8.0 or newer"};
+               "run on a machine with a GPU of compute capability 8.0 or newer"};
   if (const std::size_t count = machine.host.pci_cards; count > 0) {
     none.what = fmt::format("{} NVIDIA GPU(s) on the PCI bus without a driver for this program: {}",
                             count, why.substr(0, why.find('\n')));

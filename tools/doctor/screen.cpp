@@ -155,7 +155,7 @@ std::string compiler_text(const Machine& machine) {
 
 std::string ncu_text(const Machine& machine) {
   const auto& for_root = machine.host.counters_for_root;
-  const std::string counters = !for_root              ? "counters: no driver tells"
+  const std::string counters = !for_root              ? "counters: unknown without a driver"
                                : !*for_root           ? "counters: for everybody"
                                : machine.host.is_root ? "counters: for root, which this is"
                                                       : "counters: for root ONLY";

@@ -114,9 +114,10 @@ Trouble meaning_of(const CudaDriver& driver, CUresult result, const CardSurround
               "restart it (echo quit | nvidia-cuda-mps-control; nvidia-cuda-mps-control -d), or "
               "only stop it: the GPU is then used directly"};
     default:
-      return {"the CUDA driver cannot use a GPU",
-              "see what nvidia-smi and sudo dmesg say; restart the machine if the driver was "
-              "updated"};
+      return {
+          "the CUDA driver cannot use a GPU",
+          "read the messages of nvidia-smi and sudo dmesg; restart the machine if the driver was "
+          "updated"};
   }
 }
 

@@ -70,7 +70,7 @@ TEST(ProblemFile, ScalarsOfHalfPrecision) {
   };
   EXPECT_EQ(with("f16", "0.1"), "");
   EXPECT_EQ(with("bf16", "3e38"), "");
-  EXPECT_THAT(with("f16", "65536"), HasSubstr("which f16 does not hold"));
+  EXPECT_THAT(with("f16", "65536"), HasSubstr("which f16 cannot hold"));
   EXPECT_THAT(with("e4m3", "1"), HasSubstr("allowed for a scalar: f16, bf16, f32"));
 }
 

@@ -258,7 +258,7 @@ TEST(VirtualDevice, LaunchesBeyondTheKernelsBoundAreRefused) {
       gpu.input("in", numbers(128)), gpu.output<int>("out", 128), ScalarArgument::of(128)};
   EXPECT_EQ(text_of(gpu.run(bounded, "add_index", {{2, 1, 1}, {64, 1, 1}, 0}, arguments)), "");
   EXPECT_NE(text_of(gpu.run(bounded, "add_index", {{1, 1, 1}, {128, 1, 1}, 0}, arguments))
-                .find("the kernel is bounded to 64"),
+                .find("limits the kernel to 64"),
             std::string::npos);
 }
 
