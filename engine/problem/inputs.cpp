@@ -37,7 +37,7 @@ class FormulaValues {
     if (fits) return;
     throw ProblemError(argument_.formula->described({}) + ": element " + std::to_string(element) +
                        " of '" + argument_.name + "' is " + Json(value).dump() + ", which " +
-                       std::string(to_string(argument_.dtype)) + " does not hold");
+                       std::string(to_string(argument_.dtype)) + " cannot hold");
   }
 
  private:

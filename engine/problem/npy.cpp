@@ -204,7 +204,7 @@ class NpyFile {
   [[noreturn]] void fail_to_hold(std::size_t element, const std::string& value,
                                  const std::string& hint = {}) const {
     fail("element " + std::to_string(element) + " is " + value +
-         ", which the argument's type does not hold" + hint);
+         ", which the argument's type cannot hold" + hint);
   }
 
   static bool is_wide(Dtype dtype) { return !is_floating(dtype) && size_of(dtype) == 8; }

@@ -137,7 +137,7 @@ TEST_F(OwnKernel, AScalarMayNameMacros) {
   const ProgramResult refused = judge();
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.err, AllOf(HasSubstr("arguments: each.value: \"PER_THREAD\": unknown name"),
-                                 HasSubstr("\"reference.macros\" gives")));
+                                 HasSubstr("\"reference.macros\" sets")));
   problem_["reference"]["macros"] = {{"PER_THREAD", 1}};
   EXPECT_EQ(judge("--set PER_THREAD=2").exit_code, 0);
   problem_["reference"]["macros"] = {{"PER_THREAD", 0}};

@@ -29,7 +29,7 @@ def require_run(database, result, device):
         " WHERE c.id = ? AND r.id = ?", (source["candidate"], source["run"])).fetchone()
     name = f"candidate {source['candidate']} of run {source['run']}"
     if found is None or found[0] != source["problem_key"]:
-        raise ValueError(f"does not hold {name}, which {result['manifest']} was exported from")
+        raise ValueError(f"does not contain {name}, which {result['manifest']} was exported from")
     expected = (result["shape"]["name"], device)
     if found[1:] != expected:
         raise ValueError(f"{name} has shape {found[1]} on {found[2]}; "
