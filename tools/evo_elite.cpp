@@ -54,8 +54,7 @@ void declare(CLI::App& app, EliteOptions& options, std::vector<std::string>& mer
       ->expected(2)
       ->transform(row_number())
       ->required();
-  command("insight", Question::kInsight,
-          "why the winner won: steps to it, effect of each macro on the time");
+  command("insight", Question::kInsight, "steps to the winner, effect of each macro on time");
   command("runs", Question::kRuns, "the runs in the database");
   command("merge", Question::kElite, "copy the runs of other databases to this one")
       ->add_option("FILE", merged, "databases of other coordinators")
