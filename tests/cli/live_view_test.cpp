@@ -202,7 +202,7 @@ class OnATerminal {
     }
     return -1;
   }
-  /// As by the key of a terminal.
+  /// Sends the character of Ctrl-C to the terminal.
   void press_control_c() { ASSERT_EQ(::write(terminal_, "\x03", 1), 1); }
   void resize(unsigned short columns) {
     winsize size{24, columns, 0, 0};

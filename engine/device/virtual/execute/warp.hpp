@@ -77,7 +77,7 @@ struct Warp {
   const Instr* code = nullptr;
   std::uint64_t executed = 0;
   std::uint64_t* counts = nullptr;  ///< executions of each instruction
-  std::uint64_t* taken = nullptr;   ///< how often it branched at each; null: not counted
+  std::uint64_t* taken = nullptr;   ///< taken branches at each instruction; null: not counted
   std::vector<AsyncCopy> copies;
   std::array<std::uint32_t, kWarpSize> committed{};  ///< groups committed by each thread
   std::vector<PendingProduct> products;              ///< in the order of issue
