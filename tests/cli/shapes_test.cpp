@@ -92,7 +92,7 @@ TEST(EvoTuneWarmStart, ALaterRunBeginsWithTheBestOfAnEarlierOne) {
   EXPECT_THAT(first.err, Not(HasSubstr("warm start")));
   const ProgramResult second = session.run(FakeSession::tune(options + "--shape ragged"));
   ASSERT_EQ(second.exit_code, 0);
-  EXPECT_THAT(second.err, HasSubstr("warm start: 3 configurations of run 1 go first"));
+  EXPECT_THAT(second.err, HasSubstr("warm start: 3 configurations of run 1 are judged first"));
   const ProgramResult cold =
       session.run(FakeSession::tune(options + "--shape ragged --no-warm-start"));
   EXPECT_THAT(cold.err, Not(HasSubstr("warm start")));
