@@ -1,10 +1,10 @@
-"""Runs the walk that a document describes, in an empty folder, and compares what it prints.
+"""Runs the commands of a document in an empty folder, and compares their output.
 
     walk.py DOCUMENT PROGRAMS    # the Markdown file; the folder of the programs
 
 Blocks of the document, in order:
   ```cuda NAME      a file that is written
-  ```diff NAME      lines of a file that are replaced; "…" at the end of a "-" line: whatever follows
+  ```diff NAME      lines of a file to replace; "…" at the end of a "-" line matches any text
   ```console        "$ command", then what it prints; a line "…" stands for any number of lines
 Numbers are not compared: times and registers differ between versions.
 """
@@ -30,7 +30,7 @@ def comparable(line):
 
 
 def matches(expected, printed):
-    """Whether the printed lines are the expected ones, "…" standing for any."""
+    """Whether the printed lines match the expected ones; "…" matches any lines."""
     if not expected:
         return not printed
     if expected[0] == "…":
@@ -58,7 +58,7 @@ def change(file, lines):
 
 
 def run(lines):
-    """Runs each command of a console block; returns the number of those that print otherwise."""
+    """Runs each command of a console block; returns the number of those with other output."""
     wrong = 0
     starts = [i for i, line in enumerate(lines) if line.startswith("$ ")] + [len(lines)]
     for start, end in zip(starts, starts[1:]):

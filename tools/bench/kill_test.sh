@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# kill -9 of evo-tune, of its compilers and of the device worker at random instants; every run must
-# end as the one that nobody disturbed.
+# Kills evo-tune, its compilers and the device worker with kill -9 at random instants. Every run
+# must give the same result as an undisturbed one.
 # Usage: tools/bench/kill_test.sh [kills of each, default 200] [seed, default 1]
 set -eu
 cd "$(dirname "$0")/../.."

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Makes every table of docs/search.md: search_study.sh BIN OUT RECORDED…
-# BIN: folder of evo-replay and search-ablation (a release build); OUT: a folder for the results.
+# BIN: the folder of evo-replay and search-ablation (a release build); OUT: a folder for the
+# results.
 set -eu
 bin=$1 out=$2
 shift 2
@@ -15,12 +16,12 @@ done
 "$bin/evo-replay" --recorded "$@" --repeats 30 --jobs "$jobs" --no-cutoff --window 1 \
   > "$out/full_window1.txt"
 
-ablate() { # NAME KNOB=VALUE…: one turned knob
+ablate() { # NAME SETTING=VALUE…: one changed setting
   name=$1
   shift
   sets=
   for knob in "$@"; do sets="$sets --set $knob"; done
-  # shellcheck disable=SC2086 # the knobs hold no spaces
+  # shellcheck disable=SC2086 # settings contain no spaces
   "$bin/search-ablation" --recorded $recorded $sets --repeats 30 --jobs "$jobs" --no-cutoff --json \
     > "$out/ablation_$name.json"
 }

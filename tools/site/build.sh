@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Builds the documentation as a site in build/site, and fails on a link that leads nowhere.
+# Builds the documentation as a site in build/site, and fails on a broken link.
 # Usage: tools/site/build.sh
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . cmake/setup.sh
 
-material="mkdocs-material==9.8.1"  # from PyPI, with the versions of what it needs
+material="mkdocs-material==9.8.1"  # from PyPI, with pinned versions of its dependencies
 packages_of_site="$PWD/build/site-packages"
 if [ ! -e "$packages_of_site/.complete" ]; then
   install_packages python3 python3-pip

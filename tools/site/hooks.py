@@ -1,4 +1,4 @@
-"""What mkdocs.yml needs beyond MkDocs: the README as the first page, and links into the sources.
+"""Extensions of MkDocs for mkdocs.yml: the README as the first page, and links into the sources.
 
 A link that leaves docs/ must name something that is there, or the build fails; the site has no
 sources, so that its text stays and the path becomes its title.
@@ -18,7 +18,7 @@ CODE = re.compile(r"(^```.*?^```|`[^`\n]*`)", re.M | re.S)
 
 
 def slug(heading, separator):
-    """As the places that show the files alone make them, so that links to headings hold in both."""
+    """Makes heading anchors as on sites that show single files, so that links work in both."""
     kept = re.sub(r"[^\w\- ]", "", html.unescape(heading).lower())
     return kept.strip().replace(" ", separator)
 
@@ -37,7 +37,7 @@ def on_page_markdown(markdown, page, config, files):
     is_readme = page.file.src_uri == "index.md"
     source = ROOT / "README.md" if is_readme else Path(config.docs_dir) / page.file.src_uri
     parts = CODE.split(markdown)
-    # Links are looked for outside of code; those whose text is code span several parts.
+    # Searches for links outside of code; a link whose text is code spans several parts.
     places = {f"\0{i}\0": part for i, part in enumerate(parts) if i % 2}
     text = "".join(f"\0{i}\0" if i % 2 else part for i, part in enumerate(parts))
     text = LINK.sub(lambda match: relinked(match, source, Path(config.docs_dir)), text)

@@ -34,7 +34,7 @@ std::filesystem::path program(const std::string& name) {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path() / name;
 }
 
-/// A process beside the test, as another host starts it.
+/// A child process that acts as another host.
 class Lent {
  public:
   Lent(std::vector<std::string> words, const std::string& key) {
@@ -83,7 +83,7 @@ class RemoteTest : public testing::Test {
     }
     throw std::runtime_error("nothing happened");
   }
-  /// The next that joins.
+  /// The next worker that joins.
   std::shared_ptr<RemoteHost> joined() { return std::get<WorkerGate::Joined>(next()).host; }
   std::string refused() { return std::get<WorkerGate::Refused>(next()).text; }
   std::unique_ptr<Lent> lend(std::vector<std::string> words) {
@@ -272,7 +272,7 @@ TEST_F(RemoteTest, NoiseIsRefusedAndHarmsNobody) {
       bytes = std::make_unique<SocketStream>(std::move(socket));
     }
     FrameStream wire(std::move(bytes));
-    // Many in one go: whoever reads them stops at the first that is no message.
+    // Many inputs per connection; the reader stops at the first invalid message.
     for (int i = 0; i < 250; ++i) {
       auto frame = greeting;
       for (std::uint64_t flips = 1 + random.below(8); flips > 0; --flips) {
@@ -292,14 +292,14 @@ TEST_F(RemoteTest, NoiseIsRefusedAndHarmsNobody) {
     }
   }
   EXPECT_EQ(sent, 100000);
-  // The worker that has the key still works.
+  // The worker with the key still works.
   CompilePool pool(loop_, program("fake-worker"), {.jobs = 1, .limit = Milliseconds(20000)});
   loop_.run(pool.add(host, 0));
   EXPECT_FALSE(host->is_gone());
   EXPECT_LT(kilobytes_of(gate_->process()), before + 20000);
 }
 
-/// A stream that stops in the middle of a frame, without an end.
+/// A stream that stops in the middle of a frame and stays open.
 TEST_F(RemoteTest, AStrangerThatSaysNothingIsDropped) {
   const FileDescriptor socket = connect_to(parse_host_port("", gate_->address()), 5000);
   EXPECT_THAT(refused(), HasSubstr("no sign of life"));

@@ -1,5 +1,5 @@
-// evo-export --bundle --cpp: a program that knows nothing but the bundle's folder is configured,
-// built and run, on a driver that writes down what it is asked for.
+// evo-export --bundle --cpp: a program that uses only the bundle's folder is configured, built and
+// run, with a driver that records its calls.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -94,7 +94,7 @@ TEST_F(ExportCpp, AProgramFindsThePackageAndCallsTheFunction) {
   const ProgramResult exported =
       run_program("evo-export --bundle out --name sdpa --cpp", folder_.path());
   ASSERT_EQ(exported.exit_code, 0) << exported.err;
-  // An argument that is called like a parameter of the function has another name there.
+  // An argument with the name of a parameter of the function gets another name there.
   EXPECT_THAT(file("out/sdpa.hpp"),
               HasSubstr("inline void sdpa(CUstream_st* stream,\n    const void* x,\n"
                         "    float* stream_,\n    std::int64_t B,\n    std::int64_t S,\n"
@@ -117,7 +117,7 @@ TEST_F(ExportCpp, AProgramFindsThePackageAndCallsTheFunction) {
                     HasSubstr("launch copy 4,1,1 64,1,1 0 on (nil):"),
                     HasSubstr(folder + "/out: argument 'x' is null"),
                     HasSubstr("tuned for the nearest shape for which it is valid: mission")));
-  // The folder may be moved: the environment says where it is.
+  // The folder may be moved; an environment variable gives its new path.
   ASSERT_EQ(std::system(("cd " + folder +
                          " && mv out moved && SDPA_BUNDLE=moved EVO_TUNE_DRIVER=" EVO_FAKE_DRIVER
                          " b/user >user.log 2>&1")
@@ -148,7 +148,7 @@ TEST_F(ExportCpp, ReplacesWhatItWroteAndNobodysFiles) {
     std::filesystem::remove(folder_.path() / "out" / name);
   }
   ASSERT_EQ(exported().exit_code, 0);
-  // As another version wrote them.
+  // As written by another version.
   for (const std::string name : {"sdpa.hpp", "sdpaConfig.cmake", "evo_tune_plan.hpp"}) {
     const std::string content = file("out/" + name);
     write_file(folder_.path() / "out" / name, content + "\n");
