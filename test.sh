@@ -6,7 +6,7 @@ cd "$(dirname "$0")" || exit 1
 . cmake/setup.sh
 
 # For tests with programs of a problem, and of the Python package.
-install_packages python3 python3-numpy python3-pip
+install_packages python3 python3-dev python3-numpy python3-pip
 # For the test that opens reports; without them it is skipped.
 (install_packages chromium chromium-driver python3-selenium) || say "Without Chromium: reports are not opened in a browser."
 # For the tests of completion and of manual pages; without them zsh is skipped, and fewer programs read the pages.

@@ -58,6 +58,7 @@ install(FILES cmake/install/_evo-tune
 # A wheel contains the programs as scripts, their data in share/, and the libraries whose versions
 # differ between distributions.
 if(SKBUILD)
+  add_dependencies(wheel ${programs} evo_worker manual_pages)
   set(share ${SKBUILD_DATA_DIR}/share)
   set_target_properties(${programs} evo_worker PROPERTIES
     INSTALL_RPATH "$ORIGIN/../share/evo-tune/lib")

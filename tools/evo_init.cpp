@@ -34,9 +34,11 @@ void declare_given(CLI::App& app, InitOptions& options) {
   app.add_option("--flops", given.flops, "operations of one launch")->type_name("EXPR");
   app.add_option("--tolerance", given.tolerance, "largest error of an element of an output")
       ->type_name("NUMBER");
-  app.add_option("--reference", given.reference,
-                 "reference: 'default', the default configuration, or another kernel of the "
-                 "file with the same parameters (default: reference.py, to be written)")
+  app.add_option(
+         "--reference", given.reference,
+         "reference: 'default', the default configuration; 'program', a reference.py for you "
+         "to write; or another kernel of the file with the same parameters (default: with "
+         "--size and --param 'default', else 'program')")
       ->type_name("NAME");
   app.add_option("--reference-grid", given.reference_grid, "CTAs of that kernel")
       ->type_name("X[,Y[,Z]]");
@@ -55,6 +57,11 @@ void declare(CLI::App& app, InitOptions& options) {
       ->allow_extra_args(false);
   app.add_option("--t1", request.t1, "T1 file of Kernel Tuner, KTT or BAT")
       ->type_name(value_words::kFile);
+  app.add_option(
+         "-I,--include-path", request.include_folders,
+         "folder of headers that the kernel includes; those that it uses are copied; repeat")
+      ->type_name(value_words::kFolder)
+      ->allow_extra_args(false);
   app.add_option("--param", options.parameters,
                  "macro and its values, the default first; or NAME='[2**i for i in range(5)]'; "
                  "repeat")

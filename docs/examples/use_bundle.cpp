@@ -122,11 +122,11 @@ bool run_thread(unsigned number, const Opened& opened, const std::vector<Sizes>&
   const Stream stream;
   bool all_right = true;
   for (const Sizes& sizes : shapes) {
-    const evo_tune::Choice choice = opened.bundle.choose(sizes.data());
+    const evo_tune::Choice choice = opened.bundle.choose(sizes);
     const Case its(opened, choice, sizes, number);
     constexpr int kLaunches = 3;  // a kernel leaves its workspace ready for the next launch
     for (int i = 0; i < kLaunches; ++i) {
-      opened.bundle.launch(stream.handle(), sizes.data(), its.addresses());
+      opened.bundle.launch(stream.handle(), sizes, its.addresses());
     }
     stream.synchronize();
     const std::string verdict = its.judged();
@@ -160,7 +160,7 @@ void print_overhead(const Opened& opened, const Sizes& sizes, std::size_t bursts
   if (bursts == 0) return;
   const Context context;
   const Stream stream;
-  const evo_tune::Choice choice = opened.bundle.choose(sizes.data());
+  const evo_tune::Choice choice = opened.bundle.choose(sizes);
   const Case its(opened, choice, sizes, 1);
   Plan plan = its.plan();
   if (choice.from_ptx || plan.steps.size() != 1) return;
@@ -187,8 +187,8 @@ void print_overhead(const Opened& opened, const Sizes& sizes, std::size_t bursts
   for (std::size_t burst = 0; burst < bursts; ++burst) {
     direct.push_back(burst_ns(
         stream, [&] { launch_kernel(function, step.size, parameters.data(), stream.handle()); }));
-    loaded.push_back(burst_ns(
-        stream, [&] { opened.bundle.launch(stream.handle(), sizes.data(), its.addresses()); }));
+    loaded.push_back(
+        burst_ns(stream, [&] { opened.bundle.launch(stream.handle(), sizes, its.addresses()); }));
   }
   for (auto* times : {&direct, &loaded}) std::sort(times->begin(), times->end());
   std::printf(

@@ -9,6 +9,12 @@ namespace evo {
 namespace {
 
 constexpr const char* kDefaults = "default";
+constexpr const char* kProgram = "program";
+
+bool has_default_configuration(const Draft& draft) {
+  return !draft.parameters.empty() &&
+         std::ranges::none_of(draft.parameters, [](const auto& p) { return p.values.empty(); });
+}
 
 std::string listed(const std::vector<DeclaredParameter>& parameters) {
   std::string text;
@@ -58,10 +64,11 @@ std::vector<std::string> borrowed(const std::vector<std::string>& sizes, int dim
 
 void draft_reference(const Given& given, const Declarations& declared, const TrialOf& look,
                      Draft& draft) {
-  if (given.reference.empty()) return;
-  if (given.reference == kDefaults) {
-    if (draft.parameters.empty() ||
-        std::ranges::any_of(draft.parameters, [](const auto& p) { return p.values.empty(); })) {
+  if (given.reference == kProgram) return;
+  const bool is_said = !given.reference.empty();
+  if (!is_said && (given.sizes.empty() || !has_default_configuration(draft))) return;
+  if (!is_said || given.reference == kDefaults) {
+    if (!has_default_configuration(draft)) {
       throw InputError(
           "--reference default: the space has no default configuration; --param gives "
           "macros their values");
@@ -69,7 +76,8 @@ void draft_reference(const Given& given, const Declarations& declared, const Tri
     draft.reference.kind = DraftReference::Kind::kDefaults;
     draft.assumed.push_back(
         "reference: the default configuration is the reference: other configurations are compared "
-        "with it, and an error common to all of them is not found");
+        "with it, and an error common to all of them is not found; --reference program writes a "
+        "reference.py in its place");
     return;
   }
   const Trial trial = try_named(look, "--reference", given.reference, declared);

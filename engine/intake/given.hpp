@@ -35,7 +35,7 @@ struct Given {
   NamedTexts renamed;  ///< "kernel.parameter" → the argument it stands for
   std::string flops;
   std::string tolerance;  ///< largest allowed error of an element
-  std::string reference;  ///< "default", or a kernel of the file
+  std::string reference;  ///< "default", "program", or a kernel of the file
   std::string reference_grid;
   std::string reference_block;
 };

@@ -11,7 +11,6 @@
 #include "engine/core/error.hpp"
 #include "engine/core/missing_file.hpp"
 #include "engine/core/names.hpp"
-#include "engine/cxx/directives.hpp"
 #include "engine/intake/active_code.hpp"
 #include "engine/intake/measured_extents.hpp"
 
@@ -63,36 +62,6 @@ std::string plain_name(const IntakeRequest& request) {
   if (!is_plain_name(name)) throw InputError("--name " + name + ": " + std::string(kAllowedName));
   return name;
 }
-
-/// The kernel and, recursively, the headers that it includes from its own folder.
-class Copies {
- public:
-  explicit Copies(fs::path root) : root_(std::move(root)) {}
-
-  void take(const fs::path& file) {
-    const std::string relative = fs::weakly_canonical(file).lexically_relative(root_).string();
-    for (const auto& [known, unused] : list) {
-      if (fs::equivalent(known, file)) return;
-    }
-    list.emplace_back(file, relative);
-    const std::string text = read_text_file(file);
-    for (const Directive& directive : directives_of(text)) {
-      const auto name = includes(directive) ? included_name(directive) : std::nullopt;
-      if (!name) continue;
-      for (const fs::path& folder : {file.parent_path(), root_}) {
-        if (directive.argument[0] == '<' && folder != root_) continue;
-        if (!fs::is_regular_file(folder / *name)) continue;
-        take(folder / *name);
-        break;
-      }
-    }
-  }
-
-  std::vector<std::pair<fs::path, std::string>> list;
-
- private:
-  fs::path root_;
-};
 
 std::string launch_text(const T1File& t1, const std::string& entry) {
   std::string text = entry + " " + t1.shared_bytes;
@@ -270,14 +239,15 @@ void note_assumed_numbers(Draft& draft) {
 }
 
 /// The source as compiled, and its accompanying files.
-KernelSource source_of(const fs::path& file, const T1File& t1, Intake& intake) {
-  KernelSource source = load_source(file, file.parent_path(), toolkit_include_folders());
+KernelSource source_of(const IntakeRequest& request, const T1File& t1, Intake& intake) {
+  const fs::path file = fs::canonical(request.kernel);
+  intake.copies = copies_of(file, request.include_folders);
+  KernelSource source = request.include_folders.empty()
+                            ? load_source(file, file.parent_path(), toolkit_include_folders())
+                            : source_beside(intake.copies);
   if (!makes_all_device_code(t1.compiler_options)) source = without_host_code(std::move(source));
   intake.macros = macros_of(source);
   intake.outside = source.outside;
-  Copies copies(file.parent_path());
-  copies.take(file);
-  intake.copies = copies.list;
   return source;
 }
 
@@ -294,7 +264,7 @@ Intake take_in(const IntakeRequest& request, Compiler& compiler) {
   }
   const T1File t1 = request.t1.empty() ? T1File() : read_t1_file(request.t1);
   Intake intake;
-  const KernelSource source = source_of(fs::canonical(request.kernel), t1, intake);
+  const KernelSource source = source_of(request, t1, intake);
   Draft& draft = intake.draft;
   draft.name = plain_name(request);
   draft.kernel_file = request.kernel.filename().string();

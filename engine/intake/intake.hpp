@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/compile/compiler.hpp"
+#include "engine/intake/copies.hpp"
 #include "engine/intake/declarations.hpp"
 #include "engine/intake/draft.hpp"
 #include "engine/intake/given.hpp"
@@ -21,6 +22,8 @@ struct IntakeRequest {
   std::string entry;                       ///< empty: that of the T1 file, or else the only kernel
   std::vector<std::string> later_entries;  ///< kernels that run after it
   std::filesystem::path t1;                ///< empty: none
+  /// Folders of includes that are not beside the kernel.
+  std::vector<std::filesystem::path> include_folders;
   std::vector<std::pair<std::string, std::string>> parameters;  ///< NAME → its values as written
   std::vector<std::string> constraints;
   Given given;
@@ -31,9 +34,8 @@ struct IntakeRequest {
 /// The findings and the files to write.
 struct Intake {
   Draft draft;
-  std::vector<DraftFile> files;  ///< generated files; the kernel itself is copied beside them
-  /// The kernel and the headers of its own folder: pairs of source and destination path.
-  std::vector<std::pair<std::filesystem::path, std::string>> copies;
+  std::vector<DraftFile> files;      ///< generated files; the kernel itself is copied beside them
+  Copies copies;                     ///< the kernel and the headers that it includes
   std::vector<std::string> outside;  ///< includes left to the compiler
   SourceMacros macros;
   PtxFacts facts;

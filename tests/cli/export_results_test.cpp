@@ -29,7 +29,11 @@ class EvoExportResults : public testing::Test {
     const RunId run = store_.start_run(sample::run_info(kind));
     const CompilationId one = store_.put_compilation(sample::compilation("a"));
     const CompilationId two = store_.put_compilation(sample::compilation("b"));
-    const CandidateId first = store_.record_evaluation(run, sample::green(0, 0, one, 12.5, kind));
+    EvaluationRecord timed = sample::green(0, 0, one, 12.5, kind);
+    if (kind == TimeKind::kMeasured) {
+      timed.card = CardState{.looks = 3, .temperature_c = 51, .power_w = 300};
+    }
+    const CandidateId first = store_.record_evaluation(run, timed);
     const CandidateId withdrawn = store_.record_evaluation(run, sample::green(0, 1, two, 10, kind));
     store_.record_evaluation(run, sample::duplicate(0, 2, first));
     const auto reject = [&](int position, Gate gate, bool policy) {
@@ -106,6 +110,10 @@ TEST_F(EvoExportResults, ACacheIsReadBackAsItWasRecorded) {
   const Json& entry = written["cache"]["xor,0"];
   EXPECT_EQ(entry["TILE"], 0);
   EXPECT_EQ(entry["times"], Json({0.0125}));
+  EXPECT_EQ(entry["evo_tune"]["card"], Json({{"sm_clock_mhz", nullptr},
+                                             {"memory_clock_mhz", nullptr},
+                                             {"temperature_c", 51},
+                                             {"power_w", 300}}));
   for (const char* key : {"compile_time", "verification_time", "benchmark_time", "strategy_time",
                           "framework_time", "timestamp"}) {
     EXPECT_TRUE(entry.contains(key)) << key;

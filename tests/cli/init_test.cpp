@@ -166,9 +166,8 @@ TEST_F(EvoInit, WithItsLinesWrittenTheKernelIsJudged) {
 }
 
 TEST_F(EvoInit, WithASizeAndAReferenceNoLineIsWritten) {
-  const ProgramResult made = run(
-      "evo-init triple.cu --param block_size_x=64,128 --size n=100000 --reference default --input "
-      "x=uniform:0:1");
+  const ProgramResult made =
+      run("evo-init triple.cu --param block_size_x=64,128 --size n=100000 --input x=uniform:0:1");
   ASSERT_EQ(made.exit_code, 0) << made.err;
   EXPECT_THAT(made.out, AllOf(HasSubstr("  0 lines\n"), HasSubstr("x: n elements"),
                               Not(HasSubstr("--allow-programs"))));
@@ -179,6 +178,47 @@ TEST_F(EvoInit, WithASizeAndAReferenceNoLineIsWritten) {
                                    kSpace + " --set block_size_x=128");
   EXPECT_EQ(judged.exit_code, 0) << judged.out << judged.err;
   EXPECT_THAT(run("evo-init triple.cu --size 5").err, HasSubstr("--size 5: allowed is NAME=VALUE"));
+}
+
+TEST_F(EvoInit, AProgramIsTheReferenceWhereItIsAskedForOrNoDefaultIsThere) {
+  const std::string stub = "kernel_templates/triple/reference.py";
+  for (const std::string options : {"--param block_size_x=64,128 --reference program",
+                                    "--param block_size_x=64,128", "--size n=100000"}) {
+    ASSERT_EQ(run("evo-init triple.cu --force " + options).exit_code, 0) << options;
+    EXPECT_TRUE(fs::remove(folder_.path() / stub)) << options;
+  }
+}
+
+TEST_F(EvoInit, HeadersOfOtherFoldersAreCopiedToWhereTheyAreFound) {
+  fs::create_directories(folder_.path() / "inc/parts");
+  write_file(folder_.path() / "inc/three.cuh", "#include \"parts/value.h\"\n");
+  write_file(folder_.path() / "inc/parts/value.h", "#define THREE 3\n");
+  write_file(folder_.path() / "header.cu",
+             "#include <three.cuh>\n#include <cuda_fp16.h>\n#include \"parts/value.h\"\n"
+             "__global__ void header(const float *x, float *y, int n) {\n"
+             "  int i = blockIdx.x * BLOCK + threadIdx.x;\n  if (i < n) y[i] = THREE * x[i];\n}\n");
+  const std::string command = "evo-init header.cu --param BLOCK=64,128 --size n=10000";
+  EXPECT_THAT(run(command).err, HasSubstr("parts/value.h\": no such file"));
+  EXPECT_THAT(run(command + " -I none").err, HasSubstr("-I none: there is no such folder"));
+  ASSERT_EQ(run(command + " -I inc").exit_code, 0);
+  EXPECT_EQ(text("kernel_templates/header/parts/value.h"), "#define THREE 3\n");
+  fs::remove_all(folder_.path() / "inc");
+  const ProgramResult judged =
+      run("evo-judge --jobs 1 --device virtual:l4 --space search_spaces/header.json");
+  EXPECT_EQ(judged.exit_code, 0) << judged.out << judged.err;
+  // Two files of one name are not told apart.
+  fs::create_directories(folder_.path() / "a");
+  fs::create_directories(folder_.path() / "b/sub");
+  write_file(folder_.path() / "a/one.h", "#include \"sub/two.h\"\n");
+  fs::create_directories(folder_.path() / "a/sub");
+  write_file(folder_.path() / "a/sub/two.h", "#define A\n");
+  write_file(folder_.path() / "b/sub/two.h", "#define B\n");
+  write_file(folder_.path() / "b/other.h", "#include \"sub/two.h\"\n");
+  write_file(folder_.path() / "both.cu",
+             "#include <one.h>\n#include <other.h>\n__global__ void both(int *x) { *x = 1; }\n");
+  const ProgramResult refused = run("evo-init both.cu -I a -I b");
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("both would be sub/two.h beside the kernel"));
 }
 
 TEST_F(EvoInit, KernelsThatFollowEachOtherAreJudgedAsOne) {

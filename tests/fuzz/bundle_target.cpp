@@ -17,7 +17,7 @@ void run_bundle(std::string_view input) {
     for (const double size : {1.0, 64.0, 0.5, -1.0, 1e18}) {
       const std::vector<double> shape(bundle.shape_variables().size(), size);
       try {
-        (void)bundle.choose(shape.data(), device);
+        (void)bundle.choose(shape, device);
       } catch (const evo_tune::Error&) {
         continue;  // no kernel for this shape
       }

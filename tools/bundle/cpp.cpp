@@ -69,16 +69,18 @@ std::string served_lines(const Json& index) {
 
 class Function {
  public:
-  explicit Function(const Bundle& bundle) : bundle_(bundle), taken_{"stream", bundle.name} {
+  explicit Function(const Bundle& bundle)
+      : bundle_(bundle), taken_{"stream", "shape", bundle.name} {
     const std::set<std::string> reals = fractional(bundle.index);
     for (const Json& argument : bundle.index.at("kernels").at(0).at("arguments")) {
       if (is_buffer(argument)) add_buffer(argument);
     }
     for (const Json& variable : bundle.index.at("shape_variables")) {
-      const std::string name = unused(variable.get<std::string>());
-      parameters_.push_back((reals.contains(variable) ? "double " : "std::int64_t ") + name);
-      shape_.push_back(fmt::format("static_cast<double>({})", name));
+      const auto name = variable.get<std::string>();
+      members_.push_back((reals.contains(variable) ? "double " : "std::int64_t ") + name + ";");
+      shape_.push_back(fmt::format("static_cast<double>(shape.{})", name));
     }
+    parameters_.push_back(fmt::format("const {}_shape& shape", bundle.name));
   }
 
   [[nodiscard]] std::string text() const {
@@ -92,17 +94,30 @@ class Function {
 
 #include "evo_tune.hpp"
 
-/// The bundle: in the folder that the environment variable {upper}_BUNDLE names, else where
-/// find_package() found it. Opened by the first call.
+#ifndef {upper}_BUNDLE_DIR  // find_package() defines it
+#define {upper}_BUNDLE_DIR ""
+#endif
+
+/// The bundle: in the folder that the environment variable {upper}_BUNDLE names, else the macro
+/// {upper}_BUNDLE_DIR, which find_package() defines. Opened by the first call.
 inline evo_tune::Bundle& {name}_bundle() {{
   static evo_tune::Bundle bundle(
       [] {{
         const char* folder = std::getenv("{upper}_BUNDLE");
-        return folder != nullptr ? folder : {upper}_BUNDLE_DIR;
+        if (folder == nullptr) folder = {upper}_BUNDLE_DIR;
+        if (*folder != '\0') return folder;
+        throw evo_tune::Error(
+            "the folder of the bundle {name} is not known: name it in the environment variable "
+            "{upper}_BUNDLE, or compile with -D{upper}_BUNDLE_DIR='\"/its/folder\"'");
       }}(),
       {{}}, "{signature}");
   return bundle;
 }}
+
+/// The shape variables.
+struct {name}_shape {{
+  {members}
+}};
 
 /// Starts {name} on a stream (a CUstream or cudaStream_t) of the current context. Buffers are
 /// device addresses, null where they have no elements:
@@ -126,6 +141,7 @@ inline void {name}(CUstream_st* stream,
                        fmt::arg("buffers", buffers_),
                        fmt::arg("signature", bundle_.index.at("signature").get<std::string>()),
                        fmt::arg("parameters", fmt::join(parameters_, ",\n    ")),
+                       fmt::arg("members", fmt::join(members_, "\n  ")),
                        fmt::arg("shape", fmt::join(shape_, ",\n      ")),
                        fmt::arg("addresses", fmt::join(addresses_, ",\n      ")));
   }
@@ -150,6 +166,7 @@ inline void {name}(CUstream_st* stream,
   const Bundle& bundle_;
   std::set<std::string> taken_;
   std::vector<std::string> parameters_;
+  std::vector<std::string> members_;
   std::vector<std::string> shape_;
   std::vector<std::string> addresses_;
   std::string buffers_;

@@ -73,8 +73,19 @@ const char* failed_config(Gate gate) {
   }
 }
 
-/// Data without a place in either format: the candidate's origin, its kernel, its resources, and
-/// why it failed.
+/// What the driver reported about the card while the kernel was timed; null where it did not.
+Ordered card_figures(const CardState& card) {
+  const auto one = [](const std::optional<double>& figure) {
+    return figure ? Ordered(*figure) : Ordered();
+  };
+  return {{"sm_clock_mhz", one(card.sm_clock_median_mhz)},
+          {"memory_clock_mhz", one(card.memory_clock_mhz)},
+          {"temperature_c", one(card.temperature_c)},
+          {"power_w", one(card.power_w)}};
+}
+
+/// Data without a place in either format: the candidate's origin, its kernel, its resources, the
+/// card, and why it failed.
 Ordered details(const Store& store, const StoredEvaluation& evaluation) {
   const EvaluationRecord& record = evaluation.record;
   Ordered found = {{"origin", record.origin}};
@@ -86,6 +97,7 @@ Ordered details(const Store& store, const StoredEvaluation& evaluation) {
     found["spill_bytes"] = resources.spill_store_bytes + resources.spill_load_bytes;
     found["stack_bytes"] = resources.stack_bytes;
   }
+  if (record.card) found["card"] = card_figures(*record.card);
   if (const Rejection* rejection = failure_of(evaluation)) {
     found["gate"] = to_string(rejection->gate);
     found["reason"] = rejection->reason;

@@ -1,9 +1,9 @@
 // Launches the kernels of a bundle that evo-export --bundle wrote (docs/bundle.md):
 //
 //   evo_tune::Bundle bundle("sdpa_fp8");           // a folder
-//   const double shape[] = {2, 8, 512, 64};        // as bundle.shape_variables()
 //   void* const buffers[] = {q, k, v, o};          // device addresses, as bundle.buffers()
-//   bundle.launch(stream, shape, buffers);         // in the current context
+//   bundle.launch(stream, {2, 8, 512, 64}, buffers);  // as shape_variables(), in the current
+//   context
 //
 // C++17 and the headers beside this one alone; the CUDA driver is opened at run time (link with
 // libdl where there is one). Every failure is an evo_tune::Error that names file and reason. Every
@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -38,6 +39,25 @@ struct Choice {
   std::string name;
   bool from_ptx = false;  ///< the driver compiles it
   std::string why;
+};
+
+/// A value of each shape variable, in their order: an array, a std::array, a std::vector or {…}
+/// that outlives it.
+class Sizes {
+ public:
+  template <std::size_t N>
+  Sizes(const double (&values)[N]) : values_(values), count_(N) {}
+  template <std::size_t N>
+  Sizes(const std::array<double, N>& values) : values_(values.data()), count_(N) {}
+  Sizes(const std::vector<double>& values) : values_(values.data()), count_(values.size()) {}
+  Sizes(std::initializer_list<double> values) : Sizes(values.begin(), values.size()) {}
+  [[nodiscard]] const double* begin() const { return values_; }
+  [[nodiscard]] std::size_t size() const { return count_; }
+
+ private:
+  Sizes(const double* values, std::size_t count) : values_(values), count_(count) {}
+  const double* values_;
+  std::size_t count_;
 };
 
 /// A bundle that was read. After the construction threads may share it for everything but forget()
@@ -97,38 +117,28 @@ class Bundle {
 
   /// For the device that is most alike: the kernel that serves this very shape, else that of the
   /// shape nearest in the logarithm of the variables for which it is valid, else the first
-  /// configuration of defaults that is valid. Throws Error with the reason of every kernel.
-  [[nodiscard]] Choice choose(const double* shape, const Device& device) const {
-    return chosen(shape, device).first;
+  /// configuration of defaults that is valid. Throws Error with the reason of every kernel,
+  /// and for another number of sizes than there are shape variables.
+  [[nodiscard]] Choice choose(Sizes shape, const Device& device) const {
+    return chosen(checked(shape), device).first;
   }
-  [[nodiscard]] Choice choose(const double* shape) const { return choose(shape, device()); }
+  [[nodiscard]] Choice choose(Sizes shape) const { return choose(shape, device()); }
 
   /// Starts the kernel for this shape on a stream of the current context. The first time for a
   /// shape and stream it chooses, loads and allocates workspaces, as prepare() does beforehand:
   /// only then may a launch be captured in a graph. `buffers`: device addresses in the order of
   /// buffers(); null is allowed where a buffer is empty. One that is written overlaps no other, and
   /// all are aligned as they were when the kernel was checked.
-  void launch(CUstream_st* stream, const double* shape, void* const* buffers) const {
-    std::array<void*, detail::kMostArguments> pointers;
-    const detail::Plan& plan = prepared(stream, shape);
+  void launch(CUstream_st* stream, Sizes shape, void* const* buffers) const {
+    const detail::Plan& plan = prepared(stream, checked(shape));
     try {
       detail::require_apart(plan, buffers, buffers_);
     } catch (const Error& error) {
       throw Error(folder_ + ": " + error.what());
     }
-    for (const detail::Plan::Step& step : plan.steps) {
-      for (std::size_t i = 0; i < step.arguments.size(); ++i) {
-        const detail::Plan::Argument& argument = plan.arguments[step.arguments[i]];
-        const void* own = argument.value.empty() ? nullptr : argument.value.data();
-        pointers[i] = const_cast<void*>(own != nullptr ? own : buffers + argument.buffer);
-      }
-      const auto& size = step.size;
-      const int result = driver_->launch(step.function, size[0], size[1], size[2], size[3], size[4],
-                                         size[5], size[6], stream, pointers.data(), nullptr);
-      if (result != 0) driver_->check(result, folder_ + ": " + step.entry + ": cuLaunchKernel");
-    }
+    detail::start(*driver_, plan, stream, buffers, folder_);
   }
-  void prepare(CUstream_st* stream, const double* shape) const { (void)prepared(stream, shape); }
+  void prepare(CUstream_st* stream, Sizes shape) const { (void)prepared(stream, checked(shape)); }
 
   /// Frees all that launches left on GPUs. Nothing of it may be in use; before a context or stream
   /// that was used is destroyed, call it.
@@ -149,6 +159,14 @@ class Bundle {
  private:
   using Json = detail::Json;
   using Key = std::tuple<CUctx_st*, CUstream_st*, std::thread::id, std::vector<double>>;
+
+  [[nodiscard]] const double* checked(Sizes shape) const {
+    if (shape.size() == variables_.size()) return shape.begin();
+    std::string names;
+    for (const std::string& name : variables_) names += (names.empty() ? "" : ", ") + name;
+    throw Error(folder_ + ": got " + std::to_string(shape.size()) + " sizes; allowed are " +
+                std::to_string(variables_.size()) + ": " + names);
+  }
 
   /// Tries what kernels are chosen for, of the most alike device first, by the sum of squares of
   /// the differences of log(1 + x), so that flags count as well.

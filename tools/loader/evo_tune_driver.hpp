@@ -80,6 +80,23 @@ class Driver {
   int (*error_name)(int, const char**) = find("cuGetErrorName");
 };
 
+/// Starts all steps of a plan on a stream of the current context. `buffers`: the caller's.
+inline void start(const Driver& driver, const Plan& plan, CUstream_st* stream, void* const* buffers,
+                  const std::string& folder) {
+  std::array<void*, kMostArguments> pointers;
+  for (const Plan::Step& step : plan.steps) {
+    for (std::size_t i = 0; i < step.arguments.size(); ++i) {
+      const Plan::Argument& argument = plan.arguments[step.arguments[i]];
+      const void* own = argument.value.empty() ? nullptr : argument.value.data();
+      pointers[i] = const_cast<void*>(own != nullptr ? own : buffers + argument.buffer);
+    }
+    const auto& size = step.size;
+    const int result = driver.launch(step.function, size[0], size[1], size[2], size[3], size[4],
+                                     size[5], size[6], stream, pointers.data(), nullptr);
+    if (result != 0) driver.check(result, folder + ": " + step.entry + ": cuLaunchKernel");
+  }
+}
+
 }  // namespace detail
 }  // namespace v3
 }  // namespace evo_tune

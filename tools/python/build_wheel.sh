@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the wheel with the programs: tools/python/build_wheel.sh [FOLDER] (default: build/dist).
-# PYTHON chooses the interpreter. The wheel is tagged for the oldest glibc that its programs take.
+# PYTHON chooses the interpreter: by 3.12 or later the extension is built for all later ones, too. The
+# wheel is tagged for the oldest glibc that its programs take.
 set -eu
 cd "$(dirname "$0")/../.."
 folder="${1:-build/dist}"
@@ -10,7 +11,7 @@ rm -f "$folder"/evo_tune-*.whl
 # The compiler by the name that the other builds give it, so that ccache knows its work.
 CXX="${CXX:-/usr/bin/c++}" "$python" -m pip wheel --quiet --no-deps --wheel-dir "$folder" \
   ${EVO_WHEEL_OPTIONS:-} tools/python
-glibc="$(find build/wheel/bin -type f -perm -u+x -exec objdump -T {} + |
+glibc="$(find build/wheel/bin build/wheel/tools/python -type f \( -perm -u+x -o -name '_launcher*.so' \) -exec objdump -T {} + 2>/dev/null |
   grep -o 'GLIBC_2\.[0-9]*' | sort -t. -k2 -n | tail -n 1)"
 tag="manylinux_2_${glibc#GLIBC_2.}_$(uname -m)"
 work="$(mktemp -d)"

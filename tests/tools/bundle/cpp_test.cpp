@@ -43,21 +43,25 @@ int main() {
   fake_reset("NVIDIA H200", 90, 2);
   fake_context(log);
   try {
-    sdpa(nullptr, in, out, 4, 64, 0.5);
+    sdpa(nullptr, in, out, {4, 64, 0.5});
   } catch (const evo_tune::Error& error) {
     std::puts(error.what());
   }
   sdpa_bundle().allow_unchecked("B");
-  sdpa(nullptr, in, out, 4, 64, 0.5);
+  sdpa(nullptr, in, out, {4, 64, 0.5});
   fake_log(log, sizeof log);
   std::puts(log);
   try {
-    sdpa(nullptr, nullptr, out, 4, 64, 0.5);
+    sdpa(nullptr, nullptr, out, {4, 64, 0.5});
   } catch (const evo_tune::Error& error) {
     std::puts(error.what());
   }
-  const double shape[] = {4, 64, 0.5};
-  std::puts(sdpa_bundle().choose(shape).why.c_str());
+  std::puts(sdpa_bundle().choose({4, 64, 0.5}).why.c_str());
+  try {
+    (void)sdpa_bundle().choose({4, 64});
+  } catch (const evo_tune::Error& error) {
+    std::puts(error.what());
+  }
 }
 )";
 
@@ -97,8 +101,10 @@ TEST_F(ExportCpp, AProgramFindsThePackageAndCallsTheFunction) {
   // An argument with the name of a parameter of the function gets another name there.
   EXPECT_THAT(file("out/sdpa.hpp"),
               HasSubstr("inline void sdpa(CUstream_st* stream,\n    const void* x,\n"
-                        "    float* stream_,\n    std::int64_t B,\n    std::int64_t S,\n"
-                        "    double X) {"));
+                        "    float* stream_,\n    const sdpa_shape& shape) {"));
+  EXPECT_THAT(
+      file("out/sdpa.hpp"),
+      HasSubstr("struct sdpa_shape {\n  std::int64_t B;\n  std::int64_t S;\n  double X;\n};"));
   write_file(folder_.path() / "main.cpp", kProgram);
   write_file(folder_.path() / "CMakeLists.txt", kProject);
   const std::string quiet = " >build.log 2>&1 ";
@@ -116,6 +122,7 @@ TEST_F(ExportCpp, AProgramFindsThePackageAndCallsTheFunction) {
               AllOf(HasSubstr("B = 4 was not checked: 'B in [1, 2]' does not hold"),
                     HasSubstr("launch copy 4,1,1 64,1,1 0 on (nil):"),
                     HasSubstr(folder + "/out: argument 'x' is null"),
+                    HasSubstr(folder + "/out: got 2 sizes; allowed are 3: B, S, X"),
                     HasSubstr("tuned for the nearest shape for which it is valid: mission")));
   // The folder may be moved; an environment variable gives its new path.
   ASSERT_EQ(std::system(("cd " + folder +
@@ -124,6 +131,30 @@ TEST_F(ExportCpp, AProgramFindsThePackageAndCallsTheFunction) {
                             .c_str()),
             0)
       << file("user.log");
+}
+
+TEST_F(ExportCpp, TheHeaderNeedsNoCMake) {
+  const ProgramResult exported =
+      run_program("evo-export --bundle out --name sdpa --cpp", folder_.path());
+  ASSERT_EQ(exported.exit_code, 0) << exported.err;
+  write_file(folder_.path() / "main.cpp", kProgram);
+  write_file(folder_.path() / "named.cpp",
+             "#include <sdpa.hpp>\nvoid f(const void* x, float* y) {\n"
+             "  sdpa(nullptr, x, y, {.B = 4, .S = 64, .X = 0.5});\n}\n");
+  const std::string folder = folder_.path().string();
+  const auto succeeds = [&](const std::string& command) {
+    return std::system(("cd " + folder + " && " + command + " >made.log 2>&1").c_str()) == 0;
+  };
+  const std::string compiler = "c++ -Wall -Wextra -Wpedantic -Werror -I out ";
+  EXPECT_TRUE(succeeds(compiler + "-std=c++20 -fsyntax-only named.cpp")) << file("made.log");
+  EXPECT_TRUE(succeeds(compiler + "-std=c++17 -fsyntax-only main.cpp")) << file("made.log");
+  ASSERT_TRUE(succeeds(compiler + "-std=c++17 main.cpp -o user " EVO_FAKE_DRIVER " -ldl"))
+      << file("made.log");
+  EXPECT_FALSE(succeeds("EVO_TUNE_DRIVER=" EVO_FAKE_DRIVER " ./user"));
+  EXPECT_THAT(file("made.log"), HasSubstr("name it in the environment variable SDPA_BUNDLE, or "
+                                          "compile with -DSDPA_BUNDLE_DIR="));
+  EXPECT_TRUE(succeeds("SDPA_BUNDLE=out EVO_TUNE_DRIVER=" EVO_FAKE_DRIVER " ./user"));
+  EXPECT_THAT(file("made.log"), HasSubstr("launch copy 4,1,1 64,1,1 0 on (nil):"));
 }
 
 TEST_F(ExportCpp, ReplacesWhatItWroteAndNobodysFiles) {

@@ -3,9 +3,9 @@
 // The loader's own declarations of the driver's handles match the driver's header.
 #include <cuda.h>
 
-void launch_on(const evo_tune::Bundle& bundle, CUstream stream, const double* shape,
+void launch_on(const evo_tune::Bundle& bundle, CUstream stream, const std::vector<double>& shape,
                void* const* buffers);
-void launch_on(const evo_tune::Bundle& bundle, CUstream stream, const double* shape,
+void launch_on(const evo_tune::Bundle& bundle, CUstream stream, const std::vector<double>& shape,
                void* const* buffers) {
   bundle.launch(stream, shape, buffers);
 }

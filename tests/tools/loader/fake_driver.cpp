@@ -14,6 +14,22 @@
 
 namespace {
 
+/// DLPack's DLTensor.
+struct Tensor {
+  void* data;
+  std::int32_t device_type, device;
+  std::int32_t ndim;
+  std::uint8_t code, bits;
+  std::uint16_t lanes;
+  std::int64_t* shape;
+  std::int64_t* strides;
+  std::uint64_t byte_offset;
+};
+/// What fake_current_stream() said.
+std::atomic<std::uintptr_t> current_stream{0};
+/// Whether calls are written down.
+std::atomic<bool> is_quiet{false};
+
 struct State {
   std::mutex mutex;
   std::string log;
@@ -24,6 +40,7 @@ struct State {
   unsigned long long next_address = 0x1000;
   std::map<std::string, int> failing;
   std::map<void*, std::string> functions;
+  std::map<void*, Tensor> tensors;
 };
 State& state() {
   static State only;
@@ -38,6 +55,7 @@ char primary_contexts[8];
 
 /// Records a line; returns the result set for the call, or 0.
 int note(const char* call, const char* format, ...) {
+  if (is_quiet) return 0;
   char text[256];
   va_list arguments;
   va_start(arguments, format);
@@ -64,6 +82,21 @@ void fake_reset(const char* name, int capability, int parameters) {
 void fake_context(void* its) { context = its; }
 void fake_capture(unsigned long long number) { capture_number = number; }
 void* fake_primary(int device) { return &primary_contexts[device]; }
+void fake_quiet(int quiet) { is_quiet = quiet != 0; }
+/// What the object at this address, a tensor for PyTorch's exchange of DLPack, is from now on.
+void fake_tensor(void* object, const Tensor* tensor) { state().tensors[object] = *tensor; }
+void fake_current_stream(std::uintptr_t stream) { current_stream = stream; }
+// Functions of the exchange.
+int fake_read(void* object, Tensor* tensor) {
+  const auto found = state().tensors.find(object);
+  if (found == state().tensors.end()) return -1;
+  *tensor = found->second;
+  return 0;
+}
+int fake_stream(std::int32_t, std::int32_t, void** stream) {
+  *stream = reinterpret_cast<void*>(current_stream.load());
+  return 0;
+}
 void fake_fail(const char* call, int result) { state().failing[call] = result; }
 /// The lines recorded since the last call.
 std::size_t fake_log(char* text, std::size_t size) {
@@ -173,6 +206,7 @@ int cuMemsetD8Async(unsigned long long, unsigned char value, std::size_t bytes, 
 }
 int cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                    unsigned bz, unsigned shared, void* stream, void** parameters, void**) {
+  if (is_quiet) return 0;
   std::string values;
   std::string entry;
   {

@@ -123,7 +123,7 @@ class Loader : public testing::Test {
   static std::string choice(const evo_tune::Bundle& bundle, double size,
                             const evo_tune::Device& device = kDevice) {
     const std::array<double, 2> shape = {size, 0};
-    const evo_tune::Choice found = bundle.choose(shape.data(), device);
+    const evo_tune::Choice found = bundle.choose(shape, device);
     return found.name + (found.from_ptx ? " (PTX)" : "") + ": " + found.why;
   }
 

@@ -52,12 +52,12 @@ TEST_F(Loader, AFileThatIsNotTheOneThatWasCheckedIsRefused) {
   for (const char* code : {"code large", "", "code smalm"}) {
     write_file(folder_.path() / "small.cubin", code);
     EXPECT_THAT(
-        error_of([&] { bundle.prepare(nullptr, shape.data()); }),
+        error_of([&] { bundle.prepare(nullptr, shape); }),
         HasSubstr("small.cubin: is not the file that was checked: export the bundle again"));
   }
   EXPECT_THAT(log(), ElementsAre());
   write_file(folder_.path() / "small.cubin", "code small");
-  bundle.prepare(nullptr, shape.data());
+  bundle.prepare(nullptr, shape);
 }
 
 TEST_F(Loader, BuffersAreApartAndAlignedAsTheyWereWhenItWasChecked) {
@@ -65,7 +65,7 @@ TEST_F(Loader, BuffersAreApartAndAlignedAsTheyWereWhenItWasChecked) {
   evo_tune::Bundle bundle = open();
   const auto launching = [&](std::ptrdiff_t x, std::ptrdiff_t y) {
     const std::array<void*, 3> buffers = {x_.data() + x, x_.data() + y, nullptr};
-    return error_of([&] { bundle.launch(nullptr, shape.data(), buffers.data()); });
+    return error_of([&] { bundle.launch(nullptr, shape, buffers.data()); });
   };
   EXPECT_EQ(launching(0, 64), "no error");
   EXPECT_EQ(launching(64, 0), "no error");
@@ -77,7 +77,7 @@ TEST_F(Loader, BuffersAreApartAndAlignedAsTheyWereWhenItWasChecked) {
   const std::array<double, 2> longer = {128, 0};  // of two alignments
   for (const auto& [x, y] : {std::pair{0, 64}, {64, 0}}) {
     const std::array<void*, 3> buffers = {x_.data() + x, x_.data() + y, nullptr};
-    EXPECT_THAT(error_of([&] { bundle.launch(nullptr, longer.data(), buffers.data()); }),
+    EXPECT_THAT(error_of([&] { bundle.launch(nullptr, longer, buffers.data()); }),
                 HasSubstr("overlaps 'x'"));
   }
   bundle.forget();
@@ -193,9 +193,9 @@ TEST_F(Loader, DamagedIndexesAreErrors) {
       const evo_tune::Bundle bundle(folder_.path(), EVO_FAKE_DRIVER);
       const std::array<double, 2> shape = {64, 0};
       if (bundle.shape_variables().size() != 2 || bundle.buffers().size() != 3) return;
-      (void)bundle.choose(shape.data());
+      (void)bundle.choose(shape);
       reset_("Fake 90", 90, 0);
-      bundle.launch(stream(1), shape.data(), buffers_.data());
+      bundle.launch(stream(1), shape, buffers_.data());
       ++launched;
     });
     ASSERT_FALSE(error.empty());

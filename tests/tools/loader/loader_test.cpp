@@ -77,7 +77,7 @@ TEST_F(Loader, LaunchesWithWhatFollowsFromTheShape) {
   EXPECT_THAT(bundle.shape_variables(), ElementsAre("S", "F"));
   EXPECT_THAT(bundle.buffers(), ElementsAre("x", "y", "lse"));
   const std::array<double, 2> shape = {64, 0};
-  bundle.launch(stream(7), shape.data(), buffers_.data());
+  bundle.launch(stream(7), shape, buffers_.data());
   std::vector<std::string> lines = log();
   ASSERT_EQ(lines.size(), 6U);
   EXPECT_EQ(lines[0], "load code sma");
@@ -91,9 +91,9 @@ TEST_F(Loader, LaunchesWithWhatFollowsFromTheShape) {
   EXPECT_THAT(lines[5], HasSubstr("launch copy 2,4,1 32,1,1 64 on 0x7: " + low(x_.data()) + " " +
                                   low(y_.data()) + " 64 0 "));
   // From now on only the launch is recorded; another stream has its own workspace.
-  bundle.launch(stream(7), shape.data(), buffers_.data());
+  bundle.launch(stream(7), shape, buffers_.data());
   EXPECT_EQ(log().size(), 1U);
-  bundle.launch(stream(8), shape.data(), buffers_.data());
+  bundle.launch(stream(8), shape, buffers_.data());
   lines = log();
   ASSERT_EQ(lines.size(), 5U);
   EXPECT_EQ(lines[2], "allocate 8");
@@ -117,7 +117,7 @@ TEST_F(Loader, StepsAreLaunchedInTheirOrder) {
   plan(0)["chosen_for"] = uses;
   const evo_tune::Bundle bundle = open();
   const std::array<double, 2> shape = {64, 0};
-  bundle.launch(nullptr, shape.data(), buffers_.data());
+  bundle.launch(nullptr, shape, buffers_.data());
   std::vector<std::string> lines = log();
   EXPECT_THAT(lines.at(lines.size() - 2), HasSubstr("launch first 2,4,1"));
   EXPECT_THAT(lines.back(), HasSubstr("launch last 2,4,1"));
@@ -126,11 +126,11 @@ TEST_F(Loader, StepsAreLaunchedInTheirOrder) {
 TEST_F(Loader, ForgetFreesWhatLaunchesLeft) {
   evo_tune::Bundle bundle = open();
   const std::array<double, 2> shape = {64, 0};
-  bundle.prepare(stream(7), shape.data());
+  bundle.prepare(stream(7), shape);
   (void)log();
   bundle.forget();
   EXPECT_THAT(log(), ElementsAre("free", "unload"));
-  bundle.launch(stream(7), shape.data(), buffers_.data());
+  bundle.launch(stream(7), shape, buffers_.data());
   EXPECT_EQ(log().size(), 6U);
 }
 
@@ -164,7 +164,7 @@ TEST_F(Loader, ErrorsNameFileAndReason) {
 TEST_F(Loader, ErrorsOfTheDriverNameCallAndFile) {
   const std::array<double, 2> shape = {64, 0};
   const auto launching = [&](const evo_tune::Bundle& bundle) {
-    return error_of([&] { bundle.launch(stream(1), shape.data(), buffers_.data()); });
+    return error_of([&] { bundle.launch(stream(1), shape, buffers_.data()); });
   };
   const std::string folder = folder_.path().string();
   index_["name"] = "x";
@@ -180,7 +180,7 @@ TEST_F(Loader, ErrorsOfTheDriverNameCallAndFile) {
     EXPECT_EQ(launching(bundle), folder + "/small.cubin: cuModuleLoadData: CUDA_ERROR_OF_THE_FAKE");
   }
   const std::array<double, 2> nothing = {std::nan(""), 0};
-  EXPECT_EQ(error_of([&] { bundle.prepare(nullptr, nothing.data()); }), folder + ": S is nan");
+  EXPECT_EQ(error_of([&] { bundle.prepare(nullptr, nothing); }), folder + ": S is nan");
   reset_("Fake 90", 90, 5);
   fail_("launch", 1);
   EXPECT_EQ(launching(bundle), folder + ": copy: cuLaunchKernel: CUDA_ERROR_OF_THE_FAKE");
@@ -189,7 +189,7 @@ TEST_F(Loader, ErrorsOfTheDriverNameCallAndFile) {
   EXPECT_EQ(launching(bundle), folder + ": argument 'y' is null");
   std::filesystem::remove(folder_.path() / "large.cubin");
   const std::array<double, 2> large = {4096, 0};
-  EXPECT_EQ(error_of([&] { bundle.prepare(nullptr, large.data()); }),
+  EXPECT_EQ(error_of([&] { bundle.prepare(nullptr, large); }),
             folder + "/large.cubin: cannot be read");
 }
 
@@ -203,9 +203,9 @@ TEST_F(Loader, ThreadsShareABundle) {
       set_context_(&context_);
       for (int i = 0; i < kLaunches; ++i) {
         const std::array<double, 2> shape = {32.0 * (1 + i % 20), 0};
-        bundle.launch(stream(number), shape.data(), buffers_.data());
+        bundle.launch(stream(number), shape, buffers_.data());
         // The per-thread default stream is a different stream in each thread, with the same handle.
-        bundle.launch(stream(2), shape.data(), buffers_.data());
+        bundle.launch(stream(2), shape, buffers_.data());
       }
     });
   }

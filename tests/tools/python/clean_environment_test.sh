@@ -5,6 +5,7 @@
 # environment and the system.
 set -eu
 wheel="$(realpath "$1"/evo_tune-*.whl)"
+notebook="$(realpath "$(dirname "$0")/../../../docs/examples/tune_in_a_notebook.ipynb")"
 folder="$2"
 rm -rf "$folder"
 mkdir -p "$folder/work"
@@ -37,4 +38,12 @@ results, env = tune_kernel("add", SOURCE, a.size, [numpy.zeros_like(a), a, 2 * a
 assert len(results) == 3, env
 SCRIPT
 clean python -m evo_tune run script.py
+clean python -c 'from evo_tune import fast; assert fast.is_there(), fast._why'
+# The notebook, with its table and its report in place.
+"$folder/venv/bin/pip" install --quiet --disable-pip-version-check ipykernel nbconvert pandas
+cp "$notebook" notebook.ipynb
+clean jupyter nbconvert --log-level ERROR --to notebook --execute --output executed notebook.ipynb
+for shown in '<table' '<iframe'; do
+  grep -qF "$shown" executed.ipynb || { echo "the notebook shows no $shown"; exit 1; }
+done
 echo "the wheel works"

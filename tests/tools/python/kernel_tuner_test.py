@@ -24,7 +24,7 @@ os.environ["PATH"] = PROGRAMS + os.pathsep + os.environ["PATH"]
 os.environ["EVO_DEVICE"] = "virtual:l4"
 sys.path.insert(0, SOURCE)
 import evo_tune  # noqa: E402
-from evo_tune.kernel_tuner import NotSupported, run_kernel, tune_kernel  # noqa: E402
+from evo_tune.kernel_tuner import NotSupported, observers, run_kernel, tune_kernel  # noqa: E402
 from evo_tune.kernel_tuner.configurations import Configurations  # noqa: E402
 from evo_tune.kernel_tuner.expressions import engine_expression  # noqa: E402
 from evo_tune.kernel_tuner.launch import BLOCK_NAMES, Grid  # noqa: E402
@@ -234,12 +234,42 @@ class TuneKernel(unittest.TestCase):
                 tuned(cache=cache, params={"block_size_x": [32, 64, 96]}, simulation_mode=True)
             self.assertEqual(len(first), 2)
 
+    def test_observers_have_the_figures_that_evo_tune_has(self):
+        dram = "dram__throughput.avg.pct_of_peak_sustained_elapsed"
+        alu = "sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_active"
+        results, environment = tuned(
+            params={"block_size_x": [64, 128]},
+            observers=[observers.RegisterObserver(), observers.NVMLObserver(["nvml_energy", "core_freq"]),
+                       observers.NCUObserver([alu, dram, "dram__bytes.sum"])],
+            metrics={"per_watt": lambda p: 1 / p["nvml_energy"]})
+        self.assertEqual(len(results), 2)
+        for one in results:
+            self.assertGreater(one["num_regs"], 0)
+            self.assertTrue(0 < one[alu] < 100, one)
+            self.assertEqual(one[dram], 0)  # it fits into the L2 cache
+            for name in ("nvml_energy", "core_freq", "per_watt", "dram__bytes.sum"):
+                self.assertTrue(numpy.isnan(one[name]), name)
+        self.assertIn("NVMLObserver: what the driver does not tell", environment["said"])
+        self.assertIn("NCUObserver: nan: the profile gate is left out: the time model does not "
+                      "predict the metric dram__bytes.sum", environment["said"])
+
+    def test_energy_is_power_by_time(self):
+        result, entry = {"time": 2.0}, {"evo_tune": {"card": {"power_w": 300, "temperature_c": 51}}}
+        nvml = observers.NVMLObserver(["nvml_energy", "nvml_power", "temperature"])
+        nvml.observe(observers.Judged(None, None, [(result, entry)]))
+        self.assertEqual(result, {"time": 2.0, "nvml_energy": 0.6, "nvml_power": 300,
+                                  "temperature": 51})
+
     def test_what_is_not_carried_is_refused_by_name(self):
         for option, message in (({"lang": "OpenCL"}, "lang: 'OpenCL'"),
                                 ({"texmem_args": {"t": 1}}, "texmem_args"),
-                                ({"observers": [object()]}, "observers: object")):
+                                ({"observers": [object()]}, "observers: object"),
+                                ({"observers": [observers.AccuracyObserver("RMSE", "x")]},
+                                 "observers: AccuracyObserver is not supported; errors of each")):
             with self.assertRaisesRegex(NotSupported, message):
                 tuned(**option)
+        with self.assertRaisesRegex(NotSupported, "NVMLObserver: clocks is not supported; allowed"):
+            observers.NVMLObserver(["clocks"])
         with self.assertRaisesRegex(TypeError, r"arguments\[3\]: int"):
             tuned(arguments=data()[:3] + [N])
         with self.assertRaisesRegex(evo_tune.Error, "takes 4 parameters, 3 arguments"):

@@ -1,6 +1,7 @@
 """The custom operator, as far as PyTorch goes without a GPU: registration, shapes, tracing."""
 
 import sys
+import unittest.mock
 
 from bundles import BundleTest, evo_tune, main
 
@@ -55,8 +56,35 @@ class TorchOp(BundleTest):
     def test_has_no_backward(self):
         x, scale = inputs()
         scale.requires_grad_()
-        self.assert_error("copy has no backward, but scale requires a gradient",
-                          lambda: self.load()(x, scale))
+        operator = self.operator()
+        for call in (self.load(), operator):
+            self.assert_error("copy has no backward, but scale requires a gradient",
+                              lambda: call(x, scale))
+        compiled = torch.compile(lambda *its: operator(*its)[0] + 1, fullgraph=True,
+                                 backend="aot_eager")
+        with self.assertRaisesRegex(Exception, "copy has no backward, but scale requires"):
+            compiled(x, scale)
+        with torch.no_grad(), self.assertRaisesRegex(RuntimeError, "expected x to be on a CUDA"):
+            compiled(x, scale)
+
+    def test_a_name_may_be_registered_again(self):
+        for _ in range(2):
+            operator = evo_tune.torch_op(self.load(), "evo_tune_test::again")
+            with self.assertRaisesRegex(RuntimeError, "expected x to be on a CUDA device"):
+                operator(*inputs())
+
+    def test_what_it_writes_to_has_another_version(self):
+        for its in self.index["kernels"]:
+            its["plan"]["arguments"][0]["direction"] = "inout"
+        bundle = self.load()
+        with unittest.mock.patch.object(evo_tune.Bundle, "__call__", lambda *_, **__: (1, 2)):
+            operator = evo_tune.torch_op(bundle, "evo_tune_test::written")
+            x, scale = inputs()
+            before = x._version
+            with self.assertRaises(RuntimeError):  # the results are no tensors
+                operator(x, scale)
+        self.assertGreater(x._version, before)
+        self.assertTrue(operator._schema.arguments[0].alias_info.is_write)
 
     def test_says_what_devices_are_expected(self):
         x, scale = inputs()

@@ -52,6 +52,7 @@ class Tune(unittest.TestCase):
 
         def reference(x, factor, n):
             asked.add((int(n), float(x[0])))
+            assert n == x.size, (n, x.size)
             return factor * x
 
         result = tuned(reference=reference)

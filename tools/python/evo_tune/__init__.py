@@ -5,8 +5,8 @@
     print(kernel.choose(B=2, H=8, HKV=8, LQ=300, ...).why)
     sdpa = evo_tune.torch_op(kernel)                             # the same for torch.compile
 
-Pure Python: the CUDA driver is opened by ctypes. tune_kernel and run_kernel have Kernel Tuner's
-arguments (docs/python.md); they need NumPy and the programs of evo-tune.
+An extension launches them; without it, Python code alone. tune_kernel and run_kernel have Kernel
+Tuner's arguments (docs/python.md); they need NumPy and the programs of evo-tune.
 """
 
 from .bundle import Bundle, Choice, load

@@ -44,6 +44,12 @@ def _run(script, arguments):
         if (error.name or "").split(".")[0] != "kernel_tuner":
             raise
         raise Error(f"{error}: not carried by evo-tune; docs/python.md lists what is") from None
+    except Exception as error:
+        kind = type(error)
+        if kind.__name__ != "CUDARuntimeError" or not kind.__module__.startswith("cupy"):
+            raise
+        raise Error(f"{script}: CuPy needs a GPU and its driver ({error}); {_OTHERS['cupy']}"
+                    ) from None
 
 
 def main(arguments):

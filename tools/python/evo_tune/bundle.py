@@ -2,19 +2,17 @@
 
 import contextlib
 import ctypes
-import hashlib
-import json
 import math
 import os
 import threading
 from dataclasses import dataclass, field
+from typing import Any
 
-from . import arrays, shapes
+from . import arrays, fast, shapes
 from .driver import Driver
-from .errors import Error, reading
-from .plan import check_tree, planned
-
-_FORMAT = "evo-tune bundle 3"
+from .errors import DAMAGE, Error, damaged, reading
+from .index import Index, checked_text, runs
+from .plan import planned
 
 
 @dataclass(frozen=True)
@@ -31,7 +29,36 @@ class _Prepared:
     arguments: list
     steps: list  # with their functions
     fixed: dict  # position -> ctypes object of a scalar
+    buffers: list  # position and argument of each
+    workspace_bytes: dict  # position -> how many
     workspaces: dict = field(default_factory=dict)  # stream, thread, capture -> position -> address
+    lock: Any = field(default_factory=threading.Lock)
+
+    def workspaces_of(self, driver, stream):
+        """By position. A kernel leaves them ready for its next launch on the stream; a captured
+        graph has its own, so that it may be replayed beside other launches."""
+        if not self.workspace_bytes:
+            return {}
+        # Handle 2 is the default stream of each thread.
+        key = (stream, threading.get_ident() if stream == 2 else 0, driver.capture(stream))
+        if key not in self.workspaces:
+            with self.lock, driver.outside_captures():
+                self.workspaces[key] = {position: ctypes.c_uint64(driver.zeroed(count))
+                                        for position, count in self.workspace_bytes.items()}
+        return self.workspaces[key]
+
+
+@dataclass
+class Call:
+    """Everything that a launch needs. `given` are the caller's buffers by name, and those of
+    `allocated`; `described` what they are."""
+    context: int
+    stream: int
+    given: dict
+    described: dict
+    shape: dict
+    prepared: _Prepared
+    allocated: list
 
 
 def load(folder, driver=None, allow=()):
@@ -52,15 +79,19 @@ class Bundle:
     def __init__(self, folder, driver=None, allow=()):
         self._folder, self._driver_file, self._opened = os.fspath(folder), driver, None
         self._lock, self._modules, self._allowed, self._prepared = threading.RLock(), {}, {}, {}
+        self._shapes, self._fast = {}, None
         self._file = os.path.join(self._folder, "bundle.json")
         try:
             with reading("the index"):
-                self._read(_checked_text(self._file))
+                self._index = Index(checked_text(self._file))
         except (OSError, Error) as error:
             raise Error(f"{self._file}: {error}") from None
-        self.buffers = [its["name"] for its in self._buffers]
-        self.inputs = [its["name"] for its in self._buffers if its["direction"] != "out"]
-        self.outputs = [its["name"] for its in self._buffers if its["direction"] == "out"]
+        self.name, self.shape_variables = self._index.name, self._index.shape_variables
+        self.tuned_shapes, self.defaults = self._index.tuned_shapes, self._index.defaults
+        arguments = self._index.arguments
+        self.buffers = [its["name"] for its in arguments]
+        self.inputs = [its["name"] for its in arguments if its["direction"] != "out"]
+        self.outputs = [its["name"] for its in arguments if its["direction"] == "out"]
         self._unchecked = self._ranges(allow)
         # Names of parameters: what would be there twice has another one, as in the C++ function.
         taken, self._keywords = {"stream"}, {}
@@ -70,35 +101,7 @@ class Bundle:
                 keyword += "_"
             taken.add(keyword)
             self._keywords[keyword] = name
-
-    def _read(self, text):
-        index = json.loads(text)
-        if index["format"] != _FORMAT:
-            raise Error(f"format: allowed is \"{_FORMAT}\": export the bundle again")
-        self.name, self.shape_variables = index["name"], index["shape_variables"]
-        if not all(isinstance(its, str) for its in [self.name, *self.shape_variables]):
-            raise Error("'name' or 'shape_variables' are damaged")
-        self._kernels, self._uses, self._damaged, self._buffers = [], [], [], None
-        for kernel in index["kernels"]:
-            try:
-                with reading("its part of the index"):
-                    buffers, uses = _buffers_of(kernel), _uses_of(kernel, self.shape_variables)
-            except Error as error:
-                self._damaged.append(f"\n  not {str(kernel)[:80]}: {error}")
-                continue
-            self._kernels.append(kernel)
-            self._buffers = self._buffers or buffers
-            self._uses += [(use, kernel) for use in uses]
-        if self._buffers is None:
-            raise Error("no kernel can be read" + "".join(self._damaged))
-        tuned = list(dict.fromkeys(tuple(use["sizes"]) for use, _ in self._uses if use["sizes"]))
-        self.tuned_shapes = tuned  # sizes in the order of shape_variables
-        # What all tuned shapes have in common need not be said, but for sizes of inputs.
-        sizes_of_inputs = set().union(*(_names(its["elements"]["tree"]) for its in self._buffers
-                                        if its["direction"] != "out"))
-        self.defaults = {
-            name: sizes[0] for name, sizes in zip(self.shape_variables, zip(*tuned))
-            if len(set(sizes)) == 1 and name not in sizes_of_inputs}
+        self._buffer_keywords = set(list(self._keywords)[:len(self.buffers)])
 
     def _ranges(self, allow):
         """By name, from what load() takes."""
@@ -124,30 +127,39 @@ class Bundle:
         """Starts the kernel. Returns its outputs: one, or a tuple of them in their order; those
         that are not given are allocated as tensors of PyTorch. Shape variables that follow from the
         shapes of the tensors, or are the same in all tuned shapes, need not be given."""
-        given, sizes = self._bound(inputs, keywords)
-        devices = {}
-        for name, value in given.items():
-            with _argument(name):
-                devices[name] = arrays.device_of(value, self._driver)
-        self._refuse_gradients(given)
-        device = arrays.common_device(devices)
-        handle = arrays.stream_handle(stream, given.values(), device)
-        with self._driver.on(device) as context, contextlib.ExitStack() as exports:
-            described = {}
-            for name, value in given.items():
-                with _argument(name):
-                    described[name] = array = arrays.array_of(value, handle, self._driver)
-                if array.export is not None:
-                    exports.callback(array.export.release)
-            self._launch(context, handle, given, described, self._values(sizes, described))
-        results = tuple(given[name] for name in self.outputs)
+        if self._fast is not None:
+            results = self._fast.call(inputs, keywords, stream)
+            if results is not NotImplemented:
+                return results
+        with self._readied(inputs, keywords, stream) as call:
+            self._launch(call)
+        fast.learn(self, inputs, keywords, call)
+        results = tuple(call.given[name] for name in self.outputs)
         return results[0] if len(results) == 1 else results
+
+    def plan(self, *inputs, stream=None, **keywords):
+        """A call to be made often: takes what a call takes, starts nothing, and returns a function
+        of all buffers in the order of `buffers`. They have the types and the shapes that these
+        have. Without `stream` each launch is on the current one, as that of a call."""
+        with self._readied(inputs, keywords, stream) as call:
+            variables = list(self._keywords.items())[len(self.buffers):]
+            shape = {keyword: call.shape[name] for keyword, name in variables}
+            call.prepared.workspaces_of(self._driver, call.stream)
+
+        def start(*buffers):
+            if len(buffers) != len(self.buffers):
+                raise Error(f"the plan takes {len(self.buffers)} buffers "
+                            f"({', '.join(self.buffers)}), got {len(buffers)}")
+            named = dict(zip(self._keywords, buffers))
+            with self._readied((), {**named, **shape}, stream) as call:
+                self._launch(call)
+        return fast.plan(self, call, stream, start)
 
     def prepare(self, stream=0, **shape):
         """What only the first call for a shape does, in the current context."""
         with self._driver.on(None) as context:
             prepared = self._find(context, stream, self._checked(shape))
-            self._workspaces(prepared, stream)
+            prepared.workspaces_of(self._driver, stream)
 
     def choose(self, device=None, **shape):
         """As docs/bundle.md says; `device` is by default that of the current context."""
@@ -164,17 +176,59 @@ class Bundle:
             if name is None:
                 raise Error(f"{self.name} got an unexpected keyword argument '{keyword}'; allowed "
                             f"are {', '.join([*self._keywords, 'stream'])}")
-            if self._is_buffer(keyword) and name in given:
+            if keyword not in self._buffer_keywords:
+                sizes[name] = value
+            elif name in given:
                 raise Error(f"{self.name} got multiple values for argument '{keyword}'")
-            (given if self._is_buffer(keyword) else sizes)[name] = value
+            else:
+                given[name] = value
         missing = [name for name in self.inputs if name not in given]
         if missing:
             raise Error(f"{self.name} is missing {', '.join(missing)}; it takes "
                         f"{', '.join(self.inputs)}")
         return given, {name: value for name, value in sizes.items() if value is not None}
 
-    def _is_buffer(self, keyword):
-        return list(self._keywords).index(keyword) < len(self.buffers)
+    @contextlib.contextmanager
+    def _readied(self, inputs, keywords, stream):
+        """A Call whose buffers are right, in its context."""
+        given, sizes = self._bound(inputs, keywords)
+        driver, devices, name = self._driver, {}, None
+        try:
+            for name, value in given.items():
+                devices[name] = arrays.device_of(value, driver)
+        except (Error, *DAMAGE) as error:
+            raise _of_argument(name, error) from None
+        self._refuse_gradients(given)
+        device = arrays.common_device(devices)
+        handle = arrays.stream_handle(stream, given.values(), device)
+        described = {}
+        with driver.on(device) as context:
+            try:
+                try:
+                    for name, value in given.items():
+                        described[name] = arrays.array_of(value, handle, driver)
+                except (Error, *DAMAGE) as error:
+                    raise _of_argument(name, error) from None
+                shape = self._values(sizes, described)
+                prepared = self._find(context, handle, shape)
+                yield self._checked_call(context, handle, given, described, shape, prepared)
+            finally:
+                for array in described.values():
+                    if array.export is not None:
+                        array.export.release()
+
+    def _checked_call(self, context, handle, given, described, shape, prepared):
+        allocated, buffers = [], []
+        for _, argument in prepared.buffers:
+            name = argument.name
+            if name not in described:
+                given[name] = self._allocated(argument.json, given, shape)
+                described[name] = arrays.array_of(given[name], handle, self._driver)
+                allocated.append(name)
+            arrays.check(argument, described[name])
+            buffers.append((argument, described[name]))
+        arrays.check_apart(buffers)
+        return Call(context, handle, given, described, shape, prepared, allocated)
 
     def _refuse_gradients(self, given):
         torch = arrays.torch_module()
@@ -187,8 +241,17 @@ class Bundle:
 
     def _values(self, sizes, described):
         known = {name: array.shape for name, array in described.items() if array.shape is not None}
-        return self._checked(shapes.infer(self._buffers, known, sizes, self.shape_variables,
-                                          self.defaults))
+        try:
+            key = (*known.items(), *sizes.items())
+            values = self._shapes.get(key)
+        except TypeError:  # a size that has no hash is no size
+            key = values = None
+        if values is None:
+            values = self._checked(shapes.infer(self._index.arguments, known, sizes,
+                                                self.shape_variables, self.defaults))
+            if key is not None:
+                self._shapes[key] = values
+        return values
 
     def _checked(self, shape):
         if set(shape) != set(self.shape_variables):
@@ -203,23 +266,14 @@ class Bundle:
                 raise Error(f"{name} is {str(shape[name])[:80]}")
         return {name: shape[name] for name in self.shape_variables}
 
-    def _launch(self, context, stream, given, described, shape):
-        prepared = self._find(context, stream, shape)
-        pointers, buffers = dict(prepared.fixed), []
-        for position, argument in enumerate(prepared.arguments):
-            name = argument.name
-            if argument.direction in ("scalar", "workspace"):
-                continue
-            if name not in described:
-                given[name] = self._allocated(argument.json, given, shape)
-                described[name] = arrays.array_of(given[name], stream, self._driver)
-            arrays.check(argument, described[name])
-            buffers.append((argument, described[name]))
-            pointers[position] = ctypes.c_uint64(described[name].address)
-        arrays.check_apart(buffers)
-        pointers.update(self._workspaces(prepared, stream))
+    def _launch(self, call):
+        prepared = call.prepared
+        pointers = {**prepared.fixed, **prepared.workspaces_of(self._driver, call.stream)}
+        for position, argument in prepared.buffers:
+            pointers[position] = ctypes.c_uint64(call.described[argument.name].address)
         for function, step in prepared.steps:
-            self._driver.launch(function, step.sizes, stream, [pointers[p] for p in step.positions],
+            self._driver.launch(function, step.sizes, call.stream,
+                                [pointers[p] for p in step.positions],
                                 f"{self._folder}: {step.entry}")
 
     def _allocated(self, argument, given, shape):
@@ -235,13 +289,13 @@ class Bundle:
         if device is None:
             with self._driver.on(None):
                 device = self._driver.device()
-        reasons = list(self._damaged)
+        reasons = list(self._index.damaged)
         for (from_ptx, _, _, distance), use, kernel in self._tries(shape, device):
             why = ("the configuration of defaults" if distance == math.inf else
                    f"tuned for this shape: {use['shape']}" if distance == 0 else
                    f"tuned for the nearest shape for which it is valid: {use['shape']}")
             try:
-                if from_ptx and not _runs(kernel, "ptx", device):
+                if from_ptx and not runs(kernel, "ptx", device):
                     raise Error("neither its machine code nor its PTX runs on it")
                 plan = planned(kernel["plan"], shape, device, self.buffers, self._unchecked)
                 text = "".join([why, ", on ", use["device"], *reasons])
@@ -259,8 +313,8 @@ class Bundle:
             return sum(0 if its == own else
                        max((math.log1p(abs(its)) - math.log1p(abs(own))) ** 2, 1e-300)
                        for its, own in zip(sizes, shape.values()))
-        tries = [((not _runs(kernel, "machine_code", device), use["device"] != device.name,
-                   use["rank"], distance(use["sizes"])), use, kernel) for use, kernel in self._uses]
+        tries = [((not runs(kernel, "machine_code", device), use["device"] != device.name,
+                   use["rank"], distance(use["sizes"])), use, kernel) for use, kernel in self._index.uses]
         return sorted(tries, key=lambda its: its[0])
 
     def _find(self, context, stream, shape):
@@ -287,88 +341,15 @@ class Bundle:
                    step) for step in steps]
         fixed = {position: ctypes.create_string_buffer(argument.value, len(argument.value))
                  for position, argument in enumerate(arguments) if argument.value}
-        return _Prepared(choice, arguments, loaded, fixed)
-
-    def _workspaces(self, prepared, stream):
-        """By position. A kernel leaves them ready for its next launch on the stream; a captured
-        graph has its own, so that it may be replayed beside other launches."""
-        wanted = {position: argument.bytes for position, argument in enumerate(prepared.arguments)
-                  if argument.direction == "workspace"}
-        if not wanted:
-            return {}
-        # Handle 2 is the default stream of each thread.
-        key = (stream, threading.get_ident() if stream == 2 else 0, self._driver.capture(stream))
-        if key not in prepared.workspaces:
-            with self._lock, self._driver.outside_captures():
-                prepared.workspaces[key] = {
-                    position: ctypes.c_uint64(self._driver.zeroed(count))
-                    for position, count in wanted.items()}
-        return prepared.workspaces[key]
+        buffers = [(position, argument) for position, argument in enumerate(arguments)
+                   if argument.direction not in ("scalar", "workspace")]
+        workspaces = {position: argument.bytes for position, argument in enumerate(arguments)
+                      if argument.direction == "workspace"}
+        return _Prepared(choice, arguments, loaded, fixed, buffers, workspaces)
 
 
-def _names(tree):
-    """Of the variables in a tree, without those that only stand in conditions of ?."""
-    if isinstance(tree, str):
-        return {tree}
-    operands = tree[2 if tree[0] == "?" else 1:] if isinstance(tree, list) else []
-    return set().union(*map(_names, operands))
-
-
-@contextlib.contextmanager
-def _argument(name):
+def _of_argument(name, error):
     """What goes wrong with an argument names it."""
-    try:
-        with reading("what it says of itself"):
-            yield
-    except Error as error:
-        raise Error(f"argument '{name}': {error}") from None
-
-
-def _checked_text(file):
-    """Of an index: its first line has the hash of the others."""
-    with open(file, "rb") as content:
-        head, _, rest = content.read().partition(b"\n")
-    if head != b'{"sha256": "%s",' % hashlib.sha256(rest).hexdigest().encode():
-        raise Error("was damaged, changed by hand or written by another version: export it again")
-    return head + rest
-
-
-def _buffers_of(kernel):
-    """The plan's arguments that a caller has. Raises what reading() takes where one is damaged."""
-    buffers = [its for its in kernel["plan"]["arguments"]
-               if its["direction"] not in ("scalar", "workspace")]
-    for its in buffers:
-        check_tree(its["elements"]["tree"])
-        for tree in its.get("dimensions", []):
-            check_tree(tree)
-        if its["dtype"] not in arrays.DTYPES or not isinstance(its["name"], str):
-            raise Error(f"{str(its['name'])[:80]}: '{str(its['dtype'])[:80]}' is no type")
-    return buffers
-
-
-def _uses_of(kernel, variables):
-    """What it is chosen for. Raises what reading() takes where what the choice needs is damaged."""
-    for code in ("machine_code", "ptx"):
-        _require_numbers(kernel["plan"][code]["from"], kernel["plan"][code]["to"])
-    for code in ("cubin", "ptx"):
-        if not isinstance(kernel[code], str) or not isinstance(kernel["sha256"][code], str):
-            raise Error(f"'{code}' is no file")
-    uses = kernel["plan"]["chosen_for"]
-    for use in uses:
-        _require_numbers(use["rank"], *use["sizes"])
-        if use["sizes"] and len(use["sizes"]) != len(variables):
-            raise Error("'sizes' are not those of the shape variables")
-        if not isinstance(use["shape"] + use["device"] + kernel["name"], str):
-            raise Error("a name is none")
-    return uses
-
-
-def _require_numbers(*values):
-    for value in values:
-        if not isinstance(value, (int, float)) or not math.isfinite(value):
-            raise Error(f"{str(value)[:80]} is no number")
-
-
-def _runs(kernel, code, device):
-    its = kernel["plan"][code]
-    return its["from"] <= device.compute_capability <= its["to"]
+    if not isinstance(error, Error):
+        error = damaged("what it says of itself", error)
+    return Error(f"argument '{name}': {error}")

@@ -60,7 +60,7 @@ class Driver:
     """Calls raise Error with the call's name; `file` defaults to EVO_TUNE_DRIVER, libcuda.so.1."""
 
     def __init__(self, file=None):
-        file = file or os.environ.get("EVO_TUNE_DRIVER") or "libcuda.so.1"
+        self.file = file = file or os.environ.get("EVO_TUNE_DRIVER") or "libcuda.so.1"
         self._lock, self._primary, self._devices = threading.Lock(), {}, {}
         try:
             self._library = ctypes.CDLL(file)

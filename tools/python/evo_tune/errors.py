@@ -8,11 +8,19 @@ class Error(RuntimeError):
     """Says what was expected; of a file also its name."""
 
 
+# What a damaged part of an index, or of an object, ends in.
+DAMAGE = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError,
+          struct.error)
+
+
+def damaged(what, error):
+    return Error(f"{what} is damaged: {type(error).__name__}: {error}")
+
+
 @contextlib.contextmanager
 def reading(what):
     """What goes wrong inside is a damaged part of an index."""
     try:
         yield
-    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError,
-            struct.error) as error:
-        raise Error(f"{what} is damaged: {type(error).__name__}: {error}") from None
+    except DAMAGE as error:
+        raise damaged(what, error) from None

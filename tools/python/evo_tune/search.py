@@ -203,7 +203,7 @@ class _Task:
         given = {}
         for name, value in self._given[case["shape"]].items():
             if not arrays.is_array(value):
-                given[name] = self._likes[name]
+                given[name] = value
                 continue
             elements = numpy.load(case_folder / f"{name}.npy").astype(
                 arrays.flat(value).dtype, copy=False)

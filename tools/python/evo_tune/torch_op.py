@@ -4,6 +4,9 @@ from . import arrays, shapes
 from .bundle import Bundle
 from .errors import Error
 
+# By the operators' names: an operator lives as long as its library.
+_libraries = {}
+
 
 def torch_op(bundle, name=None):
     """Registers `bundle` (or the one in this folder) as the operator `name`, "evo_tune::" and its
@@ -13,28 +16,25 @@ def torch_op(bundle, name=None):
 
     kernel = bundle if isinstance(bundle, Bundle) else Bundle(bundle)
     name = name or f"evo_tune::{kernel.name}"
-    buffers = {its["name"]: its for its in kernel._buffers}
+    buffers = {its["name"]: its for its in kernel._index.arguments}
     if not kernel.outputs and all(buffers[its]["direction"] == "in" for its in kernel.inputs):
         raise Error(f"{kernel.name} has no output")
-    written = [its for its in kernel.inputs if buffers[its]["direction"] == "inout"]
-    keywords = {name: keyword for keyword, name in kernel._keywords.items()}
+    written = [i for i, its in enumerate(kernel.inputs) if buffers[its]["direction"] == "inout"]
 
     def launch(*inputs, **sizes):
         results = kernel(*inputs, **sizes)
+        for position in written:
+            torch.autograd.graph.increment_version(inputs[position])
         return results if kernel.outputs else None
 
-    operator = torch.library.custom_op(
-        name, launch, mutates_args=[keywords[its] for its in written],
-        schema=_schema(kernel, buffers, keywords))
-
-    @operator.register_fake
-    def _fake(*inputs, **sizes):
+    def fake(*inputs, **sizes):
         known = {}
+        kernel._refuse_gradients(dict(zip(kernel.inputs, inputs)))
         for its, tensor in zip(kernel.inputs, inputs):
             arrays.check_dtype(its, buffers[its]["dtype"], str(tensor.dtype).replace("torch.", ""))
             known[its] = tensor.shape
         given = {kernel._keywords[its]: size for its, size in sizes.items() if size is not None}
-        values = shapes.infer(kernel._buffers, known, given, kernel.shape_variables,
+        values = shapes.infer(kernel._index.arguments, known, given, kernel.shape_variables,
                               kernel.defaults)
         results = tuple(
             inputs[0].new_empty(shapes.shape_of(buffers[its], values),
@@ -42,15 +42,24 @@ def torch_op(bundle, name=None):
             for its in kernel.outputs)
         return results[0] if len(results) == 1 else results or None
 
-    def backward(context, *gradients):
-        raise Error(f"{name} has no backward: call it under torch.no_grad(), or detach its inputs")
-
-    if not written:  # PyTorch has no formula for operators that write to their inputs
-        operator.register_autograd(backward)
-    return operator
+    return _registered(name, _schema(kernel, buffers), launch, fake)
 
 
-def _schema(kernel, buffers, keywords):
+def _registered(name, schema, launch, fake):
+    """With torch.library.custom_op a call costs twice as much: more Python code comes before it."""
+    import torch
+    if name in _libraries:
+        _libraries.pop(name)._destroy()
+    namespace, own = name.split("::")
+    library = _libraries[name] = torch.library.Library(namespace, "FRAGMENT")
+    library.define(own + schema, tags=[torch.Tag.pt2_compliant_tag])
+    library.impl(own, launch, "CompositeExplicitAutograd")  # for all devices: launch says what is wrong
+    torch.library.register_fake(name, fake, lib=library)
+    return getattr(getattr(torch.ops, namespace), own).default
+
+
+def _schema(kernel, buffers):
+    keywords = {name: keyword for keyword, name in kernel._keywords.items()}
     tensors = []
     for position, its in enumerate(kernel.inputs):
         alias = f"(a{position}!)" if buffers[its]["direction"] == "inout" else ""
@@ -62,5 +71,5 @@ def _schema(kernel, buffers, keywords):
 
 def _size_type(kernel, variable):
     position = kernel.shape_variables.index(variable)
-    tuned = [use["sizes"][position] for use, _ in kernel._uses if use["sizes"]]
+    tuned = [use["sizes"][position] for use, _ in kernel._index.uses if use["sizes"]]
     return "SymInt" if all(isinstance(size, int) for size in tuned) else "float"

@@ -1,4 +1,4 @@
-"""Classes that scripts make: observers, arguments that depend on parameters, PythonKernel."""
+"""Classes that scripts make: arguments that depend on parameters, PythonKernel."""
 
 import collections
 
@@ -6,42 +6,6 @@ import numpy
 
 from .errors import NotSupported
 from .tune import run_kernel
-
-
-class BenchmarkObserver:
-    """A class of this kind looks at a kernel while Kernel Tuner runs it; evo-tune has none."""
-
-    instead = ("observers of your own are not called; evo-judge --json and the database have "
-               "registers, times and energy of each kernel")
-
-    def __init__(self, *_, **__):
-        pass
-
-
-class NVMLObserver(BenchmarkObserver):
-    instead = ("energy: evo-tune --objective energy, and --energy for the elite, on a card that "
-               "counts it; clocks and temperature of each timing are in the database (card_states)")
-
-
-class NCUObserver(BenchmarkObserver):
-    instead = ("counters of Nsight Compute: evo-tune --profile with \"profile\" in problem.json "
-               "(docs/profile.md)")
-
-
-class PMTObserver(BenchmarkObserver):
-    instead = "energy: evo-tune --objective energy on a card that counts it"
-
-
-class TegraObserver(BenchmarkObserver):
-    instead = "Tegra's clocks are not read; the card's are in the database where NVML shows them"
-
-
-class RegisterObserver(BenchmarkObserver):
-    instead = "registers of each kernel are in the database (elite, evo-judge --json)"
-
-
-class AccuracyObserver(BenchmarkObserver):
-    instead = "errors of each kernel are in the database (checks), evo-elite shows the largest"
 
 
 class Tunable(collections.UserDict):

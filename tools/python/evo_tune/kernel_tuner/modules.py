@@ -5,8 +5,9 @@ import types
 
 from .. import programs
 from . import errors, files, results, strategies
-from .helpers import (AccuracyObserver, BenchmarkObserver, NCUObserver, NVMLObserver, PMTObserver,
-                      PythonKernel, RegisterObserver, TegraObserver, Tunable, TunablePrecision)
+from .helpers import PythonKernel, Tunable, TunablePrecision
+from .observers import (AccuracyObserver, BenchmarkObserver, NCUObserver, NVMLObserver, PMTObserver,
+                        RegisterObserver, TegraObserver)
 from .tune import run_kernel, tune_kernel
 
 ROOT = "kernel_tuner"

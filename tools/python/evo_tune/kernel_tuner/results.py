@@ -17,10 +17,11 @@ _LOWER_IS_BETTER = {"time", "energy", "nvml_energy", "compile_time"}
 
 
 def from_cache_file(path, configurations):
-    """The results of one of our runs: those that are green, and those that failed."""
+    """The results of one of our runs: those that are green, those that failed, the environment, and
+    the file's entries of those that are green."""
     document = json.loads(Path(path).read_text())
     objective = document["objective"]
-    results, failed = [], []
+    results, failed, entries = [], [], []
     for entry in document["cache"].values():
         configuration = configurations.of_macros(entry)
         time = entry.get(objective)
@@ -32,7 +33,8 @@ def from_cache_file(path, configurations):
         results.append({**configuration, "time": float(time), "times": [float(time)],
                         **{name: entry.get(name, 0) for name in _TIMES},
                         "timestamp": entry.get("timestamp", "")})
-    return results, failed, document["environment"]
+        entries.append(entry)
+    return results, failed, document["environment"], entries
 
 
 def add_metrics(results, metrics):

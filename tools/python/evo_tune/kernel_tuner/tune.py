@@ -13,6 +13,7 @@ import numpy
 from .. import programs
 from ..errors import Error
 from . import arguments as given_arguments
+from . import observers as observing
 from . import results as outcomes
 from . import strategies
 from .configurations import Configurations, text_of
@@ -175,7 +176,7 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments, tune_params
     """
     del platform, compiler, log, parallel, parallel_runner, verbose
     started = time.perf_counter()
-    _require_no_observers(observers)
+    observing.require_known(observers)
     asked, ours = strategies.ours(strategy)
     if objectives is not None and not isinstance(objectives, dict):
         raise TypeError("objectives: allowed is a dict of names and whether more is better")
@@ -189,7 +190,8 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments, tune_params
     judged = Judgement(answer, 1e-6 if atol is None else atol, verify, setup.values)
     store = outcomes.CacheFile(cache, kernel_name, setup.configurations) if cache else None
     notes = _notes(asked, ours, strategy, iterations)
-    search = _Search(ours, strategy_options or {}, seed, programs.choose_device(device), quiet)
+    search = _Search(ours, strategy_options or {}, seed, programs.choose_device(device), quiet,
+                     list(observers or []))
     if not quiet:
         for note in notes:
             programs.say(note)
@@ -207,12 +209,13 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments, tune_params
 class _Search:
     """How the space is searched."""
 
-    def __init__(self, strategy, options, seed, device, quiet):
+    def __init__(self, strategy, options, seed, device, quiet, observers):
         self.strategy = strategy
         self.options = options
         self.seed = seed
         self.device = device
         self.quiet = quiet
+        self.observers = observers
 
     def program(self):
         """The program and its arguments."""
@@ -290,14 +293,12 @@ def _search(folder, setup, search):
         programs.run("evo-export", ["--db", "run.db", "--run", "1", "--kernel-tuner-cache",
                                     "cache.json"], folder)
     del done
-    return outcomes.from_cache_file(folder / "cache.json", setup.configurations)
-
-
-def _require_no_observers(observers):
-    for observer in observers or []:
-        say = getattr(observer, "instead", "its figures are not ours; run the program under your "
-                                           "profiler")
-        raise NotSupported(f"observers: {type(observer).__name__} is not supported; {say}")
+    found, failed, environment, entries = outcomes.from_cache_file(folder / "cache.json",
+                                                                   setup.configurations)
+    judged = observing.Judged(folder, search.device, list(zip(found, entries)))
+    for observer in search.observers:
+        observer.observe(judged)
+    return found, failed, environment
 
 
 def _notes(asked, ours, strategy, iterations):

@@ -1,0 +1,292 @@
+#!/usr/bin/env python3
+"""What a call of a bundle from Python costs the processor, by the number of its arguments.
+
+    launch_cost.py [--arguments 2,4,8,16] [--driver build/ci/tests/tools/libfake_driver.so]
+
+The kernel copies its first buffer to its last one and takes as many buffers as the column says. On a
+GPU, with PyTorch, it runs as a bundle (Python code alone, the extension, a plan, torch_op,
+torch.compile, a CUDA graph) beside a Triton kernel of the same arguments, torch.add and
+scaled_dot_product_attention; what is not installed is left out. Results are compared.
+
+With --driver, a driver that does nothing, no GPU is needed: buffers are addresses, objects with
+__cuda_array_interface__, and imitations of PyTorch's tensors. Where PyTorch is installed, it also
+shows how long the extension takes to read a real tensor, and what a custom operator adds to a call.
+
+Needs the package evo-tune; EVO_TUNE_LAUNCHER is set here. Prints microseconds a call: of the least of
+several rounds. Exit codes: 0 right, 1 wrong result, 3 something is missing.
+"""
+
+import argparse
+import ctypes
+import hashlib
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+N = 256
+CALLS = 1000
+GRAPH_CALLS = 100
+
+
+def ptx(buffers):
+    parameters = ",\n".join(f"  .param .u64 p{i}" for i in range(buffers))
+    return f""".version 7.0
+.target sm_70
+.address_size 64
+.visible .entry touch(
+{parameters})
+{{
+  .reg .b64 %rd<5>;
+  .reg .b32 %r<3>;
+  ld.param.u64 %rd1, [p0];
+  ld.param.u64 %rd2, [p{buffers - 1}];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd3, %r1, 4;
+  add.u64 %rd1, %rd1, %rd3;
+  add.u64 %rd2, %rd2, %rd3;
+  ld.global.u32 %r2, [%rd1];
+  st.global.u32 [%rd2], %r2;
+  ret;
+}}
+"""
+
+
+def value(tree):
+    return {"expression": str(tree), "tree": tree}
+
+
+def write_bundle(folder, buffers):
+    """As evo-export writes one, for PTX alone."""
+    names = [f"x{i}" for i in range(buffers - 1)] + ["y"]
+    arguments = [{"name": name, "direction": "out" if name == "y" else "in", "dtype": "f32",
+                  "bytes": value(["*", 4, "N"]), "element_bytes": 4, "alignment": 16,
+                  "elements": value("N"), "dimensions": ["N"]} for name in names]
+    step = {"entry": "touch", "when": value(1), "arguments": names,
+            "sizes": [*[value(1)] * 3, value(N), *[value(1)] * 2, value(0)]}
+    code = ptx(buffers).encode() + b"\0"
+    folder.joinpath("touch.ptx").write_bytes(code)
+    digest = hashlib.sha256(code).hexdigest()
+    kernel = {"name": "touch", "cubin": "touch.cubin", "ptx": "touch.ptx",
+              "sha256": {"cubin": digest, "ptx": digest},
+              "plan": {"machine_code": {"from": 1, "to": 0}, "ptx": {"from": 70, "to": 999},
+                       "valid": [], "arguments": arguments, "steps": [step],
+                       "chosen_for": [{"device": "any", "rank": 0, "shape": "n", "sizes": [N]}]}}
+    text = json.dumps({"format": "evo-tune bundle 3", "name": f"touch{buffers}",
+                       "shape_variables": ["N"], "kernels": [kernel]})[1:].encode()
+    head = b'{"sha256": "%s",\n' % hashlib.sha256(text).hexdigest().encode()
+    folder.joinpath("bundle.json").write_bytes(head + text)
+
+
+def microseconds(call, calls=CALLS, finish=lambda: None, rounds=9):
+    for _ in range(20):
+        call()
+    least = float("inf")
+    for _ in range(rounds):
+        finish()
+        begin = time.perf_counter()
+        for _ in range(calls):
+            call()
+        finish()
+        least = min(least, (time.perf_counter() - begin) / calls)
+    return least * 1e6
+
+
+class Table:
+    """Rows of figures by the number of arguments."""
+
+    def __init__(self, counts):
+        self.counts, self.rows = counts, {}
+
+    def put(self, row, count, figure):
+        self.rows.setdefault(row, {})[count] = figure
+
+    def print(self):
+        width = max(len(row) for row in self.rows)
+        print(f"{'us a call, by buffers':{width}}" + "".join(f"{its:>9}" for its in self.counts))
+        for row, figures in self.rows.items():
+            cells = (f"{figures[its]:9.2f}" if its in figures else " " * 9 for its in self.counts)
+            print(f"{row:{width}}" + "".join(cells))
+
+
+def loaded(folder, driver, is_pure):
+    os.environ["EVO_TUNE_LAUNCHER"] = "python" if is_pure else ""
+    import evo_tune
+    return evo_tune.load(folder, driver)
+
+
+class Interface:
+    def __init__(self, address):
+        self.__cuda_array_interface__ = {"data": (address, False), "shape": (N,), "typestr": "<f4",
+                                         "strides": None, "version": 3}
+
+
+def without_gpu(table, driver):
+    sys.path.insert(0, str(Path(__file__).parents[2] / "tests/tools/python"))
+    import fake_torch
+    fake, context = ctypes.CDLL(driver), ctypes.c_int()
+    fake.fake_context.argtypes = [ctypes.c_void_p]
+    fake.fake_reset(b"Fake 90", 90, 0)
+    fake.fake_context(ctypes.addressof(context))
+    fake.fake_quiet(1)
+    torch = fake_torch.install(fake)
+    kinds = {"addresses": int, "__cuda_array_interface__": Interface,
+             "tensors": lambda address: torch.Tensor(address, (N,))}
+    for count in table.counts:
+        with tempfile.TemporaryDirectory() as folder:
+            write_bundle(Path(folder), count)
+            for kind, make in kinds.items():
+                buffers = [make(0x10000 * (1 + i)) for i in range(count)]
+                sizes = {"N": N} if kind == "addresses" else {}
+                for way in ("Python code alone", "extension", "plan"):
+                    kernel = loaded(folder, driver, way == "Python code alone")
+                    *inputs, y = buffers
+                    plan = kernel.plan(*inputs, y=y, **sizes)
+                    call = (lambda: plan(*buffers)) if way == "plan" else (
+                        lambda: kernel(*inputs, y=y, **sizes))
+                    table.put(f"{way}, {kind}", count, microseconds(call))
+
+
+def of_pytorch(counts):
+    """Printed by a process of its own: the imitation takes PyTorch's name."""
+    import torch
+    from evo_tune import fast
+    table = Table(counts)
+    for count in counts:
+        tensors = [torch.zeros(N) for _ in range(count)]
+        if fast.can_exchange(tensors[0]):
+            table.put("reading PyTorch's tensors, on the CPU", count, microseconds(
+                lambda: [fast.can_exchange(its) for its in tensors]))
+        library = torch.library.Library(f"launch_cost_{count}", "FRAGMENT")
+        schema = ", ".join(f"Tensor x{i}" for i in range(count))
+        library.define(f"touch({schema}) -> Tensor")
+        library.impl("touch", lambda *its: its[-1].detach(), "CompositeExplicitAutograd")
+        operator = getattr(torch.ops, f"launch_cost_{count}").touch.default
+        with torch.no_grad():
+            table.put("what a custom operator adds, on the CPU", count, microseconds(
+                lambda: operator(*tensors)) - microseconds(lambda: tensors[-1].detach()))
+    table.print()
+
+
+_TRITON = """import triton
+import triton.language as tl
+
+@triton.jit
+def touch({parameters}, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store({last} + i, tl.load(x0 + i))
+"""
+
+
+def triton_kernel(folder, count):
+    """None without Triton."""
+    if importlib.util.find_spec("triton") is None:
+        return None
+    names = [f"x{i}" for i in range(count)]
+    file = Path(folder, f"touch_{count}.py")
+    file.write_text(_TRITON.format(parameters=", ".join(names), last=names[-1]))
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.touch
+
+
+def void(_):
+    """For calls whose result is not the output."""
+
+
+def graph_of(torch, call):
+    call()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        for _ in range(GRAPH_CALLS):
+            call()
+    return graph
+
+
+def on_gpu(table, torch):
+    import evo_tune
+    is_right = True
+    for count in table.counts:
+        with tempfile.TemporaryDirectory() as folder:
+            write_bundle(Path(folder), count)
+            inputs = [torch.randn(N, device="cuda") for _ in range(count - 1)]
+            y = torch.empty(N, device="cuda")
+            pure, kernel = loaded(folder, None, True), loaded(folder, None, False)
+            plan, operator = kernel.plan(*inputs, y=y), evo_tune.torch_op(kernel)
+            compiled = torch.compile(lambda *its: operator(*its), fullgraph=True)
+            os.environ["EVO_TUNE_LAUNCHER"] = "python"
+            pure(*inputs, y=y)
+            os.environ["EVO_TUNE_LAUNCHER"] = ""
+            ways = {"Python code alone": lambda: pure(*inputs, y=y),
+                    "extension": lambda: kernel(*inputs, y=y),
+                    "extension, allocating its output": lambda: kernel(*inputs),
+                    "plan": lambda: plan(*inputs, y),
+                    "torch_op": lambda: operator(*inputs),
+                    "torch.compile of torch_op": lambda: compiled(*inputs)}
+            touch = triton_kernel(folder, count)
+            if touch is not None:
+                ways["Triton"] = lambda: void(touch[(1,)](*inputs, y, N=N))
+            for way, call in ways.items():
+                y.zero_()
+                is_pure = way == "Python code alone"
+                os.environ["EVO_TUNE_LAUNCHER"] = "python" if is_pure else ""
+                result = call()
+                same = torch.equal(y if result is None else result, inputs[0])
+                is_right = is_right and same
+                table.put(way + ("" if same else "  WRONG"), count,
+                          microseconds(call, finish=torch.cuda.synchronize))
+            graph = graph_of(torch, lambda: kernel(*inputs, y=y))
+            table.put("CUDA graph of extension", count, microseconds(
+                graph.replay, 50, torch.cuda.synchronize) / GRAPH_CALLS)
+    a, q = torch.randn(N, device="cuda"), torch.randn(1, 8, 128, 64, device="cuda").half()
+    attention = torch.nn.functional.scaled_dot_product_attention
+    for row, call in {"torch.add(out=…)": lambda: torch.add(a, a, out=a),
+                      "scaled_dot_product_attention": lambda: attention(q, q, q)}.items():
+        table.put(row, table.counts[0], microseconds(call, finish=torch.cuda.synchronize))
+    print(torch.cuda.get_device_name(), "PyTorch", torch.__version__)
+    return is_right
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--arguments", default="2,4,8,16")
+    parser.add_argument("--driver", help="a driver that does nothing")
+    parser.add_argument("--of-pytorch", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    counts = [int(count) for count in options.arguments.split(",")]
+    try:
+        from evo_tune import fast
+    except ImportError as error:
+        print(f"launch_cost.py: {error}", file=sys.stderr)
+        return 3
+    if not fast.is_there():
+        print("launch_cost.py: the extension of evo_tune is missing", file=sys.stderr)
+        return 3
+    if options.of_pytorch:
+        of_pytorch(counts)
+        return 0
+    table, is_right = Table(counts), True
+    has_torch = importlib.util.find_spec("torch") is not None
+    if options.driver:
+        without_gpu(table, os.path.abspath(options.driver))
+    else:
+        import torch
+        if not torch.cuda.is_available():
+            print("launch_cost.py: no GPU; --driver names a driver that does nothing",
+                  file=sys.stderr)
+            return 3
+        is_right = on_gpu(table, torch)
+    table.print()
+    if options.driver and has_torch:
+        subprocess.run([sys.executable, __file__, "--of-pytorch", "--arguments", options.arguments],
+                       check=True)
+    return 0 if is_right else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,88 @@
+"""The extension _launcher, where it is installed: it repeats what bundle.py prepared."""
+
+import functools
+import os
+import warnings
+
+from . import arrays
+
+_why = ""  # it is missing
+try:
+    from . import _launcher
+except ImportError as error:
+    _launcher, _why = None, str(error)
+
+_has_said = False
+
+
+def can_exchange(tensor):
+    """Whether the extension reads this tensor of PyTorch in one step, on whatever device."""
+    return _launcher.can_exchange(tensor)
+
+
+def is_there():
+    """Whether calls go through the extension. EVO_TUNE_LAUNCHER=python leaves it out."""
+    return _launcher is not None and os.environ.get("EVO_TUNE_LAUNCHER") != "python"
+
+
+def _say_that_it_is_missing():
+    global _has_said  # pylint: disable=global-statement
+    if _has_said or _launcher is not None:
+        return
+    _has_said = True
+    warnings.warn(f"evo_tune: bundles are launched by Python code alone, at several times the cost of "
+                  f"a call: {_why}; the wheel of tools/python/build_wheel.sh has the extension "
+                  "(docs/python.md)", RuntimeWarning, stacklevel=5)
+
+
+def _calls_of(bundle):
+    """The bundle's part of the extension; None where there is none."""
+    if bundle._fast is None and is_there():
+        number = {name: i for i, name in enumerate(bundle.buffers)}
+        bundle._fast = _launcher.Calls(
+            bundle._driver.file, bundle._folder, bundle.buffers,
+            [number[name] for name in bundle.inputs], [number[name] for name in bundle.outputs],
+            {keyword: i for i, keyword in enumerate(bundle._keywords)}, _stream_handle)
+    if bundle._fast is None:
+        _say_that_it_is_missing()
+    return bundle._fast
+
+
+def _stream_handle(stream, values, device):
+    return arrays.stream_handle(stream, values, None if device < 0 else device)
+
+
+def _prepared(bundle, call):
+    """Of a call, what the extension needs to launch: context, arguments, steps, workspaces."""
+    prepared = call.prepared
+    arguments = [(its.direction, its.bytes, its.alignment, its.may_overlap, its.value)
+                 for its in prepared.arguments]
+    steps = [(step.entry, step.sizes, step.positions, function.value)
+             for function, step in prepared.steps]
+    # No reference to the bundle, which has the extension's part: there would be a circle.
+    workspaces = functools.partial(_workspaces, prepared, bundle._driver)
+    return call.context, arguments, steps, workspaces
+
+
+def _workspaces(prepared, driver, stream):
+    return {position: its.value
+            for position, its in prepared.workspaces_of(driver, stream).items()}
+
+
+def learn(bundle, inputs, keywords, call):
+    """From now on the extension does calls that are alike. In the context that was current."""
+    calls = _calls_of(bundle)
+    if calls is None:
+        return
+    allocations = [(bundle.buffers.index(name), tuple(call.given[name].shape),
+                    call.given[name].dtype) for name in call.allocated]
+    calls.learn(inputs, keywords, *_prepared(bundle, call), allocations)
+
+
+def plan(bundle, call, stream, in_python):
+    """A function of all buffers; `in_python` does the same for those that the extension refuses."""
+    calls = _calls_of(bundle)
+    if calls is None:
+        return in_python
+    buffers = tuple(call.given[name] for name in bundle.buffers)
+    return calls.plan(buffers, stream, *_prepared(bundle, call), in_python) or in_python

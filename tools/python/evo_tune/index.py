@@ -1,0 +1,102 @@
+"""The index of a bundle, bundle.json (docs/bundle.md)."""
+
+import hashlib
+import json
+import math
+
+from . import arrays
+from .errors import Error, reading
+from .plan import check_tree
+
+_FORMAT = "evo-tune bundle 3"
+
+
+class Index:
+    """`arguments`: the plan's that a caller has; `uses`: pairs of what a kernel is chosen for and
+    the kernel; `damaged`: lines that say what kernels cannot be read, and why."""
+
+    def __init__(self, text):
+        index = json.loads(text)
+        if index["format"] != _FORMAT:
+            raise Error(f"format: allowed is \"{_FORMAT}\": export the bundle again")
+        self.name, self.shape_variables = index["name"], index["shape_variables"]
+        if not all(isinstance(its, str) for its in [self.name, *self.shape_variables]):
+            raise Error("'name' or 'shape_variables' are damaged")
+        self.uses, self.damaged, self.arguments = [], [], None
+        for kernel in index["kernels"]:
+            try:
+                with reading("its part of the index"):
+                    buffers, uses = _buffers_of(kernel), _uses_of(kernel, self.shape_variables)
+            except Error as error:
+                self.damaged.append(f"\n  not {str(kernel)[:80]}: {error}")
+                continue
+            self.arguments = self.arguments or buffers
+            self.uses += [(use, kernel) for use in uses]
+        if self.arguments is None:
+            raise Error("no kernel can be read" + "".join(self.damaged))
+        tuned = list(dict.fromkeys(tuple(use["sizes"]) for use, _ in self.uses if use["sizes"]))
+        self.tuned_shapes = tuned  # sizes in the order of shape_variables
+        # What all tuned shapes have in common need not be said, but for sizes of inputs.
+        sizes_of_inputs = set().union(*(_names(its["elements"]["tree"]) for its in self.arguments
+                                        if its["direction"] != "out"))
+        self.defaults = {
+            name: sizes[0] for name, sizes in zip(self.shape_variables, zip(*tuned))
+            if len(set(sizes)) == 1 and name not in sizes_of_inputs}
+
+
+def _names(tree):
+    """Of the variables in a tree, without those that only stand in conditions of ?."""
+    if isinstance(tree, str):
+        return {tree}
+    operands = tree[2 if tree[0] == "?" else 1:] if isinstance(tree, list) else []
+    return set().union(*map(_names, operands))
+
+
+def checked_text(file):
+    """Of an index: its first line has the hash of the others."""
+    with open(file, "rb") as content:
+        head, _, rest = content.read().partition(b"\n")
+    if head != b'{"sha256": "%s",' % hashlib.sha256(rest).hexdigest().encode():
+        raise Error("was damaged, changed by hand or written by another version: export it again")
+    return head + rest
+
+
+def _buffers_of(kernel):
+    """The plan's arguments that a caller has. Raises what reading() takes where one is damaged."""
+    buffers = [its for its in kernel["plan"]["arguments"]
+               if its["direction"] not in ("scalar", "workspace")]
+    for its in buffers:
+        check_tree(its["elements"]["tree"])
+        for tree in its.get("dimensions", []):
+            check_tree(tree)
+        if its["dtype"] not in arrays.DTYPES or not isinstance(its["name"], str):
+            raise Error(f"{str(its['name'])[:80]}: '{str(its['dtype'])[:80]}' is no type")
+    return buffers
+
+
+def _uses_of(kernel, variables):
+    """What it is chosen for. Raises what reading() takes where what the choice needs is damaged."""
+    for code in ("machine_code", "ptx"):
+        _require_numbers(kernel["plan"][code]["from"], kernel["plan"][code]["to"])
+    for code in ("cubin", "ptx"):
+        if not isinstance(kernel[code], str) or not isinstance(kernel["sha256"][code], str):
+            raise Error(f"'{code}' is no file")
+    uses = kernel["plan"]["chosen_for"]
+    for use in uses:
+        _require_numbers(use["rank"], *use["sizes"])
+        if use["sizes"] and len(use["sizes"]) != len(variables):
+            raise Error("'sizes' are not those of the shape variables")
+        if not isinstance(use["shape"] + use["device"] + kernel["name"], str):
+            raise Error("a name is none")
+    return uses
+
+
+def _require_numbers(*values):
+    for value in values:
+        if not isinstance(value, (int, float)) or not math.isfinite(value):
+            raise Error(f"{str(value)[:80]} is no number")
+
+
+def runs(kernel, code, device):
+    its = kernel["plan"][code]
+    return its["from"] <= device.compute_capability <= its["to"]

@@ -1,0 +1,133 @@
+"""Kernel Tuner's observers, by evo-tune's own figures of each kernel."""
+
+import json
+import math
+
+from .. import programs
+from .errors import NotSupported
+from .problem import NAME, read_json
+
+#: What NVMLObserver calls a figure of the card while a kernel was timed.
+_OF_THE_CARD = {"core_freq": "sm_clock_mhz", "mem_freq": "memory_clock_mhz",
+                "temperature": "temperature_c", "nvml_power": "power_w"}
+_ENERGY = "nvml_energy"
+
+
+class BenchmarkObserver:
+    """A class of this kind looks at a kernel while Kernel Tuner runs it; evo-tune has none."""
+
+    instead = ("observers of your own are not called; evo-judge --json and the database have "
+               "registers, times and energy of each kernel")
+
+    def __init__(self, *_, **__):
+        pass
+
+
+class PMTObserver(BenchmarkObserver):
+    instead = "NVMLObserver has the power of the card; evo-tune --objective energy counts energy"
+
+
+class TegraObserver(BenchmarkObserver):
+    instead = "Tegra's clocks are not read; NVMLObserver has those of a card"
+
+
+class AccuracyObserver(BenchmarkObserver):
+    instead = "errors of each kernel are in the database (checks), evo-elite shows the largest"
+
+
+class RegisterObserver:
+    """"num_regs": the registers of a thread."""
+
+    def observe(self, judged):
+        for result, entry in judged.pairs:
+            result["num_regs"] = entry["evo_tune"]["registers"]
+
+
+class NVMLObserver:
+    """Clocks, temperature and power are the driver's while a kernel was timed; the energy of a
+    launch, in joules, is that power times its median time."""
+
+    def __init__(self, observables=None, device=0, save_all=False, **_):
+        del device, save_all
+        self._observables = list(observables or [_ENERGY])
+        unknown = [one for one in self._observables if one not in (*_OF_THE_CARD, _ENERGY)]
+        if unknown:
+            raise NotSupported(f"NVMLObserver: {', '.join(unknown)} is not supported; allowed are "
+                               + ", ".join([*_OF_THE_CARD, _ENERGY]))
+
+    def observe(self, judged):
+        is_missing = False
+        for result, entry in judged.pairs:
+            card = entry["evo_tune"].get("card") or {}
+            power = _number(card.get("power_w"))
+            figures = {name: _number(card.get(its)) for name, its in _OF_THE_CARD.items()}
+            figures[_ENERGY] = power * result["time"] / 1000
+            result.update({name: figures[name] for name in self._observables})
+            is_missing |= any(math.isnan(figures[name]) for name in self._observables)
+        if is_missing:
+            programs.say("NVMLObserver: what the driver does not tell, and all of a virtual GPU, "
+                         "is nan")
+
+
+class NCUObserver:
+    """Metrics of Nsight Compute, of one launch of each kernel after the search; without a GPU those
+    that the time model knows (docs/profile.md). Others are nan."""
+
+    def __init__(self, metrics=None, device=0, **_):
+        del device
+        self._metrics = list(metrics or [])
+        if not self._metrics:
+            raise NotSupported("NCUObserver: name the metrics: NCUObserver(metrics=[...])")
+
+    def observe(self, judged):
+        file = judged.folder / "kernel_templates" / NAME / "problem.json"
+        before = file.read_text()
+        whys = {}
+        try:
+            for metric in self._metrics:
+                # One by one: what is not known leaves out the others of a gate.
+                gate = {"metrics": {"its": metric}, "require": "its >= 0 || its < 0"}
+                file.write_text(json.dumps({**json.loads(before), "profile": gate}))
+                for result, entry in judged.pairs:
+                    result[metric] = math.nan
+                    if metric not in whys:
+                        result[metric], why = judged.profiled(entry)
+                        whys.update({metric: why} if why else {})
+        finally:
+            file.write_text(before)
+        for why in dict.fromkeys(whys.values()):
+            programs.say(f"NCUObserver: nan: {why}")
+
+
+def _number(value):
+    return math.nan if value is None else float(value)
+
+
+def require_known(observers):
+    for observer in observers or []:
+        if hasattr(observer, "observe"):
+            continue
+        say = getattr(observer, "instead", BenchmarkObserver.instead)
+        raise NotSupported(f"observers: {type(observer).__name__} is not supported; {say}")
+
+
+class Judged:
+    """The results of a run in its folder, each with its entry of the cache file."""
+
+    def __init__(self, folder, device, pairs):
+        self.folder, self.pairs, self._device = folder, pairs, device
+
+    def profiled(self, entry):
+        """The metric "its" of the problem for one configuration; nan and why, where there is none."""
+        space = read_json(self.folder / "search_spaces" / f"{NAME}.json")
+        options = ["--space", f"search_spaces/{NAME}.json", "--device", self._device, "--profile",
+                   "--json", "--allow-programs"]
+        for parameter in space["parameters"]:
+            name = parameter["macro"]
+            options += ["--set", f"{name}={entry[name]}"]
+        done = programs.run("evo-judge", options, self.folder, quiet=True)
+        profile = json.loads(done.stdout).get("profile")
+        if profile is None:
+            lines = [line for line in done.stderr.splitlines() if "profile gate" in line]
+            return math.nan, (lines or ["the profile gate was left out"])[-1].split(": ", 1)[-1]
+        return profile["metrics"]["its"]["value"], None

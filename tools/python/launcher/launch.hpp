@@ -1,0 +1,65 @@
+// A kernel that the Python code chose and loaded, ready to be started again.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "objects.hpp"
+
+namespace evo_python {
+
+/// What the launches of a bundle have in common.
+struct Machine {
+  Machine(const std::string& driver_file, std::string its_folder, std::vector<std::string> names)
+      : driver(driver_file),
+        whereabouts(driver_file),
+        objects(whereabouts),
+        folder(std::move(its_folder)),
+        buffers(std::move(names)) {}
+  /// Null where there is none.
+  [[nodiscard]] CUctx_st* current_context() const {
+    CUctx_st* context = nullptr;
+    return driver.current_context(&context) == 0 ? context : nullptr;
+  }
+
+  evo_tune::detail::Driver driver;
+  Whereabouts whereabouts;
+  Objects objects;
+  std::string folder;
+  std::vector<std::string> buffers;  ///< their names
+};
+
+class Launch {
+ public:
+  /// `arguments`: direction, bytes, alignment, may_overlap, value of each; `steps`: entry, the
+  /// seven sizes, positions of arguments, function. `workspaces`: of a stream, addresses by
+  /// position.
+  Launch(Machine& machine, std::uintptr_t context, nb::handle arguments, nb::handle steps,
+         nb::object workspaces);
+  /// Starts it in its context, whichever is current. False where the Python code has to say what is
+  /// wrong with the buffers. Throws evo_tune::Error where the driver refuses.
+  bool start(std::uintptr_t stream, void* const* buffers);
+
+ private:
+  using Plan = evo_tune::detail::Plan;
+  /// A kernel leaves its workspaces ready for its next launch on the stream; a captured graph has
+  /// its own. Handle 2 is the default stream of each thread.
+  using Queue = std::tuple<std::uintptr_t, std::thread::id, std::uint64_t>;
+  void add_argument(nb::handle its);
+  void add_step(nb::handle its);
+  const Plan& plan_for(std::uintptr_t stream);
+
+  Machine& machine_;
+  CUctx_st* context_;
+  nb::object workspaces_;
+  bool has_workspaces_ = false;
+  std::size_t buffer_count_ = 0;
+  Plan plan_;  ///< without workspaces
+  std::map<Queue, Plan> with_workspaces_;
+};
+
+}  // namespace evo_python
