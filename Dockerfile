@@ -7,4 +7,5 @@ COPY . .
 RUN ./quickstart.sh --help >/dev/null && rm -rf /var/lib/apt/lists/*
 # For the driver of the host, where the container gets a GPU.
 ENV NVIDIA_DRIVER_CAPABILITIES=compute,utility
+ENV PATH=/evo-tune/build/release/bin:$PATH
 ENTRYPOINT ["./quickstart.sh"]

@@ -17,11 +17,11 @@ export EVO_UNITY="${EVO_UNITY-all}"
 (install_packages slurmctld slurmd slurm-client munge openssh-server openssh-client) || say "Without Slurm and sshd: runs over several hosts are tested less."
 setup_and_build ci
 log="build/ci/ctest.log"
-exclude=(-LE wheel)  # .ci/nightly
-nvidia-smi -L >/dev/null 2>&1 || exclude=(-LE 'gpu|wheel')
+exclude=(-LE 'wheel|ray')  # .ci/nightly
+nvidia-smi -L >/dev/null 2>&1 || exclude=(-LE 'gpu|wheel|ray')
 ctest --preset ci -j "$(nproc)" "${exclude[@]}" "$@" 2>&1 | tee "$log"
 status=${PIPESTATUS[0]}
-[ "${exclude[1]}" = wheel ] || say "Skipped: the tests labelled gpu ($(ctest --preset ci -N -L gpu | grep -c 'Test *#')): this machine has no CUDA GPU."
+[ "${exclude[1]}" = 'wheel|ray' ] || say "Skipped: the tests labelled gpu ($(ctest --preset ci -N -L gpu | grep -c 'Test *#')): this machine has no CUDA GPU."
 skipped="$(grep -cE 'Skipped' "$log")"
 [ "$skipped" -eq 0 ] || { say "Skipped by themselves, with their reasons:"; grep -hE '\*\*\*Skipped' "$log" | sort -u | head -n 40 >&2; }
 exit "$status"

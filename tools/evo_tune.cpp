@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -289,6 +290,13 @@ ExitCode tune(const TuneOptions& options) {
   }
 }
 
+/// Those of other hosts come later; a run's window is fixed at its start.
+std::size_t compilers_of(const TuneOptions& options) {
+  constexpr std::size_t kElsewhere = 64;
+  const std::size_t here = options.session.job_count();
+  return options.session.remote.wants_workers() ? std::max(here, kElsewhere) : here;
+}
+
 ExitCode run(int argc, char** argv) {
   TuneOptions options;
   CLI::App app(kTuneDescription);
@@ -301,7 +309,7 @@ ExitCode run(int argc, char** argv) {
     options.tuner.window =
         app.count("--children") > 0
             ? options.tuner.children
-            : default_window(options.session.job_count(), strategy_learns(options.tuner.strategy));
+            : default_window(compilers_of(options), strategy_learns(options.tuner.strategy));
   }
   if (app.count("--resume") > 0) {
     options.resume = Resumption{options.resume_run, options.db, {}};

@@ -1,12 +1,14 @@
 #include "tools/worker_host_options.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <string>
 #include <thread>
 
 #include "engine/core/error.hpp"
 #include "engine/worker/process.hpp"
 #include "engine/worker/run_key.hpp"
+#include "engine/worker/survey.hpp"
 
 namespace evo {
 namespace {
@@ -46,6 +48,28 @@ std::size_t job_count(const std::string& text) {
                    ", or all: one for each core");
 }
 
+/// "auto" is never a virtual GPU here: the first worker decides the model of a run. A task that a
+/// launcher starts for a GPU has that one; a host lends all.
+std::vector<std::string> real_devices(std::vector<std::string> devices, bool is_host,
+                                      const std::filesystem::path& program) {
+  const auto automatic = std::ranges::find(devices, "auto");
+  if (automatic == devices.end()) return devices;
+  if (!is_host) {
+    *automatic = "cuda:0";
+    return devices;
+  }
+  const CudaFacts facts = survey_cuda(program);
+  devices.clear();
+  for (const CudaCard& card : facts.cards) {
+    devices.push_back("cuda:" + std::to_string(card.ordinal));
+  }
+  if (devices.empty()) {
+    std::fprintf(stderr, "evo-worker: no GPU on %s%s%s; it lends compilers only\n",
+                 host_name().c_str(), facts.failure.empty() ? "" : ": ", facts.failure.c_str());
+  }
+  return devices;
+}
+
 }  // namespace
 
 std::optional<AgentOptions> worker_host_options(std::span<char* const> arguments) {
@@ -77,11 +101,12 @@ std::optional<AgentOptions> worker_host_options(std::span<char* const> arguments
     }
   }
   if (words[1] == "device" && options.devices.empty()) options.devices = {"auto"};
+  options.program = worker_program();
+  options.devices = real_devices(std::move(options.devices), words[1] == "host", options.program);
   if (options.devices.empty() && options.compilers == 0) {
     throw InputError("evo-worker host: no worker: --device ID or --jobs N is needed");
   }
   options.key = takes_standard_input ? key_of_standard_input() : key_of_environment();
-  options.program = worker_program();
   options.version = EVO_VERSION;
   return options;
 }

@@ -21,12 +21,21 @@ std::string refusal_of_slice(const DeviceInfo& info) {
          "MIG there, or lend the host's compilers only";
 }
 
+/// A host that answers with nonsense is broken, and not this program.
+Task<> answered(Task<> step) {
+  try {
+    co_await std::move(step);
+  } catch (const nlohmann::json::exception& error) {
+    throw MissingError(std::string("it sends no valid message: ") + error.what());
+  }
+}
+
 /// Its device, opened.
 Task<std::unique_ptr<DeviceClient>> opened(EventLoop& loop, std::shared_ptr<RemoteHost> host,
                                            WorkforceOptions options) {
   auto client = std::make_unique<DeviceClient>(loop, host, host->identity().device,
                                                options.step_limit, options.on_event);
-  co_await client->open();
+  co_await answered(client->open());
   const std::string refusal = refusal_of_slice(client->info());
   if (!refusal.empty()) throw MissingError(refusal);
   co_return client;
@@ -94,11 +103,21 @@ void Workforce::go_on() {
   loop_.spawn(end_without_devices());
 }
 
+/// As the gate has it. Without a gateway the run ends as interrupted.
+std::optional<WorkerGate::Notice> Workforce::next_notice() {
+  try {
+    return gate_.take();
+  } catch (const MissingError& error) {
+    tell(options_, "gateway lost", error.what());
+    throw Interrupted(false);
+  }
+}
+
 Task<> Workforce::take_all() {
   const AtEnd over([this] { --going_; });
   for (auto& host : std::exchange(early_, {})) loop_.spawn(take(std::move(host)));
   while (true) {
-    const auto notice = gate_.take();
+    const auto notice = next_notice();
     if (!notice) {
       co_await loop_.wait(gate_.interest(), SteadyTime::max());
     } else if (const auto* refused = std::get_if<WorkerGate::Refused>(&*notice)) {
@@ -130,9 +149,13 @@ Task<> Workforce::take_device(std::shared_ptr<RemoteHost> host) {
   std::string why;
   try {
     std::unique_ptr<DeviceClient> client = co_await opened(loop_, host, options_);
+    take_out_former(*host);
     why = refusal_of(client->info());
     if (why.empty()) {
-      co_await client->set_up(setup_);
+      co_await answered(client->set_up(setup_));
+      why = refusal_of(client->info());  // another one may have come meanwhile
+    }
+    if (why.empty()) {
       members_.push_back({host, devices_.add(std::move(client))});
       tell(options_, "worker joined", "device worker on " + host->identity().name());
     }
@@ -142,8 +165,23 @@ Task<> Workforce::take_device(std::shared_ptr<RemoteHost> host) {
   if (!why.empty()) refuse(options_, *host, why);
 }
 
-/// Comparisons hold between devices of one model.
+/// A worker whose connection was lost may be back before the gateway has noticed.
+void Workforce::take_out_former(const RemoteHost& host) {
+  const auto former = std::ranges::find_if(members_, [&](const Member& one) {
+    return one.host->identity().nonce == host.identity().nonce;
+  });
+  if (former == members_.end()) return;
+  devices_.leave(former->device);
+  members_.erase(former);
+}
+
+/// Comparisons hold between devices of one model, and times where a GPU has one worker.
 std::string Workforce::refusal_of(const DeviceInfo& info) const {
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    if (info.uuid.empty() || devices_.is_lost(i) || devices_.info(i).uuid != info.uuid) continue;
+    return "its GPU " + info.uuid + " is in this run already, lent by " + devices_.place(i).host +
+           ": give each worker a GPU of its own, by CUDA_VISIBLE_DEVICES or --device cuda:N";
+  }
   const DeviceInfo& ours = devices_.info();
   if (info.name == ours.name && info.time_kind == ours.time_kind) return {};
   const auto text = [](const DeviceInfo& one) {

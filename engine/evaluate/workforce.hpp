@@ -49,11 +49,13 @@ class Workforce {
     std::size_t device = 0;
   };
 
+  [[nodiscard]] std::optional<WorkerGate::Notice> next_notice();
   Task<> take_all();
   Task<> take(std::shared_ptr<RemoteHost> host);
   Task<> take_device(std::shared_ptr<RemoteHost> host);
   Task<> end_without_devices();
   void take_out(const WorkerGate::Left& left);
+  void take_out_former(const RemoteHost& host);
   [[nodiscard]] std::string refusal_of(const DeviceInfo& info) const;
 
   EventLoop& loop_;

@@ -53,6 +53,7 @@ class Agent {
       if (outcome == Outcome::kDismissed) return 0;
       if (outcome == Outcome::kRefused) return static_cast<int>(ExitCode::kBadInput);
       if (is_welcome_) deadline = last_sign_ + kGiveUpAfter;
+      std::this_thread::sleep_for(kBetweenDials);
     }
   }
 
@@ -78,7 +79,7 @@ class Agent {
       while (true) {
         if (const auto outcome = take_all(wire)) return *outcome;
         give_all(wire);
-        if (!wire.is_open()) return lost();
+        if (!wire.is_open()) return lost(wire);
         if (Clock::now() > (is_welcome_ ? last_sign_ + kLease : deadline)) return Outcome::kLost;
         if (is_welcome_ && Clock::now() > last_beat_ + kBeatEvery) {
           (void)wire.send({{"beat", 1}}, FrameKind::kControl);
@@ -92,8 +93,8 @@ class Agent {
     }
   }
 
-  Outcome lost() const {
-    if (is_welcome_) return Outcome::kLost;
+  Outcome lost(const FrameStream& wire) const {
+    if (!wire.was_refused()) return Outcome::kLost;
     tell("the coordinator does not let it in: is this the key of the run?");
     return Outcome::kRefused;
   }
@@ -128,7 +129,10 @@ class Agent {
           WorkerLimits{order.at("memory_bytes").get<std::uint64_t>(),
                        order.at("writes_files").get<bool>(), order.at("gives_way").get<bool>()});
     }
-    if (op == "finish" && process_) process_->end_writing();
+    if (op == "finish" && process_) {
+      process_->finish(std::chrono::milliseconds(order.at("limit_ms").get<int>()));
+      end_process(wire);
+    }
     if (op == "kill" && process_) end_process(wire);
     if (op == "time") {
       const std::int64_t time_ns = process_ ? process_->processor_time().count() : 0;

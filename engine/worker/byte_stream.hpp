@@ -23,6 +23,8 @@ class ByteStream {
   [[nodiscard]] virtual pollfd interest(bool writes) const = 0;
   /// Says that nothing more comes.
   virtual void end_writing() = 0;
+  /// Whether the other side said that it does not take this caller, as opposed to having ended.
+  [[nodiscard]] virtual bool was_refused() const { return false; }
 };
 
 /// A socket of this machine.

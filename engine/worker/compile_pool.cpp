@@ -1,6 +1,7 @@
 #include "engine/worker/compile_pool.hpp"
 
 #include <algorithm>
+#include <ranges>
 
 #include "engine/core/at_end.hpp"
 #include "engine/core/error.hpp"
@@ -18,6 +19,15 @@ constexpr std::uint64_t kMoreAlone = 2;
 
 /// For the rest of an answer whose beginning is there.
 constexpr std::chrono::seconds kRestOfAnswer{5};
+
+/// What its machine lacks, in the answer of a process that could not compile; empty where it could.
+std::string complaint_in(const nlohmann::json& reply) {
+  if (reply.contains("missing_folder")) {
+    return "it has no folder " + reply.at("missing_folder").get<std::string>() +
+           ", in which the kernel includes files";
+  }
+  return reply.value("error", std::string());
+}
 
 }  // namespace
 
@@ -94,13 +104,21 @@ Task<> CompilePool::add(std::shared_ptr<WorkerHost> host, std::uint64_t memory_b
     if (reply) refusal = refusal_of(slot, *reply);
   } catch (const Error& error) {
     refusal = error.what();
+  } catch (const nlohmann::json::exception& error) {
+    refusal = std::string("it sends no valid message: ") + error.what();
   }
   if (!refusal.empty()) {
-    tell("worker refused", "compile worker on " + slot.host->name() + ": " + refusal);
+    send_away(slot, refusal);
     co_return;
   }
   slots_.push_back(std::move(slot));
   wake_next();
+}
+
+/// Nothing is asked of that host any more, and nothing waits for it.
+void CompilePool::send_away(const Slot& slot, const std::string& why) const {
+  tell("worker refused", "compile worker on " + slot.host->name() + ": " + why);
+  slot.host->leave();
 }
 
 std::size_t CompilePool::in_flight() const {
@@ -110,10 +128,10 @@ std::size_t CompilePool::in_flight() const {
 /// A host that is lost says nothing of the kernel: it goes elsewhere. One that took several hosts
 /// down is not believed any more.
 Task<std::variant<CompilePool::Finished, CompilePool::Failed>> CompilePool::attempt_anywhere(
-    const CompileRequest& request, bool retried, bool alone) {
+    const CompileRequest& request, bool retried, Needs needs) {
   constexpr int kMostHosts = 5;
   for (int hosts = 1;; ++hosts) {
-    std::variant<Finished, Failed> result = co_await attempt(request, retried, alone);
+    std::variant<Finished, Failed> result = co_await attempt(request, retried, needs);
     const auto* failed = std::get_if<Failed>(&result);
     if (failed == nullptr || !failed->lost_host || hosts == kMostHosts) co_return result;
     tell("compilation repeated", failed->failure.reason + "; it goes elsewhere");
@@ -122,11 +140,12 @@ Task<std::variant<CompilePool::Finished, CompilePool::Failed>> CompilePool::atte
 }
 
 Task<CompilePool::Finished> CompilePool::compile(CompileRequest request) {
-  std::variant<Finished, Failed> result = co_await attempt_anywhere(request, false, false);
+  std::variant<Finished, Failed> result = co_await attempt_anywhere(request, false, {});
   if (auto* finished = std::get_if<Finished>(&result)) co_return std::move(*finished);
   const Failed first = std::get<Failed>(std::move(result));
   tell("compilation repeated", first.failure.reason + "; tried once more");
-  result = co_await attempt_anywhere(request, true, first.needs_all);
+  const Needs needs{true, first.needs_all};
+  result = co_await attempt_anywhere(request, true, needs);
   if (auto* finished = std::get_if<Finished>(&result)) co_return std::move(*finished);
   CompilerFailure failure = std::get<Failed>(std::move(result)).failure;
   if (failure.kind == CompilerFailure::Kind::kOutOfMemory) {
@@ -135,33 +154,53 @@ Task<CompilePool::Finished> CompilePool::compile(CompileRequest request) {
   co_return Finished{outcome_of(std::move(failure)), false};
 }
 
-/// The first on this machine: a retry there depends on no network. Null when all are taken.
-CompilePool::Slot* CompilePool::free_slot() {
-  const auto found = std::ranges::find_if(slots_, &Slot::is_free);
-  return found != slots_.end() ? &*found : nullptr;
-}
-
-bool CompilePool::may_start(bool alone) {
+/// A free one, of this machine first. `spares_home`: another job waits for this machine.
+CompilePool::Slot* CompilePool::slot_for(const Needs& needs, bool spares_home) {
+  const auto home = slots_ | std::views::take(static_cast<std::ptrdiff_t>(options_.jobs));
+  const bool home_is_taken = std::ranges::any_of(home, &Slot::is_taken);
   const bool one_is_alone =
-      std::ranges::any_of(slots_, [](const Slot& slot) { return slot.is_taken && slot.is_alone; });
-  return !one_is_alone && free_slot() != nullptr && (!alone || in_flight() == 0);
+      std::ranges::any_of(home, [](const Slot& slot) { return slot.is_taken && slot.is_alone; });
+  if (!spares_home && !one_is_alone && (!needs.alone || !home_is_taken)) {
+    const auto found = std::ranges::find_if(home, &Slot::is_free);
+    if (found != home.end()) return &*found;
+  }
+  if (needs.at_home) return nullptr;
+  const auto others = slots_ | std::views::drop(static_cast<std::ptrdiff_t>(options_.jobs));
+  const auto found = std::ranges::find_if(others, &Slot::is_free);
+  return found != others.end() ? &*found : nullptr;
 }
 
-Task<CompilePool::Slot*> CompilePool::take_slot(bool alone, bool first) {
-  if (!queue_.empty() || !may_start(alone)) {
+/// Whose turn it is, and the slot. A job that waits for this machine holds up no other host.
+std::pair<Event*, CompilePool::Slot*> CompilePool::next_in_queue() {
+  bool spares_home = false;
+  for (const Waiting& one : queue_) {
+    if (Slot* slot = slot_for(one.needs, spares_home)) return {one.turn, slot};
+    if (!one.needs.at_home) break;
+    spares_home = true;
+  }
+  return {nullptr, nullptr};
+}
+
+Task<CompilePool::Slot*> CompilePool::take_slot(Needs needs, bool first) {
+  Slot* slot = queue_.empty() ? slot_for(needs, false) : nullptr;
+  if (slot == nullptr) {
     Event turn(loop_);
     const auto place = first ? queue_.begin() : queue_.end();
-    queue_.insert(place, {alone, &turn});
+    queue_.insert(place, {needs, &turn});
     const AtEnd leave(
         [&] { std::erase_if(queue_, [&](const Waiting& one) { return one.turn == &turn; }); });
-    while (queue_.front().turn != &turn || !may_start(alone)) {
-      wake_next();  // another one has come to the front since
-      co_await turn.wait();
+    while (slot == nullptr) {
+      const auto [whose, free] = next_in_queue();
+      if (whose == &turn) {
+        slot = free;
+      } else {
+        if (whose != nullptr) whose->notify();  // it has come to the front since
+        co_await turn.wait();
+      }
     }
   }
-  Slot* slot = free_slot();
   slot->is_taken = true;
-  slot->is_alone = alone;
+  slot->is_alone = needs.alone;
   co_return slot;
 }
 
@@ -171,7 +210,7 @@ void CompilePool::give_back(Slot& slot) {
 }
 
 void CompilePool::wake_next() {
-  if (!queue_.empty() && may_start(queue_.front().alone)) queue_.front().turn->notify();
+  if (Event* turn = next_in_queue().first) turn->notify();
 }
 
 void CompilePool::prepare(Slot& slot, bool afresh, bool alone) {
@@ -199,8 +238,8 @@ bool CompilePool::send(Slot& slot, const CompileRequest& request) {
 }
 
 Task<std::variant<CompilePool::Finished, CompilePool::Failed>> CompilePool::attempt(
-    const CompileRequest& request, bool retried, bool alone) {
-  Slot& slot = *co_await take_slot(alone, retried);
+    const CompileRequest& request, bool retried, Needs needs) {
+  Slot& slot = *co_await take_slot(needs, retried);
   const Taken taken(*this, slot);
   wake_next();
   Attempt attempt{loop_.now()};
@@ -210,7 +249,7 @@ Task<std::variant<CompilePool::Finished, CompilePool::Failed>> CompilePool::atte
     if (!is_answered) slot.process.reset();
   });
   try {
-    prepare(slot, retried, alone);
+    prepare(slot, retried, needs.alone);
   } catch (const MissingError& error) {
     if (!slot.host->is_gone()) throw;
     co_return Failed{{CompilerFailure::Kind::kInternal, error.what()}, false, true};
@@ -266,14 +305,14 @@ std::optional<std::variant<CompilePool::Finished, CompilePool::Failed>> CompileP
 
 std::variant<CompilePool::Finished, CompilePool::Failed> CompilePool::result_of(
     Slot& slot, const nlohmann::json& reply) {
-  if (reply.contains("missing_folder")) {
-    const std::string why = "worker on " + slot.host->name() + " has no folder " +
-                            reply.at("missing_folder").get<std::string>();
-    tell("worker refused", "compile " + why + ", in which the kernel includes files");
-    slot.host->leave();
-    return Failed{{CompilerFailure::Kind::kInternal, "the compile " + why}, false, true};
+  if (const std::string why = complaint_in(reply); !why.empty()) {
+    if (slot.host->name().empty()) throw MissingError(why);
+    send_away(slot, why);  // the other compilers may do it
+    return Failed{{CompilerFailure::Kind::kInternal,
+                   "the compile worker on " + slot.host->name() + " cannot work: " + why},
+                  false,
+                  true};
   }
-  if (reply.contains("error")) throw MissingError(reply.at("error").get<std::string>());
   if (reply.contains("out_of_memory")) {
     return Failed{{CompilerFailure::Kind::kOutOfMemory, "no memory left"}, true};
   }

@@ -26,13 +26,14 @@ struct CompilePoolOptions {
 /// Compiles in several processes at once, each with a deadline and a limit of memory: a compiler
 /// that crashes or hangs costs one candidate.
 ///
-/// A failure that need not be the kernel's is tried once more, in a fresh process: the compiler was
-/// killed by somebody else, crashed, or reported an error of its own. After it crashed or ran out
-/// of memory, it runs alone and with twice the memory: some compilers end themselves where memory
-/// is short. Only then is the kernel rejected, and nothing of that is kept as the kernel's.
+/// A failure that need not be the kernel's is tried once more, in a fresh process of this machine:
+/// the compiler was killed by somebody else, crashed, or reported an error of its own. After it
+/// crashed or ran out of memory, it runs alone here and with twice the memory: some compilers end
+/// themselves where memory is short. Only then is the kernel rejected, and nothing of that is kept
+/// as the kernel's.
 ///
 /// Processes may run on other hosts, which come and go. A host that is lost costs the kernel
-/// nothing but another attempt elsewhere.
+/// nothing but another attempt elsewhere, and a broken one cannot reject it.
 class CompilePool final : public CompileService {
  public:
   /// Starts processes on demand. `loop` must outlive the pool.
@@ -71,21 +72,31 @@ class CompilePool final : public CompileService {
     bool needs_all = false;  ///< the next attempt runs alone, with more memory
     bool lost_host = false;  ///< nothing was found out about the kernel
   };
+  /// Where a job may run.
+  struct Needs {
+    bool at_home = false;  ///< on this machine
+    bool alone = false;    ///< there, with nothing beside it
+  };
+  struct Waiting {
+    Needs needs;
+    Event* turn = nullptr;
+  };
   /// A slot for as long as this lives.
   class Taken;
 
   Task<std::variant<Finished, Failed>> attempt_anywhere(const CompileRequest& request, bool retried,
-                                                        bool alone);
+                                                        Needs needs);
   [[nodiscard]] std::string refusal_of(const Slot& slot, const nlohmann::json& reply) const;
-  [[nodiscard]] Slot* free_slot();
-  Task<Slot*> take_slot(bool alone, bool first);
+  void send_away(const Slot& slot, const std::string& why) const;
+  [[nodiscard]] Slot* slot_for(const Needs& needs, bool spares_home);
+  [[nodiscard]] std::pair<Event*, Slot*> next_in_queue();
+  Task<Slot*> take_slot(Needs needs, bool first);
   void give_back(Slot& slot);
   void wake_next();
-  [[nodiscard]] bool may_start(bool alone);
   void prepare(Slot& slot, bool afresh, bool alone);
   [[nodiscard]] static bool send(Slot& slot, const CompileRequest& request);
   Task<std::variant<Finished, Failed>> attempt(const CompileRequest& request, bool retried,
-                                               bool alone);
+                                               Needs needs);
   [[nodiscard]] bool is_late(Slot& slot, Attempt& attempt) const;
   [[nodiscard]] std::optional<std::variant<Finished, Failed>> look_at(Slot& slot, Attempt& attempt);
   [[nodiscard]] std::variant<Finished, Failed> result_of(Slot& slot, const nlohmann::json& reply);
@@ -95,11 +106,7 @@ class CompilePool final : public CompileService {
 
   EventLoop& loop_;
   CompilePoolOptions options_;
-  std::deque<Slot> slots_;  ///< grows; nothing moves
-  struct Waiting {
-    bool alone = false;
-    Event* turn = nullptr;
-  };
+  std::deque<Slot> slots_;     ///< those of this machine first; grows; nothing moves
   std::deque<Waiting> queue_;  ///< oldest first, repeated jobs before all others
   std::string version_;
 };

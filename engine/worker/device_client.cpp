@@ -269,10 +269,14 @@ std::optional<nlohmann::json> DeviceClient::next_message() {
 
 /// Nothing while the worker is busy and gives signs of life.
 std::optional<std::variant<nlohmann::json, DeviceClient::Lost>> DeviceClient::take_message() {
-  while (auto message = next_message()) {
-    last_sign_ = loop_.now();
-    if (!message->contains("progress")) return answer_of(*std::move(message));
-    step_ = message->at("progress").get<std::string>();
+  try {
+    while (auto message = next_message()) {
+      last_sign_ = loop_.now();
+      if (!message->contains("progress")) return answer_of(*std::move(message));
+      step_ = message->at("progress").get<std::string>();
+    }
+  } catch (const nlohmann::json::exception&) {
+    return Lost{kNoMessage};
   }
   if (process_->is_open() && loop_.now() < last_sign_ + step_limit_) return std::nullopt;
   return take_ending();

@@ -45,6 +45,7 @@ class FrameStream {
   /// Says that nothing more comes, once all that is waiting has gone out.
   void end_writing() { bytes_->end_writing(); }
   void write_waiting();
+  [[nodiscard]] bool was_refused() const { return bytes_->was_refused(); }
 
  private:
   std::unique_ptr<ByteStream> bytes_;

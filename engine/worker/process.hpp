@@ -42,7 +42,6 @@ class WorkerProcess final : public WorkerChannel {
     return frames_.poll_frame();
   }
   [[nodiscard]] std::size_t waiting_bytes() const { return frames_.waiting_bytes(); }
-  void end_writing() { frames_.end_writing(); }
 
  private:
   WorkerProcess(const std::filesystem::path& program, const std::vector<std::string>& arguments,

@@ -7,7 +7,7 @@
 namespace evo {
 namespace {
 
-/// For an answer from another host that does its part at once.
+/// For an answer of an agent that does its part at once.
 constexpr std::chrono::milliseconds kAnswerLimit{2000};
 
 }  // namespace
@@ -59,24 +59,26 @@ class RemoteProcess final : public WorkerChannel {
   }
 
   void finish(std::chrono::milliseconds limit) override {
-    order({{"op", "finish"}});
-    (void)wait_until([this] { return ended_.has_value(); }, limit);
-    kill();
+    (void)end_by({{"op", "finish"}, {"limit_ms", limit.count()}});
   }
 
-  Ending kill() override {
+  Ending kill() override { return end_by({{"op", "kill"}}); }
+
+ private:
+  /// Does not wait for the other host, which may hang.
+  Ending end_by(const nlohmann::json& what) {
     is_killed_ = true;
-    if (!ended_) {
-      order({{"op", "kill"}});
-      if (!wait_until([this] { return ended_.has_value(); }, kAnswerLimit)) {
-        host_->leave();
-        lose();
-      }
+    if (ended_) return *ended_;
+    if (host_->is_gone()) {
+      lose();
+    } else {
+      order(what);
+      ++host_->endings_owed_;
+      ended_ = Ending{false, "it was killed", -1};
     }
     return *ended_;
   }
 
- private:
   void order(const nlohmann::json& what) {
     if (host_->frames_) (void)host_->frames_->send(what, FrameKind::kControl);
   }
@@ -84,6 +86,10 @@ class RemoteProcess final : public WorkerChannel {
   void lose() { ended_ = Ending{true, "the connection to " + host_->name() + " was lost", -1}; }
 
   void take(const nlohmann::json& control) {
+    if (host_->endings_owed_ > 0) {  // of a process before this one
+      if (control.contains("ended")) --host_->endings_owed_;
+      return;
+    }
     if (control.contains("time_ns")) {
       time_ = std::chrono::nanoseconds(control.at("time_ns").get<std::int64_t>());
     }
@@ -93,6 +99,16 @@ class RemoteProcess final : public WorkerChannel {
                     how.at("exit_code").get<int>()};
   }
 
+  /// A host whose agent talks nonsense is sent away: the process there says nothing of it.
+  void obey(std::span<const std::uint8_t> frame) {
+    try {
+      take(decode_frame(frame));
+    } catch (const std::exception&) {
+      host_->leave();
+      lose();
+    }
+  }
+
   [[nodiscard]] std::optional<nlohmann::json> read() {
     while (!ended_) {
       const auto frame = host_->frames_ ? host_->frames_->poll_frame() : std::nullopt;
@@ -100,9 +116,11 @@ class RemoteProcess final : public WorkerChannel {
         if (!host_->frames_ || !host_->frames_->is_open()) lose();
         return std::nullopt;
       }
-      nlohmann::json message = decode_frame(*frame);
-      if (kind_of(*frame) == FrameKind::kMessage) return message;
-      take(message);
+      if (kind_of(*frame) == FrameKind::kControl) {
+        obey(*frame);
+      } else if (host_->endings_owed_ == 0) {
+        return decode_frame(*frame);
+      }
     }
     return std::nullopt;
   }

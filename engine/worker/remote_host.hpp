@@ -32,6 +32,7 @@ class RemoteHost final : public WorkerHost, public std::enable_shared_from_this<
   WorkerIdentity identity_;
   std::unique_ptr<FrameStream> frames_;  ///< null once it was sent away
   bool has_left_ = false;
+  int endings_owed_ = 0;  ///< processes that were told to end, and whose end was not yet reported
 };
 
 }  // namespace evo

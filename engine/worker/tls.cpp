@@ -90,17 +90,29 @@ class TlsStream final : public ByteStream {
 
   void end_writing() override { (void)SSL_shutdown(connection_); }
 
+  [[nodiscard]] bool was_refused() const override { return was_refused_; }
+
  private:
   /// Nothing when the connection is over.
   std::optional<std::size_t> wants_more(int result, int& events) {
     const int error = SSL_get_error(connection_, result);
-    if (error != SSL_ERROR_WANT_READ && error != SSL_ERROR_WANT_WRITE) return std::nullopt;
+    if (error != SSL_ERROR_WANT_READ && error != SSL_ERROR_WANT_WRITE) {
+      was_refused_ = was_refused_ || is_alert_of_handshake(error);
+      return std::nullopt;
+    }
     events = error == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT;
     return 0;
   }
 
+  /// A handshake that is cut off ends without an alert.
+  [[nodiscard]] bool is_alert_of_handshake(int error) const {
+    return error == SSL_ERROR_SSL && SSL_is_init_finished(connection_) == 0 &&
+           ERR_GET_REASON(ERR_peek_error()) > SSL_AD_REASON_OFFSET;
+  }
+
   SSL* connection_;
   FileDescriptor socket_;
+  bool was_refused_ = false;
   int reads_want_ = POLLIN;
   int writes_want_ = POLLOUT;
 };

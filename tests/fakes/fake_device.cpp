@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "engine/core/environment.hpp"
 #include "engine/core/error.hpp"
 #include "engine/device/guard.hpp"
 #include "engine/device/launch_steps.hpp"
@@ -22,6 +23,7 @@ DeviceInfo fake_info(TimeKind kind) {
   info.peak_tflops = 100;
   info.peak_bandwidth_gbs = 1000;
   info.driver = "fake 1.0";
+  info.uuid = environment_variable("EVO_FAKE_UUID").value_or("");
   return info;
 }
 

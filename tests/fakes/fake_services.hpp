@@ -33,7 +33,7 @@ class FakeLoop final : public EventLoop {
 
 /// Compiles as FakeCompiler does, `jobs` in parallel. Durations are drawn from `seed`, so that the
 /// order of completion depends on it.
-class FakeCompileService final : public CompileService {
+class FakeCompileService : public CompileService {
  public:
   FakeCompileService(FakeLoop& loop, std::size_t jobs, std::uint64_t seed)
       : loop_(loop), jobs_(jobs), seed_(seed), freed_(loop) {}

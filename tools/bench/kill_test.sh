@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
-# Kills evo-tune, its compilers and the device worker with kill -9 at random instants. Every run
-# must give the same result as an undisturbed one.
+# Kills evo-tune, its compilers and the device worker with kill -9 at random instants, then every
+# part of a run over two hosts: coordinator, gateway, hosts, agents and their processes. Every run
+# must end as an undisturbed one does, and nothing that was stored may be lost.
 # Usage: tools/bench/kill_test.sh [kills of each, default 200] [seed, default 1]
 set -eu
 cd "$(dirname "$0")/../.."
+bin="${EVO_BIN:-build/ci/bin}"
 for victim in coordinator compile device; do
-  "${EVO_BIN:-build/ci/bin}/kill-run" --victim "$victim" --kills "${1:-200}" --seed "${2:-1}" | tail -n 1
+  "$bin/kill-run" --victim "$victim" --kills "${1:-200}" --seed "${2:-1}" | tail -n 1
 done
+EVO_KILLS="${1:-200}" EVO_KILLS_SEED="${2:-1}" python3 tests/cluster/kills_test.py "$bin"

@@ -65,7 +65,7 @@ void RemoteOptions::open(Services& services, double step_seconds, const EventSin
       std::make_unique<WorkerGate>(own_worker(), listen.empty() ? "0.0.0.0:0" : listen, key);
   const EventSink tell = [on_event](const std::string& kind, const std::string& text) {
     // Logged, because users may look for the reason.
-    if (kind == "worker refused" || kind == "no device left") {
+    if (kind == "worker refused" || kind == "no device left" || kind == "gateway lost") {
       fmt::print(stderr, "evo-tune: {}: {}\n", kind, text);
     }
     on_event(kind, text);

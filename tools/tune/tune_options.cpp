@@ -43,7 +43,7 @@ void declare(CLI::App& app, TuneOptions& options) {
       ->transform(whole_number(1, 10000));
   app.add_option("--window", options.tuner.window,
                  "candidates in flight (default: --children if given, else twice --jobs, "
-                 "8 to 32; without learning eight times)")
+                 "8 to 32; without learning eight times; with workers on other hosts 32, or 512)")
       ->transform(whole_number(1, 10000));
   app.add_option("--elite", options.tuner.elite, "kernels kept")
       ->capture_default_str()

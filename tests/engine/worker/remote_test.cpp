@@ -1,129 +1,16 @@
 // Workers on another host: the real gateway and the real agents of evo-worker over the loopback,
 // with the fake compiler and the fake device.
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-
-#include <fstream>
-#include <thread>
-
 #include "engine/core/error.hpp"
-#include "engine/core/json_reader.hpp"
-#include "engine/core/random.hpp"
-#include "engine/worker/compile_pool.hpp"
-#include "engine/worker/device_client.hpp"
-#include "engine/worker/host_port.hpp"
-#include "engine/worker/run_key.hpp"
-#include "engine/worker/session_messages.hpp"
-#include "engine/worker/tls.hpp"
-#include "engine/worker/worker_gate.hpp"
 #include "tests/db/sample.hpp"
-#include "tests/fakes/fake_program.hpp"
+#include "tests/engine/worker/remote_fixture.hpp"
 
-namespace evo {
+namespace evo::remote {
 namespace {
 
 using testing::HasSubstr;
 using Milliseconds = std::chrono::milliseconds;
 using std::chrono::steady_clock;
-
-std::filesystem::path program(const std::string& name) {
-  return std::filesystem::read_symlink("/proc/self/exe").parent_path() / name;
-}
-
-/// A child process that acts as another host.
-class Lent {
- public:
-  Lent(std::vector<std::string> words, const std::string& key) {
-    process_ = fork();
-    if (process_ != 0) return;
-    setenv(kKeyVariable, key.c_str(), 1);
-    setenv("EVO_WORKER", program("fake-worker").c_str(), 1);
-    setenv("EVO_HOST_NAME", "node1", 1);
-    words.insert(words.begin(), program("evo-worker"));
-    std::vector<char*> pointers;
-    for (std::string& word : words) pointers.push_back(word.data());
-    pointers.push_back(nullptr);
-    execv(pointers[0], pointers.data());
-    _exit(127);
-  }
-  ~Lent() {
-    if (process_ > 0) {
-      kill(process_, SIGKILL);
-      (void)exit_code();
-    }
-  }
-  Lent(const Lent&) = delete;
-  Lent& operator=(const Lent&) = delete;
-
-  /// Waits for the end.
-  int exit_code() {
-    int status = 0;
-    waitpid(process_, &status, 0);
-    process_ = -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  }
-
- private:
-  pid_t process_ = -1;
-};
-
-class RemoteTest : public testing::Test {
- protected:
-  ~RemoteTest() override { loop_.end_all(); }
-
-  WorkerGate::Notice next() {
-    for (int i = 0; i < 300; ++i) {
-      if (auto notice = gate_->take()) return *std::move(notice);
-      pollfd entry = gate_->interest();
-      ::poll(&entry, 1, 100);
-    }
-    throw std::runtime_error("nothing happened");
-  }
-  /// The next worker that joins.
-  std::shared_ptr<RemoteHost> joined() { return std::get<WorkerGate::Joined>(next()).host; }
-  std::string refused() { return std::get<WorkerGate::Refused>(next()).text; }
-  std::unique_ptr<Lent> lend(std::vector<std::string> words) {
-    words.insert(words.end(), {"--connect", gate_->address()});
-    return std::make_unique<Lent>(std::move(words), key_);
-  }
-  std::unique_ptr<ByteStream> dial(const std::string& key) {
-    stranger_.emplace(TlsSide::kClient, key_bytes(key, "key"));
-    return stranger_->over(connect_to(parse_host_port("", gate_->address()), 5000));
-  }
-
-  SystemLoop loop_;
-  std::string key_ = make_run_key();
-  std::optional<WorkerGate> gate_{std::in_place, program("evo-worker"), "127.0.0.1:0", key_};
-  std::optional<TlsContext> stranger_;
-};
-
-KernelUnderTest kernel(const std::string& bug) {
-  const fake::Program planted{"planted", {{"BUG", bug}}};
-  return {"key of " + bug,
-          {to_ptx(planted), "", {"planted"}},
-          {{"THREADS", 128}, {"ITEMS", 2}},
-          {"mission"}};
-}
-
-SessionSetup planted_setup() {
-  const std::filesystem::path folder =
-      std::filesystem::path(EVO_SOURCE_DIR) / "tests/planted/kernel_templates/planted";
-  SessionSetup setup;
-  setup.problem_text = read_text_file(folder / "problem.json");
-  setup.problem_folder = folder.string();
-  setup.template_name = "planted";
-  setup.reference = {fake::to_ptx({"planted_reference", {}}), "", {"planted_reference"}};
-  setup.check_seed = 11;
-  return setup;
-}
-
-CompileRequest request(const std::string& bug, int tag = 0) {
-  return {{"k.cu", "", {}}, {"k"}, "sm_90", {"-DBUG=" + bug, "-DTAG=" + std::to_string(tag)}};
-}
 
 TEST_F(RemoteTest, ADeviceChecksTimesAndOutlivesItsKernels) {
   const auto lent = lend({"device", "fake:measured"});
@@ -241,67 +128,9 @@ TEST_F(RemoteTest, AnotherVersionIsRefusedWithBothNames) {
   EXPECT_THAT(refused(), HasSubstr("9.9.9"));
 }
 
-/// Resident memory, kilobytes.
-long kilobytes_of(int process) {
-  std::ifstream status("/proc/" + std::to_string(process) + "/status");
-  for (std::string word; status >> word;) {
-    long kilobytes = 0;
-    if (word == "VmRSS:" && status >> kilobytes) return kilobytes;
-  }
-  return 0;
-}
-
-/// Random bytes before and after the handshake; frames that were changed or cut in the middle.
-TEST_F(RemoteTest, NoiseIsRefusedAndHarmsNobody) {
-  const auto lent = lend({"compile", "--jobs", "1"});
-  const auto host = joined();
-  signal(SIGPIPE, [](int) {});
-  const long before = kilobytes_of(gate_->process());
-  Random random(7);
-  const WorkerIdentity identity;
-  const auto greeting = encode_frame({{"hello", identity}}, FrameKind::kControl);
-  int sent = 0;
-  for (int round = 0; round < 400; ++round) {
-    FileDescriptor socket = connect_to(parse_host_port("", gate_->address()), 5000);
-    ASSERT_TRUE(socket.is_open());
-    const bool has_key = round % 2 == 0;
-    std::unique_ptr<ByteStream> bytes;
-    if (has_key) {
-      bytes = dial(key_);
-    } else {
-      bytes = std::make_unique<SocketStream>(std::move(socket));
-    }
-    FrameStream wire(std::move(bytes));
-    // Many inputs per connection; the reader stops at the first invalid message.
-    for (int i = 0; i < 250; ++i) {
-      auto frame = greeting;
-      for (std::uint64_t flips = 1 + random.below(8); flips > 0; --flips) {
-        frame[random.below(frame.size())] = static_cast<std::uint8_t>(random.below(256));
-      }
-      frame.resize(1 + random.below(frame.size()));
-      (void)wire.send_frame(frame);
-      ++sent;
-    }
-    for (int i = 0; i < 3 && has_key; ++i) {
-      pollfd entry = wire.interest();
-      ::poll(&entry, 1, 5);
-      try {
-        (void)wire.poll();
-      } catch (const Error&) {
-      }
-    }
-  }
-  EXPECT_EQ(sent, 100000);
-  // The worker with the key still works.
-  CompilePool pool(loop_, program("fake-worker"), {.jobs = 1, .limit = Milliseconds(20000)});
-  loop_.run(pool.add(host, 0));
-  EXPECT_FALSE(host->is_gone());
-  EXPECT_LT(kilobytes_of(gate_->process()), before + 20000);
-}
-
-/// A stream that stops in the middle of a frame and stays open.
+/// A stream that stops in the middle of a frame, without an end.
 TEST_F(RemoteTest, AStrangerThatSaysNothingIsDropped) {
-  const FileDescriptor socket = connect_to(parse_host_port("", gate_->address()), 5000);
+  const FileDescriptor socket = dial();
   EXPECT_THAT(refused(), HasSubstr("no sign of life"));
 }
 
@@ -322,4 +151,4 @@ TEST(RunKey, IsReadFromFilesThatNobodyElseMayRead) {
 }
 
 }  // namespace
-}  // namespace evo
+}  // namespace evo::remote

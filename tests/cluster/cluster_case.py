@@ -1,0 +1,212 @@
+"""evo-tune over four devices on two nodes: parts of it are killed in the middle, and the run must store
+what a run on one device stores. Each file *_test.py has a kind of nodes; it is started as
+FILE FOLDER-OF-PROGRAMS [options of unittest]."""
+
+import ctypes
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+BIN = pathlib.Path(sys.argv.pop(1)).resolve()
+HERE = pathlib.Path(__file__).resolve().parent
+SOURCE = HERE.parent.parent
+SPACE = SOURCE / "tests/planted/search_spaces/wide.json"
+PATIENCE_S = 300
+LEASE_S = 10  # a worker that lost its coordinator ends by itself within it
+
+# What loses its parent becomes a child of this process: nothing that a test starts is overlooked.
+PR_SET_CHILD_SUBREAPER = 36
+ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
+
+
+def free_ports(count):
+    """The first of so many free ports in a row."""
+    for first in range(26000 + os.getpid() % 3000, 60000, count):
+        sockets = []
+        try:
+            for port in range(first, first + count):
+                one = socket.socket()
+                sockets.append(one)
+                one.bind(("127.0.0.1", port))
+            return first
+        except OSError:
+            continue
+        finally:
+            for one in sockets:
+                one.close()
+    raise RuntimeError("no free ports")
+
+
+def status(process):
+    """State and parent; a zombie and nobody are none."""
+    try:
+        words = pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+        return None if words[0] == "Z" else (words[0], int(words[1]))
+    except (OSError, IndexError):
+        return None
+
+
+def parent_of(process):
+    return status(process)[1]
+
+
+def children():
+    """Every process that stems from this one: its number and its words."""
+    parents = {}
+    for entry in pathlib.Path("/proc").iterdir():
+        if entry.name.isdigit() and (known := status(entry.name)):
+            parents[int(entry.name)] = known[1]
+    found, front = set(), {os.getpid()}
+    while front := {one for one, parent in parents.items() if parent in front and one not in found}:
+        found |= front
+    words = {}
+    for one in sorted(found):
+        try:
+            words[one] = pathlib.Path(f"/proc/{one}/cmdline").read_bytes().decode(errors="replace").split("\0")
+        except OSError:
+            continue
+    return words
+
+
+def kilobytes(process):
+    """Resident memory."""
+    lines = pathlib.Path(f"/proc/{process}/status").read_text().splitlines()
+    return int(next(line.split()[1] for line in lines if line.startswith("VmRSS")))
+
+
+def story(database):
+    """All that a run decided."""
+    with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as db:
+        return [db.execute(query).fetchall() for query in (
+            "SELECT c.generation, c.position, c.config, t.p50_us, r.reason, d.config FROM candidate c"
+            " LEFT JOIN timing t ON t.candidate_id = c.id LEFT JOIN rejection r ON r.candidate_id = c.id"
+            " LEFT JOIN candidate d ON d.id = c.duplicate_of ORDER BY 1, 2",
+            "SELECT e.generation, e.rank, c.config, e.p50_us FROM elite_member e"
+            " JOIN candidate c ON c.id = e.candidate_id ORDER BY 1, 2")]
+
+
+class Cluster(unittest.TestCase):
+    needs = ()
+    needs_root = True
+
+    def setUp(self):
+        missing = [name for name in self.needs if shutil.which(name, path="/usr/bin:/usr/sbin") is None]
+        if self.needs_root and os.geteuid() != 0:
+            missing.append("root")
+        if missing:
+            self.skipTest(f"missing: {', '.join(missing)}")
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="evo-cluster-"))
+        self.addCleanup(shutil.rmtree, self.folder, True)
+        self.environment = dict(os.environ, EVO_WORKER=str(BIN / "fake-worker"), EVO_FAKE_COMPILE_MS="150",
+                                EVO_CLUSTER_TEST=str(self.folder))
+        self.addCleanup(self.expect_no_process)
+        self.start_cluster()
+
+    def start_cluster(self):
+        pass
+
+    def script(self, name, action):
+        subprocess.run([HERE / name, action, self.folder, str(self.port)], env=self.environment, check=True,
+                       stdin=subprocess.DEVNULL, timeout=60)
+
+    def expect_no_process(self, but=()):
+        """Within the time that a worker may take to see that its coordinator is gone."""
+        end = time.monotonic() + LEASE_S
+        while (left := {one: words for one, words in children().items() if one not in but}) and time.monotonic() < end:
+            time.sleep(0.1)
+        for one in left:
+            os.kill(one, signal.SIGKILL)
+        self.assertFalse(left)
+
+    def command(self, database, more):
+        return [BIN / "evo-tune", "--space", SPACE, "--strategy", "random", "--generations", "12", "--children", "12",
+                "--window", "12", "--seed", "7", "--check-seed", "5", "--jobs", "1", "--quiet",
+                "--db", self.folder / database, *more]
+
+    def tune(self, database, more, environment=None, within=()):
+        """`within`: the command that starts it."""
+        # A file: what survives its parent keeps a pipe open.
+        self.log = open(self.folder / (database + ".log"), "w+")
+        self.addCleanup(self.log.close)
+        self.program = subprocess.Popen([*within, *self.command(database, more)], env=environment or self.environment,
+                                        stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL, cwd=self.folder)
+        return self.program
+
+    def said(self):
+        self.log.seek(0)
+        return self.log.read()
+
+    def expect(self, condition, what):
+        end = time.monotonic() + PATIENCE_S
+        while time.monotonic() < end:
+            has_ended = self.program.poll() is not None
+            if found := condition():
+                return found
+            if has_ended:
+                break
+            time.sleep(0.05)
+        self.fail(f"{what}\n{self.said()}")
+
+    def rows(self, query, database="many.db"):
+        try:
+            with sqlite3.connect(f"file:{self.folder}/{database}?mode=ro", uri=True) as db:
+                return [row[0] for row in db.execute(query)]
+        except sqlite3.Error:
+            return []
+
+    def is_under_way(self, database="many.db"):
+        """Four devices on two nodes, of which the first is in no event, and some kernels timed."""
+        joined = self.rows("SELECT text FROM event WHERE kind = 'worker joined' AND text LIKE 'device%'", database)
+        return len(joined) >= 3 and self.rows("SELECT count(*) FROM timing", database)[0] > 2
+
+    def agents(self, role):
+        """The processes that speak to the coordinator, parents first."""
+        return [one for one, words in children().items()
+                if "--connect" in words and words[0].endswith("evo-worker") and words[1] in (role, "host")]
+
+    def gateway(self):
+        return next(one for one, words in children().items() if words[1:2] == ["gateway"])
+
+    def run_alone(self):
+        """The same run on one device."""
+        alone = self.tune("alone.db", ["--device", "fake:predicted"], dict(self.environment, EVO_FAKE_COMPILE_MS="0"))
+        self.assertEqual(alone.wait(PATIENCE_S), 0, self.said())
+
+    def expect_same(self, database="many.db"):
+        """It ended as the run on one device."""
+        self.assertEqual(story(self.folder / "alone.db"), story(self.folder / database))
+        self.assertLessEqual(set(self.rows("SELECT host FROM timing", database)), set(self.nodes))
+
+    def run_through(self, harm, more, within=(), compile_ms=150):
+        """The run on one device, then the same on the cluster with `harm` in the middle."""
+        self.run_alone()
+        run = self.tune("many.db", more, dict(self.environment, EVO_FAKE_COMPILE_MS=str(compile_ms)), within)
+        try:
+            self.expect(self.is_under_way, "four devices do not come")
+            harm(run)
+            self.assertEqual(run.wait(PATIENCE_S), 0, self.said())
+        finally:
+            run.kill()
+            run.wait()
+        self.expect_same()
+
+    def kill_and_resume(self, victim, more, code):
+        """`victim` of a run is killed, which ends it with that code; nothing is left; it resumes."""
+        cluster = set(children())
+        run = self.tune("many.db", more)
+        self.expect(self.is_under_way, "four devices do not come")
+        os.kill(victim(run), signal.SIGKILL)
+        self.assertEqual(run.wait(PATIENCE_S), code, self.said())
+        self.expect_no_process(cluster)
+        again = self.tune("many.db", more + ["--resume"])
+        self.assertEqual(again.wait(PATIENCE_S), 0, self.said())
+        self.run_alone()
+        self.expect_same()

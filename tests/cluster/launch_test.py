@@ -1,0 +1,225 @@
+"""Workers that a command starts, or somebody by hand; callers that are none."""
+
+import os
+import random
+import signal
+import socket
+import subprocess
+import threading
+import time
+import unittest
+
+from cluster_case import BIN, LEASE_S, PATIENCE_S, Cluster, children, free_ports, kilobytes
+
+
+class LaunchTest(Cluster):
+    needs_root = False
+    nodes = ("n1", "n2")
+
+    def start_cluster(self):
+        self.workers = ["--listen", "127.0.0.1:0", "--worker-jobs", "2"]
+        for node in self.nodes:
+            self.workers += ["--launch", f"EVO_HOST_NAME={node} {{worker}}"]
+        self.devices = ["--worker-device", "fake:predicted,fake:predicted"]
+
+    def test_a_host_is_lost(self):
+        self.run_through(lambda run: os.kill(self.agents("host")[0], signal.SIGKILL), self.workers + self.devices)
+
+    def test_the_coordinator_is_killed_and_resumes(self):
+        self.kill_and_resume(lambda run: run.pid, self.workers + self.devices, -signal.SIGKILL)
+
+    def test_the_gateway_is_killed_and_the_run_resumes(self):
+        self.kill_and_resume(lambda run: self.gateway(), self.workers + self.devices, 130)
+
+    def test_another_model_is_refused(self):
+        run = self.tune("many.db", self.workers + ["--worker-device", "fake:measured,fake:predicted"])
+        text = self.expect(lambda: self.rows("SELECT text FROM event WHERE kind = 'worker refused'"), "taken")[0]
+        self.assertRegex(text, r"fake GPU \((measured|predicted)\), and this run is on fake GPU \((m|p)")
+        self.assertEqual(run.wait(PATIENCE_S), 0, self.said())
+
+    def test_a_gpu_that_two_workers_have_is_taken_once(self):
+        launch = []
+        for node in self.nodes:
+            launch += ["--launch", f"EVO_FAKE_UUID=GPU-1 EVO_HOST_NAME={node} {{worker}}"]
+        run = self.tune("many.db", ["--listen", "127.0.0.1:0", "--worker-jobs", "1", "--worker-device", "fake:predicted",
+                                    *launch])
+        self.assertEqual(run.wait(PATIENCE_S), 0, self.said())
+        text = self.rows("SELECT text FROM event WHERE kind = 'worker refused'")
+        self.assertEqual(len(text), 1)
+        self.assertRegex(text[0], "its GPU GPU-1 is in this run already, lent by n[12]: give each worker a GPU of its own")
+        self.assertEqual(len(set(self.rows("SELECT host FROM timing"))), 1)
+
+    def test_no_device_comes(self):
+        run = self.tune("many.db", self.workers + ["--worker-device", "fake:none", "--worker-jobs", "0"])
+        self.assertEqual(run.wait(PATIENCE_S), 3, self.said())
+        self.assertRegex(self.said(), "worker refused: device worker on n1: .*fake:none")
+
+
+class Relay:
+    """A stretch of the network: passes on what goes through it, keeps what callers said, and can be cut."""
+
+    def __init__(self, target):
+        self.target = target
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.said = []     # by each caller
+        self.pairs = []
+        self.cuts_after = None  # so many bytes more of what callers say
+        self.is_dead = False    # nothing arrives any more, and nobody is told
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                caller = self.listener.accept()[0]
+            except OSError:
+                return
+            run = self.dial()
+            self.pairs.append((caller, run))
+            kept = bytearray()
+            self.said.append(kept)
+            for source, sink, keep in ((caller, run, kept), (run, caller, None)):
+                threading.Thread(target=self.carry, args=(source, sink, keep), daemon=True).start()
+
+    def dial(self):
+        while True:
+            try:
+                return socket.create_connection(("127.0.0.1", self.target))
+            except OSError:  # workers may come before the run
+                time.sleep(0.1)
+
+    def carry(self, source, sink, kept):
+        try:
+            while data := source.recv(65536):
+                if self.is_dead:
+                    continue
+                if kept is not None:
+                    kept += data
+                    if self.cuts_after is not None:
+                        sink.sendall(data[:self.cuts_after])
+                        self.cuts_after = None
+                        break
+                sink.sendall(data)
+        except OSError:
+            pass
+        for one in () if self.is_dead else (source, sink):
+            try:
+                one.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def close(self):
+        self.listener.close()
+        for one in sum(self.pairs, ()):
+            one.close()
+
+
+def play(port, data, patience_s):
+    """Says it again. Whether the other side ended the connection."""
+    with socket.create_connection(("127.0.0.1", port)) as one:
+        one.settimeout(patience_s)
+        try:
+            one.sendall(data)
+            while one.recv(65536):
+                pass
+        except TimeoutError:
+            return False
+        except OSError:
+            pass
+        return True
+
+
+class HandTest(Cluster):
+    """evo-tune only listens; the workers are started by hand, with a key in a file."""
+    needs_root = False
+    nodes = ("n1", "n2")
+
+    def start_cluster(self):
+        self.port = free_ports(1)
+        key = self.folder / "key"
+        key.touch(0o600)
+        key.write_text(subprocess.run(["openssl", "rand", "-hex", "32"], check=True, capture_output=True, text=True).stdout)
+        self.environment["EVO_WORKER_KEY_FILE"] = str(key)
+        self.listen = ["--listen", f"127.0.0.1:{self.port}"]
+
+    def lend(self, port, nodes=None):
+        for node in nodes or self.nodes:
+            worker = subprocess.Popen([BIN / "evo-worker", "host", "--connect", f"127.0.0.1:{port}", "--device",
+                                       "fake:predicted,fake:predicted", "--jobs", "2"], stdin=subprocess.DEVNULL,
+                                      env=dict(self.environment, EVO_HOST_NAME=node), stderr=subprocess.DEVNULL)
+            self.addCleanup(worker.wait, PATIENCE_S)
+
+    def refused(self):
+        return self.rows("SELECT text FROM event WHERE kind = 'worker refused'")
+
+    def test_a_replayed_stream_and_a_truncated_one_are_refused(self):
+        replays, cuts = 30, 30
+        relay = Relay(self.port)
+        self.addCleanup(relay.close)
+
+        def harm(run):
+            gateway, before = self.gateway(), kilobytes(self.gateway())
+            chance = random.Random(7)
+            sessions = [bytes(one) for one in relay.said if len(one) > 2000]
+            self.assertGreaterEqual(len(sessions), 3)
+            for _ in range(replays):
+                self.assertTrue(play(self.port, chance.choice(sessions), 5))
+            for _ in range(cuts):
+                one = chance.choice(sessions)
+                play(self.port, one[:chance.randrange(1, min(len(one), 4000))], 0.02)
+            relay.cuts_after = 40  # in the middle of a record of a worker that works
+            self.expect(lambda: self.rows("SELECT 1 FROM event WHERE kind = 'worker left'"), "the cut is not seen")
+            self.expect(lambda: len(self.refused()) >= replays, "replays are not refused")
+            self.assertLess(kilobytes(gateway), before + 20000)
+        self.lend(relay.port)
+        self.run_through(harm, self.listen, compile_ms=300)
+        self.assertLessEqual({"a stranger: it has no key of this run, or went away"}, set(self.refused()))
+        names = "SELECT count(*) FROM event WHERE kind = 'worker joined' AND text NOT LIKE '% on n_'"
+        self.assertEqual(self.rows(names), [0])
+
+    def test_the_network_is_cut(self):
+        """Without a word to either side."""
+        relay = Relay(self.port)
+        self.addCleanup(relay.close)
+
+        def harm(run):
+            beyond = [one for one in self.agents("host") if f"127.0.0.1:{relay.port}" in children()[one]]
+            self.assertEqual(len(beyond), 5)  # two devices, two compilers and their parent
+            relay.is_dead = True
+            end = time.monotonic() + LEASE_S
+            while not (left := self.rows("SELECT text FROM event WHERE kind = 'worker left'")) or set(beyond) & set(children()):
+                self.assertLess(time.monotonic(), end, "workers outlive their coordinator")
+                time.sleep(0.05)
+            self.assertIn("n2: it gave no sign of life", left[0])
+            self.assertIsNone(run.poll())
+        self.lend(self.port, ["n1"])
+        self.lend(relay.port, ["n2"])
+        self.run_through(harm, self.listen, compile_ms=700)
+
+    def test_noise_is_refused(self):
+        """EVO_NOISE_FRAMES: how many; 1,500 by default. No more than 10,000 to a run."""
+        left = int(os.environ.get("EVO_NOISE_FRAMES", "1500"))
+        while left > 0:
+            frames = min(left, 10000)
+            self.disturb(frames, seed=left)
+            left -= frames
+            for database in self.folder.glob("*.db*"):
+                database.unlink()
+
+    def disturb(self, frames, seed):
+        def harm(run):
+            watched = (run.pid, self.gateway())
+            before = [kilobytes(one) for one in watched]
+            noise = subprocess.run([BIN / "gateway-noise", "--connect", f"127.0.0.1:{self.port}", "--frames", str(frames),
+                                    "--seed", str(seed)], env=self.environment, capture_output=True, text=True)
+            self.assertIsNone(run.poll(), "the run ended before the noise")
+            self.assertEqual(noise.returncode, 0, noise.stderr)
+            grown = [kilobytes(one) - size for one, size in zip(watched, before)]
+            print(f"{noise.stdout.strip()}; the run took {grown[0]} KB more, its gateway {grown[1]} KB", flush=True)
+            self.assertLess(max(grown), 30000)
+        self.lend(self.port)
+        self.run_through(harm, self.listen, compile_ms=100 + frames // 5)
+
+
+if __name__ == "__main__":
+    unittest.main()
