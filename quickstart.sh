@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# From a fresh clone to a .cubin: installs what is missing, builds the programs, runs evo-tune with its
-# defaults, exports the winner.
+# From a fresh clone to a .cubin: installs what is missing, builds the programs, runs evo-tune with
+# its defaults, exports the winner.
 # Usage: ./quickstart.sh [options of evo-tune]
 set -u
 cd "$(dirname "$0")" || exit 1
 . cmake/setup.sh
 
-# What the options say about what this script does itself: the last one holds, as in evo-tune.
+# Options that change the steps of this script. The last one holds, as in evo-tune.
 db="evo.db"
 generations=(--generations 20)
 previous=""

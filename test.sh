@@ -9,9 +9,10 @@ cd "$(dirname "$0")" || exit 1
 install_packages python3 python3-dev python3-numpy python3-pip
 # For the test that opens reports; without them it is skipped.
 (install_packages chromium chromium-driver python3-selenium) || say "Without Chromium: reports are not opened in a browser."
-# For the tests of completion and of manual pages; without them zsh is skipped, and fewer programs read the pages.
+# For the tests of completion and of manual pages; without them zsh is skipped, and fewer programs
+# read the pages.
 (install_packages zsh man-db groff-base mandoc) || say "Without zsh, man, groff and mandoc: completion and manual pages are tested less."
-# All sources of a target together (cmake/Unity.cmake), unless it is said otherwise.
+# All sources of a target together (cmake/Unity.cmake), unless EVO_UNITY says otherwise.
 export EVO_UNITY="${EVO_UNITY-all}"
 # For the tests on a cluster of this machine; without these they are skipped.
 (install_packages slurmctld slurmd slurm-client munge openssh-server openssh-client) || say "Without Slurm and sshd: runs over several hosts are tested less."

@@ -43,7 +43,7 @@ def expected(torch, sizes, q, k, v, *scales):
 
 
 def median_us(torch, call, rounds):
-    """Of one of CALLS calls; `call` makes that many."""
+    """The median time of one of CALLS calls; `call` makes that many."""
     times = []
     call()
     for _ in range(rounds):

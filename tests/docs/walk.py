@@ -5,7 +5,8 @@
 Blocks of the document, in order:
   ```cuda NAME      a file that is written
   ```diff NAME      lines of a file to replace; "…" at the end of a "-" line matches any text
-  ```console        "$ command", then what it prints; a line "…" stands for any number of lines
+  ```console        "$ command", then what it prints; a command goes on behind "\\"; a line "…"
+                    stands for any number of lines, "…" at the end of a line for the rest of it
 Numbers are not compared: times and registers differ between versions.
 """
 
@@ -35,7 +36,13 @@ def matches(expected, printed):
         return not printed
     if expected[0] == "…":
         return any(matches(expected[1:], printed[i:]) for i in range(len(printed) + 1))
-    return bool(printed) and expected[0] == printed[0] and matches(expected[1:], printed[1:])
+    return bool(printed) and same(expected[0], printed[0]) and matches(expected[1:], printed[1:])
+
+
+def same(expected, printed):
+    if expected.endswith("…"):
+        return printed.startswith(expected[:-1].rstrip())
+    return expected == printed
 
 
 def change(file, lines):
@@ -63,6 +70,9 @@ def run(lines):
     starts = [i for i, line in enumerate(lines) if line.startswith("$ ")] + [len(lines)]
     for start, end in zip(starts, starts[1:]):
         command = lines[start][2:]
+        while command.endswith("\\"):
+            start += 1
+            command = command[:-1] + lines[start].strip()
         done = subprocess.run(command, shell=True, text=True, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, timeout=600)
         expected = [comparable(line) for line in lines[start + 1:end] if line.strip()]

@@ -1,7 +1,6 @@
 #!/bin/sh
-# Makes every table of docs/search.md: search_study.sh BIN OUT RECORDED…
-# BIN: the folder of evo-replay and search-ablation (a release build); OUT: a folder for the
-# results.
+# Makes the tables of strategies in docs/results/no-gpu.json: search_study.sh BIN OUT RECORDED…
+# BIN: folder of evo-replay and search-ablation (a release build); OUT: a folder for the results.
 set -eu
 bin=$1 out=$2
 shift 2

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "engine/compile/entry_symbol.hpp"
 #include "engine/compile/nvrtc.hpp"
 
 namespace evo {
@@ -40,7 +41,10 @@ CompileOutcome SpaceOnDevice::compile(const Candidate& candidate) {
 
 std::variant<LoadedKernel, Fault> SpaceOnDevice::load(const Candidate& candidate,
                                                       const Compiled& compiled) {
-  auto loaded = device_->load({compiled.ptx, compiled.cubin, spec_.entries()});
+  std::vector<std::string> symbols;
+  for (const CompiledEntry& entry : compiled_entries(compiled.ptx, spec_.entries(), {}))
+    symbols.push_back(entry.symbol);
+  auto loaded = device_->load({compiled.ptx, compiled.cubin, symbols});
   if (auto* fault = std::get_if<Fault>(&loaded)) return std::move(*fault);
   return LoadedKernel{std::get<KernelId>(loaded), &spec_, space_.values(candidate)};
 }

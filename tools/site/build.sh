@@ -1,11 +1,18 @@
 #!/usr/bin/env bash
-# Builds the documentation as a site in build/site, and fails on a broken link.
-# Usage: tools/site/build.sh
+# Builds the documentation as a site in build/site, and fails on a link that leads nowhere. The
+# pages of options come from built programs.
+# Usage: tools/site/build.sh [FOLDER OF THE PROGRAMS]
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . cmake/setup.sh
 
-material="mkdocs-material==9.8.1"  # from PyPI, with pinned versions of its dependencies
+programs="${1:-}"
+for built in build/ci/bin build/release/bin build/dev/bin; do
+  [ -n "$programs" ] || [ ! -x "$built/evo-tune" ] || programs="$PWD/$built"
+done
+[ -n "$programs" ] || fail "No built programs. Run first: cmake --preset release && ninja -C build/release"
+
+material="mkdocs-material==9.8.1"  # from PyPI, with the versions of what it needs
 packages_of_site="$PWD/build/site-packages"
 if [ ! -e "$packages_of_site/.complete" ]; then
   install_packages python3 python3-pip
@@ -16,5 +23,5 @@ if [ ! -e "$packages_of_site/.complete" ]; then
   touch "$packages_of_site/.complete"
 fi
 say "Building the site"
-NO_MKDOCS_2_WARNING=1 PYTHONPATH="$packages_of_site" python3 -m mkdocs build --strict || exit 1
+NO_MKDOCS_2_WARNING=1 EVO_PROGRAMS="$programs" PYTHONPATH="$packages_of_site" python3 -m mkdocs build --strict || exit 1
 say "The site is in build/site: open build/site/index.html"

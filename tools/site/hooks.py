@@ -1,24 +1,36 @@
-"""Extensions of MkDocs for mkdocs.yml: the README as the first page, and links into the sources.
+"""Adds to MkDocs what mkdocs.yml cannot say: pages that are made, and links into the sources.
 
-A link that leaves docs/ must name something that is there, or the build fails; the site has no
-sources, so that its text stays and the path becomes its title.
+- README.md, CONTRIBUTING.md and CHANGELOG.md are pages of the site.
+- Pages of options come from the programs' --help, pages of results from docs/results.
+- A link that leaves docs/ must name a file that exists, or the build fails. The site has no
+  sources: there the text stays, and the path becomes its title.
+
+The environment variable EVO_PROGRAMS names the folder of the built programs.
 """
 
 import html
 import os
 import re
+import sys
 from pathlib import Path
 
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
 
+sys.path.insert(0, str(Path(__file__).parent))
+import options  # noqa: E402
+import results  # noqa: E402
+
 ROOT = Path(__file__).resolve().parents[2]
+PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md",
+         "CHANGELOG.md": "changelog.md"}
+SOURCES = {page: source for source, page in PAGES.items()}
 LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 CODE = re.compile(r"(^```.*?^```|`[^`\n]*`)", re.M | re.S)
 
 
 def slug(heading, separator):
-    """Makes heading anchors as on sites that show single files, so that links work in both."""
+    """Anchors as GitHub makes them, so that links to headings hold in both places."""
     kept = re.sub(r"[^\w\- ]", "", html.unescape(heading).lower())
     return kept.strip().replace(" ", separator)
 
@@ -29,22 +41,34 @@ def on_config(config):
 
 
 def on_files(files, config):
-    files.append(File.generated(config, "index.md", content=(ROOT / "README.md").read_text()))
+    def add(name, content):
+        files.append(File.generated(config, name, content=content))
+
+    for source, page in PAGES.items():
+        add(page, (ROOT / source).read_text(encoding="utf-8"))
+    programs = Path(os.environ["EVO_PROGRAMS"])
+    for name in options.PROGRAMS:
+        add(f"options/{name}.md", options.page(programs, name))
+    for file in sorted((Path(config.docs_dir) / "results").glob("*.json")):
+        add(f"results/{file.stem}.md", results.page(file))
+    add("assets/iframe-worker.js", (Path(__file__).parent / "file_worker.js").read_text())
     return files
 
 
 def on_page_markdown(markdown, page, config, files):
-    is_readme = page.file.src_uri == "index.md"
-    source = ROOT / "README.md" if is_readme else Path(config.docs_dir) / page.file.src_uri
+    uri = page.file.src_uri
+    source = ROOT / SOURCES[uri] if uri in SOURCES else Path(config.docs_dir) / uri
     parts = CODE.split(markdown)
-    # Searches for links outside of code; a link whose text is code spans several parts.
+    # Links are looked for outside of code. A link whose text is code spans several parts.
     places = {f"\0{i}\0": part for i, part in enumerate(parts) if i % 2}
     text = "".join(f"\0{i}\0" if i % 2 else part for i, part in enumerate(parts))
-    text = LINK.sub(lambda match: relinked(match, source, Path(config.docs_dir)), text)
-    return re.sub("\0\\d+\0", lambda match: places[match.group()], text)
+    text = LINK.sub(lambda match: relinked(match, source, uri, Path(config.docs_dir)), text)
+    text = re.sub("\0\\d+\0", lambda match: places[match.group()], text)
+    text = re.sub(r"^```(\w+) ([^\s=]+)$", r'```\1 title="\2"', text, flags=re.M)  # a file's name
+    return re.sub(r"(!\[[^\]]*\]\()docs/", r"\1", text) if uri in SOURCES else text
 
 
-def relinked(match, source, docs):
+def relinked(match, source, uri, docs):
     text, target = match.groups()
     path, _, anchor = target.partition("#")
     if not path or re.match(r"[a-z]+:", path):
@@ -52,7 +76,19 @@ def relinked(match, source, docs):
     there = Path(os.path.normpath(source.parent / path))
     if not there.exists():
         raise PluginError(f"{source.relative_to(ROOT)}: the link '{target}' leads nowhere")
-    if there.is_relative_to(docs) and there.is_file():
-        return f"[{text}]({there.relative_to(docs) if source.name == 'README.md' and source.parent == ROOT else path}{'#' + anchor if anchor else ''})"
-    title = html.escape(str(there.relative_to(ROOT)), quote=True)
-    return f'<span title="{title}">{text}</span>'
+    page = page_of(there, docs)
+    if page is None:
+        title = html.escape(str(there.relative_to(ROOT)), quote=True)
+        return f'<span title="{title}">{text}</span>'
+    link = os.path.relpath(page, Path(uri).parent)
+    return f"[{text}]({link}{'#' + anchor if anchor else ''})"
+
+
+def page_of(there, docs):
+    """The file of the site that shows `there`; None for a file that is not part of it."""
+    if there.parent == ROOT and there.name in PAGES:
+        return PAGES[there.name]
+    if not there.is_relative_to(docs) or not there.is_file():
+        return None
+    inside = there.relative_to(docs)
+    return inside.with_suffix(".md") if inside.parent.name == "results" else inside
