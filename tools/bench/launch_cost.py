@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a call of a bundle from Python costs the processor, by the number of its arguments.
+"""Measures the processor time of a call of a bundle from Python, by the number of its arguments.
 
     launch_cost.py [--arguments 2,4,8,16] [--driver build/ci/tests/tools/libfake_driver.so]
 

@@ -25,7 +25,7 @@ struct Tensor {
   std::int64_t* strides;
   std::uint64_t byte_offset;
 };
-/// What fake_current_stream() said.
+/// Set by fake_current_stream().
 std::atomic<std::uintptr_t> current_stream{0};
 /// Whether calls are written down.
 std::atomic<bool> is_quiet{false};
@@ -83,7 +83,7 @@ void fake_context(void* its) { context = its; }
 void fake_capture(unsigned long long number) { capture_number = number; }
 void* fake_primary(int device) { return &primary_contexts[device]; }
 void fake_quiet(int quiet) { is_quiet = quiet != 0; }
-/// What the object at this address, a tensor for PyTorch's exchange of DLPack, is from now on.
+/// From now on the object at this address is such a tensor for PyTorch's exchange of DLPack.
 void fake_tensor(void* object, const Tensor* tensor) { state().tensors[object] = *tensor; }
 void fake_current_stream(std::uintptr_t stream) { current_stream = stream; }
 // Functions of the exchange.

@@ -28,7 +28,7 @@ def no_python(bundle):
 
 
 def message(action):
-    """Of the error that it raises, None without."""
+    """The text of the error that it raises, None without."""
     try:
         action()
     except evo_tune.Error as error:
@@ -62,7 +62,7 @@ class Launcher(BundleTest):
             self.assertIs(bundle(Array(0x3000, (3, 64)), SCALE, y=other, s=None, stream=7)[0], other)
         (line,) = log()
         self.assertEqual(line, first[0].replace("4096 1280 8192", "12288 1280 16384"))
-        # Whatever is new is prepared first.
+        # Everything new is prepared first.
         for action in (lambda: bundle(Array(0x1000, (5, 64)), SCALE, y=0x2000, s=0),
                        lambda: bundle(Array(0x1000, (3, 64)), SCALE, y=0x2000, s=0),
                        lambda: bundle(0x1000, SCALE, y=0x2000, s=0, B=3, S=64)):
@@ -172,7 +172,7 @@ class Launcher(BundleTest):
 
 
 class Tensors(BundleTest):
-    """Of the imitation, which the real PyTorch must not meet: it is another process's."""
+    """Tensors are those of the imitation. The real PyTorch is tested in a process of its own."""
 
     def call_twice(self, torch):
         self.addCleanup(sys.modules.pop, "torch")

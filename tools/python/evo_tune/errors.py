@@ -8,7 +8,7 @@ class Error(RuntimeError):
     """Says what was expected; of a file also its name."""
 
 
-# What a damaged part of an index, or of an object, ends in.
+# A damaged part of an index, or of an object, raises one of these.
 DAMAGE = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError,
           struct.error)
 

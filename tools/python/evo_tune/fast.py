@@ -53,7 +53,7 @@ def _stream_handle(stream, values, device):
 
 
 def _prepared(bundle, call):
-    """Of a call, what the extension needs to launch: context, arguments, steps, workspaces."""
+    """Everything that the extension needs for a launch: context, arguments, steps, workspaces."""
     prepared = call.prepared
     arguments = [(its.direction, its.bytes, its.alignment, its.may_overlap, its.value)
                  for its in prepared.arguments]

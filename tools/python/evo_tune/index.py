@@ -36,7 +36,7 @@ class Index:
             raise Error("no kernel can be read" + "".join(self.damaged))
         tuned = list(dict.fromkeys(tuple(use["sizes"]) for use, _ in self.uses if use["sizes"]))
         self.tuned_shapes = tuned  # sizes in the order of shape_variables
-        # What all tuned shapes have in common need not be said, but for sizes of inputs.
+        # A value that all tuned shapes share need not be said, but for sizes of inputs.
         sizes_of_inputs = set().union(*(_names(its["elements"]["tree"]) for its in self.arguments
                                         if its["direction"] != "out"))
         self.defaults = {
@@ -45,7 +45,7 @@ class Index:
 
 
 def _names(tree):
-    """Of the variables in a tree, without those that only stand in conditions of ?."""
+    """Names of the variables in a tree, without those that only stand in conditions of ?."""
     if isinstance(tree, str):
         return {tree}
     operands = tree[2 if tree[0] == "?" else 1:] if isinstance(tree, list) else []
@@ -53,7 +53,7 @@ def _names(tree):
 
 
 def checked_text(file):
-    """Of an index: its first line has the hash of the others."""
+    """The text of an index, whose first line has the hash of the others."""
     with open(file, "rb") as content:
         head, _, rest = content.read().partition(b"\n")
     if head != b'{"sha256": "%s",' % hashlib.sha256(rest).hexdigest().encode():
@@ -75,7 +75,8 @@ def _buffers_of(kernel):
 
 
 def _uses_of(kernel, variables):
-    """What it is chosen for. Raises what reading() takes where what the choice needs is damaged."""
+    """The uses that it is chosen for. Raises one of DAMAGE where a part that the choice needs is
+    damaged."""
     for code in ("machine_code", "ptx"):
         _require_numbers(kernel["plan"][code]["from"], kernel["plan"][code]["to"])
     for code in ("cubin", "ptx"):

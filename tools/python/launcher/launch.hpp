@@ -12,7 +12,7 @@
 
 namespace evo_python {
 
-/// What the launches of a bundle have in common.
+/// The launches of a bundle share this.
 struct Machine {
   Machine(const std::string& driver_file, std::string its_folder, std::vector<std::string> names)
       : driver(driver_file),

@@ -1,6 +1,5 @@
-// The extension of the package evo_tune: what its Python code prepared for a call it does again for
-// every call that is alike, in little time. Whatever is new, unusual or wrong it leaves to that
-// code.
+// The extension of the package evo_tune. It repeats calls that the Python code prepared, in little
+// time. New, unusual and wrong arguments are left to that code.
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -17,7 +16,7 @@ namespace {
 
 using evo_tune::detail::kMostArguments;
 
-/// What a call was given.
+/// The arguments of a call.
 struct Call {
   std::array<PyObject*, kMostArguments> values;  ///< by buffer; null: not given
   std::array<void*, kMostArguments> addresses;

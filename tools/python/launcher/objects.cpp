@@ -47,7 +47,7 @@ nb::object call(PyObject* object, const nb::object& method) {
   return nb::steal(PyObject_VectorcallMethod(method.ptr(), &self, 1, nullptr));
 }
 
-/// Of a tuple of whole numbers, behind their count.
+/// Appends the whole numbers of a tuple, behind their count.
 bool push_sizes(PyObject* tuple, Words& words) {
   if (tuple == nullptr || !PyTuple_Check(tuple)) return false;
   const Py_ssize_t count = PyTuple_Size(tuple);

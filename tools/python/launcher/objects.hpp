@@ -1,4 +1,4 @@
-// What a caller hands over as buffers, read without Python code where that is possible.
+// Reads the buffers of a call without Python code, where that is possible.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -60,7 +60,7 @@ class Whereabouts {
   int (*capture_info_)(void*, int*, std::uint64_t*, void*, void*, void*) = nullptr;
 };
 
-/// Reads objects. Whatever is unusual, or wrong, is left to the Python code, which says so.
+/// Reads objects. Unusual and wrong ones are left to the Python code, which says what is wrong.
 class Objects {
  public:
   explicit Objects(const Whereabouts& whereabouts);
