@@ -34,8 +34,8 @@ def main():
     candidates = int(sys.argv[1]) if len(sys.argv) > 1 else 4000
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        command = [BIN / "evo-tune", "--space", space_of_distinct_kernels(folder), "--strategy", "random", "--generations",
-                   "4", "--children", str(candidates // 4), "--window", "100", "--jobs", "1", "--quiet", "--db",
+        command = [BIN / "evo-tune", "--space", space_of_distinct_kernels(folder), "--strategy", "random",
+                   "--generations", "4", "--children", str(candidates // 4), "--window", "100", "--jobs", "1", "--quiet", "--db",
                    folder / "evo.db", "--listen", "127.0.0.1:0", "--worker-jobs", "4", "--worker-device",
                    "fake:predicted,fake:predicted"]
         for node in ("n1", "n2"):

@@ -120,7 +120,8 @@ class RayTest(Cluster):
         (self.folder / "job").mkdir()
         done = subprocess.run(submit, env=self.environment, capture_output=True, text=True, timeout=PATIENCE_S)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertGreaterEqual(len(self.rows("SELECT 1 FROM event WHERE kind = 'worker joined' AND text LIKE 'device%'")), 3)
+        joined = self.rows("SELECT 1 FROM event WHERE kind = 'worker joined' AND text LIKE 'device%'")
+        self.assertGreaterEqual(len(joined), 3)
         self.expect_same()
 
 

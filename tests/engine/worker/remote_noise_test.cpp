@@ -5,6 +5,7 @@
 #include <functional>
 #include <thread>
 
+#include "engine/core/environment.hpp"
 #include "engine/core/error.hpp"
 #include "engine/evaluate/workforce.hpp"
 #include "tests/engine/worker/noise.hpp"
@@ -169,6 +170,10 @@ long kilobytes_of(int process) {
 }
 
 TEST_F(RemoteTest, NoiseIsRefusedAndHarmsNobody) {
+  // The address sanitizer must not keep what is freed.
+  const std::string options_of_asan = environment_variable("ASAN_OPTIONS").value_or("");
+  setenv("ASAN_OPTIONS", (options_of_asan + ":quarantine_size_mb=1").c_str(), 1);
+  gate_.emplace(program("evo-worker"), "127.0.0.1:0", key_);
   const auto lent = lend({"compile", "--jobs", "1"});
   CompilePool pool(loop_, program("fake-worker"), {.jobs = 1, .limit = Milliseconds(20000)});
   const auto host = joined();
