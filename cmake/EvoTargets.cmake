@@ -1,4 +1,4 @@
-# evo_library, evo_tool and evo_test: the three kinds of target of this project, with one set of
+# evo_library, evo_tool and evo_test: the three kinds of targets in this project, with common
 # compile options.
 
 set(CMAKE_CXX_STANDARD 20)
@@ -12,7 +12,8 @@ if(EVO_CCACHE)
 endif()
 
 if(EVO_SANITIZE)
-  # Every report ends the program, also those of undefined behaviour, or no test would fail.
+  # Every report of a sanitizer ends the program, including undefined behaviour, so that the test
+  # fails.
   add_compile_options(-fsanitize=${EVO_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all
                       -D_GLIBCXX_ASSERTIONS)
   add_link_options(-fsanitize=${EVO_SANITIZE})
@@ -27,10 +28,10 @@ target_compile_options(evo_options INTERFACE -Wall -Wextra -Wconversion -Wshadow
                                              $<$<BOOL:${EVO_WERROR}>:-Werror>)
 target_include_directories(evo_options INTERFACE ${PROJECT_SOURCE_DIR})
 
-# evo_compile_lightly(): from here on, a folder's targets are compiled at -O1 in a release, in a third
-# less time than at -O3. For code that a run spends no time in.
+# evo_compile_lightly(): compiles the folder's later targets at -O1 in a release, which takes a
+# third less time than -O3. It is meant for code in which a run spends little time.
 macro(evo_compile_lightly)
-  # At -O1 g++ 12 sees uninitialised members of an empty std::optional.
+  # At -O1, g++ 12 wrongly reports uninitialised members of an empty std::optional.
   add_compile_options($<$<CONFIG:Release>:-O1> $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 endmacro()
 
@@ -42,7 +43,8 @@ function(evo_library name)
   evo_unity(${name} ${ARG_SOURCES})
 endfunction()
 
-# evo_tool(name SOURCES a.cpp … [DEPENDS target …]): a command line program; foo_bar becomes foo-bar.
+# evo_tool(name SOURCES a.cpp … [DEPENDS target …]): a command line program. foo_bar becomes
+# foo-bar.
 function(evo_tool name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES} ${EVO_PROGRAM_OBJECTS})
@@ -57,7 +59,7 @@ function(evo_test name)
   cmake_parse_arguments(ARG "" "LABEL" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES} ${EVO_PROGRAM_OBJECTS})
   target_link_libraries(${name} PRIVATE evo_options ${ARG_DEPENDS} GTest::gmock GTest::gtest_main)
-  # g++ 12 sees overlapping copies in std::string's operator+ where there are none (GCC bug 105329).
+  # g++ 12 wrongly reports overlapping copies in std::string's operator+ (GCC bug 105329).
   target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;-Wno-maybe-uninitialized>)
   target_compile_definitions(${name} PRIVATE EVO_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              EVO_BINARY_DIR="${PROJECT_BINARY_DIR}")

@@ -1,10 +1,10 @@
 # cmake --install and cpack: the programs with their data beside them, the loader of bundles as the
-# CMake package evo_tune, manual pages, completion for bash and zsh. Nothing installed knows where it
-# was built or installed to.
+# CMake package evo_tune, manual pages, and completion for bash and zsh. Installed files contain no
+# absolute paths.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-# Programs look for their data in ../share/evo-tune; in a build folder that is the source tree.
+# Programs look for their data in ../share/evo-tune; in a build folder, this is the source tree.
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/share)
 file(CREATE_LINK ${PROJECT_SOURCE_DIR} ${CMAKE_BINARY_DIR}/share/evo-tune SYMBOLIC)
 
@@ -28,7 +28,8 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/evo_tuneConfigVersion.cmake
                                  COMPATIBILITY SameMajorVersion ARCH_INDEPENDENT)
 install(FILES ${CMAKE_BINARY_DIR}/evo_tuneConfigVersion.cmake DESTINATION ${package})
 
-# Manual pages are what --help prints, with examples, environment variables and files from man/.
+# Manual pages consist of the output of --help, and examples, environment variables and files from
+# man/.
 set(pages "")
 foreach(target ${programs})
   string(REPLACE "_" "-" name ${target})
@@ -45,7 +46,7 @@ endforeach()
 add_custom_target(manual_pages ALL DEPENDS ${pages})
 install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 
-# bash-completion looks for a file of the program's own name.
+# bash-completion looks for a file with the program's name.
 foreach(target ${programs})
   string(REPLACE "_" "-" name ${target})
   install(FILES cmake/install/evo-tune.bash RENAME ${name}
@@ -54,8 +55,8 @@ endforeach()
 install(FILES cmake/install/_evo-tune
         DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 
-# A wheel has the programs as its scripts, what they need in share/, and the libraries that other
-# distributions have in other versions.
+# A wheel contains the programs as scripts, their data in share/, and the libraries whose versions
+# differ between distributions.
 if(SKBUILD)
   add_dependencies(wheel ${programs} evo_worker manual_pages)
   set(share ${SKBUILD_DATA_DIR}/share)

@@ -1,4 +1,4 @@
-# Writes OUTPUT, a C++ source that knows the revision that was built, when that has changed.
+# Writes OUTPUT, a C++ source with the revision being built, if the revision has changed.
 #   cmake -DVERSION=… -DSOURCE_DIR=… -DTEMPLATE=… -DOUTPUT=… -P Revision.cmake
 execute_process(COMMAND git -C ${SOURCE_DIR} describe --always --dirty --abbrev=12 --exclude=*
                 OUTPUT_VARIABLE REVISION OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)

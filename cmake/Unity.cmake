@@ -1,12 +1,12 @@
-# Unity builds: all sources of a target in one run of the compiler, which reads the headers and
-# instantiates the templates once: 40 % less processor time for a whole build. The presets release,
-# ci, asan, tsan and fuzz build so. Where one file changes after another, compiling them one by one is
-# faster: preset dev, or -DEVO_UNITY=tests.
+# Unity builds compile all sources of a target together, so that headers are read and templates
+# instantiated once. This saves 40 % of the processor time of a full build. The presets release, ci,
+# asan, tsan and fuzz use it. For incremental work, compiling files separately is faster: preset
+# dev, or -DEVO_UNITY=tests.
 
 set(EVO_UNITY "" CACHE STRING "Compile sources of a target together: 'tests' (only theirs) or 'all'")
 
-# Sources that use a name for something else than another source of their target does. Whoever gets
-# "redefinition of …" or "shadows …" from a unity build adds the file here or finds a better name.
+# Sources that use a name with another meaning than another source of their target. If a unity build
+# reports "redefinition of …" or "shadows …", add the file here or choose a better name.
 set(EVO_ALONE
   db/store_evaluations.cpp
   engine/compile/source_checks.cpp
@@ -54,14 +54,14 @@ set(EVO_ALONE
   tools/export/results.cpp
 )
 
-# evo_unity(target source…): compiles the sources together where EVO_UNITY asks for it.
+# evo_unity(target source…): compiles the sources together if EVO_UNITY requests it.
 function(evo_unity target)
   file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
   if(NOT EVO_UNITY STREQUAL "all" AND NOT (EVO_UNITY STREQUAL "tests" AND folder MATCHES "^tests"))
     return()
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
-  # g++ 12 warns wrongly: of coroutines in an included file, and of members of a std::variant.
+  # g++ 12 warns wrongly about coroutines in an included file and about members of a std::variant.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage;-Wno-maybe-uninitialized>)
   foreach(source ${ARGN})
     if("${folder}/${source}" IN_LIST EVO_ALONE)

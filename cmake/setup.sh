@@ -6,9 +6,10 @@ packages=(g++ cmake ninja-build ccache pkg-config libasio-dev sqlite3 libsqlite3
   nlohmann-json3-dev libcli11-dev libxxhash-dev libdtl-dev libutfcpp-dev
   zlib1g-dev libzstd-dev libssl-dev libgtest-dev libgmock-dev)
 
-# NVRTC and headers from PyPI; they need no GPU and no driver. Older drivers refuse the machine code of
-# a newer major version of CUDA. Of CUDA 12 it is 12.6, or 12.9 for Blackwell. (ptxas of 12.8 and 12.9
-# crashes on a fence.proxy.async while wgmma products are under way; 12.6 and 13.0 do not.)
+# NVRTC and headers from PyPI; they need no GPU and no driver. Older drivers cannot load the machine
+# code of a newer major version of CUDA. For CUDA 12, version 12.6 is used, or 12.9 for Blackwell.
+# (ptxas of 12.8 and 12.9 crashes on a fence.proxy.async while wgmma products are in flight; 12.6
+# and 13.0 do not.)
 nvrtc_packages_13=('nvidia-cuda-nvrtc==13.0.*' 'nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-crt==13.0.*' 'nvidia-nvtx==13.0.*')
 nvrtc_packages_12_6=('nvidia-cuda-nvrtc-cu12==12.6.*' 'nvidia-cuda-runtime-cu12==12.6.*' 'nvidia-cuda-nvcc-cu12==12.6.*' 'nvidia-nvtx-cu12==12.6.*')
 nvrtc_packages_12_9=('nvidia-cuda-nvrtc-cu12==12.9.*' 'nvidia-cuda-runtime-cu12==12.9.*' 'nvidia-cuda-nvcc-cu12==12.9.*' 'nvidia-nvtx-cu12==12.9.*')
@@ -31,7 +32,7 @@ install_packages() {
     fail "Could not install packages. Install these yourself and run the script again: ${missing[*]}"
 }
 
-# Prints the major version of CUDA that the driver serves, or nothing without a driver.
+# Prints the major version of CUDA that the driver supports, or nothing without a driver.
 cuda_of_driver() {
   nvidia-smi 2>/dev/null | sed -n 's/.*CUDA Version: *\([0-9][0-9]*\)\..*/\1/p' | head -n 1
 }
@@ -41,7 +42,7 @@ cuda_of_toolkit() {
   sed -n 's/^#define CUDA_VERSION \([0-9]*\)[0-9][0-9][0-9].*/\1/p' "$1/include/cuda.h" 2>/dev/null | head -n 1
 }
 
-# Prints the folder of a CUDA Toolkit with nvrtc.h and libnvrtc whose code the driver takes, or nothing.
+# Prints the folder of a CUDA Toolkit with nvrtc.h and libnvrtc that suits the driver, or nothing.
 find_toolkit() {
   local root driver toolkit
   driver="$(cuda_of_driver)"
@@ -58,7 +59,7 @@ find_toolkit() {
   done
 }
 
-# Chooses the packages whose code this machine's driver takes, in nvrtc_packages.
+# Chooses the packages that suit this machine's driver, in nvrtc_packages.
 choose_nvrtc_packages() {
   local driver capability
   driver="$(cuda_of_driver)"

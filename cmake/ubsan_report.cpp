@@ -1,6 +1,6 @@
-// Writes reports of undefined behaviour where those of the address sanitizer go. The runtimes that
-// come with g++ do not share `log_path`: without this the report of a program that a test starts
-// goes to a standard error that nobody may read. Linked into every program of such a build.
+// Writes reports of undefined behaviour to the same place as those of the address sanitizer. The
+// runtimes of g++ do not share `log_path`; without this file, the report of a program that a test
+// starts might be lost. Linked into every program of such a build.
 #include <sanitizer/common_interface_defs.h>
 
 #include <string>

@@ -9,7 +9,8 @@ namespace {
 
 std::string unpack(Connection& db, const std::string& frame, CompilationId id, const char* what) {
   std::optional<std::string> content = db.frames().unpack(frame);
-  if (!content) db.fail("is damaged: the {} of compilation {} is not what was stored", what, id);
+  if (!content)
+    db.fail("is damaged: the {} of compilation {} differs from the stored checksum", what, id);
   return std::move(*content);
 }
 

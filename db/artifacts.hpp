@@ -9,23 +9,24 @@ namespace evo {
 
 class Connection;
 
-/// The artifacts of a compilation as they are stored: Zstandard frames, the source by its content.
+/// The artifacts of a compilation in their stored form: Zstandard frames; the source is keyed by
+/// content.
 struct PackedArtifacts {
   std::string source_key;
-  std::optional<std::string> source;  ///< nothing: it is there already
+  std::optional<std::string> source;  ///< nullopt: it is stored already
   std::string log;
   std::string ptx;
   std::string cubin;
 };
 
-/// Packs what is not packed yet; looks whether the source is there. Not within a write transaction:
-/// this takes some milliseconds.
+/// Packs the parts that are not packed yet, and checks whether the source is stored. Do not call it
+/// in a write transaction, because it takes some milliseconds.
 [[nodiscard]] PackedArtifacts pack(Connection& db, const CompilationRecord& record);
 
-/// Stores them as those of a compilation that has none; within a transaction.
+/// Stores the artifacts of a compilation that has none; call it in a transaction.
 void insert_artifacts(Connection& db, CompilationId id, const PackedArtifacts& packed);
 
-/// Throws DbError when they are damaged or missing.
+/// Throws DbError if they are damaged or missing.
 [[nodiscard]] Artifacts read_artifacts(Connection& db, CompilationId id);
 
 }  // namespace evo

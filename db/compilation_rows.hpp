@@ -9,10 +9,10 @@
 
 namespace evo {
 
-// The cache of compilations. All of it within a transaction.
+// The cache of compilations. Call all functions within a transaction.
 
 [[nodiscard]] std::optional<CompilationId> find_compilation(Connection& db, std::string_view key);
-/// Throws DbError when there is no such compilation.
+/// Throws DbError if there is no such compilation.
 [[nodiscard]] CompilationFacts read_facts(Connection& db, CompilationId id);
 /// Returns all results of one request with their dependencies, newest first.
 [[nodiscard]] std::vector<CompilationFacts> find_facts(Connection& db,

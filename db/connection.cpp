@@ -50,11 +50,11 @@ void Connection::prepare(Mode mode) {
     if (header.is_fresh()) fail("is empty: no run was recorded yet");
     return;
   }
-  // SQLite opens what may not be written for reading, and would say so at the first write only.
+  // SQLite silently opens a read-only file for reading and fails only at the first write.
   if (sqlite3_db_readonly(database_.getHandle(), "main") == 1) fail("may not be written");
   use_write_ahead_log();
-  // With the write-ahead log, NORMAL loses nothing when a process is killed; a power failure may
-  // undo the latest transactions but never corrupts the file
+  // With the write-ahead log, NORMAL loses nothing if a process is killed. A power failure may undo
+  // the latest transactions but never corrupts the file
   // (https://sqlite.org/pragma.html#pragma_synchronous).
   database_.exec("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON");
   if (header.is_fresh()) make_schema();
@@ -69,14 +69,14 @@ void Connection::require_our_version(const DatabaseHeader& header) {
   const bool newer = header.version > kSchemaVersion;
   fail(
       "was made by {} evo-tune: its schema is version {}, this evo-tune reads version {} only; the "
-      "file is as it was\nnext step: {}, or name another file by --db to start a new database",
+      "file was not changed\nnext step: {}, or name another file by --db to start a new database",
       newer ? "a newer" : "an older", header.version, kSchemaVersion,
       newer ? "open it with that evo-tune" : "keep the older evo-tune to read it");
 }
 
 void Connection::make_schema() {
   write([&] {
-    // Read again under the write lock: another process may have just made it.
+    // Reads it again under the write lock, because another process may just have created it.
     const DatabaseHeader header = read_header(database_);
     if (!header.is_fresh()) return require_our_version(header);
     database_.exec(std::string(schema()));
@@ -87,12 +87,11 @@ void Connection::make_schema() {
 
 void Connection::use_write_ahead_log() {
   if (database_.execAndGet("PRAGMA journal_mode").getString() == "wal") return;
-  // Switching needs the file alone for an instant, and SQLite does not always wait for that by
-  // itself.
+  // Switching needs exclusive access for a moment, and SQLite does not always wait for that.
   while (true) {
     try {
       database_.execAndGet("PRAGMA journal_mode = WAL");
-      (void)read_header(database_);  // the first read makes the log
+      (void)read_header(database_);  // the first read creates the log
       return;
     } catch (const SQLite::Exception& error) {
       const int code = error.getErrorCode();
@@ -112,7 +111,7 @@ SQLite::Statement& Connection::prepared(std::string_view sql) {
 }
 
 void Connection::fail_with(const SQLite::Exception& error) const {
-  constexpr const char* kIntact = "what was stored before is intact";
+  constexpr const char* kIntact = "earlier results are intact";
   const std::string original = fmt::format("(SQLite: {})", error.what());
   switch (error.getErrorCode()) {
     case SQLITE_FULL:
@@ -123,8 +122,9 @@ void Connection::fail_with(const SQLite::Exception& error) const {
     case SQLITE_IOERR:
       fail(
           "could not be read or written; {} {}\n"
-          "next step: df says whether the disk is full, ulimit -f how large a file may be, dmesg "
-          "whether the disk fails; or name a file on another disk by --db",
+          "next step: check for a full disk (df), a limit of file sizes (ulimit -f) and disk "
+          "errors (dmesg); "
+          "or name a file on another disk by --db",
           kIntact, original);
     case SQLITE_READONLY:
       fail("may not be written {}", original);

@@ -21,19 +21,20 @@
 
 namespace evo {
 
-/// One open SQLite database of ours: checks that it is, prepares it (write-ahead log, foreign keys,
-/// waiting for other writers), and turns every SQLite error into a DbError that names the file.
+/// An open database of this project. It verifies the file, prepares it (write-ahead log, foreign
+/// keys, waiting for other writers), and turns every SQLite error into a DbError that names the
+/// file.
 class Connection {
  public:
   enum class Mode { kReadWrite, kReadOnly };
 
-  /// See Store::open and Store::open_read_only. ":memory:" makes a database in memory.
+  /// See Store::open and Store::open_read_only. ":memory:" creates a database in memory.
   Connection(const std::filesystem::path& file, Mode mode, const WaitOptions& wait = {});
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
   /// Calls `body` in a transaction that holds the write lock from its start, and returns its
-  /// result. Rolls back when it throws. Waits while another process has the lock.
+  /// result. Rolls back if `body` throws. Waits while another process has the lock.
   template <typename Body>
   auto write(Body&& body) -> std::invoke_result_t<Body> {
     return guarded([&] {
@@ -50,7 +51,7 @@ class Connection {
     });
   }
 
-  /// Calls `body` in a transaction, so that all it reads is of one instant.
+  /// Calls `body` in a transaction, so that all its reads see the same state.
   template <typename Body>
   auto read(Body&& body) -> std::invoke_result_t<Body> {
     return guarded([&] {
@@ -60,12 +61,12 @@ class Connection {
     });
   }
 
-  /// A prepared statement, kept for the next use. `sql` must not be in use already.
+  /// A prepared statement, cached for later use. `sql` must not be in use already.
   template <typename... Values>
   [[nodiscard]] Query query(std::string_view sql, const Values&... values) {
     return Query(prepared(sql), values...);
   }
-  /// Runs a statement that gives no rows. Returns how many rows it changed.
+  /// Runs a statement that returns no rows. Returns the number of changed rows.
   template <typename... Values>
   int run(std::string_view sql, const Values&... values) {
     query(sql, values...).run();
@@ -95,7 +96,7 @@ class Connection {
   [[nodiscard]] SQLite::Database open(Mode mode);
   [[nodiscard]] SQLite::Statement& prepared(std::string_view sql);
   void prepare(Mode mode);
-  /// Throws DbError, now and later, once the file is no longer the one that was opened.
+  /// Throws DbError, now and in later calls, once the file has been replaced by another one.
   void require_same_file();
   void use_write_ahead_log();
   void require_our_version(const DatabaseHeader& header);
@@ -105,8 +106,8 @@ class Connection {
   std::filesystem::path file_;
   std::unique_ptr<LockWait> wait_;
   SQLite::Database database_;
-  std::optional<OpenedFile> opened_;  ///< of a file that is written
-  std::string lost_;                  ///< what happened to it; empty: nothing
+  std::optional<OpenedFile> opened_;  ///< for a writable file
+  std::string lost_;                  ///< why the file cannot be used any more; empty: it can
   ZstdFrames frames_;
   std::map<std::string, SQLite::Statement, std::less<>> statements_;
 };

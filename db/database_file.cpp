@@ -16,8 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A file name as a URI that promises SQLite that nobody writes, so that it takes no locks and
-/// needs no shared-memory file beside it.
+/// A file name as a URI that tells SQLite that nobody writes, so that it takes no locks and needs
+/// no shared-memory file.
 std::string immutable_uri(const fs::path& file) {
   std::string uri = "file:";
   for (const char c : fs::absolute(file).string()) {
@@ -36,13 +36,13 @@ bool has_beside(const fs::path& file, const char* suffix) {
 bool begins_as_database(const fs::path& file) {
   std::array<char, kDatabaseMagic.size()> start{};
   std::ifstream stream(file, std::ios::binary);
-  if (!stream) return true;  // SQLite says why it cannot be read
+  if (!stream) return true;  // SQLite reports why it cannot be read
   stream.read(start.data(), start.size());
   return std::string_view(start.data(), static_cast<std::size_t>(stream.gcount())) ==
          kDatabaseMagic;
 }
 
-/// True when the file can be read through `database`: opening alone touches nothing.
+/// True if the file can be read through `database`; opening alone does not touch the file.
 bool readable(SQLite::Database& database) {
   try {
     database.execAndGet("SELECT count(*) FROM sqlite_master");
@@ -55,12 +55,12 @@ bool readable(SQLite::Database& database) {
   }
 }
 
-/// Absolute, so that SQLite takes no name for a URI.
+/// Absolute, so that SQLite never takes a name for a URI.
 std::string plain_name(const fs::path& file) {
   return in_memory(file) ? file.string() : fs::absolute(file).string();
 }
 
-/// Everything that was created, by name.
+/// All created objects, by name.
 std::map<std::string, std::string> schema_of(SQLite::Database& database) {
   SQLite::Statement query(database, "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL");
   std::map<std::string, std::string> schema;
@@ -75,7 +75,7 @@ std::map<std::string, std::string> schema_of(SQLite::Database& database) {
 bool in_memory(const fs::path& file) { return file == ":memory:"; }
 
 void require_database_file(const fs::path& file) {
-  if (file.empty()) throw DbError("the name of the database is empty; allowed is that of a file");
+  if (file.empty()) throw DbError("the name of the database is empty; name a file by --db");
   std::error_code error;
   const fs::file_status status = fs::status(file, error);
   if (!fs::exists(status)) return;
@@ -84,7 +84,7 @@ void require_database_file(const fs::path& file) {
     throw DbError(file.string() + ": is a pipe, a socket or a device, not a database file");
   }
   const bool empty = fs::file_size(file, error) == 0;
-  // A journal means that a first write was cut off: SQLite takes that back.
+  // A journal means that a first write was interrupted; SQLite rolls it back.
   if (empty || has_beside(file, "-journal") || begins_as_database(file)) return;
   throw DbError(file.string() + ": is not a database");
 }
@@ -96,8 +96,8 @@ SQLite::Database open_for_writing(const fs::path& file, LockWait& wait) {
 }
 
 SQLite::Database open_for_reading(const fs::path& file, LockWait& wait) {
-  // Opened for writing where permitted, because only then SQLite can replay and remove the log that
-  // a killed writer left; query_only makes sure that we change nothing.
+  // Opened for writing if permitted, because only then can SQLite replay and remove the log of a
+  // killed writer. query_only prevents other changes.
   SQLite::Database database(plain_name(file), SQLite::OPEN_READWRITE);
   wait.install(database.getHandle());
   if (!readable(database) && !has_beside(file, "-wal")) {

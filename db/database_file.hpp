@@ -14,49 +14,49 @@ namespace evo {
 /// (https://sqlite.org/fileformat.html#magic_header_string).
 constexpr std::string_view kDatabaseMagic("SQLite format 3\0", 16);
 
-/// "evot": marks a database file as ours.
+/// "evot": marks a database file of this project.
 constexpr std::int32_t kApplicationId = 0x65766f74;
-/// The version of db/schema.sql, `user_version` of a database. Others are refused.
+/// The version of db/schema.sql, stored as `user_version` of a database. Other versions are errors.
 constexpr int kSchemaVersion = 10;
 
 /// The statements of db/schema.sql.
 [[nodiscard]] std::string_view schema();
 
-/// ":memory:", SQLite's name of a database that is no file.
+/// ":memory:", SQLite's name for a database that is no file.
 [[nodiscard]] bool in_memory(const std::filesystem::path& file);
 
-/// Throws DbError for a name that cannot be a database of ours: empty, a folder, a pipe or a
-/// device, a file with other content. Does not touch it.
+/// Throws DbError for a path that cannot be a database of this project: empty, a folder, a pipe or
+/// a device, or a file with other content. Does not change the file.
 void require_database_file(const std::filesystem::path& file);
 
-/// Opens the file for reading and writing, and makes it when it is missing.
+/// Opens the file for reading and writing, and creates it if it is missing.
 [[nodiscard]] SQLite::Database open_for_writing(const std::filesystem::path& file, LockWait& wait);
 
 /// Opens the file for queries. Works in read-only folders.
 [[nodiscard]] SQLite::Database open_for_reading(const std::filesystem::path& file, LockWait& wait);
 
-/// Identifies the program and the version that made a database.
+/// The program and the version that created a database.
 struct DatabaseHeader {
   int application = 0;
   int version = 0;
   int tables = 0;
 
-  /// Nothing was made in it yet.
+  /// True if it has no tables yet.
   [[nodiscard]] bool is_fresh() const { return application == 0 && version == 0 && tables == 0; }
 };
 
-/// To be called within a transaction: another process may be making the schema this instant.
+/// Call it within a transaction, because another process may create the schema at the same time.
 [[nodiscard]] DatabaseHeader read_header(SQLite::Database& database);
 
 /// Makes closing `database` keep the log that a killed program left beside the file.
 void keep_log(SQLite::Database& database, const std::filesystem::path& file);
 
-/// What SQLite finds wrong with the file's structure; empty when nothing is. Files beyond 1 GiB are
-/// not looked through: that would take longer than anybody waits for a table.
+/// The faults that SQLite finds in the file's structure; empty if there are none. Files beyond 1
+/// GiB are not checked, because that would take too long.
 [[nodiscard]] std::string structural_damage(SQLite::Database& database);
 
-/// The first table, view, index or trigger of db/schema.sql that the file does not have in these
-/// words; empty when there is none. What others added is their business.
+/// The first table, view, index or trigger of db/schema.sql that is missing in the file or has
+/// another definition; empty if there is none. Additional objects are allowed.
 [[nodiscard]] std::string schema_damage(SQLite::Database& database);
 
 }  // namespace evo

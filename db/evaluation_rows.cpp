@@ -13,7 +13,7 @@ CandidateId insert_candidate(Connection& db, RunId run, const EvaluationRecord& 
       "INSERT INTO candidate (run_id, generation, position, key, config, origin, milestone,"
       " compilation_id, kernel_key, duplicate_of, dynamic_shared_bytes, compile_ms, check_ms,"
       " time_ms, manifest)"
-      // A duplicate of a duplicate is a duplicate of the first.
+      // A duplicate of a duplicate refers to the first candidate with the kernel.
       " VALUES (?,?,?,?,?,?,nullif(?,''),?,nullif(?,''),"
       " (SELECT coalesce(f.duplicate_of, f.id) FROM candidate f WHERE f.id = ? AND f.run_id = ?),"
       " ?,?,?,?,nullif(?,''))",
@@ -91,7 +91,8 @@ StoredEvaluation read_candidate(Connection& db, CandidateId candidate) {
 
 CandidateId insert_evaluation(Connection& db, RunId run, const EvaluationRecord& record) {
   const CandidateId candidate = insert_candidate(db, run, record);
-  if (record.duplicate_of) {  // The checks of a duplicate, if any, are those of the first.
+  // The checks of a duplicate, if any, are those of the first candidate.
+  if (record.duplicate_of) {
     if (!read_candidate(db, candidate).record.duplicate_of) {
       db.fail("a duplicate of candidate {}, which run {} does not have", *record.duplicate_of, run);
     }

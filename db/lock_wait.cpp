@@ -28,16 +28,17 @@ using std::chrono::seconds;
 constexpr const char* kLimitVariable = "EVO_DB_WAIT_SECONDS";
 constexpr int kDefaultLimitSeconds = 300;
 constexpr int kLongestLimitSeconds = 86'400;
-/// Writers hold the lock for one short transaction: shorter waits are not worth a line.
+/// Writers hold the lock for one short transaction, so shorter waits are not reported.
 constexpr milliseconds kQuietly{2000};
-/// After a signal: long enough for another writer's transaction, short enough for who waits.
+/// The time to keep trying after a signal: long enough for another writer's transaction, short for
+/// the user.
 constexpr milliseconds kAfterStop{2000};
 
 std::string seconds_text(std::chrono::steady_clock::duration duration) {
   return std::to_string(std::chrono::duration_cast<seconds>(duration).count()) + " s";
 }
 
-/// The file as /proc/locks names it: "fe:01:1234", device numbers in hexadecimal.
+/// The file's name in /proc/locks: "fe:01:1234", with device numbers in hexadecimal.
 std::string lock_name(const std::string& file) {
   struct stat status = {};
   if (stat(file.c_str(), &status) != 0) return {};
@@ -61,7 +62,7 @@ milliseconds WaitOptions::default_limit() {
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool whole = error == std::errc() && stop == text.data() + text.size();
   if (!whole || value < 0 || value > kLongestLimitSeconds) {
-    throw DbError(fmt::format("{}: '{}': allowed is a whole number of seconds from 0 to {}",
+    throw DbError(fmt::format("{}: '{}': allowed: a whole number of seconds from 0 to {}",
                               kLimitVariable, text, kLongestLimitSeconds));
   }
   return seconds(value);
@@ -79,7 +80,8 @@ std::string lock_holders(const std::filesystem::path& file) {
   std::ifstream locks("/proc/locks");
   std::set<std::string> holders;
   for (std::string line; std::getline(locks, line);) {
-    // "1: POSIX  ADVISORY  WRITE 1234 fe:01:5678 120 120"; "1: -> POSIX ..." is one that waits.
+    // "1: POSIX  ADVISORY  WRITE 1234 fe:01:5678 120 120"; a line "1: -> POSIX ..." is a waiting
+    // process.
     std::istringstream words(line);
     std::string number, kind, mode, access, process, name;
     words >> number >> kind >> mode >> access >> process >> name;
@@ -121,7 +123,7 @@ bool LockWait::wait() {
   const auto waited = std::chrono::duration_cast<milliseconds>(now - began_);
   const milliseconds pause = std::clamp(waited / 4, kShortest, kLongest);
   const timespec time = {0, std::chrono::nanoseconds(pause).count()};
-  nanosleep(&time, nullptr);  // not sleep_for(), which goes on after a signal
+  nanosleep(&time, nullptr);  // not sleep_for(), which continues after a signal
   return true;
 }
 

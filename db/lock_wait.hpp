@@ -10,23 +10,23 @@ struct sqlite3;
 
 namespace evo {
 
-/// How to wait while another process has a database locked.
+/// How to wait while another process has locked the database.
 struct WaitOptions {
-  /// The longest wait. Default: EVO_DB_WAIT_SECONDS, else 300 s. Throws DbError for a value of the
-  /// variable that is no whole number from 0 to 86400.
+  /// The longest wait. Default: EVO_DB_WAIT_SECONDS, else 300 s. Throws DbError if the variable is
+  /// not a whole number from 0 to 86400.
   [[nodiscard]] static std::chrono::milliseconds default_limit();
   std::chrono::milliseconds limit = default_limit();
-  /// Once true, a wait ends soon. Null: nothing interrupts it.
+  /// If it returns true, a wait ends soon. Null: waits are not interrupted.
   const std::atomic<bool>* stop = nullptr;
-  /// Told what takes long: once for each long wait, what is waited for. By default a line on
-  /// standard error.
+  /// Called once for each long wait, with its description. Writes a line to standard error by
+  /// default.
   std::function<void(const std::string&)> notice = print_notice;
 
   static void print_notice(const std::string& line);
 };
 
-/// Waits for the lock of one database file, in place of SQLite's own busy timeout, which is silent
-/// and cannot be interrupted. Must outlive the connections it is installed in.
+/// Waits for the lock of one database file. It replaces SQLite's own busy timeout, which is silent
+/// and cannot be interrupted. It must outlive the connections in which it is installed.
 class LockWait {
  public:
   LockWait(std::filesystem::path file, WaitOptions options);
@@ -34,13 +34,13 @@ class LockWait {
   LockWait& operator=(const LockWait&) = delete;
 
   void install(sqlite3* connection);
-  /// An operation begins: its wait is counted from the first time it finds the file locked.
+  /// Begins an operation, whose waiting time is counted from the first time the file is locked.
   void start();
-  /// Sleeps for an instant. False when the time is over or the wait was interrupted.
+  /// Sleeps for a moment. False if the time is over or the wait was interrupted.
   [[nodiscard]] bool wait();
 
   [[nodiscard]] bool was_interrupted() const { return interrupted_; }
-  /// What ended in vain: "was locked by process 12 (sqlite3) for 300 s".
+  /// Describes the failed wait: "was locked by process 12 (sqlite3) for 300 s".
   [[nodiscard]] std::string in_vain() const;
 
  private:
@@ -48,15 +48,15 @@ class LockWait {
 
   std::filesystem::path file_;
   WaitOptions options_;
-  Clock::time_point began_{};  ///< zero: nothing was locked yet
+  Clock::time_point began_{};  ///< zero: the file has not been locked yet
   Clock::time_point stopped_{};
   bool told_ = false;
   bool interrupted_ = false;
 };
 
-/// The processes that hold a lock on the database, from /proc/locks: "process 12 (sqlite3)"; where
-/// the system does not say, "another process". Opens nothing: closing any descriptor of the file
-/// would give up this process's own locks (fcntl(2)).
+/// The processes that hold a lock on the database, from /proc/locks: "process 12 (sqlite3)";
+/// "another process" if the system does not tell. Opens no file, because closing any descriptor of
+/// the database would release this process's own locks (fcntl(2)).
 [[nodiscard]] std::string lock_holders(const std::filesystem::path& file);
 
 }  // namespace evo

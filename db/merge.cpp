@@ -10,17 +10,17 @@
 namespace evo {
 namespace {
 
-/// Rows that all runs share, by content. Those that refer to others come behind them.
+/// Rows shared by all runs, identified by content. Rows that refer to others follow them.
 constexpr std::array<std::string_view, 7> kShared = {
     "device", "problem", "space", "source", "compilation", "dependency", "artifact"};
 
-/// Rows of a run, in an order in which every reference is there already.
+/// Rows of a run, in an order in which referenced rows come first.
 constexpr std::array<std::string_view, 17> kOfRuns = {
     "run",        "candidate", "generation",  "check_result", "timing",         "rejection",
     "withdrawal", "gpu_state", "energy",      "profile",      "profile_metric", "elite_member",
     "comparison", "event",     "vendor_time", "winner_step",  "winner_unit"};
 
-/// A run of the other database (`o`) and the same one here (`m`).
+/// A run of the other database (`o`) and the same run here (`m`).
 constexpr const char* kSameRun =
     " FROM other.run o JOIN main.run m ON m.started_at = o.started_at AND m.seed = o.seed"
     " AND m.shape = o.shape AND m.strategy = o.strategy AND m.evo_version = o.evo_version"
@@ -32,13 +32,13 @@ constexpr const char* kSameRun =
     " JOIN main.device md ON md.id = m.device_id JOIN other.device od ON od.id = o.device_id"
     " AND od.key = md.key";
 
-/// The row here with the content of a row there.
+/// The row here with the same content as a row there.
 std::string by_key(const std::string& table, const std::string& column) {
   return "(SELECT m.id FROM main." + table + " m JOIN other." + table +
          " o ON o.key = m.key WHERE o.id = t." + column + ")";
 }
 
-/// The value that a column of the other database has here.
+/// The value here for a column of the other database.
 std::string translated(const std::string& table, const std::string& column) {
   if (column == "id") {
     return table == "run" ? "t.id + (SELECT run FROM offset)"
@@ -56,7 +56,7 @@ std::string translated(const std::string& table, const std::string& column) {
   return "t." + column;
 }
 
-/// Copies the rows of a table for which `condition` holds.
+/// Copies the rows of a table that satisfy `condition`.
 void copy(SQLite::Database& db, const std::string& table, const std::string& condition) {
   std::string columns, values;
   bool has_run = table == "run", has_candidate = false;
@@ -65,7 +65,7 @@ void copy(SQLite::Database& db, const std::string& table, const std::string& con
   while (names.executeStep()) {
     const std::string column = names.getColumn(0);
     const bool keeps_number = table == "run" || table == "candidate";
-    if (column == "id" && !keeps_number) continue;  // a new one
+    if (column == "id" && !keeps_number) continue;  // a new id
     columns += (columns.empty() ? "" : ", ") + column;
     values += (values.empty() ? "" : ", ") + translated(table, column);
     has_run = has_run || column == "run_id";
@@ -114,7 +114,7 @@ MergeCount copy_all(SQLite::Database& db) {
 }  // namespace
 
 MergeCount merge(Connection& into, const std::filesystem::path& other) {
-  // That it is one, of this version; waits for whoever writes it.
+  // Checks that it is a database of this version, and waits for its writers.
   { const Connection checked(other, Connection::Mode::kReadOnly); }
   SQLite::Database& db = into.database();
   SQLite::Statement attach(db, "ATTACH ? AS other");

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 OpenedFile::OpenedFile(fs::path file, sqlite3* database)
     : file_(std::move(file)), database_(database) {
-  // SQLite follows links first, and puts the log beside the file that it finds.
+  // SQLite first follows links, and places the log beside the resulting file.
   const char* found = sqlite3_db_filename(database, "main");
   const auto part = [](const std::string& name) { return Part{name, identity_of(name)}; };
   main_ = part(file_.string());
@@ -42,19 +42,20 @@ fs::path OpenedFile::descriptor_of(const Identity& identity) {
 }
 
 bool OpenedFile::was_overwritten() const {
-  // Read by SQLite's own descriptor: closing another one would give up its locks (fcntl(2)).
+  // Reads through SQLite's own descriptor, because closing another one would release its locks
+  // (fcntl(2)).
   sqlite3_file* file = nullptr;
   sqlite3_file_control(database_, "main", SQLITE_FCNTL_FILE_POINTER, &file);
   if (file == nullptr || file->pMethods == nullptr) return false;
   std::array<char, kDatabaseMagic.size()> start{};
   const int read = file->pMethods->xRead(file, start.data(), static_cast<int>(start.size()), 0);
-  if (read != SQLITE_OK && read != SQLITE_IOERR_SHORT_READ) return false;  // SQLite says why
+  if (read != SQLITE_OK && read != SQLITE_IOERR_SHORT_READ) return false;  // SQLite reports why
   return std::string_view(start.data(), start.size()) != kDatabaseMagic;
 }
 
 std::string OpenedFile::change() const {
   const Identity now = identity_of(main_.name);
-  int moved = 0;  // since SQLite opened it, before its identity was taken
+  int moved = 0;  // the file was replaced after SQLite opened it and before its identity was read
   sqlite3_file_control(database_, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
   if (now == Identity{}) return "was deleted or renamed";
   if (now != main_.identity || moved != 0) return "was replaced by another file";
@@ -79,10 +80,10 @@ bool OpenedFile::locked_by_others(const Identity& identity, off_t start, off_t b
 }
 
 bool OpenedFile::empties_log(bool overwritten) const {
-  // Every connection holds shared locks as long as it lives: on these bytes of the database
+  // Every connection holds shared locks during its lifetime: on these bytes of the database
   // (https://sqlite.org/fileformat.html#the_lock_byte_page) and on this one of the index
-  // (https://sqlite.org/walformat.html#how_the_various_locks_are_used: WAL_DMS_LOCK). Whoever
-  // opened the other file meanwhile may have written to this log.
+  // (https://sqlite.org/walformat.html#how_the_various_locks_are_used: WAL_DMS_LOCK). A process
+  // that opened the other file meanwhile may have written to this log.
   constexpr off_t kShared = 0x40000002, kSharedBytes = 510, kDeadManSwitch = 128;
   if (locked_by_others(main_.identity, kShared, kSharedBytes)) return false;
   if (locked_by_others(index_.identity, kDeadManSwitch, 1)) return false;
@@ -103,8 +104,8 @@ std::string OpenedFile::part() const {
   }
   std::error_code error;
   const fs::path now = fs::read_symlink(descriptor_of(main_.identity), error);
-  if (overwritten || error || !fs::exists(now, error)) return "what it held is lost" + rest;
-  return "what was stored is in " + now.string() + rest;
+  if (overwritten || error || !fs::exists(now, error)) return "its content is lost" + rest;
+  return "the stored results are in " + now.string() + rest;
 }
 
 }  // namespace evo

@@ -9,13 +9,14 @@
 namespace evo {
 namespace {
 
-/// When a process started, in clock ticks since boot: field 22 of /proc/PID/stat (proc(5)). Empty
-/// when there is no such process, or it is a zombie.
+/// The start time of a process in clock ticks since boot: field 22 of /proc/PID/stat (proc(5)).
+/// Empty if there is no such process or it is a zombie.
 std::string start_time(const std::string& process) {
   std::ifstream file("/proc/" + process + "/stat");
   std::string line;
   if (!std::getline(file, line)) return {};
-  // The name in field 2 may contain blanks and parentheses: count from the last one.
+  // The name in field 2 may contain spaces and parentheses, so fields are counted from the last
+  // parenthesis.
   const std::size_t name_end = line.rfind(')');
   if (name_end == std::string::npos) return {};
   std::istringstream fields(line.substr(name_end + 1));

@@ -11,20 +11,20 @@
 
 namespace evo {
 
-/// Which runs a question is about.
+/// Selects the runs of a query.
 struct RunFilter {
   std::optional<RunId> run = {};
-  std::string device = {};  ///< a selector ("cuda:0") or part of a name, in any case; empty: any
+  std::string device = {};  ///< a device name ("cuda:0") or part of a name, in any case; empty: any
   std::string shape = {};   ///< empty: any
 };
 
-/// The runs that pass the filter, oldest first. Throws DbError when `filter.run` does not exist,
-/// and InputError when no run has the shape or the device.
+/// The runs that match the filter, oldest first. Throws DbError if `filter.run` does not exist, and
+/// InputError if no run has the shape or the device.
 [[nodiscard]] std::vector<StoredRun> select_runs(const Store& store, const RunFilter& filter);
 
-/// A kernel that an A/B comparison cannot tell from the one a rank above.
+/// A kernel that an A/B comparison cannot distinguish from the one ranked above it.
 struct Tie {
-  double ratio = 1;  ///< its time / that of the one above
+  double ratio = 1;  ///< its time / the time of the one above
   double ratio_low = 1;
   double ratio_high = 1;
   int pairs = 0;
@@ -32,44 +32,45 @@ struct Tie {
 
 /// A row of the view `elite`.
 struct EliteRow {
-  int rank = 0;  ///< 1: the winner; kernels that tie with it have higher ranks
+  int rank = 0;  ///< 1: the winner; kernels that tie with it have later ranks
   RunId run = 0;
   std::string device;
   std::string shape;
   double p50_us = 0;
   double p90_us = 0;
-  double tflops = 0;  ///< 0 when the problem states no FLOPs
+  double tflops = 0;  ///< 0 if the problem does not specify FLOPs
   int registers = 0;
   int shared_bytes = 0;
-  std::optional<double> max_abs_error = {};  ///< nothing when no comparison was made
+  std::optional<double> max_abs_error = {};  ///< nullopt if no comparison was made
   std::string config_json;
   TimeKind kind = TimeKind::kMeasured;
   CandidateId candidate = 0;
-  std::optional<double> launch_mj = {};  ///< millijoules of a launch
-  std::string not_modelled = {};         ///< what a predicted time may depend on beside its model
-  std::optional<Tie> tie = {};           ///< with the row above
+  std::optional<double> launch_mj = {};  ///< millijoules per launch
+  std::string not_modelled = {};         ///< for a prediction: effects that its model leaves out
+  std::optional<Tie> tie = {};           ///< tie with the row above
 };
 
-/// The rank of each row for people: "1=" where A/B comparisons cannot tell rows apart, "3" for one
-/// behind two of them.
+/// The displayed rank of each row: "1=" for rows that A/B comparisons cannot distinguish, and "3"
+/// for the row after two of them.
 [[nodiscard]] std::vector<std::string> rank_labels(const std::vector<EliteRow>& rows);
 
-/// The elite of one run, best first; empty when nothing is green.
+/// The elite of one run, best first; empty if nothing is green.
 [[nodiscard]] std::vector<EliteRow> elite_of_run(const Store& store, RunId run);
 
 /// The elite of one run, with that run.
 struct RunElite {
   StoredRun run;
   std::vector<EliteRow> rows;
-  std::string interpreted = {};  ///< what came of executing it on a virtual GPU as well
-  bool is_compared = true;       ///< false: the run ended before, the order is that of the times
+  std::string interpreted = {};  ///< result of also executing it on a virtual GPU
+  /// false: the run ended before the comparisons, and the order is by time
+  bool is_compared = true;
 };
 
 /// The elite of one run with that run.
 [[nodiscard]] RunElite run_elite(const Store& store, RunId run);
 
-/// For each problem, space, device, shape and kind of time among the filtered runs, the elite of
-/// the newest run that has one; a run asked for by number is given even when its elite is empty.
+/// For each problem, space, device, shape and kind of time among the filtered runs: the elite of
+/// the newest run that has one. A run selected by number is returned even if its elite is empty.
 [[nodiscard]] std::vector<RunElite> elites(const Store& store, const RunFilter& filter);
 
 /// One milestone of a run.
@@ -77,59 +78,60 @@ struct Rung {
   std::string milestone;
   CandidateId candidate = 0;
   std::optional<CandidateId> duplicate_of = {};
-  std::optional<double> p50_us = {};   ///< set exactly when green and not withdrawn
-  std::optional<double> speedup = {};  ///< time of the previous green rung / time of this one
+  std::optional<double> p50_us = {};   ///< set if it is green and not withdrawn
+  std::optional<double> speedup = {};  ///< time of the previous green milestone / time of this one
   std::optional<Rejection> rejection = {};
   std::optional<Rejection> withdrawal = {};
   std::string config_json;
 };
 
-/// The milestones in the order they were evaluated, which is the space file's.
+/// The milestones in the order of their evaluation, which is the space file's order.
 [[nodiscard]] std::vector<Rung> ladder(const Store& store, RunId run);
 
-/// Rejections of one gate whose reasons differ only in their figures.
+/// Rejections by one gate whose reasons differ only in figures.
 struct RejectionGroup {
   Gate gate = Gate::kBuild;
   bool policy_only = false;
   std::int64_t count = 0;
-  std::string reason;         ///< of the first
-  CandidateId candidate = 0;  ///< the first
+  std::string reason;         ///< reason of the first candidate
+  CandidateId candidate = 0;  ///< id of the first candidate
 };
 
 struct RejectionSummary {
   std::int64_t evaluated = 0;
-  /// Distinct kernels. Duplicates are counted apart.
+  /// Number of distinct kernels. Duplicates are counted separately.
   std::int64_t green = 0;
   std::int64_t rejected = 0;
   std::int64_t duplicates = 0;
   std::int64_t withdrawn = 0;                ///< distinct kernels that were green and failed later
-  std::optional<Rejection> withdrawal = {};  ///< of the first of them
-  std::int64_t policy_only = 0;              ///< of the rejected: the device would have run them
-  std::vector<RejectionGroup> groups;        ///< in the order of the gates, most frequent first
+  std::optional<Rejection> withdrawal = {};  ///< reason of the first of them
+  /// the rejected candidates that the device could have run
+  std::int64_t policy_only = 0;
+  std::vector<RejectionGroup> groups;  ///< in the order of the gates, most frequent first
 };
 
 [[nodiscard]] RejectionSummary rejections(const Store& store, RunId run);
 
-/// The card in all timings of a run, as its driver told.
+/// The state of the card in all timings of a run, as reported by its driver.
 struct CardSummary {
-  std::int64_t timings = 0;                         ///< in which somebody looked at the card
-  std::int64_t discarded = 0;                       ///< samples
-  std::int64_t throttled = 0;                       ///< timings in which it stayed throttled
-  std::int64_t shared = 0;                          ///< timings in which another process was on it
-  std::map<Slowdown, std::int64_t> slowdowns = {};  ///< timings in which they were seen
-  std::map<std::string, std::int64_t> others = {};  ///< the same of processes
-  double busy_before_percent = 0;  ///< the most that others kept it busy, where they are not listed
-  std::optional<double> sm_clock_min_mhz = {};  ///< of the lowest clocks of all timings
+  std::int64_t timings = 0;                         ///< timings in which the card was queried
+  std::int64_t discarded = 0;                       ///< number of samples
+  std::int64_t throttled = 0;                       ///< timings with unavoidable throttling
+  std::int64_t shared = 0;                          ///< timings with another process on the card
+  std::map<Slowdown, std::int64_t> slowdowns = {};  ///< number of timings with each slowdown
+  std::map<std::string, std::int64_t> others = {};  ///< number of timings with each process
+  double busy_before_percent = 0;  ///< the highest utilisation by others, if they are not listed
+  std::optional<double> sm_clock_min_mhz = {};  ///< lowest clock in any timing
   std::optional<double> sm_clock_max_mhz = {};
 };
 
 [[nodiscard]] CardSummary card_summary(const Store& store, RunId run);
 
-/// The confirmations between two candidates, whichever was the challenger, oldest first.
+/// The comparisons between two candidates, in both roles, oldest first.
 [[nodiscard]] std::vector<ConfirmationRecord> confirmations_between(const Store& store,
                                                                     CandidateId a, CandidateId b);
 
-/// A reason with every number in it replaced by '#': what rejections are grouped by.
+/// A reason with every number replaced by '#', by which rejections are grouped.
 [[nodiscard]] std::string reason_pattern(std::string_view reason);
 
 }  // namespace evo

@@ -10,7 +10,7 @@ Query::~Query() {
   try {
     statement_->clearBindings();
   } catch (const SQLite::Exception&) {
-    // Every use binds all parameters again.
+    // Each use binds all parameters again.
   }
 }
 

@@ -26,12 +26,12 @@ inline void read_name(Verdict& value, const std::string& name) {
   value = verdict_from_string(name);
 }
 
-/// Bytes that are bound as a blob.
+/// Bytes to bind as a blob.
 struct Blob {
   std::string_view bytes;
 };
 
-/// A prepared statement in use; reset, with its bindings cleared, at the end of the scope.
+/// A prepared statement in use. It is reset and its bindings are cleared at the end of the scope.
 ///
 /// | C++                | SQLite                              |
 /// |--------------------|-------------------------------------|
@@ -52,16 +52,16 @@ class Query {
   Query(const Query&) = delete;
   Query& operator=(const Query&) = delete;
 
-  /// Runs a statement that gives no rows.
+  /// Runs a statement that returns no rows.
   void run() { statement_->exec(); }
 
-  /// Goes to the next row, before its first column; false after the last one.
+  /// Moves to the next row, before its first column; false after the last one.
   [[nodiscard]] bool next() {
     column_ = 0;
     return statement_->executeStep();
   }
 
-  // Columns of the current row, one after the other.
+  // The columns of the current row, one after the other.
 
   [[nodiscard]] bool next_is_null() const { return statement_->getColumn(column_).isNull(); }
   void skip(int columns) { column_ += columns; }
@@ -76,14 +76,14 @@ class Query {
     return value;
   }
 
-  // All of the rows.
+  // All rows.
 
   /// The first column of the first row.
   template <typename Value>
   [[nodiscard]] std::optional<Value> first() {
     return next() ? std::optional(read<Value>()) : std::nullopt;
   }
-  /// `read_row(*this)` of every row.
+  /// The results of `read_row(*this)` for all rows.
   template <typename ReadRow>
   [[nodiscard]] auto all(ReadRow&& read_row) {
     std::vector<std::invoke_result_t<ReadRow, Query&>> rows;

@@ -16,14 +16,15 @@ using RunId = std::int64_t;
 using CandidateId = std::int64_t;
 using CompilationId = std::int64_t;
 
-/// An input file as it was when a run started.
+/// An input file at the start of a run.
 struct StoredFile {
-  std::string key;   ///< content key of all the run depends on: the file and what it names
-  std::string name;  ///< the name inside the file
-  std::string text;  ///< the file
+  /// content key of everything the run depends on: the file and the files it names
+  std::string key;
+  std::string name;  ///< the name given in the file
+  std::string text;  ///< content of the file
 };
 
-/// What a run is; does not change after start_run().
+/// The description of a run; it does not change after start_run().
 struct RunInfo {
   DeviceInfo device;
   StoredFile problem;
@@ -33,9 +34,9 @@ struct RunInfo {
   std::string strategy;
   int elite_size = 3;
   int children = 8;
-  double flops_per_launch = 0;  ///< useful work on that shape; 0 when the problem states none
+  double flops_per_launch = 0;  ///< useful work on that shape; 0 if the problem does not specify it
   double bytes_per_launch = 0;
-  std::string options_json = "{}";  ///< whatever else the command line said
+  std::string options_json = "{}";  ///< the other command-line options
   std::string evo_version;
 };
 
@@ -52,95 +53,98 @@ struct StoredRun {
   RunStatus status = RunStatus::kRunning;
   std::string started_at;  ///< UTC, ISO 8601
   std::optional<std::string> finished_at = {};
-  std::optional<int> last_generation = {};  ///< the last finished one
+  std::optional<int> last_generation = {};  ///< the last finished generation
   std::int64_t evaluated = 0;
 };
 
 /// A file that a compilation looked for in an include path.
 struct StoredDependency {
   std::string path;
-  std::string content;  ///< its content key; empty: it was not there
+  std::string content;  ///< its content key; empty: the file did not exist
 
   bool operator==(const StoredDependency&) const = default;
 };
 
-/// A compilation without its artifacts, which is cheap to read. `key` covers source,
-/// headers, options, architecture, the compiler's version and the dependencies.
+/// A compilation without its artifacts, which is cheap to read. `key` covers source, headers,
+/// options, architecture, the compiler's version and the dependencies.
 struct CompilationFacts {
-  CompilationId id = 0;  ///< set by the store that gave it
+  CompilationId id = 0;  ///< set by the store that assigned it
   std::string key;
-  std::string request_key = {};  ///< without the dependencies; empty: `key`
+  std::string request_key = {};  ///< key without the dependencies; empty: `key`
   bool ok = false;
   std::string arch;
   std::string compiler;  ///< "NVRTC 13.0"
-  std::string options;   ///< blank separated, quoted as in a shell
+  std::string options;   ///< separated by spaces, quoted as in a shell
   std::string error;     ///< one line; empty exactly when ok
   double compile_ms = 0;
-  std::string ptx_hash;  ///< set exactly when ok: two kernels with the same hash are one kernel
+  std::string ptx_hash;  ///< set exactly if ok; two kernels with the same hash are the same kernel
   Resources resources;
-  std::vector<StoredDependency> dependencies = {};  ///< only what searches by request reads them
+  std::vector<StoredDependency> dependencies = {};  ///< read only by queries by request
 };
 
-/// What a compiler read and wrote; stored packed.
+/// The input and output of a compilation; stored packed.
 struct Artifacts {
   std::string log;
-  std::string source;  ///< expanded: includes inlined, #defines on top
+  std::string source;  ///< expanded: includes inserted, #defines at the top
   std::string ptx;
   std::string cubin;
 };
 
-/// What a compiler made of one source. A compilation that was killed by a deadline or failed for
-/// want of memory must not be stored.
+/// The result of compiling one source. A compilation that a deadline killed or that ran out of
+/// memory must not be stored.
 struct CompilationRecord : CompilationFacts, Artifacts {
-  /// PTX and cubin as ZstdFrames, where somebody packed them before they are stored.
+  /// PTX and cubin as ZstdFrames, if they were packed before storage.
   std::string packed_ptx = {};
   std::string packed_cubin = {};
 };
 
-/// Where a kernel was timed.
+/// The place where a kernel was timed.
 struct TimingPlace {
-  std::string host = {};      ///< the name of the machine
+  std::string host = {};      ///< the name of the host
   std::string gpu_uuid = {};  ///< "GPU-0a1b…"; empty for a virtual GPU
 
   bool operator==(const TimingPlace&) const = default;
 };
 
-/// One evaluated configuration. Exactly one of these holds: `duplicate_of` is set; `rejection` is
-/// set (a timing may stand beside it, when the timing gate stopped it); `timing` alone is set:
-/// green; none is set: it built within policy, and without a device nobody judged the rest.
+/// One evaluated configuration, in exactly one of four states. `duplicate_of` is set. Or
+/// `rejection` is set (with a timing if the timing gate rejected it). Or only `timing` is set: it
+/// is green. Or none is set: it passed the resource gate and was not judged further for lack of a
+/// device.
 struct EvaluationRecord {
   int generation = 0;
   int position = 0;            ///< within the generation
   std::string key;             ///< content key of the configuration
   std::string config_json;     ///< {"MACRO": value, …}
-  std::string origin;          ///< "milestone", "random" or the operator's name
-  std::string milestone = {};  ///< its name; empty for others
+  std::string origin;          ///< "milestone", "random" or the name of the operator
+  std::string milestone = {};  ///< name of the milestone; otherwise empty
   std::optional<CompilationId> compilation = {};
-  /// What makes two candidates the same kernel: PTX hash and launch geometry on every shape.
+  /// A key that is equal for candidates with the same kernel: PTX hash and launch geometry on every
+  /// shape.
   std::string kernel_key = {};
   int dynamic_shared_bytes = 0;  ///< on the timed shape
   std::vector<CheckResult> checks = {};
   std::optional<Timing> timing = {};   ///< on the run's shape
-  TimingPlace place = {};              ///< of the timing
-  std::optional<CardState> card = {};  ///< while it was timed; beside a timing only
-  std::optional<Energy> energy = {};   ///< the same; of a short window
+  TimingPlace place = {};              ///< place of the timing
+  std::optional<CardState> card = {};  ///< state during the timing; only with a timing
+  /// energy per launch over a short window; only with a timing
+  std::optional<Energy> energy = {};
   std::optional<Rejection> rejection = {};
   std::optional<CandidateId> duplicate_of = {};
-  std::string manifest_json = {};  ///< how to launch it; empty when it did not get that far
+  std::string manifest_json = {};  ///< description of the launch; empty if it failed before
   double compile_ms = 0;
   double check_ms = 0;
   double time_ms = 0;
 
-  /// Its compiler failed for a reason that need not be the kernel's (memory, time, somebody who
-  /// killed it): nothing was kept of the compilation, and nothing is learned from the rejection.
+  /// Its compiler failed for a reason that may not be the kernel's fault (memory, time, a kill).
+  /// The compilation was not stored, and the strategy does not learn from the rejection.
   [[nodiscard]] bool is_for_want_of_compiler() const {
     return rejection && rejection->gate == Gate::kBuild && !compilation;
   }
 };
 
-/// What a profiler counted, or the time model predicted, of one launch.
+/// A profiler's measurement, or the time model's prediction, for one launch.
 struct ProfileMetric {
-  std::string name = {};    ///< in the requirement
+  std::string name = {};    ///< its name in the requirement
   std::string metric = {};  ///< the tool's name for it
   double value = 0;
   std::string unit = {};
@@ -148,10 +152,10 @@ struct ProfileMetric {
   bool operator==(const ProfileMetric&) const = default;
 };
 
-/// How a candidate fared at the profile gate.
+/// A kernel's result at the profile gate.
 struct ProfileRecord {
   TimeKind kind = TimeKind::kMeasured;
-  std::string tool = {};     ///< with its version
+  std::string tool = {};     ///< name and version of the profiler
   std::string require = {};  ///< the expression over the metrics
   bool passed = false;
   std::vector<ProfileMetric> metrics = {};
@@ -159,21 +163,23 @@ struct ProfileRecord {
   bool operator==(const ProfileRecord&) const = default;
 };
 
-/// An evaluation read back. Timing, checks and rejection of a duplicate are those of its first.
+/// An evaluation read from the database. A duplicate has the timing, checks and rejection of its
+/// first candidate.
 struct StoredEvaluation {
   CandidateId id = 0;
   RunId run = 0;
   EvaluationRecord record;
   std::string created_at;
-  /// Why it left the elite for good; its record stays as it was. Of a duplicate: its first's.
+  /// Why it was permanently removed from the elite; its record does not change. For a duplicate:
+  /// that of its first candidate.
   std::optional<Rejection> withdrawal = {};
-  std::optional<Energy> energy = {};  ///< as it is measured of the elite
+  std::optional<Energy> energy = {};  ///< measured over a long window, as for the elite
   std::optional<ProfileRecord> profile = {};
 };
 
 struct EliteEntry {
   CandidateId candidate = 0;
-  double p50_us = 0;  ///< when it was ranked
+  double p50_us = 0;  ///< time of the ranking
 };
 
 struct GenerationRecord {
@@ -187,10 +193,10 @@ struct GenerationRecord {
 struct StoredGeneration {
   GenerationRecord record;
   std::int64_t evaluated = 0;
-  std::int64_t green = 0;     ///< without duplicates and withdrawn ones
+  std::int64_t green = 0;     ///< without duplicates and withdrawn candidates
   std::int64_t rejected = 0;  ///< without duplicates
   std::int64_t duplicates = 0;
-  std::int64_t withdrawn = 0;  ///< since, without duplicates
+  std::int64_t withdrawn = 0;  ///< since the last improvement, without duplicates
   std::string finished_at;
 };
 
@@ -213,21 +219,21 @@ struct ConfirmationRecord {
   Verdict verdict = Verdict::kTie;
 };
 
-/// A green candidate that failed when it was run again, or did not pass the profile gate.
+/// A green candidate that failed in a later run, or did not pass the profile gate.
 struct WithdrawalRecord {
   CandidateId candidate = 0;
   int generation = 0;
   Rejection why;
 };
 
-/// What somebody else's kernel takes for a run's problem on its shape, timed in turn with a
+/// The time of another implementation on a run's problem and shape, measured in turn with a
 /// candidate of the run.
 struct VendorTime {
-  std::string name;         ///< with its version: "PyTorch 2.11.0 cudnn"
-  std::string starts_from;  ///< what data it takes: "fp16"
-  double p50_us = 0;        ///< of one launch, measured
+  std::string name;         ///< name and version: "PyTorch 2.11.0 cudnn"
+  std::string starts_from;  ///< data type that it uses: "fp16"
+  double p50_us = 0;        ///< for one launch, measured
   CandidateId candidate = 0;
-  double ratio = 1;  ///< its time / the candidate's
+  double ratio = 1;  ///< its time / the candidate's time
   double ratio_low = 1;
   double ratio_high = 1;
 };
@@ -241,29 +247,29 @@ struct MacroChange {
   bool operator==(const MacroChange&) const = default;
 };
 
-/// One configuration on the way from a start to the winner.
+/// One configuration on the path from a start to the winner.
 struct WinnerStep {
-  std::string config_json;                ///< after the step
-  std::vector<MacroChange> changes = {};  ///< empty at the start
-  double p50_us = 0;                      ///< measured or predicted by itself
+  std::string config_json;                ///< configuration after the step
+  std::vector<MacroChange> changes = {};  ///< empty for the start
+  double p50_us = 0;                      ///< measured or predicted separately
   double ratio = 1;                       ///< time after the step / time before
   double ratio_low = 1;
   double ratio_high = 1;
-  int pairs = 0;          ///< interleaved ones; 0: the ratio is that of the p50s
-  std::string note = {};  ///< why these macros go together; empty for one macro
+  int pairs = 0;          ///< number of interleaved pairs; 0: the ratio is that of the p50s
+  std::string note = {};  ///< why these macros change together; empty for one macro
 };
 
-/// The way from a configuration to the winner of a run, a few macros at a time.
+/// The path from a configuration to the winner of a run, changing a few macros at a time.
 struct WinnerWay {
   std::string start;  ///< "default", or the name of a milestone
   CandidateId winner = 0;
-  std::vector<WinnerStep> steps = {};  ///< the start first
+  std::vector<WinnerStep> steps = {};  ///< steps, the start first
 };
 
-/// The kind of the event that says why a run has no ways to its winner.
+/// The kind of the event that records why a run has no paths to its winner.
 inline constexpr std::string_view kNoWayEvent = "winner not explained";
 
-/// The kind of the event that says what came of executing an elite on a virtual GPU as well.
+/// The kind of the event that records the result of also executing an elite on a virtual GPU.
 inline constexpr std::string_view kInterpretedEvent = "interpreted";
 
 struct StoredEvent {

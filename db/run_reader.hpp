@@ -12,28 +12,27 @@ namespace evo {
 
 class Connection;
 
-/// Reads what runs have recorded.
+/// Reads the records of runs.
 class RunReader {
  public:
   explicit RunReader(std::shared_ptr<Connection> db) : db_(std::move(db)) {}
 
   [[nodiscard]] std::optional<CompilationId> compilation_id(std::string_view key) const;
-  /// Throws DbError when there is no such compilation.
+  /// Throws DbError if there is no such compilation.
   [[nodiscard]] CompilationFacts compilation_facts(CompilationId id) const;
 
-  /// Calls `visit` with one evaluation after the other, in the order of generation and position.
-  /// Holds no more than one in memory. `visit` may use this database; what is recorded meanwhile is
-  /// not visited.
+  /// Calls `visit` for each evaluation in the order of generation and position, and keeps only one
+  /// in memory. `visit` may use this database; evaluations recorded meanwhile are not visited.
   void for_each_evaluation(RunId run, const std::function<void(StoredEvaluation)>& visit) const;
   /// The same, all at once.
   [[nodiscard]] std::vector<StoredEvaluation> evaluations(RunId run) const;
-  /// Throws DbError when there is no such candidate.
+  /// Throws DbError if there is no such candidate.
   [[nodiscard]] StoredEvaluation evaluation(CandidateId candidate) const;
 
-  /// In order.
+  /// In the recorded order.
   [[nodiscard]] std::vector<StoredGeneration> generations(RunId run) const;
   [[nodiscard]] std::vector<StoredEvent> events(RunId run) const;
-  /// Fastest first. Programs outside of evo-tune write them.
+  /// Fastest first. Programs other than evo-tune write them.
   [[nodiscard]] std::vector<VendorTime> vendor_times(RunId run) const;
 
  private:

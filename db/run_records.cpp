@@ -12,7 +12,7 @@ namespace {
 
 void require_one_outcome(const Connection& db, const EvaluationRecord& record) {
   if (!record.duplicate_of || (!record.rejection && !record.timing)) return;
-  db.fail("evaluation {}.{} is a duplicate with an outcome of its own", record.generation,
+  db.fail("evaluation {}.{} is a duplicate but also has its own outcome", record.generation,
           record.position);
 }
 
@@ -22,8 +22,8 @@ void require_timing(Connection& db, CandidateId candidate) {
   if (!found) db.fail("candidate {} has no timing of its own", candidate);
 }
 
-/// Throws DbError unless a statement that takes only green, first candidates of a run changed a
-/// row.
+/// Throws DbError unless a statement that applies only to a run's green candidates without
+/// duplicates changed a row.
 void require_green(const Connection& db, int changed, CandidateId candidate, RunId run,
                    const char* what) {
   if (changed == 1) return;
@@ -59,7 +59,7 @@ CompilationRecord RunRecords::compilation(CompilationId id) const {
 
 CompilationId RunRecords::put_compilation(const CompilationRecord& record) {
   if (record.ok == record.ptx_hash.empty() || record.ok != record.error.empty()) {
-    db_->fail("compilation {} must have either a PTX hash or an error, as its 'ok' says",
+    db_->fail("compilation {} must have either a PTX hash or an error, consistent with its 'ok'",
               record.key);
   }
   const auto find = [&] { return find_compilation(*db_, record.key); };
@@ -103,7 +103,7 @@ void RunRecords::record_profile(CandidateId candidate, const ProfileRecord& prof
 
 void RunRecords::record_generation(RunId run, const GenerationRecord& record) {
   db_->write([&] {
-    // Its elite goes with it.
+    // Its elite is deleted with it.
     db_->run("DELETE FROM generation WHERE run_id = ? AND number = ?", run, record.number);
     db_->run(
         "INSERT INTO generation (run_id, number, wall_ms, control_p50_us, control_drift)"

@@ -17,22 +17,21 @@ class RunTable {
   explicit RunTable(std::shared_ptr<Connection> db) : db_(std::move(db)) {}
 
   RunId start_run(const RunInfo& info) { return start_runs({info}).front(); }
-  /// Those of one search over several shapes, all or none.
+  /// The runs of one search over several shapes; all or none are started.
   std::vector<RunId> start_runs(const std::vector<RunInfo>& infos);
-  /// The run and those that were started with it, for the other shapes, in that order.
+  /// The run, followed by those started with it for the other shapes.
   [[nodiscard]] std::vector<RunId> runs_beside(RunId run) const;
-  /// Takes over a run that is not finished, or goes on with a finished one; with other options,
-  /// unless they are empty. Throws DbError when there is no such run or another live process is
-  /// writing it.
+  /// Takes over an unfinished run or continues a finished one; sets other options unless they are
+  /// empty. Throws DbError if there is no such run or another live process is writing it.
   StoredRun resume_run(RunId run, const std::string& options_json = {});
   void finish_run(RunId run, RunStatus status);
-  /// The newest run that was interrupted, failed or killed, on the same content of space and
-  /// problem, the same shapes, the same device (name and kind) and the same aim (of its options),
-  /// and that no live process is writing.
+  /// The newest run that was interrupted, failed or killed, that no live process is writing, and
+  /// that has the same content of space and problem, shapes, device (name and kind) and purpose
+  /// (from its options).
   [[nodiscard]] std::optional<RunId> find_resumable(const RunInfo& like) const;
   /// Oldest first.
   [[nodiscard]] std::vector<StoredRun> runs() const;
-  /// Throws DbError, listing the runs there are, when there is no such run.
+  /// Throws DbError listing the existing runs if there is no such run.
   [[nodiscard]] StoredRun run(RunId run) const;
 
  private:

@@ -107,7 +107,7 @@ CREATE INDEX artifact_by_source ON artifact (source_id);
 
 -- One evaluated configuration of a run. Its outcome is exactly one of: a row in rejection, a row in
 -- timing (green), duplicate_of (the same kernel was evaluated before; that outcome holds), or none
--- of these: without a device, nobody judged a kernel that built within policy.
+-- of these (without a device, a kernel that passes the resource gate is not judged further).
 CREATE TABLE candidate (
   id                   INTEGER PRIMARY KEY,
   run_id               INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
@@ -178,9 +178,9 @@ CREATE TABLE rejection (
   policy_only  INTEGER NOT NULL CHECK (policy_only IN (0, 1))  -- 1: the device would have run it
 );
 
--- A green candidate that failed when it was run again, in a comparison and then alone, or did not
--- pass the profile gate: it has left the elite, cannot come back and is not exported. Its
--- evaluation stays as it was.
+-- A green candidate that failed in a later run (in a comparison and then alone), or did not pass
+-- the profile gate. It has left the elite permanently and is not exported. Its evaluation does not
+-- change.
 CREATE TABLE withdrawal (
   candidate_id INTEGER PRIMARY KEY REFERENCES candidate (id) ON DELETE CASCADE,
   generation   INTEGER NOT NULL CHECK (generation >= 0),
@@ -190,7 +190,7 @@ CREATE TABLE withdrawal (
   detail       TEXT NOT NULL
 );
 
--- The driver's figures of the GPU during a measured timing. Missing ones are null.
+-- The driver's figures of the GPU during a measured timing. Missing figures are null.
 CREATE TABLE gpu_state (
   candidate_id        INTEGER PRIMARY KEY REFERENCES candidate (id) ON DELETE CASCADE,
   looks               INTEGER NOT NULL CHECK (looks > 0),
@@ -206,8 +206,8 @@ CREATE TABLE gpu_state (
   busy_before_percent REAL                             -- by others, where they are not listed
 );
 
--- The energy of a launch, of the whole GPU, between two changes of its counter. `complete` = 0: of
--- a short window, to choose what comes next; 1: of a long one, as the elite's.
+-- The energy per launch of the whole GPU, between two updates of its counter. `complete` = 0: over
+-- a short window, for the search; 1: over a long window, for the elite.
 CREATE TABLE energy (
   candidate_id INTEGER NOT NULL REFERENCES candidate (id) ON DELETE CASCADE,
   complete     INTEGER NOT NULL CHECK (complete IN (0, 1)),
@@ -289,8 +289,8 @@ CREATE TABLE event (
 );
 CREATE INDEX event_by_run ON event (run_id);
 
--- The time that somebody else's kernel, such as a vendor's library, takes for the problem of a run
--- on its shape, timed in turn with a kernel of the run. Other programs write it.
+-- The time of another implementation, such as a vendor's library, for the problem and shape of a
+-- run, timed in turn with a kernel of the run. Other programs write it.
 CREATE TABLE vendor_time (
   run_id       INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
   name         TEXT NOT NULL,                          -- with its version: PyTorch 2.11.0 cudnn
@@ -304,15 +304,15 @@ CREATE TABLE vendor_time (
   PRIMARY KEY (run_id, name, starts_from)
 ) WITHOUT ROWID;
 
--- It is measured, and its candidate is one of the run.
+-- The time must be measured, and the candidate must belong to the run.
 CREATE TRIGGER vendor_time_is_measured BEFORE INSERT ON vendor_time
 WHEN NOT EXISTS (SELECT 1 FROM candidate c JOIN run r ON r.id = c.run_id
                  JOIN device d ON d.id = r.device_id
                  WHERE c.id = NEW.candidate_id AND r.id = NEW.run_id AND d.kind = 'measured')
 BEGIN SELECT RAISE(ABORT, 'a vendor''s time stands beside a candidate of a measured run only'); END;
 
--- The way from a configuration to the winner, a few macros at a time, timed after the search. Its
--- times are of the kind of the run's device. Rows of a winner that is no more are out of date.
+-- The path from a configuration to the winner, changing a few macros at a time, timed after the
+-- search. Its times are measured or predicted like the run's. Rows of a former winner are outdated.
 CREATE TABLE winner_step (
   run_id     INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
   start      TEXT NOT NULL,                            -- 'default', or the name of a milestone
@@ -333,8 +333,8 @@ CREATE TRIGGER winner_step_is_of_the_run BEFORE INSERT ON winner_step
 WHEN NEW.run_id <> (SELECT run_id FROM candidate WHERE id = NEW.winner_id)
 BEGIN SELECT RAISE(ABORT, 'a way leads to a candidate of another run'); END;
 
--- How busy the time model says that the units of an SM are while the winner runs, in per cent of
--- the time. Predicted, whatever the run's device is.
+-- The utilisation of the units of an SM by the winner, in percent of the time. Always predicted by
+-- the time model, even if the run's device measures.
 CREATE TABLE winner_unit (
   run_id    INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
   winner_id INTEGER NOT NULL REFERENCES candidate (id) ON DELETE CASCADE,
@@ -344,7 +344,7 @@ CREATE TABLE winner_unit (
 ) WITHOUT ROWID;
 
 -- Every evaluated configuration with its outcome; a duplicate shows the outcome of its first. The
--- gate and the reason of a withdrawn one are those of its withdrawal.
+-- gate and the reason of a withdrawn candidate are those of its withdrawal.
 CREATE VIEW evaluation AS
 SELECT c.id AS candidate, c.run_id AS run, c.generation, c.position, c.origin, c.milestone,
        CASE WHEN x.gate IS NOT NULL THEN 'rejected'
@@ -366,8 +366,8 @@ LEFT JOIN timing t ON t.candidate_id = coalesce(c.duplicate_of, c.id)
 LEFT JOIN rejection x ON x.candidate_id = coalesce(c.duplicate_of, c.id)
 LEFT JOIN withdrawal w ON w.candidate_id = coalesce(c.duplicate_of, c.id);
 
--- The ranking in force: that of the latest finished generation; while a run has finished none, its
--- distinct completely timed kernels in the order of p50. Who was withdrawn since leaves no gap.
+-- The current ranking: that of the latest finished generation. Before the first one has finished,
+-- the run's distinct, completely timed kernels ordered by p50. Withdrawn kernels leave no gap.
 CREATE VIEW elite_rank AS
 SELECT m.run_id, row_number() OVER (PARTITION BY m.run_id ORDER BY m.rank) AS rank, m.candidate_id
 FROM elite_member m

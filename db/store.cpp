@@ -6,9 +6,9 @@
 namespace evo {
 namespace {
 
-/// Refuses SQLite's name of a database in memory: everything found would be gone at the end.
+/// Rejects SQLite's name of a database in memory, because all results would be lost at the end.
 void require_file(const std::filesystem::path& file) {
-  if (file == ":memory:") throw DbError(":memory: is no file; allowed is the name of a file");
+  if (file == ":memory:") throw DbError(":memory: is no file; allowed: the name of a file");
 }
 
 }  // namespace

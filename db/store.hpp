@@ -13,21 +13,22 @@ namespace evo {
 class Connection;
 struct WaitOptions;
 
-/// The database of runs. Constructed means open, ours and of this version. Every method that writes
-/// is one transaction: it happens as a whole or not at all, also when the process is killed or the
-/// disk is full. Several processes may write to one database at once; a writer waits for the
-/// others. Every failure is a DbError naming the file. Not thread-safe: one Store a thread.
+/// The database of runs. Once constructed, it is open, belongs to this project and has this
+/// version. Every method that writes is one transaction: it happens completely or not at all, even
+/// if the process is killed or the disk is full. Several processes may write to one database; a
+/// writer waits for the others. Every failure is a DbError naming the file. Not thread-safe: use
+/// one Store per thread.
 class Store final : public RunTable, public RunRecords, public RunReader, public WinnerWayTable {
  public:
-  /// Opens for reading and writing; creates the file when it is missing or empty. Throws DbError
-  /// for a database of another program or of another version.
+  /// Opens for reading and writing; creates the file if it is missing or empty. Throws DbError for
+  /// a database of another program or of another version.
   [[nodiscard]] static Store open(const std::filesystem::path& file);
-  /// The same, and how to wait, then and later, while other processes have the file locked.
+  /// The same, with the way to wait, now and later, while other processes have the file locked.
   [[nodiscard]] static Store open_waiting(const std::filesystem::path& file,
                                           const WaitOptions& wait);
-  /// Never creates or changes anything; a missing file is a DbError. Works in read-only folders.
+  /// Never creates or changes a file; a missing file is a DbError. Works in read-only folders.
   [[nodiscard]] static Store open_read_only(const std::filesystem::path& file);
-  /// A database that lives as long as the object; for tests.
+  /// A database that exists as long as the object; for tests.
   [[nodiscard]] static Store in_memory();
 
   /// For db/queries.hpp.

@@ -11,21 +11,21 @@ namespace evo {
 
 class Connection;
 
-/// Explains winners: the ways from the default and from a milestone to them, and how busy the units
-/// of an SM are. Leaves out what belongs to a former winner.
+/// Stores explanations of winners: the paths to them from the default and from a milestone, and the
+/// utilisation of an SM's units. Excludes data of a former winner.
 class WinnerWayTable {
  public:
   explicit WinnerWayTable(std::shared_ptr<Connection> db) : db_(std::move(db)) {}
 
-  /// Replaces those that are there.
+  /// Replaces existing paths.
   void record_winner_ways(RunId run, const std::vector<WinnerWay>& ways);
-  /// As they were recorded.
+  /// In the recorded form.
   [[nodiscard]] std::vector<WinnerWay> winner_ways(RunId run) const;
-  /// Replaces what is there. `percent`: how busy the time model says that each unit is, by Nsight
+  /// Replaces existing values. `percent`: the utilisation of each unit in the time model, by Nsight
   /// Compute's name of the metric.
   void record_winner_units(RunId run, CandidateId winner,
                            const std::map<std::string, double>& percent);
-  /// Empty where they are not known.
+  /// Empty if unknown.
   [[nodiscard]] std::map<std::string, double> winner_units(RunId run) const;
 
  private:

@@ -1,4 +1,4 @@
-// evo-elite: asks the database of runs.
+// evo-elite: queries the database of runs.
 
 #include <fmt/format.h>
 
@@ -18,18 +18,19 @@ constexpr const char* kDescription =
     "Without a command: the elite of each space, device and shape.\n"
     "Predicted times are marked and never share a table with measured ones.";
 
-/// The parser; what it reads goes to `options` and `merged`, which must outlive it.
+/// The parser; it fills `options` and `merged`, which must outlive it.
 void declare(CLI::App& app, EliteOptions& options, std::vector<std::string>& merged) {
   app.add_option("--db", options.db, "database file")
       ->type_name(value_words::kDatabase)
       ->capture_default_str();
-  app.add_option("--run", options.filter.run, "only this run (default: the newest that fits)")
+  app.add_option("--run", options.filter.run, "only this run (default: the newest that matches)")
       ->transform(row_number());
   app.add_option("--device", options.filter.device, "cuda:N, virtual:NAME or part of a name")
       ->type_name(value_words::kDevice);
   app.add_option("--shape", options.filter.shape, "timed shape")->type_name(value_words::kShape);
-  CLI::Option* json = app.add_flag("--json", options.json, "one JSON object a line, nothing else");
-  app.add_flag("--csv", options.csv, "comma separated, with a line of headings")->excludes(json);
+  CLI::Option* json =
+      app.add_flag("--json", options.json, "one JSON object per line, nothing else");
+  app.add_flag("--csv", options.csv, "comma-separated, with a line of headings")->excludes(json);
   app.set_version_flag("--version", "evo-elite " EVO_VERSION);
   app.footer(exit_codes({{0, "answered"}, {1, "nothing is green"}, {2, "bad usage or database"}}));
   app.require_subcommand(0, 1);
@@ -39,24 +40,23 @@ void declare(CLI::App& app, EliteOptions& options, std::vector<std::string>& mer
       options.question = question;
     });
   };
-  command("show", Question::kShow, "all that is known of one candidate")
+  command("show", Question::kShow, "all data about one candidate")
       ->add_option("ID", options.show, "candidate, as in the table of the elite")
       ->transform(row_number())
       ->required();
   command("ladder", Question::kLadder, "the milestones, each compared with the one before");
   command("overall", Question::kOverall, "the kernels that serve all shapes of one search best")
-      ->add_option("--weight", options.weights, "how much a shape counts (default: 1)")
+      ->add_option("--weight", options.weights, "weight of a shape (default: 1)")
       ->type_name("SHAPE=NUMBER");
-  command("rejections", Question::kRejections, "how many failed which gate, and why");
+  command("rejections", Question::kRejections, "number of failures by gate and reason");
   command("compare", Question::kCompare, "two candidates side by side")
       ->add_option("ID", options.compare, "two candidates, as in the table of the elite")
       ->expected(2)
       ->transform(row_number())
       ->required();
-  command("insight", Question::kInsight,
-          "why the winner won: steps to it, what each knob does to time");
+  command("insight", Question::kInsight, "steps to the winner, effect of each macro on time");
   command("runs", Question::kRuns, "the runs in the database");
-  command("merge", Question::kElite, "bring in the runs of other databases")
+  command("merge", Question::kElite, "copy the runs of other databases to this one")
       ->add_option("FILE", merged, "databases of other coordinators")
       ->type_name(value_words::kDatabase)
       ->required();
@@ -66,11 +66,11 @@ ExitCode merge_all(const std::string& db, const std::vector<std::string>& files)
   const Store store = Store::open(db);
   for (const std::string& file : files) {
     const MergeCount count = merge(store.connection(), file);
-    fmt::print("{}: {} runs added, {} that have gone on since replaced, {} known\n", file,
-               count.added, count.replaced, count.known);
+    fmt::print("{}: {} runs added, {} updated, {} unchanged\n", file, count.added, count.replaced,
+               count.known);
     if (count.running > 0) {
-      fmt::print("{}: {} runs are left out: they are still running, merge them later\n", file,
-                 count.running);
+      fmt::print("{}: {} runs are skipped, because they are still running; merge them later\n",
+                 file, count.running);
     }
   }
   return ExitCode::kGreen;

@@ -1,4 +1,4 @@
-// evo-export: writes a winner as files that others can launch.
+// evo-export: writes a winner as files that other programs can launch.
 
 #include "tools/bundle/export_bundle.hpp"
 #include "tools/cli/database_values.hpp"
@@ -11,28 +11,28 @@ namespace evo {
 namespace {
 
 void declare(CLI::App& app, ExportSource& source, RunExportOptions& run, BundleOptions& bundle) {
-  app.add_option("--db", source.dbs, "database file; of a bundle, one or several")
+  app.add_option("--db", source.dbs, "database file; for a bundle, one or several")
       ->type_name(value_words::kDatabase)
       ->capture_default_str();
   app.add_option("--run", source.runs,
-                 "run (default: the newest green one that fits; of a bundle, all)")
+                 "run (default: the newest green one that matches; for a bundle, all)")
       ->transform(row_number());
   app.add_option("--device", source.device, "cuda:N, virtual:NAME or part of a name")
       ->type_name(value_words::kDevice);
   app.add_option("--shape", source.shape, "timed shape")->type_name(value_words::kShape);
-  CLI::Option* rank = app.add_option("--rank", run.rank, "place in the elite")
+  CLI::Option* rank = app.add_option("--rank", run.rank, "rank in the elite")
                           ->capture_default_str()
                           ->transform(whole_number(1, 1000));
   app.add_option("--candidate", source.candidate,
-                 "any green candidate instead; of a bundle, it alone")
+                 "this green candidate instead of the winner; for a bundle, only this one")
       ->transform(row_number())
       ->excludes(rank);
-  app.add_option("--out", run.out, "folder to write to, made when missing")
+  app.add_option("--out", run.out, "folder to write to; created if missing")
       ->type_name(value_words::kFolder);
   app.add_option("--name", source.name, "file name (default: the space's name and the shape)")
       ->type_name("NAME");
   app.add_option("--t4", run.t4,
-                 "all results of the run as a T4 file, packed when it ends with .gz")
+                 "all results of the run as a T4 file, compressed if its name ends with .gz")
       ->type_name(value_words::kFile);
   app.add_option("--kernel-tuner-cache", run.kernel_tuner_cache,
                  "all results of the run as a cache file of Kernel Tuner")
@@ -41,7 +41,7 @@ void declare(CLI::App& app, ExportSource& source, RunExportOptions& run, BundleO
       app.add_option("--bundle", bundle.folder, "folder for the winners on all shapes and devices")
           ->type_name(value_words::kFolder);
   app.add_option("--loss-percent", bundle.loss_percent,
-                 "loss of a shape's best time that is allowed for fewer kernels in the bundle")
+                 "tolerated loss relative to a shape's best time, for fewer kernels in the bundle")
       ->type_name("PERCENT")
       ->capture_default_str()
       ->transform(real_number(0.0, 1000.0))

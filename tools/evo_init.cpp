@@ -16,28 +16,29 @@ void declare_given(CLI::App& app, InitOptions& options) {
         ->allow_extra_args(false);
   };
   repeated("--size", options.sizes, "NAME=N[,N...]",
-           "a size of the problem for each shape; a scalar parameter of this name is it");
+           "a size of the problem for each shape; a scalar parameter of this name gets it");
   repeated("--value", options.values, "NAME=EXPR",
            "value of a scalar parameter, of sizes and macros");
   repeated("--extent", options.extents, "NAME=EXPR", "elements of a buffer, of sizes");
   repeated("--input", options.inputs, "NAME=CONTENT",
            "normal:0:1, uniform:0:1, integers:0:9, constant:1 or a formula of INDEX");
-  repeated("--scratch", given.scratch, "NAME", "output whose content is nobody's result");
+  repeated("--scratch", given.scratch, "NAME", "output that is not compared (scratch memory)");
   repeated("--inout", given.inouts, "NAME",
-           "output of which the kernel leaves elements as they are, such as a border");
+           "output of which the kernel leaves some elements unchanged, such as a border");
   repeated("--grid", options.grids, "X[,Y[,Z]]",
            "CTAs, as expressions of sizes and macros, for each --entry");
   repeated("--block", options.blocks, "X[,Y[,Z]]", "threads of a CTA, likewise");
   repeated("--shared", options.shared, "EXPR", "bytes of dynamic shared memory, likewise");
   repeated("--rename", options.renamed, "KERNEL.PARAMETER=NAME",
-           "name of an argument, where kernels of several --entry share one");
+           "name of an argument that kernels of several --entry share");
   app.add_option("--flops", given.flops, "operations of one launch")->type_name("EXPR");
   app.add_option("--tolerance", given.tolerance, "largest error of an element of an output")
       ->type_name("NUMBER");
-  app.add_option("--reference", given.reference,
-                 "what is expected: 'default', the default configuration; 'program', reference.py, "
-                 "to be written; or another kernel of the file with the same parameters (default: "
-                 "with --size and --param 'default', else 'program')")
+  app.add_option(
+         "--reference", given.reference,
+         "reference: 'default', the default configuration; 'program', a reference.py for you "
+         "to write; or another kernel of the file with the same parameters (default: with "
+         "--size and --param 'default', else 'program')")
       ->type_name("NAME");
   app.add_option("--reference-grid", given.reference_grid, "CTAs of that kernel")
       ->type_name("X[,Y[,Z]]");
@@ -76,9 +77,9 @@ void declare(CLI::App& app, InitOptions& options) {
   app.add_option("--out", options.out, "folder of kernel_templates/ and search_spaces/")
       ->type_name(value_words::kFolder)
       ->capture_default_str();
-  app.add_flag("--force", options.force, "replace files that are there");
+  app.add_flag("--force", options.force, "replace existing files");
   app.add_option("--compile-seconds", options.compile_seconds,
-                 "the longest that compiling, and running with small sizes, takes")
+                 "time limit for compiling, and for running with small sizes")
       ->type_name("SECONDS")
       ->transform(whole_number(1, 86400))
       ->capture_default_str();
@@ -90,8 +91,8 @@ ExitCode run(int argc, char** argv) {
   InitOptions options;
   CLI::App app(
       "evo-init: writes problem.json, reference.py and a search space for a CUDA file.\n"
-      "They are filled in with what the code says, and \"TODO\" stands where somebody has to say "
-      "it. Prints what was found and what is left to write.");
+      "Values that follow from the code are filled in; \"TODO\" marks those that you have to fill "
+      "in. Prints what was found and what is left to fill in.");
   declare(app, options);
   if (const auto done = parse_command_line(app, argc, argv)) return *done;
   return init(std::move(options));

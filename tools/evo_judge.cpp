@@ -1,4 +1,4 @@
-// evo-judge: one configuration through every gate, with all that was found.
+// evo-judge: runs one configuration through every gate and prints all results.
 
 #include <fmt/format.h>
 
@@ -45,8 +45,8 @@ struct Options {
 };
 
 constexpr const char* kDescription =
-    "evo-judge: takes one configuration through every gate and shows all it found.\n"
-    "What --set does not name keeps its default (or the value of --milestone).";
+    "evo-judge: runs one configuration through every gate and shows all results.\n"
+    "Macros not named by --set keep their default (or the value of --milestone).";
 
 void declare(CLI::App& app, Options& options) {
   options.session.declare(app);
@@ -62,15 +62,16 @@ void declare(CLI::App& app, Options& options) {
       ->type_name(value_words::kFolder);
   app.add_option("--baseline", options.against,
                  "compare with the winner in this database or bundle, timed in turn; without --set "
-                 "and --milestone: of its configuration")
+                 "and --milestone, the winner's configuration is judged")
       ->type_name(value_words::kFile);
   app.add_flag("--energy", options.energy,
                "joules per launch, over a window of a second (on a card that counts them)");
   app.add_flag("--profile", options.profile,
-               "hold it against \"profile\" of the problem, by Nsight Compute's counters");
-  app.add_option("--outputs", options.outputs,
-                 "instead of judging it, launch it once on the inputs of the first seed, outputs "
-                 "zero before, and write what it leaves to FOLDER/NAME.npy")
+               "test it against \"profile\" of the problem, with Nsight Compute's counters");
+  app.add_option(
+         "--outputs", options.outputs,
+         "instead of judging it, launch it once on the inputs of the first seed, with outputs "
+         "zeroed, and write its outputs to FOLDER/NAME.npy")
       ->type_name(value_words::kFolder)
       ->excludes("--save")
       ->excludes("--baseline")
@@ -81,13 +82,13 @@ void declare(CLI::App& app, Options& options) {
   app.set_version_flag("--version", "evo-judge " EVO_VERSION);
   app.footer(
       exit_codes({{0, "green (or within policy, with --device none), with --baseline not slower"},
-                  {1, "rejected, or slower beyond doubt"},
+                  {1, "rejected, or certainly slower"},
                   {2, "bad usage or input"},
                   {3, "toolkit or device missing"}}));
 }
 
-/// The energy of a green kernel's launch; nothing where the device does not count it. A kernel that
-/// fails there is no longer green.
+/// Measures the energy per launch of a green kernel, if the device counts it. A kernel that fails
+/// during the measurement is no longer green.
 void count_energy(Workbench& bench, Evaluation& evaluation) {
   if (!evaluation.is_green()) return;
   if (!bench.task().device().counts_energy) {
@@ -107,7 +108,7 @@ void count_energy(Workbench& bench, Evaluation& evaluation) {
   if (!result.not_supported.empty()) std::cerr << "evo-judge: " << result.not_supported << '\n';
 }
 
-/// "launch" of a plain kernel, "steps" of others: those that run.
+/// "launch" for a plain kernel, "steps" (those that run) for others.
 void add_launch(const Workbench& bench, const Evaluation& evaluation, OrderedJson& json) {
   if (bench.task().kernel().is_plain() || evaluation.entries.empty()) {
     const LaunchConfig& launch = evaluation.shapes.front().launch.steps.front().config;
@@ -127,13 +128,13 @@ void add_launch(const Workbench& bench, const Evaluation& evaluation, OrderedJso
   }
 }
 
-/// Nothing unless it was asked for and the kernel is green so far.
+/// Nullopt unless it is requested and the kernel is green so far.
 std::optional<ProfileRecord> profile(Workbench& bench, const Evaluation& evaluation,
                                      const Options& options) {
   if (!options.profile || !evaluation.is_green()) return std::nullopt;
   Profiled profiled = profile_gate(bench, kernel_under_test(bench.task(), evaluation));
   if (!profiled.record) {
-    std::cerr << "evo-judge: the profile gate is left out: " << profiled.left_out << '\n';
+    std::cerr << "evo-judge: the profile gate is skipped: " << profiled.left_out << '\n';
   }
   return std::move(profiled.record);
 }
@@ -272,7 +273,7 @@ void print_people(const Workbench& bench, const Candidate& candidate, const Eval
   if (options.log) std::printf("%s\n", evaluation.built.record.log.c_str());
 }
 
-/// How the source that --save writes begins.
+/// The beginning of the source written by --save.
 constexpr std::string_view kSavedBy = "// Saved by evo-judge, compiled with:";
 
 const OutputOwner kSaver = {
@@ -296,7 +297,7 @@ Evaluation launch_once(Workbench& bench, const Candidate& candidate, const std::
   if (!bench.has_device()) {
     throw InputError("--outputs: a kernel cannot be launched with --device none");
   }
-  // The worker writes: the folder must be the same from there.
+  // The worker writes, so the folder must mean the same there.
   const std::filesystem::path folder = std::filesystem::absolute(outputs);
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
@@ -317,7 +318,7 @@ Evaluation launch_once(Workbench& bench, const Candidate& candidate, const std::
 }
 
 ExitCode judge(const Options& options) {
-  // Before anything is compiled: somebody's kernel.cu is not replaced by one that was judged.
+  // Checked before compiling, so that no kernel.cu of the user is replaced.
   if (!options.save.empty()) {
     require_replaceable(std::filesystem::path(options.save) / "kernel.cu", kSaver);
   }

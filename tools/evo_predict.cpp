@@ -1,4 +1,4 @@
-// evo-predict: what predicted times are worth, and what they are made of.
+// evo-predict: tests the quality of predicted times and explains them.
 #include <CLI/CLI.hpp>
 
 #include "tools/cli/help_format.hpp"
@@ -11,7 +11,7 @@ namespace evo {
 namespace {
 
 constexpr const char* kDescription =
-    "evo-predict: what predicted times are worth, and what they are made of.\nNeeds no GPU.";
+    "evo-predict: tests the quality of predicted times, and explains them.\nNeeds no GPU.";
 
 void declare_rank(CLI::App& app, RankArguments& arguments) {
   app.add_option("space", arguments.space, "search space: a file, or the name of a shipped one")
@@ -38,8 +38,8 @@ void declare_rank(CLI::App& app, RankArguments& arguments) {
       ->type_name(value_words::kFile);
   auto* figure =
       app.add_option("--figure", arguments.figure,
-                     "figure of the device: scores with other values of it, too, of even and of "
-                     "odd candidates, so that one half can judge what the other chose")
+                     "also scores with other values of this figure of the device, for even and for "
+                     "odd candidates separately, so that one half can test the choice of the other")
           ->type_name("NAME");
   app.add_option("--values", arguments.figure_values, "values of that figure, such as 1,1.1,1.2")
       ->type_name("X,X...")
@@ -84,9 +84,9 @@ int main(int argc, char** argv) {
   evo::RankArguments rank;
   evo::ExplainArguments explain;
   CLI::App& rank_command = *app.add_subcommand(
-      "rank", "predicts candidates of a recorded space and says how well that ranks them");
+      "rank", "predicts candidates of a recorded space and tests how well this ranks them");
   CLI::App& explain_command = *app.add_subcommand(
-      "explain", "what the warps of one candidate wait for, by line of its source");
+      "explain", "shows for what the warps of one candidate wait, by line of its source");
   evo::declare_rank(rank_command, rank);
   evo::declare_explain(explain_command, explain);
   return evo::tool_main("evo-predict", [&] {

@@ -1,4 +1,4 @@
-// evo-ptx-run: one launch of one PTX entry on the virtual GPU, with its hazards.
+// evo-ptx-run: launches one PTX entry on the virtual GPU and prints its hazards.
 
 #include <limits>
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kDescription =
     "evo-ptx-run: one launch of a PTX entry on the virtual GPU, with its hazards.\n"
-    "Races, out-of-bounds accesses, deadlocks and reads of data that nobody wrote, with their "
+    "Finds races, out-of-bounds accesses, deadlocks and reads of uninitialised data, with their "
     "source lines when the PTX has them (-lineinfo).";
 
 constexpr const char* kFooter = R"(
@@ -53,7 +53,7 @@ void declare(CLI::App& app, PtxRunOptions& options) {
       ->transform(whole_number(0, 256))
       ->capture_default_str();
   app.add_option("--save", options.save,
-                 "folder for the contents of out and inout buffers, made when missing")
+                 "folder for the contents of out and inout buffers; created if missing")
       ->type_name(value_words::kFolder);
   app.add_flag("--no-checks", options.no_checks, "only bounds, alignment and deadlock");
   app.add_flag("--predict", options.predict, "print the predicted time");
@@ -62,7 +62,7 @@ void declare(CLI::App& app, PtxRunOptions& options) {
   app.footer(kFooter + exit_codes({{0, "clean"},
                                    {1, "hazards"},
                                    {2, "bad usage or input"},
-                                   {3, "this machine lacks the memory"}}));
+                                   {3, "this machine has too little memory"}}));
 }
 
 ExitCode run(int argc, char** argv) {

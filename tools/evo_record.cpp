@@ -1,4 +1,4 @@
-// evo-record: times a random part of a search space, or all of it, and writes a recorded space.
+// evo-record: times all candidates of a search space or a random part, and writes a recorded space.
 
 #include <fmt/format.h>
 
@@ -33,7 +33,7 @@ struct Options {
   std::string kernel_tuner_cache;
   std::optional<Resumption> resume = {};
   RunId resume_run = 0;
-  std::uint64_t check_seed = 0;  ///< 0: a fresh one
+  std::uint64_t check_seed = 0;  ///< 0: a new run
   bool json = false;
   bool quiet = false;
 };
@@ -45,7 +45,7 @@ constexpr double kPercent = 100;
 
 constexpr const char* kDescription =
     "evo-record: times configurations of a search space and writes a recorded space.\n"
-    "evo-replay and other tuners read it. It holds N random configurations, or all. Every one goes "
+    "evo-replay and other tuners read it. It holds N random configurations, or all. Each goes "
     "through the gates of evo-tune; every green one is timed as carefully as the fastest; a "
     "failure is recorded with its gate. The default configuration is always among them and is "
     "timed again as the control.";
@@ -82,14 +82,14 @@ void declare(CLI::App& app, Options& options) {
                  "seed of the inputs of the checks (default: a fresh one)")
       ->transform(seed_number());
   app.add_option("--control-every", options.tuner.children,
-                 "candidates after which the control is timed again")
+                 "time the control again after this many candidates")
       ->capture_default_str()
       ->transform(whole_number(1, 10000));
   app.add_option("--window", options.tuner.window,
                  "candidates in flight (default: eight times --jobs)")
       ->transform(whole_number(1, 10000));
   app.add_option("--max-seconds", options.tuner.max_seconds,
-                 "end after so long, within one launch; --resume goes on")
+                 "end after this time (plus one launch); continue with --resume")
       ->type_name("SECONDS")
       ->check(seconds_number());
   app.add_option("--db", options.db, "database file")
@@ -100,7 +100,7 @@ void declare(CLI::App& app, Options& options) {
       ->expected(0, 1)
       ->transform(row_number());
   CLI::Option* json =
-      app.add_flag("--json", options.json, "one JSON object a line on standard output");
+      app.add_flag("--json", options.json, "one JSON object per line on standard output");
   app.add_flag("--quiet", options.quiet, "no progress, only the result")->excludes(json);
   app.set_version_flag("--version", "evo-record " EVO_VERSION);
   app.footer(exit_codes({{0, "recorded"},
@@ -110,7 +110,7 @@ void declare(CLI::App& app, Options& options) {
                          {130, "interrupted, everything saved"}}));
 }
 
-/// Found out now and not after hours.
+/// Detected now and not after hours.
 void require_folder_of(const std::string& option, const std::string& file) {
   if (file.empty()) return;
   const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
@@ -119,7 +119,7 @@ void require_folder_of(const std::string& option, const std::string& file) {
     throw InputError(option + " " + file + ": there is no folder " + folder.string());
   }
   if (std::filesystem::is_directory(file, unknown)) {
-    throw InputError(option + " " + file + ": it is a folder; allowed is the name of a file");
+    throw InputError(option + " " + file + ": it is a folder; allowed: the name of a file");
   }
   require_no_special_file(file, "written");
   require_no_database(file);
@@ -140,21 +140,20 @@ void require_complete(const Options& options) {
   require_folder_of("--kernel-tuner-cache", options.kernel_tuner_cache);
 }
 
-/// How many candidates there will be. Throws InputError for "all" of a space that cannot be
-/// counted.
+/// The number of candidates to record. Throws InputError for "all" of an uncountable space.
 std::size_t candidates_asked(const std::string& count, const Space& space) {
   if (count != kAll) return count.empty() ? kAnyNumber : std::stoul(count);
   const SpaceCount valid = space.count();
   if (!valid.exact || valid.value > static_cast<double>(kMostCandidates)) {
     throw InputError(
         fmt::format("--count all: the space has about {:.3g} valid configurations; "
-                    "allowed are at most {}",
+                    "allowed: at most {}",
                     valid.value, kMostCandidates));
   }
   return static_cast<std::size_t>(std::llround(valid.value));
 }
 
-/// Writes the files asked for, and says their names.
+/// Writes the requested files and prints their names.
 void write_files(const Store& store, const StoredRun& run, const Options& options,
                  const TuneReport& report) {
   const auto write = [&](const std::string& file, const RunResults& results) {
@@ -173,7 +172,7 @@ std::string drift_text(const ControlDrift& drift) {
   return fmt::format("the control was timed {} times; its time drifted from {:+.1f} to {:+.1f} %{}",
                      drift.times, drift.lowest * kPercent, drift.highest * kPercent,
                      drift.is_steady() ? ""
-                                       : ": CANNOT TELL: the device did not keep its pace, "
+                                       : ": UNRELIABLE: the device was not steady; "
                                          "another process may have used it, or it throttled");
 }
 

@@ -12,8 +12,9 @@ namespace {
 
 constexpr const char* kAbout =
     "evo-replay: how close a search strategy comes to the optimum of recorded spaces.\n"
-    "Each configuration is taken as if it were measured. One that failed costs an evaluation; a "
-    "time is seen only when paid for. Recordings are Kernel Tuner caches or T4 results, plain or "
+    "Each recorded configuration counts as measured. A failed one costs an evaluation; a "
+    "time is known only after its evaluation. Recordings are Kernel Tuner caches or T4 results, "
+    "plain or "
     "gzip.\n\n"
     "Columns: mean fraction optimum / best after so many evaluations ± standard deviation of a "
     "repeat; score P of the auto-tuning methodology (0 random search, 1 optimum); evaluations "
@@ -43,7 +44,7 @@ void declare(CLI::App& app, Options& options) {
       ->capture_default_str()
       ->transform(whole_number(1, 1000000));
   app.add_option("--budget", options.study.budget,
-                 "evaluations of a search; P may need more of them, and takes them")
+                 "evaluations of a search; more are made if P needs them")
       ->capture_default_str()
       ->transform(whole_number(1, 100000000));
   app.add_flag("!--no-cutoff", options.study.to_cutoff,

@@ -1,4 +1,4 @@
-// evo-report: one page of HTML that shows why the winner won.
+// evo-report: writes one HTML page that explains the winner.
 
 #include "tools/cli/help_format.hpp"
 #include "tools/cli/number_options.hpp"
@@ -10,8 +10,8 @@ namespace {
 
 constexpr const char* kDescription =
     "evo-report: one self-contained HTML page that shows why the winner of a run won.\n"
-    "For browsers, for print and for the mail. Nothing is loaded when it is opened. Several runs "
-    "stand side by side. Prints the file's name.";
+    "It can be viewed, printed and mailed, and loads nothing else. Several runs "
+    "are shown side by side. Prints the file's name.";
 
 ExitCode run(int argc, char** argv) {
   ReportOptions options;
@@ -21,7 +21,7 @@ ExitCode run(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--run", options.runs, "run, or several (default: the newest green one)")
       ->transform(row_number());
-  app.add_option("--out", options.out, "file to write, replaced when it is there")
+  app.add_option("--out", options.out, "file to write, replaced if it exists")
       ->type_name(value_words::kFile)
       ->required();
   app.set_version_flag("--version", "evo-report " EVO_VERSION);

@@ -33,19 +33,21 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// What is found on one shape helps the others: not as many candidates as in runs of their own.
+/// The strategies share outcomes between shapes, so fewer candidates are needed than in separate
+/// runs.
 std::size_t default_children(std::size_t shapes) {
   constexpr std::size_t kOfOneShape = 8;
   return kOfOneShape + (shapes - 1);
 }
 
-/// What the checks of the best kernel looked at; empty without one.
+/// The coverage of the best kernel's checks; empty if there is none.
 std::string coverage_of_winner(const Store& store, const Elite& elite) {
   if (elite.members().empty()) return {};
   return coverage_text(store.evaluation(elite.members().front().id).record.checks);
 }
 
-/// What only the policy rejected, and with --time-policy-rejects what that costs, for people.
+/// The candidates rejected only by the policy and, with --time-policy-rejects, the policy's cost,
+/// for users.
 std::string report_policy(Workbench& bench, Store& store, RunId run, std::size_t shape,
                           const TuneOptions& options, const TuneReport& report,
                           const Elite& elite) {
@@ -58,7 +60,7 @@ std::string report_policy(Workbench& bench, Store& store, RunId run, std::size_t
   const bool timed = options.time_policy_rejects > 0 && bench.has_device() &&
                      !rejects.rejects.empty() && !elite.members().empty() && !stop_requested();
   if (timed) {
-    report.say("timing what only the policy rejected");
+    report.say("timing candidates rejected only by the policy");
     cost = policy_cost(bench, rejects, elite.members().front(), options.time_policy_rejects, shape);
     const std::string line = policy_cost_text(*cost, kind);
     store.record_event(run, "policy cost", line.substr(0, line.size() - 1));
@@ -68,17 +70,18 @@ std::string report_policy(Workbench& bench, Store& store, RunId run, std::size_t
   return text;
 }
 
-/// Throws InputError for an objective that is none, or asks for what the device does not count.
+/// Throws InputError for an invalid objective, or one that needs an energy counter that the device
+/// lacks.
 void require_objective(const TuneOptions& options, const DeviceInfo* device) {
   const Objective objective(options.tuner.objective);
   if (!objective.uses_energy() || (device != nullptr && device->counts_energy)) return;
   throw InputError("--objective " + options.tuner.objective + ": energy is not supported on " +
                    (device != nullptr ? device->name : std::string("--device none")) +
-                   ": it takes a card whose driver counts energy (NVIDIA, Volta or newer, with "
+                   ": it requires a card whose driver counts energy (NVIDIA, Volta or newer, with "
                    "libnvidia-ml.so.1)");
 }
 
-/// Of one shape.
+/// For one shape.
 void print_result(const Store& store, RunId run, const TuneOptions& options,
                   const TuneReport& report, const RunProgress& progress, const Elite& elite_now,
                   const std::string& policy) {
@@ -91,7 +94,7 @@ void print_result(const Store& store, RunId run, const TuneOptions& options,
                {"elapsed_s", progress.elapsed_s}});
   if (options.json) return;
   report.say("");
-  // While a run has closed no generation, its green kernels in the order of their times.
+  // Until a run has finished its first generation: its green kernels in the order of their times.
   const RunElite stored = run_elite(store, run);
   if (stored.rows.empty()) {
     const Answer why = rejections_answer(store.run(run), rejections(store, run));
@@ -112,19 +115,20 @@ void print_result(const Store& store, RunId run, const TuneOptions& options,
             << " --rank 1 --out DIR\n";
 }
 
-/// What is known from earlier runs and judged first, for people.
+/// The configurations from earlier runs that are judged first, for users.
 void report_known(const std::vector<KnownCandidate>& known, const TuneReport& report) {
   if (known.empty()) return;
   std::set<RunId> runs;
   for (const KnownCandidate& one : known) runs.insert(one.run);
-  const std::string text =
-      fmt::format("warm start: {} configurations of run{} {} go first (--no-warm-start)",
-                  known.size(), runs.size() > 1 ? "s" : "", fmt::join(runs, ", "));
+  const std::string text = fmt::format(
+      "warm start: {} configurations of run{} {} are judged first (turn this off by "
+      "--no-warm-start)",
+      known.size(), runs.size() > 1 ? "s" : "", fmt::join(runs, ", "));
   report.say(text);
   report.emit({{"event", "notice"}, {"text", text}});
 }
 
-/// Why the winners of all shapes won. False when it was interrupted.
+/// Explains the winners of all shapes. False if it was interrupted.
 bool explain_winners(Workbench& bench, Store& store, const Tuner& tuner,
                      const std::vector<RunId>& runs, TunerEnd end, const TuneOptions& options,
                      const TuneReport& report) {
@@ -138,7 +142,7 @@ bool explain_winners(Workbench& bench, Store& store, const Tuner& tuner,
       store.record_event(runs[shape], kNoWayEvent, "the run was out of time");
     } else if (!Objective(options.tuner.objective).is_time()) {
       store.record_event(runs[shape], kNoWayEvent,
-                         "steps are timed where the objective is the time");
+                         "steps are timed only if the objective is the time");
     } else if (!explain_winner(bench, store, tuner.elite(shape),
                                {runs[shape], shape, seconds / static_cast<double>(runs.size())},
                                report)) {
@@ -148,7 +152,7 @@ bool explain_winners(Workbench& bench, Store& store, const Tuner& tuner,
   return true;
 }
 
-/// How much the devices of a run differ, where they measure and are several.
+/// How much the devices of a run differ, if there are several that measure.
 void tell_device_spread(Workbench& bench, Store& store, const Tuner& tuner, RunId run,
                         const TuneReport& report) {
   const EliteMember* control = tuner.control();
@@ -162,11 +166,11 @@ void tell_device_spread(Workbench& bench, Store& store, const Tuner& tuner, RunI
     report.emit({{"event", "notice"}, {"text", text}});
     store.record_event(run, kDeviceSpreadEvent, text);
   } catch (const Interrupted&) {
-    // The end of the run says so.
+    // Printed at the end of the run.
   }
 }
 
-/// The run itself, from its first generation to what it prints.
+/// The run itself, from the first generation to the printed result.
 ExitCode search(Workbench& bench, Store& store, OpenRun open, TuneReport& report,
                 const TuneOptions& options) {
   describe_run(bench, report, open.ids);
@@ -185,7 +189,8 @@ ExitCode search(Workbench& bench, Store& store, OpenRun open, TuneReport& report
   if (is_whole) tell_device_spread(bench, store, tuner, open.ids.front(), report);
   if (!is_whole && options.elite.any()) {
     report.say(
-        "energy and profile of the elite are left out: the run ended early; evo-judge has them");
+        "energy and profile of the elite are skipped, because the run ended early; evo-judge "
+        "measures them");
   }
   for (std::size_t shape = 0; shape < open.ids.size() && bench.interpreted().has_interpreter() &&
                               end != TunerEnd::kInterrupted;
@@ -209,7 +214,7 @@ ExitCode search(Workbench& bench, Store& store, OpenRun open, TuneReport& report
     const Elite& elite = tuner.elite(shape);
     all_green = all_green && !elite_of_run(store, run).empty();
     std::string policy = report_policy(bench, store, run, shape, options, report, elite);
-    // What the policy rejects is the same on all shapes; what that costs is not.
+    // The policy's rejects are the same on all shapes; its cost is not.
     if (shape > 0 && options.time_policy_rejects == 0) policy.clear();
     if (is_whole && options.elite.energy) {
       measure_energy(bench, store, {run, shape, elite.members()}, report);

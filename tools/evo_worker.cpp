@@ -1,5 +1,5 @@
-// evo-worker: the process that compiles or touches a device on behalf of the other programs. It
-// talks over its standard input and output and is not meant to be started by hand.
+// evo-worker: the process that compiles, or uses a device, for the other programs. It communicates
+// over standard input and output and is not meant to be started by hand.
 
 #include <signal.h>
 #include <unistd.h>
@@ -21,8 +21,8 @@
 
 namespace {
 
-/// Writing to a connection that is closed fails instead of killing the process. By a handler and
-/// not by SIG_IGN, which the processes that are started would inherit.
+/// Makes writing to a closed connection an error instead of killing the process. A handler is used,
+/// because child processes would inherit SIG_IGN.
 void let_writes_fail() {
   struct sigaction nothing = {};
   nothing.sa_handler = [](int) {};
@@ -30,7 +30,7 @@ void let_writes_fail() {
   sigaction(SIGPIPE, &nothing, nullptr);
 }
 
-/// Of a role that speaks to other hosts; nothing for another one.
+/// For a role that communicates with other hosts; nullopt for others.
 std::optional<int> serve_other_hosts(std::span<char* const> arguments) {
   try {
     const bool is_gateway = arguments.size() == 2 && std::string_view(arguments[1]) == "gateway";
@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
   const bool is_spare = argc == 4 && std::string_view(argv[3]) == "--spare";
   if (role == "device" && (argc == 3 || is_spare)) {
     constexpr int kLowest = 19;
-    if (is_spare) (void)nice(kLowest);  // a process that stays at its priority works as well
+    if (is_spare) (void)nice(kLowest);  // lowering the priority is optional
     return evo::serve_device([&] { return evo::open_device(argv[2]); });
   }
   if (role == "survey" && argc == 3) {
@@ -79,7 +79,7 @@ int main(int argc, char** argv) {
   std::fputs(
       "usage: evo-worker compile | evo-worker device ID [--spare] | evo-worker profile ID FILE |\n"
       "       evo-worker survey nvml|cuda|nvrtc | evo-worker gateway\n"
-      "Started by the other programs; not meant to be run by hand. To lend workers to a run on "
+      "Started by the other programs; not meant to be run by hand. To provide workers to a run on "
       "another\nhost (docs/cluster.md):\n"
       "       evo-worker device [ID[,ID]] --connect HOST:PORT [--key-stdin]\n"
       "       evo-worker compile --connect HOST:PORT [--jobs N|all] [--key-stdin]\n"

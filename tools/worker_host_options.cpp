@@ -30,7 +30,7 @@ void add_devices(std::vector<std::string>& devices, const std::string& list) {
     }
     if (id.empty() || count == 0) {
       throw InputError("--device " + list +
-                       ": allowed are auto, cuda:N and virtual:NAME*COUNT, with commas between "
+                       ": allowed: auto, cuda:N and virtual:NAME*COUNT, with commas between "
                        "them; none for no device");
     }
     if (id != "none") devices.insert(devices.end(), count, id);
@@ -44,7 +44,7 @@ std::size_t job_count(const std::string& text) {
                          text.find_first_not_of("0123456789") == std::string::npos;
   const std::size_t count = is_number ? std::stoul(text) : kMostWorkers + 1;
   if (count <= kMostWorkers) return count;
-  throw InputError("--jobs " + text + ": allowed are 0 to " + std::to_string(kMostWorkers) +
+  throw InputError("--jobs " + text + ": allowed: 0 to " + std::to_string(kMostWorkers) +
                    ", or all: one for each core");
 }
 
@@ -97,7 +97,7 @@ std::optional<AgentOptions> worker_host_options(std::span<char* const> arguments
       add_devices(options.devices, words[i]);
     } else {
       throw InputError("unknown option " + words[i] +
-                       "; allowed are --connect, --device, --jobs and --key-stdin");
+                       "; allowed: --connect, --device, --jobs and --key-stdin");
     }
   }
   if (words[1] == "device" && options.devices.empty()) options.devices = {"auto"};

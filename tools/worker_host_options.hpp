@@ -8,13 +8,13 @@
 
 namespace evo {
 
-/// The command lines that lend workers to a run on another host:
+/// The command lines that provide workers to a run on another host:
 ///
 ///     evo-worker device [ID[,ID…]] --connect HOST:PORT [--key-stdin]
 ///     evo-worker compile --connect HOST:PORT [--jobs N] [--key-stdin]
 ///     evo-worker host --connect HOST:PORT [--device ID[,ID…]] [--jobs N] [--key-stdin]
 ///
-/// Nothing for any other one. Throws InputError for one of these with a mistake in it. The key
+/// Nullopt for other command lines. Throws InputError for one of these with a mistake. The key
 /// comes from the environment or, with --key-stdin, from standard input.
 [[nodiscard]] std::optional<AgentOptions> worker_host_options(std::span<char* const> arguments);
 

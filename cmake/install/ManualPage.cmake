@@ -1,11 +1,11 @@
-# Writes OUTPUT, the manual page of PROGRAM. Options, commands and exit codes are those of its --help;
-# man/NAME.txt beside this file has examples, environment variables, files and other pages.
+# Writes OUTPUT, the manual page of PROGRAM. Options, commands and exit codes come from its --help.
+# man/NAME.txt contains examples, environment variables, files and other pages.
 #   cmake -DPROGRAM=… -DNAME=… -DVERSION=… -DOUTPUT=… -P ManualPage.cmake
-# Both texts have the same form: a heading at the margin that ends with a colon, and below it entries
-# "  --name VALUE    text", whose text may go on in indented lines.
+# Both texts have the same form: an unindented heading that ends with a colon, followed by entries "
+# --name VALUE text", whose text may continue in indented lines.
 set(texts ${CMAKE_CURRENT_LIST_DIR}/man)
 
-# A backslash, and a dot or a quote at the start of a line, mean something to the formatter.
+# A backslash, and a dot or a quote at the start of a line, are special characters of the formatter.
 function(to_roff text out)
   string(REPLACE "\\" "\\e" text "${text}")
   string(REPLACE "-" "\\-" text "${text}")
@@ -13,7 +13,7 @@ function(to_roff text out)
   set(${out} "${text}" PARENT_SCOPE)
 endfunction()
 
-# What stands below "TITLE:" up to the next line at the margin.
+# The text below "TITLE:" up to the next unindented line.
 function(block_of text title out)
   set(${out} "" PARENT_SCOPE)
   if("\n${text}\n" MATCHES "\n${title}:\n(( [^\n]*\n|\n)*)")
@@ -21,7 +21,7 @@ function(block_of text title out)
   endif()
 endfunction()
 
-# "--db DATABASE" with the names in bold type and the values in italics.
+# "--db DATABASE" with names in bold and values in italics.
 function(heading_to_roff heading out)
   string(REGEX REPLACE "(^|[ ,|])(--?[a-z][a-z0-9-]*)" "\\1<B>\\2<R>" heading "${heading}")
   string(REGEX REPLACE "(<R>,? |<R> .)([A-Z][^] ]*)" "\\1<I>\\2<R>" heading "${heading}")
@@ -35,7 +35,7 @@ function(heading_to_roff heading out)
   set(${out} "${heading}" PARENT_SCOPE)
 endfunction()
 
-# The entries of a block as tagged paragraphs. Entries named in the further arguments are left out.
+# The entries of a block as tagged paragraphs. Entries named in further arguments are skipped.
 function(entries_to_roff block out)
   set(roff "")
   set(left_out FALSE)
@@ -46,7 +46,7 @@ function(entries_to_roff block out)
     if(line MATCHES "^  ([^ ].*)$")
       set(heading "${CMAKE_MATCH_1}")
       if(heading MATCHES "^(.*[^ ])   *([^ ].*)$")
-        # The first wide gap parts the two.
+        # The first wide gap separates the two.
         string(FIND "${heading}" "  " gap)
         string(SUBSTRING "${heading}" ${gap} -1 text)
         string(STRIP "${text}" text)
@@ -73,7 +73,7 @@ function(entries_to_roff block out)
   set(${out} "${roff}" PARENT_SCOPE)
 endfunction()
 
-# A section, or nothing without entries.
+# A section, or nothing if it has no entries.
 macro(append_section title block)
   entries_to_roff("${block}" roff)
   if(NOT roff STREQUAL "")
@@ -122,7 +122,7 @@ help_of(help)
 file(READ ${texts}/${NAME}.txt extra)
 file(READ ${texts}/environment.txt environment)
 
-# The first line is "evo-tune: what it is."; then come paragraphs up to the usage.
+# The first line is "evo-tune: …"; paragraphs follow until the usage.
 string(REGEX MATCH "^${NAME}: ([^\n]*)[.]\n(.*)\nUsage: ([^\n]*(\n  [^\n]*)*)" ignored "${help}")
 set(summary "${CMAKE_MATCH_1}")
 set(about "${CMAKE_MATCH_2}")
@@ -177,7 +177,7 @@ block_of("${extra}" "Examples" block)
 append_section("EXAMPLES" "${block}")
 append_section("EXIT STATUS" "${exit_codes}")
 
-# The variables that the page names, with the texts that all pages share.
+# The environment variables named on the page, with texts shared by all pages.
 string(REGEX MATCH "\nEnvironment:([^\n]*)" ignored "${extra}")
 string(REPLACE " " ";" variables "${CMAKE_MATCH_1}")
 set(block "")

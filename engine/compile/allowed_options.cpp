@@ -1,4 +1,4 @@
-// Which options of the compiler are allowed.
+// The table of allowed compiler options.
 
 #include "engine/compile/allowed_options.hpp"
 
@@ -125,7 +125,7 @@ std::string_view why_refused(std::string_view name) {
         "--output-file"}},
       {"it reads files that the source does not name",
        {"--pre-include", "-include", "--options-file", "-optf"}},
-      {"it makes something else than a kernel that can be launched",
+      {"its output is not a kernel that can be launched",
        {"--relocatable-device-code", "-rdc", "--device-c", "-dc", "--device-w", "-dw", "--dlto",
         "-dlto", "--gen-opt-lto", "-gen-opt-lto", "--device-debug", "-G", "--minimal", "-minimal",
         "--device-syntax-only"}},

@@ -7,7 +7,8 @@
 namespace evo {
 namespace {
 
-/// Changes when what is read out of a compilation changes: what was stored before is not used.
+/// Increase this version when a compilation's results are read differently, so that cached results
+/// are no longer used.
 constexpr std::string_view kReading = "compilation 3";
 
 }  // namespace
@@ -19,7 +20,7 @@ std::string CompileRequest::key(const std::string& compiler_version) const {
   hash.add(std::to_string(source.headers.size()));
   for (const auto& [name, text] : source.headers) hash.add(name).add(text);
   for (const std::string& option : options) hash.add(option);
-  // No option begins with a blank.
+  // A separator: no option begins with a space.
   for (std::size_t i = 1; i < entries.size(); ++i) hash.add(" entry " + entries[i]);
   return hash.hex();
 }

@@ -27,10 +27,10 @@ std::string trimmed(std::string_view text) {
 struct Split {
   const KnownOption* known = nullptr;
   std::string name;                  ///< as written
-  std::optional<std::string> value;  ///< what stands in the same word
+  std::optional<std::string> value;  ///< the value in the same word
 };
 
-/// Takes a word apart: "--ftz=true", "--ftz true", "-O3", "-DX=1".
+/// Splits a word: "--ftz=true", "--ftz true", "-O3", "-DX=1".
 Split split(const std::vector<KnownOption>& table, const std::string& word) {
   const std::size_t end = word.find_first_of("= \t");
   const std::string name = word.substr(0, end);
@@ -40,7 +40,7 @@ Split split(const std::vector<KnownOption>& table, const std::string& word) {
         if (end == std::string::npos) return {&known, name, std::nullopt};
         return {&known, name, trimmed(std::string_view(word).substr(end + 1))};
       }
-      // A letter with its value right behind it.
+      // A one-letter option directly followed by its value.
       const bool letter = spelling.size() == 2 && spelling[1] != '-';
       if (letter && word.starts_with(spelling)) {
         return {&known, std::string(spelling), trimmed(std::string_view(word).substr(2))};
@@ -56,7 +56,7 @@ std::string checked_number(const KnownOption& known, const std::string& option,
   const auto result = std::from_chars(value.data(), value.data() + value.size(), number);
   const bool whole = result.ec == std::errc() && result.ptr == value.data() + value.size();
   if (!whole || number < known.low || number > known.high) {
-    refuse(option, "allowed is " + text_of(known));
+    refuse(option, "allowed: " + text_of(known));
   }
   return std::string(known.canonical) + "=" + std::to_string(number);
 }
@@ -72,7 +72,7 @@ std::string checked_define(const std::string& option, const std::string& value,
                           (head.back() == ')' &&
                            head.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRS"
                                                   "TUVWXYZ0123456789_,. ()") == std::string::npos);
-  if (!is_identifier(name) || !parameters) refuse(option, "allowed is -DNAME, -DNAME=VALUE");
+  if (!is_identifier(name) || !parameters) refuse(option, "allowed: -DNAME, -DNAME=VALUE");
   if (name.starts_with("__")) {
     refuse(option, "macros that begin with two underscores belong to the compiler");
   }
@@ -103,7 +103,7 @@ std::string checked_include(const std::string& option, const std::string& value,
     if (!named.insert(real).second) continue;
     roots += (roots.empty() ? "" : ", ") + real.string();
   }
-  refuse(option, "allowed are folders inside " + roots +
+  refuse(option, "allowed: folders inside " + roots +
                      "; the environment variable EVO_INCLUDE_PATH names more, separated by ':'");
 }
 
@@ -140,7 +140,7 @@ class Normaliser {
     }
   }
 
-  /// "-O2", "-O2,-dlcm=cg", "-dlcm" with its value in the next option.
+  /// Parses "-O2", "-O2,-dlcm=cg", or "-dlcm" with its value in the next option.
   void take_assembler_options(const std::string& option, const std::string& value) {
     std::size_t begin = 0;
     while (begin < value.size()) {
@@ -150,7 +150,7 @@ class Normaliser {
       if (word.empty()) continue;
       if (!pending_.empty()) word = std::exchange(pending_, {}) + "=" + word;
       const Split parts = split(assembler_options(), word);
-      if (word == "-v" || word == "--verbose") continue;  // always on
+      if (word == "-v" || word == "--verbose") continue;  // always set by this program
       if (parts.known == nullptr) {
         const std::string_view why = why_refused(parts.name);
         refuse(option, word + (why.empty() ? "" : ": " + std::string(why)) +
@@ -168,7 +168,7 @@ class Normaliser {
                       const std::optional<std::string>& value) {
     switch (known.kind) {
       case OptionKind::kFlag:
-        if (value) refuse(option, "allowed is " + text_of(known));
+        if (value) refuse(option, "allowed: " + text_of(known));
         return std::string(known.canonical);
       case OptionKind::kNumber:
         return checked_number(known, option, *value);
@@ -182,7 +182,7 @@ class Normaliser {
     static const std::vector<std::string_view> kTruth = {"true", "false"};
     const auto& choices = known.kind == OptionKind::kBoolean ? kTruth : known.choices;
     if (std::find(choices.begin(), choices.end(), *value) == choices.end()) {
-      refuse(option, "allowed is " + text_of(known));
+      refuse(option, "allowed: " + text_of(known));
     }
     return std::string(known.canonical) + "=" + *value;
   }
@@ -190,7 +190,7 @@ class Normaliser {
   const std::vector<std::string>& given_;
   const OptionRules& rules_;
   std::size_t at_ = 0;
-  std::string pending_;  ///< an option of ptxas that waits for its value
+  std::string pending_;  ///< a ptxas option whose value comes next
   std::set<std::string> defined_;
   std::vector<std::string> result_;
 };

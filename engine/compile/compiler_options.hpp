@@ -8,19 +8,20 @@
 
 namespace evo {
 
-/// What the options of a space are held against.
+/// The context in which options are checked.
 struct OptionRules {
-  /// Macros that the space and the problem set: no option may define them.
+  /// Macros set by the space and the problem. No option may define them.
   std::vector<std::string> taken_macros = {};
-  /// Where a relative include path starts.
+  /// The folder to which relative include paths refer.
   std::filesystem::path base = {};
-  /// Folders inside which an include path may lie.
+  /// Folders that may contain include paths.
   std::vector<std::filesystem::path> include_roots = {};
 };
 
-/// The options of a space's `compiler_options` in one spelling each, in their order. Only what
-/// shapes the code is allowed: whatever writes or reads files, changes the architecture or is not
-/// known is refused. Throws InputError naming the option and what is allowed.
+/// Normalises the spelling of a space's `compiler_options` and keeps their order. Allows only
+/// options that affect code generation: options that read or write files or change the
+/// architecture, and unknown options, are errors. Throws InputError naming the option and the
+/// allowed ones.
 ///
 ///   -D NAME[=VALUE], -DNAME, --define-macro=NAME   → -DNAME[=VALUE]
 ///   -I DIR, -IDIR, --include-path=DIR              → -I<absolute, without links>
@@ -29,19 +30,20 @@ struct OptionRules {
 [[nodiscard]] std::vector<std::string> normalised_options(const std::vector<std::string>& given,
                                                           const OptionRules& rules);
 
-/// The folders of the -I among normalised options.
+/// The folders of the -I options in normalised options.
 [[nodiscard]] std::vector<std::filesystem::path> include_folders(
     std::span<const std::string> options);
 
-/// Whether functions without an annotation are the device's, in any spelling of the option.
+/// Whether functions without an annotation count as device functions, in any spelling of the
+/// option.
 [[nodiscard]] bool makes_all_device_code(std::span<const std::string> options);
 
-/// Options as one text, quoted as in a shell where they hold more than plain characters.
+/// Joins the options to one text, with shell quotes where needed.
 [[nodiscard]] std::string join_options(std::span<const std::string> options);
-/// The inverse.
+/// The inverse of the function above.
 [[nodiscard]] std::vector<std::string> split_options(std::string_view text);
 
-/// Whether `path` is `folder` or lies in it; both absolute and without links.
+/// Whether `path` is `folder` or lies inside it. Both are absolute and without links.
 [[nodiscard]] bool is_inside(const std::filesystem::path& path,
                              const std::filesystem::path& folder);
 

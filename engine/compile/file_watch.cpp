@@ -20,7 +20,7 @@
 namespace evo {
 namespace {
 
-/// What is watched now. The functions that ask have no argument for it.
+/// The current watch. It is global because the intercepted C functions take no argument for it.
 struct Watched {
   std::mutex mutex;
   std::vector<std::filesystem::path> folders;
@@ -36,7 +36,7 @@ Watched& watched() {
   return state;
 }
 
-/// Reads past the functions that are watched. Nothing when it cannot be read.
+/// Reads a file with the original functions. Returns nullopt if it cannot be read.
 std::optional<std::string> content_of(const char* path) {
   constexpr std::size_t kMostBytes = std::size_t{64} << 20;
   const auto descriptor =
@@ -53,7 +53,7 @@ std::optional<std::string> content_of(const char* path) {
   return text;
 }
 
-/// The content key of a file; empty when there is none.
+/// The content key of a file; empty if it does not exist.
 std::string key_of(const char* path) {
   struct stat status {};
   if (fstatat(AT_FDCWD, path, &status, 0) != 0 || !S_ISREG(status.st_mode)) return {};
@@ -66,12 +66,12 @@ bool is_in_folders(const Watched& state, const std::filesystem::path& path) {
                      [&](const auto& folder) { return is_inside(path, folder); });
 }
 
-/// Looked for and not there: in a folder, it may be there next time.
+/// Records a missing file inside a folder, because it may exist at the next compilation.
 bool take_absent(Watched& state, const char* path) {
   std::error_code error;
   const std::filesystem::path full = std::filesystem::absolute(path, error).lexically_normal();
   if (!error && is_in_folders(state, full)) state.dependencies.emplace(full.string(), "");
-  return true;  // the C library says itself that it is not there
+  return true;  // the C library itself reports the missing file
 }
 
 bool take(Watched& state, const char* path, bool writes) {

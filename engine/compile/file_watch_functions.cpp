@@ -1,6 +1,6 @@
-// The functions of the C library that open files, in front of which FileWatch stands. They are
-// found first by every library that the program loads. Each does what the original does; while
-// files are watched, one that is not admitted does not exist.
+// Interceptors of the C library's functions that open files, for FileWatch. Every library that the
+// program loads finds them first. Each calls the original function; while files are watched, a file
+// that is not allowed seems missing.
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 
 #include "engine/compile/file_watch.hpp"
 
-// Seen by the libraries; the rest of the project is linked without being exported.
+// Exported to libraries; the rest of the project is linked without exports.
 #define EVO_IN_FRONT extern "C" __attribute__((visibility("default"), used))
 
 namespace {
@@ -23,7 +23,7 @@ namespace {
 bool writes(int flags) { return (flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC)); }
 
 int open_file(int folder, const char* path, int flags, mode_t mode) {
-  // Paths relative to an open folder are not used by compilers: only the working folder's.
+  // Compilers use paths relative to the working folder, and none relative to another open folder.
   if (folder == AT_FDCWD && !evo::file_watch::admits(path, writes(flags))) {
     errno = ENOENT;
     return -1;
@@ -39,7 +39,7 @@ int look_at(const char* path, struct stat* status, int flags) {
   return fstatat(AT_FDCWD, path, status, flags);
 }
 
-/// The flags of open() for a mode of fopen(), -1 when it is none.
+/// The flags of open() for a mode of fopen(); -1 for an invalid mode.
 int flags_of(const char* mode) {
   int flags = 0;
   switch (mode[0]) {
@@ -62,7 +62,7 @@ int flags_of(const char* mode) {
 }
 
 FILE* open_stream(const char* path, const char* mode) {
-  constexpr mode_t kAllMayReadAndWrite = 0666;  // the process's umask takes from it, as in fopen()
+  constexpr mode_t kAllMayReadAndWrite = 0666;  // the umask applies as in fopen()
   const int flags = flags_of(mode);
   if (flags < 0) {
     errno = EINVAL;
@@ -82,7 +82,7 @@ mode_t mode_argument(int flags, va_list arguments) {
 
 }  // namespace
 
-// The names of the functions and of their parameters are the C library's, not ours.
+// The C library defines the names of these functions and of their parameters.
 // NOLINTBEGIN(readability-inconsistent-declaration-parameter-name, bugprone-reserved-identifier)
 EVO_IN_FRONT int open(const char* path, int flags, ...) {
   va_list arguments;
@@ -126,7 +126,8 @@ EVO_IN_FRONT int lstat(const char* path, struct stat* status) noexcept {
   return look_at(path, status, AT_SYMLINK_NOFOLLOW);
 }
 
-// What libraries built against older C libraries call. struct stat64 is struct stat here.
+// Variants that libraries built against older C libraries call. struct stat64 equals struct stat
+// here.
 EVO_IN_FRONT int __xstat(int, const char* path, struct stat* status) {
   return look_at(path, status, 0);
 }

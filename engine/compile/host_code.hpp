@@ -4,16 +4,18 @@
 
 namespace evo {
 
-/// `source` as a compiler for the device alone can take it: blanks in place of the functions and
-/// variables of the host at file scope, in namespaces and in classes, every line where it was.
+/// Makes `source` acceptable to a device-only compiler: replaces host functions and host variables
+/// at file, namespace and class scope with white space. Line numbers stay the same.
 ///
-/// Of the host is what carries none of CUDA's annotations, directly or by a macro of the source,
-/// and what is `__host__` alone; a constexpr function becomes one of the device as well, as nvcc
-/// lets device code use it. Such code is always an error for NVRTC, so nothing that it takes is
-/// changed. What nvcc makes known without an include (`uint`, `uint32_t`, `FLT_MAX` …) is added
-/// where the source uses it. Reads words and brackets, not C++: a text whose brackets do not match
-/// is left as it is, and so is a header that is included inside of a declaration, where it stands
-/// for a part of it: statements, enumerators, members.
+/// Host code is code without a CUDA annotation (given directly or by a macro of the source) or with
+/// `__host__` alone. Exception: a constexpr function becomes a device function, because nvcc lets
+/// device code call it. Host code is always an error for NVRTC, so valid sources do not change.
+/// Names that nvcc declares without an include (`uint`, `uint32_t`, `FLT_MAX` …) are added if the
+/// source uses them.
+///
+/// The function looks at words and brackets and does not parse C++. It does not change a text with
+/// unbalanced brackets, nor a header that is included inside of a declaration (statements,
+/// enumerators, members).
 [[nodiscard]] KernelSource without_host_code(KernelSource source);
 
 }  // namespace evo

@@ -19,15 +19,15 @@ bool is_one_of(const std::array<std::string_view, N>& list, std::string_view wor
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-/// CUDA's own annotations but `__host__`.
+/// CUDA's annotations except `__host__`.
 bool is_annotation(const std::string& word) {
   constexpr std::array<std::string_view, 6> kAnnotations = {
       "__global__", "__device__", "__shared__", "__constant__", "__managed__", "__grid_constant__"};
   return is_one_of(kAnnotations, word);
 }
 
-/// A word that the source does not define and that may stand for an annotation: a macro of a header
-/// that is not read.
+/// A word that the source does not define and that may be an annotation: a macro of a header that
+/// is not read.
 bool may_annotate(const std::string& word) {
   constexpr auto kHarmless =
       std::to_array<std::string_view>({"__host__",       "__restrict__",
@@ -78,7 +78,7 @@ class HostScanner {
     return at < words_.size() ? words_[at].text : nothing;
   }
 
-  /// Declarations up to a closing brace or the end.
+  /// Parses declarations up to a closing brace or the end.
   void scope(bool is_class) {
     while (at_ < words_.size() && word(at_) != "}") {
       if (word(at_) == ";") {
@@ -95,7 +95,7 @@ class HostScanner {
     return text == "public" || text == "private" || text == "protected";
   }
 
-  /// `namespace x {` and `extern "C" {` with what is inside.
+  /// Parses `namespace x {` or `extern "C" {` with its content.
   bool take_scope() {
     std::size_t at = at_;
     if (word(at) == "extern" && word(at + 1).starts_with('"')) {
@@ -112,20 +112,20 @@ class HostScanner {
     return true;
   }
 
-  /// The rest of a scope whose brace is open.
+  /// Parses the rest of a scope after its opening brace.
   void braces_of_scope(bool is_class) {
     scope(is_class);
     if (word(at_) != "}") is_broken_ = true;
     ++at_;
   }
 
-  /// From a word to the last one read; without an end where a bracket is open.
+  /// The text from a word to the last word read. It has no end if a bracket is still open.
   void add_inside(std::size_t first) {
     const bool has_end = !is_broken_ && at_ <= words_.size();
     found_.inside.push_back({words_[first].begin, has_end ? words_[at_ - 1].end : kNoEnd});
   }
 
-  /// Behind the bracket that closes the one at `at_`.
+  /// Moves past the bracket that closes the one at `at_`.
   void skip_brackets() {
     int depth = 0;
     for (; at_ < words_.size(); ++at_) {
@@ -140,7 +140,7 @@ class HostScanner {
     is_broken_ = true;
   }
 
-  /// `template <…>`, with > as it closes brackets of its own.
+  /// Parses `template <…>`, in which > closes a bracket.
   void skip_template_head() {
     int depth = 0;
     for (++at_; at_ < words_.size(); ++at_) {
@@ -157,21 +157,22 @@ class HostScanner {
     }
   }
 
-  /// A declaration, from its first word to behind its end.
+  /// A declaration, from its first word to its end.
   struct Seen {
     std::size_t begin = 0;
-    std::size_t behind_templates = 0;  ///< where `template <class T>` ends
+    std::size_t behind_templates = 0;  ///< end of `template <class T>`
     bool has_annotation = false;
     bool has_host = false;
     bool has_constexpr = false;
     std::size_t constexpr_at = 0;
-    bool is_fixed = false;  ///< const, and no pointer behind it
-    bool is_type = false;   ///< of a class, an alias, an assertion: nothing that runs
+    bool is_fixed = false;  ///< whether it is const and no pointer follows
+    /// whether it declares a class, an alias or an assertion, which contain no executable code
+    bool is_type = false;
     bool has_parameters = false;
     bool is_initialised = false;
     bool is_defaulted = false;
-    std::string name = {};       ///< in front of the parameters
-    bool is_first_name = false;  ///< nothing stands in front of it
+    std::string name = {};       ///< words before the parameters
+    bool is_first_name = false;  ///< whether there are none
   };
 
   void declaration(bool is_class) {
@@ -239,7 +240,7 @@ class HostScanner {
       const std::size_t begin = at_;
       skip_brackets();
       for (std::size_t at = begin; at < std::min(at_, words_.size()); ++at) {
-        // By #if it begins in two ways that share their parameters.
+        // #if may give the declaration two beginnings that share the parameters.
         if (is_annotation(word(at))) seen.has_annotation = true;
       }
       return;
@@ -247,7 +248,7 @@ class HostScanner {
     skip_brackets();
   }
 
-  /// `__check(int code) {` is no annotation that some header defines.
+  /// In `__check(int code) {`, the name is not an annotation from a header.
   [[nodiscard]] bool is_function_with_body(const std::string& text) const {
     if (is_annotation(text) || macros_.words.contains(text) || word(at_ + 1) != "(") return false;
     int depth = 0;
@@ -258,7 +259,8 @@ class HostScanner {
     return false;
   }
 
-  /// `__stcs(float* x) {` names a function, `__launch_bounds__(128) __global__` none.
+  /// In `__stcs(float* x) {` a function's name precedes the parentheses; in `__launch_bounds__(128)
+  /// __global__` an annotation does.
   [[nodiscard]] bool is_body_behind_brackets(const Seen& seen) const {
     int depth = 0;
     for (std::size_t at = at_; at < words_.size() && !seen.is_type; ++at) {
@@ -268,7 +270,7 @@ class HostScanner {
     return false;
   }
 
-  /// `f` of `f(` and `f<int>(`.
+  /// The name `f` in `f(` and `f<int>(`.
   [[nodiscard]] std::string name_before(std::size_t at) const {
     int depth = 0;
     for (--at; word(at) == ">" || depth > 0; --at) {
@@ -279,7 +281,7 @@ class HostScanner {
     return word(at);
   }
 
-  /// True when the brace was the body that ends the declaration.
+  /// True if the brace was the body, which ends the declaration.
   bool open_brace(const Seen& seen) {
     if (seen.is_type && !seen.has_parameters) {
       bool is_members = false;
@@ -306,7 +308,7 @@ class HostScanner {
       found_.declarations.push_back({words_[seen.begin].begin, words_[at_ - 1].end});
       return;
     }
-    // What a macro makes that stands there alone; a function may be named like one.
+    // A macro on its own line. A function may have the same name.
     if (is_function && seen.is_first_name && macros_.words.contains(seen.name)) return;
     if (is_instantiation && !host_names_.contains(seen.name)) return;
     if (is_function ? seen.is_type && !is_returned_type(seen)
@@ -322,15 +324,15 @@ class HostScanner {
     found_.declarations.push_back({begin, words_[at_ - 1].end});
   }
 
-  /// `struct T f() {`, not `typedef void (*f)(int);`.
+  /// True for `struct T f() {`, false for `typedef void (*f)(int);`.
   [[nodiscard]] bool is_returned_type(const Seen& seen) const {
     const std::string& first = word(seen.behind_templates);
     return first == "struct" || first == "enum" || first == "union" || first == "friend" ||
            first == "static" || first == "inline";
   }
 
-  /// `using std::cout;`, `typedef std::vector<int> Numbers;`: of the standard library what device
-  /// code has not.
+  /// True for `using std::cout;` and `typedef std::vector<int> Numbers;`, which use parts of the
+  /// standard library that device code lacks.
   [[nodiscard]] bool is_use_of_the_host(const Seen& seen) const {
     if (word(seen.begin) != "using" && word(seen.begin) != "typedef") return false;
     for (std::size_t at = seen.begin; at + 1 < at_; ++at) {
@@ -342,7 +344,7 @@ class HostScanner {
     return false;
   }
 
-  /// `extern struct T x;`, not `struct T;` or `struct T { int i; };`.
+  /// True for `extern struct T x;`, false for `struct T;` and `struct T { int i; };`.
   [[nodiscard]] bool is_of_named_type(const Seen& seen) const {
     constexpr std::array<std::string_view, 5> kBefore = {"extern", "static", "const", "volatile",
                                                          "inline"};
@@ -356,7 +358,7 @@ class HostScanner {
     return is_identifier(word(at)) && is_one_of(kAfter, word(at + 1));
   }
 
-  /// `float *x;`: at least two names or signs.
+  /// True for `float *x;`: at least two words.
   [[nodiscard]] bool is_variable(const Seen& seen) const {
     return at_ > seen.begin + 2 && is_identifier(word(seen.begin));
   }

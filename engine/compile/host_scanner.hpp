@@ -10,15 +10,16 @@ namespace evo {
 
 /// Macros that sources define.
 struct SourceMacros {
-  std::map<std::string, std::set<std::string>> words;  ///< name → words of all its replacements
+  std::map<std::string, std::set<std::string>> words;  ///< name → words of all its definitions
 
   void read(const std::string& text);
 
-  /// Whether `word` is one of CUDA's annotations but `__host__`, or a macro that may stand for one.
+  /// Whether `word` is one of CUDA's annotations except `__host__`, or a macro that may expand to
+  /// one.
   [[nodiscard]] bool annotates(const std::string& word, int depth = 0) const;
 };
 
-/// A part of a text, from `begin` to before `end`.
+/// A part of a text: [begin, end).
 struct TextSpan {
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -26,17 +27,18 @@ struct TextSpan {
   [[nodiscard]] bool holds(std::size_t at) const { return begin <= at && at < end; }
 };
 
-/// What without_host_code() finds in a text.
+/// The result of scanning a text for host code.
 struct HostCode {
-  std::vector<TextSpan> declarations = {};  ///< of the host
-  std::vector<std::size_t> annotate = {};   ///< where a function is to become one of the device too
-  /// Declarations, from the first to the last word, and brackets but those of namespaces. What
-  /// stands in them is a part of something, and says nothing by itself.
+  std::vector<TextSpan> declarations = {};  ///< host declarations
+  /// positions at which a function becomes a device function
+  std::vector<std::size_t> annotate = {};
+  /// Ranges of declarations, from the first to the last word, and of brackets except those of
+  /// namespaces. Text inside of them is only a part of a declaration.
   std::vector<TextSpan> inside = {};
 };
 
-/// Splits a text into declarations and finds those of the host: none when its brackets do not
-/// match.
+/// Splits a text into declarations and finds host code. The result is empty if the brackets are
+/// unbalanced.
 [[nodiscard]] HostCode find_host_code(const std::string& text, const SourceMacros& macros);
 
 }  // namespace evo

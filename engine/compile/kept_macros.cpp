@@ -7,11 +7,11 @@
 namespace evo {
 namespace {
 
-/// The file that errors of macro_check() are in.
+/// The file name in errors of macro_check().
 constexpr std::string_view kCheckFile = "evo_macro_check";
 constexpr std::string_view kUndefined = "evo: undefined macro ";
 
-/// The text between `before` and the next `"` in `line`; empty when `before` is not there.
+/// The text between `before` and the next `"` in `line`; empty if `line` does not contain `before`.
 std::string_view quoted_behind(std::string_view line, std::string_view before) {
   const std::size_t at = line.find(before);
   if (at == std::string_view::npos) return {};
@@ -19,8 +19,8 @@ std::string_view quoted_behind(std::string_view line, std::string_view before) {
   return rest.substr(0, rest.find('"'));
 }
 
-/// "k.cu(3): error: …" as "k.cu:3"; for a line of macro_check() where it says that the macro was
-/// "(declared at line 3 of k.cu)", else the source as a whole.
+/// The position of an error: "k.cu:3" for "k.cu(3): error: …". For a line of macro_check(), the
+/// position where the macro was "(declared at line 3 of k.cu)", or otherwise the whole source.
 std::string place_of(std::string_view line, const std::string& source_name) {
   constexpr std::string_view kDeclared = "(declared at line ";
   constexpr std::string_view kOf = " of ";
@@ -54,7 +54,7 @@ std::vector<GivenMacro> given_macros(const std::vector<std::string>& options) {
 
 std::string macro_check(const std::vector<GivenMacro>& macros) {
   if (macros.empty()) return {};
-  // A source may have switched the warning off.
+  // Re-enables the warning, because a source may have switched it off.
   std::string text = fmt::format("\n\n#line 1 \"{}\"\n#pragma nv_diag_warning 47\n", kCheckFile);
   for (const auto& [name, value] : macros) {
     text += fmt::format("#ifndef {0}\n#error \"{1}{0}\"\n#endif\n#define {0} {2}\n", name,
@@ -76,8 +76,9 @@ std::optional<std::string> changed_macro_in(std::string_view log,
     const auto given = std::ranges::find(macros, name, &GivenMacro::first);
     if (name.empty() || given == macros.end()) continue;
     return fmt::format(
-        "{}: #{} {}: the compiler is given this macro as {}, and the kernel would run with another "
-        "value than the configuration says; allowed is a default inside #ifndef {}, or inside a "
+        "{}: #{} {}: the configuration sets this macro to {}, and this line changes it, so the "
+        "kernel would not match its "
+        "configuration; allowed: a default inside #ifndef {}, or inside a "
         "switch that a -D option of \"compiler_options\" turns off",
         place_of(line, source_name), undefined.empty() ? "define" : "undef", name, given->second,
         name);

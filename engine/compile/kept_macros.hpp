@@ -8,20 +8,20 @@
 
 namespace evo {
 
-/// A macro of the command line and its replacement.
+/// A macro from the command line and its value.
 using GivenMacro = std::pair<std::string, std::string>;
 
-/// The macros that `-DNAME` and `-DNAME=VALUE` among `options` give to a compilation.
+/// The macros defined by `-DNAME` and `-DNAME=VALUE` in `options`.
 [[nodiscard]] std::vector<GivenMacro> given_macros(const std::vector<std::string>& options);
 
-/// Directives for the end of a source. The compiler then reports each of `macros` that the source,
-/// or any file that it includes from anywhere, has changed or undefined by then:
-/// changed_macro_in() finds it in the log. They make no code.
+/// Directives to append to a source. They make the compiler report each of `macros` that the source
+/// or any included file has changed or undefined. changed_macro_in() finds this report in the log.
+/// The directives generate no code.
 [[nodiscard]] std::string macro_check(const std::vector<GivenMacro>& macros);
 
-/// What a compiler's log says of the first of `macros` that does not keep its value, with file and
-/// line where the compiler names them; nothing when all do. The kernel would run with another value
-/// than its configuration says. The preprocessor itself decides which `#define` is reached.
+/// The report in a compiler's log for the first of `macros` that changed its value, with file and
+/// line if the compiler names them; empty if none changed. A kernel with a changed macro would not
+/// match its configuration. The preprocessor itself decides which `#define` is active.
 [[nodiscard]] std::optional<std::string> changed_macro_in(std::string_view log,
                                                           const std::vector<GivenMacro>& macros,
                                                           const std::string& source_name);

@@ -23,8 +23,9 @@
 namespace evo {
 namespace {
 
-/// How entries are found. A plain name is looked up in the code; only where one is not there all
-/// are left to name expressions, which say why, or find what the code has under another name.
+/// How entries are found: a plain name is looked up in the compiled code. If one is missing, all
+/// names are passed as name expressions, for which the compiler reports the reason or finds another
+/// symbol.
 enum class Naming { kLookUpPlain, kAllByExpression };
 
 bool is_by_expression(const std::string& entry, Naming naming) {
@@ -43,7 +44,7 @@ class NvrtcCompiler final : public Compiler {
  private:
   void call(nvrtcResult result, const char* what) const { library_.require(result, what); }
 
-  /// One of the pairs nvrtcGet…Size / nvrtcGet….
+  /// A pair of functions nvrtcGet…Size / nvrtcGet….
   [[nodiscard]] std::string fetch(nvrtcProgram program, const char* size_name,
                                   const char* get_name) const {
     std::size_t size = 0;
@@ -75,12 +76,12 @@ std::string without_terminator(std::string text) {
   return text;
 }
 
-/// The first line of the log that holds an error, for people; never empty.
+/// The first error line of the log, for messages; never empty.
 std::string first_error(const std::string& log) {
   std::istringstream lines(log);
   std::string first;
   for (std::string line; std::getline(lines, line);) {
-    // NVRTC leaves a NUL between its own text and that of ptxas.
+    // Replaces the NUL that NVRTC puts between its own log and that of ptxas.
     constexpr std::string_view kNul = "\\x00";
     if (line.starts_with(kNul)) line.erase(0, kNul.size());
     if (line.find("error") != std::string::npos) return line;
@@ -89,8 +90,8 @@ std::string first_error(const std::string& log) {
   return first.empty() ? "the compiler gave no reason" : first;
 }
 
-/// Whether the compiler says that memory ran out. A source can print the same; then it is compiled
-/// once more, and nothing is kept.
+/// Whether the compiler reports that memory ran out. A source can print the same text; then it is
+/// compiled once more and nothing is stored.
 bool speaks_of_memory(const std::string& log) {
   for (const char* text : {"out of memory", "Out of memory", "bad_alloc", "memory allocation"}) {
     if (log.find(text) != std::string::npos) return true;
@@ -98,7 +99,7 @@ bool speaks_of_memory(const std::string& log) {
   return false;
 }
 
-/// The beginning and the end of a log that nobody would read whole.
+/// Shortens a very long log to its beginning and end.
 std::string shortened(const std::string& log) {
   constexpr std::size_t kKept = std::size_t{256} << 10;
   if (log.size() <= 2 * kKept) return log;
@@ -106,7 +107,7 @@ std::string shortened(const std::string& log) {
          " bytes left out …\n" + printable(log.substr(log.size() - kKept));
 }
 
-/// What the log says and what the machine code says, where they agree.
+/// Combines the resources in the log and in the machine code, which must agree.
 std::variant<Resources, Rejection> resources_of(const std::string& log, const std::string& cubin,
                                                 const std::string& entry) {
   const std::optional<CubinFacts> facts = read_cubin(cubin, entry);
@@ -156,7 +157,7 @@ nvrtcResult NvrtcCompiler::create_program(const CompileRequest& request,
 
 nvrtcResult NvrtcCompiler::run(nvrtcProgram program, const CompileRequest& request) const {
   std::vector<std::string> options = {"-arch=" + request.arch, "--ptxas-options=-v"};
-  // From 12.9 a compilation cache swallows the ptxas report (NVIDIA/Fuser #4694).
+  // From 12.9 on, a compilation cache suppresses the ptxas report (NVIDIA/Fuser #4694).
   if (version_.number() >= 1209) options.emplace_back("--no-cache");
   options.insert(options.end(), request.options.begin(), request.options.end());
   std::vector<const char*> pointers;
@@ -175,7 +176,7 @@ CompilerFailure NvrtcCompiler::failure(nvrtcResult result, const std::string& lo
           shortened(log)};
 }
 
-/// The entry whose name expression the log speaks of first.
+/// The entry whose name expression the log mentions first.
 std::string entry_in_error(const std::string& log, const CompileRequest& request) {
   constexpr std::string_view kPragma = "#pragma nv_mangled_name ";
   const std::size_t at = log.find(kPragma);
@@ -186,8 +187,8 @@ std::string entry_in_error(const std::string& log, const CompileRequest& request
   return known == request.entries.end() ? request.entries.front() : *known;
 }
 
-/// The line of the source that leads to the first error, `first`, of a file that is not of the
-/// source; empty where the compiler does not say.
+/// The line of the source that leads to the first error, `first`, if the error lies in another
+/// file; empty if the compiler does not report it.
 std::string line_of_source(const std::string& log, const std::string& first,
                            const CompileRequest& request) {
   const auto is_in = [&](const std::string& name) { return first.starts_with(name + "("); };
@@ -204,7 +205,8 @@ std::string line_of_source(const std::string& log, const std::string& first,
   return fmt::format("{}({}): ", request.source.name, log.substr(number, found - number));
 }
 
-/// NVRTC checks name expressions in a file of its own, whose name and lines mean nothing to people.
+/// NVRTC checks name expressions in a generated file, whose name and line numbers would confuse
+/// users.
 std::string reason_of(const std::string& log, const CompileRequest& request) {
   constexpr std::string_view kNameMap = "__nv_name_map(";
   constexpr std::string_view kError = "error: ";
@@ -214,7 +216,7 @@ std::string reason_of(const std::string& log, const CompileRequest& request) {
     return fmt::format("arch: \"{}\": this compiler does not know it: {}", request.arch, first);
   }
   if (first.starts_with("__nv_nvrtc_")) {
-    return first + "; has a macro the name of something in the compiler's own headers, such as T?";
+    return first + "; does a macro have a name that the compiler's headers use, such as T?";
   }
   const std::size_t error = first.find(kError);
   if (!first.starts_with(kNameMap) || error == std::string::npos) {
@@ -224,8 +226,8 @@ std::string reason_of(const std::string& log, const CompileRequest& request) {
                      entry_in_error(log, request), first.substr(error + kError.size()));
 }
 
-/// The symbol that an entry has in this compilation. Without a name expression the answer is empty
-/// when no kernel at file scope is called so.
+/// The symbol of an entry in this compilation. Without a name expression, it is empty if there is
+/// no kernel of this name at file scope.
 std::variant<std::string, Rejection> NvrtcCompiler::symbol_of(nvrtcProgram program,
                                                               const CompileRequest& request,
                                                               const std::string& entry,
@@ -235,7 +237,7 @@ std::variant<std::string, Rejection> NvrtcCompiler::symbol_of(nvrtcProgram progr
     const char* lowered = nullptr;
     const nvrtcResult result = library_.find<decltype(nvrtcGetLoweredName)>("nvrtcGetLoweredName")(
         program, entry.c_str(), &lowered);
-    // The name of something without code, as of a kernel that nobody uses.
+    // Finds the name of a kernel without code, for example an uninstantiated one.
     return result == NVRTC_SUCCESS && lowered != nullptr ? std::string(lowered) : entry;
   }
   const std::vector<std::string> named = symbols_named(cubin_functions(compiled.cubin), entry);

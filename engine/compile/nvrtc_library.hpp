@@ -14,19 +14,19 @@ struct NvrtcVersion {
   int major = 0;
   int minor = 0;
 
-  /// 1204 for 12.4.
+  /// For example 1204 for 12.4.
   [[nodiscard]] int number() const { return major * 100 + minor; }
   /// "nvrtc 12.4".
   [[nodiscard]] std::string text() const;
 };
 
-/// Throws MissingError for a version that is too old for this project.
+/// Throws MissingError if the version is too old for this project.
 void require_new_enough(const NvrtcVersion& version, const std::string& library);
 
-/// libnvrtc, opened at run time: it stays open for the life of the object.
+/// libnvrtc, opened at run time and kept open for the life of the object.
 class NvrtcLibrary {
  public:
-  /// The first of nvrtc_libraries() that opens. Throws MissingError saying how to get it.
+  /// Opens the first usable library of nvrtc_libraries(). Throws MissingError with instructions.
   [[nodiscard]] static NvrtcLibrary open();
   ~NvrtcLibrary() {
     if (handle_ != nullptr) dlclose(handle_);
@@ -35,7 +35,7 @@ class NvrtcLibrary {
       : handle_(std::exchange(other.handle_, nullptr)), path_(std::move(other.path_)) {}
   NvrtcLibrary& operator=(NvrtcLibrary&&) = delete;
 
-  /// Throws NvrtcError where the library has no such function.
+  /// Throws NvrtcError if the library lacks the function.
   template <typename Function>
   [[nodiscard]] Function* find(const char* name) const {
     return reinterpret_cast<Function*>(symbol(name));
@@ -44,7 +44,7 @@ class NvrtcLibrary {
   /// Throws NvrtcError naming `what` unless `result` is NVRTC_SUCCESS.
   void require(nvrtcResult result, const char* what) const;
   [[nodiscard]] NvrtcVersion version() const;
-  /// The file that was opened.
+  /// The path of the library.
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
@@ -55,7 +55,7 @@ class NvrtcLibrary {
   std::string path_;
 };
 
-/// Never throws for what the library does: `failure` says why it cannot be used.
+/// Does not throw for a faulty library: `failure` says why it cannot be used.
 [[nodiscard]] NvrtcFacts read_nvrtc_facts();
 
 }  // namespace evo

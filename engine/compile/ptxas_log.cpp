@@ -13,7 +13,7 @@ constexpr std::string_view kInfo = "ptxas info    : ";
 constexpr std::string_view kHeadlineText = "Compiling entry function '";
 constexpr std::string_view kPropertiesText = "Function properties for ";
 
-/// The integer that ends right before `marker` in `line`, as in "  160 bytes stack frame".
+/// The integer directly before `marker` in `line`, as in "  160 bytes stack frame".
 std::optional<int> number_before(std::string_view line, std::string_view marker) {
   const std::size_t end = line.find(marker);
   if (end == std::string_view::npos || end == 0) return std::nullopt;
@@ -29,7 +29,7 @@ bool contains(std::string_view line, std::string_view text) {
   return line.find(text) != std::string_view::npos;
 }
 
-/// Lines that ptxas -v makes its report of, by the words nothing else prints.
+/// Lines of the report of ptxas -v, recognised by words that no other program prints.
 enum class LineKind { kOther, kHeadline, kProperties, kFrame, kUsage };
 
 LineKind kind_of(std::string_view line) {
@@ -42,7 +42,7 @@ LineKind kind_of(std::string_view line) {
                                                                  : LineKind::kOther;
 }
 
-/// The kernel a headline names: "ptxas info    : Compiling entry function 'k' for 'sm_90'".
+/// The kernel named in a headline: "ptxas info    : Compiling entry function 'k' for 'sm_90'".
 std::optional<std::string_view> headline_name(std::string_view line) {
   const std::string start = std::string(kInfo) + std::string(kHeadlineText);
   if (!line.starts_with(start)) return std::nullopt;
@@ -77,7 +77,7 @@ void add(int& sum, int value) {
       value > std::numeric_limits<int>::max() - sum ? std::numeric_limits<int>::max() : sum + value;
 }
 
-/// Goes over the log once; stops at the first line that ptxas would not have printed there.
+/// Reads the log once and stops at the first line that ptxas does not print at that place.
 class Reader {
  public:
   Reader(std::string_view entry, const std::vector<std::string>& kernels)
@@ -101,8 +101,8 @@ class Reader {
   [[nodiscard]] std::variant<PtxasReport, std::string> result() {
     if (error_.empty() && frames_due_ > 0) error_ = "a function without its stack frame";
     if (!error_.empty()) {
-      return "the report of ptxas cannot be believed: " + error_ +
-             " (does the source print text that looks like one?)";
+      return "the report of ptxas contains unexpected text: " + error_ +
+             " (does the source print similar text?)";
     }
     if (!has_frame_ || !has_usage_) {
       return "ptxas reported nothing on the entry point '" + std::string(entry_) + "'";
@@ -139,7 +139,7 @@ class Reader {
     if (!found || frames_due_ != 1) return fail(line, "a line that ptxas does not print");
     frames_due_ = 0;
     if (!in_entry_) return;
-    // Functions that were not inlined report frames of their own: all of them count.
+    // Functions that were not inlined report their own frames, which are added.
     add(report_.resources.stack_bytes, found->stack);
     add(report_.resources.spill_store_bytes, found->stores);
     add(report_.resources.spill_load_bytes, found->loads);
@@ -166,7 +166,7 @@ class Reader {
   std::string error_;
   PtxasReport report_;
   bool in_entry_ = false;
-  bool block_open_ = false;  ///< a headline whose registers have not been reported
+  bool block_open_ = false;  ///< a headline whose registers have not been reported yet
   bool own_frame_ = false;
   bool has_frame_ = false;
   bool has_usage_ = false;

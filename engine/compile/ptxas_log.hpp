@@ -9,16 +9,17 @@
 
 namespace evo {
 
-/// What `ptxas -v` reported for one kernel.
+/// The report of `ptxas -v` for one kernel.
 struct PtxasReport {
   Resources resources;
-  int frame_bytes = 0;  ///< of the entry alone; resources.stack_bytes counts what it calls, too
+  /// stack frame of the entry alone; resources.stack_bytes includes the functions it calls
+  int frame_bytes = 0;
 };
 
-/// Finds the report for the entry point in the log of NVRTC or of the program. A source can print
-/// text into the same log (#warning, #pragma message, static_assert, #line), so the log is believed
-/// only when it holds nothing that ptxas would not have printed: one headline for each kernel of
-/// `kernels`, one report behind each. Otherwise the text says what is wrong: callers fail closed.
+/// Finds the report for the entry point in the log of NVRTC or ptxas. A source can print text into
+/// the same log (#warning, #pragma message, static_assert, #line). So the log is trusted only if it
+/// contains nothing that ptxas does not print: one headline for each kernel of `kernels`, followed
+/// by one report each. Otherwise returns the reason as text, and the caller rejects the kernel.
 [[nodiscard]] std::variant<PtxasReport, std::string> parse_ptxas_log(
     std::string_view log, std::string_view entry, const std::vector<std::string>& kernels);
 

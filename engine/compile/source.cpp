@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostBytes = std::size_t{16} << 20;
-constexpr std::size_t kDeepest = 200;  // what compilers allow
+constexpr std::size_t kDeepest = 200;  // limit of compilers
 
 bool is_pragma_once(const Directive& directive) {
   return directive.name == "pragma" && directive.argument == "once";
@@ -29,7 +29,7 @@ bool is_pragma_once(const Directive& directive) {
 
 struct BroughtAlong {
   std::string_view name;
-  std::vector<std::string_view> of_it;  ///< words, or how they begin
+  std::vector<std::string_view> of_it;  ///< words, or beginnings of words
 };
 const std::array<BroughtAlong, 2> kBroughtAlong = {
     {{"limits", {"numeric_limits"}},
@@ -52,8 +52,8 @@ class Loader {
   }
 
  private:
-  /// Standard headers of the host bring others along, and sources rely on it: what is used of these
-  /// joins the first standard header that is there.
+  /// Host standard headers include each other, and sources rely on it: the first standard header of
+  /// a source receives everything that the source uses from the others.
   void take_brought_along(const BroughtAlong& header, KernelSource& source) {
     const std::string name(header.name);
     if (files_.contains(name) || !is_in_include_folder("cuda/std/" + name)) return;
@@ -77,7 +77,7 @@ class Loader {
     take_stand_in(name, *stand_in_header(name), source);
   }
 
-  /// `who`: stands in front of messages.
+  /// `who`: prefix of messages.
   [[nodiscard]] std::string read(const fs::path& file, const std::string& who) const {
     std::error_code error;
     const fs::path real = fs::canonical(file, error);
@@ -92,7 +92,7 @@ class Loader {
     std::string text = read_text_file(file);
     if (text.find('\0') != std::string::npos) throw InputError(who + ": holds a NUL character");
     if (text.starts_with("\xef\xbb\xbf")) {
-      throw InputError(who + ": begins with a byte order mark; allowed is UTF-8 without it");
+      throw InputError(who + ": begins with a byte order mark; allowed: UTF-8 without it");
     }
     return text;
   }
@@ -105,7 +105,7 @@ class Loader {
                               directive.name + " " + directive.argument;
       const std::optional<std::string> name = included_name(directive);
       if (!name || directive.name != "include") {
-        throw InputError(who + ": allowed is #include with the name of a file");
+        throw InputError(who + ": allowed: #include with the name of a file");
       }
       take(*name, directive.argument[0] == '<', folder, who, source);
     }
@@ -114,7 +114,7 @@ class Loader {
   void take(const std::string& name, bool angled, const fs::path& folder, const std::string& who,
             KernelSource& source) {
     fs::path file = find(name, angled, folder);
-    // Where nobody else has it: as with `-I .`.
+    // A file of the include path that is not found elsewhere, as with `-I .`.
     const bool is_known = stand_in_header(name) != nullptr || is_in_include_folder(name);
     if (file.empty() && angled && !is_known) file = find(name, false, folder);
     if (file.empty()) {
@@ -123,7 +123,7 @@ class Loader {
         take_stand_in(name, *text, source);
         return;
       }
-      if (angled || is_in_include_folder(name)) {  // the compiler's to find
+      if (angled || is_in_include_folder(name)) {  // left to the compiler
         source.outside.push_back(name);
         return;
       }
@@ -148,8 +148,8 @@ class Loader {
     }
   }
 
-  /// Empty when it is neither beside the includer nor in the root. Something that is there but no
-  /// file to be read is found, so that it is refused by name.
+  /// Empty if the file is neither beside the including file nor in the root. A path that exists but
+  /// cannot be read as a file is returned, so that the error names it.
   [[nodiscard]] fs::path find(const std::string& name, bool angled, const fs::path& folder) const {
     std::error_code ignored;
     const auto is_there = [&](const fs::path& file) {
@@ -171,8 +171,8 @@ class Loader {
   std::map<std::string, fs::path> files_;
 };
 
-/// A file that is empty when it is read once more: `#pragma once`, or an include guard around all
-/// of it.
+/// Whether a second reading of the file has no effect: `#pragma once`, or an include guard around
+/// the whole file.
 bool is_guarded(const std::vector<Directive>& directives) {
   if (directives.empty()) return false;
   if (is_pragma_once(directives.front())) return true;
@@ -250,7 +250,8 @@ class Expander {
     if (!output_.empty() && output_.back() != '\n') output_ += '\n';
   }
 
-  /// The text an #include stands for; null for other directives and what the compiler finds.
+  /// The text that replaces an #include; null for other directives and for headers that are left to
+  /// the compiler.
   [[nodiscard]] const std::string* included(const Directive& directive) const {
     if (!includes(directive)) return nullptr;
     const std::optional<std::string> name = included_name(directive);
@@ -262,8 +263,9 @@ class Expander {
 
   const KernelSource& source_;
   std::vector<std::string> open_;  ///< the files being expanded, outermost first
-  int conditions_ = 0;             ///< `#if`s around the place where they are
-  std::set<std::string> done_;  ///< whose `#pragma once` was met whatever holds: not needed again
+  int conditions_ = 0;             ///< number of `#if`s around the current position
+  /// files whose `#pragma once` was met unconditionally; they are not needed again
+  std::set<std::string> done_;
   std::string output_;
 };
 

@@ -17,7 +17,7 @@ namespace evo {
 namespace {
 
 using Macros = std::set<std::string>;
-using Truth = std::optional<bool>;  ///< nothing: the compiler knows more
+using Truth = std::optional<bool>;  ///< unknown: only the compiler can evaluate it
 
 std::string without_blanks(std::string_view text) {
   std::string dense;
@@ -26,11 +26,11 @@ std::string without_blanks(std::string_view text) {
   return dense;
 }
 
-/// Macros that are defined, and those that may be.
+/// Macros that are defined, and macros that may be defined.
 struct Known {
   Macros given;
-  Macros maybe;              ///< the source defines them somewhere
-  bool has_foreign = false;  ///< it includes what nobody read here
+  Macros maybe;              ///< defined somewhere in the source
+  bool has_foreign = false;  ///< the source includes files that are not read here
 };
 
 Truth negated(Truth truth) { return truth ? Truth(!*truth) : std::nullopt; }
@@ -60,7 +60,7 @@ Truth truth_of_operand(std::string_view text, const Known& known) {
   return is_negated ? negated(truth) : truth;
 }
 
-/// A conjunction is false where one operand is.
+/// A conjunction is false if one operand is false.
 Truth truth_of(const std::string& condition, const Known& known) {
   const std::string dense = without_blanks(condition);
   if (dense.find("||") != std::string::npos || dense.find('?') != std::string::npos) {
@@ -77,7 +77,7 @@ Truth truth_of(const std::string& condition, const Known& known) {
   return negated(some_false);
 }
 
-/// Of #if, #ifdef, #ifndef and their forms with el.
+/// The condition of #if, #ifdef, #ifndef and their #elif forms.
 Truth truth_of(const Directive& directive, const Known& known) {
   if (directive.name == "if" || directive.name == "elif") {
     return truth_of(directive.argument, known);
@@ -86,7 +86,7 @@ Truth truth_of(const Directive& directive, const Known& known) {
   return directive.name == "ifdef" || directive.name == "elifdef" ? truth : negated(truth);
 }
 
-/// The conditionals that a line is in.
+/// The stack of conditionals around a line.
 class Conditionals {
  public:
   explicit Conditionals(const Known& known) : known_(known) {}
@@ -105,7 +105,7 @@ class Conditionals {
     }
   }
 
-  /// For certain.
+  /// Whether the line is certainly compiled.
   [[nodiscard]] bool is_reached() const {
     return std::ranges::all_of(open_, [](const Branch& branch) { return branch.now == true; });
   }
@@ -120,15 +120,15 @@ class Conditionals {
   std::vector<Branch> open_;
 };
 
-/// The names in the text, without what only people read. Those in strings count: _Pragma reads
-/// them.
+/// The names in the text except in comments. Names in strings count, because _Pragma reads them.
 void add_names(const std::string& text, Macros& names) {
   const CppText cpp = tokenize(text);
   for (const CppWord& word : cpp.words) names.merge(names_in(word.text));
   for (const Directive& directive : cpp.directives) names.merge(names_in(directive.argument));
 }
 
-/// Throws InputError for the first change of one of `kept`; what the text includes for certain.
+/// Throws InputError for the first change of one of `kept`. Returns the files that the text
+/// certainly includes.
 std::vector<std::string> check_text(const std::string& name, const std::string& text,
                                     const Macros& kept, const Known& known) {
   Conditionals conditionals(known);
@@ -142,11 +142,11 @@ std::vector<std::string> check_text(const std::string& name, const std::string& 
     if (directive.name != "define" && directive.name != "undef") continue;
     const std::string macro = macro_in(directive).name;
     if (!kept.contains(macro)) continue;
-    throw InputError(name + ":" + std::to_string(directive.line) + ": #" + directive.name + " " +
-                     macro + ": the compiler is given this macro, and the kernel would run with " +
-                     "another value than the configuration says; allowed is a default inside " +
-                     "#ifndef " + macro + ", or inside a switch that a -D option of " +
-                     "\"compiler_options\" turns off");
+    throw InputError(
+        name + ":" + std::to_string(directive.line) + ": #" + directive.name + " " + macro +
+        ": the configuration sets this macro, and this line changes it, so the kernel " +
+        "would not match its configuration; allowed: a default inside " + "#ifndef " + macro +
+        ", or inside a switch that a -D option of " + "\"compiler_options\" turns off");
   }
   return included;
 }
@@ -164,7 +164,7 @@ void require_macros_kept(const KernelSource& source, const std::set<std::string>
   Known known{macros, {}, !source.outside.empty()};
   for (const auto& [name, value] : given_macros(options)) known.given.insert(name);
   add_defined(source.text, known.maybe);
-  // Those that were not reached yet; the list grows while it is worked through.
+  // Files that were not reached yet; the list grows during the loop.
   std::map<std::string, const std::string*> others;
   for (const auto& [name, text] : source.headers) {
     others.emplace(name, &text);
@@ -175,7 +175,7 @@ void require_macros_kept(const KernelSource& source, const std::set<std::string>
     const auto [name, text] = reached[i];
     for (const std::string& header : check_text(name, *text, macros, known)) {
       const auto found = others.find(header);
-      if (found == others.end()) continue;  // reached before, or the compiler finds it
+      if (found == others.end()) continue;  // reached before, or left to the compiler
       reached.emplace_back(*found);
       others.erase(found);
     }

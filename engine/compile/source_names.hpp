@@ -7,8 +7,8 @@
 
 namespace evo {
 
-/// PTX whose line information names the files of `source` as `source` does. NVRTC puts the folder
-/// it runs in before every name that is no absolute path, and there is no such file.
+/// PTX whose line information names files as `source` does. NVRTC prefixes every relative name with
+/// its working folder, in which no such file exists.
 [[nodiscard]] std::string with_source_names(std::string_view ptx, const KernelSource& source,
                                             std::string_view folder);
 

@@ -13,7 +13,7 @@
 namespace evo {
 namespace {
 
-/// Of CUDA's samples, and of libraries and interfaces that only the host calls.
+/// Headers of CUDA's samples, and of libraries and interfaces that only the host calls.
 constexpr auto kOfTheHost = std::to_array<std::string_view>({"helper_cuda.h",
                                                              "helper_functions.h",
                                                              "helper_timer.h",
@@ -59,7 +59,7 @@ constexpr auto kOfTheHost = std::to_array<std::string_view>({"helper_cuda.h",
                                                              "device_launch_parameters.h",
                                                              "device_functions.h"});
 
-/// Folders of the same; of Thrust, device code takes complex numbers.
+/// Folders of such headers. Exception: device code uses Thrust's complex numbers.
 constexpr auto kFoldersOfTheHost = std::to_array<std::string_view>(
     {"nvtx3/", "thrust/", "GL/", "EGL/", "X11/", "vulkan/", "boost/", "opencv2/", "omp/"});
 constexpr std::string_view kThrustComplex = "thrust/complex.h";
@@ -75,7 +75,7 @@ constexpr std::string_view kStd =
     "namespace std { namespace chrono {} namespace filesystem {} namespace placeholders {}\n"
     "inline namespace literals {} }\n";
 
-/// For `std::min` and the like, which nvcc takes in device code when they are constexpr.
+/// For `std::min` and the like: nvcc allows constexpr functions in device code.
 constexpr std::string_view kAlgorithm =
     "#pragma once\n"
     "namespace std {\n"
@@ -107,7 +107,7 @@ std::string forwarded(std::string_view header, std::string_view names) {
   return text;
 }
 
-/// Of CUB what device code can call, without the algorithms that the host launches.
+/// The parts of CUB that device code can call, without the algorithms that the host launches.
 std::string block_and_warp_primitives() {
   std::string text = "#pragma once\n";
   for (const char* name :
@@ -164,7 +164,7 @@ std::map<std::string, std::string, std::less<>> all_headers() {
         "sys/sysinfo.h", "sys/ioctl.h", "sys/param.h",  "sys/ipc.h",  "sys/shm.h"}) {
     headers[name];
   }
-  // Assertions are the compiler's; a source that takes them out gets its way.
+  // The compiler provides assert(); a source that disables assertions stays without them.
   for (const char* name : {"assert.h", "cassert"}) {
     headers[name] =
         "#ifdef NDEBUG\n#undef assert\n#define assert(...) static_cast<void>(0)\n#endif\n";
@@ -238,7 +238,7 @@ std::map<std::string, std::string, std::less<>> all_headers() {
                            "new"}) {
     headers.try_emplace(name, kStd);
   }
-  // The one structure of the driver's interface that kernels take.
+  // The only structure of the driver's interface that kernels take as a parameter.
   headers["cuda.h"] =
       "#pragma once\ntypedef struct alignas(64) CUtensorMap_st { unsigned long long opaque[16]; } "
       "CUtensorMap;\n";
@@ -248,7 +248,7 @@ std::map<std::string, std::string, std::less<>> all_headers() {
 
 using Names = std::set<std::string, std::less<>>;
 
-/// What a text uses, and what it defines by #define, typedef or `using X =`.
+/// The names that a text uses, and the names that it defines by #define, typedef or `using X =`.
 void read_names(const std::string& text, Names& used, Names& defined) {
   const CppText cpp = tokenize(text);
   for (const Directive& directive : cpp.directives) {

@@ -3,17 +3,17 @@
 #include <array>
 #include <string_view>
 
-// Names of the standard libraries, of CUDA's headers for the host, and what they mean in device
+// Names of the standard libraries and of CUDA's host headers, and their definitions for device
 // code.
 
 namespace evo {
 
 struct Known {
   std::string_view name;
-  std::string_view text;  ///< behind `typedef` or `#define`
+  std::string_view text;  ///< text after `typedef` or `#define`
 };
 
-// Types as in libcu++, so that both may be there.
+// The same types as in libcu++, so that both can be present.
 inline constexpr std::array<Known, 18> kTypes = {{{"int8_t", "signed char"},
                                                   {"int16_t", "signed short"},
                                                   {"int32_t", "signed int"},
@@ -33,8 +33,8 @@ inline constexpr std::array<Known, 18> kTypes = {{{"int8_t", "signed char"},
                                                   {"u_char", "unsigned char"},
                                                   {"u_int", "unsigned int"}}};
 
-/// Types of the driver's interface and of host libraries that kernels take as parameters all the
-/// same, beside CUtensorMap.
+/// Types of the driver's interface and of host libraries that kernels may take as parameters,
+/// beside CUtensorMap.
 inline constexpr std::array<Known, 6> kHostTypes = {{{"CUtexObject", "unsigned long long"},
                                                      {"CUsurfObject", "unsigned long long"},
                                                      {"cufftReal", "float"},
@@ -72,7 +72,7 @@ inline constexpr std::array<Known, 13> kFixedLimits = {
      {"UINT64_MAX", "18446744073709551615ULL"},
      {"SIZE_MAX", "18446744073709551615ULL"}}};
 
-/// Of <stdint.h>: functions of one constant.
+/// From <stdint.h>: function-like macros for constants.
 inline constexpr std::array<Known, 8> kFixedConstants = {{{"INT8_C", "(c) c"},
                                                           {"INT16_C", "(c) c"},
                                                           {"INT32_C", "(c) c"},
@@ -112,7 +112,7 @@ inline constexpr std::array<Known, 16> kMathConstants = {
      {"M_SQRT2", "1.41421356237309504880"},
      {"M_SQRT1_2", "0.70710678118654752440"}}};
 
-/// Of C++'s standard library what device code has not.
+/// Parts of C++'s standard library that device code lacks.
 inline constexpr auto kHostsOwn = std::to_array<std::string_view>(
     {"cout",          "cerr",          "clog",          "cin",        "endl",     "flush",
      "ostream",       "istream",       "ifstream",      "ofstream",   "fstream",  "iostream",

@@ -19,8 +19,8 @@ std::vector<std::string> roots_in_environment() {
   return roots;
 }
 
-/// Folders of Python packages: of the environment that this program is installed in, and of the one
-/// that is active.
+/// Folders of Python packages: of the environment in which this program is installed, and of the
+/// active one.
 std::vector<fs::path> python_packages() {
   std::error_code ignored;
   std::vector<fs::path> roots = {
@@ -39,7 +39,7 @@ std::vector<fs::path> python_packages() {
   return folders;
 }
 
-/// The libraries of NVRTC's packages for Python, newest CUDA first.
+/// The libraries of NVRTC's Python packages, newest CUDA version first.
 std::vector<std::string> nvrtc_of_python() {
   std::vector<std::string> names;
   std::error_code ignored;
@@ -52,7 +52,7 @@ std::vector<std::string> nvrtc_of_python() {
   return names;
 }
 
-/// Every toolkit has it in its include folder, also one that is only NVRTC and headers.
+/// A header that every toolkit has in its include folder, even one of only NVRTC and headers.
 bool has_headers(const fs::path& folder) {
   std::error_code ignored;
   return fs::is_regular_file(folder / "cuda_fp16.h", ignored);
@@ -65,7 +65,7 @@ std::optional<fs::path> headers_beside(const fs::path& library) {
     fs::path folder = name.parent_path();
     for (int level = 0; level < 3 && folder.has_relative_path(); ++level) {
       folder = folder.parent_path();
-      // Packages for Python of CUDA 12 have a folder each.
+      // CUDA 12's Python packages have separate folders.
       for (const char* include : {"include", "cuda_runtime/include"}) {
         if (has_headers(folder / include)) return folder / include;
       }
@@ -79,7 +79,7 @@ std::optional<fs::path> headers() {
   for (const std::string& library : nvrtc_libraries()) {
     if (!fs::path(library).is_absolute() || !fs::exists(library, ignored)) continue;
     if (auto found = headers_beside(library)) return found;
-    break;  // this one will be opened: the toolkits of others are not its own
+    break;  // this library will be opened, so the headers of other toolkits do not match
   }
   std::vector<fs::path> folders;
   for (const std::string& root : roots_in_environment())

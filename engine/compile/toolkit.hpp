@@ -8,18 +8,18 @@
 
 namespace evo {
 
-/// Where libnvrtc is looked for, the first that opens is taken: the environment variable EVO_NVRTC
-/// alone, else the library that the build found, CUDA_HOME, CUDA_PATH, the system's.
+/// Candidate paths of libnvrtc; the first that opens is used: the environment variable EVO_NVRTC
+/// alone if it is set; otherwise the library found at build time, CUDA_HOME, CUDA_PATH, and the
+/// system's.
 [[nodiscard]] std::vector<std::string> nvrtc_libraries();
 
-/// The include folders of the toolkit that libnvrtc comes from, absolute and without links:
-/// `include`, and `include/cccl` where CUDA 13 keeps CUB, Thrust and libcu++. Of a libnvrtc without
-/// headers beside it, those of CUDA_HOME, CUDA_PATH, the headers of the build, /usr/local/cuda.
-/// Empty when there are none.
+/// The include folders of libnvrtc's toolkit, absolute and without links: `include`, and
+/// `include/cccl`, where CUDA 13 keeps CUB, Thrust and libcu++. If the library has no headers
+/// beside it: those of CUDA_HOME, CUDA_PATH, the build, or /usr/local/cuda. May be empty.
 [[nodiscard]] std::vector<std::filesystem::path> toolkit_include_folders();
 
-/// `options` with a -I for every folder of `toolkit` that is not among them, when `source` includes
-/// something that lies in one; otherwise as they are.
+/// Adds to `options` a -I for every folder of `toolkit` that is missing there, if `source` includes
+/// a file from one of them.
 [[nodiscard]] std::vector<std::string> with_toolkit(
     std::vector<std::string> options, const KernelSource& source,
     const std::vector<std::filesystem::path>& toolkit);

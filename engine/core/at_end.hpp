@@ -5,7 +5,7 @@
 
 namespace evo {
 
-/// Runs `action` at the end of a scope, however it is left.
+/// Runs `action` when the scope ends, whether it ends normally or by an exception.
 class AtEnd {
  public:
   explicit AtEnd(std::function<void()> action) : action_(std::move(action)) {}

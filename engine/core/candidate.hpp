@@ -8,7 +8,7 @@
 namespace evo {
 
 /// One point of a search space: for each parameter, in the space's order, the index of its value.
-/// It means nothing without its space, which renders it into macros or JSON.
+/// Only its space can turn it into macros or JSON.
 struct Candidate {
   std::vector<std::uint16_t> choice;
 

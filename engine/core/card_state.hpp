@@ -10,11 +10,11 @@ namespace evo {
 
 /// Why a card runs slower than it could.
 enum class Slowdown {
-  kPowerCap,         ///< it keeps its power limit: what it does under any heavy load
-  kHardware,         ///< the card's own emergency brake
-  kSoftwareThermal,  ///< the driver keeps it from getting too hot
-  kHardwareThermal,  ///< it is too hot
-  kPowerBrake,       ///< the power supply asked for less
+  kPowerCap,         ///< limited by its power cap, as under any heavy load
+  kHardware,         ///< the card's emergency brake
+  kSoftwareThermal,  ///< the driver keeps it below its temperature limit
+  kHardwareThermal,  ///< it exceeded its temperature limit
+  kPowerBrake,       ///< the power supply asked for less power
 };
 
 /// "power cap", "hardware slowdown", "software thermal slowdown", "hardware thermal slowdown",
@@ -24,11 +24,12 @@ enum class Slowdown {
 /// The inverse of to_string. Throws InputError for any other text.
 [[nodiscard]] Slowdown slowdown_from_string(std::string_view text);
 
-/// All but the power cap, which is part of what a kernel costs, are faults of the machine: times
-/// measured meanwhile say nothing of the kernel.
+/// True for every reason except the power cap. Such throttling is a fault of the machine, so times
+/// measured meanwhile do not describe the kernel. The power cap is part of the cost of a kernel.
 [[nodiscard]] bool spoils_times(Slowdown slowdown);
 
-/// A card while a kernel was timed on it, as the driver told. What it did not tell is missing.
+/// The card's state while a kernel was timed, as the driver reported it. Unreported figures are
+/// missing.
 struct CardState {
   int looks = 0;
   std::optional<double> sm_clock_min_mhz = {};
@@ -36,22 +37,24 @@ struct CardState {
   std::optional<double> memory_clock_mhz = {};
   std::optional<double> temperature_c = {};
   std::optional<double> power_w = {};
-  std::vector<Slowdown> slowdowns = {};  ///< any seen, in the order of the enumeration
-  std::int64_t discarded = 0;  ///< samples that were taken while it was throttled, and again later
-  bool throttled = false;      ///< it stayed throttled: samples had to be kept all the same
+  std::vector<Slowdown> slowdowns = {};  ///< every reason seen, in the order of the enumeration
+  std::int64_t discarded = 0;  ///< samples taken while the card was throttled and then repeated
+  /// true if the card stayed throttled, so that such samples had to be kept
+  bool throttled = false;
   std::vector<std::string> others = {};  ///< other processes on the card: "4711 (python3)"
-  /// How busy others kept it before this process launched anything; only where they are not listed.
+  /// Utilisation by other processes before this process launched anything; set only when the driver
+  /// cannot list them.
   std::optional<double> busy_before_percent = {};
 
   bool operator==(const CardState&) const = default;
 };
 
-/// What one launch takes from the card's supply, as its counter says.
+/// The energy of one launch, from the card's energy counter.
 struct Energy {
-  double launch_mj = 0;       ///< millijoules of one launch, the whole card's
-  double power_w = 0;         ///< mean over the window
-  double window_s = 0;        ///< between two changes of the counter
-  std::int64_t launches = 0;  ///< in the window
+  double launch_mj = 0;       ///< millijoules that the whole card used for one launch
+  double power_w = 0;         ///< mean over the measuring window
+  double window_s = 0;        ///< interval between two updates of the counter
+  std::int64_t launches = 0;  ///< launches in the window
 
   bool operator==(const Energy&) const = default;
 };

@@ -7,15 +7,15 @@ namespace evo {
 
 /// Exit codes shared by every program of the project.
 enum class ExitCode : int {
-  kGreen = 0,          ///< ran, and there is a green winner (or the work asked for is done)
-  kNothingGreen = 1,   ///< ran, but nothing passed every gate
+  kGreen = 0,          ///< the program ran and found a green winner (or did the work asked for)
+  kNothingGreen = 1,   ///< the program ran, but no candidate passed every gate
   kBadInput = 2,       ///< bad usage or input
   kMissing = 3,        ///< the toolkit or the device is missing
-  kInterrupted = 130,  ///< stopped by a signal; everything finished is stored
+  kInterrupted = 130,  ///< stopped by a signal; everything finished so far is stored
 };
 
-/// Base of every exception thrown here: the machine, the input or the program is broken. A failing
-/// candidate is never an exception but a Rejection.
+/// Base of every exception of this project: the machine, the input or the program is broken. A
+/// failing candidate is never an exception but a Rejection.
 class Error : public std::runtime_error {
  public:
   Error(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
@@ -49,25 +49,25 @@ class DbError : public InputError {
   using InputError::InputError;
 };
 
-/// A toolkit, library or device that is not there; the message says how to get it.
+/// A toolkit, library or device is missing. The message says how to get it.
 class MissingError : public Error {
  public:
   explicit MissingError(const std::string& message) : Error(ExitCode::kMissing, message) {}
 };
 
-/// There is no GPU on this machine, as opposed to one that cannot be used.
+/// This machine has no GPU (as opposed to a GPU that cannot be used).
 class NoCardError : public MissingError {
  public:
   using MissingError::MissingError;
 };
 
-/// A call of the CUDA driver failed for a reason no candidate can be blamed for.
+/// A call of the CUDA driver failed for a reason other than the candidate.
 class CudaError : public MissingError {
  public:
   using MissingError::MissingError;
 };
 
-/// The device's memory does not hold what was asked for.
+/// The device has less memory than requested.
 class DeviceMemoryError : public CudaError {
  public:
   using CudaError::CudaError;

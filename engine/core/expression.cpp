@@ -43,7 +43,8 @@ double Expression::evaluate(std::span<const double> values) const {
   for (std::size_t i = 0; i < variables().size(); ++i) {
     append_value(message, i == 0, variables()[i], values[i]);
   }
-  throw InputError(message + ": " + outcome.trouble + "; allowed is what gives a finite number");
+  throw InputError(message + ": " + outcome.trouble +
+                   "; allowed: values that give a finite number");
 }
 
 double Expression::evaluate(const std::map<std::string, double>& values) const {

@@ -17,7 +17,7 @@ namespace evo {
 /// division, `//` and `%` are Python's, `^` and `**` are the power. Comparisons chain as in Python.
 /// Functions: ceil_div(a, b), floor_div(a, b), align_up(a, multiple), floor, ceil, round, min, max,
 /// sqrt, exp, ln, log2, abs, is_pow2. All values are doubles, exact for integers below 2^53; true
-/// is 1. The grammar is parse_expression()'s; everything else is refused.
+/// is 1. parse_expression() documents the grammar; any other text is an error.
 class Expression {
  public:
   /// Throws InputError with the position when `text` is not an expression.
@@ -31,17 +31,18 @@ class Expression {
   /// The names the expression uses, sorted, without the constants.
   [[nodiscard]] const std::vector<std::string>& variables() const { return parsed_.variables; }
 
-  /// `values` in the order of variables(). Throws InputError naming the values when there is no
-  /// finite number (a division by zero, say) for the operands that count.
+  /// `values` in the order of variables(). Throws InputError naming the values if the result is not
+  /// a finite number, for example after a division by zero. Operands that are not needed (as behind
+  /// `false and`) are not considered.
   [[nodiscard]] double evaluate(std::span<const double> values) const;
 
-  /// The same without an error: nothing where there is no finite number.
+  /// The same, but returns nullopt instead of throwing.
   [[nodiscard]] std::optional<double> try_evaluate(std::span<const double> values) const;
 
   /// Throws InputError naming the first variable that `values` lacks.
   [[nodiscard]] double evaluate(const std::map<std::string, double>& values) const;
 
-  /// "file: key: 'A + B' with A=1, B=2": what a message about the value should begin with.
+  /// "file: key: 'A + B' with A=1, B=2": the beginning of a message about the value.
   [[nodiscard]] std::string described(const std::map<std::string, double>& values) const;
 
  private:
@@ -53,8 +54,8 @@ class Expression {
 };
 
 /// The parts of a conjunction: "(a) && (b || c)" gives "a" and "b || c"; "a < b < c" gives "a < b"
-/// and "b < c". An expression whose outermost operator is another one is returned whole. Throws
-/// InputError as Expression does.
+/// and "b < c". An expression with another outermost operator is returned whole. Throws InputError
+/// for a bad expression.
 [[nodiscard]] std::vector<std::string> split_conjunction(std::string_view expression);
 
 }  // namespace evo

@@ -8,25 +8,26 @@
 
 namespace evo {
 
-/// Walks over the words of an expression, one of which is the current one.
+/// A cursor over the words of an expression.
 class ExpressionCursor {
  protected:
-  /// advance() reads the first word.
+  /// Call advance() to read the first word.
   explicit ExpressionCursor(std::string_view text) : text_(text), lexer_(text) {}
 
   void advance();
   [[nodiscard]] bool is(std::string_view text) const;
   [[nodiscard]] bool is_comparison() const;
-  /// Goes on behind `text`; false where another word stands.
+  /// Moves past `text` if it is the current word; otherwise returns false.
   bool take(std::string_view text);
-  /// take(), or an InputError that says where `text` is expected.
+  /// As take(), but throws InputError, which says where `text` is expected, if there is another
+  /// word.
   void expect(std::string_view text, const std::string& what);
-  /// Throws InputError with the current word, what is expected, and what to write in its place.
+  /// Throws InputError with the current word, the expected word, and a suggestion.
   [[noreturn]] void fail_here(const std::string& expected) const;
 
   std::string_view text_;
   ExpressionToken token_;
-  std::size_t last_end_ = 0;  ///< end of the word before token_
+  std::size_t last_end_ = 0;  ///< where the word before token_ ends
 
  private:
   ExpressionLexer lexer_;

@@ -15,17 +15,18 @@ using Node = ExpressionTree::Node;
 using Kind = ExpressionToken::Kind;
 
 constexpr std::size_t kLongestText = 10000;
-/// Operations, numbers and names. Lists, chained comparisons and or write some of them twice.
+/// Limit of operations, numbers and names. Lists, chained comparisons and "or" copy some of them.
 constexpr std::uint32_t kMostNodes = 20000;
 /// Each level takes a few kilobytes of stack.
 constexpr int kDeepest = 100;
 
-using Range = std::pair<std::size_t, std::size_t>;  ///< of the expression as written
+using Range = std::pair<std::size_t, std::size_t>;  ///< most characters of an expression as written
 
 struct Term {
   Node node = 0;
   Range range = {};
-  std::vector<Range> conjuncts = {};  ///< operands of the conjunction that it is; or empty
+  /// the operands if the node is a conjunction; otherwise empty
+  std::vector<Range> conjuncts = {};
 
   [[nodiscard]] std::vector<Range> parts() const {
     return conjuncts.empty() ? std::vector{range} : conjuncts;
@@ -40,13 +41,12 @@ class Grammar : ExpressionCursor {
   ParsedExpression parse();
 
  private:
-  /// One level of recursion; refuses to go deeper than kDeepest.
+  /// One level of recursion; throws if the nesting exceeds kDeepest.
   class Level {
    public:
     explicit Level(Grammar& grammar) : grammar_(grammar) {
       if (++grammar_.depth_ > kDeepest) {
-        grammar_.fail_here("nested too deeply; allowed are " + std::to_string(kDeepest) +
-                           " levels");
+        grammar_.fail_here("nested too deeply; allowed: " + std::to_string(kDeepest) + " levels");
       }
     }
     ~Level() { --grammar_.depth_; }
@@ -76,14 +76,16 @@ class Grammar : ExpressionCursor {
   Term call(const Token& name);
   Term variable(const Token& name);
 
-  /// `left` and `right` as operands of a new node.
+  /// Makes `left` and `right` the operands of a new node.
   [[nodiscard]] Term joined(Operation operation, const Term& left, const Term& right);
-  /// && gives 0 or 1, `and` an operand; the right one only counts where the left one holds.
-  /// `skip`: the node in front of the right operand, taken where that does not count.
+  /// `&&` gives 0 or 1; `and` gives one of its operands. The right operand is evaluated only if the
+  /// left one is true.
+  /// `skip`: the node in front of the right operand; its value is used if the right operand is
+  /// skipped.
   [[nodiscard]] Term both(const Term& left, const Term& right, bool is_word, Node skip);
   [[nodiscard]] Term either(const Term& left, const Term& right, bool is_word, Node skip);
-  /// Operands with `sign` or `word` between them, the last ones joined first; behind one that is
-  /// `decides`, none counts.
+  /// Parses operands that are separated by `sign` or `word` and joins them from the right.
+  /// Evaluation stops after an operand that is `decides`.
   [[nodiscard]] Term logical(std::string_view sign, std::string_view word, bool decides,
                              Rule operand, Joining join);
   [[nodiscard]] Term checked(Term term) const;
@@ -91,13 +93,14 @@ class Grammar : ExpressionCursor {
   const std::map<std::string, double>& constants_;
   int depth_ = 0;
   ExpressionTree tree_;
-  std::map<std::string, std::size_t> variables_;  ///< numbered as they appear
+  /// indices of variables in the order of their first use
+  std::map<std::string, std::size_t> variables_;
 };
 
 ParsedExpression Grammar::parse() {
   if (text_.size() > kLongestText) {
     fail_expression(text_, kLongestText,
-                    "too long; allowed are " + std::to_string(kLongestText) + " characters");
+                    "too long; allowed: " + std::to_string(kLongestText) + " characters");
   }
   advance();
   const Term whole = choice();
@@ -115,11 +118,11 @@ ParsedExpression Grammar::parse() {
   return parsed;
 }
 
-/// What lists, chained comparisons and Python's or write twice must not grow without bound.
+/// Limits the growth by lists, chained comparisons and Python's `or`, which copy their operands.
 Term Grammar::checked(Term term) const {
   if (tree_.size(term.node) > kMostNodes) {
     fail_expression(text_, term.range.first,
-                    "too long once lists, chained comparisons and or are written out");
+                    "too long after lists, chained comparisons and 'or' are expanded");
   }
   return term;
 }
@@ -195,7 +198,7 @@ Term Grammar::negation() {
   return {tree_.add(Operation::kNot, {operand.node}), {begin, operand.range.second}};
 }
 
-/// All comparisons of a chain hold, as in Python: a < b < c is a < b and b < c.
+/// As in Python, a chain holds if all its comparisons hold: a < b < c means a < b and b < c.
 Term Grammar::comparison() {
   Term left = sum();
   if (!is_comparison() && !is("in") && !is("not")) return left;
@@ -218,7 +221,7 @@ Term Grammar::comparison() {
   }
   if (is("in") || is("not")) add([&] { return membership(left); });
   if (is_comparison() || is("in") || is("not")) {
-    fail_here("nothing is compared with a list; use parentheses");
+    fail_here("a list cannot be compared; use parentheses");
   }
   return *chain;
 }
@@ -233,13 +236,13 @@ Term Grammar::membership(const Term& left) {
   bool comma = true;
   std::size_t count = 0;
   Node any = 0;
-  // Like Python, every element is evaluated, also behind the one that is equal.
+  // As in Python, every element is evaluated, even those after the matching one.
   for (; comma && !is(close); ++count) {
     const Node equal = tree_.add(Operation::kEqual, {left.node, choice().node});
     any = count == 0 ? equal : tree_.add(Operation::kMax, {any, equal});
     comma = take(",");
   }
-  if (count == 0) fail_here("nothing is in an empty list; a value is expected here");
+  if (count == 0) fail_here("the list is empty; a value is expected here");
   if (round && count == 1 && !comma && is(close)) {
     fail_here("one value in parentheses is no list; write [value]");
   }

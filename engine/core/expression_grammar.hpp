@@ -9,27 +9,27 @@
 
 namespace evo {
 
-/// An expression as it was read.
+/// A parsed expression.
 struct ParsedExpression {
   ExpressionTree tree;
   ExpressionTree::Node root = 0;
-  std::vector<std::string> variables;  ///< sorted; their numbers in the tree
-  /// The operands of the outermost conjunction, as written, without the parentheses around them;
-  /// the whole expression where the outermost operator is another one.
+  std::vector<std::string> variables;  ///< sorted; the tree refers to them by index
+  /// The operands of the outermost conjunction, as written, without enclosing parentheses. An
+  /// expression with another outermost operator is returned whole.
   std::vector<std::string> conjuncts;
 };
 
-/// An expression for readers without this grammar.
+/// The expression in a small language for programs that do not have this parser.
 struct TranslatedExpression {
   /// JSON: a number, a variable's name, or ["operation", operands…] with the operations ?
-  /// (condition, two values of which one counts) == < + - * / // % ^ and the functions min max
-  /// floor ceil round sqrt exp ln log2, as Expression has them. Everything else is written in
-  /// these.
+  /// (condition, two values of which one is chosen) == < + - * / // % ^ and the functions min max
+  /// floor ceil round sqrt exp ln log2, which mean the same as in Expression. All other operations
+  /// are translated into these.
   std::string tree;
 };
 
-/// Reads an expression by the grammar of docs/file-formats.md. There is no text that it accepts
-/// with another meaning than the documented one:
+/// Reads an expression by the grammar of docs/file-formats.md. It rejects every text that is not
+/// described there:
 ///
 ///   choice     := or ["?" choice ":" choice]
 ///   or         := and {("||" | "or") and}
@@ -47,7 +47,7 @@ struct TranslatedExpression {
 [[nodiscard]] ParsedExpression parse_expression(std::string_view expression,
                                                 const std::map<std::string, double>& constants);
 
-/// The same, translated.
+/// Parses and translates in one step.
 [[nodiscard]] TranslatedExpression translate_expression(
     std::string_view expression, const std::map<std::string, double>& constants);
 

@@ -14,7 +14,7 @@ namespace {
 
 using Kind = ExpressionToken::Kind;
 
-/// Longer ones first, so that `**` is not read as two `*`.
+/// Longer operators first, so that `**` is not read as two `*`.
 constexpr std::array<std::string_view, 24> kOperators = {
     "**", "//", "==", "!=", "<=", ">=", "&&", "||", "+", "-", "*", "/",
     "%",  "^",  "<",  ">",  "!",  "(",  ")",  "[",  "]", ",", "?", ":"};
@@ -24,7 +24,7 @@ struct Hint {
   std::string_view write;
 };
 
-/// What people write who think of another language; longer ones first.
+/// Operators of other languages that users write by habit; longer operators first.
 constexpr std::array<Hint, 13> kHints = {{
     {"===", "write == to compare"},
     {"<<", "shifts are not in the language; write a multiplication, such as A * 2 ^ B"},
@@ -36,8 +36,8 @@ constexpr std::array<Hint, 13> kHints = {{
     {"&", "write && or and"},
     {"|", "write || or or"},
     {"~", "write ! or not"},
-    {"\"", "there are no texts; write the name of the value, such as SWIZZLE_XOR"},
-    {"'", "there are no texts; write the name of the value, such as SWIZZLE_XOR"},
+    {"\"", "texts are not supported; write the name of the value, such as SWIZZLE_XOR"},
+    {"'", "texts are not supported; write the name of the value, such as SWIZZLE_XOR"},
     {";", "one expression is allowed"},
 }};
 
@@ -50,7 +50,7 @@ std::size_t count_while(std::string_view text, bool (*holds)(char)) {
   return static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), holds) - text.begin());
 }
 
-/// Characters of the number at the start of `text`: digits, fraction, exponent.
+/// Number of characters of the number at the start of `text`: digits, fraction, exponent.
 std::size_t number_length(std::string_view text) {
   std::size_t length = count_while(text, is_digit);
   if (length < text.size() && text[length] == '.') {
@@ -119,13 +119,14 @@ ExpressionToken ExpressionLexer::number() {
   }
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), token.number);
   if (error != std::errc() || !std::isfinite(token.number)) {
-    fail_expression(expression_, token.begin, "the number " + text + " is beyond a double");
+    fail_expression(expression_, token.begin,
+                    "the number " + text + " exceeds the range of a double");
   }
   require_exact(token);
   return token;
 }
 
-/// A whole number that a double only has a neighbour of would silently be another one.
+/// A whole number that a double cannot hold would silently be rounded to another one.
 void ExpressionLexer::require_exact(const ExpressionToken& token) const {
   constexpr double kExact = 0x1.0p53;
   if (token.number < kExact || count_while(token.text, is_digit) < token.text.size()) return;
@@ -137,10 +138,11 @@ void ExpressionLexer::require_exact(const ExpressionToken& token) const {
       static_cast<std::uint64_t>(token.number) == whole) {
     return;
   }
-  fail_expression(expression_, token.begin,
-                  "the whole number " + std::string(token.text) +
-                      " is not exact in a double; allowed are those up to 2^53, and reals such as "
-                      "1e20");
+  fail_expression(
+      expression_, token.begin,
+      "the whole number " + std::string(token.text) +
+          " is not exact in a double; allowed: whole numbers up to 2^53, and reals such as "
+          "1e20");
 }
 
 ExpressionToken ExpressionLexer::name() {
@@ -163,7 +165,7 @@ ExpressionToken ExpressionLexer::operation() {
         expression_, at_,
         "control character " + std::to_string(rest.front()) + " is not part of the language");
   }
-  // A character of several bytes is shown whole.
+  // Shows a multi-byte character whole.
   std::size_t length = 1;
   while (length < rest.size() && (static_cast<unsigned char>(rest[length]) & 0xc0U) == 0x80U) {
     ++length;

@@ -11,15 +11,15 @@ struct ExpressionToken {
   enum class Kind { kNumber, kName, kOperator, kEnd };
 
   Kind kind = Kind::kEnd;
-  std::string_view text;  ///< as written; empty at the end
+  std::string_view text;  ///< as written; empty at the end of the expression
   std::size_t begin = 0;  ///< offset in the expression
-  double number = 0;      ///< of a kNumber
+  double number = 0;      ///< set for kNumber
 };
 
-/// 'text', in single quotes.
+/// The text in single quotes.
 [[nodiscard]] std::string quoted(std::string_view text);
 
-/// A token as messages name it.
+/// The token as messages show it.
 [[nodiscard]] std::string described(const ExpressionToken& token);
 
 /// Throws InputError "bad expression '…' at position n: problem".
@@ -32,7 +32,8 @@ class ExpressionLexer {
  public:
   explicit ExpressionLexer(std::string_view expression) : expression_(expression) {}
 
-  /// Throws InputError, saying what to write instead, for what no expression may hold.
+  /// Throws InputError with a suggestion if the text at the cursor is not allowed in any
+  /// expression.
   [[nodiscard]] ExpressionToken next();
 
  private:

@@ -10,7 +10,7 @@ namespace {
 
 using Outcome = ExpressionTree::Outcome;
 
-/// Exact, with the sign of the divisor.
+/// The exact remainder, with the sign of the divisor (Python's %).
 double modulo(double a, double b) {
   const double rest = std::fmod(a, b);
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
@@ -20,7 +20,7 @@ Outcome divided(Operation operation, double a, double b) {
   if (b == 0) return {0, "division by zero"};
   if (operation == Operation::kDivide) return {a / b};
   if (operation == Operation::kModulo) return {modulo(a, b)};
-  // The whole number of times, such that a == a // b * b + a % b.
+  // The quotient q such that a == q * b + a % b holds exactly (Python's //).
   return {std::round((a - modulo(a, b)) / b)};
 }
 
@@ -33,7 +33,7 @@ Outcome logarithm(double a, double (*log)(double)) {
   return {log(a)};
 }
 
-/// `b` only counts for operations of two operands.
+/// `b` is used only by operations of two operands.
 Outcome calculated(Operation operation, double a, double b) {
   switch (operation) {
     case Operation::kEqual:
@@ -81,7 +81,8 @@ Outcome calculated(Operation operation, double a, double b) {
   }
 }
 
-/// As the trees of bundles name it; empty for what they write in several operations.
+/// The operation's name in the trees of bundles; empty if the tree expresses it with several
+/// operations.
 std::string_view json_name(Operation operation) {
   static constexpr std::array<std::string_view, 25> kNames = {
       "",   "",  "",  "?",   "==",  "<",     "",     "",      "",     "+",   "-",  "*",   "/",
@@ -101,7 +102,7 @@ ExpressionTree::Node ExpressionTree::push(const Part& part) {
 }
 
 ExpressionTree::Node ExpressionTree::number(double value) {
-  // A bundle's readers know no -0.
+  // The readers of bundles do not support -0.
   return push({.is_truth = value == 0 || value == 1, .number = value == 0 ? 0 : value});
 }
 
@@ -148,7 +149,7 @@ void ExpressionTree::reorder(std::span<const std::size_t> order) {
 
 Outcome ExpressionTree::evaluate(Node root, std::span<const double> values) const {
   constexpr std::size_t kFew = 128;
-  std::array<double, kFew> few;  // NOLINT(*-member-init): each is written before it is read
+  std::array<double, kFew> few;  // NOLINT(*-member-init): each element is written before it is read
   std::vector<double> many(root < kFew ? 0 : root + 1);
   double* const known = root < kFew ? few.data() : many.data();
   for (Node at = 0; at <= root; ++at) {
@@ -208,7 +209,7 @@ void ExpressionTree::append_json(Node node, std::span<const std::string> names,
   }
 }
 
-/// ",a,b": those of max(max(a, b), c) are a, b and c.
+/// ",a,b": for max(max(a, b), c), the operands are a, b and c.
 void ExpressionTree::append_operands(Node node, std::span<const std::string> names,
                                      std::string& text) const {
   const Part& part = nodes_[node];

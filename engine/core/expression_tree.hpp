@@ -15,8 +15,8 @@ namespace evo {
 enum class Operation : std::uint8_t {
   kNumber,
   kVariable,
-  kSkip,    ///< no value: what follows does not count for a value of its operand
-  kChoose,  ///< condition, two values of which one counts
+  kSkip,    ///< gives no value; the following nodes do not apply to some values of its operand
+  kChoose,  ///< a condition and two values, of which one is chosen
   kEqual,
   kLess,
   kLessEqual,
@@ -40,52 +40,54 @@ enum class Operation : std::uint8_t {
   kLog2,
 };
 
-/// An expression as nodes that stand behind their operands, in the order in which they are
-/// evaluated. A node may be an operand of several.
+/// An expression as a list of nodes in the order of evaluation: each node follows its operands.
+/// Several nodes may share one operand.
 class ExpressionTree {
  public:
   using Node = std::uint32_t;
 
   struct Outcome {
     double value = 0;
-    const char* trouble = nullptr;  ///< why there is no value: a division by zero, say
+    const char* trouble = nullptr;  ///< why there is no value, for example "division by zero"
   };
 
   [[nodiscard]] Node number(double value);
-  /// `index`: into the values of evaluate().
+  /// `index`: index into the values passed to evaluate().
   [[nodiscard]] Node variable(std::size_t index);
-  /// Up to three operands.
+  /// Adds an operation of up to three operands.
   [[nodiscard]] Node add(Operation operation, std::initializer_list<Node> operands);
-  /// 0 where the node is 0, 1 elsewhere: the node itself where it is only ever 0 or 1.
+  /// Maps a node to 0 if its value is 0 and to 1 otherwise. Returns the node itself if it can only
+  /// be 0 or 1.
   [[nodiscard]] Node truth(Node node);
 
-  /// Nodes from here to land() are not evaluated where `condition` is `when`. kChoose must leave
-  /// them out there.
+  /// The nodes from here to land() are skipped if `condition` is `when`. kChoose must then choose
+  /// the other value.
   [[nodiscard]] Node skip(Node condition, bool when);
   void land(Node skip) { nodes_[skip].second = static_cast<Node>(nodes_.size()); }
 
   [[nodiscard]] bool is_truth(Node node) const { return nodes_[node].is_truth; }
   [[nodiscard]] std::optional<double> number_of(Node node) const;
-  /// Nodes below and with this one, where those of several are written out for each; saturates.
+  /// The number of nodes up to and including this one if shared nodes are counted for each use;
+  /// saturates.
   [[nodiscard]] std::uint32_t size(Node node) const { return nodes_[node].size; }
 
-  /// Gives variable i the index `order[i]`.
+  /// Renumbers the variables: variable i becomes `order[i]`.
   void reorder(std::span<const std::size_t> order);
 
-  /// `values`: of all variables.
+  /// `values`: the values of all variables.
   [[nodiscard]] Outcome evaluate(Node root, std::span<const double> values) const;
 
-  /// See TranslatedExpression::tree. `names`: of the variables.
+  /// See TranslatedExpression::tree. `names`: the names of the variables.
   [[nodiscard]] std::string json(Node root, std::span<const std::string> names) const;
 
  private:
   struct Part {
     Operation operation = Operation::kNumber;
-    bool is_truth = false;  ///< only ever 0 or 1
-    bool when = false;      ///< of kSkip
+    bool is_truth = false;  ///< whether the value is always 0 or 1
+    bool when = false;      ///< for kSkip: the condition's value that skips
     std::uint32_t size = 1;
-    Node first = 0;   ///< operands; of kVariable the index
-    Node second = 0;  ///< of kSkip: where evaluation goes on
+    Node first = 0;   ///< operands; for kVariable its index
+    Node second = 0;  ///< for kSkip: the node at which evaluation continues
     Node third = 0;
     double number = 0;
   };

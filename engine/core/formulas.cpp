@@ -11,7 +11,7 @@
 namespace evo {
 namespace {
 
-constexpr std::size_t kLongest = 10'000;  // of an expression
+constexpr std::size_t kLongest = 10'000;  // length limit of an expression
 
 class Inserter {
  public:
@@ -66,7 +66,7 @@ class Inserter {
 }  // namespace
 
 std::string with_formulas(std::string_view expression, const Formulas& formulas) {
-  // Most files have none; their expressions are judged where they are read.
+  // Most files have no formulas; then each expression is checked when it is read.
   if (formulas.empty()) return std::string(expression);
   return Inserter(formulas).run(expression);
 }

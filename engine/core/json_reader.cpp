@@ -22,15 +22,15 @@
 namespace evo {
 namespace {
 
-/// The value as a person sees it in the file, shortened.
+/// The value as written in the file, shortened.
 std::string shown(const Json& value) {
   constexpr std::size_t kLongest = 60;
   return shortened(value.dump(-1, ' ', false, Json::error_handler_t::replace), kLongest);
 }
 
-/// Writes a new file to the disk, not only to the system's memory; 0, or the error.
+/// Writes a new file through to the disk. Returns 0 or the error number.
 int write_whole(const std::string& file, std::string_view content) {
-  constexpr mode_t kForAll = 0666;  // less the process's mask
+  constexpr mode_t kForAll = 0666;  // the mode before the process's umask
   const int descriptor = open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kForAll);
   if (descriptor < 0) return errno;
   int error = 0;
@@ -42,7 +42,7 @@ int write_whole(const std::string& file, std::string_view content) {
       error = errno;
     }
   }
-  // Some file systems report only here that the disk is full.
+  // Some file systems report a full disk only here.
   if (error == 0 && fsync(descriptor) != 0 && errno != EINVAL) error = errno;
   if (close(descriptor) != 0 && error == 0) error = errno;
   return error;
@@ -53,7 +53,7 @@ int write_whole(const std::string& file, std::string_view content) {
 JsonReader::JsonReader(const Json& object, std::string file, std::string path)
     : object_(&object), file_(std::move(file)), path_(std::move(path)) {
   if (!object.is_object()) {
-    throw InputError(where() + ": " + shown(object) + ": allowed is an object {…}");
+    throw InputError(where() + ": " + shown(object) + ": allowed: an object {…}");
   }
 }
 
@@ -87,14 +87,14 @@ const Json& JsonReader::at(std::string_view key) const {
 std::string JsonReader::string(std::string_view key) const {
   const Json& value = at(key);
   if (!value.is_string() || value.get_ref<const std::string&>().empty()) {
-    fail(key, "allowed is a non-empty string");
+    fail(key, "allowed: a non-empty string");
   }
   const auto& text = value.get_ref<const std::string&>();
   const auto is_control = [](char c) {
     return (static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t') || c == '\x7f';
   };
   if (std::any_of(text.begin(), text.end(), is_control)) {
-    fail(key, "allowed is text without control characters");
+    fail(key, "allowed: text without control characters");
   }
   return text;
 }
@@ -103,7 +103,7 @@ std::string JsonReader::line(std::string_view key) const {
   constexpr std::size_t kLongest = 200;
   std::string text = string(key);
   if (text.size() > kLongest || text.find_first_of("\n\t") != std::string::npos) {
-    fail(key, "allowed is one line of at most 200 bytes");
+    fail(key, "allowed: one line of at most 200 bytes");
   }
   return text;
 }
@@ -120,7 +120,7 @@ std::string JsonReader::plain_name(std::string_view key) const {
 
 double JsonReader::number(std::string_view key) const {
   const Json& value = at(key);
-  if (!value.is_number()) fail(key, "allowed is a number");
+  if (!value.is_number()) fail(key, "allowed: a number");
   return value.get<double>();
 }
 
@@ -132,7 +132,7 @@ std::int64_t JsonReader::integer(std::string_view key) const {
   const Json& value = at(key);
   const bool fits = !value.is_number_unsigned() ||
                     value.get<std::uint64_t>() <= std::numeric_limits<std::int64_t>::max();
-  if (!value.is_number_integer() || !fits) fail(key, "allowed is an integer");
+  if (!value.is_number_integer() || !fits) fail(key, "allowed: an integer");
   return value.get<std::int64_t>();
 }
 
@@ -143,7 +143,7 @@ std::int64_t JsonReader::integer_or(std::string_view key, std::int64_t fallback)
 bool JsonReader::boolean_or(std::string_view key, bool fallback) const {
   if (!has(key)) return fallback;
   const Json& value = at(key);
-  if (!value.is_boolean()) fail(key, "allowed are true and false");
+  if (!value.is_boolean()) fail(key, "allowed: true, false");
   return value.get<bool>();
 }
 
@@ -151,7 +151,7 @@ std::string JsonReader::expression(std::string_view key) const {
   const Json& value = at(key);
   if (value.is_number()) return value.dump();
   if (!value.is_string() || value.get_ref<const std::string&>().empty()) {
-    fail(key, "allowed is a number or an expression in a string");
+    fail(key, "allowed: a number or an expression in a string");
   }
   if (formulas_ == nullptr) return value.get<std::string>();
   try {
@@ -178,13 +178,13 @@ std::string JsonReader::one_of(std::string_view key,
 
 const Json& JsonReader::array(std::string_view key) const {
   const Json& value = at(key);
-  if (!value.is_array()) fail(key, "allowed is an array […]");
+  if (!value.is_array()) fail(key, "allowed: an array […]");
   return value;
 }
 
 const Json& JsonReader::object(std::string_view key) const {
   const Json& value = at(key);
-  if (!value.is_object()) fail(key, "allowed is an object {…}");
+  if (!value.is_object()) fail(key, "allowed: an object {…}");
   return value;
 }
 
@@ -194,7 +194,7 @@ std::vector<std::string> JsonReader::strings(std::string_view key, std::size_t m
   const Json& entries = array(key);
   require_at_most(key, most);
   for (const Json& entry : entries) {
-    if (!entry.is_string()) fail(key, "allowed is a list of strings");
+    if (!entry.is_string()) fail(key, "allowed: a list of strings");
     list.push_back(entry.get<std::string>());
   }
   return list;
@@ -215,7 +215,7 @@ Formulas JsonReader::formulas(std::string_view key) const {
   Formulas written;
   for (const auto& [name, unused] : object(key).items()) {
     const std::string why = why_no_macro(name);
-    if (!why.empty()) entries.fail(name, "the name '" + name + "' " + why + "; allowed is another");
+    if (!why.empty()) entries.fail(name, "the name '" + name + "' " + why + "; choose another");
     written[name] = entries.expression(name);
   }
   entries.insert(&written);
@@ -234,7 +234,7 @@ Formulas JsonReader::formulas(std::string_view key) const {
 void JsonReader::require_at_most(std::string_view key, std::size_t most) const {
   const std::size_t count = at(key).size();
   if (count <= most) return;
-  throw InputError(where(key) + ": " + std::to_string(count) + " entries; allowed are at most " +
+  throw InputError(where(key) + ": " + std::to_string(count) + " entries; allowed: at most " +
                    std::to_string(most));
 }
 
@@ -268,7 +268,7 @@ bool is_file(const std::filesystem::path& path) {
 
 std::string read_text_file(const std::filesystem::path& file, std::size_t most_bytes) {
   constexpr std::size_t kChunk = 1 << 16;
-  // Before it is opened: to open a pipe is to wait for whoever writes to it.
+  // Checked before opening, because opening a pipe blocks until another process writes to it.
   require_no_special_file(file, "read");
   std::error_code ignored;
   std::ifstream stream(file, std::ios::binary);
@@ -276,7 +276,7 @@ std::string read_text_file(const std::filesystem::path& file, std::size_t most_b
     throw InputError(file.string() + ": cannot be read: " +
                      (stream ? "it is a folder" : std::strerror(errno)) + missing_file_hint(file));
   }
-  // Read and not asked for its size, which files of the kernel do not have.
+  // Reads until the end instead of asking for the size, because kernel files report no size.
   std::string text;
   while (stream && text.size() <= most_bytes) {
     const std::size_t had = text.size();

@@ -15,19 +15,20 @@ namespace evo {
 
 using Json = nlohmann::json;
 
-/// Entries that a list in an input file may have unless it is said otherwise.
+/// Default limit of the number of entries of a list in an input file.
 inline constexpr std::size_t kMostEntries = 10000;
 
 /// Reads one object of a JSON input file, strictly: each getter names file, key, value and what is
-/// allowed when it throws InputError, and finish() rejects keys nobody asked for.
+/// allowed when it throws InputError, and finish() rejects keys that no getter asked for.
 class JsonReader {
  public:
-  /// `file`: for messages. `path`: where `object` stands in the file, e.g. "parameters[3]".
+  /// `file`: name for messages. `path`: position of `object` in the file, for example
+  /// "parameters[3]".
   /// Throws InputError when `object` is not an object.
   JsonReader(const Json& object, std::string file, std::string path = {});
 
-  /// expression() puts these formulas in place of their names from here on, also in children made
-  /// later. `formulas` must outlive them.
+  /// From now on, expression() replaces the names of these formulas, also in children made later.
+  /// `formulas` must outlive them.
   void insert(const Formulas* formulas) { formulas_ = formulas; }
   [[nodiscard]] const Formulas* inserted() const { return formulas_; }
 
@@ -43,7 +44,7 @@ class JsonReader {
   [[nodiscard]] std::int64_t integer_or(std::string_view key, std::int64_t fallback) const;
   [[nodiscard]] bool boolean_or(std::string_view key, bool fallback) const;
 
-  /// A string or a number, as the text of an expression, with inserted formulas.
+  /// A string or a number, as the text of an expression, with formulas replaced.
   [[nodiscard]] std::string expression(std::string_view key) const;
   [[nodiscard]] std::string expression_or(std::string_view key, std::string fallback) const;
 
@@ -54,17 +55,17 @@ class JsonReader {
   [[nodiscard]] std::string one_of(std::string_view key,
                                    std::initializer_list<std::string_view> allowed) const;
 
-  /// The formulas of the object under `key`, by name, each with the others in place of their names;
+  /// The formulas of the object under `key`, by name, with the names of formulas in them replaced;
   /// empty when the key is absent.
   [[nodiscard]] Formulas formulas(std::string_view key) const;
 
-  /// The array of strings under `key`, of at most `most`; empty when the key is absent.
+  /// The array of strings under `key`, with at most `most` entries; empty when the key is absent.
   [[nodiscard]] std::vector<std::string> strings(std::string_view key,
                                                  std::size_t most = 256) const;
 
-  /// Whatever stands under `key`, unread.
+  /// The value under `key`, of any type.
   [[nodiscard]] const Json& value(std::string_view key) const { return at(key); }
-  /// The array or object under `key`, unread.
+  /// The array or object under `key`.
   [[nodiscard]] const Json& array(std::string_view key) const;
   [[nodiscard]] const Json& object(std::string_view key) const;
   [[nodiscard]] JsonReader child(std::string_view key) const;
@@ -93,42 +94,42 @@ class JsonReader {
   mutable std::set<std::string, std::less<>> seen_;
 };
 
-/// Bytes that a JSON input file may have: 64 MiB.
+/// Size limit of a JSON input file: 64 MiB.
 inline constexpr std::size_t kLargestJson = std::size_t{1} << 26;
-/// Bytes that any other input file may have: 1 GiB.
+/// Size limit of any other input file: 1 GiB.
 inline constexpr std::size_t kLargestFile = std::size_t{1} << 30;
 
-/// Parses JSON text (comments allowed). Throws InputError naming `file`, line and column: of what
-/// is not JSON or not UTF-8, of keys that are there twice, of more than 64 levels, of whole numbers
-/// beyond 64 bits.
+/// Parses JSON text; comments are allowed. Throws InputError naming `file`, line and column for
+/// text that is not JSON or not UTF-8, duplicate keys, more than 64 levels of nesting, and whole
+/// numbers beyond 64 bits.
 [[nodiscard]] Json parse_json(const std::string& text, const std::string& file);
 
-/// Parses a JSON file (comments allowed). Throws InputError naming the file, and line and column of
-/// a syntax error.
+/// Parses a JSON file; comments are allowed. Throws InputError naming the file, and line and column
+/// of a syntax error.
 [[nodiscard]] Json read_json_file(const std::filesystem::path& file);
 
-/// Whether a plain file is there, links followed; also no where nobody can tell, as of links that
-/// go in a circle.
+/// Whether `path` is a plain file, after following links. False also if this cannot be determined,
+/// as for circular links.
 [[nodiscard]] bool is_file(const std::filesystem::path& path);
 
-/// The whole file as text. Throws InputError when it cannot be read, is a pipe, a socket or a
-/// device, or is larger than `most_bytes`.
+/// The whole file as text. Throws InputError if it cannot be read, is a pipe, a socket or a device,
+/// or is larger than `most_bytes`.
 [[nodiscard]] std::string read_text_file(const std::filesystem::path& file,
                                          std::size_t most_bytes = kLargestFile);
 
-/// A file to be written.
+/// A file to be written and its content.
 struct NewFile {
   std::filesystem::path file;
   std::string_view content;
 };
 
-/// write_file() of each, all or none: nothing is renamed before everything is on the disk. Renamed
-/// in the order given.
+/// Writes all files or none. Every file is on the disk before the first one is renamed. The files
+/// are renamed in the order given.
 void write_files(const std::vector<NewFile>& files);
 
-/// Writes the whole file or nothing: to a temporary file beside it, brought to the disk, then
-/// renamed. Throws InputError on failure, and leaves what was there; a database, a pipe, a socket
-/// and a device are never replaced.
+/// Writes the whole file or nothing: writes a temporary file beside it, flushes it to the disk, and
+/// renames it. Throws InputError on failure and keeps the old file. Never replaces a database, a
+/// pipe, a socket or a device.
 void write_file(const std::filesystem::path& file, std::string_view content);
 
 }  // namespace evo

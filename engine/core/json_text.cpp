@@ -1,5 +1,5 @@
-// Parsing of JSON input files: nlohmann's SAX interface with what it leaves open closed. Keys may
-// not be given twice, nesting and sizes have limits, the text must be plain UTF-8.
+// Parses JSON input files with nlohmann's SAX interface, and more strictly: no duplicate keys,
+// limited nesting and sizes, plain UTF-8.
 
 #include <algorithm>
 #include <iterator>
@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kDeepest = 64;
 constexpr std::size_t kMostValues = 5'000'000;
 
-/// "line 3, column 7" of an offset, both from 1.
+/// "line 3, column 7" for an offset; both count from 1.
 std::string position(std::string_view text, std::size_t offset) {
   const std::string_view before = text.substr(0, offset);
   const auto lines = std::count(before.begin(), before.end(), '\n');
@@ -24,7 +24,7 @@ std::string position(std::string_view text, std::size_t offset) {
          std::to_string(offset - line_begin + 1);
 }
 
-/// Goes through a text for nlohmann's lexer, and lets the handler see how far it has come.
+/// A forward iterator for nlohmann's lexer that also tells the handler the current position.
 class WatchedIterator {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -53,7 +53,7 @@ class WatchedIterator {
   const char** seen_;
 };
 
-/// Builds the value and throws InputError where the file is not as it must be.
+/// Builds the value and throws InputError where the file breaks a rule.
 class Builder final : public nlohmann::json_sax<Json> {
  public:
   Builder(std::string_view text, const std::string& file, const char* const* seen)
@@ -67,7 +67,7 @@ class Builder final : public nlohmann::json_sax<Json> {
   bool number_unsigned(number_unsigned_t value) override { return add(value); }
   bool number_float(number_float_t value, const string_t& written) override {
     if (written.find_first_of(".eE") == std::string::npos) {
-      fail(written + ": allowed are whole numbers of 64 bits; a larger real is written as 1e30");
+      fail(written + ": allowed: whole numbers of 64 bits; a larger real is written as 1e30");
     }
     return add(value);
   }
@@ -82,14 +82,14 @@ class Builder final : public nlohmann::json_sax<Json> {
   bool key(string_t& key) override {
     Level& level = levels_.back();
     level.key = std::move(key);
-    if (level.value->contains(level.key)) fail("this key is there twice; allowed is once");
+    if (level.value->contains(level.key)) fail("this key appears twice; remove one");
     return true;
   }
 
   bool parse_error(std::size_t /*offset*/, const std::string& token,
                    const Json::exception& error) override {
     if (dynamic_cast<const Json::out_of_range*>(&error) != nullptr) {
-      fail(shortened(token) + ": allowed are numbers up to 1.7e308");
+      fail(shortened(token) + ": allowed: numbers up to 1.7e308");
     }
     constexpr std::size_t kLongest = 300;
     throw InputError(file_ + ": not JSON: " + shortened(error.what(), kLongest));
@@ -98,17 +98,17 @@ class Builder final : public nlohmann::json_sax<Json> {
  private:
   struct Level {
     Json* value;
-    std::string key = {};  ///< the last one
+    std::string key = {};  ///< the innermost one
   };
 
   [[nodiscard]] std::size_t seen() const { return static_cast<std::size_t>(*seen_ - text_.data()); }
 
-  /// "parameters[3].values": where the value under construction stands.
+  /// "parameters[3].values": the position of the value under construction.
   [[nodiscard]] std::string path() const {
     std::string path;
     for (const Level& level : levels_) {
       if (level.value->is_array()) {
-        // An element that is an object or array itself is in there already.
+        // An element that is an object or array has already been added.
         const std::size_t begun = &level == &levels_.back() ? 0 : 1;
         path += "[" + std::to_string(level.value->size() - begun) + "]";
       } else if (!level.key.empty()) {
@@ -124,7 +124,7 @@ class Builder final : public nlohmann::json_sax<Json> {
 
   Json* insert(Json value) {
     if (++values_ > kMostValues) {
-      fail("too many values; allowed are " + std::to_string(kMostValues) + " in a file");
+      fail("too many values; allowed: " + std::to_string(kMostValues) + " in a file");
     }
     if (levels_.empty()) {
       root_ = std::move(value);
@@ -148,7 +148,7 @@ class Builder final : public nlohmann::json_sax<Json> {
 
   bool open(Json value) {
     if (levels_.size() == kDeepest) {
-      fail("nested too deeply; allowed are " + std::to_string(kDeepest) + " levels");
+      fail("nested too deeply; allowed: " + std::to_string(kDeepest) + " levels");
     }
     levels_.push_back({insert(std::move(value))});
     return true;
@@ -167,16 +167,17 @@ class Builder final : public nlohmann::json_sax<Json> {
   std::size_t values_ = 0;
 };
 
-/// What an editor or a broken copy leaves in a text, named before the parser stumbles over it.
+/// Reports common leftovers of editors and broken copies before the parser fails on them with a
+/// less helpful message.
 void require_plain_text(std::string_view text, const std::string& file) {
   if (text.starts_with("\xef\xbb\xbf")) {
-    throw InputError(file + ": begins with a byte order mark; allowed is UTF-8 without it");
+    throw InputError(file + ": begins with a byte order mark; allowed: UTF-8 without it");
   }
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
-    throw InputError(file + ": is empty; allowed is a JSON object {…}");
+    throw InputError(file + ": is empty; allowed: a JSON object {…}");
   }
   if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) {
-    throw InputError(file + ": " + position(text, nul) + ": holds a NUL byte; allowed is text");
+    throw InputError(file + ": " + position(text, nul) + ": holds a NUL byte; allowed: text");
   }
   if (const auto wrong = find_invalid_utf8(text)) {
     throw InputError(file + ": " + position(text, *wrong) + ": is not UTF-8");
@@ -187,8 +188,8 @@ void require_plain_text(std::string_view text, const std::string& file) {
 
 Json parse_json(const std::string& text, const std::string& file) {
   if (text.size() > kLargestJson) {
-    throw InputError(file + ": has " + std::to_string(text.size()) + " bytes; allowed are " +
-                     std::to_string(kLargestJson));
+    throw InputError(file + ": has " + std::to_string(text.size()) +
+                     " bytes; allowed: " + std::to_string(kLargestJson));
   }
   require_plain_text(text, file);
   const char* seen = text.data();

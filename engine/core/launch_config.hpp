@@ -9,7 +9,7 @@
 
 namespace evo {
 
-/// Grid and block in CTAs and threads, and what a CTA gets beside its static shared memory.
+/// Grid in CTAs, block in threads, and dynamic shared memory per CTA.
 struct LaunchConfig {
   std::array<std::uint32_t, 3> grid = {1, 1, 1};
   std::array<std::uint32_t, 3> block = {1, 1, 1};
@@ -24,13 +24,13 @@ struct LaunchConfig {
 /// One of the kernels that a launch runs.
 struct LaunchStep {
   LaunchConfig config = {};
-  std::size_t entry = 0;  ///< which of the image's entries
-  /// Which of the launch's arguments are its parameters, in their order; none: all.
+  std::size_t entry = 0;  ///< index of the entry in the image
+  /// Indices of the launch's arguments that are this kernel's parameters, in order; empty: all.
   std::optional<std::vector<std::size_t>> arguments = {};
 };
 
-/// What one launch of a loaded kernel runs: its steps, each when the one before has ended. Most
-/// kernels have one, which a LaunchConfig says alone.
+/// The work of one launch of a loaded kernel: its steps run one after the other. Most kernels have
+/// one step, which a LaunchConfig alone describes.
 struct LaunchPlan {
   LaunchPlan() = default;
   LaunchPlan(const LaunchConfig& config) : steps{{config}} {}

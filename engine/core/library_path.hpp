@@ -9,15 +9,14 @@
 
 namespace evo {
 
-/// The file of a library that dlopen() has opened, as the loader found it; empty where the loader
-/// does not say.
+/// The file from which dlopen() loaded a library; empty if the loader does not tell.
 [[nodiscard]] inline std::filesystem::path library_path(void* library) {
   link_map* map = nullptr;
   if (dlinfo(library, RTLD_DI_LINKMAP, &map) != 0 || map->l_name == nullptr) return {};
   return map->l_name;
 }
 
-/// The same with links followed, for people: the name often ends with the version,
+/// The same path with links followed, for display. The name often ends with the version, as in
 /// "libcuda.so.580.65.06".
 [[nodiscard]] inline std::string library_file(void* library) {
   const std::filesystem::path path = library_path(library);

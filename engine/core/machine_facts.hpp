@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-// Facts of a machine, as the libraries of NVIDIA's driver and NVRTC tell them. An optional figure
-// is missing where a library or a card does not tell it.
+// Facts of a machine, as reported by the libraries of NVIDIA's driver and NVRTC. Optional figures
+// are missing if a library or card does not report them.
 
 namespace evo {
 
-/// How many processes may use a card; the numbers are those of NVML and of the CUDA driver.
+/// How many processes may use a card. The numbers are those of NVML and of the CUDA driver.
 enum class ComputeMode {
   kDefault = 0,
   kExclusiveThread = 1,
@@ -28,38 +28,38 @@ struct CardSlice {
   std::optional<std::uint64_t> memory_bytes = {};
 };
 
-/// A card as NVML tells of it.
+/// A card as NVML reports it.
 struct CardFacts {
   std::string name;
   std::string uuid;
   std::string bus_id;  ///< "0000:65:00.0"
-  std::string arch;    ///< "sm_89"; empty where NVML does not tell
+  std::string arch;    ///< "sm_89"; empty if NVML does not report it
   std::optional<std::uint64_t> memory_bytes = {};
   std::optional<std::uint64_t> free_bytes = {};
   std::optional<double> sm_clock_mhz = {};
   std::optional<double> most_sm_clock_mhz = {};
-  std::optional<double> application_clock_mhz = {};          ///< as set now
-  std::optional<double> default_application_clock_mhz = {};  ///< as the card comes
-  bool held_at_application_clock = false;                    ///< at this moment
+  std::optional<double> application_clock_mhz = {};          ///< current limit
+  std::optional<double> default_application_clock_mhz = {};  ///< default limit
+  bool held_at_application_clock = false;                    ///< current clock
   std::optional<ComputeMode> compute_mode = {};
-  std::optional<bool> mig = {};  ///< cut into slices; missing on cards without MIG
+  std::optional<bool> mig = {};  ///< split into MIG instances; missing on cards without MIG
   std::vector<CardSlice> slices = {};
-  std::vector<std::string> processes = {};  ///< "4711 (python3)", those that compute
+  std::vector<std::string> processes = {};  ///< compute processes: "4711 (python3)"
 };
 
 struct NvmlFacts {
-  std::string library;  ///< its file; empty without one
-  std::string failure;  ///< why it tells nothing; empty where it works
+  std::string library;  ///< the library's file; empty if there is none
+  std::string failure;  ///< why the library reports nothing; empty if it works
   std::string driver;   ///< "550.54.14"
-  std::string cuda;     ///< what the driver serves: "12.4"
+  std::string cuda;     ///< the newest CUDA version that the driver supports: "12.4"
   std::vector<CardFacts> cards;
 };
 
-/// A card, or the slice of one, as the CUDA driver tells of it.
+/// A card or MIG instance as the CUDA driver reports it.
 struct CudaCard {
-  int ordinal = 0;  ///< N of cuda:N
+  int ordinal = 0;  ///< N in cuda:N
   std::string name;
-  std::string uuid;  ///< without what stands before it in NVML's, "GPU-" or "MIG-"
+  std::string uuid;  ///< without the prefix of NVML's UUID, "GPU-" or "MIG-"
   std::string bus_id;
   std::string arch;
   std::uint64_t memory_bytes = 0;
@@ -77,7 +77,7 @@ struct NvrtcFacts {
   std::string library;
   std::string failure;
   std::string version;             ///< "nvrtc 13.0"
-  std::vector<std::string> archs;  ///< that it compiles for: "sm_75", …
+  std::vector<std::string> archs;  ///< architectures that it compiles for: "sm_75", …
 };
 
 }  // namespace evo

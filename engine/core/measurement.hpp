@@ -6,19 +6,20 @@
 
 namespace evo {
 
-/// What the compiler made of a kernel. Dynamic shared memory is not included.
+/// Resources of a compiled kernel. Dynamic shared memory is not included.
 struct Resources {
   int registers = 0;            ///< per thread
   int static_shared_bytes = 0;  ///< per CTA
   int spill_store_bytes = 0;    ///< per thread
   int spill_load_bytes = 0;     ///< per thread
   int stack_bytes = 0;          ///< local memory frame per thread
-  int max_threads = 0;          ///< per CTA, from __launch_bounds__; 0 when not stated
+  int max_threads = 0;          ///< per CTA, from __launch_bounds__; 0 if not specified
 
   bool operator==(const Resources&) const = default;
 };
 
-/// Measured on hardware, or predicted by the virtual GPU. Never ranked together.
+/// A time is measured on hardware or predicted by the virtual GPU. The two kinds are never ranked
+/// together.
 enum class TimeKind { kMeasured, kPredicted };
 
 /// "measured" or "predicted".
@@ -35,17 +36,19 @@ struct Timing {
   double p99_us = 0;
   double mean_us = 0;
   double std_us = 0;
-  double cv = 0;                  ///< std / mean
-  std::int64_t samples = 0;       ///< 1 for a prediction
-  bool complete = true;           ///< false when stopped early because it could not enter the elite
-  std::string not_modelled = {};  ///< of a prediction: what else the time may depend on
+  double cv = 0;             ///< std / mean
+  std::int64_t samples = 0;  ///< 1 for a prediction
+  /// false if timing stopped early because the kernel could not enter the elite
+  bool complete = true;
+  std::string not_modelled = {};  ///< for a prediction: effects that it does not model
 };
 
-/// Times of one kernel that are measured in different minutes differ by up to this factor: clocks
+/// Two measurements of one kernel at different times differ by up to this factor, because clocks
 /// drift.
 inline constexpr double kOtherMinute = 1.02;
 
-/// How one run on one shape with one seed compared with the reference. Worst output argument.
+/// Comparison of one run, on one shape with one seed, with the reference. Holds the worst output
+/// argument.
 struct CheckResult {
   std::string shape;
   std::uint64_t seed = 0;
@@ -53,7 +56,7 @@ struct CheckResult {
   double bad_share = 0;      ///< share of elements beyond the absolute bound, 0…1
   double relative_l2 = 0;    ///< ‖out − ref‖ / ‖ref‖
   double max_row_error = 0;  ///< largest |out − ref| / rms of the row of ref; 0 without rows
-  std::string sampled = {};  ///< what was run and compared; empty: everything
+  std::string sampled = {};  ///< the part that was run and compared; empty: everything
 };
 
 }  // namespace evo

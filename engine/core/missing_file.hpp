@@ -5,9 +5,9 @@
 
 namespace evo {
 
-/// For the message about a file that is not there: "; did you mean 'recorded.json'?", else
-/// "; there is no folder 'results'", else "; there are: a.json, b.json" with the first files of the
-/// same ending, else an empty text. Empty as well for a file that is there.
+/// The end of a message about a missing file: "; did you mean 'recorded.json'?", else "; there is
+/// no folder 'results'", else "; there are: a.json, b.json" with the first files of the same
+/// ending, else an empty text. Also empty if the file exists.
 [[nodiscard]] std::string missing_file_hint(const std::filesystem::path& file);
 
 }  // namespace evo

@@ -8,8 +8,8 @@
 namespace evo {
 namespace {
 
-/// C++20's keywords and alternative tokens ([lex.key]), the names that mean something to the
-/// preprocessor, and what CUDA defines without underscores.
+/// C++20's keywords and alternative tokens ([lex.key]), names with a meaning for the preprocessor,
+/// and names without underscores that CUDA defines.
 constexpr auto kWordsOfCpp = std::to_array<std::string_view>(
     {"alignas",       "alignof",      "and",       "and_eq",    "asm",       "auto",
      "bitand",        "bitor",        "blockDim",  "blockIdx",  "bool",      "break",
@@ -84,7 +84,7 @@ std::string why_no_macro(std::string_view name) {
   }
   if (name == "SM_COUNT") return "is the device's number of multiprocessors in expressions";
   if (find_expression_word(name) != nullptr || find_expression_function(name) != nullptr) {
-    return "means something in every expression";
+    return "has a fixed meaning in expressions";
   }
   return {};
 }

@@ -5,7 +5,7 @@
 namespace evo {
 namespace {
 
-/// The length of the UTF-8 sequence at the beginning of `text`, 0 when there is none.
+/// The length of the UTF-8 sequence at the beginning of `text`; 0 if there is none.
 std::size_t sequence_length(std::string_view text) {
   struct Form {
     unsigned char mask, lead;
@@ -55,7 +55,7 @@ std::string printable(std::string_view text) {
 
 std::string shortened(std::string_view text, std::size_t most) {
   if (text.size() <= most) return std::string(text);
-  // No character is cut: bytes of the form 10xxxxxx go on with one.
+  // Never cuts within a character: bytes of the form 10xxxxxx continue one.
   while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
   return std::string(text.substr(0, most)) + "…";
 }

@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The first bytes of what is there and can be read.
+/// The first bytes of the file, or fewer if it is shorter or cannot be read.
 std::string beginning(const fs::path& file, std::size_t bytes) {
   std::ifstream stream(file, std::ios::binary);
   std::string text(bytes, '\0');
@@ -34,7 +34,7 @@ void require_no_special_file(const fs::path& file, std::string_view done) {
   const fs::file_status status = fs::status(file, error);
   if (!fs::exists(status) || fs::is_regular_file(status) || fs::is_directory(status)) return;
   throw InputError(file.string() + ": cannot be " + std::string(done) +
-                   ": it is a pipe, a socket or a device; allowed is a file");
+                   ": it is a pipe, a socket or a device; allowed: a file");
 }
 
 void require_no_database(const fs::path& file) {
@@ -44,7 +44,7 @@ void require_no_database(const fs::path& file) {
   }
   if (!is_database(file) && !is_database(of)) return;
   throw InputError(file.string() + ": cannot be written: it is a database, or a part of " + of +
-                   "; allowed is another file");
+                   "; name another file");
 }
 
 }  // namespace evo

@@ -7,7 +7,7 @@
 namespace evo {
 
 /// The project's random generator: the same numbers from the same seed on every machine and
-/// compiler (the standard library's *distributions* do not promise that, so they are not used).
+/// compiler (the distributions of the standard library do not guarantee this).
 class Random {
  public:
   explicit Random(std::uint64_t seed) : engine_(seed) {}
@@ -36,10 +36,10 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-/// Mixes two values into a seed (splitmix64's finaliser), so that seeds of parts are unrelated.
+/// Mixes two values into a seed (splitmix64's finaliser), so that derived seeds are unrelated.
 [[nodiscard]] std::uint64_t mix_seed(std::uint64_t a, std::uint64_t b);
 
-/// A seed for what has this name (FNV-1a).
+/// A seed derived from a name (FNV-1a).
 [[nodiscard]] std::uint64_t name_seed(std::string_view name);
 
 }  // namespace evo

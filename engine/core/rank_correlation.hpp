@@ -6,15 +6,15 @@
 
 namespace evo {
 
-/// Indices of the values, ascending; equal ones in the order in which they stand.
+/// Indices that sort the values in ascending order. The sort is stable.
 [[nodiscard]] std::vector<std::size_t> order_of(std::span<const double> values);
 
-/// Spearman's rank correlation; equal values share the mean of their ranks. Not a number where one
-/// side is all equal. Both of one length.
+/// Spearman's rank correlation. Equal values share the mean of their ranks. NaN if all values of
+/// one side are equal. Both sides have the same length.
 [[nodiscard]] double spearman(std::span<const double> a, std::span<const double> b);
 
-/// Kendall's rank correlation (tau-b: equal values count for neither side). Not a number where one
-/// side is all equal. Both of one length.
+/// Kendall's rank correlation (tau-b: ties count for neither side). NaN if all values of one side
+/// are equal. Both sides have the same length.
 [[nodiscard]] double kendall(std::span<const double> a, std::span<const double> b);
 
 }  // namespace evo

@@ -4,7 +4,8 @@
 
 namespace evo {
 
-/// What the space's author allows a kernel to use; an absent entry is no limit but the device's.
+/// The resources that the author of the space allows a kernel. For an absent entry only the
+/// device's limit applies.
 struct ResourcePolicy {
   std::optional<int> registers_per_thread = {};
   std::optional<int> shared_bytes_per_cta = {};  ///< static + dynamic

@@ -17,7 +17,7 @@ namespace evo {
 /// Sample standard deviation (n − 1); 0 for fewer than two values.
 [[nodiscard]] double standard_deviation(std::span<const double> values);
 
-/// Summary of times of one launch, in microseconds. `samples_us` is not empty.
+/// Summary of the times of one launch, in microseconds. `samples_us` is not empty.
 [[nodiscard]] Timing summarize(std::vector<double> samples_us, TimeKind kind);
 
 /// A confidence interval.

@@ -6,9 +6,10 @@
 
 namespace evo {
 
-/// The name among `known` that was probably meant by `given`: the nearest by edits (insertions,
-/// deletions, replacements, swaps of neighbours; upper and lower case are alike), where these are
-/// at most a third of the letters, else the only one that begins with it. Empty for none.
+/// The name in `known` that `given` probably means: the name with the smallest edit distance
+/// (insertions, deletions, replacements, swaps of neighbours; case does not count), if the distance
+/// is at most a third of the letters. Otherwise the only name that begins with `given`. Otherwise
+/// empty.
 [[nodiscard]] std::string nearest_name(std::string_view given,
                                        const std::vector<std::string>& known);
 

@@ -6,8 +6,8 @@
 
 namespace evo {
 
-/// The folder that stands for / where facts of the machine are read from /dev, /proc and /sys: the
-/// environment variable EVO_SYSTEM_ROOT, for tests, else / itself.
+/// The folder below which /dev, /proc and /sys are read for facts of the machine: the environment
+/// variable EVO_SYSTEM_ROOT, which tests set, or / by default.
 [[nodiscard]] inline std::filesystem::path system_root() {
   return environment_variable("EVO_SYSTEM_ROOT").value_or("/");
 }

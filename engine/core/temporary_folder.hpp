@@ -5,14 +5,14 @@
 
 namespace evo {
 
-/// Where temporary files belong, as a whole path: what TMPDIR, TMP, TEMP or TEMPDIR names, or /tmp.
-/// Throws InputError that names the variable where that is no folder.
+/// The absolute path for temporary files: the folder named by TMPDIR, TMP, TEMP or TEMPDIR, or
+/// /tmp. Throws InputError naming the variable if it names no folder.
 [[nodiscard]] std::filesystem::path temporary_place();
 
-/// A folder of its own that goes with this.
+/// A new folder that the destructor removes.
 class TemporaryFolder {
  public:
-  /// Called `name`-XXXXXX in temporary_place(). Throws InputError when none can be made.
+  /// Its name is `name`-XXXXXX, in temporary_place(). Throws InputError if it cannot be made.
   explicit TemporaryFolder(const std::string& name);
   ~TemporaryFolder();
   TemporaryFolder(const TemporaryFolder&) = delete;

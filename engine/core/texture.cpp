@@ -19,7 +19,7 @@ constexpr std::size_t kPitchAlignment = 32;  // CU_DEVICE_ATTRIBUTE_TEXTURE_PITC
 
 void check_range(const TextureSpec& spec, const char* what, std::size_t value, std::size_t most) {
   if (value >= 1 && value <= most) return;
-  refuse(spec, std::string(what) + " " + std::to_string(value) + ": allowed are 1 to " +
+  refuse(spec, std::string(what) + " " + std::to_string(value) + ": allowed: 1 to " +
                    std::to_string(most));
 }
 
@@ -37,7 +37,7 @@ void check_size(const TextureSpec& spec, std::size_t buffer_bytes) {
   const std::size_t row =
       spec.width * channel_bytes(spec.type) * static_cast<std::size_t>(spec.channels);
   if (spec.storage == TextureStorage::kPitched && row % kPitchAlignment != 0) {
-    refuse(spec, "a row of " + std::to_string(row) + " bytes: allowed are multiples of " +
+    refuse(spec, "a row of " + std::to_string(row) + " bytes: allowed: multiples of " +
                      std::to_string(kPitchAlignment));
   }
 }
@@ -91,7 +91,7 @@ std::size_t texture_bytes(const TextureSpec& spec) {
 
 void check_texture(const TextureSpec& spec, std::size_t buffer_bytes) {
   if (spec.channels != 1 && spec.channels != 2 && spec.channels != 4)
-    refuse(spec, std::to_string(spec.channels) + " channels: allowed are 1, 2 and 4");
+    refuse(spec, std::to_string(spec.channels) + " channels: allowed: 1, 2 and 4");
   check_size(spec, buffer_bytes);
   const bool is_float = spec.type == TexelType::kF16 || spec.type == TexelType::kF32;
   if (spec.normalized_values && (is_float || channel_bytes(spec.type) == 4))

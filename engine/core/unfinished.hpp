@@ -7,21 +7,21 @@
 
 namespace evo {
 
-/// A string that begins with this stands where a tool could not know a value, and says what is to
-/// be written there.
+/// The prefix of a string that a tool writes in place of a value it could not determine. The rest
+/// of the string tells the user which value to fill in.
 inline constexpr std::string_view kUnfinished = "TODO";
 
-/// A value that is still to be written.
+/// A value that the user still has to fill in.
 struct Unfinished {
   std::string path;  ///< "arguments[1].extent"
   std::string text;  ///< "TODO: number of elements of a"
 };
 
-/// All of them, in the order of `json`.
+/// All unfinished values, in the order of `json`.
 [[nodiscard]] std::vector<Unfinished> unfinished_in(const Json& json);
 
-/// Throws InputError when there are any: "file: path: text" for each, a line each. To be asked
-/// before any other check, so that the message is about what is to be written.
+/// Throws InputError if there are unfinished values: one line "file: path: text" for each. Call it
+/// before any other check, so that the user sees this message first.
 void require_finished(const Json& json, const std::string& file);
 
 }  // namespace evo

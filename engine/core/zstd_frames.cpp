@@ -40,7 +40,7 @@ std::string ZstdFrames::pack(std::string_view content) {
 }
 
 std::optional<std::string> ZstdFrames::unpack(std::string_view frame) {
-  // Piece by piece: the size that a damaged frame claims may be anything.
+  // Decompresses in pieces, because a damaged frame may claim any size.
   ZSTD_DCtx_reset(unpacker_.get(), ZSTD_reset_session_only);
   ZSTD_inBuffer in = {frame.data(), frame.size(), 0};
   std::string content;

@@ -10,8 +10,8 @@ struct ZSTD_DCtx_s;
 
 namespace evo {
 
-/// Packs texts into Zstandard frames (RFC 8878) with a checksum of their content, which the program
-/// `zstd -d` unpacks as well. Keeps its working memory between calls; not thread-safe.
+/// Packs texts into Zstandard frames (RFC 8878) with a checksum of their content, which `zstd -d`
+/// can also unpack. Keeps its working memory between calls; not thread-safe.
 class ZstdFrames {
  public:
   ZstdFrames();
@@ -19,10 +19,11 @@ class ZstdFrames {
   ZstdFrames(const ZstdFrames&) = delete;
   ZstdFrames& operator=(const ZstdFrames&) = delete;
 
-  /// One frame; throws std::runtime_error when the library fails, for want of memory.
+  /// Returns one frame. Throws std::runtime_error if the library fails, for example for lack of
+  /// memory.
   [[nodiscard]] std::string pack(std::string_view content);
 
-  /// What pack() was given; nothing when `frame` is not exactly one whole, undamaged frame.
+  /// The text given to pack(); nullopt unless `frame` is exactly one whole, undamaged frame.
   [[nodiscard]] std::optional<std::string> unpack(std::string_view frame);
 
  private:
@@ -33,7 +34,7 @@ class ZstdFrames {
 
   std::unique_ptr<ZSTD_CCtx_s, Free> packer_;
   std::unique_ptr<ZSTD_DCtx_s, Free> unpacker_;
-  std::string piece_;  ///< of what is being unpacked
+  std::string piece_;  ///< buffer for unpacking
 };
 
 }  // namespace evo

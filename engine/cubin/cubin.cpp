@@ -17,11 +17,12 @@ constexpr std::uint8_t kParameterBank = 0x0a;
 constexpr std::uint8_t kFrameSize = 0x11;
 constexpr std::uint8_t kParameter = 0x17;
 constexpr std::uint8_t kRegcount = 0x2f;
-/// How far the size is shifted in the second word of kParameterBank.
+/// The bit position of the size in the second word of kParameterBank.
 constexpr int kBankSizeShift = 16;
 
-/// The attribute `code` in a list of them, as up to three words. Each attribute is {format u8, code
-/// u8, size u16} and, for format 4, `size` bytes. `accept` chooses among several by the words.
+/// The attribute `code` in a list of attributes, as up to three words. Each attribute is {format
+/// u8, code u8, size u16} and, for format 4, `size` bytes. `accept` selects among several by their
+/// words.
 template <typename Accept>
 std::optional<std::vector<std::uint32_t>> find_attribute(std::string_view list, std::uint8_t code,
                                                          std::size_t words, Accept accept) {
@@ -43,7 +44,7 @@ std::optional<std::vector<std::uint32_t>> find_attribute(std::string_view list, 
   return std::nullopt;
 }
 
-/// A count as the file states it, or nothing when it is beyond all sense.
+/// A count from the file; nullopt if it is implausibly large.
 std::optional<int> sensible(std::uint64_t value) {
   if (value > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) return std::nullopt;
   return static_cast<int>(value);
@@ -65,8 +66,8 @@ std::optional<int> symbol_attribute(std::span<const ElfSection> sections, std::u
   return found ? sensible((*found)[1]) : std::nullopt;
 }
 
-/// The architecture that the machine code is for: 90 for sm_90; 0 when it cannot be read. ELF files
-/// of ABI version 8, which NVRTC writes from 13.0 on, keep it one byte higher in their flags.
+/// The architecture of the machine code: 90 for sm_90; 0 if it cannot be read. ELF files of ABI
+/// version 8, which NVRTC writes from 13.0 on, store it one byte higher in the flags.
 std::uint32_t architecture(std::string_view cubin) {
   constexpr std::uint8_t kAbiWithWideFlags = 8;
   constexpr std::uint32_t kByte = 0xff;
@@ -76,8 +77,8 @@ std::uint32_t architecture(std::string_view cubin) {
   return (is_wide ? header->e_flags >> 8 : header->e_flags) & kByte;
 }
 
-/// From sm_90 on, the first KiB of every CTA's shared memory belongs to the system. NVRTC names
-/// it in a section of its own from 12.8 on, and counts it for the kernel in every version.
+/// From sm_90 on, the system reserves the first KiB of every CTA's shared memory. NVRTC puts it in
+/// its own section from 12.8 on; all versions include it in the kernel's size.
 std::optional<int> static_shared(std::string_view cubin, std::span<const ElfSection> sections,
                                  const std::string& entry) {
   constexpr std::uint64_t kReserved = 1024;
@@ -121,7 +122,7 @@ std::optional<CubinFacts> read_cubin(std::string_view cubin, std::string_view en
 
 std::optional<std::vector<std::size_t>> parameter_bytes(std::string_view cubin,
                                                         std::string_view entry) {
-  // {index u32, {ordinal u16, offset u16}, {flags 18 bits, bytes 14 bits}}, the last one first.
+  // {index u32, {ordinal u16, offset u16}, {flags 18 bits, bytes 14 bits}}, in reverse order.
   constexpr std::size_t kWords = 3;
   constexpr std::uint32_t kOrdinal = 0xffff;
   constexpr int kSizeShift = 18;
@@ -139,7 +140,7 @@ std::optional<std::vector<std::size_t>> parameter_bytes(std::string_view cubin,
     if (ordinal != in_order.size()) return std::nullopt;
     in_order.push_back(bytes);
   }
-  // The constant bank of the parameters has a size even where their own attributes are unknown.
+  // The parameters' constant bank has a size even if their own attributes are unknown.
   const auto bank = find_attribute(info->content, kParameterBank, 2,
                                    [](const std::vector<std::uint32_t>&) { return true; });
   if (in_order.empty() && bank && (*bank)[1] >> kBankSizeShift != 0) return std::nullopt;

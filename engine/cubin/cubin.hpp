@@ -8,20 +8,20 @@
 
 namespace evo {
 
-/// What machine code says of one of its kernels. Nothing a source can print is in it.
+/// The machine code's own data about one of its kernels. A source cannot forge them.
 struct CubinFacts {
   int registers = 0;            ///< per thread: attribute REGCOUNT
-  int static_shared_bytes = 0;  ///< per CTA: size of .nv.shared.<entry>, without what is reserved
-  int frame_bytes = 0;          ///< of the entry's own stack frame: attribute FRAME_SIZE
-  int max_threads = 0;          ///< per CTA: attribute MAX_THREADS; 0 when not stated
+  int static_shared_bytes = 0;  ///< per CTA: size of .nv.shared.<entry>, without the reserved part
+  int frame_bytes = 0;          ///< the entry's own stack frame: attribute FRAME_SIZE
+  int max_threads = 0;          ///< per CTA: attribute MAX_THREADS; 0 if not specified
 };
 
-/// Reads the cubin's ELF. Nothing when it is damaged, has no such kernel, or states its registers
-/// twice and differently (in `.nv.info` and in the upper byte of sh_info of its `.text` section).
+/// Parses the cubin's ELF. Nullopt if it is damaged, lacks the kernel, or has contradictory
+/// register counts (in `.nv.info` and in the upper byte of sh_info of its `.text` section).
 [[nodiscard]] std::optional<CubinFacts> read_cubin(std::string_view cubin, std::string_view entry);
 
-/// The sizes in bytes of a kernel's parameters, in their order: its attributes KPARAM_INFO. Nothing
-/// when they are not all there.
+/// The sizes in bytes of a kernel's parameters, in order: its attributes KPARAM_INFO. Nullopt if
+/// some are missing.
 [[nodiscard]] std::optional<std::vector<std::size_t>> parameter_bytes(std::string_view cubin,
                                                                       std::string_view entry);
 

@@ -21,7 +21,7 @@ constexpr std::uint8_t kFixedAdvancePc = 9;
 constexpr std::uint8_t kEndSequence = 1;
 constexpr std::uint8_t kSetAddress = 2;
 
-/// Reads numbers one after another; beyond the end it reads zeros and says so.
+/// Reads successive numbers; past the end it returns zeros and sets a flag.
 class Reader {
  public:
   explicit Reader(std::string_view data, std::uint64_t at = 0) : data_(data), at_(at) {}
@@ -66,10 +66,11 @@ class Reader {
   bool failed_ = false;
 };
 
-/// The section that a relocated address of the line table belongs to, by the place of the address.
+/// The section to which a relocated address of the line table belongs, by the position of the
+/// address.
 using Targets = std::map<std::uint64_t, std::uint16_t>;
 
-/// `Relocation`: Elf64_Rel or Elf64_Rela, which begin alike.
+/// `Relocation`: Elf64_Rel or Elf64_Rela, which have the same beginning.
 template <typename Relocation>
 void add_targets(std::span<const ElfSection> sections, std::string_view name, Targets& targets) {
   const ElfSection* relocations = find_section(sections, name);
@@ -91,8 +92,8 @@ Targets targets_of(std::span<const ElfSection> sections) {
   return targets;
 }
 
-/// The compiler's own text of the PTX has no lines that were put before it: lines are counted from
-/// its `.version`.
+/// Number of lines before `.version`. The compiler counts lines from there, because text may be put
+/// before it later.
 std::uint32_t version_line(const ElfSection& text) {
   constexpr std::string_view kVersion(".version");
   std::uint32_t line = 1;
@@ -105,13 +106,14 @@ std::uint32_t version_line(const ElfSection& text) {
   return 0;
 }
 
-/// One unit of the table: a header and its program.
+/// One unit of the table: a header and its line number program.
 class Unit {
  public:
   Unit(std::string_view data, std::uint64_t start, const Targets& targets, std::size_t wanted)
       : reader_(data, start), targets_(targets), wanted_(wanted) {}
 
-  /// Adds the lines of the wanted section. Where the next unit begins; 0 when this one is damaged.
+  /// Adds the lines of the wanted section. Returns the start of the next unit; 0 if this one is
+  /// damaged.
   std::uint64_t run(std::vector<LineOfCode>& lines) {
     const auto length = reader_.number<std::uint32_t>();
     const std::uint64_t end = reader_.at() + length;

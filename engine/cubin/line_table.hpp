@@ -6,16 +6,17 @@
 
 namespace evo {
 
-/// The line from which the code at `offset` and behind it was made.
+/// The source line of the code from `offset` on.
 struct LineOfCode {
-  std::uint64_t offset = 0;  ///< bytes from the beginning of the kernel's code
-  std::uint32_t line = 0;    ///< from 1: the one behind `.version`
-  bool ends = false;         ///< the sequence ends here: what follows has no line
+  std::uint64_t offset = 0;  ///< bytes from the start of the kernel's code
+  std::uint32_t line = 0;    ///< from 1: the line after `.version`
+  bool ends = false;         ///< the sequence ends here: later code has no line
 };
 
-/// Which line of the PTX each machine instruction of `entry` comes from, by ascending offset:
-/// section .nv_debug_line_sass of a cubin compiled with -lineinfo, a line number program of DWARF 2
-/// ("DWARF Debugging Information Format", version 2.0.0, chapter 6.2). Empty without it.
+/// The line of the PTX for each machine instruction of `entry`, in ascending order of offset.
+/// Source: section .nv_debug_line_sass of a cubin compiled with -lineinfo, a line number program of
+/// DWARF 2 ("DWARF Debugging Information Format", version 2.0.0, chapter 6.2). Empty without that
+/// section.
 [[nodiscard]] std::vector<LineOfCode> ptx_lines(std::string_view cubin, std::string_view entry);
 
 }  // namespace evo

@@ -7,14 +7,14 @@
 namespace evo {
 
 /// One machine instruction (SASS) of compute capability 7.0 to 9.x: 16 bytes, of which the upper
-/// bits say how the compiler scheduled it. Layout: Jia et al., "Dissecting the NVIDIA Volta GPU
+/// bits encode the compiler's scheduling. Layout: Jia et al., "Dissecting the NVIDIA Volta GPU
 /// Architecture via Microbenchmarking", 2018, section 2.1; checked with nvdisasm.
 struct MachineInstruction {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
-  std::uint32_t ptx_line = 0;  ///< behind the line of `.version`, from 1; 0: not known
+  std::uint32_t ptx_line = 0;  ///< line after `.version`, from 1; 0: unknown
 
-  /// The operation without the form of its operands.
+  /// The opcode without the form of its operands.
   [[nodiscard]] unsigned operation() const { return static_cast<unsigned>(low & 0x1ffU); }
   /// Clocks until the warp may issue its next instruction.
   [[nodiscard]] int stall() const { return static_cast<int>(high >> 41 & 0xfU); }
@@ -22,24 +22,24 @@ struct MachineInstruction {
   [[nodiscard]] unsigned write_barrier() const { return static_cast<unsigned>(high >> 46 & 7U); }
   /// The scoreboard that is busy until the operands are read; 7: none.
   [[nodiscard]] unsigned read_barrier() const { return static_cast<unsigned>(high >> 49 & 7U); }
-  /// Scoreboards that must not be busy, one bit each.
+  /// Scoreboards that must be free, one bit each.
   [[nodiscard]] unsigned waits() const { return static_cast<unsigned>(high >> 52 & 0x3fU); }
-  /// Registers, from the low byte: of the result and of the operands a, b and c. 255 is RZ. The
-  /// second stands for something else where takes_register_b() is false.
+  /// Registers, from the low byte: the result and the operands a, b and c. 255 is RZ. The second
+  /// byte has another meaning if takes_register_b() is false.
   [[nodiscard]] unsigned result() const { return static_cast<unsigned>(low >> 16 & 0xffU); }
   [[nodiscard]] unsigned operand_a() const { return static_cast<unsigned>(low >> 24 & 0xffU); }
   [[nodiscard]] unsigned operand_b() const { return static_cast<unsigned>(low >> 32 & 0xffU); }
   [[nodiscard]] unsigned operand_c() const { return static_cast<unsigned>(high & 0xffU); }
-  /// Whether the operand b is a register, neither a constant nor a uniform register.
+  /// Whether operand b is a register rather than a constant or a uniform register.
   [[nodiscard]] bool takes_register_b() const { return (low >> 9 & 7U) == 1; }
-  /// Whether a predicate decides if it is executed.
+  /// Whether a predicate guards it.
   [[nodiscard]] bool is_guarded() const { return (low >> 12 & 0xfU) != 7; }
   /// Whether its guard is the constant false.
   [[nodiscard]] bool is_never() const { return (low >> 12 & 0xfU) == 0xf; }
 };
 
-/// The instructions of `entry` in their order, with the lines of the PTX they come from where the
-/// cubin has them. Empty when it lacks the kernel or is damaged.
+/// The instructions of `entry` in order, with their PTX lines if the cubin has them. Empty if the
+/// kernel is missing or damaged.
 [[nodiscard]] std::vector<MachineInstruction> read_machine_code(std::string_view cubin,
                                                                 std::string_view entry);
 

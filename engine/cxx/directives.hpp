@@ -11,7 +11,7 @@ namespace evo {
 /// #include, #include_next or #import.
 [[nodiscard]] bool includes(const Directive& directive);
 
-/// The name in the argument of an #include, `"name"` or `<name>`; nothing for anything else.
+/// The name in the argument of an #include, `"name"` or `<name>`; nullopt for any other argument.
 [[nodiscard]] std::optional<std::string> included_name(const Directive& directive);
 
 /// A #define.
@@ -22,7 +22,7 @@ struct MacroDefinition {
   std::string replacement = {};
 };
 
-/// Reads the argument of a #define; of #undef, #ifdef and the like it is a name alone.
+/// Parses the argument of a #define. The argument of #undef, #ifdef and the like is a name alone.
 [[nodiscard]] MacroDefinition macro_in(const Directive& directive);
 
 }  // namespace evo

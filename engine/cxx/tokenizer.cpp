@@ -10,10 +10,10 @@ namespace {
 bool is_blank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// Reads a text as the first phases of translation do: spliced lines are one.
+/// Reads a text as the first translation phases do: joins spliced lines.
 class Scanner {
  public:
-  /// `words`: where to put those outside of directives; null: nowhere.
+  /// `words`: receives the words outside of directives; may be null.
   Scanner(std::string_view text, std::vector<CppWord>* words) : text_(text), words_(words) {
     skip_splices();
   }
@@ -65,7 +65,7 @@ class Scanner {
     for (std::size_t i = 0; i < ahead; ++i) at = behind_splices(at + 1);
     return raw(at);
   }
-  /// The next character; a line that ends here is counted.
+  /// Moves to the next character and counts lines.
   char next() {
     const char c = next_raw();
     skip_splices();
@@ -81,7 +81,8 @@ class Scanner {
     return c;
   }
 
-  /// Comments count as blanks; one that spans lines does not end the line it began in.
+  /// Comments count as white space. A comment over several lines does not end the line in which it
+  /// begins.
   bool skip_comment(bool keep_line_begin) {
     if (peek() != '/' || (peek(1) != '*' && peek(1) != '/')) return false;
     const std::size_t begin = line_begin_;
@@ -109,7 +110,7 @@ class Scanner {
     }
   }
 
-  /// A string or character, up to its end or the line's.
+  /// A string or character literal, up to its end or the end of the line.
   void take_quoted(std::string* text) {
     const char quote = next();
     if (text != nullptr) *text += quote;
@@ -124,7 +125,7 @@ class Scanner {
     }
   }
 
-  /// R"mark( … )mark": nothing inside means anything.
+  /// R"mark( … )mark": nothing inside is interpreted.
   void take_raw_string(std::string* text) {
     const std::size_t begin = at_;
     const std::size_t open = text_.find('(', begin);
@@ -141,7 +142,8 @@ class Scanner {
     if (text != nullptr) *text += text_.substr(begin, end - begin);
   }
 
-  /// An identifier or a number, with the quotes that separate digits; a string that it prefixes.
+  /// An identifier or a number with its digit separators. An identifier may be the prefix of a
+  /// string.
   void take_word(std::string* text) {
     constexpr std::array<std::string_view, 5> kRaw = {"R", "LR", "uR", "UR", "u8R"};
     const bool number = std::isdigit(static_cast<unsigned char>(peek())) != 0;
@@ -154,7 +156,7 @@ class Scanner {
     if (raw_string && peek() == '"') take_raw_string(text);
   }
 
-  /// One piece of a line that is no comment.
+  /// One token of a line outside of comments.
   void take_piece(std::string* text) {
     if (is_word(peek())) return take_word(text);
     if (peek() == '"' || peek() == '\'') return take_quoted(text);
@@ -183,7 +185,7 @@ class Scanner {
   }
 
   void take_directive(std::size_t begin, std::size_t first_line) {
-    // A line that a comment began before belongs to what is in front of it.
+    // Text after the end of a comment continues the line in which the comment began.
     const bool behind_comment = first_line != line_;
     Directive directive;
     directive.begin = behind_comment ? at_ : begin;
@@ -215,7 +217,7 @@ class Scanner {
 
   std::string_view text_;
   std::size_t at_ = 0;
-  std::size_t behind_ = 0;  ///< the last character, in front of splices
+  std::size_t behind_ = 0;  ///< the last character before splices
   std::size_t line_ = 1;
   std::size_t line_begin_ = 0;
   std::vector<CppWord>* words_;

@@ -6,15 +6,15 @@
 
 namespace evo {
 
-/// What is known of every device of an architecture ("sm_89") without having one: shared memory and
-/// threads per CTA (CUDA programming guide, technical specifications per compute capability). For
-/// judging without a device. Throws InputError for another form of name.
+/// The properties that all devices of an architecture ("sm_89") share: shared memory and threads
+/// per CTA (CUDA programming guide, technical specifications per compute capability). They allow
+/// judging kernels without a device. Throws InputError for an invalid name.
 [[nodiscard]] DeviceInfo arch_limits(const std::string& arch);
 
-/// What to compile a space's kernels for: the device's architecture, in its own variant ("sm_90a",
-/// with instructions that sm_90 lacks) when the space is written for that. Throws InputError when
-/// the space is written for a variant of another architecture: such code runs on exactly its own
-/// (CUDA programming guide, architecture-specific features).
+/// The architecture to compile a space's kernels for: the device's, or its variant ("sm_90a", with
+/// instructions that sm_90 lacks) if the space is written for that variant. Throws InputError if
+/// the space is written for a variant of another architecture, because such code runs only on that
+/// one (CUDA programming guide, architecture-specific features).
 [[nodiscard]] std::string compile_arch(const std::string& device_arch,
                                        const std::string& space_arch);
 

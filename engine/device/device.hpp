@@ -19,12 +19,12 @@ namespace evo {
 
 class CardMonitor;
 
-/// Sets of inputs that launches take in turn when they are timed; of outputs, there is one more.
+/// Number of input sets that timed launches use in rotation. There is one more output set.
 inline constexpr std::size_t kTimedInputSets = 4;
 
-/// The boundary to what runs kernels: what all devices can do, and null for what this one cannot.
-/// A device measures or predicts, as its info() says. Errors that no kernel can be blamed for throw
-/// CudaError. Not thread-safe; lives in a worker process.
+/// The interface to everything that runs kernels: abilities of all devices, and null for the
+/// abilities that this device lacks. A device measures or predicts, as its info() says. Errors that
+/// are not a kernel's fault throw CudaError. Not thread-safe; lives in a worker process.
 class Device {
  public:
   virtual ~Device() = default;
@@ -32,16 +32,16 @@ class Device {
   [[nodiscard]] virtual const DeviceInfo& info() const = 0;
   [[nodiscard]] virtual DeviceMemory& memory() = 0;
 
-  /// A kernel ready to launch, or why the device cannot take it.
+  /// A kernel ready to launch, or why the device cannot load it.
   virtual std::variant<KernelId, Fault> load(const KernelImage& image) = 0;
   virtual void unload(KernelId kernel) = 0;
-  /// A hash of what the kernel's own variables in device memory hold, which outlives its launches;
-  /// nothing when it has some and the device cannot read them.
+  /// A hash of the kernel's own variables in device memory, which persist between launches. Nullopt
+  /// if it has such variables and the device cannot read them.
   [[nodiscard]] virtual std::optional<std::string> variables_hash(KernelId kernel) const = 0;
 
-  /// One launch of all steps of the plan; returns when the whole device is idle again. `arguments`:
-  /// those that steps choose from (or the parameters of all), then a buffer for each of the image's
-  /// constants, which gets its content before the first step.
+  /// Launches all steps of the plan once and waits until the whole device is idle. `arguments`:
+  /// first the parameters (steps may use some of them), then a buffer for each constant of the
+  /// image, which is copied to the constant before the first step.
   virtual std::optional<Fault> launch(KernelId kernel, const LaunchPlan& plan,
                                       std::span<const KernelArgument> arguments) = 0;
 
@@ -49,17 +49,17 @@ class Device {
   [[nodiscard]] virtual Measuring* measuring() { return nullptr; }
   [[nodiscard]] virtual Predicting* predicting() { return nullptr; }
   [[nodiscard]] virtual Interpreting* interpreting() { return nullptr; }
-  /// Tells clocks, power and energy.
+  /// Reports clocks, power and energy.
   [[nodiscard]] virtual CardMonitor* monitor() { return nullptr; }
 };
 
-/// For what only devices that measure are asked. Throws std::logic_error for another.
+/// The abilities of a device that measures. Throws std::logic_error for another device.
 [[nodiscard]] inline Measuring& measuring(Device& device) {
   if (Measuring* part = device.measuring()) return *part;
   throw std::logic_error(device.info().name + " does not measure");
 }
 
-/// For what only devices that predict are asked. Throws std::logic_error for another.
+/// The abilities of a device that predicts. Throws std::logic_error for another device.
 [[nodiscard]] inline Predicting& predicting(Device& device) {
   if (Predicting* part = device.predicting()) return *part;
   throw std::logic_error(device.info().name + " does not predict");

@@ -35,12 +35,13 @@ using KernelArgument = std::variant<BufferId, ScalarArgument, TextureId>;
 struct KernelImage {
   std::string ptx;
   std::string cubin;
-  std::vector<std::string> entries;  ///< symbols: what a step of a launch may run
-  /// Symbols of __constant__ variables that launches set; empty for one that the kernel lacks.
+  std::vector<std::string> entries;  ///< symbols of the kernels that a step may run
+  /// Symbols of the __constant__ variables that launches set; empty for a variable that the kernel
+  /// does not use.
   std::vector<std::string> constants = {};
 };
 
-/// Why a __constant__ variable does not take an argument.
+/// Why a __constant__ variable cannot receive an argument.
 [[nodiscard]] inline std::string constant_too_small(const std::string& symbol, std::size_t bytes,
                                                     const std::string& argument,
                                                     std::size_t argument_bytes) {
@@ -50,14 +51,14 @@ struct KernelImage {
 
 enum class FaultKind {
   kDefect,   ///< the kernel did something wrong
-  kRefused,  ///< this device cannot run the kernel; another one of its architecture may
+  kRefused,  ///< this device cannot run the kernel; another device of its architecture may
 };
 
-/// Why a kernel was not loaded or did not run to its end.
+/// Why a kernel could not be loaded or did not run to its end.
 struct Fault {
   std::string reason;        ///< one line
-  std::string detail = {};   ///< all hazards, a line each
-  bool device_lost = false;  ///< the context is poisoned: the process must be replaced
+  std::string detail = {};   ///< all hazards, one per line
+  bool device_lost = false;  ///< the context is lost: the process must be replaced
   FaultKind kind = FaultKind::kDefect;
 };
 

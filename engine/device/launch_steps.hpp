@@ -8,12 +8,12 @@
 
 namespace evo {
 
-/// The parameters of one step: those of `arguments` that it names, or all. Throws InputError for
-/// one that is not there.
+/// The parameters of one step: the arguments that it names, or all. Throws InputError for an
+/// argument that does not exist.
 [[nodiscard]] std::vector<KernelArgument> parameters_of(const LaunchStep& step,
                                                         std::span<const KernelArgument> arguments);
 
-/// The fault with the kernel's symbol in front, where the plan has several steps.
+/// The fault, prefixed with the kernel's symbol if the plan has several steps.
 [[nodiscard]] Fault in_step(Fault fault, const LaunchPlan& plan, const std::string& symbol);
 
 }  // namespace evo

@@ -8,13 +8,13 @@
 
 namespace evo {
 
-/// What "auto" means on a machine without a CUDA GPU.
+/// The device for "auto" on a machine without a CUDA GPU.
 inline constexpr std::string_view kDefaultVirtualDevice = "virtual:l4";
 
-/// Opens a device by the name given on the command line: "cuda:N", "virtual:NAME", or "auto" for
-/// the first CUDA GPU and the default virtual device where there is none: a GPU that is there and
-/// cannot be used is an error that says so. Throws InputError for a name of another form and
-/// MissingError when the device or its driver is not there. Call it in a worker process only.
+/// Opens a device by its name on the command line: "cuda:N", "virtual:NAME", or "auto" for the
+/// first CUDA GPU, or the default virtual device if there is no GPU. A GPU that is present but
+/// unusable is an error with an explanation. Throws InputError for an invalid name and MissingError
+/// if the device or its driver is missing. Call it only in a worker process.
 [[nodiscard]] std::unique_ptr<Device> open_device(const std::string& id);
 
 }  // namespace evo

@@ -15,13 +15,13 @@ class Predicting {
  public:
   virtual ~Predicting() = default;
 
-  /// Microseconds of one launch.
+  /// Predicted microseconds of one launch.
   virtual std::variant<double, Fault> predict_us(KernelId kernel, const LaunchPlan& plan,
                                                  std::span<const KernelArgument> arguments) = 0;
-  /// The use of the units in the last prediction in percent, by Nsight Compute's names. Empty
-  /// where the prediction does not say.
+  /// Utilisation of the units in the last prediction, in percent, under Nsight Compute's names.
+  /// Empty if the prediction does not tell.
   [[nodiscard]] virtual std::map<std::string, double> predicted_profile() const { return {}; }
-  /// Names what the last predicted time depends on and the model leaves out.
+  /// Names the effects on the last predicted time that the model leaves out.
   [[nodiscard]] virtual std::string prediction_gaps() const { return {}; }
 };
 

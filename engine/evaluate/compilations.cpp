@@ -15,7 +15,7 @@ std::vector<StoredDependency> stored(const std::vector<Dependency>& dependencies
   return list;
 }
 
-/// Whether the files it found in include paths still are as they were.
+/// Whether the files that it found in include paths are unchanged.
 bool is_current(const CompilationFacts& record) {
   std::vector<Dependency> list;
   for (const StoredDependency& dependency : record.dependencies) {
@@ -24,7 +24,7 @@ bool is_current(const CompilationFacts& record) {
   return evo::is_current(list);
 }
 
-/// The key of a compilation: of the request, and of what it opened beside.
+/// The key of a compilation: the request's key, and the files opened in include paths.
 std::string full_key(const std::string& request_key, const std::vector<Dependency>& dependencies) {
   if (dependencies.empty()) return request_key;
   ContentHash hash;
@@ -81,7 +81,7 @@ Task<Built> Compilations::compile(CompileRequest request) {
     if (auto known = stored(key)) co_return *std::move(known);
     const auto running = running_[key] = std::make_shared<Running>(loop_);
     co_await compile_now(key, std::move(request), running);
-    co_return *running->built;  // others may still read it
+    co_return *running->built;  // another coroutine may still read it
   }
   const std::shared_ptr<Running> running = found->second;
   while (!running->built) co_await running->done.wait();
@@ -133,7 +133,7 @@ double Compilations::busy_ms() const {
   return busy_ms_ + (unfinished_ > 0 ? milliseconds_between(last_change_, loop_.now()) : 0);
 }
 
-/// All candidates of a run have one source; only their options differ.
+/// All candidates of a run share one source; only their options differ.
 const std::string& Compilations::expanded(const KernelSource& source) {
   if (!(source == expanded_of_)) {
     expanded_ = source.expanded();

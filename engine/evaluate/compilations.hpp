@@ -11,26 +11,26 @@
 
 namespace evo {
 
-/// Compiles the requests that the database does not know yet, and stores the results there.
+/// Compiles requests that the database does not have yet, and stores the results there.
 class Compilations {
  public:
-  /// All must outlive this.
+  /// All references must outlive this object.
   Compilations(EventLoop& loop, RunStore& store, CompileService& compilers)
       : loop_(loop), store_(store), compilers_(compilers), last_change_(loop.now()) {}
 
-  /// The compilation, from the database or from a compiler; compiled once however often it is asked
-  /// for meanwhile.
+  /// The compilation, from the database or from a compiler. Simultaneous requests with the same key
+  /// are compiled once.
   Task<Built> compile(CompileRequest request);
-  /// Begins to compile what is asked for later.
+  /// Starts a compilation whose result is needed later.
   void prefetch(CompileRequest request);
 
-  /// Compilations that run now.
+  /// Number of running compilations.
   [[nodiscard]] std::size_t in_flight() const { return compilers_.in_flight(); }
-  /// How long at least one compilation was asked for and not over.
+  /// Time during which at least one compilation was requested and not finished.
   [[nodiscard]] double busy_ms() const;
 
  private:
-  /// One that is being compiled, or was prefetched and nobody took it yet.
+  /// A compilation that is running, or that was prefetched and not used yet.
   struct Running {
     explicit Running(EventLoop& loop) : done(loop) {}
     Event done;
@@ -48,7 +48,7 @@ class Compilations {
   CompileService& compilers_;
   KernelSource expanded_of_;
   std::string expanded_;
-  std::map<std::string, std::shared_ptr<Running>> running_;  ///< by request
+  std::map<std::string, std::shared_ptr<Running>> running_;  ///< by request key
   std::size_t unfinished_ = 0;
   double busy_ms_ = 0;
   SteadyTime last_change_;

@@ -67,7 +67,8 @@ std::size_t DevicePool::home() const {
 
 std::optional<std::size_t> DevicePool::free_device(std::size_t wanted) const {
   if (wanted == kHome) wanted = home();
-  for (std::size_t i = devices_.size(); i-- > 0;) {  // the home device last: comparisons need it
+  // the home device last, because comparisons need it
+  for (std::size_t i = devices_.size(); i-- > 0;) {
     const Place& place = devices_[i];
     if (!place.is_taken && !place.is_lost && (wanted == kAny || wanted == i)) return i;
   }
@@ -97,7 +98,7 @@ Task<DeviceLease> DevicePool::take(std::size_t wanted, Turn turn) {
     } while (!found);
   }
   devices_[*found].is_taken = true;
-  wake_next();  // there may be another free device
+  wake_next();  // another device may be free
   co_return DeviceLease(*this, *found);
 }
 
@@ -107,7 +108,7 @@ void DevicePool::release(std::size_t device) {
   wake_next();
 }
 
-/// Wakes the first that a free device serves; who is woken takes it.
+/// Wakes the first caller that a free device suits; that caller takes the device.
 void DevicePool::wake_next() {
   for (const Waiting& one : waiting_) {
     if (!free_device(one.wanted)) continue;
@@ -118,14 +119,14 @@ void DevicePool::wake_next() {
 
 void DevicePool::lose(std::size_t device) {
   leave(device);
-  if (usable() == 0 && !expects_more_) throw;  // the error that is being handled
+  if (usable() == 0 && !expects_more_) throw;  // the error being handled
 }
 
 void DevicePool::leave(std::size_t device) {
   count_time();
   devices_[device].is_lost = true;
   for (const Waiting& one : waiting_) {
-    if (one.wanted == device) one.event->notify();  // in vain
+    if (one.wanted == device) one.event->notify();  // for nothing
   }
 }
 
@@ -134,7 +135,7 @@ void DevicePool::enter(std::size_t device, Phase phase) {
   devices_[device].phase = phase;
 }
 
-/// Up to now, in which nothing has changed since the last time.
+/// Adds the time since the last change.
 void DevicePool::count_time() {
   const SteadyTime now = loop_.now();
   starved_ms_ = starved_ms();
@@ -146,7 +147,7 @@ void DevicePool::count_time() {
   waited_before_ms_ = loop_.waited_ms();
 }
 
-/// Devices that can be used and are in that phase.
+/// Number of usable devices in that phase.
 double DevicePool::count_in(Phase phase) const {
   return static_cast<double>(std::ranges::count_if(
       devices_, [&](const Place& place) { return !place.is_lost && place.phase == phase; }));

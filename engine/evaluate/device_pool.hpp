@@ -14,21 +14,21 @@
 
 namespace evo {
 
-/// The work that a device does, for the account of the time.
+/// The kind of work that a device does, for the time statistics.
 enum class Phase { kIdle, kChecking, kTiming, kConfirming };
 
 /// "checking", "timing", "confirming"; empty for an idle device.
 [[nodiscard]] std::string_view to_string(Phase phase);
 
-/// The order of callers where devices are short: smaller numbers go first, then earlier calls.
+/// The priority of callers that wait for a device: smaller numbers first, then earlier calls.
 using Turn = std::size_t;
 
-/// The turn of comparisons that decide the elite.
+/// The priority of comparisons that decide the elite.
 inline constexpr Turn kFirstTurn = 0;
 
 class DevicePool;
 
-/// A device for as long as this lives.
+/// Exclusive use of a device during the lifetime of this object.
 class DeviceLease {
  public:
   DeviceLease(DevicePool& pool, std::size_t device) : pool_(&pool), device_(device) {}
@@ -38,11 +38,11 @@ class DeviceLease {
   }
   DeviceLease& operator=(DeviceLease&&) = delete;
 
-  /// The device, from here on at work on `phase`.
+  /// The device; from now on its time counts as `phase`.
   [[nodiscard]] DeviceService& at(Phase phase) const;
   [[nodiscard]] std::size_t device() const { return device_; }
-  /// For the handler of an error: the device cannot be used any more. Rethrows the error when it
-  /// was the last one and no other can come.
+  /// For error handlers: marks the device as unusable. Rethrows the error if it was the last device
+  /// and no other can join.
   void give_up() const;
 
  private:
@@ -50,43 +50,44 @@ class DeviceLease {
   std::size_t device_;
 };
 
-/// The devices of a run: all of one model. The home device, the first that can be used, makes the
+/// The devices of a run, all of one model. The home device, the first usable one, makes the
 /// comparisons that decide the elite.
 class DevicePool {
  public:
   /// `loop` must outlive the pool. `devices` may be empty.
   DevicePool(EventLoop& loop, std::vector<std::unique_ptr<DeviceService>> devices);
 
-  /// One more. Returns its number.
+  /// Adds a device. Returns its number.
   std::size_t add(std::unique_ptr<DeviceService> device);
-  /// From here on the loss of the last device is no error: others may come.
+  /// From now on, losing the last device is no error, because others may join.
   void expect_more() { expects_more_ = true; }
-  /// It cannot be reached any more. Work that has it learns that by itself.
+  /// Marks a device as unreachable. The coroutine that uses it finds out by itself.
   void leave(std::size_t device);
 
   [[nodiscard]] bool is_empty() const { return devices_.empty(); }
   [[nodiscard]] std::size_t size() const { return devices_.size(); }
   [[nodiscard]] std::size_t home() const;
   [[nodiscard]] bool is_lost(std::size_t device) const { return devices_.at(device).is_lost; }
-  /// Devices that can be used.
+  /// Number of usable devices.
   [[nodiscard]] std::size_t usable() const;
   [[nodiscard]] const DeviceInfo& info(std::size_t device = 0) const;
-  /// Where it is, for the record of a timing.
+  /// The device's host, for the record of a timing.
   [[nodiscard]] TimingPlace place(std::size_t device) const;
   [[nodiscard]] DeviceService& service(std::size_t device) { return *devices_.at(device).service; }
 
-  /// Any device, when it is free.
+  /// Waits for any free device.
   Task<DeviceLease> any(Turn turn) { return take(kAny, turn); }
-  /// The home device, also where that becomes another one meanwhile.
+  /// Waits for the home device, even if another device becomes the home device meanwhile.
   Task<DeviceLease> at_home(Turn turn) { return take(kHome, turn); }
-  /// That one. Throws MissingError when it is lost.
+  /// Waits for that device. Throws MissingError if it is lost.
   Task<DeviceLease> one(std::size_t device, Turn turn) { return take(device, turn); }
 
-  /// The time that all devices spent on `phase` since the pool was made.
+  /// Time that all devices have spent on `phase` since the pool was created.
   [[nodiscard]] double spent_ms(Phase phase) const;
-  /// The part of the idle time in which nothing else ran either: devices waited for compilers.
+  /// The part of the idle time in which devices waited for compilers, because no other device was
+  /// busy.
   [[nodiscard]] double starved_ms() const;
-  /// The work of each usable device at this instant.
+  /// The current work of each usable device.
   [[nodiscard]] std::vector<Phase> phases() const;
 
  private:
@@ -104,7 +105,7 @@ class DevicePool {
     Event* event = nullptr;
   };
   static constexpr std::size_t kPhases = 4;
-  // In place of a device's number.
+  // Stands for any device.
   static constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
   static constexpr std::size_t kHome = kAny - 1;
 
@@ -121,7 +122,7 @@ class DevicePool {
   EventLoop& loop_;
   bool expects_more_ = false;
   std::vector<Place> devices_;
-  std::deque<Waiting> waiting_;  ///< in the order in which they go
+  std::deque<Waiting> waiting_;  ///< in the order in which they are served
   double spent_ms_[kPhases] = {};
   double starved_ms_ = 0;
   double waited_before_ms_ = 0;  ///< EventLoop::waited_ms() at the last change

@@ -16,23 +16,22 @@
 namespace evo {
 namespace {
 
-/// Shapes with more work than this (2^27 operations, about half a second) are checked with one seed
-/// and not repeated on a device that interprets.
+/// On a device that interprets, shapes with more work than this (2^27 operations, about half a
+/// second) are checked with one seed and without a repeat.
 constexpr double kFlopsForAllSeedsWhenInterpreted = 134217728.0;
 
-/// Shapes with more work than this (2^31 operations, about two seconds) are checked by a part of
-/// their CTAs there.
+/// There, shapes with more work than this (2^31 operations, about two seconds) are checked in part.
 constexpr double kFlopsOfWholeGridsWhenInterpreted = 2147483648.0;
 
-/// A screening there spends about this much work (2^27 operations) on each shape.
+/// There, a screening spends about this much work (2^27 operations) on each shape.
 constexpr double kFlopsOfScreeningWhenInterpreted = 134217728.0;
 
-/// A kernel that is judged on a GPU is interpreted as well: on its smallest checked shapes, up to
-/// this much work in all (2^26 operations, some tenths of a second).
+/// A kernel judged on a GPU is also interpreted: on its smallest checked shapes, up to this much
+/// work in all (2^26 operations, some tenths of a second).
 constexpr double kFlopsOfInterpretedShapes = 67108864.0;
 
-/// Kernels whose smallest checked shape takes more work (2^31 operations) or more memory than this
-/// are not interpreted as well.
+/// Kernels are not interpreted in addition if their smallest checked shape needs more work (2^31
+/// operations) or memory than this.
 constexpr double kMostInterpretedFlops = 2147483648.0;
 constexpr double kMostInterpretedBytes = 268435456.0;
 
@@ -42,10 +41,11 @@ void limit_interpreted_work(CorrectnessOptions& options) {
   options.flops_of_screening = kFlopsOfScreeningWhenInterpreted;
 }
 
-/// The reference kernel before it is compiled.
+/// The reference kernel before compilation.
 struct ReferenceBuild {
   const KernelSpec& spec;
-  Values macros;  ///< of the configuration, where it is one of the template's own
+  /// values of the configuration if the reference is a configuration of the template
+  Values macros;
   CompileRequest request;
 };
 
@@ -113,7 +113,7 @@ KernelImage reference_image(const TuningTask& task, const ReferenceBuild& refere
   return image;
 }
 
-/// On their own: none of the problem's macros may change them.
+/// Compiled separately, so that no macro of the problem can change them.
 CompileRequest check_kernels_request(const std::string& arch) {
   return {{"check_kernels.cu", check_kernels_source(), {}}, {kCheckKernelsEntry}, arch, {}};
 }
@@ -132,7 +132,7 @@ Task<SessionSetup> device_setup(const TuningTask& task, Compilations& compilatio
   std::optional<ReferenceBuild> reference;
   if (problem.reference.is_launched()) reference.emplace(reference_build(task));
   const bool has_check_kernels = takes_check_kernels(task.device());
-  // All compile at the same time, these first.
+  // All are compiled in parallel, starting with these.
   if (reference) compilations.prefetch(reference->request);
   if (has_check_kernels) compilations.prefetch(check_kernels_request(task.arch()));
   for (const Candidate& candidate : options.opening) {
@@ -174,12 +174,13 @@ std::string too_much_to_interpret(const TuningTask& task) {
   const double bytes = problem.bytes.evaluate(smallest->variables);
   if (flops <= kMostInterpretedFlops && bytes <= kMostInterpretedBytes) return {};
   return fmt::format(
-      "its smallest checked shape, {}, takes {:.2g} operations on {:.2g} bytes; allowed are {:.2g} "
-      "and {:.2g}: a small shape with \"check\": true in problem.json makes it possible",
+      "its smallest checked shape, {}, takes {:.2g} operations on {:.2g} bytes; the limits are "
+      "{:.2g} "
+      "and {:.2g}; add a small shape with \"check\": true to problem.json",
       smallest->name, flops, bytes, kMostInterpretedFlops, kMostInterpretedBytes);
 }
 
-/// A problem is trusted with the GPU, not with the host.
+/// A problem may run code on the GPU, but not on the host.
 void require_no_programs(const Problem& problem) {
   const bool is_check = !problem.check_program.empty();
   const auto& words = is_check ? problem.check_program : problem.reference.program;

@@ -6,10 +6,10 @@
 
 namespace evo {
 
-/// Throws MissingError when the driver of a GPU refuses the machine code of this compiler: code of
-/// a newer major version of CUDA does not load (within a major version it does, "CUDA minor version
-/// compatibility"). `compiler`: as CompileService::version() names it, "nvrtc 13.0"; one of another
-/// name is not judged.
+/// Throws MissingError if a GPU's driver cannot load this compiler's machine code, because the
+/// compiler belongs to a newer major version of CUDA (within a major version, "CUDA minor version
+/// compatibility" applies). `compiler`: as returned by CompileService::version(), "nvrtc 13.0";
+/// other names are not checked.
 void require_driver_for(const std::string& compiler, const DeviceInfo& device);
 
 }  // namespace evo

@@ -1,4 +1,4 @@
-// The life of a candidate: evaluate() is its order, and the functions below are its gates.
+// The evaluation of a candidate: evaluate() gives the order, and the functions below are the gates.
 
 #include "engine/evaluate/evaluator.hpp"
 
@@ -26,7 +26,7 @@ Task<Evaluation> Evaluator::evaluate(Candidate candidate, EvaluateOptions how) {
     co_return co_await on_a_device(&Evaluator::measure_on, std::move(result), how);
   }
   co_return co_await measure_once(std::move(result), how);
-  // The record, the full check and the comparison with the elite follow in the order of the
+  // The record, the full check and the comparison with the elite follow, in the order of the
   // candidates: Tuner::search() and Tournament::challenge().
 }
 
@@ -55,7 +55,7 @@ Task<> Evaluator::time_on(const DeviceLease& lease, const KernelUnderTest& kerne
   result.rejection = co_await timing_gate(lease, kernel, how, result);
 }
 
-/// On the first device that is free. A device that is lost costs another try elsewhere.
+/// Uses the first free device. If that device is lost, tries another one.
 Task<Evaluation> Evaluator::on_a_device(OnDevice gates, Evaluation built,
                                         const EvaluateOptions& how) {
   const KernelUnderTest kernel = kernel_under_test(task_, built);
@@ -76,7 +76,7 @@ Task<Evaluation> Evaluator::on_a_device(OnDevice gates, Evaluation built,
   }
 }
 
-/// A kernel that other candidates may be as well: only one of them is run.
+/// A kernel shared by several candidates; only one of them is run.
 Task<Evaluation> Evaluator::measure_once(Evaluation built, const EvaluateOptions& how) {
   if (knows(built.kernel_key)) {
     built.become_duplicate();
@@ -136,11 +136,11 @@ Task<std::optional<Rejection>> Evaluator::timing_gate(const DeviceLease& lease,
                                                       const KernelUnderTest& kernel,
                                                       const EvaluateOptions& how,
                                                       Evaluation& result) {
-  bool is_aged = false;  // by the launches on all shapes together
+  bool is_aged = false;  // the total over the launches on all shapes
   for (std::size_t i = 0; i < result.shapes.size(); ++i) {
     ShapeEvaluation& on = result.shapes[i];
     const std::string& shape = kernel.shapes[i];
-    if (on.timing) continue;  // too slow for more than the rough time that its check took
+    if (on.timing) continue;  // too slow, so that the rough time from its check suffices
     if (how.early_stop_us) on.early_stop_us = how.early_stop_us(on.shape);
     auto answer =
         co_await lease.at(Phase::kTiming).time(kernel, shape, how.effort, on.early_stop_us);
@@ -162,7 +162,7 @@ Task<std::optional<Rejection>> Evaluator::timing_gate(const DeviceLease& lease,
   co_return std::nullopt;
 }
 
-/// Beside the times, where these are complete.
+/// Beside the times, if they are complete.
 Task<std::optional<Rejection>> Evaluator::energy_gate(const DeviceLease& lease,
                                                       const KernelUnderTest& kernel,
                                                       Evaluation& result) {

@@ -16,55 +16,55 @@ namespace evo {
 /// How a candidate is evaluated.
 struct EvaluateOptions {
   Effort effort = Effort::kFull;
-  std::vector<std::size_t> shapes = {};  ///< empty: all that the space allows it on
-  /// Null: the space's.
+  std::vector<std::size_t> shapes = {};  ///< empty: all shapes for which the space allows it
+  /// Null: the space's policy.
   const ResourcePolicy* policy = nullptr;
-  /// The candidate's place where devices are short.
+  /// The candidate's priority in waiting for a device.
   Turn turn = kFirstTurn;
-  /// A kernel that was judged before is a duplicate, and is not run again.
+  /// True: a kernel that was judged before is a duplicate and is not run again.
   bool knows_kernels = false;
-  /// The time of a shape above which a kernel is timed coarsely; asked when timing begins.
+  /// The time on a shape above which a kernel is timed coarsely; called when timing begins.
   std::function<double(std::size_t shape)> early_stop_us = {};
-  /// Ranges that profilers show (DeviceService::set_ranges).
+  /// Ranges for profilers (DeviceService::set_ranges).
   std::vector<std::string> ranges = {};
 };
 
-/// Takes candidates through the gates.
+/// Runs candidates through the gates.
 class Evaluator {
  public:
-  /// All references must outlive this. `energy_s`: the window in which the energy of a green
-  /// candidate is counted; 0: it is not.
+  /// All references must outlive this object. `energy_s`: length of the energy measurement of a
+  /// green candidate; 0: none.
   Evaluator(EventLoop& loop, const TuningTask& task, Compilations& compilations,
             DevicePool& devices, double energy_s, EventSink on_event);
 
-  /// The life of a candidate, up to its record. Ends at the first gate that it fails. Without a
-  /// device it ends after the resource gate.
+  /// Evaluates a candidate completely, except for its record. Ends at the first failed gate, or
+  /// after the resource gate if there is no device.
   Task<Evaluation> evaluate(Candidate candidate, EvaluateOptions how);
-  /// The first part of it: the gates that need no device.
+  /// The first part: the gates that need no device.
   Task<Evaluation> build(Candidate candidate, EvaluateOptions how);
-  /// The times of a green evaluation once more, in place of those that it has.
+  /// Measures the times of a green evaluation again and replaces the old ones.
   Task<Evaluation> time_again(Evaluation measured, EvaluateOptions how);
 
-  /// Begins to compile a candidate that is asked for later.
+  /// Starts compiling a candidate that is needed later.
   void prefetch(const Candidate& candidate) {
     compilations_.prefetch(task_.request_for(candidate));
   }
 
-  /// From here on this kernel counts as judged.
+  /// From now on this kernel counts as judged.
   void remember(const std::string& kernel_key);
   [[nodiscard]] bool knows(const std::string& kernel_key) const {
     return known_.contains(kernel_key);
   }
 
  private:
-  /// A kernel that a device measures, or has measured, for a candidate that is not recorded yet.
+  /// A kernel that a device is measuring or has measured, for a candidate that is not recorded yet.
   struct Measured {
     explicit Measured(EventLoop& loop) : done(loop) {}
     Event done;
     std::optional<Evaluation> evaluation = {};
   };
 
-  /// The gates that run on a device, as measure_on() and time_on() have them.
+  /// The gates that run on a device, as in measure_on() and time_on().
   using OnDevice = Task<> (Evaluator::*)(const DeviceLease&, const KernelUnderTest&,
                                          const EvaluateOptions&, Evaluation&);
 

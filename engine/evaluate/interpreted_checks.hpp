@@ -10,40 +10,40 @@
 
 namespace evo {
 
-/// How a kernel that is green on a GPU fared on a virtual one.
+/// The result of interpreting a kernel that is green on a GPU.
 struct InterpretedCheck {
   std::vector<CheckResult> checks = {};
-  /// The defect that the interpreter found and the GPU did not show: a race, a stray or
-  /// uninitialised access, a divergent barrier.
+  /// A defect that the interpreter found and the GPU did not show: a race, a stray or uninitialised
+  /// access, a divergent barrier.
   std::optional<Rejection> rejection = {};
-  /// Why the interpreter has no verdict; empty where it has one.
+  /// Why the interpreter has no verdict; empty if it has one.
   std::string left_out = {};
-  /// The check ended for a reason that need not come back, such as its time limit.
+  /// The check ended for a reason that may be temporary, such as its time limit.
   bool may_be_repeated = false;
 };
 
-/// Executes kernels that are green on a GPU on a virtual GPU as well, in a process that takes only
-/// processor time that nobody else wants. Only defects of the execution count: a result outside the
-/// tolerance is no verdict, because the GPU has judged the results and the interpreter computes
-/// approximate functions in its own way.
+/// Executes kernels that are green on a GPU again on a virtual GPU, in a process with the lowest
+/// priority. Only execution defects count. A result outside of the tolerance is no verdict, because
+/// the GPU has already judged the results and the interpreter computes approximate functions
+/// differently.
 class InterpretedChecks {
  public:
-  /// `interpreter`: a virtual GPU; null for none. `loop` must outlive this.
+  /// `interpreter`: a virtual GPU, or null. `loop` must outlive this object.
   InterpretedChecks(EventLoop& loop, std::unique_ptr<DeviceService> interpreter);
 
   [[nodiscard]] bool has_interpreter() const { return interpreter_ != nullptr; }
-  /// The name that selects the virtual GPU, "virtual:h200". Needs an interpreter.
+  /// The name of the virtual GPU, "virtual:h200". Requires an interpreter.
   [[nodiscard]] const std::string& device_id() const { return interpreter_->info().id; }
-  /// A problem that the interpreter refuses is left out with its reason; nothing is thrown for it.
+  /// A problem that the interpreter does not support is skipped with its reason. Does not throw for
+  /// it.
   Task<> set_up(SessionSetup setup);
-  /// Leaves all kernels out, for this reason.
+  /// Skips all kernels for this reason.
   void leave_out(std::string why) { left_out_ = std::move(why); }
 
-  /// Checks these kernels, in this order, as soon as there is time; kernels that were wanted before
-  /// and are not any more are dropped. A check that has begun goes on.
+  /// Requests checks of these kernels, in this order, as time allows. Kernels of an earlier request
+  /// that are not in this one are dropped. A running check continues.
   void want(std::vector<KernelUnderTest> kernels);
-  /// The check of this kernel; it goes before all others. A check that ran out of time before is
-  /// tried once more.
+  /// The check of this kernel, before all others. If it timed out before, it is tried once more.
   Task<InterpretedCheck> check(KernelUnderTest kernel);
 
  private:
@@ -54,7 +54,7 @@ class InterpretedChecks {
   EventLoop& loop_;
   std::unique_ptr<DeviceService> interpreter_;
   Event changed_;
-  std::string left_out_;  ///< why no kernel is checked; empty where they are
+  std::string left_out_;  ///< why no kernel is checked; empty if they are
   std::vector<KernelUnderTest> wanted_;
   bool is_working_ = false;
   std::map<std::string, InterpretedCheck> known_;

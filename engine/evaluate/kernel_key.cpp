@@ -22,7 +22,7 @@ void add_number(ContentHash& hash, double number) {
   hash.add({reinterpret_cast<const char*>(&number), sizeof number});
 }
 
-/// Scalars whose value the configuration decides.
+/// Scalars whose value depends on the configuration.
 void add_scalars(ContentHash& hash, const Problem& problem, const Values& values) {
   for (const Argument& argument : problem.arguments) {
     if (!argument.is_set_by_macros) continue;
@@ -31,7 +31,7 @@ void add_scalars(ContentHash& hash, const Problem& problem, const Values& values
   }
 }
 
-/// Buffers whose size the configuration decides.
+/// Buffers whose size depends on the configuration.
 void add_workspaces(ContentHash& hash, const Problem& problem, const KernelSpec& kernel,
                     const Shape& shape, const Values& values) {
   double total = 0;
@@ -52,7 +52,7 @@ void add_tolerance(ContentHash& hash, const Tolerance& tolerance, const Shape& s
                              tolerance.relative_l2, tolerance.max_row_error}) {
     if (!(bound >= 0)) {
       throw ProblemError("a tolerance is " + std::to_string(bound) + " on shape '" + shape.name +
-                         "'; allowed is a number of at least 0");
+                         "'; allowed: a number of at least 0");
     }
     add_number(hash, bound);
   }
@@ -65,7 +65,7 @@ void add_config(ContentHash& hash, const LaunchConfig& launch) {
   add_number(hash, launch.dynamic_shared_bytes);
 }
 
-/// Which entries run, in which order, and what they take.
+/// The entries that run, their order, and their parameters.
 void add_steps(ContentHash& hash, const LaunchPlan& launch) {
   hash.add("steps").add(std::to_string(launch.steps.size()));
   for (const LaunchStep& step : launch.steps) {

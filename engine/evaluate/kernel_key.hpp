@@ -9,11 +9,10 @@
 
 namespace evo {
 
-/// What makes two candidates one kernel: the code (`ptx_hash`, and the symbols that are launched),
-/// and everything that decides a verdict beside it on every shape that is checked when `timed` is
-/// timed: the steps that run, their launch geometry and parameters, workspaces, tolerances,
-/// determinism. `macros`: the configuration. Throws InputError for what this configuration makes
-/// impossible.
+/// A key that is equal for candidates with the same kernel. It covers the code (`ptx_hash` and the
+/// launched symbols), and everything else that affects a verdict on the shapes checked when `timed`
+/// is timed: the steps that run, their launch geometry and parameters, workspaces, tolerances,
+/// determinism. `macros`: the configuration. Throws InputError for an impossible configuration.
 [[nodiscard]] std::string kernel_key(const std::string& ptx_hash,
                                      const std::vector<CompiledEntry>& entries,
                                      const Problem& problem, const KernelSpec& kernel,

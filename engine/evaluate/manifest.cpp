@@ -18,7 +18,7 @@ OrderedJson numbers(const Values& values) {
   return object;
 }
 
-/// The expression, for other shapes, and its value for this one.
+/// The expression, for other shapes, and its value on this one.
 OrderedJson evaluated(const Expression& expression, const Values& values) {
   return {{"expression", expression.text()}, {"value", number(expression.evaluate(values))}};
 }
@@ -67,7 +67,7 @@ OrderedJson structure_json(const Argument& argument, const Values& values) {
           {"fields", fields}};
 }
 
-/// What cuTexObjectCreate needs: sizes in texels.
+/// Arguments of cuTexObjectCreate; sizes in texels.
 OrderedJson texture_json(const Argument& argument, const Values& values) {
   const TextureSpec spec = argument.texture_spec(values);
   OrderedJson json = {{"kind", "texture"},
@@ -109,7 +109,7 @@ OrderedJson launch_json(const LaunchExpressions& launch, const Values& values) {
           {"dynamic_shared_bytes", evaluated(launch.dynamic_shared_bytes, values)}};
 }
 
-/// A step that does not run has expressions without values.
+/// The expressions of a step that does not run have no values.
 OrderedJson launch_json(const LaunchExpressions& launch) {
   const auto texts = [](const std::vector<Expression>& expressions) {
     OrderedJson list = OrderedJson::array();
@@ -123,7 +123,7 @@ OrderedJson launch_json(const LaunchExpressions& launch) {
           {"dynamic_shared_bytes", {{"expression", launch.dynamic_shared_bytes.text()}}}};
 }
 
-/// What a step takes, in the order of its parameters.
+/// The arguments of a step, in the order of its parameters.
 OrderedJson names_of(const KernelStep& step, const std::vector<Argument>& arguments) {
   OrderedJson names = OrderedJson::array();
   if (step.arguments) {

@@ -33,7 +33,7 @@ KernelImage image_of(const Problem& problem, const KernelSpec& kernel,
 
 std::string unset_constants_text(const Problem& problem, const KernelImage& image) {
   std::string list;
-  bool is_constant = true;  // all that are listed
+  bool is_constant = true;  // all that fit the list
   std::vector<std::string> unset;
   for (const std::string& symbol : image.entries) {
     for (const auto& names :
@@ -55,18 +55,18 @@ std::string unset_constants_text(const Problem& problem, const KernelImage& imag
   }
   if (list.empty()) return list;
   return (is_constant ? "__constant__ " : "__device__ ") + list +
-         ": the kernel reads what nothing sets, and finds zeros; " +
+         ": the kernel reads a variable that nothing sets, so it is zero; " +
          (is_constant ? "an argument of \"kind\": \"constant\" sets it"
                       : "arguments of direction \"in\" are given to a kernel") +
-         "; where zeros are meant, \"unset_constants\" of problem.json names it";
+         "; if zero is intended, name it in \"unset_constants\" of problem.json";
 }
 
 namespace {
 
-/// Why a kernel with these parameters cannot be given these arguments.
+/// Why these arguments do not match a kernel's parameters.
 std::string misfit_of(const std::vector<PtxParameter>& parameters,
                       const std::vector<const Argument*>& arguments) {
-  constexpr std::string_view kOrder = "; allowed are arguments in the order of the parameters";
+  constexpr std::string_view kOrder = "; allowed: arguments in the order of the parameters";
   if (parameters.size() != arguments.size()) {
     return fmt::format("the kernel has {} parameters, the launch gives {} arguments{}",
                        parameters.size(), arguments.size(), kOrder);
@@ -82,7 +82,7 @@ std::string misfit_of(const std::vector<PtxParameter>& parameters,
     const bool takes_float = parameter.type.starts_with(".f");
     const bool takes_integer = parameter.type.starts_with(".u") || parameter.type.starts_with(".s");
     if (!takes_float && !takes_integer) continue;
-    // A half is 16 bits to the compiler, whichever they are.
+    // The compiler does not distinguish the 16-bit float types.
     if (size_of(argument.dtype) < sizeof(float)) continue;
     if (takes_float != is_floating(argument.dtype)) {
       return fmt::format("parameter {} is {}, the argument '{}' {}{}", i,
@@ -140,13 +140,13 @@ std::optional<Rejection> resource_gate(const TuningTask& task, const ResourcePol
       on.launch = task.kernel().launch(values);
       const std::int64_t dynamic = largest_shared_bytes(evaluation.entries, on.launch) -
                                    record.resources.static_shared_bytes;
-      // An entry that is left out may have more than all that run.
+      // A skipped entry may use more resources than all entries that run.
       on.dynamic_shared_bytes = static_cast<int>(std::max<std::int64_t>(dynamic, 0));
     }
     evaluation.kernel_key = kernel_key(record.ptx_hash, evaluation.entries, task.problem(),
                                        task.kernel(), timed, macros, task.device());
   } catch (const InputError& error) {
-    // The expressions are the problem's, but only this configuration breaks them.
+    // The problem's expressions are valid in general, but not for this configuration.
     return Rejection{Gate::kResource, error.what()};
   }
   for (const ShapeEvaluation& on : evaluation.shapes) {

@@ -10,12 +10,12 @@
 #include "engine/gate/resource.hpp"
 #include "engine/worker/session.hpp"
 
-// The gates that need no device: whether a candidate builds, and whether its resources are within
-// the policy.
+// The gates that need no device: whether a candidate builds, and whether its resources respect the
+// policy.
 
 namespace evo {
 
-/// The compilations of the entries of a kernel, in the order of KernelSpec::entries().
+/// The compiled entries of a kernel, in the order of KernelSpec::entries().
 [[nodiscard]] std::vector<CompiledEntry> entries_of(const KernelSpec& kernel,
                                                     const CompilationRecord& compilation);
 
@@ -23,32 +23,31 @@ namespace evo {
 [[nodiscard]] KernelImage image_of(const Problem& problem, const KernelSpec& kernel,
                                    const CompilationRecord& compilation);
 
-/// The __constant__ and __device__ variables that the kernel reads, that nothing sets, and that the
-/// problem does not name as meant to be zero, as a reason for people; empty without one.
+/// A reason that names the __constant__ and __device__ variables which the kernel reads, which
+/// nothing sets, and which the problem does not declare as zero; empty if there are none.
 [[nodiscard]] std::string unset_constants_text(const Problem& problem, const KernelImage& image);
 
-/// Why an entry cannot take the arguments of its launch, by the parameters of its PTX; empty when
-/// all can.
+/// Why the parameters of an entry's PTX do not match its launch arguments; empty if all match.
 [[nodiscard]] std::string parameters_text(const Problem& problem, const KernelSpec& kernel,
                                           const KernelImage& image);
 
-/// Whether the compilation of `evaluation` is a kernel that the task can launch.
+/// Whether the compilation in `evaluation` is a kernel that the task can launch.
 [[nodiscard]] std::optional<Rejection> build_gate(const TuningTask& task,
                                                   const Evaluation& evaluation);
 
-/// Whether registers, shared memory and spills are within the policy, on all shapes of
-/// `evaluation`. Fills in its entries, launches and kernel key.
+/// Whether registers, shared memory and spills respect the policy on all shapes of `evaluation`.
+/// Sets its entries, launches and kernel key.
 [[nodiscard]] std::optional<Rejection> resource_gate(const TuningTask& task,
                                                      const ResourcePolicy& policy,
                                                      Evaluation& evaluation);
 
-/// The kernel of a candidate as a device worker takes it, for these of the timed shapes.
+/// A candidate's kernel in the form for device workers, for these timed shapes.
 [[nodiscard]] KernelUnderTest kernel_under_test(const TuningTask& task, const Candidate& candidate,
                                                 const CompilationRecord& compilation,
                                                 const std::string& kernel_key,
                                                 const std::vector<std::size_t>& shapes);
 
-/// The same of an evaluation that was built, for all its shapes.
+/// The same for a built evaluation, for all its shapes.
 [[nodiscard]] KernelUnderTest kernel_under_test(const TuningTask& task,
                                                 const Evaluation& evaluation);
 

@@ -38,7 +38,7 @@ std::filesystem::path find_templates_root(const SpaceDefinition& space) {
                    folder.string());
 }
 
-/// The space with the names of the problem, the timed shape and the device in its constraints.
+/// The space, with the names of the problem, the timed shape and the device in its constraints.
 SpaceDefinition placed_space(const SpaceDefinition& space, const Problem& problem,
                              const KernelSpec& kernel, const Shape& shape,
                              const DeviceInfo& device) {
@@ -48,14 +48,14 @@ SpaceDefinition placed_space(const SpaceDefinition& space, const Problem& proble
   return placed(space, formulas_for_constraints(problem, kernel, shape, device));
 }
 
-/// Misspelt names in the template's expressions: found here and not by every candidate in turn.
+/// Finds misspelt names in the template's expressions here, before they reject each candidate.
 void check_names(const Problem& problem, const KernelSpec& kernel, const Shape& shape,
                  const Space& space) {
   require_known_names(problem, kernel,
                       problem.values_for(shape, 1, space.values(space.defaults())));
 }
 
-/// Macros that mean two things: in the space and in the problem, or changed by the source.
+/// Finds macros with two meanings: in the space and in the problem, or changed by the source.
 void check_macros(const Problem& problem, const Space& space, const KernelSource& source,
                   const std::vector<std::string>& options) {
   std::vector<std::string> own;
@@ -96,9 +96,9 @@ TuningTask::TuningTask(const std::filesystem::path& space_file, const std::strin
       arch_(arch_of(definition_, device_)) {
   has_own_includes_ = !include_folders(options_).empty();
   options_ = with_toolkit(std::move(options_), source_, toolkit_include_folders());
-  (void)source_.expanded();  // refuses what cannot be exported before anything is compiled
+  (void)source_.expanded();  // an export that would fail is refused before anything is compiled
   for (const Place& place : places_) {
-    (void)problem_.checked_shapes({place.shape}, kernel_);  // refuses one it does not support
+    (void)problem_.checked_shapes({place.shape}, kernel_);  // refuses an unsupported shape
     check_names(problem_, kernel_, *place.shape, *place.space);
   }
   require_one_build();
@@ -130,7 +130,7 @@ void TuningTask::require_one_build() const {
     throw InputError("--shape: shapes '" + shape().name + "' and '" + place.shape->name +
                      "' of problem '" + problem_.name + "' are compiled with different macros (" +
                      macros_text(shape()) + " and " + macros_text(*place.shape) +
-                     "); one run over both is not supported: tune them in runs of their own");
+                     "); one run over both is not supported: tune them in separate runs");
   }
 }
 
@@ -181,11 +181,11 @@ std::vector<std::string> TuningTask::warnings() const {
     if (is_given && !read.contains(parameter.macro)) macros.push_back(parameter.macro);
   }
   std::vector<std::string> texts;
-  if (has_own_includes_) return texts;  // what lies there is not looked at
+  if (has_own_includes_) return texts;  // its content is not examined
   for (const std::string& macro : macros_never_read(source_, macros)) {
     texts.push_back("warning: " + space().definition().file + ": macro '" + macro +
                     "' is read neither by " + source_.name +
-                    " nor by the launch; its values are one kernel");
+                    " nor by the launch; all its values give the same kernel");
   }
   return texts;
 }

@@ -12,58 +12,59 @@
 
 namespace evo {
 
-/// The subject of a run: a search space, its problem and kernel, and the shapes that are timed, for
-/// one model of device. All shapes share their compilations.
+/// The subject of a run: a search space, its problem and kernel, and the timed shapes, for one
+/// model of device. All shapes share their compilations.
 class TuningTask {
  public:
-  /// `shapes`: as Problem::select_shapes() has it; empty: the space's. `with_lines`: kernels are
-  /// compiled with -lineinfo, by which a virtual GPU names source lines and predicts times.
-  /// Throws InputError, SpaceError or ProblemError for files that cannot be tuned.
+  /// `shapes`: for Problem::select_shapes(); empty: the space's. `with_lines`: compiles kernels
+  /// with -lineinfo, which a virtual GPU needs to name source lines and predict times. Throws
+  /// InputError, SpaceError or ProblemError if the files cannot be tuned.
   TuningTask(const std::filesystem::path& space_file, const std::string& shapes,
              const DeviceInfo& device, bool with_lines);
   TuningTask(const TuningTask&) = delete;
   TuningTask& operator=(const TuningTask&) = delete;
 
-  /// The shapes that are timed; all numbers of shapes below count these.
+  /// The timed shapes. All shape numbers below are indices into this list.
   [[nodiscard]] std::size_t shape_count() const { return places_.size(); }
   [[nodiscard]] const Shape& shape(std::size_t at = 0) const { return *places_.at(at).shape; }
   /// The space with the names of that shape in its constraints. Candidates and their keys are the
-  /// same in all of them; which ones are valid need not be.
+  /// same in all of them; the valid candidates may differ.
   [[nodiscard]] const Space& space(std::size_t at = 0) const { return *places_.at(at).space; }
-  /// The shapes that a candidate is judged on: those where the space allows it. With a single
-  /// shape, that one even where the candidate violates a constraint.
+  /// The shapes on which a candidate is judged: those for which the space allows it. With a single
+  /// shape, returns that shape even if the candidate violates a constraint.
   [[nodiscard]] std::vector<std::size_t> shapes_for(const Candidate& candidate) const;
   [[nodiscard]] const Problem& problem() const { return problem_; }
   [[nodiscard]] const KernelSpec& kernel() const { return kernel_; }
   [[nodiscard]] const DeviceInfo& device() const { return device_; }
-  /// The architecture that kernels are compiled for: the device's or its variant, "sm_90a".
+  /// The architecture for which kernels are compiled: the device's or its variant, "sm_90a".
   [[nodiscard]] const std::string& arch() const { return arch_; }
 
-  /// How a candidate is compiled.
+  /// The request for compiling a candidate.
   [[nodiscard]] CompileRequest request_for(const Candidate& candidate) const;
-  /// How another source of the problem is compiled, with these options beside the problem's.
+  /// The request for compiling another source of the problem, with these options beside the
+  /// problem's.
   [[nodiscard]] CompileRequest request_for(const KernelSpec& spec, const KernelSource& source,
                                            const std::vector<std::string>& options) const;
   [[nodiscard]] KernelSource load(const KernelSpec& spec,
                                   const std::vector<std::string>& options) const;
   [[nodiscard]] const std::filesystem::path& templates_root() const { return templates_root_; }
 
-  /// Content key of the problem with every source it names, and of the space.
+  /// Content key of the space, and of the problem with all its sources.
   [[nodiscard]] std::string problem_key() const;
-  /// Settings that are allowed and probably not meant, a line each.
+  /// Settings that are allowed but probably unintended, one per line.
   [[nodiscard]] std::vector<std::string> warnings() const;
-  /// How to launch the candidate's kernel on a timed shape.
+  /// The launch of the candidate's kernel on a timed shape.
   [[nodiscard]] std::string manifest(const Candidate& candidate, std::size_t at = 0) const;
-  /// The checks of a kernel that a run over this shape alone would have made.
+  /// The checks that a run over this shape alone would make.
   [[nodiscard]] std::vector<CheckResult> checks_on(const std::vector<CheckResult>& checks,
                                                    std::size_t at) const;
 
  private:
-  /// A timed shape, and what depends on it.
+  /// A timed shape, and the data that depend on it.
   struct Place {
     const Shape* shape = nullptr;
     std::unique_ptr<Space> space = {};
-    std::vector<ShapeCondition> valid_shapes = {};  ///< of every kernel, whatever its configuration
+    std::vector<ShapeCondition> valid_shapes = {};  ///< conditions for every kernel
   };
 
   [[nodiscard]] std::vector<Place> places_of(const std::string& shapes) const;
@@ -75,7 +76,7 @@ class TuningTask {
   const KernelSpec& kernel_;
   DeviceInfo device_;
   std::vector<Place> places_;
-  std::vector<std::string> options_;  ///< of the space, normalised
+  std::vector<std::string> options_;  ///< compiler options of the space, normalised
   KernelSource source_;
   bool has_own_includes_ = false;
   bool with_lines_;

@@ -15,8 +15,8 @@ bool depends_on_shape(const std::string& expression, const Shape& shape) {
       parsed.variables(), [&](const std::string& name) { return shape.variables.contains(name); });
 }
 
-/// What stands in place of the names of a constraint: as formulas_for_constraints(), but for the
-/// names whose values are only known at the launch.
+/// The replacements for names of a constraint: as in formulas_for_constraints(), except for names
+/// whose values are known only at the launch.
 Formulas surroundings(const Problem& problem, const KernelSpec& kernel,
                       const SpaceDefinition& space, const Shape& timed, const DeviceInfo& device) {
   Formulas formulas = formulas_for_constraints(problem, kernel, timed, device);

@@ -9,15 +9,16 @@
 
 namespace evo {
 
-/// What a shape must satisfy: an expression of shape variables, macros and SM_COUNT that is not 0.
+/// A condition on a shape: an expression of shape variables, macros and SM_COUNT that must not be
+/// 0.
 struct ShapeCondition {
   std::string expression;
   std::string why;
 };
 
-/// Where a kernel that was compiled for `timed` may be launched with other sizes: on shapes that
-/// give the problem's macros the same values, that the template supports, and that satisfy the
-/// space's constraints which name shape variables. The limits of `device` stand there as numbers.
+/// The conditions under which a kernel compiled for `timed` may be launched on other shapes: the
+/// problem's macros have the same values, the template supports the shape, and the shape satisfies
+/// the space's constraints that name shape variables. The limits of `device` appear as numbers.
 [[nodiscard]] std::vector<ShapeCondition> shape_conditions(const Problem& problem,
                                                            const KernelSpec& kernel,
                                                            const SpaceDefinition& space,

@@ -13,14 +13,14 @@ DeviceInfo device_of(const WorkbenchOptions& options, const Services& services) 
   return arch_limits(read_space_file(options.space_file).arch);
 }
 
-/// A virtual device names source lines of hazards, and predicts times from the lines of the PTX
-/// that machine code was made from.
+/// A virtual device needs line information to name source lines in hazards, and to predict times
+/// from the lines of the PTX behind the machine code.
 bool needs_lines(const Services& services) {
   return !services.devices.empty() &&
          services.devices.front()->info().time_kind == TimeKind::kPredicted;
 }
 
-/// Tasks that are not done.
+/// Unfinished tasks.
 struct Countdown {
   explicit Countdown(EventLoop& loop) : changed(loop) {}
   std::size_t count = 0;
@@ -72,7 +72,7 @@ std::vector<Candidate> Workbench::opening() const {
   return candidates;
 }
 
-/// All at the same time.
+/// In parallel.
 Task<> Workbench::set_up_devices() {
   const auto left = std::make_shared<Countdown>(*services_.loop);
   const auto begin = [&](Task<> task) {

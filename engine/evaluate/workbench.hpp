@@ -16,56 +16,57 @@ namespace evo {
 
 struct WorkbenchOptions {
   std::filesystem::path space_file;
-  /// Timed, as Problem::select_shapes() has it; empty: the space's.
+  /// The timed shapes, for Problem::select_shapes(); empty: the space's.
   std::string shape = {};
   DeviceSetupOptions device = {};
   bool allow_programs = false;  ///< the problem may start programs on this machine
-  double energy_s = 0;          ///< of each candidate, see Evaluator
-  /// Milestones and defaults are compiled while the devices are set up: a search will ask for them.
+  double energy_s = 0;          ///< for each candidate, see Evaluator
+  /// True: compiles milestones and defaults while the devices are set up, because a search requests
+  /// them.
   bool compiles_opening = false;
 };
 
-/// The outside world of a workbench.
+/// The services that a workbench uses.
 struct Services {
   std::unique_ptr<EventLoop> loop;
   RunStore& store;  ///< must outlive the workbench
   std::unique_ptr<CompileService> compilers;
-  /// All of one model; none: only build and resources are judged.
+  /// All of one model. Empty: only build and resources are judged.
   std::vector<std::unique_ptr<DeviceService>> devices = {};
-  /// A virtual GPU that executes the elite of a device that measures; null for none.
+  /// A virtual GPU that also executes the elite of a device that measures; null for none.
   std::unique_ptr<DeviceService> interpreter = {};
   EventSink on_event = {};
-  /// The launcher of workers elsewhere. It ends after the gate, which dismisses them.
+  /// The launcher of workers on other hosts. It ends after the gateway, which dismisses them.
   std::shared_ptr<void> launched = {};
-  /// Workers of other hosts come and go during the run; null: nothing listens.
+  /// Workers of other hosts that join and leave during the run; null: no port is open.
   std::unique_ptr<WorkerGate> gate = {};
-  Arrivals arrivals = {};  ///< before the run; the device is in `devices`
+  Arrivals arrivals = {};  ///< workers that joined before the run; their device is in `devices`
   WorkforceOptions workforce = {};
 };
 
-/// Where the time of a run went. Times of devices are sums over all of them.
+/// Where the time of a run was spent. Device times are sums over all devices.
 struct PhaseTimes {
   double compile_ms = 0;  ///< at least one compiler was running
   double starved_ms = 0;  ///< devices waited for a compiler
   double check_ms = 0;
   double time_ms = 0;
   double confirm_ms = 0;  ///< comparing pairs, or timing the control
-  double engine_ms = 0;   ///< devices waited for this program itself
+  double engine_ms = 0;   ///< devices waited for this program
 
-  /// From another instant to this one.
+  /// The difference between two instants.
   [[nodiscard]] PhaseTimes operator-(const PhaseTimes& before) const;
 };
 
-/// The work at one instant, and where the time went so far.
+/// The current work, and where the time was spent so far.
 struct Activity {
   std::size_t compiling = 0;
   std::vector<Phase> devices = {};
   PhaseTimes times = {};
 };
 
-/// A task with the compilers and devices that evaluate its candidates, set up and ready.
+/// A task with the compilers and devices for its candidates, ready to use.
 ///
-/// The coroutines of this room run only inside wait(), which blocks its caller.
+/// The coroutines of this folder run only inside wait(), which blocks its caller.
 class Workbench {
  public:
   /// Throws InputError or MissingError.
@@ -77,31 +78,31 @@ class Workbench {
   [[nodiscard]] const TuningTask& task() const { return task_; }
   [[nodiscard]] EventLoop& loop() { return *services_.loop; }
   [[nodiscard]] const DevicePool& devices() const { return devices_; }
-  /// False without a device: nothing beyond the resource gate is judged.
+  /// False without a device: gates after the resource gate do not run.
   [[nodiscard]] bool has_device() const { return !devices_.is_empty(); }
   [[nodiscard]] Evaluator& evaluator() { return evaluator_; }
   [[nodiscard]] InterpretedChecks& interpreted() { return interpreted_; }
   [[nodiscard]] const SessionSetup& setup() const { return setup_; }
 
-  /// Runs `work` on the home device as soon as that is free, and once more on the next home device
-  /// when it is lost.
+  /// Runs `work` on the home device when it is free. If that device is lost, runs it once more on
+  /// the next home device.
   Task<> at_home(std::function<Task<>(HomeDevice&)> work);
-  /// A device, as soon as it is free. It is the caller's as long as the value lives.
+  /// Waits for a free device. The caller owns it during the lifetime of the value.
   Task<HomeDevice> device(std::size_t number);
-  /// The home device, for callers that are no coroutines.
+  /// The home device, for callers that are not coroutines.
   [[nodiscard]] HomeDevice take_home() { return wait(home()); }
 
-  /// Runs a coroutine of this room to its end. Throws Interrupted when it is to stop.
+  /// Runs a coroutine of this folder to its end. Throws Interrupted if a stop is requested.
   template <typename T>
   T wait(Task<T> work) {
     if (workforce_) workforce_->go_on();
     return services_.loop->run(std::move(work), stop_);
   }
-  /// When every wait() from here on is to stop.
+  /// The condition on which every later wait() stops.
   void stop_when(const Stop& stop) { stop_ = stop; }
   [[nodiscard]] const Stop& stop() const { return stop_; }
 
-  /// Draws the inputs of all checks that follow from this seed: that of a run that is resumed.
+  /// Sets the seed for the inputs of all later checks: the seed of a resumed run.
   void use_check_seed(std::uint64_t seed);
 
   [[nodiscard]] Activity activity() const;

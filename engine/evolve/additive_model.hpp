@@ -9,12 +9,12 @@
 
 namespace evo {
 
-/// Bayesian linear regression of a number on the values of the parameters: y = mean + Σ effect(p,
-/// v). Every effect has the same normal prior around 0; its variance and the noise are those of
-/// largest evidence on a grid.
+/// Bayesian linear regression on the values of the parameters: y = mean + Σ effect(p, v). Every
+/// effect has the same normal prior around 0. Its variance and the noise are chosen on a grid to
+/// maximise the evidence.
 class AdditiveModel {
  public:
-  /// As many targets as candidates, at least one.
+  /// One target for each candidate; at least one.
   AdditiveModel(const CandidateSpace& space, std::span<const Candidate> candidates,
                 std::span<const double> targets);
 

@@ -8,14 +8,16 @@
 namespace evo {
 namespace {
 
-constexpr double kHot = 0.5;  ///< in ln time: a step to 1.65 times the time is taken once in e
+/// in ln time: a step to 1.65 times the time is accepted with probability 1/e
+constexpr double kHot = 0.5;
 constexpr double kCold = 0.005;
-constexpr double kCooling = 0.98;  ///< per evaluation: cold after about 230
+constexpr double kCooling = 0.98;  ///< per evaluation: cold after about 230 evaluations
 constexpr int kPatience = 40;      ///< evaluations without an accepted step before a restart
 
-/// 1. Propose unseen neighbours of the current candidate, ordered parameters mostly by one step.
-/// 2. Accept each result in turn when faster, else with probability e^(−Δ ln t / T).
-/// 3. Cool down; restart hot from a random candidate when stuck.
+/// 1. Propose unseen neighbours of the current candidate; ordered parameters mostly change by one
+///    step.
+/// 2. Accept each result in turn if it is faster, otherwise with probability e^(−Δ ln t / T).
+/// 3. Cool down. When stuck, restart hot from a random candidate.
 class AnnealingStrategy final : public SearchBase {
  public:
   using SearchBase::SearchBase;

@@ -10,16 +10,15 @@ namespace evo {
 namespace {
 
 constexpr std::size_t kPopulation = 16;
-constexpr double kWeight = 0.7;     ///< F of Storn and Price
-constexpr double kCrossover = 0.7;  ///< CR
+constexpr double kWeight = 0.7;     ///< F in Storn and Price
+constexpr double kCrossover = 0.7;  ///< CR in Storn and Price
 constexpr int kAttempts = 10;
 
-/// 1. The first kPopulation candidates that run are the population.
-/// 2. For one member after the other: mutant = x + F (best − x) + F (a − b) on value indices,
-/// rounded
-///    and clamped; of a parameter without order, one of x, best, a at random.
-/// 3. Binomial crossover with x, repair; a child seen before is made again.
-/// 4. A child that is faster than x takes its place.
+/// 1. The first kPopulation candidates that run form the population.
+/// 2. For each member x in turn: mutant = x + F (best − x) + F (a − b) on value indices, rounded
+///    and clamped. For a parameter without order, choose x, best or a at random.
+/// 3. Apply binomial crossover with x, and repair. Repeat for a child seen before.
+/// 4. A child that is faster than x replaces it.
 class DifferentialStrategy final : public SearchBase {
  public:
   DifferentialStrategy(const CandidateSpace& space, const StrategyOptions& options)

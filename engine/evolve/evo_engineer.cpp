@@ -1,5 +1,5 @@
-// EvoEngineer's Free and Insight (Guo et al., arXiv 2510.03760) with numbers in the place of its
-// language model; Full is in full_strategy.cpp.
+// EvoEngineer's variants Free and Insight (Guo et al., arXiv 2510.03760), with statistics in place
+// of the language model; the variant Full is in full_strategy.cpp.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -10,9 +10,10 @@
 namespace evo {
 namespace {
 
-constexpr int kAttempts = 20;  ///< to make a child that is valid and new
+constexpr int kAttempts = 20;  ///< attempts to make a child that is valid and new
 
-/// Task context (validity) and the single best: children are the best with one change or more.
+/// Free: uses the task context (validity) and the single best candidate. Children are the best with
+/// one change or more.
 class FreeStrategy : public SearchBase {
  public:
   FreeStrategy(const CandidateSpace& space, const StrategyOptions& options)
@@ -59,16 +60,17 @@ class FreeStrategy : public SearchBase {
   std::optional<Scored> best_;
 };
 
-/// What is known of one value of one parameter.
+/// Statistics of one value of one parameter.
 struct ValueRecord {
-  double sum = 0;  ///< of ln time
+  double sum = 0;  ///< sum of ln time
   double squares = 0;
   double runs = 0;
   double failures = 0;
 };
 
-/// Free, with insight: which parameter changes and to what follows from the mean log time and the
-/// failures of each value so far, by Thompson sampling, so that values seldom tried stay in play.
+/// Insight: Free, guided by results. Thompson sampling on the mean log time and the failures of
+/// each value decides which parameter changes and to which value, so that rarely tried values stay
+/// in play.
 class InsightStrategy final : public FreeStrategy {
  public:
   InsightStrategy(const CandidateSpace& space, const StrategyOptions& options)
@@ -94,14 +96,14 @@ class InsightStrategy final : public FreeStrategy {
   }
 
  private:
-  /// A draw from what the value's mean log time may be: prior one run at the overall mean; each
-  /// failure counts as a run one standard deviation slower.
+  /// A draw from the distribution of the value's mean log time. The prior counts as one run at the
+  /// overall mean; each failure counts as a run one standard deviation slower.
   double draw(const ValueRecord& record) {
     const double mean = all_.sum / all_.runs;
     const double spread = std::sqrt(std::max(all_.squares / all_.runs - mean * mean, 0.0)) + 1e-3;
     const double weight = 1 + record.runs + record.failures;
     const double center = (mean + record.sum + record.failures * (mean + spread)) / weight;
-    // The sum of twelve uniform numbers is near enough to normal, and the same on every machine.
+    // The sum of twelve uniform numbers is close to normal, and the same on every machine.
     double normal = -6;
     for (int i = 0; i < 12; ++i) normal += random_.uniform();
     return center + normal * spread / std::sqrt(weight);
@@ -116,7 +118,7 @@ class InsightStrategy final : public FreeStrategy {
     return child;
   }
 
-  /// Of several random changes, the one whose drawn gain over the present value is largest.
+  /// Among several random changes, the one with the largest drawn gain over the present value.
   std::pair<std::size_t, std::uint16_t> best_change(const Candidate& from) {
     constexpr int kDraws = 2;
     std::pair<std::size_t, std::uint16_t> best{active_.front(), from.choice[active_.front()]};

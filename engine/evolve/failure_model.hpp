@@ -13,19 +13,20 @@ namespace evo {
 
 struct FailureSettings {
   KernelPrior prior = {.shape = {.relevance = 0.5, .length = 0.5}, .noise = 0.05};
-  double penalty = 2;          ///< what certain failure costs at first, in deviations of ln time;
+  /// the initial penalty of certain failure, in standard deviations of ln time;
+  double penalty = 2;
   double penalty_rise = 1.5;   ///< each failure multiplies it by this,
-  double penalty_fall = 0.98;  ///<   each success by that: in balance 5 % of evaluations fail
+  double penalty_fall = 0.98;  ///<  and each success by that: balanced if 5 % of evaluations fail
   double least_penalty = 0.5;
   double most_penalty = 20;
-  /// It looks at so many of the first observations, which are spread out, and of the latest.
+  /// Uses this number of first observations, which are spread out, and of latest ones.
   std::size_t first = 32;
   std::size_t latest = 320;
 };
 
-/// The probability that a candidate fails: Gaussian process regression of the outcome (1 or 0),
-/// read as a probit. Apart from the model of times, with a kernel of its own, as a limit of the
-/// device is crossed by parameters that may not matter for the time at all.
+/// Estimates the probability that a candidate fails: Gaussian process regression of the outcome (1
+/// or 0), read as a probit. It is separate from the model of times and has its own kernel, because
+/// parameters that do not affect the time may decide whether a device limit is exceeded.
 class FailureModel {
  public:
   FailureModel(const std::vector<KernelDimension>& dimensions, const FailureSettings& settings);
@@ -33,12 +34,12 @@ class FailureModel {
   /// `point`: encoded.
   void add(std::span<const std::uint16_t> point, bool failed);
 
-  /// 0 … 1 for each of `pool` (encoded), all 0 before the first failure and all 1 before the first
+  /// 0 … 1 for each of `pool` (encoded). All 0 before the first failure, and all 1 before the first
   /// success.
   [[nodiscard]] std::vector<float> probability(std::span<const std::uint16_t> pool);
 
  private:
-  /// Takes in what was added since the last time; improves the kernel when it was enough.
+  /// Adds the new observations; improves the kernel if there are enough of them.
   void learn();
   struct TrainingSet {
     std::vector<std::uint16_t> points;
@@ -55,7 +56,7 @@ class FailureModel {
   std::vector<bool> outcomes_;
   std::size_t failures_ = 0;
   double next_fit_ = 0;
-  std::size_t learned_ = 0;  ///< outcomes that the process knows
+  std::size_t learned_ = 0;  ///< number of outcomes in the process
   std::optional<GaussianProcess> process_;
   double rate_ = 0;
   double deviation_ = 1;

@@ -14,11 +14,11 @@
 namespace evo {
 namespace {
 
-/// The model needs a few times to start from.
+/// Number of times with which the model starts.
 constexpr std::size_t kFewestTimes = 3;
-/// The kernel is improved again when there are so many times more observations.
+/// The kernel is improved again when the number of observations has grown by this factor.
 constexpr double kFitGrowth = 1.25;
-/// In ln time: a spread below it is taken for noise.
+/// In ln time: a smaller spread counts as noise.
 constexpr double kSmallestSpread = 0.02;
 
 /// The score by which candidates are chosen; lower is better.
@@ -96,7 +96,8 @@ class FullStrategy final : public SearchBase {
     return distance;
   }
 
-  /// Step 1. Each proposal is the most distant (from all others) of some random candidates.
+  /// Step 1. Each proposal is the one of several random candidates that is most distant from all
+  /// others.
   void propose_spread(std::vector<Candidate>& proposals, std::size_t count) {
     while (proposals.size() < count) {
       std::optional<Candidate> best;
@@ -127,7 +128,7 @@ class FullStrategy final : public SearchBase {
     return indices;
   }
 
-  /// ln times, cut off above, shifted and scaled to mean 0 and variance 1.
+  /// ln times, clipped above, shifted and scaled to mean 0 and variance 1.
   [[nodiscard]] TrainingSet training_set(std::size_t limit) const {
     const double best = ran_.front().log_time;
     const double median = ran_[ran_.size() / 2].log_time;
@@ -149,7 +150,7 @@ class FullStrategy final : public SearchBase {
     return set;
   }
 
-  /// Step 2, when there are enough new observations since the last time.
+  /// Step 2, if there are enough new observations since the last time.
   void learn_kernel() {
     if (!settings_.learns_kernel || static_cast<double>(ran_.size()) < next_fit_) return;
     next_fit_ = static_cast<double>(ran_.size()) * kFitGrowth;
@@ -182,8 +183,8 @@ class FullStrategy final : public SearchBase {
     return pool;
   }
 
-  /// What is believed of the pool, with what is being evaluated counting as known. The candidates
-  /// that are being evaluated come behind those of the pool.
+  /// Predictions for the pool, where candidates under evaluation count as known. These follow the
+  /// candidates of the pool.
   [[nodiscard]] PoolPosterior believed(const GaussianProcess& process,
                                        std::vector<std::uint16_t> points,
                                        std::size_t pool_size) const {
@@ -209,11 +210,11 @@ class FullStrategy final : public SearchBase {
     return order;
   }
 
-  /// Between the settings' two; a generation of one draws it.
+  /// β between the two settings; a generation of one proposal draws it at random.
   [[nodiscard]] double beta_of(std::size_t turn, std::size_t count) {
     return count > 1 ? beta_at(turn, count) : beta_at_share(random_.uniform());
   }
-  /// Number `turn` of `count` > 1 from one of them to the other.
+  /// β of number `turn` of `count` > 1, from one setting to the other.
   [[nodiscard]] double beta_at(std::size_t turn, std::size_t count) const {
     return beta_at_share(static_cast<double>(turn) / static_cast<double>(count - 1));
   }
@@ -244,7 +245,7 @@ class FullStrategy final : public SearchBase {
     }
   }
 
-  /// The best that is not taken yet, and takes it.
+  /// Takes the best candidate that is not taken yet.
   [[nodiscard]] static std::optional<std::size_t> best_of(const Acquisition& score, double beta,
                                                           std::vector<bool>& taken) {
     std::optional<std::size_t> best;
@@ -265,7 +266,7 @@ class FullStrategy final : public SearchBase {
   double penalty_ = settings_.failure.penalty;
   double next_fit_ = 0;
   std::vector<Candidate> observed_;
-  std::vector<Candidate> runners_up_;  ///< of the last proposals, the most promising first
+  std::vector<Candidate> runners_up_;  ///< runners-up of the last proposals, most promising first
   std::vector<Candidate> pending_;     ///< proposed and not observed, oldest first
   std::vector<Scored> ran_;            ///< fastest first
 };

@@ -10,40 +10,37 @@
 
 namespace evo {
 
-/// What can be turned in FullStrategy. The defaults are what `full` means; docs/search.md has what
-/// turning each of them costs.
+/// Settings of FullStrategy. The strategy `full` uses the defaults; docs/search.md shows the effect
+/// of each.
 struct FullSettings {
   std::size_t initial = 8;  ///< evaluations before the model takes over
   std::size_t initial_draws =
-      12;  ///< random candidates of which the first ones are the most distant
-  std::size_t max_training = 224;  ///< observations the model is trained on
-  double clip = 2;       ///< slower than best + clip · (median − best) in ln time is as bad
-  double beta_low = 1;   ///< standard deviations below the mean that are hoped for: the
-  double beta_high = 3;  ///<   first proposal of a generation … its last
-  std::size_t runners_up = 8;  ///< the best that were not chosen, in the next pool once more
-  bool learns_kernel = true;   ///< or keeps the prior's shapes
+      12;  ///< the first proposals are the most distant of this many random candidates
+  std::size_t max_training = 224;  ///< number of observations used to train the model
+  double clip = 2;       ///< times above best + clip · (median − best) in ln time are clipped
+  double beta_low = 1;   ///< β of the first proposal of a generation
+  double beta_high = 3;  ///< β of the last; between them, β grows
+  std::size_t runners_up = 8;  ///< runners-up that join the next pool
+  bool learns_kernel = true;   ///< false: keeps the prior's kernel
   FailureSettings failure = {};
   PoolSettings pool = {};
   KernelPrior prior = {};
 };
 
-/// EvoEngineer-Full with a statistical model in the place of the language model:
+/// EvoEngineer-Full with a statistical model in place of the language model:
 ///
-///   1. The first generation is spread out: each candidate is the most distant of several random
-///   ones.
-///   2. I3, insight: a Gaussian process over ln time. Its kernel learns how much each parameter
-///   matters,
-///      and carries interactions of every order; another model learns where candidates fail.
-///   3. I1 and I2, breeding: valid, unseen neighbours, mutants and crossovers of the elite, random
-///      candidates, the runners-up of the last time, and the neighbours of the most promising of
-///      all these (ProposalPool).
-///   4. Choose one by one: the lowest mean − β · deviation + penalty for failing. β grows along
-///      what is proposed at once, from refining to exploring; a proposal on its own draws it. What
-///      was chosen, and what is still being evaluated, counts as known, so that proposals do not
-///      crowd in one place.
+///   1. Spread out the first generation: each candidate is the most distant of several random ones.
+///   2. I3, insight: fit a Gaussian process to ln time. Its kernel learns how much each parameter
+///      matters and models interactions of every order. A second model predicts failures.
+///   3. I1 and I2, breeding: collect valid, unseen neighbours, mutants and crossovers of the elite,
+///      random candidates, the runners-up of the last proposal, and the neighbours of the most
+///      promising of all these (ProposalPool).
+///   4. Choose one by one the lowest mean − β · deviation + penalty for failing. β grows within a
+///      generation, from refining to exploring; a single proposal draws it at random. Chosen
+///      candidates and those under evaluation count as known, so that proposals do not cluster.
 ///
-/// State is a function of the seed and the sequence of propose() and observe() calls.
-/// `space` must outlive the strategy.
+/// The state is a function of the seed and the sequence of propose() and observe() calls. `space`
+/// must outlive the strategy.
 [[nodiscard]] std::unique_ptr<Strategy> make_full(const CandidateSpace& space,
                                                   const StrategyOptions& options,
                                                   const FullSettings& settings);

@@ -11,11 +11,11 @@ namespace {
 /// Keeps variances away from zero in single precision.
 constexpr float kSmallestVariance = 1e-6F;
 
-/// Columns solved at a time: n of them stay in the second-level cache.
+/// Columns solved at a time; n of them fit the second-level cache.
 constexpr std::size_t kTile = 64;
 
-// One copy of a function for each width of vectors, chosen when the program starts. All of them
-// give the same bits, as nothing is summed across a vector and nothing is fused.
+// Compiles one copy of a function for each vector width and chooses one when the program starts.
+// All give the same bits, because nothing is summed across a vector and nothing is fused.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define EVO_FOR_EACH_VECTOR_WIDTH __attribute__((target_clones("avx512f", "avx2", "default")))
@@ -23,7 +23,7 @@ constexpr std::size_t kTile = 64;
 #define EVO_FOR_EACH_VECTOR_WIDTH
 #endif
 
-/// y += a x. Elementwise, so that vectorising it changes no bit.
+/// y += a x. Elementwise, so vectorising it does not change the result.
 inline void add_scaled(float a, const float* __restrict x, float* __restrict y, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) y[i] += a * x[i];
 }
@@ -43,15 +43,14 @@ EVO_FOR_EACH_VECTOR_WIDTH void factorise(float* u, float* y, std::size_t n) {
   }
 }
 
-/// A matrix of which a function works on `count` columns: the first row, and how far rows are
-/// apart.
+/// A matrix of which a function processes `count` columns: the first row, and the row stride.
 struct Columns {
   float* first;
   std::size_t stride;
   std::size_t count;
 };
 
-/// The columns become U⁻ᵀ times themselves; `mean` and `variance` of each take in what they add.
+/// Multiplies the columns by U⁻ᵀ in place and adds their contributions to `mean` and `variance`.
 EVO_FOR_EACH_VECTOR_WIDTH void whiten(const float* u, const float* whitened, std::size_t n,
                                       const Columns& columns, float* mean, float* variance) {
   for (std::size_t k = 0; k < n; ++k) {

@@ -35,8 +35,9 @@ class GaussianProcess {
   std::vector<float> whitened_;  ///< L⁻¹ targets
 };
 
-/// Mean and variance of a pool of candidates, updated as some of them are chosen to be evaluated: a
-/// choice is believed to give its mean (the kriging believer), so only variances shrink.
+/// Mean and variance of a pool of candidates, updated when some of them are chosen for evaluation.
+/// A chosen candidate is assumed to have its predicted mean (the kriging believer), so only
+/// variances shrink.
 class PoolPosterior {
  public:
   /// O(n² m) for m candidates.
@@ -52,7 +53,7 @@ class PoolPosterior {
   std::vector<std::uint16_t> pool_;
   std::vector<float> mean_;
   std::vector<float> variance_;
-  std::vector<float> solved_;  ///< L⁻¹ covariance, then one row per choice
+  std::vector<float> solved_;  ///< L⁻¹ covariance, followed by one row per choice
 };
 
 }  // namespace evo

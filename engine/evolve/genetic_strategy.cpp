@@ -9,12 +9,12 @@ namespace {
 
 constexpr std::size_t kPopulation = 20;
 constexpr std::size_t kTournament = 3;
-constexpr int kAttempts = 20;  ///< to breed a child that is new
+constexpr int kAttempts = 20;  ///< attempts to breed a new child
 
 /// 1. The population is the kPopulation fastest candidates seen; failures never enter it.
-/// 2. Two different parents win a tournament each.
-/// 3. Uniform crossover; then each parameter mutates with probability 1 / parameters.
-/// 4. An invalid child is repaired, one that was seen before is bred again.
+/// 2. Select two different parents by tournaments.
+/// 3. Apply uniform crossover; then mutate each parameter with probability 1 / parameters.
+/// 4. Repair an invalid child; breed again if the child was seen before.
 class GeneticStrategy final : public SearchBase {
  public:
   GeneticStrategy(const CandidateSpace& space, const StrategyOptions& options)
@@ -46,7 +46,7 @@ class GeneticStrategy final : public SearchBase {
   }
 
  private:
-  /// Index into the population, which is sorted: the smallest of several draws.
+  /// Index into the sorted population: the smallest of several draws.
   std::size_t tournament() {
     std::size_t winner = population_.size();
     for (std::size_t i = 0; i < kTournament; ++i) {

@@ -10,11 +10,12 @@
 namespace evo {
 namespace {
 
-constexpr std::size_t kFewestFailures = 2;  ///< before "only failed" is said
-constexpr std::size_t kFewestNear = 20;     ///< candidates, before importance among them is told
+/// failures of a value before it is reported as always failing
+constexpr std::size_t kFewestFailures = 2;
+constexpr std::size_t kFewestNear = 20;  ///< candidates required to report importance among them
 constexpr std::size_t kMostInteractions = 10;
 
-/// What ran, and ln of its time.
+/// A candidate that ran, with ln of its time.
 struct Runs {
   std::vector<Candidate> candidates;
   std::vector<double> log_times;
@@ -45,7 +46,7 @@ ValueTable count_values(const CandidateSpace& space, std::span<const Observation
   return table;
 }
 
-/// Mean of the products of what both differ from their means by.
+/// Covariance of both.
 double covariance_of(std::span<const double> a, std::span<const double> b) {
   const double a_center = mean(a);
   const double b_center = mean(b);
@@ -54,14 +55,14 @@ double covariance_of(std::span<const double> a, std::span<const double> b) {
   return sum / static_cast<double>(a.size());
 }
 
-/// How an additive model shares out the variance of ln time.
+/// The shares of the variance of ln time in an additive model.
 struct Shares {
   double explained = 0;
   std::vector<double> of_parameter;
 };
 
-/// A parameter's share is cov(effect of its values, ln time) / var(ln time): the shares add up to
-/// what the model explains, also where the values of several parameters came together.
+/// A parameter's share is cov(effect of its values, ln time) / var(ln time). The shares add up to
+/// the variance explained by the model, even if the values of several parameters are correlated.
 Shares shares_of(const CandidateSpace& space, const Runs& runs) {
   Shares shares{.of_parameter = std::vector<double>(space.parameter_count(), 0.0)};
   const double total = covariance_of(runs.log_times, runs.log_times);

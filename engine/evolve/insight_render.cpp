@@ -50,7 +50,7 @@ std::string effect_text(const ValueInsight& value) {
   return effect.pairs == 1 ? text : text + "; " + pairs_text(effect);
 }
 
-/// Why no effect of the value is known.
+/// Why the effect of the value is unknown.
 std::string no_effect_text(const ValueInsight& value) {
   if (value.failed_in_winner) {
     return fmt::format("in the winner it failed the {} gate", to_string(*value.failed_in_winner));
@@ -127,7 +127,7 @@ OrderedJson knob_json(const CandidateSpace& space, const KnobInsight& knob) {
   return json;
 }
 
-/// What the figures are, before the list of macros.
+/// Explains the figures before the list of macros.
 std::string head_text(const Insight& insight) {
   if (!insight.best) return {};
   std::string text = fmt::format("winner: {:.2f} us\n", insight.best_us);
@@ -138,7 +138,7 @@ std::string head_text(const Insight& insight) {
   text += insight.near_explained
               ? fmt::format("{:.0f} % among the {} within twice the winner's time\n",
                             100 * *insight.near_explained, insight.near_runs)
-              : fmt::format("only {} ran within twice the winner's time, too few to share it out\n",
+              : fmt::format("only {} ran within twice the winner's time, too few for this figure\n",
                             insight.near_runs);
   return text +
          fmt::format(
@@ -167,7 +167,9 @@ std::string insight_text(const CandidateSpace& space, const Insight& insight) {
   text += head_text(insight);
   for (const KnobInsight& knob : insight.knobs) text += knob_text(space, knob);
   if (!insight.interactions.empty()) {
-    text += "together, on top of both alone, in squares of four candidates near the winner\n";
+    text +=
+        "joint effects, in addition to both alone, from squares of four candidates near the "
+        "winner\n";
   }
   for (const InteractionInsight& square : insight.interactions) {
     text += fmt::format("  {} with {}: {:+.1f} % ({})\n",
@@ -175,7 +177,7 @@ std::string insight_text(const CandidateSpace& space, const Insight& insight) {
                         setting(space, square.parameter[1], square.value[1]),
                         log_percent(square.beyond.middle), counted(square.beyond.pairs, "square"));
   }
-  if (!insight.only_failed.empty()) text += "values that only ever failed\n";
+  if (!insight.only_failed.empty()) text += "values that always failed\n";
   for (const ValueInsight& value : insight.only_failed) {
     text +=
         "  " + setting(space, value.parameter, value.value) + ": " + failures_text(value) + "\n";

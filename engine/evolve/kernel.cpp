@@ -8,7 +8,7 @@
 namespace evo {
 namespace {
 
-/// The kernel of two values depends on their distance only: entry m − 1 + j − i is that of i and j.
+/// The kernel of two values depends only on their distance: entry m − 1 + j − i is that of i and j.
 std::vector<float> make_table(const KernelDimension& dimension, const KernelShape& shape) {
   const std::size_t m = dimension.values;
   std::vector<float> table(2 * m - 1);

@@ -10,32 +10,33 @@
 
 namespace evo {
 
-/// A parameter the model looks at.
+/// A parameter used by the model.
 struct KernelDimension {
   std::size_t values = 2;
   bool ordered = true;
 };
 
-/// What the kernel assumes of one parameter.
+/// The kernel's hyperparameters for one parameter.
 struct KernelShape {
-  double relevance = 0.6;  ///< 0 … 1: how much of the variation needs this parameter
-  double length = 0.5;     ///< of an ordered parameter, as a share of its range
+  /// relevance, 0 … 1: the share of the variation that depends on this parameter
+  double relevance = 0.6;
+  double length = 0.5;  ///< for an ordered parameter, as a share of its range
 };
 
 /// A covariance function of candidates: the product over the parameters of
-/// (1 − r) + r·exp(−|i − j| / ((m − 1)·length)) for ordered ones and of 1 − r for other names that
-/// differ. Expanding the product gives every interaction of every order, with weights that fall
-/// with the order. All of it sits in one table for each parameter.
+/// (1 − r) + r·exp(−|i − j| / ((m − 1)·length)) for ordered ones and of 1 − r for unordered values
+/// that differ. The product contains interactions of every order, with weights that decrease with
+/// the order. One table per parameter holds all factors.
 class Kernel {
  public:
   Kernel(std::vector<KernelDimension> dimensions, std::vector<KernelShape> shapes);
 
   [[nodiscard]] const std::vector<KernelDimension>& dimensions() const { return dimensions_; }
   [[nodiscard]] const std::vector<KernelShape>& shapes() const { return shapes_; }
-  /// Replaces what is assumed of one dimension.
+  /// Replaces the hyperparameters of one dimension.
   void set_shape(std::size_t dimension, KernelShape shape);
 
-  /// Covariances of `point` with each of `points` (all encoded, see Encoding), 1 for itself.
+  /// Covariances of `point` with each of `points` (all encoded, see Encoding); 1 with itself.
   void row(std::span<const std::uint16_t> point, std::span<const std::uint16_t> points,
            std::span<float> result) const;
 
@@ -45,7 +46,7 @@ class Kernel {
   std::vector<std::vector<float>> tables_;  ///< by distance, see make_table()
 };
 
-/// Leaves out parameters with a single value.
+/// Skips parameters with a single value.
 class Encoding {
  public:
   explicit Encoding(const CandidateSpace& space);

@@ -9,19 +9,19 @@
 namespace evo {
 namespace {
 
-constexpr double kOddsStep = 1.0;  ///< of the log-odds of a relevance
+constexpr double kOddsStep = 1.0;  ///< step in the log-odds of a relevance
 constexpr double kMostOdds = 4.0;  ///< relevances stay in 0.018 … 0.982
 constexpr double kLengthFactor = 1.8;
 constexpr double kNoiseFactor = 2.0;
 constexpr double kLeastNoise = 1e-3;
 constexpr double kMostNoise = 0.3;
-constexpr int kSteps = 2;  ///< in one direction, within one round
+constexpr int kSteps = 2;  ///< steps in one direction within one round
 
 double log_odds(double share) { return portable_log(share / (1 - share)); }
 
 double squared_deviation(double value, double spread) { return value * value / (spread * spread); }
 
-/// Tries changes of one fitted kernel and keeps those that help.
+/// Tries changes of one fitted kernel and keeps improvements.
 class Ascent {
  public:
   Ascent(FittedKernel start, const KernelPrior& prior, std::span<const std::uint16_t> points,
@@ -64,7 +64,7 @@ class Ascent {
   [[nodiscard]] FittedKernel result() && { return std::move(fitted_); }
 
  private:
-  /// `step(direction)` says whether it helped; when it did, the other direction is not tried.
+  /// `step(direction)` returns whether it improved the fit; if so, the other direction is skipped.
   template <typename Step>
   void climb(Step step) {
     for (const int direction : {-1, +1}) {
@@ -89,7 +89,7 @@ class Ascent {
     return true;
   }
 
-  /// ln of the posterior density up to a constant.
+  /// ln of the posterior density, up to a constant.
   [[nodiscard]] double density() const {
     double penalty =
         squared_deviation(portable_log(fitted_.noise / prior_.noise), prior_.noise_spread);

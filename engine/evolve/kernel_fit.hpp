@@ -9,14 +9,14 @@
 
 namespace evo {
 
-/// What is assumed of a kernel before any observation, and how hard it is to change.
+/// The prior of a kernel's hyperparameters.
 struct KernelPrior {
   KernelShape shape = {.relevance = 0.6, .length = 1.0};
-  double noise = 0.01;            ///< variance, of targets with variance 1
-  double relevance_spread = 1.5;  ///< standard deviations: of the log-odds of a relevance,
-  double length_spread = 1.0;     ///<   of ln length,
-  double noise_spread = 1.0;      ///<   of ln noise
-  std::size_t max_points = 96;    ///< a fit looks at no more observations
+  double noise = 0.01;            ///< variance, for targets with variance 1
+  double relevance_spread = 1.5;  ///< standard deviation of the log-odds of a relevance
+  double length_spread = 1.0;     ///< standard deviation of ln length
+  double noise_spread = 1.0;      ///< standard deviation of ln noise
+  std::size_t max_points = 96;    ///< limit of observations in a fit
 };
 
 /// A kernel and the variance of the noise.
@@ -30,9 +30,8 @@ struct FittedKernel {
                                         const KernelPrior& prior);
 
 /// One round of coordinate ascent of the posterior density from `start`: each relevance, each
-/// length and the noise take a step up or down when that explains the targets better. Repeated as
-/// observations come in, it follows them at a small price. `points`: encoded; `targets`: one for
-/// each.
+/// length and the noise take a step up or down if that explains the targets better. Repeated rounds
+/// follow new observations at low cost. `points`: encoded; `targets`: one for each.
 [[nodiscard]] FittedKernel improved_kernel(FittedKernel start, const KernelPrior& prior,
                                            std::span<const std::uint16_t> points,
                                            std::span<const float> targets);

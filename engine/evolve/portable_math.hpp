@@ -2,9 +2,9 @@
 
 namespace evo {
 
-/// Exponential and natural logarithm made of IEEE additions, multiplications and divisions only, so
-/// that every machine gives the same bits (mathematical libraries differ in the last one, and a
-/// search must not branch on that). Relative error below 1e-12.
+/// Exponential and natural logarithm computed with IEEE additions, multiplications and divisions
+/// only, so that every machine gives the same bits. (Mathematical libraries differ in the last bit,
+/// and a search must not depend on that.) Relative error below 1e-12.
 [[nodiscard]] double portable_exp(double x);
 
 /// `x` > 0.

@@ -20,7 +20,7 @@ namespace evo {
 namespace {
 
 constexpr std::size_t kLongestLine = std::size_t{64} << 20;
-/// The time that a program has to end by itself, after its input has ended.
+/// The time that a program has to exit after its input has ended.
 constexpr std::chrono::milliseconds kGrace(1000);
 
 std::string ending_text(int status) {
@@ -67,7 +67,7 @@ ProgramPipe::~ProgramPipe() {
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
-  kill(-child_, SIGKILL);  // what the shell left behind
+  kill(-child_, SIGKILL);  // processes left behind by the shell
 }
 
 void ProgramPipe::fail(const std::string& problem) const {
@@ -75,7 +75,7 @@ void ProgramPipe::fail(const std::string& problem) const {
 }
 
 void ProgramPipe::fail_ended() {
-  // The other end is closed: its process ends, or has closed its output and goes on.
+  // The other end is closed: the process has ended, or has closed its output and continues.
   int status = 0;
   const auto end = std::chrono::steady_clock::now() + kGrace;
   while (waitpid(child_, &status, WNOHANG) == 0) {
@@ -107,7 +107,7 @@ void ProgramPipe::send(const std::string& line, std::chrono::milliseconds limit)
     if (count > 0) {
       sent += static_cast<std::size_t>(count);
     } else if (errno != EINTR && errno != EAGAIN) {
-      return;  // receive() reads what it said before it went, or sees its end
+      return;  // receive() then reads its last output, or sees the end
     }
   }
 }

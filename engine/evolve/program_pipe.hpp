@@ -7,25 +7,25 @@
 
 namespace evo {
 
-/// A program that is spoken to in lines, by its standard input and output. Its standard error is
-/// this process's. It runs in a process group of its own and ends with this object.
+/// A program that exchanges lines by its standard input and output. It shares this process's
+/// standard error. It runs in its own process group and ends with this object.
 class ProgramPipe {
  public:
-  /// Starts `command` by the shell. Throws InputError when it cannot be started.
+  /// Starts `command` in the shell. Throws InputError if it cannot be started.
   explicit ProgramPipe(std::string command);
   ~ProgramPipe();
   ProgramPipe(const ProgramPipe&) = delete;
   ProgramPipe& operator=(const ProgramPipe&) = delete;
 
-  /// Throws InputError, naming the command, when the program has ended, or has not taken the line
-  /// within `limit`.
+  /// Sends a line. Throws InputError naming the command if the program has ended, or has not read
+  /// the line within `limit`.
   void send(const std::string& line, std::chrono::milliseconds limit);
 
-  /// The next line without its end. Throws InputError when the program has ended, has said nothing
-  /// within `limit`, or writes a line of more than 64 MiB.
+  /// The next line without its line end. Throws InputError if the program has ended, has written
+  /// nothing within `limit`, or writes a line of more than 64 MiB.
   [[nodiscard]] std::string receive(std::chrono::milliseconds limit);
 
-  /// Throws InputError: the command, and what is wrong with it.
+  /// Throws InputError with the command and its fault.
   [[noreturn]] void fail(const std::string& problem) const;
 
  private:

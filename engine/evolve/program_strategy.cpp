@@ -11,10 +11,10 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// Answers in a row without a proposal that is new and valid.
+/// Successive answers without a proposal that is new and valid.
 constexpr int kMostIdleAnswers = 100;
 
-/// A value as a file has it: 64, 0.5, true or "xor".
+/// A value as in the space file: 64, 0.5, true or "xor".
 OrderedJson typed_value(const std::string& text) {
   OrderedJson value = OrderedJson::parse(text, nullptr, false);
   return value.is_number() || value.is_boolean() ? value : OrderedJson(text);
@@ -52,12 +52,12 @@ OrderedJson space_json(const CandidateSpace& space, const StrategyOptions& optio
           {"is_exact", count.exact},         {"parameters", parameters}};
 }
 
-/// Throws InputError, by `program`, unless every macro has one of its values.
+/// Throws InputError, through `program`, unless every macro has one of its values.
 Candidate candidate_of(const CandidateSpace& space, const OrderedJson& config,
                        const ProgramPipe& program) {
   if (!config.is_object()) {
     program.fail("proposals: " + shortened(config.dump()) +
-                 ": allowed is an object with a value for each macro");
+                 ": allowed: an object with a value for each macro");
   }
   Candidate candidate;
   for (std::size_t p = 0; p < space.parameter_count(); ++p) {
@@ -73,18 +73,19 @@ Candidate candidate_of(const CandidateSpace& space, const OrderedJson& config,
     candidate.choice.push_back(*index);
   }
   if (config.size() != space.parameter_count()) {
-    program.fail("proposals: " + shortened(config.dump()) + " has a macro that the space lacks");
+    program.fail("proposals: " + shortened(config.dump()) +
+                 " has a macro that the space does not have");
   }
   return candidate;
 }
 
-/// The list of an answer. Throws InputError, by `program`.
+/// The list in an answer. Throws InputError, through `program`.
 OrderedJson proposals_of(const std::string& line, const ProgramPipe& program) {
   const OrderedJson answer = OrderedJson::parse(line, nullptr, false);
   if (!answer.is_object() || answer.size() != 1 || !answer.contains("proposals") ||
       !answer["proposals"].is_array()) {
     program.fail("it answered " + shortened(printable(line)) +
-                 "; allowed is {\"proposals\": [{\"MACRO\": value, …}, …]}");
+                 "; allowed: {\"proposals\": [{\"MACRO\": value, …}, …]}");
   }
   return answer["proposals"];
 }
@@ -115,7 +116,7 @@ std::vector<Candidate> ProgramStrategy::propose(std::size_t count) {
   for (int idle = 0; proposals.size() < count && seen_.next_unseen(); ++idle) {
     ProgramPipe& asked = program();
     if (idle == kMostIdleAnswers) {
-      asked.fail("it proposed nothing that is new and valid in " + std::to_string(idle) +
+      asked.fail("it proposed no new and valid configuration in " + std::to_string(idle) +
                  " answers, the last one " + shortened(refused.dump()));
     }
     OrderedJson question = {{"propose", count - proposals.size()}};
@@ -123,7 +124,7 @@ std::vector<Candidate> ProgramStrategy::propose(std::size_t count) {
     refused = OrderedJson::array();
     asked.send(question.dump(), limit_);
     const OrderedJson answer = proposals_of(asked.receive(limit_), asked);
-    if (answer.empty()) break;  // it has no more
+    if (answer.empty()) break;  // the program has no more proposals
     if (answer.size() > count - proposals.size()) {
       asked.fail("it proposed " + std::to_string(answer.size()) + " configurations, asked for " +
                  std::to_string(count - proposals.size()));

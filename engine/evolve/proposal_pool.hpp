@@ -11,26 +11,27 @@
 
 namespace evo {
 
-/// How many candidates each operator contributes (attempts that are invalid or seen are lost).
+/// How many candidates each operator contributes (invalid or seen attempts are dropped).
 struct PoolSettings {
-  std::size_t neighbours = 80;  ///< single changes of each parent; random ones where there are more
+  /// single changes of each parent; a random selection if there are more
+  std::size_t neighbours = 80;
   std::size_t mutants = 120;    ///< two or three random changes of a parent
-  std::size_t crossovers = 50;  ///< of two parents, half of them with one more change
+  std::size_t crossovers = 50;  ///< crossovers of two parents, half of them with one more change
   std::size_t randoms = 150;
-  std::size_t kept = 60;     ///< of all these, the most promising stay …
-  std::size_t climbers = 3;  ///< … and the neighbours of so many of them join; 0: one round only
+  std::size_t kept = 60;     ///< the most promising of all these stay …
+  std::size_t climbers = 3;  ///< … and the neighbours of this many of them join; 0: only one round
 };
 
-/// Candidates to choose a generation from: valid, unseen, distinct.
+/// The candidates from which a generation is chosen: valid, unseen, distinct.
 class ProposalPool {
  public:
   ProposalPool(const CandidateSpace& space, const Encoding& encoding, SeenSet& seen)
       : space_(&space), encoding_(&encoding), seen_(&seen) {}
 
-  /// Those that are valid, unseen and not in it yet.
+  /// Adds those that are valid, unseen and not in it yet.
   void add(std::span<const Candidate> candidates);
 
-  /// The operators on `parents` (not empty), best first.
+  /// Applies the operators to `parents` (not empty), best first.
   void breed(std::span<const Candidate> parents, const PoolSettings& settings, Random& random);
 
   /// Keeps the `settings.kept` first of `order` (indices into candidates()) and adds the neighbours
@@ -38,7 +39,7 @@ class ProposalPool {
   void climb(std::span<const std::size_t> order, const PoolSettings& settings, Random& random);
 
   [[nodiscard]] const std::vector<Candidate>& candidates() const { return candidates_; }
-  /// All of them, encoded.
+  /// All candidates, encoded.
   [[nodiscard]] std::vector<std::uint16_t> encoded() const;
 
  private:

@@ -11,24 +11,24 @@
 
 namespace evo {
 
-/// What was proposed or observed: nothing is ever evaluated twice.
+/// Candidates that were proposed or observed. None is evaluated twice.
 class SeenSet {
  public:
-  /// `space` must outlive this.
+  /// `space` must outlive this object.
   explicit SeenSet(const CandidateSpace& space) : space_(&space) {}
 
   [[nodiscard]] bool contains(const Candidate& candidate) const {
     return seen_.contains(candidate);
   }
-  /// False when it was there already.
+  /// Adds a candidate. False if it was present already.
   bool add(const Candidate& candidate) { return seen_.insert(candidate).second; }
   [[nodiscard]] std::size_t size() const { return seen_.size(); }
 
   /// A valid candidate that is not in the set, uniformly random (in rank order once nearly all are
-  /// seen); nothing when all are. Does not add it.
+  /// seen); nullopt if all are seen. Does not add it.
   [[nodiscard]] std::optional<Candidate> random_unseen(Random& random);
 
-  /// The unseen valid candidate of lowest rank; nothing when all are seen. Does not add it.
+  /// The unseen valid candidate of lowest rank; nullopt if all are seen. Does not add it.
   [[nodiscard]] std::optional<Candidate> next_unseen();
 
  private:

@@ -8,21 +8,21 @@
 
 namespace evo {
 
-/// A generator, and the memory of what was proposed: what every strategy needs.
+/// The random generator and the set of proposed candidates, which every strategy needs.
 class SearchBase : public Strategy {
  public:
   SearchBase(const CandidateSpace& space, const StrategyOptions& options)
       : space_(space), options_(options), random_(options.seed), seen_(space) {}
 
  protected:
-  /// Appends a valid candidate that is new. False when it is neither.
+  /// Appends the candidate if it is valid and new; otherwise returns false.
   bool take(const Candidate& candidate, std::vector<Candidate>& proposals);
 
-  /// Random new candidates up to `count`, or until the space holds no more.
+  /// Fills up to `count` with random new candidates, or fewer if the space has no more.
   void fill(std::vector<Candidate>& proposals, std::size_t count);
 
-  /// A random other value for one parameter; of an ordered one, every second time the next or the
-  /// previous. The parameter must have at least two values.
+  /// A random other value for one parameter; for an ordered one, half of the time the next or the
+  /// previous value. The parameter must have at least two values.
   [[nodiscard]] std::uint16_t other_value(std::size_t parameter, std::uint16_t value);
 
   /// The parameters with at least two values.

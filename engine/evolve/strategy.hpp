@@ -14,26 +14,26 @@
 
 namespace evo {
 
-/// What one paid-for evaluation taught.
+/// The result of one evaluation.
 struct Observation {
   Candidate candidate;
-  std::optional<double> time_us = {};  ///< p50; nothing when a gate stopped it
-  std::optional<Gate> failed_at = {};  ///< set exactly when time_us is not
+  std::optional<double> time_us = {};  ///< p50; nullopt if a gate rejected it
+  std::optional<Gate> failed_at = {};  ///< set exactly if time_us is not
 };
 
-/// Decides what to evaluate next. Deterministic: the state is a function of the space, the options
-/// and the sequence of propose() and observe() calls, on every machine. To resume a run, make the
-/// strategy again and repeat these calls with the recorded results; it then goes on as it would
-/// have.
+/// Decides which candidates to evaluate next. Deterministic on every machine: the state is a
+/// function of the space, the options and the sequence of propose() and observe() calls. To resume
+/// a run, create the strategy again and repeat these calls with the recorded results; it then
+/// continues as if uninterrupted.
 class Strategy {
  public:
   virtual ~Strategy() = default;
 
-  /// At most `count` valid candidates, distinct, and none that was proposed or observed before;
-  /// fewer only when the space holds no more.
+  /// At most `count` valid candidates, distinct, and none that was proposed or observed before.
+  /// Fewer only if the space has no more.
   virtual std::vector<Candidate> propose(std::size_t count) = 0;
 
-  /// Results, in the order of the proposals. Milestones that were not proposed may be among them.
+  /// Results in the order of the proposals. They may include milestones that were not proposed.
   virtual void observe(std::span<const Observation> observations) = 0;
 };
 
@@ -42,15 +42,14 @@ struct StrategyOptions {
   std::uint64_t seed = 1;
 };
 
-/// The names make_strategy knows, the default ("full") first.
+/// The names that make_strategy accepts, the default ("full") first.
 [[nodiscard]] std::span<const std::string_view> strategy_names();
 
-/// Whether what it proposes depends on results.
+/// Whether its proposals depend on results.
 [[nodiscard]] bool strategy_learns(std::string_view name);
 
-/// "program: COMMAND" is a strategy of the user's, see ProgramStrategy. Throws InputError for an
-/// unknown name, listing the known ones. `space` must outlive the
-/// strategy.
+/// "program: COMMAND" is a user's program, see ProgramStrategy. Throws InputError listing the known
+/// names for an unknown one. `space` must outlive the strategy.
 [[nodiscard]] std::unique_ptr<Strategy> make_strategy(std::string_view name,
                                                       const CandidateSpace& space,
                                                       const StrategyOptions& options);

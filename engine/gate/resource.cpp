@@ -94,8 +94,10 @@ std::optional<Rejection> resource_gate(const std::vector<CompiledEntry>& entries
 std::optional<Rejection> resource_gate(const Resources& resources, const LaunchConfig& launch,
                                        const ResourcePolicy& policy, const DeviceInfo& device) {
   constexpr std::int64_t kRegistersPerCta = 65536;  // register file of one SM, sm_70 and later
-  constexpr std::int64_t kRegisterUnit = 8;         // allocated per thread in steps of 8,
-  constexpr std::int64_t kThreadUnit = 128;         // for warps in fours, one a sub-core
+  // registers are allocated per thread in steps of 8,
+  constexpr std::int64_t kRegisterUnit = 8;
+  // and for four warps at a time, one on each sub-core
+  constexpr std::int64_t kThreadUnit = 128;
   const std::int64_t shared =
       std::int64_t{resources.static_shared_bytes} + launch.dynamic_shared_bytes;
   const auto threads = static_cast<std::int64_t>(launch.threads());
@@ -116,7 +118,8 @@ std::optional<Rejection> resource_gate(const Resources& resources, const LaunchC
     append(device_limits,
            over("registers of a CTA", registers, kRegistersPerCta, "register file of an SM"));
   }
-  // From .maxntid: registers were allotted for as many, and the driver starts no more.
+  // From .maxntid: registers were allocated for this number of threads, and the driver starts no
+  // more.
   if (resources.max_threads > 0 && threads > resources.max_threads) {
     append(device_limits,
            over("threads", threads, resources.max_threads, "the kernel's __launch_bounds__"));

@@ -13,7 +13,7 @@
 
 namespace evo {
 
-/// A limit of a space's policy that a kernel breaks.
+/// A limit of a space's policy that a kernel exceeds.
 struct PolicyMiss {
   std::string what;  ///< "registers", "shared bytes" or "spill bytes"
   std::int64_t value = 0;
@@ -21,36 +21,36 @@ struct PolicyMiss {
 
   /// "registers 122 > 120".
   [[nodiscard]] std::string text() const;
-  /// How far above: value / limit, or 1 + value where nothing is allowed.
+  /// The excess: value / limit, or 1 + value if the limit is 0.
   [[nodiscard]] double excess() const;
 };
 
-/// Every limit of the policy that the kernel breaks. `shared_bytes`: static and dynamic.
+/// Every limit of the policy that the kernel exceeds. `shared_bytes`: static and dynamic.
 [[nodiscard]] std::vector<PolicyMiss> policy_misses(const Resources& resources,
                                                     std::int64_t shared_bytes,
                                                     const ResourcePolicy& policy);
 
-/// The same over the steps of a launch, of each limit where it is broken most. `entries`: those
-/// that the steps name.
+/// The same over the steps of a launch, with the largest excess of each limit. `entries`: the
+/// entries that the steps use.
 [[nodiscard]] std::vector<PolicyMiss> policy_misses(const std::vector<CompiledEntry>& entries,
                                                     const LaunchPlan& plan,
                                                     const ResourcePolicy& policy);
 
-/// Static and dynamic shared memory of a CTA, of the step that has most.
+/// Static and dynamic shared memory per CTA of the step that uses most.
 [[nodiscard]] std::int64_t largest_shared_bytes(const std::vector<CompiledEntry>& entries,
                                                 const LaunchPlan& plan);
 
-/// The resource gate of all steps: reasons name their step where there are several. Where the
-/// device cannot run a step, what the policy forbids is not said. `names`: of the entries in C++.
+/// The resource gate of all steps. If there are several, reasons name the step. If the device
+/// cannot run a step, violations of the policy are not reported. `names`: C++ names of the entries.
 [[nodiscard]] std::optional<Rejection> resource_gate(const std::vector<CompiledEntry>& entries,
                                                      const std::vector<std::string>& names,
                                                      const LaunchPlan& plan,
                                                      const ResourcePolicy& policy,
                                                      const DeviceInfo& device);
 
-/// The resource gate of one kernel: what the launch asks for against the kernel's own bound on the
-/// threads of a CTA, the device and the policy. A kernel the device could run is rejected with
-/// `policy_only` set. Nothing when it passes.
+/// The resource gate of one kernel: compares the launch with the kernel's own thread bound, the
+/// device and the policy. If the device could run a rejected kernel, `policy_only` is set. Nullopt
+/// if the kernel passes.
 [[nodiscard]] std::optional<Rejection> resource_gate(const Resources& resources,
                                                      const LaunchConfig& launch,
                                                      const ResourcePolicy& policy,

@@ -13,9 +13,9 @@
 namespace evo {
 namespace {
 
-constexpr int kDeepest = 16;  ///< macros within macros
+constexpr int kDeepest = 16;  ///< limit of nested macro expansions
 
-/// Of the compiler or its headers: not known here.
+/// Macros of the compiler or its headers, whose values are unknown here.
 bool is_foreign(const std::string& name) {
   return name.starts_with("_") || name.starts_with("CUDA") || name.starts_with("CUB_");
 }
@@ -43,7 +43,7 @@ class Preprocessor {
   struct Branch {
     Answer now = Answer::kUnknown;
     Answer before = Answer::kNo;  ///< whether an earlier branch was taken
-    bool is_last = false;         ///< this one is taken unless an earlier one was
+    bool is_last = false;         ///< this branch is taken unless an earlier one was
   };
 
   static void blank(std::string& text, std::size_t begin, std::size_t end) {
@@ -74,7 +74,7 @@ class Preprocessor {
     }
   }
 
-  /// #else is taken when no branch before it was.
+  /// #else is taken if no earlier branch was.
   void next(Branch& branch, const Directive& directive) {
     if (branch.is_last) branch.before = Answer::kYes;
     if (branch.before != Answer::kYes && branch.now != Answer::kNo) branch.before = branch.now;
@@ -88,7 +88,8 @@ class Preprocessor {
   }
 
   void define(const MacroDefinition& macro) {
-    // The command line's values come first: #define stands inside #ifndef.
+    // Values from the command line take precedence, because a #define usually stands inside
+    // #ifndef.
     if (given_.contains(macro.name)) return;
     macros_[macro.name] = macro.is_function ? std::nullopt : std::optional(macro.replacement);
   }
@@ -118,7 +119,7 @@ class Preprocessor {
     }
   }
 
-  /// The condition with values in place of names; false when there is no telling.
+  /// Appends the condition to `text` with values inserted for names; false if a value is unknown.
   bool replace(const std::string& condition, int depth, std::string& text) const {
     const std::vector<std::string> words = cpp_words(condition);
     if (depth == kDeepest) return false;
@@ -142,14 +143,14 @@ class Preprocessor {
         }
         text += ")";
       } else {
-        text += word;  // signs of two characters come as two words
+        text += word;  // two-character operators arrive as two words
       }
     }
     return true;
   }
 
   const MacroTexts& given_;
-  std::map<std::string, std::optional<std::string>> macros_;  ///< nothing: like a function
+  std::map<std::string, std::optional<std::string>> macros_;  ///< nullopt: a function-like macro
   std::vector<Branch> branches_;
 };
 

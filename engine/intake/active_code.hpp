@@ -5,8 +5,8 @@
 
 namespace evo {
 
-/// `source` with blanks in place of what #if leaves out when the compiler gets `macros`. Where a
-/// condition cannot be told, as that of a macro of the compiler, all of its branches stay.
+/// `source` with spaces in place of code that #if excludes for `macros`. If a condition cannot be
+/// evaluated, for example because it names a macro of the compiler, all of its branches stay.
 [[nodiscard]] KernelSource active_code(KernelSource source, const MacroTexts& macros);
 
 }  // namespace evo

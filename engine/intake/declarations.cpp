@@ -12,7 +12,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// "const float *": a blank between words.
+/// "const float *": words joined by spaces.
 std::string joined(const Words& words) {
   std::string text;
   for (const std::string& word : words) {
@@ -56,7 +56,7 @@ class Scanner {
     return at_ + ahead < words_.size() ? std::string_view(words_[at_ + ahead]) : "";
   }
 
-  /// From an opening bracket to behind the closing one.
+  /// Moves from an opening bracket past the closing one.
   Words skip_brackets(std::string_view open, std::string_view close) {
     Words inside;
     int depth = 0;
@@ -90,7 +90,7 @@ class Scanner {
     return text.append(name);
   }
 
-  /// Behind `__global__`: attributes, `void`, the name, the parameters.
+  /// After `__global__`: attributes, `void`, the name, the parameters.
   void take_kernel() {
     ++at_;
     std::string name;
@@ -109,7 +109,7 @@ class Scanner {
     const std::size_t begin = at_;
     const Words inside = skip_brackets("(", ")");
     if (std::find(inside.begin(), inside.end(), "__global__") != inside.end()) {
-      // By #if the kernel begins in two ways that share their parameters.
+      // #if may give the kernel two beginnings that share the parameters.
       at_ = begin;
       while (words_[at_] != "__global__") ++at_;
       return;
@@ -120,7 +120,8 @@ class Scanner {
     if (same == found_.kernels.end()) {
       found_.kernels.push_back(std::move(kernel));
     } else if (peek(0) == "{") {
-      *same = std::move(kernel);  // a definition names what a declaration may leave unnamed
+      // a definition names parameters that a declaration may leave unnamed
+      *same = std::move(kernel);
     }
   }
 
@@ -213,7 +214,7 @@ class Scanner {
     }
     Words type;
     std::size_t at = 0;
-    // The type goes on while another name, or its pointer sign, follows.
+    // The type continues as long as another name or its pointer sign follows.
     while (at + 1 < words.size() && words[at + 1] != "[" && words[at + 1] != "=" &&
            words[at + 1] != "," && words[at + 1] != "{") {
       if (words[at] != "static" && words[at] != "const" && words[at] != "extern") {
@@ -248,7 +249,8 @@ class Scanner {
   Declarations& found_;
   std::size_t at_ = 0;
   bool is_template_ = false;
-  std::vector<std::string> scopes_;  ///< names of open braces; empty where they are no namespace
+  /// names of open braces; empty for braces that are no namespace
+  std::vector<std::string> scopes_;
 };
 
 }  // namespace

@@ -8,34 +8,34 @@
 
 namespace evo {
 
-/// A parameter as the source declares it, `__restrict__` and the like left out.
+/// A parameter as declared, without `__restrict__` and the like.
 struct DeclaredParameter {
   std::string type;  ///< "const float *"
-  std::string name;  ///< empty when it has none
+  std::string name;  ///< empty if unnamed
 };
 
 /// A `__global__` function.
 struct DeclaredKernel {
-  std::string name;  ///< from file scope: "ns::kernel"
+  std::string name;  ///< fully qualified: "ns::kernel"
   bool is_template = false;
   std::vector<DeclaredParameter> parameters;
 };
 
 /// A `__constant__` variable.
 struct DeclaredConstant {
-  std::string name;    ///< from file scope
-  std::string type;    ///< of an element
-  std::string extent;  ///< "33*33", "(2)*(3)" of [2][3]; "1" of a single value
+  std::string name;    ///< fully qualified
+  std::string type;    ///< type of an element
+  std::string extent;  ///< "33*33", or "(2)*(3)" for [2][3]; "1" for a single value
 };
 
 struct Declarations {
-  std::vector<DeclaredKernel> kernels;  ///< each name once
+  std::vector<DeclaredKernel> kernels;  ///< without repetition
   std::vector<DeclaredConstant> constants;
   std::set<std::string> enumerations;  ///< without namespaces
 };
 
-/// What the texts of `source` declare, whatever #if leaves out included. Reads words and brackets,
-/// not C++: what macros make is not found.
+/// Declarations in the texts of `source`, including code that #if excludes. It looks at words and
+/// brackets and does not parse C++, so declarations made by macros are not found.
 [[nodiscard]] Declarations declarations_of(const KernelSource& source);
 
 }  // namespace evo

@@ -12,33 +12,33 @@
 
 namespace evo {
 
-/// A value that is not known: "TODO: what". Such strings are what core/unfinished.hpp looks for.
+/// An unknown value: "TODO: what". core/unfinished.hpp searches for such strings.
 [[nodiscard]] std::string todo(const std::string& what);
 [[nodiscard]] bool is_todo(const std::string& text);
 
-/// Draft::flops where nobody said how many.
+/// Value of Draft::flops if it was not specified.
 inline constexpr std::string_view kUnknownFlops = "1";
 
-/// DraftArgument::use of a parameter that no instruction reads.
+/// Value of DraftArgument::use for a parameter that no instruction reads.
 inline constexpr std::string_view kNeverUsed = "never used";
 
-/// An argument of the problem to be written.
+/// An argument of the drafted problem.
 struct DraftArgument {
   enum class Kind { kIn, kOut, kInOut, kScalar, kConstant, kTexture, kWorkspace };
 
   std::string name;
   Kind kind = Kind::kIn;
-  std::string type;           ///< in C++
-  std::string dtype;          ///< "f32", or what is to be written
-  int lanes = 1;              ///< elements of `dtype` in one of `type`: 4 in a float4
-  std::uint64_t bytes = 0;    ///< of the parameter, or of a whole constant
-  std::string use;            ///< for people: "loaded", "stored", "never used"
-  std::string extent;         ///< of buffers and constants: an expression, or what is to be written
-  std::string value;          ///< of a scalar, likewise
-  Json generator = {};        ///< of what is read; a string: what is to be written
-  int dimensions = 0;         ///< of a texture
+  std::string type;           ///< C++ type
+  std::string dtype;          ///< "f32", or a TODO
+  int lanes = 1;              ///< number of `dtype` elements in one `type`: 4 for float4
+  std::uint64_t bytes = 0;    ///< size of the parameter, or of the whole constant
+  std::string use;            ///< for users: "loaded", "stored", "never used"
+  std::string extent;         ///< for buffers and constants: an expression or a TODO
+  std::string value;          ///< for a scalar: an expression or a TODO
+  Json generator = {};        ///< for inputs; a string is a TODO
+  int dimensions = 0;         ///< for a texture
   std::string given_as = {};  ///< its name in the T1 file
-  bool is_compared = true;    ///< of an output: false for scratch memory
+  bool is_compared = true;    ///< for an output: false for scratch memory
 
   [[nodiscard]] bool is_read() const {
     return kind == Kind::kIn || kind == Kind::kInOut || kind == Kind::kConstant ||
@@ -47,81 +47,81 @@ struct DraftArgument {
   [[nodiscard]] bool is_written() const { return kind == Kind::kOut || kind == Kind::kInOut; }
 };
 
-/// A macro of the space to be written; no values: they are to be written.
+/// A macro of the drafted space; without values, it gets a TODO.
 struct DraftParameter {
   std::string macro;
   std::vector<Json> values = {};
   Json default_value = {};
-  bool is_read = true;  ///< by the source; else only the launch can depend on it
+  bool is_read = true;  ///< used by the source; otherwise only the launch can depend on it
 };
 
-/// A shape beside the one that is timed, with the values of its variables in their order.
+/// An additional shape, with the values of its variables in order.
 struct DraftShape {
   std::string name;
   std::vector<std::string> values;
 };
 
-/// Where what is expected comes from.
+/// Source of the expected outputs.
 struct DraftReference {
   enum class Kind { kProgram, kDefaults, kKernel };
 
   Kind kind = Kind::kProgram;
-  std::string entry = {};  ///< of kKernel, and how to launch it
+  std::string entry = {};  ///< for kKernel, with its launch
   std::vector<std::string> grid = {};
   std::vector<std::string> block = {};
   std::string dynamic_shared_bytes = {};  ///< empty: none
 };
 
-/// A kernel that runs behind the draft's own.
+/// A kernel that runs after the draft's own.
 struct DraftStep {
   std::string entry;
-  std::vector<std::string> arguments;  ///< names of the draft's, in the kernel's order
+  std::vector<std::string> arguments;  ///< the draft's argument names, in the kernel's order
   std::vector<std::string> grid = {};
   std::vector<std::string> block = {};
   std::string dynamic_shared_bytes = {};
 };
 
-/// The files to be written, before they are text.
+/// The content of the files to write.
 struct Draft {
-  std::string name;         ///< of problem, template and space
-  std::string kernel_file;  ///< name of the source
+  std::string name;         ///< name of the problem, the template and the space
+  std::string kernel_file;  ///< file name of the source
   std::string entry;
   std::string symbol;
   std::string arch;
 
-  std::vector<DraftArgument> arguments;  ///< the kernel's parameters, then the constants
-  std::vector<std::pair<std::string, std::string>> variables;  ///< of the shape
-  std::vector<DraftShape> more_shapes;                         ///< checked beside it
-  std::vector<std::string> problem_sizes;  ///< of the T1 file: a variable, or an expression
+  std::vector<DraftArgument> arguments;  ///< the kernel's parameters, followed by the constants
+  std::vector<std::pair<std::string, std::string>> variables;  ///< shape variables and values
+  std::vector<DraftShape> more_shapes;                         ///< shapes checked in addition
+  std::vector<std::string> problem_sizes;  ///< from the T1 file: a variable, or an expression
   std::vector<std::string> grid;
   std::vector<std::string> block;
   std::string dynamic_shared_bytes = "0";
-  std::vector<std::string> step_arguments;  ///< of the first kernel, where there are more
+  std::vector<std::string> step_arguments;  ///< arguments of the first kernel if there are several
   std::vector<DraftStep> later_steps;
   bool has_independent_ctas = false;
-  std::string dependence;  ///< why they are not independent
+  std::string dependence;  ///< why CTAs are not independent
   bool is_deterministic = true;
-  std::string max_abs_error;  ///< an expression; empty: by the type of the outputs
+  std::string max_abs_error;  ///< an expression; empty: chosen by the type of the outputs
   std::string flops = std::string(kUnknownFlops);
   DraftReference reference;
 
   std::vector<DraftParameter> parameters;
-  std::map<std::string, std::string> fixed;  ///< parameters left out, with the value they have
+  std::map<std::string, std::string> fixed;  ///< omitted parameters, with the values they have
   std::vector<std::string> constraints;
   std::vector<std::string> compiler_options;
 
-  std::vector<std::string> notes;     ///< what people should know
-  std::vector<std::string> left_out;  ///< what was given and is not used, and why
-  std::vector<std::string> assumed;   ///< what stands in the files and nobody said
+  std::vector<std::string> notes;     ///< notes for the user
+  std::vector<std::string> left_out;  ///< unused input, with the reason
+  std::vector<std::string> assumed;   ///< values in the files that were assumed
 };
 
-/// A file to be written; `name` from the folder that was asked for.
+/// A file to write; `name` is relative to the requested folder.
 struct DraftFile {
   std::string name;
   std::string text;
 };
 
-/// problem.json, the space, and reference.py where it is the reference.
+/// problem.json, the space, and reference.py if it is the reference.
 [[nodiscard]] std::vector<DraftFile> rendered(const Draft& draft);
 
 }  // namespace evo

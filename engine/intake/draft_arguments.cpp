@@ -22,8 +22,8 @@ using Kind = DraftArgument::Kind;
 
 constexpr std::string_view kUnnamed = "(anonymous namespace)::";
 
-/// The types of the parameters that a mangled symbol ends with, those of a function or of a pointer
-/// to one; empty for a plain one.
+/// The parameter types at the end of a demangled symbol, for a function or a pointer to one; empty
+/// for a plain symbol.
 std::vector<std::string> types_of(const std::string& symbol) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(
@@ -32,7 +32,7 @@ std::vector<std::string> types_of(const std::string& symbol) {
   std::string name = text.get();
   if (name.ends_with("))")) name.pop_back();
   if (!name.ends_with(')')) return {};
-  // Back to its opening bracket: "float (*) [4]" has some of its own.
+  // Searches backwards for the matching bracket, because "float (*) [4]" contains brackets.
   std::size_t open = name.size() - 1;
   for (int depth = 1; depth > 0 && open > 0;) {
     --open;
@@ -72,7 +72,7 @@ bool is_integer(const std::string& dtype) {
   return dtype.starts_with("i") || dtype.starts_with("u");
 }
 
-/// A number as JSON, whole where it is.
+/// A number as JSON, without a point if it is whole.
 Json number(double value) {
   if (value == std::floor(value) && std::fabs(value) < 0x1.0p53) {
     return static_cast<std::int64_t>(value);
@@ -165,7 +165,8 @@ class Arguments {
     }
   }
 
-  /// T1's arguments in the order of the kernel's parameters, constants by name.
+  /// The T1 file's arguments in the order of the kernel's parameters; constants are matched by
+  /// name.
   void take_t1() {
     std::size_t next = 0;
     for (const T1Argument& given : t1_.arguments) {
@@ -229,11 +230,11 @@ class Arguments {
     const std::string plain = argument.name.substr(argument.name.rfind(':') + 1);
     argument.lanes = element.lanes;
     if (!argument.dtype.empty()) {
-      // It is known not to be supported.
+      // A type known to be unsupported.
     } else if (argument.kind == Kind::kTexture) {
       argument.dtype = todo("type of a texel of " + plain + ", such as f32");
       draft_.notes.push_back(fmt::format(
-          "parameter {}: what the host's cudaTextureDesc says beside the filter are \"memory\", "
+          "parameter {}: set the other members of cudaTextureDesc by \"memory\", "
           "\"address_x\", \"address_y\", \"normalized_coordinates\" and \"normalized_values\"",
           plain));
     } else if (is_scalar && argument.bytes == sizeof(int) &&
@@ -291,7 +292,7 @@ class Arguments {
     }
   }
 
-  /// T1 does not say how Random is distributed: here it is uniform, from 0 to FillValue unless
+  /// T1 does not define the distribution of Random. Here it is uniform, from 0 to FillValue unless
   /// MinValue and MaxValue are given.
   void take_fill(const T1Argument& given, DraftArgument& target) {
     const double low = given.low.value_or(0);

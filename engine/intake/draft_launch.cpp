@@ -26,7 +26,7 @@ const DraftParameter* find(const Draft& draft, const std::string& macro) {
   return found == draft.parameters.end() ? nullptr : &*found;
 }
 
-/// A name for the size of the problem that no macro has.
+/// A name for the problem size that no macro has.
 std::string variable_name_for(std::size_t axis, const SourceMacros& macros, const Draft& draft) {
   std::string name = kVariables[axis];
   while (macros.defined.contains(name) || macros.open.contains(name) || find(draft, name)) {
@@ -65,7 +65,7 @@ class Launch {
     draft_.left_out.push_back(what + ": " + why);
   }
 
-  /// The threads of a CTA along an axis as the T1 file or the names say; empty: not known.
+  /// The threads of a CTA along an axis, from the T1 file or from names; empty: unknown.
   std::string threads(std::size_t axis) {
     const std::string& given = t1_.local_size[axis];
     if (!given.empty()) {
@@ -82,8 +82,8 @@ class Launch {
     return threads_by_other_names(axis);
   }
 
-  /// Names that others give to the threads of a CTA; where none of them is a macro of the space,
-  /// the only macro that the source does not read.
+  /// Common names for the threads of a CTA. If none is a macro of the space, the only macro that
+  /// the source does not read is used.
   std::string threads_by_other_names(std::size_t axis) {
     if (static_cast<int>(axis) >= facts_.block_dimensions) return {};
     const std::string letter(1, static_cast<char>('X' + axis));
@@ -145,8 +145,9 @@ class Launch {
       }
     } else if (is_one_size_in_one_dimension()) {
       sizes.push_back("ceil_div(" + given_.sizes.front().first + ", " + draft_.block[0] + ")");
-      draft_.assumed.push_back("grid: " + sizes[0] +
-                               ": a thread for each of the only size; --grid says otherwise");
+      draft_.assumed.push_back(
+          "grid: " + sizes[0] +
+          ": one thread for each element of the only size; use --grid to change it");
     } else {
       for (int axis = 0; axis < facts_.grid_dimensions; ++axis) {
         const auto a = static_cast<std::size_t>(axis);
@@ -172,7 +173,8 @@ class Launch {
     return is_todo(block) ? "threads" : block;
   }
 
-  /// ceil_div(size, product of the divisors), which are the threads of a CTA unless said otherwise.
+  /// ceil_div(size, product of the divisors). The divisors are the threads of a CTA unless
+  /// specified otherwise.
   std::string ctas_of_problem(std::size_t axis) {
     const std::string size = understood(draft_.problem_sizes[axis], draft_, true);
     const std::string wanted = todo(std::string("CTAs in ") + kAxes[axis]);
@@ -208,7 +210,7 @@ class Launch {
     return t1_.global_counts_threads && by != "1" ? "ceil_div(" + size + ", " + by + ")" : size;
   }
 
-  /// A GlobalSize that says something else than ProblemSize and GridDiv do.
+  /// A GlobalSize that contradicts ProblemSize and GridDiv.
   void note_global_size(const std::vector<std::string>& sizes) {
     for (std::size_t axis = 0; axis < sizes.size(); ++axis) {
       if (t1_.global_size[axis].empty() || is_todo(sizes[axis])) continue;
@@ -267,8 +269,8 @@ class Launch {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// The text between `open` and `close` at the beginning of `rest`, blanks allowed, and what it all
-/// takes; nothing when `rest` begins otherwise.
+/// The text between `open` and `close` at the beginning of `rest`, after optional spaces, and the
+/// total length; nullopt if `rest` begins differently.
 std::optional<std::pair<std::string, std::size_t>> bracketed(std::string_view rest, char open,
                                                              char close) {
   const std::size_t begin = rest.find_first_not_of(' ');
@@ -278,7 +280,7 @@ std::optional<std::pair<std::string, std::size_t>> bracketed(std::string_view re
   return std::pair(std::string(trimmed(rest.substr(begin + 1, end - begin - 1))), end + 1);
 }
 
-/// ProblemSize[i], max(NAME), min(NAME) and what is fixed, replaced; empty: not understood.
+/// Replaces ProblemSize[i], max(NAME), min(NAME) and fixed parameters; empty: not understood.
 std::string replaced(const std::string& text, const Draft& draft) {
   std::string result;
   for (std::size_t at = 0; at < text.size();) {

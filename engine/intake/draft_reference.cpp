@@ -1,4 +1,4 @@
-// Where a draft's expected outputs come from.
+// The source of a draft's expected outputs.
 
 #include <algorithm>
 
@@ -31,7 +31,7 @@ const DeclaredKernel* find(const Declarations& declared, const std::string& entr
   return found == declared.kernels.end() ? nullptr : &*found;
 }
 
-/// Problems give the reference the arguments of the kernel, in their order.
+/// A problem passes the reference the arguments of the kernel, in the same order.
 void require_same_parameters(const Declarations& declared, const Trial& trial,
                              const std::string& reference, const Draft& draft) {
   const DeclaredKernel* kernel = find(declared, draft.entry);
@@ -50,10 +50,10 @@ void require_same_parameters(const Declarations& declared, const Trial& trial,
   throw InputError("--reference " + reference + ": its parameters " +
                    (other == nullptr ? "" : listed(other->parameters)) + " are not those of " +
                    draft.entry + " " + (kernel == nullptr ? "" : listed(kernel->parameters)) +
-                   "; allowed is a kernel with the same ones, by name and in their order");
+                   "; allowed: a kernel with the same ones, by name and in their order");
 }
 
-/// The launch that the kernel itself has, along the dimensions that the reference uses.
+/// The kernel's own launch, in the dimensions that the reference uses.
 std::vector<std::string> borrowed(const std::vector<std::string>& sizes, int dimensions) {
   std::vector<std::string> list(
       sizes.begin(), sizes.begin() + std::min<std::ptrdiff_t>(dimensions, std::ssize(sizes)));
@@ -76,7 +76,7 @@ void draft_reference(const Given& given, const Declarations& declared, const Tri
     draft.reference.kind = DraftReference::Kind::kDefaults;
     draft.assumed.push_back(
         "reference: the default configuration is the reference: other configurations are compared "
-        "with it, and what is wrong in all of them is not found; --reference program writes a "
+        "with it, and an error common to all of them is not found; --reference program writes a "
         "reference.py in its place");
     return;
   }
@@ -98,7 +98,7 @@ void draft_reference(const Given& given, const Declarations& declared, const Tri
     draft.assumed.push_back(
         "reference: " + given.reference + " is launched as " + draft.entry +
         " is by default, along the dimensions that it uses; --reference-grid and "
-        "--reference-block say otherwise");
+        "--reference-block change it");
   }
 }
 

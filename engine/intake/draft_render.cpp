@@ -12,7 +12,7 @@ namespace {
 using Ordered = nlohmann::ordered_json;
 using Kind = DraftArgument::Kind;
 
-/// On one line, with blanks between entries.
+/// On one line, with spaces between entries.
 std::string line(const Ordered& json) {
   std::string text;
   if (json.is_object()) {
@@ -28,7 +28,7 @@ std::string line(const Ordered& json) {
   return json.dump();
 }
 
-/// A number where the text is one.
+/// A JSON number if the text is a number.
 Ordered expression(const std::string& text) {
   const Ordered number = Ordered::parse(text, nullptr, false);
   if (number.is_number()) return number;
@@ -64,7 +64,7 @@ const char* direction(Kind kind) {
   }
 }
 
-/// In the order in which people write it.
+/// In the usual order of hand-written files.
 Ordered generator(const Json& unordered) {
   if (!unordered.is_object()) return Ordered::parse(unordered.dump());
   Ordered json = Ordered::object();
@@ -111,7 +111,7 @@ Ordered argument_json(const DraftArgument& argument) {
   return json;
 }
 
-/// The row of the least exact output; nothing where all are integers.
+/// The row of dtypes.def for the least precise output; null if all are integers.
 const DtypeRow* least_exact(const Draft& draft) {
   const DtypeRow* least = nullptr;
   for (const DraftArgument& argument : draft.arguments) {
@@ -234,7 +234,7 @@ std::string problem_text(const Draft& draft) {
   text += shapes_text(draft);
   text += reason_of_tolerance(draft) + key("tolerance", tolerance(draft));
   if (draft.flops == kUnknownFlops) {
-    text += "  // nobody said how many operations a launch has: TFLOP/s mean nothing\n";
+    text += "  // the number of operations per launch was not given, so TFLOP/s are meaningless\n";
   }
   text += key("flops", expression(draft.flops));
   text += key("reference", reference(draft));

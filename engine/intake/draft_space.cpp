@@ -30,14 +30,14 @@ std::vector<Json> values_of(const std::string& name, const std::string& text) {
                                                                    : Json(std::string(value)));
       }
     }
-    if (values.empty()) throw InputError("allowed is at least one value");
+    if (values.empty()) throw InputError("allowed: at least one value");
     return values;
   } catch (const InputError& error) {
     throw InputError("--param " + name + ": " + error.what());
   }
 }
 
-/// A macro would stand in the place of a template's parameter of the same name.
+/// A macro would replace a template parameter of the same name.
 void require_no_template_parameter(const KernelSource& source, const std::string& name) {
   const std::vector<std::string> words = cpp_words(source.text);
   int depth = 0;
@@ -54,7 +54,7 @@ void require_no_template_parameter(const KernelSource& source, const std::string
   }
 }
 
-/// The parameters as a space has them. Throws InputError as read_space_file() does.
+/// The parameters in the form of a space. Throws InputError as read_space_file() does.
 std::vector<Parameter> checked(const Draft& draft) {
   Json json = {{"format", "evo-tune space 1"}, {"name", draft.name}, {"problem", draft.name},
                {"template", draft.name},       {"arch", draft.arch}, {"shape", "default"},
@@ -157,7 +157,7 @@ class SpaceDraft {
   std::set<std::string> launch_words_;
 };
 
-/// As the compiler gets them.
+/// Adds the parameter's macros with the texts that the compiler gets.
 void add_texts(const Parameter& parameter, std::size_t value, MacroTexts& texts) {
   texts[parameter.macro] = parameter.values[value].macro_text();
   for (std::size_t i = 0; parameter.has_names() && i < parameter.values.size(); ++i) {
@@ -165,7 +165,7 @@ void add_texts(const Parameter& parameter, std::size_t value, MacroTexts& texts)
   }
 }
 
-/// What all names of a fixed parameter mean in an expression.
+/// The fixed parameters as names in an expression.
 std::vector<Constraint> constraints_of(const Draft& draft,
                                        const std::vector<Parameter>& parameters) {
   const Formulas fixed(draft.fixed.begin(), draft.fixed.end());
@@ -176,7 +176,7 @@ std::vector<Constraint> constraints_of(const Draft& draft,
   return constraints;
 }
 
-/// Moves the defaults where they break a constraint.
+/// Moves the defaults to valid values if they violate a constraint.
 void snap(Draft& draft, std::vector<Parameter>& parameters,
           const std::vector<Constraint>& constraints) {
   const auto valid = nearest_valid(parameters, constraints);

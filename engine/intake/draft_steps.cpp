@@ -1,4 +1,4 @@
-// Kernels that run one after the other, with arguments that they share by name.
+// Kernels that run one after the other and share arguments by name.
 
 #include <algorithm>
 #include <functional>
@@ -14,13 +14,13 @@ using Kind = DraftArgument::Kind;
 
 bool is_constant(const DraftArgument& argument) { return argument.kind == Kind::kConstant; }
 
-/// "sort::top_scan" and "top_scan<4>" are "top_scan" to people.
+/// "sort::top_scan" and "top_scan<4>" become "top_scan" in messages.
 std::string plain(const std::string& entry) {
   const std::string name = entry.substr(0, entry.find('<'));
   return name.substr(name.rfind(':') + 1);
 }
 
-/// Gives the parameters of a kernel the names that arguments have.
+/// Renames the parameters of a kernel to the arguments' names.
 void rename(const Given& given, const std::string& entry, std::vector<DraftArgument>& arguments) {
   const std::string prefix = plain(entry) + ".";
   for (const auto& [from, to] : given.renamed) {
@@ -32,7 +32,7 @@ void rename(const Given& given, const std::string& entry, std::vector<DraftArgum
       throw InputError("--rename " + from + "=" + to + ": " + entry + " has no such parameter");
     }
     if (!is_identifier(to)) {
-      throw InputError("--rename " + from + "=" + to + ": allowed is the name of an argument");
+      throw InputError("--rename " + from + "=" + to + ": allowed: the name of an argument");
     }
     found->name = to;
     if (is_todo(found->value)) found->value = todo("value of " + to);
@@ -96,7 +96,7 @@ void add_step(const Given& given, const Declarations& declared,
     if (known->kind == Kind::kOut && later.is_read()) handed_on.push_back(known->name);
     merge(later, *known);
   }
-  // Constants stay behind all parameters.
+  // Constants follow all parameters.
   const auto behind = std::ranges::find_if(draft.arguments, is_constant);
   draft.arguments.insert(behind, added.begin(), added.end());
   std::stable_partition(draft.arguments.begin(), draft.arguments.end(), std::not_fn(is_constant));

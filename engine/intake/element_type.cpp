@@ -18,7 +18,7 @@ ElementType made(Dtype dtype, int lanes) {
   return {to_string(dtype), lanes, size_of(dtype) * static_cast<std::size_t>(lanes)};
 }
 
-/// `name`, or `name` with a number of lanes behind it.
+/// `name`, optionally followed by a number of lanes.
 ElementType find(const std::string& name, const Names& scalars, const Names& vectors) {
   if (const auto found = scalars.find(name); found != scalars.end()) return made(found->second, 1);
   std::size_t digits = name.size();
@@ -31,7 +31,7 @@ ElementType find(const std::string& name, const Names& scalars, const Names& vec
 }  // namespace
 
 ElementType element_type(std::string_view type) {
-  // Beside the names that rows have.
+  // In addition to the names in dtypes.def.
   static const Names scalars = {{"signed", Dtype::kI32},
                                 {"signed int", Dtype::kI32},
                                 {"unsigned", Dtype::kU32},
@@ -65,7 +65,7 @@ ElementType element_type(std::string_view type) {
       {"longlong", Dtype::kI64}, {"ulonglong", Dtype::kU64}, {"char", Dtype::kI8},
       {"short", Dtype::kI16},    {"ushort", Dtype::kU16},    {"uchar", Dtype::kU8},
       {"half", Dtype::kF16},     {"__half", Dtype::kF16}};
-  // "float (*) [4]" points to rows of floats.
+  // "float (*) [4]" is a pointer to rows of floats.
   std::string plain(type.substr(0, type.find('[')));
   if (std::count(plain.begin(), plain.end(), '*') > 1) return {};
   std::replace_if(

@@ -15,11 +15,11 @@ constexpr std::int64_t kMostFactor = 4096;
 
 using Counts = std::vector<std::int64_t>;
 
-/// Some of the sizes, multiplied.
+/// A product of some sizes.
 struct Product {
   std::vector<std::string> names;
-  Counts values;              ///< of each sample
-  std::vector<Counts> sizes;  ///< of each name, of each sample
+  Counts values;              ///< for each sample
+  std::vector<Counts> sizes;  ///< for each name, for each sample
 
   [[nodiscard]] std::string text() const {
     std::string joined;
@@ -83,7 +83,7 @@ class Fit {
     return product;
   }
 
-  /// A product with one of its sizes once more: of a square matrix.
+  /// A product with one of its sizes squared, as for a square matrix.
   [[nodiscard]] Product squared(std::size_t index, std::size_t name) const {
     Product product = products_[index];
     product.names.push_back(product.names[name]);
@@ -92,7 +92,7 @@ class Fit {
     return product;
   }
 
-  /// Whether `value_of` a sample's number is what was counted, for all of them.
+  /// Whether `value_of` a sample equals the observed count, for all samples.
   [[nodiscard]] bool fits(const std::function<std::int64_t(std::size_t)>& value_of) const {
     for (std::size_t s = 0; s < counts_.size(); ++s) {
       if (value_of(s) != counts_[s]) return false;
@@ -100,7 +100,7 @@ class Fit {
     return true;
   }
 
-  /// Counts of 1, 1 and 2 are some quotient of anything.
+  /// Some quotient of anything gives 1, 1 and 2, so small counts prove nothing.
   [[nodiscard]] bool has_large_counts() const {
     Counts sorted = counts_;
     std::ranges::sort(sorted);
@@ -180,7 +180,7 @@ class Fit {
     return std::nullopt;
   }
 
-  /// Whether fewer than two rows more are in it, in every sample.
+  /// Whether the excess is less than two rows, in every sample.
   [[nodiscard]] bool is_covered_by(const Product& product) const {
     for (std::size_t s = 0; s < counts_.size(); ++s) {
       std::int64_t row = 1;

@@ -25,18 +25,18 @@ using Kind = DraftArgument::Kind;
   throw InputError(fmt::format("{} {}={}: {}", option, name, text, why));
 }
 
-/// The values of a size: whole numbers from 1.
+/// The values of a size: whole numbers from 1 on.
 std::vector<std::string> sizes_of(const std::string& name, const std::string& text) {
   std::vector<std::string> values;
   for (const std::string_view value : split_outside(text, ',')) {
     std::uint64_t number = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
     if (error != std::errc() || end != value.data() + value.size() || number == 0) {
-      refuse("--size", name, text, "allowed are whole numbers from 1: --size " + name + "=1000000");
+      refuse("--size", name, text, "allowed: whole numbers from 1: --size " + name + "=1000000");
     }
     values.emplace_back(value);
   }
-  if (values.empty()) refuse("--size", name, text, "allowed is at least one number");
+  if (values.empty()) refuse("--size", name, text, "allowed: at least one number");
   return values;
 }
 
@@ -48,7 +48,7 @@ std::string names_of(const Draft& draft, auto is_wanted) {
   return text.empty() ? "none" : text;
 }
 
-/// The argument that an option names.
+/// The argument named by an option.
 DraftArgument& named(const std::string& option, const std::string& name, const std::string& kind,
                      Draft& draft, auto is_wanted) {
   for (DraftArgument& argument : draft.arguments) {
@@ -68,7 +68,7 @@ Json number_of(const std::string& text) {
   return number.is_number() ? number : Json();
 }
 
-/// "uniform:0:1" as problem.json has it; anything else is a formula.
+/// "uniform:0:1" as in problem.json; any other text is a formula.
 Json generator_of(const std::string& name, const std::string& text) {
   struct Known {
     const char* word;
@@ -84,7 +84,7 @@ Json generator_of(const std::string& name, const std::string& text) {
     Json generator = {{"distribution", known.word}};
     if (parts.size() != known.keys.size() + 1) {
       refuse("--input", name, text,
-             "allowed are normal:MEAN:STD, uniform:LOW:HIGH, integers:LOW:HIGH, constant:VALUE, "
+             "allowed: normal:MEAN:STD, uniform:LOW:HIGH, integers:LOW:HIGH, constant:VALUE, "
              "or a formula such as 'INDEX % 7'");
     }
     for (std::size_t i = 0; i < known.keys.size(); ++i) {
@@ -95,7 +95,7 @@ Json generator_of(const std::string& name, const std::string& text) {
     }
     return generator;
   }
-  // "noraml:0:1" is no formula: those have a colon behind a question mark only.
+  // "noraml:0:1" is no formula, because a colon in a formula only follows a question mark.
   if (parts.size() > 1 && is_identifier(parts.front())) {
     std::vector<std::string> words;
     for (const Known& known : kKnown) words.emplace_back(known.word);
@@ -111,7 +111,7 @@ Json generator_of(const std::string& name, const std::string& text) {
   return {{"formula", text}};
 }
 
-/// All that the request says but for the values of parameters.
+/// All names and expressions in the request, except the values of parameters.
 std::string texts_of(const IntakeRequest& request) {
   const Given& given = request.given;
   std::string text = request.entry;
@@ -156,7 +156,7 @@ void draft_sizes(const Given& given, Draft& draft) {
     const auto is_it = [&, &wanted = name](const auto& other) { return other.first == wanted; };
     const auto known = std::ranges::find_if(draft.variables, is_it);
     if (known != draft.variables.end()) {
-      known->second = values.front();  // of the T1 file
+      known->second = values.front();  // from the T1 file
     } else {
       draft.variables.emplace_back(name, values.front());
     }
@@ -261,15 +261,15 @@ std::vector<std::string> given_expressions(const std::string& option, const std:
       for (const DraftParameter& parameter : draft.parameters) {
         names.append(names.empty() ? "" : ", ").append(parameter.macro);
       }
-      throw InputError(
-          fmt::format("{} {}: allowed are sizes and macros of the space, which are: {}", option,
-                      part, names.empty() ? "none; --size and --param give them" : names));
+      throw InputError(fmt::format("{} {}: allowed: sizes and macros of the space, which are: {}",
+                                   option, part,
+                                   names.empty() ? "none; --size and --param give them" : names));
     }
     expressions.push_back(known);
   }
   if (expressions.empty() || expressions.size() > most) {
-    throw InputError(fmt::format("{} {}: allowed are 1 to {} expressions with commas between",
-                                 option, text, most));
+    throw InputError(
+        fmt::format("{} {}: allowed: 1 to {} expressions with commas between", option, text, most));
   }
   return expressions;
 }
@@ -285,7 +285,7 @@ void require_used_parameters(const IntakeRequest& request, const KernelSource& s
     std::vector<std::string> known;
     for (const auto& [macro, value] : trial.guessed) known.push_back(macro);
     for (const auto& [macro, about] : macros.open) known.push_back(macro);
-    // Another name is the threads of a CTA: draft_launch().
+    // Under another name, it is the threads of a CTA, see draft_launch().
     const std::string meant = did_you_mean(name, known);
     if (meant.empty()) continue;
     throw InputError("--param " + name + ": neither the code nor another option uses it" + meant);

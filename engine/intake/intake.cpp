@@ -39,7 +39,7 @@ std::string entry_of(const IntakeRequest& request, const T1File& t1, const Decla
   const std::string entry = given.empty() ? declared.kernels.front().name : given;
   if (!may_name_kernel(entry)) {
     throw InputError("--entry " + entry +
-                     ": allowed is the name of a kernel: kernel, ns::kernel, kernel<float, TILE>");
+                     ": allowed: the name of a kernel: kernel, ns::kernel, kernel<float, TILE>");
   }
   const auto known =
       std::find_if(declared.kernels.begin(), declared.kernels.end(),
@@ -51,7 +51,7 @@ std::string entry_of(const IntakeRequest& request, const T1File& t1, const Decla
   return entry;
 }
 
-/// A name of files and tables.
+/// A valid name for files and tables.
 std::string plain_name(const IntakeRequest& request) {
   std::string name = request.name.empty() ? request.kernel.stem().string() : request.name;
   if (request.name.empty()) {
@@ -78,21 +78,21 @@ std::string launch_text(const T1File& t1, const std::string& entry) {
   return text;
 }
 
-/// Macros without a value become parameters whose values are to be written.
+/// Macros without a value become parameters with a TODO.
 void add_open_parameters(const Trial& trial, Draft& draft) {
   for (const auto& [name, value] : trial.guessed) {
     draft.parameters.push_back({name});
-    draft.notes.push_back("macro " + name +
-                          ": nothing gives it a value; the code was looked at with " + value);
+    draft.notes.push_back("macro " + name + ": no value is given; the code was analysed with " +
+                          value);
   }
 }
 
-/// Kernel Tuner gives this macro to every kernel, and sources keep defaults of their own behind it.
+/// Kernel Tuner gives this macro to every kernel, and sources use it to guard their own defaults.
 void answer_kernel_tuner(const SourceMacros& macros, Draft& draft) {
   constexpr const char* kMacro = "kernel_tuner";
   if (!macros.open.contains(kMacro)) return;
   draft.compiler_options.push_back(std::string("-D") + kMacro + "=1");
-  draft.notes.push_back("the source asks for the macro kernel_tuner; the space's " +
+  draft.notes.push_back("the source tests the macro kernel_tuner; the space's " +
                         draft.compiler_options.back() + " defines it, as Kernel Tuner does");
 }
 
@@ -113,7 +113,7 @@ void judge_independence(const PtxFacts& facts, Draft& draft) {
   }
 }
 
-/// The kernels that run behind the first; what compiling each of them tells.
+/// The kernels that run after the first, and the results of compiling each.
 std::vector<Trial> add_later(const IntakeRequest& request, const T1File& t1,
                              const Declarations& declared,
                              const std::vector<DeclaredConstant>& constants, const TrialOf& look,
@@ -134,7 +134,7 @@ std::vector<Trial> add_later(const IntakeRequest& request, const T1File& t1,
   return trials;
 }
 
-/// Their launches, found as the first one's.
+/// Their launches, determined like that of the first.
 void launch_later(const Given& given, const std::vector<Trial>& later, const SourceMacros& macros,
                   Draft& draft) {
   for (std::size_t i = 0; i < later.size(); ++i) {
@@ -150,8 +150,8 @@ void launch_later(const Given& given, const std::vector<Trial>& later, const Sou
   }
 }
 
-/// The default configuration and others, with the numbers that their macros have. What differs only
-/// in macros that the source does not read is compiled once.
+/// The default configuration and others, as numbers of their macros. Configurations that differ
+/// only in macros that the source does not read are compiled once.
 std::vector<ProbeKernel> probe_kernels(Compiler& compiler, const CompileRequest& request,
                                        const Configurations& configurations, const Trial& trial,
                                        const Draft& draft) {
@@ -181,8 +181,8 @@ std::vector<ProbeKernel> probe_kernels(Compiler& compiler, const CompileRequest&
   return kernels;
 }
 
-/// Whether scalars or extents follow each size: a size that only the grid follows may stand in the
-/// source as well, as a number.
+/// Whether scalars or extents depend on each size. A size that affects only the grid may also be a
+/// constant in the source.
 bool reach_the_kernel(const Draft& draft) {
   std::string text;
   for (const DraftArgument& argument : draft.arguments) {
@@ -221,7 +221,7 @@ void look_at_runs(const IntakeRequest& request, Compiler& compiler, const Compil
   draft.more_shapes.push_back({kind == SizeKind::kRagged ? "ragged" : "small", std::move(small)});
 }
 
-/// Which numbers stand in problem.json although nobody said them.
+/// Numbers in problem.json that were assumed.
 void note_assumed_numbers(Draft& draft) {
   const bool is_floating = std::ranges::any_of(draft.arguments, [](const auto& argument) {
     return argument.is_written() && argument.is_compared && !argument.dtype.starts_with('i') &&
@@ -233,11 +233,12 @@ void note_assumed_numbers(Draft& draft) {
         "error of an element");
   }
   if (draft.flops == kUnknownFlops) {
-    draft.assumed.push_back("flops: 1, so that TFLOP/s mean nothing; --flops gives them");
+    draft.assumed.push_back(
+        "flops: 1, because it was not given, so TFLOP/s are meaningless; set it by --flops");
   }
 }
 
-/// The source as it is compiled, and what goes along with it.
+/// The source as compiled, and its accompanying files.
 KernelSource source_of(const IntakeRequest& request, const T1File& t1, Intake& intake) {
   const fs::path file = fs::canonical(request.kernel);
   intake.copies = copies_of(file, request.include_folders);
@@ -324,7 +325,7 @@ Intake take_in(const IntakeRequest& request, Compiler& compiler) {
   });
   if (!has_result) {
     draft.notes.push_back(
-        "the kernel writes to none of its arguments, and what it leaves in "
+        "the kernel writes to none of its arguments, and its results in "
         "variables of the module cannot be checked; give it a pointer to write to");
   }
 

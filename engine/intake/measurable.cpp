@@ -1,4 +1,4 @@
-// What a kernel needs before it can be run with small sizes.
+// The requirements for running a kernel with small sizes.
 
 #include <algorithm>
 

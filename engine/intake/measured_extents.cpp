@@ -26,13 +26,13 @@ std::vector<std::string> names_of(const SizeTexts& variables) {
   return names;
 }
 
-constexpr std::int64_t kMostScale = 8;  ///< of proofs
+constexpr std::int64_t kMostScale = 8;  ///< number of proofs
 
 /// An extent that is to be proven.
 struct Candidate {
   std::size_t argument = 0;
   ExtentFit fit;
-  std::vector<std::uint64_t> counts;  ///< of each probe
+  std::vector<std::uint64_t> counts;  ///< for each probe
   std::string doubt = {};             ///< why it stays a TODO
 };
 
@@ -70,7 +70,7 @@ class Measurement {
     return open;
   }
 
-  /// Those of a probe, or behind them of a proof.
+  /// The sizes of a probe or, with higher indices, of a proof.
   [[nodiscard]] Values sizes_of(SizeKind kind, std::size_t probe) const {
     if (probe < kProbes) return probe_sizes(kind, draft_.variables, probe);
     return proof_sizes(kind, draft_.variables, probe - kProbes, scale_);
@@ -82,7 +82,7 @@ class Measurement {
     return values;
   }
 
-  /// The least number from 0 to `most` with which `runs`.
+  /// The least number from 0 to `most` for which `runs` is true.
   static std::uint64_t least(std::uint64_t most, const auto& runs) {
     std::uint64_t low = 0;
     while (low < most) {
@@ -96,8 +96,8 @@ class Measurement {
     return low;
   }
 
-  /// The same for `values`, of which `samples` were before: what fits them is tried first, since a
-  /// launch is what takes time.
+  /// The same for `values`, which follow `samples`. Tries a number that fits the samples first,
+  /// because launches take the time.
   static std::uint64_t counted(const std::vector<std::string>& names,
                                const std::vector<ExtentSample>& samples, const Values& values,
                                std::uint64_t most, const auto& runs) {
@@ -116,11 +116,11 @@ class Measurement {
     return !device_.fault({.elements = {{argument, elements}}});
   }
 
-  /// What sizes of one kind tell.
+  /// The findings for sizes of one kind.
   struct Found {
     SizeKind kind = SizeKind::kRagged;
     std::vector<Candidate> candidates = {};
-    std::size_t known = 0;  ///< candidates without a doubt
+    std::size_t known = 0;  ///< fitting candidates
   };
 
   Found with_sizes(SizeKind kind) {
@@ -194,7 +194,7 @@ class Measurement {
     return candidates;
   }
 
-  /// Makes proofs so small that a launch executes at most some millions of instructions.
+  /// Reduces the sizes of proofs until a launch executes at most some millions of instructions.
   void choose_scale(SizeKind kind, std::uint64_t executed) {
     constexpr double kMostInstructions = 4e6;
     const auto elements = [](const Values& sizes) {
@@ -222,7 +222,7 @@ class Measurement {
     return text;
   }
 
-  /// Whether the kernel touches what the expression says: all of it, but for borders.
+  /// Whether the kernel touches all elements given by the expression, except for borders.
   bool touches(SizeKind kind, std::size_t probe, const Candidate& candidate) {
     const std::uint64_t elements = extent_at(kind, probe, candidate);
     if (!runs_with(candidate.argument, elements)) return false;
@@ -230,7 +230,7 @@ class Measurement {
     return !runs_with(candidate.argument, less);
   }
 
-  /// As many elements as all buffers have with room to spare, where all extents may be known.
+  /// The total size of all buffers with a margin, if all extents may be known.
   [[nodiscard]] std::uint64_t needed(SizeKind kind, std::size_t probe,
                                      const std::vector<Candidate>& candidates) const {
     if (candidates.size() < open_arguments().size()) return 0;
@@ -251,25 +251,25 @@ class Measurement {
       prepare();
       auto fault = device_.fault({});
       for (; fault && probe >= kProbes && scale_ < kMostScale; fault = device_.fault({})) {
-        scale_ *= 2;  // so much does not fit the buffers
+        scale_ *= 2;  // this size does not fit the buffers
         prepare();
       }
       if (fault) {
-        trouble_ = "what the kernel touches depends on its inputs: " + *fault;
+        trouble_ = "the accessed elements depend on the inputs: " + *fault;
         return false;
       }
       for (Candidate& candidate : candidates) {
         if (!candidate.doubt.empty() || touches(kind, probe, candidate)) continue;
         candidate.doubt = probe < kProbes
-                              ? "how much the kernel touches depends on its inputs"
+                              ? "the number of accessed elements depends on the inputs"
                               : "with larger sizes it is no longer " + candidate.fit.text;
       }
     }
     return true;
   }
 
-  /// Numbers of any size: a large one may lead far away, and the launch then ends with the first
-  /// buffer that it leaves, which says nothing of the others.
+  /// Integers of any size. A large one may lead far away; the launch then ends with the first
+  /// buffer overrun, which tells nothing about the other buffers.
   void prove_by_any_bits(SizeKind kind, std::vector<Candidate>& candidates) {
     device_.prepare(0, values_of(kind, 0, 0), ProbeContent::kAnyBits);
     const auto fault = device_.fault({});
@@ -278,12 +278,12 @@ class Measurement {
       const bool is_right =
           fault ? fault->find(quoted) == std::string::npos : touches(kind, 0, candidate);
       if (candidate.doubt.empty() && !is_right) {
-        candidate.doubt = "how much the kernel touches depends on its inputs";
+        candidate.doubt = "the number of accessed elements depends on the inputs";
       }
     }
   }
 
-  /// 4. A configuration that cannot be launched says nothing.
+  /// 4. A configuration that cannot be launched is ignored.
   void prove_by_macros(SizeKind kind, std::vector<Candidate>& candidates) {
     for (std::size_t kernel = 1; kernel < kernels_.size(); ++kernel) {
       for (const std::size_t probe : {std::size_t{0}, std::size_t{1}, kProbes}) {
@@ -296,7 +296,7 @@ class Measurement {
           const bool is_right =
               is_only_read ? runs_with(candidate.argument, extent_at(kind, probe, candidate))
                            : touches(kind, probe, candidate);
-          if (!is_right) candidate.doubt = "how much the kernel touches depends on macros";
+          if (!is_right) candidate.doubt = "the number of accessed elements depends on macros";
         }
       }
     }
@@ -308,7 +308,7 @@ class Measurement {
         Expression(candidate.fit.text).evaluate(sizes_of(kind, probe)));
   }
 
-  /// What is said of it; empty where it stays a TODO.
+  /// The note for the user; empty if it stays a TODO.
   std::string accept(const Candidate& candidate) {
     DraftArgument& argument = draft_.arguments[candidate.argument];
     if (!candidate.doubt.empty()) return {};
@@ -317,8 +317,8 @@ class Measurement {
            (candidate.fit.is_exact ? "" : ", of which the kernel touches a little less");
   }
 
-  /// An expression of sizes and macros for the least count with which `runs`, which is the same in
-  /// all configurations; empty: none was found.
+  /// An expression of sizes and macros for the least count for which `runs` is true, equal in all
+  /// configurations; empty: none was found.
   std::string by_macros(SizeKind kind, std::uint64_t most, const auto& runs) {
     std::vector<std::string> names = names_of(draft_.variables);
     for (const DraftParameter& parameter : draft_.parameters) {
@@ -376,8 +376,9 @@ class Measurement {
       if (!device_.leaves_elements(candidate.argument, elements)) continue;
       argument.kind = Kind::kInOut;
       argument.generator = start_of_output(argument.dtype);
-      draft_.notes.push_back("parameter " + argument.name +
-                             ": the kernel leaves elements of it as they are; it is \"inout\"");
+      draft_.notes.push_back(
+          "parameter " + argument.name +
+          ": the kernel leaves some of its elements unchanged, so it becomes \"inout\"");
     }
   }
 
@@ -385,9 +386,9 @@ class Measurement {
   Draft& draft_;
   ProbeDevice device_;
   std::map<std::string, std::string> doubts_;   ///< by argument, the first
-  std::map<std::string, std::string> misfits_;  ///< the same, where no expression fits
+  std::map<std::string, std::string> misfits_;  ///< the same, if no expression fits
   std::string trouble_;
-  std::int64_t scale_ = 1;  ///< of proofs
+  std::int64_t scale_ = 1;  ///< number of proofs
 };
 
 }  // namespace

@@ -9,29 +9,29 @@
 
 namespace evo {
 
-/// A configuration of the kernel, compiled.
+/// A compiled configuration of the kernel.
 struct ProbeKernel {
   std::map<std::string, double> macros;
   std::string ptx;
-  std::vector<std::string> symbols;  ///< of all its steps
+  std::vector<std::string> symbols;  ///< for all its steps
 };
 
-/// Why measure_extents() cannot run the kernel; empty when it can.
+/// Why measure_extents() cannot run the kernel; empty if it can.
 [[nodiscard]] std::string why_not_measured(const Draft& draft);
 
-/// Finds by running the kernel on the virtual GPU, which catches every access beyond a buffer, how
-/// many elements each buffer without an extent must have, and how many bytes of dynamic shared
-/// memory the kernel needs:
-///   1. four sets of small sizes: of each buffer the least count without a fault;
-///   2. an expression of the sizes that fits all four (extent_fit.hpp);
-///   3. it must hold for other inputs and for larger sizes too, or the count depends on the data
-///   and
-///      stays a TODO;
-///   4. and for the other configurations, or it depends on macros and stays one;
-///   5. sizes that are multiples of nothing are tried first, then rounder ones;
-///   6. an output of which the kernel leaves elements as they are becomes an inout.
-/// `kernels`: the defaults first. Notes say what was found, and by which sizes. Returns the kind of
-/// sizes that the kernel is made for.
+/// Runs the kernel on the virtual GPU, which reports every access outside of a buffer. So it finds
+/// the number of elements for each buffer without an extent, and the bytes of dynamic shared
+/// memory:
+///   1. With four sets of small sizes, find the least count without a fault for each buffer.
+///   2. Find an expression of the sizes that fits all four (extent_fit.hpp).
+///   3. Test it with other inputs and with larger sizes. If it fails, the count depends on the data
+///      and stays a TODO.
+///   4. Test it with the other configurations. If it fails, the count depends on macros and stays a
+///      TODO.
+///   5. Sizes that are multiples of nothing are tried first, then rounder ones.
+///   6. An output of which the kernel leaves some elements unchanged becomes an inout.
+/// `kernels`: the defaults first. Notes describe the findings and the sizes used. Returns the kind
+/// of sizes that the kernel supports.
 SizeKind measure_extents(const std::vector<ProbeKernel>& kernels, Draft& draft);
 
 }  // namespace evo

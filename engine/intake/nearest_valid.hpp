@@ -9,9 +9,9 @@
 
 namespace evo {
 
-/// The configuration nearest to that of the defaults that satisfies all constraints: fewest
-/// parameters changed, then least far along their lists, then first in the order of the lists.
-/// Nothing when up to four changes lead to none.
+/// The valid configuration nearest to the defaults: first by the number of changed parameters, then
+/// by the distance along their lists, then by the order of the lists. Nullopt if no combination of
+/// up to four changes is valid.
 [[nodiscard]] std::optional<std::vector<std::uint16_t>> nearest_valid(
     const std::vector<Parameter>& parameters, const std::vector<Constraint>& constraints);
 

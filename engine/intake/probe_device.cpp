@@ -13,9 +13,10 @@ namespace {
 using Kind = DraftArgument::Kind;
 
 constexpr std::uint64_t kMostElements = 1ULL << 22;
-constexpr std::uint64_t kMostInstructions = 400'000'000;  ///< of warps, in all launches
+/// warp instructions of all launches together
+constexpr std::uint64_t kMostInstructions = 400'000'000;
 
-/// The virtual device that takes code of an architecture.
+/// A virtual device that runs code of an architecture.
 const char* device_for(const std::string& arch) {
   if (arch.starts_with("sm_9") || arch.starts_with("sm_1")) return "virtual:h200";
   return arch < "sm_89" ? "virtual:a100" : "virtual:l4";
@@ -96,7 +97,7 @@ BufferId ProbeDevice::make(std::size_t argument, std::uint64_t elements) {
   }
   std::vector<std::byte> bytes(elements * size);
   if (content_ == ProbeContent::kSmallNumbers) {
-    // 1 to 8 in an order that two arguments do not share; floating numbers are small halves.
+    // 1 to 8, in an order that differs between arguments; floating-point numbers are small halves.
     constexpr std::size_t kPeriod = 8;
     std::vector<std::byte> pattern(kPeriod * size);
     for (std::size_t i = 0; i < kPeriod; ++i) {
@@ -119,7 +120,7 @@ BufferId ProbeDevice::make(std::size_t argument, std::uint64_t elements) {
   return buffer;
 }
 
-/// A floating number that nobody gave is 1, or 1/2: it is hardly a size.
+/// A floating-point scalar without a given value is 1 or 1/2, because it is unlikely to be a size.
 KernelArgument ProbeDevice::scalar(std::size_t argument) const {
   const DraftArgument& about = draft_.arguments[argument];
   const Dtype dtype = dtype_from_string(about.dtype);

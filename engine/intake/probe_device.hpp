@@ -14,11 +14,11 @@
 
 namespace evo {
 
-/// What the buffers hold when a kernel is run to see what it touches.
+/// Buffer contents for running a kernel to observe its accesses.
 enum class ProbeContent {
   kZeros,
   kSmallNumbers,
-  kAnyBits,  ///< of integers; floating numbers from -1000 to 1000
+  kAnyBits,  ///< for integers; floating-point numbers are from -1000 to 1000
 };
 
 /// The kernel of a draft on the virtual GPU.
@@ -26,24 +26,24 @@ class ProbeDevice {
  public:
   ProbeDevice(const std::vector<ProbeKernel>& kernels, const Draft& draft);
 
-  /// Buffers of ample size for later launches, and the values that those have. `values`: sizes, and
-  /// the macros of that kernel. `needed`: what is more than enough, where something is known.
+  /// Allocates ample buffers for later launches, and sets their values. `values`: sizes, and the
+  /// macros of that kernel. `needed`: a sufficient size, if known.
   void prepare(std::size_t kernel, const Values& values, ProbeContent content,
                std::uint64_t needed = 0);
 
-  /// Elements by argument, where not ample; and bytes of dynamic shared memory where the draft does
-  /// not know them.
+  /// Number of elements by argument, where not ample; and bytes of dynamic shared memory if the
+  /// draft does not know them.
   struct Bounds {
     std::map<std::size_t, std::uint64_t> elements = {};
     std::uint32_t shared_bytes = kAmpleSharedBytes;
   };
   static constexpr std::uint32_t kAmpleSharedBytes = 32768;
-  static constexpr std::uint64_t kLeastAmple = 65536;  ///< elements, whatever the sizes are
+  static constexpr std::uint64_t kLeastAmple = 65536;  ///< elements, independent of the sizes
 
-  /// Why the launch goes wrong, or nothing.
+  /// The fault of the launch, or nullopt.
   [[nodiscard]] std::optional<std::string> fault(const Bounds& bounds);
 
-  /// Whether some element of an output of that many elements is not written.
+  /// Whether the launch leaves some element of an output of this size unwritten.
   [[nodiscard]] bool leaves_elements(std::size_t argument, std::uint64_t elements);
 
   [[nodiscard]] std::uint64_t ample_elements() const { return ample_elements_; }
@@ -51,13 +51,13 @@ class ProbeDevice {
   /// Warp instructions of all launches so far.
   [[nodiscard]] std::uint64_t executed() const { return executed_; }
 
-  /// So much was executed that it should end: the same on every machine.
+  /// Whether so much was executed that probing should end; the same on every machine.
   [[nodiscard]] bool is_exhausted() const;
 
  private:
   [[nodiscard]] BufferId make(std::size_t argument, std::uint64_t elements);
   [[nodiscard]] KernelArgument scalar(std::size_t argument) const;
-  /// All steps with the values that are prepared.
+  /// Launches all steps with the prepared values.
   [[nodiscard]] LaunchPlan plan(const Bounds& bounds) const;
   [[nodiscard]] KernelId loaded(std::size_t kernel);
   void release_ample();

@@ -21,7 +21,7 @@ using ptx::Operand;
 using ptx::Space;
 
 constexpr std::size_t kMostParameters = 1024;
-/// Parameters whose value may be in something.
+/// The parameters on which a value may depend.
 using Origins = std::bitset<kMostParameters>;
 
 bool has_modifier(const Instruction& instruction, std::string_view modifier) {
@@ -86,7 +86,7 @@ class Reader {
   }
 
  private:
-  /// All functions that may be called, and the module's variables that are named.
+  /// All functions that may be called, and the module's variables that are used.
   void reach(const Function& function) {
     if (std::find(reached_.begin(), reached_.end(), &function) != reached_.end()) return;
     reached_.push_back(&function);
@@ -100,7 +100,7 @@ class Reader {
     }
   }
 
-  /// The number of the kernel's parameter that `operand` names, or -1.
+  /// The index of the kernel's parameter named by `operand`, or -1.
   [[nodiscard]] int parameter_of(const Function& function, const Operand& operand) const {
     int found = -1;
     for_each_symbol(operand, [&](const Operand& symbol) {
@@ -134,7 +134,7 @@ class Reader {
       if (instruction.operands.empty()) continue;
       const bool is_store = instruction.opcode == Opcode::kSt;
       if (is_store || instruction.opcode == Opcode::kCall) {
-        // Into memory that only this kernel sees, or into a call.
+        // A store to memory that only this kernel sees, or to a call's parameter.
         for (std::size_t i = is_store ? 1 : 0; i < instruction.operands.size(); ++i) {
           if (!has_modifier(instruction, "global")) {
             grow(escaped_, origins(function, instruction.operands[i]));
@@ -150,7 +150,7 @@ class Reader {
     }
   }
 
-  /// What may be in the result; what comes out of global memory is no parameter.
+  /// The origins of the result. Data from global memory do not count as a parameter.
   Origins sources_of(const Function& function, const Instruction& instruction) {
     Origins sources;
     if (instruction.opcode == Opcode::kLd || instruction.opcode == Opcode::kLdu) {
@@ -258,7 +258,7 @@ class Reader {
     }
   }
 
-  /// An access by a texture or surface object, which stands first in an address.
+  /// An access through a texture or surface object, which comes first in the address.
   void judge_object(const Function& function, const Instruction& instruction) {
     const auto address = std::ranges::find(instruction.operands, Operand::Kind::kAddress,
                                            [](const Operand& operand) { return operand.kind; });
@@ -294,7 +294,7 @@ class Reader {
       depends(instruction, "writes what other CTAs may be reading");
   }
 
-  /// cp.async reads; bulk copies and reductions go either way, the target first.
+  /// cp.async reads; bulk copies and reductions go in either direction, with the target first.
   void judge_copy(const Instruction& instruction, const auto& addressed) {
     if (has_modifier(instruction, "reduce")) {
       load(addressed(0));
@@ -338,7 +338,7 @@ class Reader {
   const Function* entry_ = nullptr;
   std::vector<const Function*> reached_;
   std::map<std::pair<const Function*, int>, Origins> registers_;
-  Origins escaped_;  ///< may be in memory that only this kernel sees
+  Origins escaped_;  ///< parameters that may be in memory that only this kernel sees
   bool has_changed_ = false;
   std::set<std::string> named_;
   PtxFacts facts_;

@@ -15,12 +15,12 @@ namespace {
 
 using Names = std::map<std::string, double>;
 
-constexpr std::size_t kMostValues = 65535;  ///< of a parameter
+constexpr std::size_t kMostValues = 65535;  ///< limit of a parameter's values
 constexpr double kExact = 0x1.0p53;
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// Calls `visit(position)` wherever no bracket or quote is open, until it returns false.
+/// Calls `visit(position)` at every place outside of brackets and quotes, until it returns false.
 template <typename Visit>
 void for_each_outside(std::string_view text, Visit visit) {
   int depth = 0;
@@ -54,7 +54,7 @@ std::optional<std::size_t> find_word(std::string_view text, std::string_view wor
 
 [[noreturn]] void fail(std::string_view text) {
   throw InputError("'" + std::string(text) +
-                   "': allowed is a list of numbers or texts as in Python: [1, 2], "
+                   "': allowed: a list of numbers or texts as in Python: [1, 2], "
                    "list(range(1, 9)), [2**i for i in range(5)], or + of such");
 }
 
@@ -121,7 +121,7 @@ class Reader {
       return values;
     }
     std::vector<std::string_view> entries = split_outside(body, ',');
-    if (!entries.empty() && entries.back().empty()) entries.pop_back();  // a comma at the end
+    if (!entries.empty() && entries.back().empty()) entries.pop_back();  // a trailing comma
     for (const std::string_view entry : entries) add(values, scalar(entry, names));
     return values;
   }

@@ -7,17 +7,17 @@
 
 namespace evo {
 
-/// The values of a list as Python spells it; nothing of Python is run. Known are lists and tuples,
+/// The values of a list in Python syntax, without running Python. Supports lists and tuples,
 /// `range(…)`, `list(…)`, `a + b`, `[expression for i in … if …]` with several `for`, numbers in
-/// any expression (core/expression.hpp), True, False, and texts in quotes. A number is whole where
-/// its value is and its text has no point. Throws InputError saying what cannot be read.
+/// any expression (core/expression.hpp), True, False, and quoted texts. A number is whole if its
+/// value is whole and its text has no point. Throws InputError naming the unsupported part.
 [[nodiscard]] std::vector<Json> python_list(std::string_view text);
 
-/// The parts of `text` between `separator` where no bracket or quote is open, without the blanks
-/// around them; none of an empty text.
+/// Splits `text` at each `separator` outside of brackets and quotes, and strips spaces; empty for
+/// an empty text.
 [[nodiscard]] std::vector<std::string_view> split_outside(std::string_view text, char separator);
 
-/// Without the blanks at its ends.
+/// The text without leading and trailing spaces.
 [[nodiscard]] std::string_view trimmed(std::string_view text);
 
 }  // namespace evo

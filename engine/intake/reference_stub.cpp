@@ -11,7 +11,7 @@ namespace {
 
 using Kind = DraftArgument::Kind;
 
-/// A name that nothing else in the program has.
+/// A name that is unused in the program.
 std::string python_name(const std::string& name) {
   constexpr auto kTaken = std::to_array<std::string_view>(
       {"False",  "None",     "Path",  "True",     "and",  "as",     "assert", "async",  "await",

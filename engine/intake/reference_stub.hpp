@@ -6,8 +6,8 @@
 
 namespace evo {
 
-/// The text of a reference.py that reads every input of the problem by its name and stops with
-/// NotImplementedError until its marked lines, one for each output, compute something.
+/// The text of a reference.py that reads every input of the problem by name. It raises
+/// NotImplementedError until the user completes its marked lines, one for each output.
 [[nodiscard]] std::string reference_stub(const Draft& draft);
 
 }  // namespace evo

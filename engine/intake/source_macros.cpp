@@ -12,9 +12,9 @@ namespace {
 
 using Names = std::set<std::string>;
 
-/// What a condition may name besides macros.
+/// Names other than macros that a condition may contain.
 bool is_macro_name(const std::string& word) {
-  // Words of conditions, and what compilers and toolkits define.
+  // Keywords of conditions, and names that compilers and toolkits define.
   constexpr std::array<std::string_view, 8> kNone = {
       "defined",        "true",         "false", "__has_include",
       "CUDART_VERSION", "CUDA_VERSION", "WIN32", "WIN64"};
@@ -79,7 +79,7 @@ class Collector {
     if (is_macro_name(name)) seen(file, line, name).is_asked_for = true;
   }
 
-  /// `#ifndef X` and `#define X` upon each other: a default, or an include guard.
+  /// `#ifndef X` followed by `#define X`: a default, or an include guard.
   bool take_default(const std::string& file, const std::vector<Directive>& directives,
                     std::size_t i) {
     const MacroDefinition definition = macro_in(directives[i + 1]);
@@ -107,7 +107,7 @@ class Collector {
     }
   }
 
-  /// What a compared macro of the source is made of is compared as well.
+  /// Macros in the definition of a compared macro are compared as well.
   void follow_replacements() {
     std::vector<std::string> open;
     for (const auto& [name, macro] : found_.open) {
@@ -128,7 +128,7 @@ class Collector {
   }
 
   SourceMacros found_;
-  std::map<std::string, Names> replacements_;  ///< #define NAME → the words in its place
+  std::map<std::string, Names> replacements_;  ///< #define NAME → the words of its definition
   Names guards_;
 };
 

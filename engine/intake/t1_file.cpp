@@ -18,7 +18,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// The value under a key in any case; null when there is none.
+/// The value under a key, ignoring case; null if there is none.
 const Json& find(const Json& object, std::initializer_list<std::string_view> keys) {
   static const Json nothing;
   if (!object.is_object()) return nothing;
@@ -30,7 +30,7 @@ const Json& find(const Json& object, std::initializer_list<std::string_view> key
   return nothing;
 }
 
-/// A text or a number as an expression; empty for anything else.
+/// A text or a number as an expression; empty for other values.
 std::string text_of(const Json& value) {
   if (value.is_string()) return std::string(trimmed(value.get_ref<const std::string&>()));
   if (value.is_number() || value.is_boolean()) return value.dump();
@@ -42,7 +42,7 @@ std::string string_in(const Json& object, std::string_view key) {
   return value.is_string() ? value.get<std::string>() : "";
 }
 
-/// A number, or a text that is one; nothing for anything else.
+/// A number, or a text that is one; nullopt for other values.
 std::optional<double> number_in(const Json& object, std::initializer_list<std::string_view> keys) {
   const Json& value = find(object, keys);
   const Json number =
@@ -86,7 +86,7 @@ class Reader {
     return found;
   }
 
-  /// The entries of an array; none of anything else.
+  /// The entries of an array; empty for other values.
   static const Json& list(const Json& value) {
     static const Json nothing = Json::array();
     return value.is_array() ? value : nothing;
@@ -99,7 +99,7 @@ class Reader {
     if (language.empty() || lower(language) == "cuda") return;
     if (lower(language) != "opencl" && lower(language) != "hip") {
       fail("KernelSpecification.Language: \"" + language +
-           "\": allowed are \"CUDA\", and \"OpenCL\" and \"HIP\" where the kernel compiles as CUDA "
+           "\": allowed: \"CUDA\", and \"OpenCL\" and \"HIP\" where the kernel compiles as CUDA "
            "all the same");
     }
     leave_out("KernelSpecification.Language: \"" + language +
@@ -145,7 +145,7 @@ class Reader {
     found_.parameters.push_back(std::move(parameter));
   }
 
-  /// 1 and 1.0 are not the same in C.
+  /// 1 and 1.0 have different types in C.
   static void make_real(T1Parameter& parameter) {
     for (Json& value : parameter.values) {
       if (value.is_number()) value = value.get<double>();
@@ -155,17 +155,17 @@ class Reader {
     }
   }
 
-  /// A size as an expression, or a whole number from `least`; a number that is none is an error.
+  /// A size as an expression, or a whole number of at least `least`; other numbers are an error.
   [[nodiscard]] std::string size_of(const Json& value, const std::string& key, double least) const {
     std::string text = text_of(value);
     if (text.empty() && !value.is_null() && !value.is_string()) {
-      fail(key + ": " + value.dump() + ": allowed is a number or an expression");
+      fail(key + ": " + value.dump() + ": allowed: a number or an expression");
     }
     const Json number = Json::parse(text, nullptr, false);
     if (!number.is_number()) return text;
     const double size = number.get<double>();
     if (size != std::floor(size) || size < least) {
-      fail(fmt::format("{}: {}: allowed are whole numbers from {}", key, text, least));
+      fail(fmt::format("{}: {}: allowed: whole numbers from {}", key, text, least));
     }
     return text;
   }
@@ -180,7 +180,7 @@ class Reader {
     } else if (const std::string text = size_of(size, "ProblemSize", 1); !text.empty()) {
       found_.problem_size.push_back(text);
     }
-    if (found_.problem_size.size() > 3) fail("ProblemSize: allowed are at most 3 dimensions");
+    if (found_.problem_size.size() > 3) fail("ProblemSize: allowed: at most 3 dimensions");
     constexpr std::array<std::string_view, 3> kDivisors = {"GridDivX", "GridDivY", "GridDivZ"};
     for (std::size_t d = 0; d < kDivisors.size(); ++d) {
       const Json& divisors = find(kernel, {kDivisors[d]});

@@ -23,34 +23,35 @@ struct T1Argument {
   std::string type;  ///< "float", "int32", "float4"
   bool is_scalar = false;
   bool is_constant = false;
-  std::string fill;  ///< "Constant", "Random" …; empty: it does not say
+  std::string fill;  ///< "Constant", "Random" …; empty: not specified
   std::optional<double> fill_value = {};
-  std::optional<double> low = {};  ///< MinValue, of Random
+  std::optional<double> low = {};  ///< MinValue, for Random
   std::optional<double> high = {};
-  std::string data_source;  ///< of other fills
-  std::string size;         ///< an expression; empty: it does not say
+  std::string data_source;  ///< for other fills
+  std::string size;         ///< an expression; empty: not specified
 };
 
-/// A tuning problem as the auto-tuning community exchanges it (the T1 format of Kernel Tuner, KTT
-/// and BAT), as far as a kernel's files can be made of it. Expressions are Python's.
+/// A tuning problem in the T1 format (of Kernel Tuner, KTT and BAT), as far as it helps to write a
+/// kernel's files. Expressions are in Python.
 struct T1File {
   std::string kernel;  ///< with its template arguments
   std::vector<T1Parameter> parameters;
   std::vector<std::string> conditions;
   std::vector<std::string> compiler_options;
-  std::vector<std::string> problem_size;  ///< x first; empty: it does not say
-  /// What divides the problem size in each dimension, an empty list: nothing; none: not said.
+  std::vector<std::string> problem_size;  ///< x first; empty: not specified
+  /// Divisors of the problem size in each dimension. An empty list: no divisor; nullopt: not
+  /// specified.
   std::array<std::optional<std::vector<std::string>>, 3> grid_divisors = {};
-  std::array<std::string, 3> global_size = {};  ///< empty: it does not say
+  std::array<std::string, 3> global_size = {};  ///< empty: not specified
   std::array<std::string, 3> local_size = {};
   bool global_counts_threads = false;  ///< GlobalSizeType OpenCL
   std::string shared_bytes;
   std::vector<T1Argument> arguments;
-  std::vector<std::string> left_out;  ///< what is in the file and cannot be used, and why
+  std::vector<std::string> left_out;  ///< content that cannot be used, with the reason
 };
 
-/// Reads a T1 file in any of its spellings: keys in any case, values as lists or as Python's text.
-/// Throws InputError naming file and key for what is no T1 file.
+/// Reads a T1 file in any of its variants: keys in any case, values as lists or as Python text.
+/// Throws InputError naming file and key if it is no T1 file.
 [[nodiscard]] T1File read_t1_file(const std::filesystem::path& file);
 
 }  // namespace evo

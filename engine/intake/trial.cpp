@@ -14,18 +14,19 @@
 namespace evo {
 namespace {
 
-constexpr int kMostRounds = 50;  ///< of finding undefined names, a few dozens at a time
+/// Number of compilations to find undefined names, which are reported a few dozen at a time.
+constexpr int kMostRounds = 50;
 
 CompileOutcome compile(Compiler& compiler, CompileRequest request, const MacroTexts& macros) {
   for (const auto& [name, value] : macros) request.options.push_back("-D" + name + "=" + value);
   return outcome_of(compiler.compile(request));
 }
 
-/// What is called like the functions of CUDA's runtime is no macro.
+/// Functions of CUDA's runtime library are not macros.
 bool is_of_the_runtime(std::string_view name) { return name.starts_with("cuda"); }
 
-/// Names that the compiler's log calls undefined, but for those of its own headers, where a macro
-/// has replaced a word, and for functions that only the host has.
+/// Names that the compiler's log reports as undefined, except those in its own headers, where a
+/// macro has replaced a word, and host-only functions.
 std::set<std::string> undefined_in(const std::string& log) {
   constexpr std::string_view kOwnHeaders = "__nv_nvrtc_";
   constexpr std::string_view kBefore = "identifier \"";
@@ -44,7 +45,7 @@ std::set<std::string> undefined_in(const std::string& log) {
   return names;
 }
 
-/// What the compiler says, and before it what it means where its words do not tell.
+/// The compiler's message, preceded by an explanation if it is unclear.
 std::string explained(const std::string& reason) {
   constexpr std::string_view kLaunch = "device-side kernel launch";
   if (reason.find(kLaunch) == std::string::npos) return reason;
@@ -61,7 +62,7 @@ std::string listed(const MacroTexts& macros) {
   return text;
 }
 
-/// The macros to guess, with `guess`; `outcome` is that of the last compilation.
+/// The macros to guess, with the value `guess`; `outcome` is the result of the last compilation.
 MacroTexts guesses(Compiler& compiler, const CompileRequest& request, const MacroTexts& known,
                    const SourceMacros& macros, const std::string& guess, CompileOutcome& outcome) {
   MacroTexts guessed;
@@ -84,8 +85,8 @@ MacroTexts guesses(Compiler& compiler, const CompileRequest& request, const Macr
   return guessed;
 }
 
-/// The name of a function that takes a pointer to the kernel; empty where the kernel's own has its
-/// types, or the compiler will not say.
+/// The name of a function that takes a pointer to the kernel. Empty if the kernel's own name
+/// contains its types, or if the compiler does not report them.
 std::string signature_of(Compiler& compiler, CompileRequest request, const std::string& symbol,
                          const MacroTexts& macros) {
   constexpr const char* kProbe = "evo_type_of_the_kernel";
@@ -123,7 +124,7 @@ Trial try_kernel(Compiler& compiler, const CompileRequest& request, const MacroT
     }
     if (std::string_view(guess) != "1") continue;
     throw InputError(request.source.name + ": does not compile with " + listed(guessed) +
-                     " (nor with 16 or 32) for macros that nothing gives a value: " + reason +
+                     " (nor with 16 or 32) for macros without a value: " + reason +
                      "; give them values: --param " + guessed.begin()->first + "=VALUE,VALUE");
   }
   throw InputError(reason);

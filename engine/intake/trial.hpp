@@ -16,35 +16,36 @@ namespace evo {
 /// Values of macros as the compiler gets them.
 using MacroTexts = std::map<std::string, std::string>;
 
-/// What compiling a kernel tells of it.
+/// The results of compiling a kernel.
 struct Trial {
   std::string symbol;
-  /// Of a kernel that is `extern "C"`: a mangled name with its type, as `f(void (*)(float*, int))`.
+  /// For a kernel that is `extern "C"`: a mangled name with its type, as in `f(void (*)(float*,
+  /// int))`.
   std::string signature = {};
   PtxFacts facts = {};
   std::string ptx = {};
-  /// Macros without a known value, and what they were given.
+  /// Macros of unknown value, and the values they were given.
   MacroTexts guessed = {};
 };
 
-/// Compiles `request` with `known` macros. What the preprocessor compares and what the compiler
-/// calls undefined, and nothing defines, is taken for a macro: it gets 32, else 16, else 1. Throws
-/// InputError with the compiler's reason when none of them compiles.
+/// Compiles `request` with `known` macros. Undefined names that the preprocessor compares or the
+/// compiler reports are taken for macros and get the value 32, else 16, else 1. Throws InputError
+/// with the compiler's error if nothing compiles.
 [[nodiscard]] Trial try_kernel(Compiler& compiler, const CompileRequest& request,
                                const MacroTexts& known, const SourceMacros& macros);
 
-/// The same for other values of the macros, added to `trial`: one compilation for each of
-/// `variants`. Those that do not compile are left out.
+/// Compiles `trial` with other values of the macros and adds the results: one compilation for each
+/// of `variants`. Variants that do not compile are dropped.
 void try_variants(Compiler& compiler, const CompileRequest& request,
                   const std::vector<MacroTexts>& variants, Trial& trial);
 
-/// What `look` tells of the kernel that an option names. Throws InputError that says which kernels
-/// there are where neither `declared` nor the compiler knows one of this name.
+/// Compiles the kernel that an option names. Throws InputError listing the kernels if neither
+/// `declared` nor the compiler knows it.
 [[nodiscard]] Trial try_named(const std::function<Trial(const std::string&)>& look,
                               const std::string& option, const std::string& entry,
                               const Declarations& declared);
 
-/// The PTX with these macros; nothing where it does not compile.
+/// The PTX with these macros; nullopt if it does not compile.
 [[nodiscard]] std::optional<std::string> ptx_of(Compiler& compiler, const CompileRequest& request,
                                                 const MacroTexts& macros);
 

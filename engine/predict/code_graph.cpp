@@ -14,7 +14,7 @@ constexpr std::int64_t kBytesOfInstruction = 16;
 constexpr unsigned kBra = 0x147;
 constexpr unsigned kCallRel = 0x144;
 
-/// BRA; and a guarded CALL.REL.NOINC, with which ptxas leaves loops before sm_90.
+/// BRA, or a guarded CALL.REL.NOINC, with which ptxas leaves loops before sm_90.
 bool is_jump(const MachineInstruction& instruction) {
   return instruction.operation() == kBra ||
          (instruction.operation() == kCallRel && instruction.is_guarded());
@@ -26,7 +26,7 @@ bool ends_block(const MachineInstruction& instruction) {
 }
 
 /// Bytes from the next instruction to the target of a BRA. Before sm_90, the field counts words
-/// from bit 34 on; since then eight more bits are below, from bit 16 on.
+/// from bit 34 on; since sm_90, eight more bits are below, from bit 16 on.
 std::int64_t branch_offset(const MachineInstruction& branch, bool is_sm90) {
   const std::uint64_t field = (branch.low >> 34) | (branch.high & 0x3ffffU) << 30;
   if (!is_sm90) return static_cast<std::int64_t>(field << 16) >> 16 << 2;
@@ -34,12 +34,12 @@ std::int64_t branch_offset(const MachineInstruction& branch, bool is_sm90) {
   return static_cast<std::int64_t>(wide << 8) >> 8 << 2;
 }
 
-/// BRA.DIV: taken by warps whose lanes went different ways.
+/// BRA.DIV: taken by warps whose lanes have diverged.
 bool is_divergence_check(const MachineInstruction& branch) {
   return (branch.high >> 27 & 1U) != 0 && branch.operation() == kBra;
 }
 
-/// By its guard, or by a second predicate among its operands.
+/// Guarded, or with a second predicate among its operands.
 bool is_conditional(const MachineInstruction& end) {
   if (end.is_guarded()) return true;
   return end.operation() == kBra && ((end.high >> 23 & 0xfU) != 7 || is_divergence_check(end));
@@ -88,7 +88,7 @@ CodeGraph::CodeGraph(const std::vector<MachineInstruction>& code, bool is_sm90) 
 }
 
 void CodeGraph::find_loops() {
-  std::map<std::size_t, std::vector<bool>> loops;  // by the block at their head
+  std::map<std::size_t, std::vector<bool>> loops;  // by the header block
   const std::vector<bool> reached = reachable_without(blocks_.size());
   std::vector<std::vector<std::size_t>> before(blocks_.size());
   for (std::size_t b = 0; b < blocks_.size(); ++b) {
@@ -97,7 +97,7 @@ void CodeGraph::find_loops() {
   for (std::size_t b = 0; b < blocks_.size(); ++b) {
     if (!reached[b]) continue;
     for (const std::size_t head : ways(blocks_[b])) {
-      // Back to a block that every way to here has passed.
+      // A branch back to a block that dominates it.
       if (head != b && reachable_without(head)[b]) continue;
       std::vector<bool>& body = loops.try_emplace(head, blocks_.size(), false).first->second;
       body[head] = true;

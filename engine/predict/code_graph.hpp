@@ -7,28 +7,28 @@
 
 namespace evo {
 
-/// A stretch of machine code without branches, and where a warp goes from there.
+/// A basic block of machine code and its successors.
 struct CodeBlock {
-  std::size_t first = 0;          ///< instruction
-  std::size_t last = 0;           ///< instruction; included
-  int next = -1;                  ///< block that follows; -1: the warp ends here
-  int target = -1;                ///< block that it may branch to; -1: none
-  bool next_leaves_loop = false;  ///< the innermost one that it is in
+  std::size_t first = 0;          ///< index of the first instruction
+  std::size_t last = 0;           ///< index of the last instruction
+  int next = -1;                  ///< next block; -1: the warp ends here
+  int target = -1;                ///< target block of its branch; -1: none
+  bool next_leaves_loop = false;  ///< the innermost loop that contains it
   bool target_leaves_loop = false;
 };
 
-/// The blocks of a kernel's machine code. Pure function of the code.
+/// The basic blocks of a kernel's machine code. A pure function of the code.
 class CodeGraph {
  public:
-  /// `is_sm90`: branches are encoded as since sm_90.
+  /// `is_sm90`: branches have the encoding of sm_90 and later.
   CodeGraph(const std::vector<MachineInstruction>& code, bool is_sm90);
   [[nodiscard]] const std::vector<CodeBlock>& blocks() const { return blocks_; }
 
  private:
-  /// Natural loops: ways back to a block that every way to their start has passed. Others, as of
-  /// waits that ptxas placed behind the kernel's end, are none.
+  /// Natural loops: branches back to a block that dominates them. Other cycles, such as waits that
+  /// ptxas places after the kernel's end, do not count.
   void find_loops();
-  /// The blocks to which a way leads from the first one that does not pass `avoided`.
+  /// The blocks reachable from the first one without passing `avoided`.
   [[nodiscard]] std::vector<bool> reachable_without(std::size_t avoided) const;
 
   std::vector<CodeBlock> blocks_;

@@ -10,15 +10,18 @@ namespace {
 
 constexpr double kBytesAPass = 128;
 constexpr double kNsInMicrosecond = 1000;
-constexpr double kMostlyWarm = 0.2;           ///< share of DRAM up to which a load waits for L2
-constexpr std::ptrdiff_t kMergeDistance = 4;  ///< instructions from a store to one it merges with
-// Operations with a speed of their own.
+/// DRAM utilisation up to which a load waits only for L2
+constexpr double kMostlyWarm = 0.2;
+/// distance in instructions at which two stores merge
+constexpr std::ptrdiff_t kMergeDistance = 4;
+// Operations with their own throughput.
 constexpr unsigned kLdsm = 0x03b;
 constexpr unsigned kStsm = 0x044;
 constexpr unsigned kArrives = 0x1b0;
 
-/// The share of the sectors asked of L2 that come from DRAM: where launches take more buffers in
-/// turn than the L2 cache holds, all once; what a launch asks for again is in the cache.
+/// The share of the sectors requested from L2 that come from DRAM. If launches rotate through more
+/// buffers than the L2 cache holds, every byte is read from DRAM once; repeated requests of a
+/// launch hit the cache.
 double dram_share(const MachineRates& rates, const LaunchProfile& profile) {
   if (profile.rotation_bytes <= rates.l2_capacity || profile.footprint_bytes <= 0) return 0;
   return distinct_share(profile) * profile.fresh_bytes / profile.footprint_bytes;
@@ -50,7 +53,7 @@ class Steps {
   }
 
  private:
-  /// Of what the line did in a CTA, the share of one execution by a warp.
+  /// The share of one execution by a warp in the line's operations in a CTA.
   [[nodiscard]] double each(const IssueStep& step, double LineActivity::*what) const {
     const auto found = profile_.lines.find(step.line);
     if (found == profile_.lines.end()) return 0;
@@ -58,7 +61,7 @@ class Steps {
     return executions > 0 ? found->second.*what / executions : 0;
   }
 
-  /// Instructions of registers alone, and those that only wait.
+  /// Instructions that use only registers, or only wait.
   void compute(const MachineInstruction& in, IssueStep& step) const {
     const auto set = [&](double occupies, double latency) {
       step.occupies = occupies;
@@ -157,7 +160,7 @@ class Steps {
     step.passes = std::max(1.0, each(step, &LineActivity::global_lines));
     if (step.unit == Unit::kAsyncCopy)
       step.passes = std::max(1.0, each(step, &LineActivity::shared_wavefronts));
-    // What the CTA has read before is in L1.
+    // Data that the CTA has read before are in L1.
     if (step.unit == Unit::kGlobalLoad && each(step, &LineActivity::global_sectors) > 0) {
       step.sectors = asked * each(step, &LineActivity::global_sectors_first) /
                      each(step, &LineActivity::global_sectors);
@@ -183,7 +186,7 @@ class Steps {
 
   const MachineRates& rates_;
   const LaunchProfile& profile_;
-  /// By all warps of a CTA, of the instructions that one line became for one unit.
+  /// The executions, by all warps of a CTA, of the instructions that one line became for one unit.
   std::map<std::pair<std::uint32_t, Unit>, double> executions_;
   double dram_share_;
 };
@@ -207,7 +210,7 @@ std::vector<IssueStep> issue_steps(const MachineRates& rates,
   const Steps steps(rates, code, executions, profile);
   std::vector<IssueStep> result;
   result.reserve(code.size());
-  const MachineInstruction* store = nullptr;  // the one before
+  const MachineInstruction* store = nullptr;  // the previous one
   for (const MachineInstruction& in : code) {
     IssueStep step = steps.step_of(in);
     if (step.unit == Unit::kGlobalStore) {

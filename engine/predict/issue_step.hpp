@@ -14,39 +14,40 @@ namespace evo {
 inline constexpr double kSectorBytes = 32;
 inline constexpr unsigned kNoRegister = 255;  ///< RZ
 
-/// A machine instruction as the simulation of an SM sees it: what it occupies, and for how many
-/// clocks.
+/// A machine instruction in the simulation of an SM: the resources that it occupies, and for how
+/// many clocks.
 struct IssueStep {
   Unit unit = Unit::kNone;
-  std::uint32_t line = 0;  ///< of the PTX, as MachineInstruction::ptx_line
-  double occupies = 1;     ///< its unit, clocks
-  double passes = 0;       ///< of the SM's memory unit
-  double sectors = 0;      ///< asked of L2
-  double dram = 0;         ///< of these, what comes from (or goes to) DRAM
-  double dram_lines = 0;   ///< of a load, lines of 128 bytes that it waits for from DRAM
-  double latency = 0;      ///< clocks until its result is there
-  double pause = 0;        ///< clocks until the warp may issue the next one, beyond `stall`
-  int stall = 1;           ///< clocks until the warp may issue the next one
+  std::uint32_t line = 0;  ///< line of the PTX, see MachineInstruction::ptx_line
+  double occupies = 1;     ///< clocks of its unit
+  double passes = 0;       ///< clocks of the SM's memory unit
+  double sectors = 0;      ///< requested from L2
+  double dram = 0;         ///< the part of these from (or to) DRAM
+  double dram_lines = 0;   ///< for a load: lines of 128 bytes from DRAM that it waits for
+  double latency = 0;      ///< clocks until its result is available
+  double pause = 0;        ///< clocks until the warp may issue the next instruction, beyond `stall`
+  int stall = 1;           ///< clocks until the warp may issue the next instruction
   unsigned write_barrier = 7;
   unsigned read_barrier = 7;
   unsigned waits = 0;
-  /// Registers whose result no scoreboard guards, although it comes later than `stall` says: the SM
-  /// itself holds their readers back.
+  /// Registers whose results no scoreboard guards, although they arrive later than `stall`; the
+  /// hardware itself delays the readers.
   unsigned result = kNoRegister;
-  unsigned results = 0;  ///< how many
+  unsigned results = 0;  ///< number of registers
   std::array<unsigned, 3> reads = {kNoRegister, kNoRegister, kNoRegister};
-  unsigned pending = 0;        ///< of a wait for asynchronous work: groups that may be under way
+  /// for a wait for asynchronous work: number of groups that may be in flight
+  unsigned pending = 0;
   bool commits = false;        ///< a wgmma that ends a group
-  bool arrives_later = false;  ///< at its barrier, when the copies of the warp have landed
+  bool arrives_later = false;  ///< arrives at its barrier when the copies of the warp have arrived
   bool never = false;          ///< its guard is always false
 };
 
-/// The share of what a launch reads from beyond its SMs that none of its CTAs has read before: each
+/// The share of a launch's reads from outside of the SMs that no other CTA has read before: each
 /// byte of its buffers is read once.
 [[nodiscard]] double distinct_share(const LaunchProfile& profile);
 
-/// One for each instruction. `executions`: of each, by all warps of a CTA. What a line of the PTX
-/// asked of memory is shared by the executions of the instructions that were made from it.
+/// One step for each instruction. `executions`: of each, by all warps of a CTA. The memory requests
+/// of a PTX line are distributed over the executions of the instructions made from it.
 [[nodiscard]] std::vector<IssueStep> issue_steps(const MachineRates& rates,
                                                  const std::vector<MachineInstruction>& code,
                                                  const std::vector<double>& executions,

@@ -9,23 +9,23 @@
 
 namespace evo {
 
-/// What the warps of a CTA did with one line of the PTX (from 1: the one behind `.version`), mean
-/// over the CTAs that were run.
+/// The operations of a CTA's warps at one line of the PTX (from 1: the line after `.version`). Mean
+/// over the executed CTAs.
 struct LineActivity {
   std::vector<double> executions;   ///< by each warp of a CTA
-  std::vector<double> taken;        ///< of a branch: how often each warp took it as a whole
-  std::uint32_t target = 0;         ///< of a branch: the line it leads to; 0: it is none
-  std::uint32_t next = 0;           ///< of a branch: the line at which a warp goes on otherwise
-  double shared_wavefronts = 0;     ///< passes of shared memory, bank conflicts counted; of a CTA
-  double global_sectors = 0;        ///< of 32 bytes, asked of L1; of a CTA
-  double global_lines = 0;          ///< of 128 bytes that hold them, of each access
-  double global_sectors_first = 0;  ///< of these, what the CTA had not read before
+  std::vector<double> taken;        ///< for a branch: how often each whole warp took it
+  std::uint32_t target = 0;         ///< for a branch: its target line; 0: no branch
+  std::uint32_t next = 0;           ///< for a branch: the line at which a warp continues otherwise
+  double shared_wavefronts = 0;     ///< passes of shared memory including bank conflicts; per CTA
+  double global_sectors = 0;        ///< sectors of 32 bytes requested from L1; per CTA
+  double global_lines = 0;          ///< lines of 128 bytes that contain them, summed over accesses
+  double global_sectors_first = 0;  ///< the part of these that the CTA had not read before
   double global_bytes_written = 0;
-  double sleep_ns = 0;  ///< of nanosleep, by all warps of a CTA
-  double prints = 0;    ///< calls of printf by threads; of a CTA
-  double flops = 0;     ///< of matrix instructions; of a CTA
-  int file = 0;         ///< of the source, as in LaunchProfile::files
-  int source_line = 0;  ///< of it; 0: not known
+  double sleep_ns = 0;  ///< time of nanosleep, over all warps of a CTA
+  double prints = 0;    ///< calls of printf by threads; per CTA
+  double flops = 0;     ///< operations of matrix instructions; per CTA
+  int file = 0;         ///< source file, index into LaunchProfile::files
+  int source_line = 0;  ///< source line; 0: unknown
 
   [[nodiscard]] double all_executions() const {
     double sum = 0;
@@ -36,40 +36,41 @@ struct LineActivity {
 
 using LineActivities = std::map<std::uint32_t, LineActivity>;
 
-/// CTAs that execute about the same.
+/// CTAs with about the same operations.
 struct CtaKind {
-  LineActivities lines;  ///< mean over those that were run
-  /// Of each warp of one CTA, in its order.
+  LineActivities lines;  ///< mean over the executed ones
+  /// For each warp of one CTA, in order.
   std::vector<std::vector<SyncEvent>> syncs;
-  double share = 1;  ///< of the grid's CTAs
+  double share = 1;  ///< number of the grid's CTAs
   double work = 0;   ///< warp instructions of the PTX, mean
 };
 
 /// Over the grid.
 [[nodiscard]] LineActivities mean_lines(const std::vector<CtaKind>& kinds);
 
-/// Which CTAs the SM gets that ends last, where CTAs differ.
+/// The CTAs of the SM that finishes last, if CTAs differ.
 struct LastSm {
-  std::vector<std::uint16_t> kinds;  ///< in LaunchProfile::kinds; of its CTAs in their order
-  double each = 1;                   ///< CTAs that each of these stands for
-  std::uint16_t last = 0;            ///< the kind of the CTA that ends last
-  double last_start = 0;             ///< when that one starts, as a share of the whole
+  /// indices into LaunchProfile::kinds, in the order of its CTAs
+  std::vector<std::uint16_t> kinds;
+  double each = 1;         ///< number of CTAs represented by each of these
+  std::uint16_t last = 0;  ///< the kind of the CTA that finishes last
+  double last_start = 0;   ///< when that CTA starts, as a share of the total time
 };
 
-/// A launch as the virtual GPU saw it: what a predicted time is made of.
+/// A launch as observed by the virtual GPU: the input of the time prediction.
 struct LaunchProfile {
   std::string cubin;
   std::string entry;
   int warps_per_cta = 1;
   std::uint64_t ctas = 1;
-  double footprint_bytes = 0;  ///< of all buffers the kernel was given
-  double fresh_bytes = 0;      ///< of those that are not the same in each launch that is timed
-  double rotation_bytes = 0;   ///< of all that launches take when they are timed
-  double hot_atomics = 0;      ///< of the whole grid, on the address with the most
-  LineActivities lines;        ///< mean over the grid
-  std::vector<CtaKind> kinds;  ///< at least one
-  LastSm last_sm;              ///< of several kinds
-  std::map<int, std::string> files;  ///< of the source, by their numbers
+  double footprint_bytes = 0;        ///< bytes of all the kernel's buffers
+  double fresh_bytes = 0;            ///< bytes of the buffers that differ between timed launches
+  double rotation_bytes = 0;         ///< bytes of all buffers of all timed launches
+  double hot_atomics = 0;            ///< over the whole grid, at the address with the most
+  LineActivities lines;              ///< mean over the grid
+  std::vector<CtaKind> kinds;        ///< at least one
+  LastSm last_sm;                    ///< if there are several kinds
+  std::map<int, std::string> files;  ///< source files by number
 };
 
 }  // namespace evo

@@ -8,15 +8,15 @@
 
 namespace evo {
 
-/// How a launch shares what the card's SMs have together.
+/// How a launch uses the resources shared by the card's SMs.
 struct CardShare {
   double active = 1;    ///< share of the SMs that have a CTA
-  double distinct = 1;  ///< share of what its CTAs read that no other one reads
+  double distinct = 1;  ///< share of its CTAs' reads that no other CTA makes
 };
 
-/// The memory unit of an SM with its share of L2 and DRAM. Times are clocks. The card's bandwidth
-/// is that of the SMs which use it, as far as the way from L2 to one SM allows. What several SMs
-/// read crosses the card once.
+/// The memory unit of an SM with its share of L2 and DRAM. Times are in clocks. The SMs in use
+/// share the card's bandwidth, up to the limit of one SM's path to L2. Data that several SMs read
+/// cross the card once.
 class MemoryUnit {
  public:
   explicit MemoryUnit(const MachineRates& rates, const CardShare& share = {})
@@ -29,12 +29,12 @@ class MemoryUnit {
                      rates.l2_write_bytes)),
         dram_bytes_(rates.dram_bytes / share.active) {}
 
-  /// From then on it takes another instruction.
+  /// When it can accept the next instruction.
   [[nodiscard]] double takes_from() const { return free_ - rates_.queue; }
 
   struct Access {
-    double done = 0;  ///< its result is there
-    double read = 0;  ///< its operands may change
+    double done = 0;  ///< when its result is available
+    double read = 0;  ///< when its operands may change
   };
   Access access(const IssueStep& step, double at) {
     const double start = std::max(at + 2, free_);
@@ -42,7 +42,7 @@ class MemoryUnit {
     const double latency = step.latency + beyond_least(step);
     double done = start + step.passes - 1 + latency;
     if (step.sectors > 0) {
-      // What is written and what is read share the way between the SM and L2.
+      // Writes and reads share the path between the SM and L2.
       const bool writes = step.unit == Unit::kGlobalStore || step.unit == Unit::kAtomic;
       const double rate = writes                          ? write_bytes_
                           : step.unit == Unit::kAsyncCopy ? copy_bytes_
@@ -54,17 +54,17 @@ class MemoryUnit {
     if (step.unit == Unit::kGlobalStore) stored_ = std::max(stored_, done);
     return {done, start + rates_.operand_latency};
   }
-  /// Operands of a wgmma: when they are read.
+  /// When the operands of a wgmma have been read.
   double read_matrices(const IssueStep& step, double at) {
     free_ = std::max(free_, at) + step.passes;
     return free_;
   }
-  /// When all stores so far have arrived.
+  /// The time at which all stores so far have arrived.
   [[nodiscard]] double stored() const { return stored_; }
 
  private:
-  /// By which the last of the lines that come from DRAM is later than the least latency: their
-  /// delays are spread exponentially. The draws are spread by the golden ratio.
+  /// The additional latency of the last of several lines from DRAM. The delays are distributed
+  /// exponentially; the golden ratio spreads the draws.
   double beyond_least(const IssueStep& step) {
     constexpr double kGolden = 0.6180339887;
     constexpr double kMost = 8;

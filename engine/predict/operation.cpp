@@ -83,7 +83,7 @@ constexpr std::array<Unit, kOperations> make_table() {
 
 constexpr std::array<Unit, kOperations> kUnits = make_table();
 
-constexpr double kGmmaRows = 16;    ///< of a warp
+constexpr double kGmmaRows = 16;    ///< rows of a warp
 constexpr double kGmmaHalves = 16;  ///< f16 numbers along k, or twice as many bytes
 
 /// N of a wgmma m64nNk: five bits, in units of 8.
@@ -124,7 +124,9 @@ bool widens_half(const MachineInstruction& instruction) {
 
 bool merges_with(const MachineInstruction& store, const MachineInstruction& before) {
   const auto base = [](const MachineInstruction& in) { return in.low >> 24 & 0xffU; };
-  const auto chunk = [](const MachineInstruction& in) { return in.low >> 44; };  // of the offset
+  const auto chunk = [](const MachineInstruction& in) {
+    return in.low >> 44;
+  };  // the 16-byte chunk of the offset
   return unit_of(before) == Unit::kGlobalStore && base(store) == base(before) &&
          chunk(store) == chunk(before);
 }

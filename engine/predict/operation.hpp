@@ -6,12 +6,12 @@
 
 namespace evo {
 
-/// What executes a machine instruction, as far as time goes.
+/// The unit that executes a machine instruction, in the time model.
 enum class Unit : std::uint8_t {
-  kNone,      ///< only the issue slot
+  kNone,      ///< uses only the issue slot
   kAlu,       ///< integer, logic, comparisons
   kFma,       ///< f32 multiply-add
-  kFmaHeavy,  ///< integer multiply-add: one half of the f32 lanes
+  kFmaHeavy,  ///< integer multiply-add: uses half of the f32 lanes
   kHalf,      ///< packed f16
   kFp64,
   kPack,       ///< conversions that pack or unpack (F2FP)
@@ -33,26 +33,26 @@ enum class Unit : std::uint8_t {
   kReturn,
   kExit,
   kBarrier,      ///< BAR
-  kMbarrier,     ///< SYNCS, ARRIVES: which of both its events say
+  kMbarrier,     ///< SYNCS, ARRIVES: the event tells which of both
   kAsyncCommit,  ///< LDGDEPBAR
   kAsyncWait,    ///< DEPBAR
   kGmmaWait,     ///< WARPGROUP.DEPBAR
   kFence,        ///< MEMBAR for the card or the system
-  kCtaFence,     ///< MEMBAR for the CTA alone: nothing has to reach L2
+  kCtaFence,     ///< MEMBAR of CTA scope: nothing has to reach L2
   kSleep,
   kCount,
 };
 
-/// Whether its results come from beyond the SM's shared memory.
+/// Whether its results come from outside of the SM's shared memory.
 [[nodiscard]] constexpr bool is_global(Unit unit) {
   return unit == Unit::kGlobalLoad || unit == Unit::kGlobalStore || unit == Unit::kAtomic ||
          unit == Unit::kAsyncCopy || unit == Unit::kLocal;
 }
 
-/// The unit of an instruction; kNone for one that is not known.
+/// The unit of an instruction; kNone for an unknown one.
 [[nodiscard]] Unit unit_of(const MachineInstruction& instruction);
 
-/// Whether a wgmma is the last of a group that a warp can wait for.
+/// Whether a wgmma ends a group for which a warp can wait.
 [[nodiscard]] bool commits_gmma(const MachineInstruction& instruction);
 
 /// Whether a conversion packs two numbers into bytes (e4m3, e5m2).
@@ -64,12 +64,13 @@ enum class Unit : std::uint8_t {
 /// Whether it converts a half to f32 (HADD2.F32).
 [[nodiscard]] bool widens_half(const MachineInstruction& instruction);
 
-/// Whether a store to global memory goes to the same 16 bytes of a lane as the one before it: L1
-/// then sends both to L2 as one.
+/// Whether a store to global memory writes to the same 16 bytes per lane as the previous one: L1
+/// then merges them on the way to L2.
 [[nodiscard]] bool merges_with(const MachineInstruction& store, const MachineInstruction& before);
 
-/// Multiply-adds × 2 of a matrix instruction of a warp (mma.sync, wgmma: the warp's 16 rows), from
-/// its shape; those of bytes count half, since they go at twice the rate of f16. 0 for any other.
+/// Multiply-adds × 2 of a warp's matrix instruction (mma.sync; wgmma: the warp's 16 rows), computed
+/// from its shape. Byte types count half, because they run at twice the rate of f16. 0 for any
+/// other instruction.
 [[nodiscard]] double tensor_flops(const MachineInstruction& instruction);
 
 /// Bytes of shared memory that a wgmma reads for one of its four warps.

@@ -9,7 +9,7 @@
 
 namespace evo {
 
-/// CTAs that execute about the same, as the simulation of an SM needs them.
+/// CTAs with about the same operations, in the form for the simulation of an SM.
 struct SimKind {
   SimKind(const CtaKind& kind, std::vector<WarpPlan> of_warps)
       : plans(std::move(of_warps)),
@@ -19,11 +19,11 @@ struct SimKind {
     for (const WarpPlan& plan : plans) instructions += plan.instructions;
   }
 
-  std::vector<WarpPlan> plans;  ///< of the warps of a CTA
+  std::vector<WarpPlan> plans;  ///< one for each warp of a CTA
   const std::vector<std::vector<SyncEvent>>* syncs;
   NeededArrivals needed;
   bool does_fit;
-  double instructions = 0;  ///< of a CTA
+  double instructions = 0;  ///< per CTA
 };
 
 }  // namespace evo

@@ -12,27 +12,27 @@
 
 namespace evo {
 
-/// A resident warp in the simulation of an SM. Times are clocks.
+/// A resident warp in the simulation of an SM. Times are in clocks.
 struct SimWarp {
   static constexpr std::size_t kScoreboards = 6;
 
   SimWarp(const CodeGraph& graph, const WarpPlan& plan, double phase)
       : cursor(graph, plan, phase) {}
 
-  /// Its next instruction waits until then.
+  /// Makes its next instruction wait until then.
   void wait_until(double at, Wait reason) {
     if (at <= ready) return;
     ready = at;
     ready_by = reason;
   }
-  /// What waits for the scoreboard does so until then. Numbers beyond the last stand for none.
+  /// Makes readers of the scoreboard wait until then. Numbers beyond the last mean no scoreboard.
   void hold(unsigned board, double at, Wait reason) {
     if (board >= kScoreboards || at <= scoreboard[board]) return;
     scoreboard[board] = at;
     scoreboard_by[board] = reason;
   }
 
-  /// Of registers whose result no scoreboard guards: when it is there.
+  /// For registers whose result no scoreboard guards: when it is available.
   [[nodiscard]] double arrives(const IssueStep& step) const {
     double at = 0;
     for (const unsigned reg : step.reads) at = std::max(at, registers[reg]);
@@ -45,20 +45,20 @@ struct SimWarp {
 
   WarpCursor cursor;
   std::size_t cta = 0;
-  std::size_t number = 0;  ///< in its CTA
-  double issued = 0;       ///< its last instruction, or when it started
-  double ready = 0;        ///< for the next one, but for scoreboards
+  std::size_t number = 0;  ///< index in its CTA
+  double issued = 0;       ///< time of its last instruction, or of its start
+  double ready = 0;        ///< earliest time of the next one, apart from scoreboards
   Wait ready_by = Wait::kFixedLatency;
   std::array<double, kScoreboards> scoreboard{};
   std::array<Wait, kScoreboards> scoreboard_by{};
   std::array<double, kNoRegister + 1> registers{};  ///< the last is RZ
-  double async_landed = 0;                          ///< when all its copies so far have
-  std::vector<double> async_groups;                 ///< when each landed
+  double async_landed = 0;                          ///< when all its copies so far have arrived
+  std::vector<double> async_groups;                 ///< arrival time of each copy
   double stored = 0;                                ///< when all its stores so far have arrived
   double gmma_done = 0;
   std::vector<double> gmma_groups;
-  std::size_t sync = 0;  ///< next of its events
-  bool blocked = false;  ///< until `awaits` of `awaited` is complete
+  std::size_t sync = 0;  ///< index of its next event
+  bool blocked = false;  ///< waits until phase `awaits` of `awaited` is complete
   std::int64_t awaits = -1;
   std::uint32_t awaited = 0;
 };

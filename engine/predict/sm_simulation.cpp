@@ -33,7 +33,7 @@ class Simulation {
         memory_(rates, {.active = std::min(static_cast<double>(profile.ctas) / rates.sms, 1.0),
                         .distinct = distinct_share(profile)}),
         fetch_(rates, code_.size()) {
-    std::vector<double> executions(code_.size());  // by a CTA, mean over the grid
+    std::vector<double> executions(code_.size());  // executions per CTA, mean over the grid
     for (const CtaKind& kind : profile.kinds) {
       kinds_.emplace_back(kind, plans_of_warps(code_, graph_, kind.lines, profile.warps_per_cta));
       const auto of_kind = executions_of(kinds_.back().plans, graph_, code_.size());
@@ -44,7 +44,7 @@ class Simulation {
     to_run_ = static_cast<std::size_t>(std::ceil(ctas / rates.sms));
     if (differs()) to_run_ = profile.last_sm.kinds.size();
     resident_ = static_cast<std::size_t>(std::max(resident, 1));
-    // Every SM has got one before this one gets its first.
+    // Every other SM has received one CTA before this SM receives its first.
     next_cta_ = rates.cta_interval * std::min(ctas / rates.sms, 1.0);
     for (std::size_t i = 0; i < to_run_; ++i) instructions_ += kinds_[kind_of(i)].instructions;
     if (differs()) instructions_ *= profile.last_sm.each;
@@ -67,13 +67,13 @@ class Simulation {
     const bool is_part = alive_ > 0 || (differs() && profile_.last_sm.each > 1);
     if (is_part && time_.issued > half_issued_) {
       time_.is_whole = false;
-      // The second half is steady.
+      // The second half is in steady state.
       const double rate = (now_ - half_clock_) / static_cast<double>(time_.issued - half_issued_);
       time_.clocks += std::max(instructions_ - static_cast<double>(time_.issued), 0.0) * rate;
     }
     time_.us = time_.clocks / (uses_tensor_cores() ? rates_.tensor_clock_mhz : rates_.clock_mhz) +
                (memory_.stored() > 0 ? rates_.drain_us : 0);
-    // Atomics on one address follow each other in L2, whatever else is done.
+    // Atomics on one address are serialised in L2, independent of other work.
     time_.us = std::max(time_.us, profile_.hot_atomics * rates_.atomic_interval / rates_.clock_mhz);
     return time_;
   }
@@ -101,7 +101,7 @@ class Simulation {
     const double start = std::max(at + (at > 0 ? rates_.cta_clocks : 0), next_cta_);
     next_cta_ = start + rates_.cta_interval;
     const std::size_t number = ctas_.size();
-    // The first is a slow one; the others are spread by the golden ratio.
+    // The first is a slow CTA; the others are spread by the golden ratio.
     constexpr double kGolden = 0.6180339887;
     const double turns = static_cast<double>(number) * kGolden;
     const double phase = turns - std::floor(turns);
@@ -132,11 +132,11 @@ class Simulation {
     double next = 0;        ///< issue slot
     double mma_free = 0;    ///< when the last mma.sync has read its operands
     std::size_t last = 0;   ///< warp that issued last
-    double candidate = -1;  ///< when it can issue; -1: to be worked out
+    double candidate = -1;  ///< when it can issue next; -1: unknown
     std::size_t chosen = 0;
   };
 
-  /// When the warp can issue its instruction, and what it waits for until then.
+  /// When the warp can issue its instruction, and for what it waits until then.
   std::pair<double, Wait> earliest(const SubCore& core, const SimWarp& warp) const {
     if (warp.blocked) return {kNever, Wait::kBarrier};
     const IssueStep& step = steps_[warp.cursor.instruction()];
@@ -166,7 +166,7 @@ class Simulation {
     core.candidate = kNever;
     for (const std::size_t w : core.warps) {
       const double at = earliest(core, warps_[w]).first;
-      // The warp that issued last goes on; then the oldest.
+      // Prefers the warp that issued last, then the oldest.
       if (at < core.candidate || (at == core.candidate && w == core.last)) {
         core.candidate = at;
         core.chosen = w;
@@ -193,7 +193,7 @@ class Simulation {
     }
   }
 
-  /// The paths do not fit: whoever waits at a barrier goes on.
+  /// The paths are inconsistent, so warps that wait at a barrier continue.
   bool release_any() {
     bool any = false;
     for (SimWarp& warp : warps_) {
@@ -242,7 +242,7 @@ class Simulation {
       read = access.read;
     }
     const Wait reason = is_global(step.unit) ? Wait::kGlobal : Wait::kShared;
-    // Of a commit, DEPBAR waits for the group.
+    // DEPBAR waits for the group of a commit.
     if (step.unit != Unit::kAsyncCommit) warp.hold(step.write_barrier, done, reason);
     warp.hold(step.read_barrier, read, reason);
     warp.write(step, at + step.latency);
@@ -287,7 +287,7 @@ class Simulation {
       warp.wait_until(at + rates_.branch_clocks, Wait::kBranch);
   }
 
-  /// For the explanation: what this instruction waited for, and what it keeps busy.
+  /// For the explanation: what this instruction waited for, and the units that it occupies.
   void note(const SubCore& core, const SimWarp& warp, const IssueStep& step, double at) {
     WaitClocks& clocks = activity_->waits[warp.cursor.instruction()];
     clocks[static_cast<std::size_t>(earliest(core, warp).second)] +=
@@ -298,7 +298,7 @@ class Simulation {
     if (!step.never) activity_->memory_busy += step.passes;
   }
 
-  /// Registers have few ports: what reads them while mma.sync multiplies delays both.
+  /// Registers have few ports, so register reads during an mma.sync delay both.
   void share_registers(SubCore& core, const IssueStep& step, double at) const {
     double& tensor = core.free[static_cast<std::size_t>(Unit::kTensor)];
     double& transform = core.free[static_cast<std::size_t>(Unit::kTransform)];
@@ -337,7 +337,7 @@ class Simulation {
     if (event.awaits < 0) return;
     if (const auto complete = barriers.completed(event)) {
       warp.wait_until(*complete, wait_at(event.barrier));
-      // Its result is there when the phase is.
+      // Its result is available when the phase is complete.
       warp.hold(step.write_barrier, *complete, wait_at(event.barrier));
     } else if (kind.needed.contains({event.barrier, event.awaits})) {
       warp.blocked = true;
@@ -379,7 +379,7 @@ class Simulation {
   std::deque<SimCta> ctas_;
   std::array<SubCore, CodeFetch::kSubCores> sub_cores_;
   double barrier_free_ = 0;
-  double next_cta_ = 0;  ///< when the card can start another one here
+  double next_cta_ = 0;  ///< when the card can start another CTA here
   double now_ = 0;
   double half_clock_ = 0;
   std::uint64_t half_issued_ = 0;
@@ -387,7 +387,7 @@ class Simulation {
   std::size_t started_ = 0;
   std::size_t resident_ = 1;
   std::size_t alive_ = 0;
-  double instructions_ = 0;  ///< of all CTAs of the SM
+  double instructions_ = 0;  ///< total over all CTAs of the SM
   SmTime time_;
 };
 
@@ -397,7 +397,7 @@ SmTime simulate_sm(const MachineRates& rates, const LaunchProfile& profile, int 
                    SmActivity* activity) {
   SmTime time = Simulation(rates, profile, resident, activity).run();
   if (time.is_whole || profile.kinds.size() < 2) return time;
-  // What comes last no longer goes at the rate of a busy SM.
+  // The last part no longer runs at the rate of a busy SM.
   LaunchProfile last = profile;
   last.last_sm = {.kinds = {profile.last_sm.last}};
   const SmTime alone = Simulation(rates, last, 1, nullptr).run();

@@ -13,24 +13,24 @@
 namespace evo {
 
 struct SmTime {
-  double clocks = 0;         ///< until the last warp ended; of long kernels extrapolated
-  double us = 0;             ///< that they take
-  std::uint64_t issued = 0;  ///< instructions that were simulated
-  bool is_whole = true;      ///< to the end of the last CTA
+  double clocks = 0;         ///< until the last warp ended; extrapolated for long kernels
+  double us = 0;             ///< time for them
+  std::uint64_t issued = 0;  ///< number of simulated instructions
+  bool is_whole = true;      ///< until the end of the last CTA
 };
 
-/// What a simulation saw, to explain its time.
+/// Data from a simulation that explain its time.
 struct SmActivity {
-  std::vector<WaitClocks> waits;  ///< of each machine instruction
-  /// Share of the simulated clocks in which each unit of the four sub-cores was busy.
+  std::vector<WaitClocks> waits;  ///< for each machine instruction
+  /// For each unit, the share of the simulated clocks in which it was busy, over the four
+  /// sub-cores.
   std::array<double, static_cast<std::size_t>(Unit::kCount)> busy{};
-  double memory_busy = 0;  ///< the same of the SM's memory unit
+  double memory_busy = 0;  ///< the same for the SM's memory unit
 };
 
-/// Runs the CTAs that one SM gets, `resident` at a time. Nothing is issued when the profile's cubin
-/// lacks the entry, does not know from which lines of the PTX it was made, or when a warp's way
-/// through it is far longer than what the PTX executed: then the two do not fit.
-/// `activity`: filled when given.
+/// Runs the CTAs that one SM receives, `resident` at a time. Issues nothing if the profile's cubin
+/// lacks the entry or its PTX lines, or if a warp's path through it is much longer than what the
+/// PTX executed, because the two then do not match. `activity`: filled if given.
 [[nodiscard]] SmTime simulate_sm(const MachineRates& rates, const LaunchProfile& profile,
                                  int resident, SmActivity* activity = nullptr);
 

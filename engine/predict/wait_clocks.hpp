@@ -7,10 +7,10 @@
 
 namespace evo {
 
-/// Why a warp does not issue its next instruction; in brackets what Nsight Compute calls it.
+/// Why a warp does not issue its next instruction; in brackets the name in Nsight Compute.
 enum class Wait : std::uint8_t {
-  kSelected,      ///< it does
-  kFixedLatency,  ///< the result of an instruction of known latency [wait]
+  kSelected,      ///< it issues
+  kFixedLatency,  ///< the result of an instruction with fixed latency [wait]
   kNotSelected,   ///< another warp is issued [not selected]
   kUnit,          ///< the unit it needs is busy [math pipe throttle]
   kMemoryUnit,    ///< the queue of the SM's memory unit is full [MIO throttle, LG throttle]
@@ -18,10 +18,10 @@ enum class Wait : std::uint8_t {
   kShared,        ///< shared memory, shuffles, MUFU, conversions, … [short scoreboard]
   kAsyncCopy,     ///< cp.async
   kWgmma,
-  kBarrier,  ///< of a CTA [barrier]
+  kBarrier,  ///< a barrier of the CTA [barrier]
   kMbarrier,
-  kFetch,   ///< the instruction itself [no instruction]
-  kBranch,  ///< a branch that was taken [branch resolving]
+  kFetch,   ///< the instruction fetch [no instruction]
+  kBranch,  ///< a taken branch [branch resolving]
   kCount,
 };
 
@@ -41,7 +41,7 @@ inline constexpr std::array<std::string_view, kWaits> kWaitNames = {"issued",
                                                                     "instruction fetch",
                                                                     "branch"};
 
-/// Clocks that warps spent at an instruction, by reason. Summed over warps.
+/// Clocks that warps spent at an instruction, by reason; summed over warps.
 using WaitClocks = std::array<double, kWaits>;
 
 }  // namespace evo

@@ -11,9 +11,9 @@
 namespace evo {
 namespace {
 
-/// How often the compiler repeated a block's lines when it unrolled a loop: as often as the line of
-/// the instruction at the lower quartile occurs, sorted by that. Conversions and matrix
-/// products do not count: one of the PTX may become several.
+/// How often the compiler repeated a block's lines by unrolling: the repetitions of the line at the
+/// lower quartile. Conversions and matrix products do not count, because one PTX instruction may
+/// become several.
 std::vector<double> unrolled_blocks(const std::vector<MachineInstruction>& code,
                                     const CodeGraph& graph) {
   std::vector<double> unrolled;
@@ -26,7 +26,7 @@ std::vector<double> unrolled_blocks(const std::vector<MachineInstruction>& code,
         continue;
       ++counts[{code[i].ptx_line, code[i].operation()}];
     }
-    std::vector<std::size_t> repeats;  // of each instruction's line
+    std::vector<std::size_t> repeats;  // line of each instruction
     for (const auto& [key, count] : counts) repeats.insert(repeats.end(), count, count);
     std::sort(repeats.begin(), repeats.end());
     unrolled.push_back(repeats.empty() ? 1 : static_cast<double>(repeats[repeats.size() / 4]));
@@ -34,7 +34,7 @@ std::vector<double> unrolled_blocks(const std::vector<MachineInstruction>& code,
   return unrolled;
 }
 
-/// From a line to the nearest one that a block was made from.
+/// The distance from a line to the nearest line from which a block was made.
 double distance(const std::vector<MachineInstruction>& code, const CodeBlock& block,
                 std::uint32_t line) {
   double nearest = std::numeric_limits<double>::infinity();
@@ -46,8 +46,8 @@ double distance(const std::vector<MachineInstruction>& code, const CodeBlock& bl
   return nearest;
 }
 
-/// The share of a warp's passes that take the branch at the end of a block, from the branch of the
-/// PTX that it was made from, which may go the other way.
+/// The share of a warp's passes that take the branch at the end of a block. Derived from the PTX
+/// branch from which it was made, which may have the opposite direction.
 class BranchShares {
  public:
   BranchShares(const std::vector<MachineInstruction>& code, const CodeGraph& graph,
@@ -86,7 +86,7 @@ class BranchShares {
  private:
   static constexpr double kLeastShare = 1e-7;
 
-  /// How often the loop that a branch closes, or the part of one that it skips, is unrolled.
+  /// How often the loop that a branch closes, or the part of a loop that it skips, is unrolled.
   [[nodiscard]] double region(std::size_t b) const {
     const CodeBlock& block = graph_.blocks()[b];
     const auto target = static_cast<std::size_t>(block.target);
@@ -96,8 +96,8 @@ class BranchShares {
     return most;
   }
 
-  /// Of a loop that became several, the most unrolled first: each runs as often as what is left of
-  /// the `trips` allows.
+  /// For a loop that became several, the most unrolled copy first: each runs as often as the rest
+  /// of the `trips` allows.
   [[nodiscard]] double of_unrolled(std::size_t b, const std::vector<double>& unrolls,
                                    double trips) const {
     constexpr double kRounding = 1e-6;
@@ -112,14 +112,14 @@ class BranchShares {
     return times >= 1 ? 0 : 1;
   }
 
-  /// From the nearer of a branch's two ways to a line.
+  /// The distance from the nearer of a branch's two targets to a line.
   [[nodiscard]] double nearest(const CodeBlock& block, std::uint32_t line) const {
     const auto& blocks = graph_.blocks();
     return std::min(distance(code_, blocks[static_cast<std::size_t>(block.target)], line),
                     distance(code_, blocks[static_cast<std::size_t>(block.next)], line));
   }
 
-  /// Whether another branch is nearer to doing what that of the PTX does: this one chooses between
+  /// Whether another branch corresponds better to the PTX branch; this one then selects between
   /// copies of a loop that the compiler unrolled.
   [[nodiscard]] bool is_added(std::size_t b, std::uint32_t line, const LineActivity& branch) const {
     if (copies_.at(line).size() < 2) return false;
@@ -130,7 +130,7 @@ class BranchShares {
     });
   }
 
-  /// Of a branch over an unrolled loop: 1 where the loop has too few passes for it, else 0.
+  /// For a branch over an unrolled loop: 1 if the loop has too few passes for it, otherwise 0.
   [[nodiscard]] std::optional<double> skips_loop(std::size_t b, std::size_t warp) const {
     const auto& blocks = graph_.blocks();
     const auto end = static_cast<std::size_t>(blocks[b].target);
@@ -147,7 +147,7 @@ class BranchShares {
     return std::nullopt;
   }
 
-  /// By a guarded EXIT: the warp executed nothing of what follows.
+  /// Guarded EXIT: the warp executes nothing after it.
   [[nodiscard]] bool ends_here(const CodeBlock& block, std::size_t warp) const {
     return block.next >= 0 && unit_of(code_[block.last]) == Unit::kExit &&
            executions_of(graph_.blocks()[static_cast<std::size_t>(block.next)], warp) <= 0;
@@ -166,7 +166,8 @@ class BranchShares {
            distance(code_, to, branch.next) + distance(code_, next, branch.target);
   }
 
-  /// Of a branch that the PTX has not: from the executions of the block that it would skip.
+  /// For a branch that the PTX does not have: derived from the executions of the block that it
+  /// would skip.
   [[nodiscard]] double by_counts(const CodeBlock& block, std::size_t warp) const {
     const double here = executions_of(block, warp);
     const double next = executions_of(graph_.blocks()[static_cast<std::size_t>(block.next)], warp);
@@ -190,11 +191,11 @@ class BranchShares {
   const CodeGraph& graph_;
   const LineActivities& lines_;
   std::vector<double> unrolled_;
-  /// Of each line whose branch occurs in the machine code: how often each copy is unrolled.
+  /// For each line whose branch occurs in the machine code: how often each copy is unrolled.
   std::map<std::uint32_t, std::vector<double>> copies_;
 };
 
-/// Instructions of a warp of the slowest CTA.
+/// Number of instructions of a warp of the slowest CTA.
 double length_of_slowest(const CodeGraph& graph, const WarpPlan& plan) {
   double length = 0;
   for (WarpCursor cursor(graph, plan, 0); !cursor.is_done(); cursor.advance()) ++length;
@@ -209,7 +210,7 @@ std::vector<WarpPlan> plans_of_warps(const std::vector<MachineInstruction>& code
   constexpr int kPhases = 4;
   const BranchShares shares(code, graph, lines);
   std::vector<WarpPlan> plans;
-  std::map<std::vector<double>, std::size_t> known;  // warps that do the same
+  std::map<std::vector<double>, std::size_t> known;  // warps with the same operations
   for (int w = 0; w < warps_per_cta; ++w) {
     const auto warp = static_cast<std::size_t>(w);
     WarpPlan plan;
@@ -255,7 +256,7 @@ std::vector<double> executions_of(const std::vector<WarpPlan>& plans, const Code
 bool fit(const std::vector<WarpPlan>& plans, const LineActivities& lines) {
   constexpr double kLonger = 8;
   constexpr double kShort = 1000;
-  constexpr double kFewer = 0.4;  // of bytes, half is counted
+  constexpr double kFewer = 0.4;  // bytes count half
   constexpr double kMore = 1.2;
   double executed = 0;
   double flops = 0;
@@ -284,11 +285,12 @@ WarpCursor::WarpCursor(const CodeGraph& graph, const WarpPlan& plan, double phas
 int WarpCursor::way_on(const CodeBlock& block, float branches) {
   constexpr float kWhole = 0.999F;
   const bool is_exit = block.target_leaves_loop != block.next_leaves_loop;
-  // Of two ways of which neither leaves the loop alone, the rarer one is counted.
+  // If neither of the two directions leaves the loop, the rarer one is counted.
   const bool counts_target = is_exit ? block.target_leaves_loop : branches <= 0.5F;
   const float share = counts_target ? branches : 1 - branches;
   float& owed = owed_[static_cast<std::size_t>(block_)];
-  // A loop of n passes is left at the n-th, whatever the phase; other ways add up over CTAs.
+  // A loop of n passes is left after the n-th, independent of the phase; other directions add up
+  // over CTAs.
   if (owed < 0) {
     const float at_slowest = plan_->rarer_is_slower ? 1 - share : 0;
     owed = is_exit ? phase_ * share : std::fmod(phase_ + at_slowest, 1.0F);
@@ -311,7 +313,7 @@ void WarpCursor::advance() {
   } else if (block.target >= 0 || plan_->branches[static_cast<std::size_t>(block_)] > 0) {
     to = way_on(block, static_cast<float>(plan_->branches[static_cast<std::size_t>(block_)]));
   }
-  // Padding behind the end loops for ever.
+  // The padding at the end is an endless loop.
   steps_ += block.last - block.first + 1;
   if ((to == block_ && block.next < 0) || steps_ > kMostSteps) to = -1;
   block_ = to;

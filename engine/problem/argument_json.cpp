@@ -19,7 +19,7 @@ constexpr std::size_t kMostFields = 1000;
 
 std::string parse_name(const JsonReader& reader) {
   std::string name = reader.string("name");
-  if (!is_identifier(name)) reader.fail("name", "allowed is a C identifier, such as scale");
+  if (!is_identifier(name)) reader.fail("name", "allowed: a C identifier, such as scale");
   return name;
 }
 
@@ -47,7 +47,7 @@ std::vector<Field> parse_fields(const JsonReader& reader) {
     fields.push_back({parse_name(entry), parse_dtype(entry), parse_expression(entry, "value")});
     entry.finish();
   }
-  if (fields.empty()) reader.fail("fields", "allowed is a list with at least one field");
+  if (fields.empty()) reader.fail("fields", "allowed: a list with at least one field");
   return fields;
 }
 
@@ -60,7 +60,7 @@ void parse_content(const JsonReader& reader, Argument& argument) {
     argument.formula = parse_expression(generator, "formula");
   } else if (generator.has("file")) {
     argument.file = generator.string("file");
-    if (argument.file.empty()) generator.fail("file", "allowed is the name of a .npy file");
+    if (argument.file.empty()) generator.fail("file", "allowed: the name of a .npy file");
     argument.file_shapes = generator.strings("shapes");
     argument.has_file_and_generator = generator.has("distribution");
     if (argument.has_file_and_generator) {
@@ -84,7 +84,7 @@ Argument parse_constant(const JsonReader& reader) {
   const Dtype dtype = parse_dtype(reader);
   Argument argument{name, Direction::kIn, dtype, parse_expression(reader, "extent"), {}};
   argument.symbol = reader.string_or("symbol", name);
-  if (argument.symbol.empty()) reader.fail("symbol", "allowed is the variable's name in C++");
+  if (argument.symbol.empty()) reader.fail("symbol", "allowed: the variable's name in C++");
   parse_content(reader, argument);
   return argument;
 }
@@ -100,7 +100,7 @@ constexpr std::array<std::pair<Dtype, TexelType>, 8> kTexels = {{
     {Dtype::kF32, TexelType::kF32},
 }};
 
-/// One of `values`, by its word; the first where `key` is absent.
+/// The value in `values` named by the word under `key`; the first value if `key` is absent.
 template <typename T>
 T parse_word(const JsonReader& reader, const char* key, std::initializer_list<T> values) {
   if (!reader.has(key)) return *values.begin();
@@ -118,7 +118,7 @@ TextureAddress parse_address(const JsonReader& reader, const char* key) {
                      TextureAddress::kMirror});
 }
 
-/// `"kind": "texture"`: an input that kernels read by a cudaTextureObject_t.
+/// `"kind": "texture"`: an input that kernels read through a cudaTextureObject_t.
 Argument parse_texture(const JsonReader& reader) {
   const std::string name = parse_name(reader);
   if (reader.has("direction")) (void)reader.one_of("direction", {"in"});
@@ -129,7 +129,7 @@ Argument parse_texture(const JsonReader& reader) {
   }
   const std::int64_t channels = reader.integer_or("channels", 1);
   if (channels != 1 && channels != 2 && channels != 4) {
-    reader.fail("channels", "allowed are 1, 2 and 4");
+    reader.fail("channels", "allowed: 1, 2 and 4");
   }
   TextureSpec spec;
   spec.name = name;
@@ -165,7 +165,7 @@ Argument parse_parameter(const JsonReader& reader) {
     return argument;
   }
   const Dtype dtype = parse_dtype(reader);
-  // A workspace that no template asks for is empty.
+  // A workspace that the template does not size is empty.
   const std::string nothing = direction == Direction::kWorkspace ? "0" : "";
   Argument argument{
       name, direction, dtype, parse_expression(reader, scalar ? "value" : "extent", nothing), {}};
@@ -182,7 +182,7 @@ Argument parse_parameter(const JsonReader& reader) {
       argument.is_compared = reader.boolean_or("compare", true);
     }
     if (!argument.is_compared && argument.row) {
-      reader.fail("row", "means nothing of an output with \"compare\": false");
+      reader.fail("row", "has no effect for an output with \"compare\": false");
     }
   }
   return argument;

@@ -8,12 +8,13 @@
 
 namespace evo {
 
-/// The expression under `key`; `fallback`, unless empty, where there is none. Throws InputError
-/// naming the key when it is no expression.
+/// The expression under `key`, or `fallback` (unless empty) if the key is absent. Throws InputError
+/// naming the key if the value is no expression.
 [[nodiscard]] Expression parse_expression(const JsonReader& reader, std::string_view key,
                                           const std::string& fallback = {});
 
-/// An entry of a problem's "arguments". Throws InputError naming key, value and what is allowed.
+/// Parses an entry of a problem's "arguments". Throws InputError naming key, value and the allowed
+/// values.
 [[nodiscard]] Argument parse_argument(const JsonReader& reader);
 
 }  // namespace evo

@@ -25,7 +25,7 @@ constexpr auto kRows = [] {
   });
 }();
 
-/// Converts a floating type of at most 16 bits.
+/// Conversions of a floating type with at most 16 bits.
 std::uint64_t encode_small(const DtypeRow& format, double value) {
   const std::uint64_t sign = std::signbit(value) ? format.sign_bit() : 0;
   if (std::isnan(value)) return sign | format.nan();
@@ -34,7 +34,7 @@ std::uint64_t encode_small(const DtypeRow& format, double value) {
   const std::uint64_t overflow = saturates ? format.largest_finite() : format.infinity();
   if (std::isinf(magnitude)) return sign | overflow;
   if (magnitude == 0) return sign;
-  // The unit in the last place at this magnitude; subnormals share the smallest exponent's.
+  // The unit in the last place at this magnitude. Subnormals share the smallest exponent.
   const int exponent = std::max(std::ilogb(magnitude), 1 - format.bias());
   const double ulps = std::nearbyint(std::ldexp(magnitude, format.mantissa_bits - exponent));
   const std::uint64_t code =
@@ -87,7 +87,7 @@ void store_integer(double value, std::byte* target) {
   store(result, target);
 }
 
-/// Calls `use` with a value of the C++ type that holds an integer or a float of more than 16 bits.
+/// Calls `use` with a value of the C++ type for an integer or a float of more than 16 bits.
 template <typename Use>
 auto with_type(const DtypeRow& row, Use use) {
   if (row.kind == NumberKind::kFloat) return row.bytes == 4 ? use(float{}) : use(double{});
@@ -112,7 +112,7 @@ std::uint64_t bits_at(const DtypeRow& row, const std::byte* source) {
   return row.bytes == 1 ? load<std::uint8_t>(source) : load<std::uint16_t>(source);
 }
 
-/// Every code of a format of at most 16 bits, decoded once.
+/// Decodes every code of a format of at most 16 bits once.
 const std::vector<float>& table_of(const DtypeRow& format) {
   static std::mutex mutex;
   static std::map<Dtype, std::vector<float>> tables;
@@ -154,7 +154,7 @@ bool is_floating(Dtype dtype) { return row_of(dtype).kind == NumberKind::kFloat;
 WholeRange whole_range(Dtype dtype) {
   const DtypeRow& row = row_of(dtype);
   if (row.kind == NumberKind::kFloat) {
-    // A significand holds everything up to 2^bits, the hidden one included.
+    // A significand holds all integers up to 2^bits, counting the hidden bit.
     const std::uint64_t exact = std::uint64_t{1} << (row.mantissa_bits + 1);
     const double largest = std::floor(largest_finite(dtype));
     const auto most =

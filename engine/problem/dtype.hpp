@@ -18,11 +18,11 @@ enum class Dtype {
 
 enum class NumberKind { kFloat, kSigned, kUnsigned };
 
-/// The meaning of the largest exponent of a floating type.
+/// The meaning of codes with the largest exponent of a floating type.
 enum class TopExponent {
   kInfinity,   ///< infinity and NaN
-  kSaturates,  ///< the same, but a finite number never becomes infinity
-  kNumbers,    ///< numbers; only all ones is NaN, and numbers saturate
+  kSaturates,  ///< infinity and NaN, but finite numbers saturate instead of becoming infinity
+  kNumbers,    ///< numbers; only the code of all ones is NaN, and numbers saturate
 };
 
 /// A row of dtypes.def.
@@ -39,13 +39,13 @@ struct DtypeRow {
   double max_abs_error;
   double relative_l2;
 
-  /// For floating types. Codes are the bits of a positive number.
+  /// Set for floating types. Each is the code of a positive number.
   [[nodiscard]] int bias() const { return (1 << (exponent_bits - 1)) - 1; }
   [[nodiscard]] bool has_infinity() const { return top_exponent != TopExponent::kNumbers; }
   [[nodiscard]] std::uint64_t infinity() const {
     return ((std::uint64_t{1} << exponent_bits) - 1) << mantissa_bits;
   }
-  /// All ones.
+  /// The code of all ones.
   [[nodiscard]] std::uint64_t nan() const { return sign_bit() - 1; }
   [[nodiscard]] std::uint64_t largest_finite() const {
     return has_infinity() ? infinity() - 1 : nan() - 1;
@@ -53,7 +53,7 @@ struct DtypeRow {
   [[nodiscard]] std::uint64_t sign_bit() const { return std::uint64_t{1} << (8 * bytes - 1); }
 };
 
-/// All of them, in the order of the enumeration.
+/// All types in the order of the enumeration.
 [[nodiscard]] std::span<const DtypeRow> dtype_rows();
 [[nodiscard]] const DtypeRow& row_of(Dtype dtype);
 
@@ -63,10 +63,11 @@ struct DtypeRow {
 /// Throws InputError for an unknown name, listing the known ones.
 [[nodiscard]] Dtype dtype_from_string(std::string_view text);
 
-/// Whether a scalar argument may have it: floating types of 16 bits, and all types of 32 and more.
+/// Whether a scalar argument may have this type: 16-bit floating types, and all types of 32 bits or
+/// more.
 [[nodiscard]] bool may_be_scalar(Dtype dtype);
 
-/// "f16, bf16, f32": the names of those that `holds` is true of.
+/// "f16, bf16, f32": the names of the types for which `holds` returns true.
 template <typename Predicate>
 [[nodiscard]] std::string dtype_names(Predicate holds) {
   std::string names;
@@ -79,11 +80,11 @@ template <typename Predicate>
 /// Size of one element in bytes.
 [[nodiscard]] std::size_t size_of(Dtype dtype);
 
-/// True for the types that know NaN.
+/// True for types that have NaN.
 [[nodiscard]] bool is_floating(Dtype dtype);
 
-/// The whole numbers from −below to above that a type holds exactly, without a gap: all of an
-/// integer type, and those of a floating type up to the first that it would round.
+/// The gapless range −below … above of whole numbers that a type represents exactly: all values of
+/// an integer type; for a floating type, up to the first number that it would round.
 struct WholeRange {
   std::uint64_t below = 0;
   std::uint64_t above = 0;
@@ -93,22 +94,22 @@ struct WholeRange {
 /// The largest finite value of a floating type.
 [[nodiscard]] double largest_finite(Dtype dtype);
 
-/// The number of a floating type before `value`: the largest below it, −infinity at the end.
+/// The largest number of a floating type below `value`; −infinity at the end of the range.
 [[nodiscard]] double next_below(Dtype dtype, double value);
 
-/// The smallest denormal number of a floating type that is above 0.
+/// The smallest positive denormal number of a floating type.
 [[nodiscard]] double smallest_denormal(Dtype dtype);
 
-/// Encodes one number into `size_of(dtype)` bytes at `target`. Floats round to nearest even, and
-/// saturate or overflow as their row says; integers round and saturate. NaN stays NaN, and is 0 in
-/// integers.
+/// Encodes one number into `size_of(dtype)` bytes at `target`. Floats round to nearest even;
+/// dtypes.def says whether they saturate or overflow. Integers round and saturate. NaN becomes NaN
+/// in floats and 0 in integers.
 void encode(Dtype dtype, double value, std::byte* target);
 
 /// Decodes one element. 64-bit integers lose precision above 2^53.
 [[nodiscard]] double decode(Dtype dtype, const std::byte* source);
 
-/// Decodes `bytes.size() / size_of(dtype)` elements; f64 and 64-bit integers are rounded to double,
-/// everything else is exact.
+/// Decodes `bytes.size() / size_of(dtype)` elements. f64 is exact and 64-bit integers are rounded
+/// to double; all other types are exact.
 [[nodiscard]] std::vector<double> decode_all(Dtype dtype, std::span<const std::byte> bytes);
 
 }  // namespace evo

@@ -17,15 +17,15 @@ namespace {
 
 constexpr std::size_t kQuantiles = 1U << 16;
 
-/// Bits of a random number that an element takes.
+/// Number of random bits used per element.
 unsigned bits_of(Dtype dtype) { return size_of(dtype) <= 2 ? 16 : size_of(dtype) == 4 ? 32 : 64; }
 
-/// The first of equally likely parts of `bits` bits each begins half of one above 0.
+/// With 2^bits equally likely intervals, returns the middle of the lowest one.
 constexpr std::uint64_t half_of(unsigned bits) {
   return bits == 64 ? 0 : std::uint64_t{1} << (63 - bits);
 }
 
-/// The standard normal distribution: linear between quantiles, but for its tails.
+/// The standard normal distribution, interpolated linearly between quantiles except in the tails.
 class StandardNormal {
  public:
   StandardNormal() : bounds_(kParts + 1) {
@@ -34,7 +34,7 @@ class StandardNormal {
     }
   }
 
-  /// The number at `bits`, a place between 0 and 2^64.
+  /// The quantile at `bits` / 2^64.
   [[nodiscard]] double at(std::uint64_t bits) const {
     const std::size_t part = bits >> kBitsInside;
     if (part < kTail) return normal_quantile((static_cast<double>(bits) + 0.5) * 0x1.0p-64);
@@ -47,8 +47,9 @@ class StandardNormal {
 
  private:
   static constexpr unsigned kBitsInside = 52;
-  static constexpr std::size_t kParts = 1U << 12;  // as many as a processor's first cache holds
-  static constexpr std::size_t kTail = 16;         // so many parts at each end are not linear
+  static constexpr std::size_t kParts = 1U << 12;  // fits the first-level cache of a processor
+  // number of intervals at each end that are not linear
+  static constexpr std::size_t kTail = 16;
 
   std::vector<double> bounds_;
 };
@@ -58,7 +59,7 @@ const StandardNormal& standard_normal() {
   return normal;
 }
 
-/// Values of a normal or uniform distribution by places between 0 and 2^64.
+/// Quantiles of a normal or uniform distribution, for arguments between 0 and 2^64.
 class Values {
  public:
   Values(const Generator& generator, Dtype dtype)
@@ -82,7 +83,7 @@ class Values {
     return std::clamp(value, range_.low, range_.high);
   }
 
-  /// The extremes of elements that take so many bits.
+  /// The smallest and largest value of elements that use so many bits.
   [[nodiscard]] Extremes extremes(unsigned bits) const {
     const std::uint64_t first = half_of(bits);
     return is_normal_ ? Extremes{at(first), at(~first)} : range_;
@@ -95,15 +96,15 @@ class Values {
   bool is_normal_;
   double start_;
   double scale_;
-  Extremes range_;  ///< of the uniform distribution
+  Extremes range_;  ///< for the uniform distribution
 };
 
-/// Fills elements [first, first + count) of `data` from a part's own random numbers.
+/// Fills elements [first, first + count) of `data` from the block's own random numbers.
 using FillPart =
     std::function<void(std::byte* data, std::size_t first, std::size_t count, Random& random)>;
 
-/// Large data are made in parts, by as many threads as there are processors: each part has random
-/// numbers of its own, so that the data do not depend on the number of threads.
+/// Large arrays are filled in blocks by as many threads as there are processors. Each block has its
+/// own random stream, so the data do not depend on the number of threads.
 std::vector<std::byte> in_parts(std::size_t count, std::size_t size, std::uint64_t seed,
                                 const FillPart& fill) {
   constexpr std::size_t kPart = std::size_t{1} << 20;
@@ -125,7 +126,7 @@ std::vector<std::byte> in_parts(std::size_t count, std::size_t size, std::uint64
   return data;
 }
 
-/// Every quantile encoded once.
+/// Every quantile, encoded once.
 std::vector<std::byte> quantile_table(const Values& values, Dtype dtype) {
   const std::size_t size = size_of(dtype);
   std::vector<std::byte> table(kQuantiles * size);
@@ -135,7 +136,7 @@ std::vector<std::byte> quantile_table(const Values& values, Dtype dtype) {
   return table;
 }
 
-/// Elements of one and two bytes: a table where there are more of them than it has.
+/// Fills elements of one and two bytes. Uses a table if there are more elements than table entries.
 std::vector<std::byte> from_quantiles(const Values& values, Dtype dtype, std::size_t count,
                                       std::uint64_t seed) {
   const bool use_table = count > kQuantiles;
@@ -158,7 +159,7 @@ std::vector<std::byte> from_quantiles(const Values& values, Dtype dtype, std::si
                   });
 }
 
-/// Elements of four and eight bytes.
+/// Fills elements of four and eight bytes.
 std::vector<std::byte> from_places(const Values& values, Dtype dtype, std::size_t count,
                                    std::uint64_t seed) {
   const std::size_t size = size_of(dtype);
@@ -184,7 +185,7 @@ std::vector<std::byte> from_integers(const IntegerRange& range, Dtype dtype, std
                                      std::uint64_t seed) {
   const std::size_t size = size_of(dtype);
   const bool is_wide = size_of(dtype) == 8;
-  const std::uint64_t values = range.high - range.low + 1;  // 0: all of 64 bits
+  const std::uint64_t values = range.high - range.low + 1;  // 0 means the full range of 64 bits
   return in_parts(
       count, size, seed, [&](std::byte* data, std::size_t first, std::size_t part, Random& random) {
         for (std::size_t i = first; i < first + part; ++i) {

@@ -9,7 +9,7 @@
 namespace evo {
 namespace {
 
-/// A whole number of 64 bits and a sign.
+/// A whole number: 64 bits and a sign.
 struct Whole {
   bool is_negative = false;
   std::uint64_t magnitude = 0;
@@ -28,7 +28,7 @@ std::string described(const WholeRange& range) {
       .append(std::to_string(range.above));
 }
 
-/// A bound as it is written, so that none is rounded on the way through a double.
+/// A bound as written, so that it is not rounded to a double.
 Whole read_whole(const JsonReader& reader, std::string_view key, Dtype dtype) {
   const WholeRange range = whole_range(dtype);
   const std::string allowed = "allowed for " + std::string(to_string(dtype)) +
@@ -54,10 +54,10 @@ Whole read_whole(const JsonReader& reader, std::string_view key, Dtype dtype) {
 Generator read_integers(const JsonReader& reader, Dtype dtype) {
   const Whole low = read_whole(reader, "low", dtype);
   const Whole high = read_whole(reader, "high", dtype);
-  if (low > high) reader.fail("high", "allowed is more than low");
+  if (low > high) reader.fail("high", "allowed: more than low");
   if (!(high > low)) {
     reader.fail("high",
-                "low and high are equal: every element would be; allowed is more than low, "
+                "low equals high, so all elements would be equal; allowed: more than low, "
                 "or {\"distribution\": \"constant\"}");
   }
   return {Distribution::kIntegers, 0, 0, {low.is_negative, low.bits(), high.bits()}};
@@ -66,7 +66,7 @@ Generator read_integers(const JsonReader& reader, Dtype dtype) {
 bool is_within(Dtype dtype, double value) {
   if (is_floating(dtype)) return std::fabs(value) <= largest_finite(dtype);
   const WholeRange range = whole_range(dtype);
-  // 2^64 − 1 is no double; below 2^64 everything fits.
+  // A double cannot hold 2^64 − 1; every double below 2^64 fits.
   return value >= -static_cast<double>(range.below) &&
          (value <= static_cast<double>(range.above) && value < 0x1.0p64);
 }
@@ -83,15 +83,15 @@ void require_fit(const JsonReader& reader, const Generator& generator, Dtype dty
     if (is_within(dtype, value)) continue;
     reader.fail("distribution", "gives values up to " + Json(value).dump() + ", which " +
                                     std::string(to_string(dtype)) +
-                                    " does not hold; allowed is a range within the type's");
+                                    " cannot hold; allowed: a range within the type's");
   }
   const bool is_constant = generator.distribution == Distribution::kConstant;
   if (is_constant && !is_floating(dtype) && generator.first != std::floor(generator.first)) {
-    reader.fail("value", "allowed for " + std::string(to_string(dtype)) + " is a whole number");
+    reader.fail("value", "allowed for " + std::string(to_string(dtype)) + ": a whole number");
   }
   if (!is_constant && encoded(dtype, extremes.low) == encoded(dtype, extremes.high)) {
     reader.fail("distribution", "every element would be the same " + std::string(to_string(dtype)) +
-                                    "; allowed is a wider range, or "
+                                    "; allowed: a wider range, or "
                                     "{\"distribution\": \"constant\"}");
   }
 }
@@ -118,7 +118,7 @@ bool has_value(Dtype dtype, std::string_view word) {
   return true;
 }
 
-/// Sets the values whose words stand under `key`: those that are `from` the start.
+/// Sets the special values named under `key` to the opposite of `from`.
 void set_special(const JsonReader& reader, std::string_view key, bool from, Dtype dtype,
                  SpecialValues& special) {
   const SpecialValues usual;
@@ -132,8 +132,8 @@ void set_special(const JsonReader& reader, std::string_view key, bool from, Dtyp
     const bool is_allowed = found != kSpecialWords.end() && usual.*found->value == from &&
                             has_value(dtype, found->word);
     if (!is_allowed) {
-      reader.fail(
-          key, "'" + text + "': allowed for " + std::string(to_string(dtype)) + " are " + allowed);
+      reader.fail(key,
+                  "'" + text + "': allowed for " + std::string(to_string(dtype)) + ": " + allowed);
     }
     special.*found->value = !from;
   }
@@ -158,14 +158,14 @@ Generator parse_generator(const JsonReader& reader, Dtype dtype) {
     generator = {Distribution::kNormal, reader.number_or("mean", 0), reader.number_or("std", 1)};
     if (generator.second <= 0) {
       reader.fail("std",
-                  "allowed is more than 0; an input of equal elements is "
+                  "allowed: more than 0; an input of equal elements is "
                   "{\"distribution\": \"constant\"}");
     }
   } else if (kind == "constant") {
     generator = {Distribution::kConstant, reader.number("value"), 0};
   } else {
     generator = {Distribution::kUniform, reader.number("low"), reader.number("high")};
-    if (generator.second <= generator.first) reader.fail("high", "allowed is more than low");
+    if (generator.second <= generator.first) reader.fail("high", "allowed: more than low");
   }
   if (kind != "integers") require_fit(reader, generator, dtype);
   if (kind != "constant") generator.special = read_special(reader, dtype);

@@ -6,10 +6,10 @@
 
 namespace evo {
 
-/// Reads the generator of an input of type `dtype`. Throws InputError (file, key, value, what is
-/// allowed) for a range that `dtype` does not hold, and for a distribution whose elements would all
-/// be equal: an input that is meant to be constant says so; and for words of "with" and "without"
-/// (SpecialValues) that mean nothing for `dtype`.
+/// Reads the generator of an input of type `dtype`. Throws InputError (file, key, value, allowed
+/// values) for a range outside of `dtype`; for a distribution with equal elements (a constant input
+/// must say so); and for names in "with" and "without" (SpecialValues) that do not apply to
+/// `dtype`.
 [[nodiscard]] Generator parse_generator(const JsonReader& reader, Dtype dtype);
 
 }  // namespace evo

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kIndex = "INDEX";
 
-/// A formula with everything but INDEX in place.
+/// A formula with every name except INDEX replaced.
 class FormulaValues {
  public:
   FormulaValues(const Argument& argument, const Values& values) : argument_(argument) {
@@ -21,7 +21,7 @@ class FormulaValues {
       const auto known = values.find(name);
       if (name != kIndex && known == values.end()) {
         throw ProblemError(argument.formula->described({}) + ": unknown name '" + name +
-                           "'; allowed are INDEX, shape variables and macros of the problem");
+                           "'; allowed: INDEX, shape variables and macros of the problem");
       }
       slots_.push_back(name == kIndex ? 0 : known->second);
     }
@@ -37,7 +37,7 @@ class FormulaValues {
     if (fits) return;
     throw ProblemError(argument_.formula->described({}) + ": element " + std::to_string(element) +
                        " of '" + argument_.name + "' is " + Json(value).dump() + ", which " +
-                       std::string(to_string(argument_.dtype)) + " does not hold");
+                       std::string(to_string(argument_.dtype)) + " cannot hold");
   }
 
  private:
@@ -68,7 +68,7 @@ std::vector<std::byte> make_input(const Problem& problem, const Argument& argume
                                   const Shape& shape, const Values& values, const InputCase& of) {
   const std::size_t size = size_of(argument.dtype);
   const std::size_t count = argument.bytes(values) / size;
-  // Beside a generator, the first case is the user's own.
+  // If an argument has both a file and a generator, the first case uses the file.
   if (argument.takes_file(shape.name) && (of.index == 0 || !argument.has_file_and_generator)) {
     return read_npy(problem.data_file(file_key(argument), argument.file, shape), argument.dtype,
                     count);

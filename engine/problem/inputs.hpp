@@ -9,7 +9,7 @@
 
 namespace evo {
 
-/// Another one wherever inputs are drawn otherwise: verdicts on other inputs are others.
+/// Increase this version when inputs are drawn differently, because verdicts depend on the inputs.
 inline constexpr std::string_view kDrawVersion = "draw 2";
 
 /// A case of a shape: its number and its seed.
@@ -18,21 +18,20 @@ struct InputCase {
   std::uint64_t seed = 0;
 };
 
-/// How an input is drawn: the second case of a shape has runs. Values that would be equal in
-/// several inputs stand in one of them, another one in each case.
+/// How an input is drawn. The second case of a shape has runs. Special values that would be equal
+/// in several inputs are placed in one of them, in a different one for each case.
 [[nodiscard]] Draw draw_of(const Problem& problem, const Argument& argument, const Shape& shape,
                            const InputCase& of);
 
-/// What an input argument (in, inout) holds on a shape: drawn, computed by its formula,
-/// or read from its file. `values`: what expressions on the shape are evaluated with. Throws
-/// ProblemError when a formula gives what the argument's type does not hold, and what read_npy()
-/// throws.
+/// The content of an input argument (in, inout) on a shape: drawn, computed by its formula, or read
+/// from its file. `values`: values of the names in expressions. Throws ProblemError if a formula's
+/// value does not fit the argument's type, and the errors of read_npy().
 [[nodiscard]] std::vector<std::byte> make_input(const Problem& problem, const Argument& argument,
                                                 const Shape& shape, const Values& values,
                                                 const InputCase& of);
 
-/// Throws ProblemError or InputError when a formula has no value for the first or last element, or
-/// a file is not there.
+/// Throws ProblemError or InputError if a formula has no value for the first or last element, or if
+/// a file is missing.
 void check_input(const Problem& problem, const Argument& argument, const Shape& shape,
                  const Values& values);
 

@@ -14,11 +14,12 @@ namespace evo {
 namespace {
 
 constexpr std::size_t kMostSteps = 32;
-constexpr std::size_t kMostParameters = 1000;  ///< 32,764 bytes of parameters hold fewer
+/// limit of arguments: more would exceed the 32,764 bytes of kernel parameters
+constexpr std::size_t kMostParameters = 1000;
 
 std::vector<Expression> parse_dimensions(const JsonReader& reader, std::string_view key) {
   const Json& list = reader.array(key);
-  if (list.empty() || list.size() > 3) reader.fail(key, "allowed are one to three dimensions");
+  if (list.empty() || list.size() > 3) reader.fail(key, "allowed: one to three dimensions");
   std::vector<Expression> dimensions;
   for (const Json& entry : list) {
     const Json wrapped = {{std::string(key), entry}};
@@ -55,7 +56,7 @@ std::map<std::string, Expression> parse_workspace(const JsonReader& reader) {
   return extents;
 }
 
-/// The folder of problems is where sources may come from: neither ".." nor a link leads out of it.
+/// Sources must lie inside the folder of problems, even after ".." and links are resolved.
 std::filesystem::path parse_source(const JsonReader& reader, const std::filesystem::path& folder) {
   const std::filesystem::path source = folder / reader.string("source");
   if (!is_file(source)) {
@@ -63,7 +64,7 @@ std::filesystem::path parse_source(const JsonReader& reader, const std::filesyst
   }
   if (!lies_beside(folder, source)) {
     reader.fail("source", "is " + std::filesystem::canonical(source).string() +
-                              ", outside of the folder of problems; allowed are files inside");
+                              ", outside of the folder of problems; allowed: files inside");
   }
   return source;
 }
@@ -72,12 +73,12 @@ std::string parse_entry(const JsonReader& reader) {
   std::string entry = reader.string("entry");
   if (!may_name_kernel(entry)) {
     reader.fail("entry",
-                "allowed is the name of a kernel: kernel, ns::kernel, kernel<float, TILE_N>");
+                "allowed: the name of a kernel: kernel, ns::kernel, kernel<float, TILE_N>");
   }
   return entry;
 }
 
-/// "entry" and its launch, of a kernel or of one of its steps.
+/// Reads "entry" and its launch, for a kernel or for one of its steps.
 KernelStep parse_step(const JsonReader& reader) {
   return {parse_entry(reader),
           {parse_dimensions(reader, "grid"), parse_dimensions(reader, "block"),
@@ -90,7 +91,7 @@ std::vector<std::size_t> parse_arguments(const JsonReader& reader,
   for (const std::string& name : reader.strings("arguments", kMostParameters)) {
     const auto named = std::ranges::find(parameters, name);
     if (named == parameters.end()) {
-      reader.fail("arguments", fmt::format("'{}' is no argument that a step can take; allowed: {}",
+      reader.fail("arguments", fmt::format("'{}' cannot be an argument of a step; allowed: {}",
                                            name, fmt::join(parameters, ", ")));
     }
     positions.push_back(static_cast<std::size_t>(named - parameters.begin()));
@@ -107,7 +108,7 @@ std::vector<KernelStep> parse_steps(const JsonReader& reader,
   }
   for (const char* key : {"entry", "grid", "block", "dynamic_shared_bytes"}) {
     if (!reader.has(key)) continue;
-    reader.fail(key, "stands beside \"steps\"; allowed is one of the two: each step has its own");
+    reader.fail(key, "cannot be combined with \"steps\", because each step has its own");
   }
   for (const JsonReader& entry : reader.children("steps", kMostSteps)) {
     KernelStep step = parse_step(entry);
@@ -116,7 +117,7 @@ std::vector<KernelStep> parse_steps(const JsonReader& reader,
     entry.finish();
     steps.push_back(std::move(step));
   }
-  if (steps.empty()) reader.fail("steps", "allowed is at least one step");
+  if (steps.empty()) reader.fail("steps", "allowed: at least one step");
   return steps;
 }
 

@@ -10,12 +10,12 @@
 
 namespace evo {
 
-/// The name of the reference's kernel.
+/// The name of the reference kernel.
 inline constexpr std::string_view kReference = "reference";
 
-/// A kernel of problem.json. `tolerance`: the problem's, `folder`: where its source stands,
-/// `parameters`: names of the arguments that steps may take. Throws InputError naming key, value
-/// and what is allowed.
+/// Parses a kernel of problem.json. `tolerance`: the problem's tolerance; `folder`: the folder of
+/// its source; `parameters`: names of the arguments that steps may take. Throws InputError naming
+/// key, value and the allowed values.
 [[nodiscard]] KernelSpec parse_kernel(const JsonReader& reader, const std::string& name,
                                       const JsonReader& tolerance,
                                       const std::filesystem::path& folder,

@@ -1,4 +1,4 @@
-// What a problem says of a kernel: its steps and their launches.
+// A kernel's steps and their launches, as the problem describes them.
 
 #include <fmt/format.h>
 
@@ -11,7 +11,8 @@
 namespace evo {
 namespace {
 
-constexpr double kMaxGridX = 2147483647.0;  // CUDA C++ programming guide, compute capabilities
+// CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"
+constexpr double kMaxGridX = 2147483647.0;
 constexpr double kMaxGridYz = 65535.0;
 constexpr double kMaxBlock = 1024.0;
 
@@ -20,7 +21,7 @@ std::uint32_t whole(const Expression& expression, const Values& values, double l
   const double value = expression.evaluate(values);
   if (value != std::floor(value) || value < low || value > high) {
     throw ProblemError(expression.described(values) + ": " + std::string(what) + " is " +
-                       Json(value).dump() + "; allowed is a whole number from " +
+                       Json(value).dump() + "; allowed: a whole number from " +
                        std::to_string(static_cast<std::int64_t>(low)) + " to " +
                        std::to_string(static_cast<std::int64_t>(high)));
   }
@@ -88,7 +89,7 @@ LaunchPlan KernelSpec::launch(const Values& values) const {
         {step.launch.evaluate(values), static_cast<std::size_t>(entry), step.arguments});
   }
   if (running.empty()) {
-    throw ProblemError(fmt::format("no step of '{}' runs: {}; allowed is at least one", name,
+    throw ProblemError(fmt::format("no step of '{}' runs: {}; allowed: at least one", name,
                                    steps.back().when->described(values)));
   }
   return LaunchPlan(std::move(running));

@@ -9,7 +9,7 @@ namespace {
 
 class NameCheck {
  public:
-  /// `hint`: what else is allowed.
+  /// `hint`: further allowed names, for the message.
   NameCheck(const Problem& problem, const Values& known, std::string hint)
       : file_((problem.folder / "problem.json").string()), known_(known), hint_(std::move(hint)) {}
 
@@ -45,7 +45,7 @@ void require_known_names(const Problem& problem, const KernelSpec& kernel, const
   const bool is_reference = problem.reference.kernel && &kernel == &*problem.reference.kernel;
   const NameCheck check(
       problem, known,
-      is_reference ? "; \"reference.macros\" gives the reference's kernel others" : "");
+      is_reference ? "; \"reference.macros\" sets other values for the reference" : "");
   const std::string key = is_reference ? "reference" : "templates." + kernel.name;
   for (std::size_t i = 0; i < kernel.steps.size(); ++i) {
     const KernelStep& step = kernel.steps[i];
@@ -60,7 +60,8 @@ void require_known_names(const Problem& problem, const KernelSpec& kernel, const
       check.require("arguments: " + argument.name + "." + value, *expression);
     }
   }
-  if (is_reference && problem.reference.macros.empty()) return;  // it gets no workspace of its own
+  // the reference needs no workspace sizes of its own
+  if (is_reference && problem.reference.macros.empty()) return;
   for (const Argument& argument : problem.arguments) {
     if (!argument.belongs_to_kernel()) continue;
     const bool own = kernel.workspace.contains(argument.name);
@@ -68,7 +69,7 @@ void require_known_names(const Problem& problem, const KernelSpec& kernel, const
         own ? key + ".workspace." + argument.name : "arguments: " + argument.name + ".extent",
         kernel.extent_of(argument));
   }
-  if (is_reference) return;  // nothing is held against it
+  if (is_reference) return;  // the tolerance is not used
   check.require(key + ": tolerance.max_abs_error", kernel.tolerance.max_abs_error);
   check.require(key + ": tolerance.bad_abs_error", kernel.tolerance.bad_abs_error);
   check.require(key + ": tolerance.bad_share", kernel.tolerance.bad_share);
@@ -84,7 +85,7 @@ void require_own_macros(const Problem& problem, const std::vector<std::string>& 
   const std::string file = (problem.folder / "problem.json").string();
   const auto refuse = [&](const std::string& macro, const std::string& where) {
     throw ProblemError(space_file + ": parameters: macro '" + macro + "' is also in " + file +
-                       ": " + where + "; allowed is a name that only one of them has");
+                       ": " + where + "; allowed: a name that only one of them has");
   };
   for (const std::string& macro : macros) {
     for (const auto& [own, unused] : problem.shape_macros) {

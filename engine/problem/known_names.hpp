@@ -4,14 +4,15 @@
 
 namespace evo {
 
-/// Holds the expressions of `kernel` (launch, tolerance, workspace extents) against the names that
-/// will have values when it is judged: `known`. Throws ProblemError naming file, key, expression,
-/// the unknown name and the known ones: found before a search and not by every candidate.
+/// Checks that the expressions of `kernel` (launch, tolerance, workspace extents) use only names in
+/// `known`, which have values when the kernel is judged. Throws ProblemError naming file, key,
+/// expression, the unknown name and the known ones. So the error appears before the search and not
+/// for each candidate.
 void require_known_names(const Problem& problem, const KernelSpec& kernel, const Values& known);
 
-/// Holds the macros of a space (with its value names) against what the problem gives to the
-/// compiler and to expressions itself: a name must not mean two things. Throws ProblemError naming
-/// `space_file`, the macro and where else it is.
+/// Checks that no macro or value name of a space has a second meaning in the problem, as a compiler
+/// macro or in expressions. Throws ProblemError naming `space_file`, the macro and its other
+/// definition.
 void require_own_macros(const Problem& problem, const std::vector<std::string>& macros,
                         const std::string& space_file);
 

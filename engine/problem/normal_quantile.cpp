@@ -7,7 +7,7 @@
 namespace evo {
 namespace {
 
-/// Coefficients of a polynomial, that of the highest power last.
+/// Coefficients of a polynomial, highest power last.
 using Polynomial = std::array<double, 8>;
 
 struct Rational {
@@ -49,7 +49,7 @@ double at(const Rational& rational, double x) {
   return at(rational.numerator, x) / at(rational.denominator, x);
 }
 
-/// The natural logarithm: that of the standard library differs between its versions.
+/// The natural logarithm. The result of std::log differs between versions of the standard library.
 double logarithm(double x) {
   int exponent = 0;
   double m = std::frexp(x, &exponent);

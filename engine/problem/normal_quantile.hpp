@@ -3,8 +3,8 @@
 namespace evo {
 
 /// Inverse of the standard normal distribution function, 0 < p < 1, to about 1e-15 (relative):
-/// M. J. Wichura's rational functions (algorithm AS 241, PPND16). Only operations that IEEE 754
-/// rounds exactly are used, so that the result is the same on every machine.
+/// M. J. Wichura's rational functions (algorithm AS 241, PPND16). Uses only operations that IEEE
+/// 754 rounds exactly, so the result is the same on every machine.
 [[nodiscard]] double normal_quantile(double p);
 
 }  // namespace evo

@@ -22,9 +22,9 @@ namespace evo {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr std::size_t kAlignment = 64;  ///< of the data
+constexpr std::size_t kAlignment = 64;  ///< size of the data
 
-/// NumPy's code of a type, "<f4"; empty of a type that NumPy lacks.
+/// NumPy's code for a type, such as "<f4"; empty if NumPy has no such type.
 std::string npy_code(const DtypeRow& row) {
   const std::string_view kind = row.kind == NumberKind::kFloat    ? "float"
                                 : row.kind == NumberKind::kSigned ? "int"
@@ -33,7 +33,7 @@ std::string npy_code(const DtypeRow& row) {
   return fmt::format("{}{}{}", row.bytes == 1 ? '|' : '<', kind.front(), row.bytes);
 }
 
-/// The type of such a code.
+/// The type for such a code.
 std::optional<Dtype> dtype_of(std::string_view code) {
   for (const DtypeRow& row : dtype_rows()) {
     if (!code.empty() && npy_code(row) == code) return row.dtype;
@@ -41,17 +41,17 @@ std::optional<Dtype> dtype_of(std::string_view code) {
   return std::nullopt;
 }
 
-/// The header as NumPy writes it: a dictionary of Python's with these three keys, once each.
-/// Nothing where it is anything else; NumPy may read another meaning in it, or none.
+/// The header as NumPy writes it: a Python dictionary with exactly these three keys. Nullopt for
+/// any other text, which NumPy may read differently.
 struct NpyHeader {
-  std::string_view type = {};   ///< between its quotes, or the list of a structure
+  std::string_view type = {};   ///< the text between the quotes, or the list for a structured type
   std::string_view order = {};  ///< True or False
-  std::string_view shape = {};  ///< between its parentheses
+  std::string_view shape = {};  ///< the text between its parentheses
 
   [[nodiscard]] static std::optional<NpyHeader> read(std::string_view text);
 };
 
-/// Goes through the text of a header.
+/// A cursor over the text of a header.
 class HeaderWords {
  public:
   explicit HeaderWords(std::string_view text) : rest_(text) { skip_spaces(); }
@@ -63,7 +63,7 @@ class HeaderWords {
     return true;
   }
 
-  /// What is between `open` and the next `close`.
+  /// The text from `open` to the next `close`.
   [[nodiscard]] std::optional<std::string_view> between(char open, char close) {
     const std::size_t end = rest_.find(close, 1);
     if (!rest_.starts_with(open) || end == std::string_view::npos) return std::nullopt;
@@ -122,7 +122,7 @@ std::optional<NpyHeader> NpyHeader::read(std::string_view text) {
   return is_whole && words.at_end() ? std::optional(header) : std::nullopt;
 }
 
-/// The product of "3, 4", "3," or ""; nothing where that is no shape, or beyond any file.
+/// The product of a shape such as "3, 4", "3," or ""; nullopt for any other text and on overflow.
 std::optional<std::uint64_t> elements_of(std::string_view shape) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 40;
   std::uint64_t product = 1;
@@ -157,7 +157,7 @@ class NpyFile {
     if (length > text_.size() - start) fail("cut off");
     const auto header = NpyHeader::read(std::string_view(text_).substr(start, length));
     if (!header) {
-      fail("its header is not what NumPy writes: {'descr': …, 'fortran_order': …, 'shape': …}");
+      fail("its header differs from NumPy's format: {'descr': …, 'fortran_order': …, 'shape': …}");
     }
     header_ = *header;
     data_ = std::string_view(text_).substr(start + length);
@@ -165,16 +165,16 @@ class NpyFile {
 
   [[nodiscard]] std::vector<std::byte> as(Dtype dtype, std::size_t count) const {
     if (header_.order != "False") {
-      fail("in Fortran order; allowed is C order (numpy.ascontiguousarray)");
+      fail("in Fortran order; allowed: C order (numpy.ascontiguousarray)");
     }
     const std::optional<std::uint64_t> elements = elements_of(header_.shape);
     if (!elements) {
-      fail("its shape is (" + std::string(header_.shape) + "); allowed here are " +
-           std::to_string(count) + " elements");
+      fail("its shape is (" + std::string(header_.shape) +
+           "); allowed here: " + std::to_string(count) + " elements");
     }
     if (*elements != count) {
-      fail("has " + std::to_string(*elements) + " elements; allowed here are " +
-           std::to_string(count));
+      fail("has " + std::to_string(*elements) +
+           " elements; allowed here: " + std::to_string(count));
     }
     const std::string_view type = header_.type;
     const std::optional<Dtype> known = dtype_of(type);
@@ -183,7 +183,7 @@ class NpyFile {
     const bool is_raw = type == (size_of(dtype) == 1 ? "|V1" : "|V2") || type == "<f1";
     if (!known && !(is_raw && size_of(dtype) <= 2)) {
       fail("has elements of type '" + std::string(type) +
-           "'; allowed are little-endian floats, integers of 8 to 64 bits, and raw bytes of "
+           "'; allowed: little-endian floats, integers of 8 to 64 bits, and raw bytes of "
            "the element's size");
     }
     require_bytes(count * size_of(dtype));
@@ -204,12 +204,12 @@ class NpyFile {
   [[noreturn]] void fail_to_hold(std::size_t element, const std::string& value,
                                  const std::string& hint = {}) const {
     fail("element " + std::to_string(element) + " is " + value +
-         ", which the argument's type does not hold" + hint);
+         ", which the argument's type cannot hold" + hint);
   }
 
   static bool is_wide(Dtype dtype) { return !is_floating(dtype) && size_of(dtype) == 8; }
 
-  /// i64 as u64, or the reverse: as they are, since a double does not hold all of them.
+  /// Copies i64 as u64 or the reverse directly, because a double does not hold all of them.
   [[nodiscard]] std::vector<std::byte> other_sign() const {
     const std::span<const std::byte> source = std::as_bytes(std::span(data_));
     for (std::size_t at = 0; at < source.size(); at += sizeof(std::int64_t)) {
@@ -224,8 +224,8 @@ class NpyFile {
     return {source.begin(), source.end()};
   }
 
-  /// Integers are the same number, and floats no infinity that was a number. Bytes for a float of
-  /// 8 bits may be meant as its bits: they are the same number, too.
+  /// Converts the elements. Throws if an integer changes its number or a finite float becomes
+  /// infinite. For an 8-bit float, integers may be meant as codes, so they must be exact, too.
   [[nodiscard]] std::vector<std::byte> converted(Dtype from, Dtype to) const {
     const std::size_t size = size_of(from);
     const bool is_code = size_of(to) == 1 && is_floating(to) && size == 1;
@@ -244,7 +244,7 @@ class NpyFile {
                                : held == values[i];
       if (is_held) continue;
       fail_to_hold(i, Json(values[i]).dump(),
-                   is_code ? "; where the file holds its bits, they are raw bytes, '|V1'" : "");
+                   is_code ? "; store its bits as raw bytes, '|V1'" : "");
     }
     return bytes;
   }

@@ -19,12 +19,12 @@ constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
 std::string number_text(double value) { return Json(value).dump(); }
 
-/// A bound of the tolerance: finite and ≥ 0.
+/// Checks a bound of the tolerance: finite and ≥ 0.
 double bound(const Expression& expression, const Values& values, double most = kNoLimit) {
   const double value = expression.evaluate(values);
   if (value >= 0 && value <= most) return value;
   throw ProblemError(expression.described(values) + ": this bound is " + number_text(value) +
-                     "; allowed is a number ≥ 0" + (most == 1 ? " and ≤ 1" : ""));
+                     "; allowed: a number ≥ 0" + (most == 1 ? " and ≤ 1" : ""));
 }
 
 double scalar_value(const Expression& expression, Dtype dtype, const std::string& name,
@@ -33,7 +33,7 @@ double scalar_value(const Expression& expression, Dtype dtype, const std::string
   if (is_floating(dtype)) {
     if (std::fabs(value) <= largest_finite(dtype)) return value;
   } else {
-    // The largest of 64 bits are no doubles: what is below the next power of two is within.
+    // A double cannot represent the largest 64-bit integers, but it can the next power of two.
     const WholeRange range = whole_range(dtype);
     const double beyond = std::ldexp(1.0, static_cast<int>(std::bit_width(range.above)));
     if (value == std::floor(value) && value < beyond &&
@@ -43,11 +43,11 @@ double scalar_value(const Expression& expression, Dtype dtype, const std::string
   }
   throw ProblemError(expression.described(values) + ": the value of scalar '" + name + "' is " +
                      number_text(value) + ", which " + std::string(to_string(dtype)) +
-                     " does not hold; allowed is a " +
+                     " cannot hold; allowed: a " +
                      (is_floating(dtype) ? "number" : "whole number") + " within the type's range");
 }
 
-/// Every *.py of a folder and below, but for folders that are hidden or Python's cache.
+/// All *.py files below a folder, except in hidden folders and Python's cache.
 void add_python_files(const std::filesystem::path& folder, std::set<std::filesystem::path>& files) {
   namespace fs = std::filesystem;
   constexpr auto kSkip = fs::directory_options::skip_permission_denied;
@@ -84,7 +84,7 @@ std::size_t Argument::bytes(const Values& values, const Expression& extent) cons
   if (count < 0 || count != std::floor(count) ||
       count * static_cast<double>(size_of(dtype)) > kMostBytes) {
     throw ProblemError(extent.described(values) + ": the extent of argument '" + name + "' is " +
-                       number_text(count) + "; allowed is a whole number of elements, in all at " +
+                       number_text(count) + "; allowed: a whole number of elements, in all at " +
                        "most 1 TiB (2^40 bytes)");
   }
   return static_cast<std::size_t>(count) * size_of(dtype);
@@ -97,10 +97,10 @@ std::size_t Argument::compared_bytes(const Values& values) const {
   const std::size_t elements = all / size_of(dtype);
   const bool is_whole = count >= 1 && count == std::floor(count);
   if (!is_whole || count > static_cast<double>(elements)) {
-    throw ProblemError(fmt::format(
-        "{}: of argument '{}' the first {} elements are to be compared; allowed is a whole number "
-        "from 1 to its extent, {}",
-        compared->described(values), name, number_text(count), elements));
+    throw ProblemError(
+        fmt::format("{}: argument '{}': {} elements are to be compared; allowed: a whole number "
+                    "from 1 to its extent, {}",
+                    compared->described(values), name, number_text(count), elements));
   }
   return static_cast<std::size_t>(count) * size_of(dtype);
 }
@@ -112,7 +112,7 @@ TextureSpec Argument::texture_spec(const Values& values) const {
       return static_cast<std::size_t>(value);
     }
     throw ProblemError(
-        fmt::format("{}: the {} of texture '{}' is {}; allowed is a whole number of texels from 1",
+        fmt::format("{}: the {} of texture '{}' is {}; allowed: a whole number of texels from 1",
                     expression.described(values), key, name, number_text(value)));
   };
   TextureSpec spec = texture->spec;
@@ -133,7 +133,7 @@ std::size_t Argument::row_length(const Values& values) const {
   const bool whole = length >= 1 && length == std::floor(length);
   if (!whole || std::fmod(static_cast<double>(elements), length) != 0) {
     throw ProblemError(row->described(values) + ": the row of argument '" + name + "' is " +
-                       number_text(length) + "; allowed is a whole number that divides its " +
+                       number_text(length) + "; allowed: a whole number that divides its " +
                        std::to_string(elements) + " elements");
   }
   return static_cast<std::size_t>(length);
@@ -297,7 +297,7 @@ std::vector<std::filesystem::path> Problem::data_files() const {
 
 bool lies_beside(const std::filesystem::path& folder, const std::filesystem::path& file) {
   std::filesystem::path own = std::filesystem::absolute(folder).lexically_normal();
-  if (!own.has_filename()) own = own.parent_path();  // it was given with a slash at its end
+  if (!own.has_filename()) own = own.parent_path();  // the path ends with a slash
   const std::filesystem::path root = std::filesystem::canonical(own.parent_path());
   const std::filesystem::path real = std::filesystem::canonical(file);
   return std::mismatch(root.begin(), root.end(), real.begin(), real.end()).first == root.end();

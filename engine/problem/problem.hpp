@@ -23,7 +23,7 @@
 
 namespace evo {
 
-/// Names and values expressions are evaluated with: shape variables, macros, value names, SM_COUNT.
+/// Names and values for expressions: shape variables, macros, value names, SM_COUNT.
 using Values = std::map<std::string, double>;
 
 enum class Direction { kIn, kOut, kInOut, kWorkspace, kScalar };
@@ -37,53 +37,52 @@ struct Field {
   Expression value;
 };
 
-/// What a texture object over an argument is.
+/// The texture object over an argument.
 struct TextureSetup {
-  TextureSpec spec;  ///< but for its sizes
+  TextureSpec spec;  ///< without the sizes
   Expression width;  ///< in texels
   std::optional<Expression> height = {};
 };
 
-/// One parameter of the kernel, or, behind them, one of its __constant__ variables.
+/// A parameter of the kernel, or a __constant__ variable. The variables follow the parameters.
 struct Argument {
   std::string name;
   Direction direction = Direction::kIn;
   Dtype dtype = Dtype::kF32;
-  /// Number of elements; for a scalar, its value; for a workspace, unless the template says its
-  /// own.
+  /// The number of elements. For a scalar, its value. For a workspace, the default that a template
+  /// may replace.
   Expression size;
-  Generator generator;  ///< for in and inout, without a formula or file
-  /// For out and inout: elements of a row, of shape variables; none: it has no rows.
+  Generator generator;  ///< for in and inout arguments without a formula or file
+  /// For out and inout: elements per row, as an expression of shape variables; nullopt: no rows.
   std::optional<Expression> row = {};
-  /// For out and inout: what is expected may be all one value, or the same for all inputs, and is
-  /// meant so. Otherwise such a problem is refused, since it cannot tell right from wrong.
+  /// For out and inout: the expected output may be constant, or the same for all inputs. Without
+  /// this flag such a problem is rejected, because it cannot tell right from wrong.
   bool degenerate = false;
-  /// For out and inout: false where what a kernel leaves there is nobody's result. It is poisoned
-  /// and its guard zones are looked at, no more.
+  /// For out and inout: false if the output is not compared. It is poisoned and its guard zones are
+  /// checked all the same.
   bool is_compared = true;
-  /// For out and inout: so many of the first elements are the result, what lies behind them is
-  /// nobody's; of shape variables. None: all elements.
+  /// For out and inout: the number of leading elements that are compared, as an expression of shape
+  /// variables. Nullopt: all elements.
   std::optional<Expression> compared = {};
-  /// For in and inout: each element by its number INDEX and shape variables.
+  /// For in and inout: an expression for each element by its number INDEX and shape variables.
   std::optional<Expression> formula = {};
   /// For in and inout: a .npy file in the problem's folder; "{shape}" stands for the shape's name.
   std::string file = {};
-  /// The shapes that take it, the others being drawn; empty: all.
+  /// The shapes that use the file; others are drawn by `generator`. Empty: all shapes.
   std::vector<std::string> file_shapes = {};
-  /// Beside a file: cases that do not take it are drawn by `generator`, those of all seeds but the
-  /// first.
+  /// Beside a file: the first seed uses the file, and the other seeds are drawn by `generator`.
   bool has_file_and_generator = false;
-  /// Of a __constant__ variable: its name in C++; else empty. The device copies the argument there
-  /// before each launch.
+  /// The C++ name of a __constant__ variable; empty for other arguments. The device copies the
+  /// argument there before each launch.
   std::string symbol = {};
-  /// Of an input that kernels read by a texture object.
+  /// Set for an input that kernels read through a texture object.
   std::optional<TextureSetup> texture = {};
-  /// Of a scalar that is a structure.
+  /// Set for a scalar that is a structure.
   std::vector<Field> fields = {};
-  /// For out: the extent depends on macros, so that each kernel has its own buffer, which a check
+  /// For out: the extent depends on macros. Each kernel then has its own buffer, which a check
   /// program judges.
   bool is_sized_by_macros = false;
-  /// For a scalar: its value depends on macros or SM_COUNT, so that each kernel is given its own.
+  /// For a scalar: its value depends on macros or SM_COUNT, so it differs between kernels.
   bool is_set_by_macros = false;
 
   [[nodiscard]] bool is_input() const {
@@ -92,60 +91,63 @@ struct Argument {
   [[nodiscard]] bool is_output() const {
     return direction == Direction::kOut || direction == Direction::kInOut;
   }
-  /// An output of which the reference says what it holds.
+  /// True for an output whose expected content the reference gives.
   [[nodiscard]] bool is_expected() const {
     return is_output() && is_compared && !is_sized_by_macros;
   }
   [[nodiscard]] bool is_compared_whole() const { return is_compared && !compared; }
   [[nodiscard]] bool is_constant() const { return !symbol.empty(); }
-  /// It holds other values for another seed.
+  /// True if its content depends on the seed.
   [[nodiscard]] bool is_drawn() const {
     return is_input() && !formula && (file.empty() || has_file_and_generator) &&
            generator.distribution != Distribution::kConstant;
   }
-  /// Whether some case of this shape takes the file.
+  /// Whether some case of this shape uses the file.
   [[nodiscard]] bool takes_file(std::string_view shape) const {
     return !file.empty() &&
            (file_shapes.empty() || std::ranges::find(file_shapes, shape) != file_shapes.end());
   }
-  /// A buffer that each kernel brings, of a size of its own.
+  /// True for a buffer whose size each kernel chooses.
   [[nodiscard]] bool belongs_to_kernel() const {
     return direction == Direction::kWorkspace || is_sized_by_macros;
   }
 
-  /// Number of bytes of the buffer. Throws ProblemError when the extent is not a whole number ≥ 0
-  /// or the buffer larger than kMostBytes.
+  /// Number of bytes of the buffer. Throws ProblemError if the extent is not a whole number ≥ 0 or
+  /// the buffer is larger than kMostBytes.
   [[nodiscard]] std::size_t bytes(const Values& values) const { return bytes(values, size); }
-  /// The same with the extent a template gives, see KernelSpec::extent_of.
+  /// The same for an extent given by a template, see KernelSpec::extent_of.
   [[nodiscard]] std::size_t bytes(const Values& values, const Expression& extent) const;
-  /// Bytes of the elements that are compared, from the first on. Throws ProblemError where these
-  /// are more than the buffer has, or none of those that it has.
+  /// Number of leading bytes that are compared. Throws ProblemError if it exceeds the buffer, or is
+  /// 0 for a non-empty buffer.
   [[nodiscard]] std::size_t compared_bytes(const Values& values) const;
-  /// The texture object of an argument that has one. Throws ProblemError unless CUDA takes it.
+  /// The texture object of an argument that has one. Throws ProblemError if CUDA does not support
+  /// it.
   [[nodiscard]] TextureSpec texture_spec(const Values& values) const;
-  /// Elements of a row; 0 without rows. Throws ProblemError unless whole rows fill what is
-  /// compared.
+  /// Elements per row; 0 without rows. Throws ProblemError unless the compared elements are whole
+  /// rows.
   [[nodiscard]] std::size_t row_length(const Values& values) const;
-  /// The value of a scalar without fields. Throws ProblemError unless `dtype` holds it: whole and
-  /// in range for an integer type, not beyond the largest finite one for a floating type.
+  /// The value of a scalar without fields. Throws ProblemError unless `dtype` represents it: whole
+  /// and in range for an integer type, and not beyond the largest finite value for a floating type.
   [[nodiscard]] double scalar(const Values& values) const;
-  /// The bytes of a scalar, of a structure as C++ lays it out.
+  /// The bytes of a scalar; for a structure, in its C++ layout.
   [[nodiscard]] std::vector<std::byte> scalar_bytes(const Values& values) const;
-  /// The expressions of a scalar's value, or of its fields, with their keys; nothing for others.
+  /// The expressions of a scalar's value, or of its fields, with their keys; empty for other
+  /// arguments.
   [[nodiscard]] std::vector<std::pair<std::string, const Expression*>> scalar_expressions() const;
-  /// Bytes of the parameter of a kernel that it is: of a scalar, or of an address or handle.
+  /// Bytes of the kernel parameter: the size of the scalar, or of an address or handle.
   [[nodiscard]] std::size_t parameter_bytes() const;
 };
 
-/// Bytes that one buffer may have: 1 TiB, above the memory of any device.
+/// Limit of a buffer's size: 1 TiB, above the memory of any device.
 inline constexpr double kMostBytes = 1099511627776.0;
 
 /// A named set of sizes.
 struct Shape {
   std::string name;
   Values variables;
-  bool check = false;                  ///< checked for every candidate, not only when timed
-  std::vector<std::string> tags = {};  ///< names for several shapes at once
+  /// true: checked for every candidate; false: checked only if timed
+  bool check = false;
+  std::vector<std::string> tags = {};  ///< names for groups of shapes
 };
 
 /// Grid, block and dynamic shared memory as expressions.
@@ -154,19 +156,19 @@ struct LaunchExpressions {
   std::vector<Expression> block;
   Expression dynamic_shared_bytes;
 
-  /// Throws ProblemError when a dimension is not a whole number in the range CUDA allows.
+  /// Throws ProblemError if a dimension is not a whole number in CUDA's range.
   [[nodiscard]] LaunchConfig evaluate(const Values& values) const;
-  /// The same for the expressions that only depend on `known`.
+  /// The same for the expressions that depend only on `known`.
   void check(const Values& known) const;
 };
 
-/// Bounds of the correctness gate, evaluated.
+/// Evaluated bounds of the correctness gate.
 struct Tolerance {
   double max_abs_error = 0;
   double bad_abs_error = 0;
   double bad_share = 0;
   double relative_l2 = 0;
-  /// Of arguments with rows: |out − ref| / rms of ref over the element's row.
+  /// For arguments with rows: bound of |out − ref| / rms of ref over the element's row.
   double max_row_error = std::numeric_limits<double>::infinity();
 };
 
@@ -175,24 +177,24 @@ struct ToleranceExpressions {
   Expression bad_abs_error;
   Expression bad_share;
   Expression relative_l2;
-  std::optional<Expression> max_row_error = {};  ///< none: no bound
+  std::optional<Expression> max_row_error = {};  ///< nullopt: no bound
 
-  /// Throws ProblemError unless every bound is finite and ≥ 0, and bad_share and relative_l2 (which
-  /// an output of zeros reaches at 1) at most 1.
+  /// Throws ProblemError unless every bound is finite and ≥ 0, and bad_share and relative_l2 are at
+  /// most 1 (an output of zeros has relative_l2 = 1).
   [[nodiscard]] Tolerance evaluate(const Values& values) const;
-  /// The same for the bounds that only depend on `known`.
+  /// The same for the bounds that depend only on `known`.
   void check(const Values& known) const;
-  /// Whether these names are all that the bounds depend on.
+  /// Whether the bounds depend on no other names than these.
   [[nodiscard]] bool depend_only_on(const Values& known) const;
 };
 
 /// A kernel of a source file and how to launch it.
 struct KernelStep {
-  std::string entry;  ///< in C++; its symbol belongs to the compilation
+  std::string entry;  ///< C++ name; each compilation finds its symbol
   LaunchExpressions launch;
-  /// Positions of the problem's arguments that are its parameters, in their order; none: all.
+  /// Positions of the problem's arguments that are its parameters, in order; nullopt: all.
   std::optional<std::vector<std::size_t>> arguments = {};
-  /// Of shape variables and macros: 0 leaves the step out; none: it always runs.
+  /// Expression of shape variables and macros; 0 skips the step. Nullopt: the step always runs.
   std::optional<Expression> when = {};
 
   [[nodiscard]] bool runs(const Values& values) const {
@@ -200,57 +202,61 @@ struct KernelStep {
   }
 };
 
-/// A source file and how to launch its kernel, or its kernels one after the other.
+/// A source file and how to launch its kernel, or the sequence of its kernels.
 struct KernelSpec {
-  std::string name;               ///< of the template; "reference" for the reference
-  std::filesystem::path source;   ///< absolute
-  std::vector<KernelStep> steps;  ///< most have one
+  std::string name;               ///< the template's name; "reference" for the reference
+  std::filesystem::path source;   ///< absolute path
+  std::vector<KernelStep> steps;  ///< usually one
   ToleranceExpressions tolerance;
-  bool deterministic = true;     ///< a repeated run must agree bit for bit
-  Expression shapes_where{"1"};  ///< of shape variables: 0 for shapes it does not support
-  /// Of shape variables and macros: 1 when every CTA computes its share of the outputs alone, so
-  /// that a few of them may stand for all.
+  bool deterministic = true;     ///< true: a repeated run must give the same bits
+  Expression shapes_where{"1"};  ///< expression of shape variables: 0 for unsupported shapes
+  /// Expression of shape variables and macros: 1 if every CTA computes its share of the outputs
+  /// independently, so that a few CTAs may be checked instead of all.
   Expression independent_ctas{"0"};
-  /// For a reference: the linear CTA that computes row ROW of the outputs; none: nobody knows.
+  /// For a reference: the linear index of the CTA that computes row ROW of the outputs; nullopt:
+  /// unknown.
   std::optional<Expression> cta_of_row = {};
-  /// Extents of workspace arguments that differ from the arguments' own, by name.
+  /// By name, the extents of workspace arguments that differ from the problem's.
   std::map<std::string, Expression> workspace = {};
 
-  /// The elements this kernel needs of an argument.
+  /// The extent of an argument for this kernel.
   [[nodiscard]] const Expression& extent_of(const Argument& argument) const;
-  /// One kernel that takes all arguments and always runs: what "entry" says instead of "steps".
+  /// True for one kernel that takes all arguments and always runs, as given by "entry" without
+  /// "steps".
   [[nodiscard]] bool is_plain() const;
-  /// The different entries of the steps, in the order in which they occur first.
+  /// The distinct entries of the steps, in the order of first use.
   [[nodiscard]] std::vector<std::string> entries() const;
-  /// The steps that run. Throws ProblemError when none does, or a dimension is out of range.
+  /// The steps that run. Throws ProblemError if none runs or a dimension is out of range.
   [[nodiscard]] LaunchPlan launch(const Values& values) const;
 };
 
 /// A macro and its value, as the problem writes it.
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-/// Where the outputs that are expected come from. One of these is set; none where the problem's
-/// check program alone judges.
+/// The source of the expected outputs: at most one of these is set. None is set if only the
+/// problem's check program judges.
 struct Reference {
-  std::optional<KernelSpec> kernel = {};          ///< a kernel of its own
-  Settings macros = {};                           ///< that this kernel is compiled with
-  std::optional<Settings> set = {};               ///< this configuration of the template itself
-  std::map<std::string, std::string> files = {};  ///< .npy by output; "{shape}": the shape's name
-  std::vector<std::string> program = {};          ///< and its arguments
+  std::optional<KernelSpec> kernel = {};  ///< a kernel
+  Settings macros = {};                   ///< macros for this kernel
+  std::optional<Settings> set = {};       ///< a configuration of the template itself
+  /// .npy file by output; "{shape}" stands for the shape's name
+  std::map<std::string, std::string> files = {};
+  std::vector<std::string> program = {};  ///< a program and its arguments
 
   [[nodiscard]] bool is_launched() const { return kernel || set; }
-  /// Those of `macros` that are numbers, for the kernel's expressions.
+  /// The numeric macros, for the kernel's expressions.
   [[nodiscard]] Values macro_values() const;
-  /// All of an output is known before a kernel is launched, on a device that runs a part of it too.
+  /// True if all outputs are known before a kernel is launched, even on a device that runs only a
+  /// part of a kernel.
   [[nodiscard]] bool is_data() const { return !files.empty() || !program.empty(); }
 };
 
-/// What a kernel computes, on what data, and how its result is judged.
+/// A problem: the computation of a kernel, its data, and how its result is judged.
 class Problem {
  public:
   /// Reads `folder`/problem.json. Throws ProblemError (or InputError) naming file, key and value.
   static Problem load(const std::filesystem::path& folder);
-  /// From text already read; `folder` is where sources stand. For workers and tests.
+  /// Parses text; `folder` is the folder of the sources. For workers and tests.
   static Problem parse(const std::string& text, const std::filesystem::path& folder);
 
   std::string name;
@@ -258,63 +264,65 @@ class Problem {
   std::vector<Argument> arguments;
   std::vector<Shape> shapes;
   std::vector<std::pair<std::string, Expression>> shape_macros;  ///< macro ← shape expression
-  std::vector<std::string> include_paths;                        ///< as written, from `folder`
-  /// Names of __constant__ variables whose zeros are meant.
+  /// as written, relative to `folder`
+  std::vector<std::string> include_paths;
+  /// Names of __constant__ variables that are intentionally zero.
   std::vector<std::string> unset_constants;
-  Formulas let;  ///< each whole; every expression of the problem has them in its place
+  Formulas let;  ///< each fully expanded; all expressions of the problem already contain them
   Expression flops;
   Expression bytes;
   Reference reference;
-  std::vector<std::string> check_program;  ///< and its arguments; empty: the tolerance judges alone
-  std::vector<std::string> program_files;  ///< what its programs read beside Python's modules
+  /// the check program and its arguments; empty: only the tolerance judges
+  std::vector<std::string> check_program;
+  std::vector<std::string> program_files;  ///< files that its programs read, except Python modules
   std::vector<KernelSpec> templates;
   std::filesystem::path folder;
-  std::string text;  ///< the file as read
+  std::string text;  ///< the text of the file
   std::optional<ProfileSpec> profile = {};
 
-  /// Throws InputError listing the known ones.
+  /// Throws InputError listing the known names.
   [[nodiscard]] const Shape& shape(std::string_view shape_name) const;
   [[nodiscard]] const KernelSpec& kernel(std::string_view template_name) const;
 
-  /// The file that `name` means on `shape`. Throws ProblemError naming `key` when there is no such
-  /// file below the folder of problems.
+  /// The file named `name` for `shape`. Throws ProblemError naming `key` if there is no such file
+  /// below the folder of problems.
   [[nodiscard]] std::filesystem::path data_file(const std::string& key, const std::string& name,
                                                 const Shape& shape) const;
-  /// All files beside sources that decide about verdicts: data; what its programs name and
-  /// `program_files`; and, where it has programs, every Python file that they can import: of the
-  /// problem's folder, of those of the programs, and below.
+  /// All files beside sources that affect verdicts: data; files named by its programs;
+  /// `program_files`; and, if it has programs, every Python file that they can import, which are
+  /// those below the folders of the problem and of the programs.
   [[nodiscard]] std::vector<std::filesystem::path> data_files() const;
 
-  /// The macros a kernel for `shape` is compiled with beside the space's: name → value.
+  /// The macros for a kernel on `shape` in addition to the space's: name → value.
   [[nodiscard]] Values macros_for(const Shape& shape) const;
 
-  /// What the expressions of a kernel on `shape` are evaluated with: `macros` (of a configuration),
-  /// shape variables, shape macros and SM_COUNT; later ones win.
+  /// The values for a kernel's expressions on `shape`: `macros` of a configuration, shape
+  /// variables, shape macros and SM_COUNT. Later ones take precedence.
   [[nodiscard]] Values values_for(const Shape& shape, int sm_count,
                                   const Values& macros = {}) const;
 
-  /// The timed shapes first, then every other shape with `check` that `kernel` supports and that is
-  /// compiled with the same macros. At least one is timed, and all with the same macros. Throws
-  /// InputError when the kernel does not support a timed one.
+  /// The timed shapes, followed by the other shapes with `check` that `kernel` supports and that
+  /// use the same compiler macros. At least one shape is timed, and all timed shapes have the same
+  /// macros. Throws InputError if the kernel does not support a timed shape.
   [[nodiscard]] std::vector<const Shape*> checked_shapes(const std::vector<const Shape*>& timed,
                                                          const KernelSpec& kernel) const;
 
-  /// The shapes that `names` asks for, in that order, each once: names and "tag:NAME", separated by
-  /// commas, or "all" that have the macros of the first and that `kernel` supports. Throws
-  /// InputError naming what is unknown, and what there is.
+  /// The shapes that `names` selects, in that order and without repetition. `names` is a list,
+  /// separated by commas, of shape names and "tag:NAME"; or "all", which selects the supported
+  /// shapes with the macros of the first one. Throws InputError naming the unknown name and the
+  /// known ones.
   [[nodiscard]] std::vector<const Shape*> select_shapes(const std::string& names,
                                                         const KernelSpec& kernel) const;
 };
 
-/// Whether a file lies below the folder that holds the problem `folder`, also once links are
-/// followed.
+/// Whether a file lies below the parent of the problem's folder, before and after following links.
 [[nodiscard]] bool lies_beside(const std::filesystem::path& folder,
                                const std::filesystem::path& file);
 
-/// True when every variable of the expression has a value.
+/// True if every variable of the expression has a value.
 [[nodiscard]] bool depends_only_on(const Expression& expression, const Values& values);
 
-/// One map of several; later ones win.
+/// Merges maps; later ones take precedence.
 [[nodiscard]] Values merged(std::initializer_list<const Values*> parts);
 
 }  // namespace evo

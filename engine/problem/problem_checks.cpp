@@ -17,11 +17,11 @@ void require_distinct_names(const Problem& problem, const std::string& file) {
     const std::string& name = problem.arguments[i].name;
     if (names.insert(name).second) continue;
     throw ProblemError(file + ": arguments[" + std::to_string(i) + "].name: \"" + name +
-                       "\": an argument before it has this name; allowed is another");
+                       "\": an earlier argument has this name; choose another");
   }
 }
 
-/// A bound on rows that no argument has would never fail.
+/// A bound on rows is useless without an argument that has rows.
 void require_rows(const Problem& problem, const std::string& file) {
   const auto bounds_rows = [](const KernelSpec& kernel) {
     return kernel.tolerance.max_row_error.has_value();
@@ -46,13 +46,13 @@ void require_workspaces(const Problem& problem, const std::string& file) {
     for (const auto& [name, extent] : kernel.workspace) {
       if (known.contains(name)) continue;
       throw ProblemError(file + ": templates." + kernel.name + ".workspace." + name + ": " +
-                         extent.text() + ": allowed are the names of workspace arguments: " +
+                         extent.text() + ": allowed: the names of workspace arguments: " +
                          (allowed.empty() ? "there are none" : allowed));
     }
   }
 }
 
-/// What no step takes of a kernel that all outputs are judged by would never be written.
+/// If no step takes an output, nothing writes it.
 void require_outputs_taken(const Problem& problem, const KernelSpec& kernel,
                            const std::string& where) {
   const auto takes = [](const KernelStep& step, std::size_t position) {
@@ -66,12 +66,12 @@ void require_outputs_taken(const Problem& problem, const KernelSpec& kernel,
   }
 }
 
-/// A part of a grid stands for the whole where there is one grid.
+/// A part of the grid can stand for the whole only if there is one grid.
 void require_whole_sequences(const KernelSpec& kernel, const std::string& where) {
   if (kernel.steps.size() < 2) return;
   const auto refuse = [&](const char* key) {
     throw ProblemError(
-        fmt::format("{}.{}: not supported with several steps: their grids run whole", where, key));
+        fmt::format("{}.{}: not supported with several steps, which run all CTAs", where, key));
   };
   if (kernel.independent_ctas.text() != "0") refuse("independent_ctas");
   if (kernel.cta_of_row) refuse("cta_of_row");
@@ -88,24 +88,24 @@ void require_steps(const Problem& problem, const std::string& file) {
   }
 }
 
-/// The device takes the parameters first.
+/// The device expects kernel parameters before __constant__ variables.
 void require_constants_last(const Problem& problem, const std::string& file) {
   bool behind = false;
   for (const Argument& argument : problem.arguments) {
     if (behind && !argument.is_constant()) {
       throw ProblemError(file + ": arguments: '" + argument.name +
-                         "' stands behind a __constant__ variable; allowed are parameters of the "
+                         "' follows a __constant__ variable; list the parameters of the "
                          "kernel first, then arguments of \"kind\": \"constant\"");
     }
     behind = argument.is_constant();
   }
 }
 
-/// What a reference kernel's macros mean is said in one place.
+/// The macros of a reference kernel must have one definition.
 void require_own_reference_macros(const Problem& problem, const std::string& file) {
   const auto refuse = [&](const std::string& name, const std::string& where) {
     throw ProblemError(file + ": reference.macros." + name + ": " + where +
-                       " has this name and is given to the reference as well; allowed is another");
+                       " has this name and is also given to the reference; choose another");
   };
   for (const auto& [name, value] : problem.reference.macros) {
     if (problem.let.contains(name)) refuse(name, "let." + name);
@@ -119,7 +119,7 @@ void require_own_reference_macros(const Problem& problem, const std::string& fil
   }
 }
 
-/// What the tolerance cannot judge needs a program that does.
+/// An output that the tolerance cannot judge needs a check program.
 void require_judged(const Problem& problem, const std::string& file) {
   for (const Argument& argument : problem.arguments) {
     if (!argument.is_output()) continue;
@@ -127,14 +127,14 @@ void require_judged(const Problem& problem, const std::string& file) {
     const bool by_shape = depends_only_on(argument.size, problem.shapes.front().variables);
     if (!by_shape && !argument.is_sized_by_macros) {
       throw ProblemError(where + ".extent: '" + argument.size.text() +
-                         "': allowed are shape variables; for out also macros of the space, where "
+                         "': allowed: shape variables; for out also macros of the space, where "
                          "the problem has a \"check\" program");
     }
     if (argument.compared &&
         (argument.is_sized_by_macros ||
          !depends_only_on(*argument.compared, problem.shapes.front().variables))) {
       throw ProblemError(where + ".compare: '" + argument.compared->text() +
-                         "': allowed is true, false or, where the extent depends on the shape "
+                         "': allowed: true, false or, where the extent depends on the shape "
                          "alone, a number of elements as an expression of shape variables");
     }
     if (argument.is_sized_by_macros && argument.row) {
@@ -171,11 +171,10 @@ void require_outputs(const Problem& problem, const std::string& file) {
   }
 }
 
-/// A formula replaces its name wherever it stands: nothing else may have it.
+/// A formula replaces its name everywhere, so nothing else may have that name.
 void require_own_formulas(const Problem& problem, const std::string& file) {
   const auto refuse = [&](const std::string& name, const std::string& where) {
-    throw ProblemError(file + ": let." + name + ": " + where +
-                       " has this name; allowed is another");
+    throw ProblemError(file + ": let." + name + ": " + where + " has this name; choose another");
   };
   for (const auto& [name, formula] : problem.let) {
     for (const auto& [macro, unused] : problem.shape_macros) {
@@ -192,18 +191,18 @@ void require_positive(const Expression& expression, const Values& values) {
   const double value = expression.evaluate(values);
   if (value > 0) return;
   throw ProblemError(expression.described(values) + ": is " + Json(value).dump() +
-                     "; allowed is more than 0");
+                     "; allowed: more than 0");
 }
 
-/// What of a kernel depends on the shape alone. Where it depends on macros too, a candidate that it
-/// has no value for is rejected.
+/// Evaluates the expressions that depend on the shape alone. If an expression depends on macros, an
+/// invalid value rejects the candidate later.
 void check_kernel(const Problem& problem, const KernelSpec& kernel, const Values& values) {
   bool may_run = false;
   for (const KernelStep& step : kernel.steps) {
     const bool is_known = !step.when || depends_only_on(*step.when, values);
     const bool is_left_out = is_known && !step.runs(values);
     may_run |= !is_left_out;
-    // Where a step may be left out, its expressions need no value.
+    // The expressions of a step that may be skipped need no value.
     if (is_known && !is_left_out) step.launch.check(values);
   }
   if (!may_run) (void)kernel.launch(values);
@@ -218,7 +217,7 @@ void check_kernel(const Problem& problem, const KernelSpec& kernel, const Values
   }
 }
 
-/// A macro may be named like a variable of the shape only where both mean one number.
+/// A macro may share its name with a shape variable only if both have the same value.
 Values macros_of(const Problem& problem, const Shape& shape) {
   Values macros = problem.macros_for(shape);
   for (const auto& [macro, expression] : problem.shape_macros) {
@@ -226,7 +225,7 @@ Values macros_of(const Problem& problem, const Shape& shape) {
     if (variable == shape.variables.end() || variable->second == macros[macro]) continue;
     throw ProblemError(expression.described(shape.variables) + ": macro '" + macro + "' is " +
                        Json(macros[macro]).dump() + ", the shape's variable of this name " +
-                       Json(variable->second).dump() + "; allowed is another name");
+                       Json(variable->second).dump() + "; choose another name");
   }
   return macros;
 }

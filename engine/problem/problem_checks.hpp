@@ -6,9 +6,9 @@
 
 namespace evo {
 
-/// What is wrong with a problem as a whole, found before any candidate is: names that mean two
-/// things, bounds that bound nothing, and every expression that only depends on the shape, on every
-/// shape. Throws ProblemError naming `file`, key, value and what is allowed.
+/// Checks a problem as a whole before the search: ambiguous names, ineffective bounds, and, on
+/// every shape, each expression that depends only on the shape. Throws ProblemError naming `file`,
+/// key, value and the allowed values.
 void check_problem(const Problem& problem, const std::string& file);
 
 }  // namespace evo

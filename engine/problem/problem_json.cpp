@@ -17,10 +17,12 @@ namespace evo {
 namespace {
 
 constexpr std::string_view kFormat = "evo-tune problem 1";
-constexpr std::size_t kMostNames = 1000;      ///< shapes, templates, macros, variables of a shape
-constexpr std::size_t kMostArguments = 1000;  ///< 32,764 bytes of parameters hold fewer
+/// limit of shapes, templates, macros, and variables of a shape
+constexpr std::size_t kMostNames = 1000;
+/// limit of arguments: more would exceed the 32,764 bytes of kernel parameters
+constexpr std::size_t kMostArguments = 1000;
 
-/// The keys under `key` are names of shapes or templates.
+/// Checks that the keys under `key` are names of shapes or templates.
 void require_plain_names(const JsonReader& reader, std::string_view key) {
   reader.require_at_most(key, kMostNames);
   for (const auto& [name, unused] : reader.object(key).items()) {
@@ -30,7 +32,7 @@ void require_plain_names(const JsonReader& reader, std::string_view key) {
 
 void require_macro_name(const JsonReader& reader, const std::string& name) {
   const std::string why = why_no_macro(name);
-  if (!why.empty()) reader.fail(name, "the name '" + name + "' " + why + "; allowed is another");
+  if (!why.empty()) reader.fail(name, "the name '" + name + "' " + why + "; choose another");
 }
 
 std::vector<Shape> parse_shapes(const JsonReader& reader) {
@@ -51,12 +53,12 @@ std::vector<Shape> parse_shapes(const JsonReader& reader) {
     entry.finish();
     shapes.push_back(std::move(shape));
   }
-  if (shapes.empty()) reader.fail("shapes", "allowed is at least one shape");
+  if (shapes.empty()) reader.fail("shapes", "allowed: at least one shape");
   return shapes;
 }
 
-/// What a kernel must move that touches all of its data: every buffer once. That is enough for an
-/// inout, too: a kernel that leaves its border as it is need not read it.
+/// The least traffic of a kernel that uses all its data: every buffer once. An inout counts once,
+/// too, because a kernel that leaves its border unchanged need not read it.
 Expression every_buffer_once(const Problem& problem, const JsonReader& reader) {
   std::string sum;
   for (const Argument& argument : problem.arguments) {
@@ -74,14 +76,14 @@ Expression every_buffer_once(const Problem& problem, const JsonReader& reader) {
   return Expression(with_formulas(sum, problem.let));
 }
 
-/// Macros and their values under `key`.
+/// Reads macros and their values under `key`.
 Settings parse_settings(const JsonReader& reader, const char* key) {
   Settings set;
   const JsonReader entry = reader.child(key);
   for (const auto& [macro, value] : reader.object(key).items()) {
     (void)entry.value(macro);
     if (value.is_structured() || value.is_null()) {
-      entry.fail(macro, "allowed is a value of the macro");
+      entry.fail(macro, "allowed: a value of the macro");
     }
     const Json& plain = value.is_boolean() ? Json(value.get<bool>() ? 1 : 0) : value;
     set.emplace_back(macro, plain.is_string() ? plain.get<std::string>() : plain.dump());
@@ -89,7 +91,7 @@ Settings parse_settings(const JsonReader& reader, const char* key) {
   return set;
 }
 
-/// What the reference's kernel is compiled with: its file may be the template's.
+/// Macros for the reference kernel, whose file may be the template's.
 Settings parse_reference_macros(const JsonReader& reader) {
   if (!reader.has("macros")) return {};
   reader.require_at_most("macros", kMostNames);
@@ -98,7 +100,7 @@ Settings parse_reference_macros(const JsonReader& reader) {
   for (const auto& [name, value] : macros) {
     require_macro_name(entry, name);
     if (value.find_first_of("\n\r") != std::string::npos) {
-      entry.fail(name, "allowed is a value of one line");
+      entry.fail(name, "allowed: a value of one line");
     }
   }
   return macros;
@@ -107,7 +109,7 @@ Settings parse_reference_macros(const JsonReader& reader) {
 std::vector<std::string> parse_program(const JsonReader& reader) {
   std::vector<std::string> words = reader.strings("program");
   if (words.empty() || words.front().empty()) {
-    reader.fail("program", "allowed is a program and its arguments: [\"python3\", \"x.py\"]");
+    reader.fail("program", "allowed: a program and its arguments: [\"python3\", \"x.py\"]");
   }
   return words;
 }
@@ -121,7 +123,7 @@ Reference parse_reference(const JsonReader& reader, const JsonReader& tolerance,
   Reference reference;
   const int kinds = static_cast<int>(reader.has("source")) + static_cast<int>(reader.has("set")) +
                     static_cast<int>(reader.has("files")) + static_cast<int>(reader.has("program"));
-  if (kinds > 1) reader.fail({}, "allowed is one of: " + std::string(kKinds));
+  if (kinds > 1) reader.fail({}, "allowed: one of: " + std::string(kKinds));
   if (reader.has("set")) {
     reference.set = parse_settings(reader, "set");
   } else if (reader.has("program")) {
@@ -131,7 +133,7 @@ Reference parse_reference(const JsonReader& reader, const JsonReader& tolerance,
     for (const auto& [output, unused] : reader.object("files").items()) {
       reference.files[output] = files.string(output);
     }
-    if (reference.files.empty()) reader.fail("files", "allowed is a .npy file for each output");
+    if (reference.files.empty()) reader.fail("files", "allowed: a .npy file for each output");
   } else {
     reference.macros = parse_reference_macros(reader);
     reference.kernel = parse_kernel(reader, std::string(kReference), tolerance, folder, parameters);
@@ -158,7 +160,7 @@ std::vector<KernelSpec> parse_templates(const JsonReader& reader, const JsonRead
   for (const auto& [name, unused] : reader.object("templates").items()) {
     kernels.push_back(parse_kernel(list.child(name), name, tolerance, folder, parameters));
   }
-  if (kernels.empty()) reader.fail("templates", "allowed is at least one template");
+  if (kernels.empty()) reader.fail("templates", "allowed: at least one template");
   return kernels;
 }
 
@@ -184,11 +186,11 @@ std::optional<ProfileSpec> parse_profile(const JsonReader& reader) {
   ProfileSpec spec{{}, parse_expression(profile, "require")};
   for (const auto& [name, unused] : profile.object("metrics").items()) {
     const std::string metric = list.string(name);
-    // It becomes a word of a command line and a part of a list.
+    // It becomes a command-line argument and an element of a list, so its characters are limited.
     const bool is_plain = !metric.empty() && std::ranges::all_of(metric, [](char c) {
       return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
     });
-    if (!is_plain) list.fail(name, "allowed is a metric's name: letters, digits, _ and .");
+    if (!is_plain) list.fail(name, "allowed: a metric's name: letters, digits, _ and .");
     spec.metrics.emplace_back(name, metric);
   }
   for (const std::string& name : spec.require.variables()) {
@@ -202,9 +204,10 @@ std::optional<ProfileSpec> parse_profile(const JsonReader& reader) {
   return spec;
 }
 
-/// What follows from all of it together.
+/// Derives values that depend on several keys.
 void complete(Problem& problem) {
-  // A plain reference needs no workspace; a small one keeps its argument list the same.
+  // A plain reference needs no workspace; a small one keeps the argument list the same for all
+  // kernels.
   constexpr std::size_t kUnusedBytes = 256;
   const Values& variables = problem.shapes.front().variables;
   for (Argument& argument : problem.arguments) {
@@ -240,7 +243,7 @@ Problem Problem::parse(const std::string& text, const std::filesystem::path& fol
   const std::string name = reader.plain_name("name");
   const std::string description = reader.string_or("description", "");
   std::vector<Argument> arguments;
-  std::vector<std::string> parameters;  // constants stand behind them
+  std::vector<std::string> parameters;  // constants follow the parameters
   bool has_output = false;
   for (const JsonReader& entry : reader.children("arguments", kMostArguments)) {
     arguments.push_back(parse_argument(entry));
@@ -248,7 +251,7 @@ Problem Problem::parse(const std::string& text, const std::filesystem::path& fol
     has_output |= arguments.back().is_output() && arguments.back().is_compared;
   }
   if (!has_output)
-    reader.fail("arguments", "allowed is a list with at least one out or inout that is compared");
+    reader.fail("arguments", "allowed: a list with at least one out or inout that is compared");
   std::vector<std::pair<std::string, Expression>> macros = parse_macros(reader);
   const JsonReader tolerance = reader.child("tolerance");
   const bool has_bytes = reader.has("bytes");

@@ -8,10 +8,11 @@
 
 namespace evo {
 
-/// What the profile gate asks of a kernel: metrics of a profiler by names of the problem's, and an
-/// expression over these that must be true.
+/// The conditions of the profile gate: metrics of a profiler under names of the problem's choice,
+/// and an expression over them that must be true.
 struct ProfileSpec {
-  std::vector<std::pair<std::string, std::string>> metrics;  ///< name, Nsight Compute's metric
+  /// the problem's name → Nsight Compute's metric
+  std::vector<std::pair<std::string, std::string>> metrics;
   Expression require;
 };
 

@@ -12,12 +12,13 @@
 namespace evo {
 namespace {
 
-constexpr std::uint64_t kStream = 0x7370656369616c73;  // not that of the elements
-constexpr std::size_t kElementsPerRun = 2048;          // in each of them is one
+// a separate stream from that of the elements
+constexpr std::uint64_t kStream = 0x7370656369616c73;
+constexpr std::size_t kElementsPerRun = 2048;  // each block of this length contains one
 constexpr std::size_t kShortestRun = 32;
 constexpr std::size_t kLongestRun = 256;
 
-/// The elements of an input, by number.
+/// The elements of an input, by index.
 class Elements {
  public:
   Elements(std::span<std::byte> data, Dtype dtype)
@@ -50,7 +51,7 @@ class Elements {
   std::size_t size_;
 };
 
-/// In each part of an input, a run that rises, falls or is of one value.
+/// Places in each part of an input a run that rises, falls or is constant.
 void put_runs(Elements& elements, Random& random) {
   for (std::size_t start = 0; start < elements.count(); start += kElementsPerRun) {
     const std::size_t part = std::min(kElementsPerRun, elements.count() - start);
@@ -67,7 +68,7 @@ void put_runs(Elements& elements, Random& random) {
   }
 }
 
-/// What may be put in the place of an element.
+/// The values that may replace an element.
 class Choice {
  public:
   Choice(const Generator& generator, Dtype dtype, bool with_common_values) {
@@ -103,8 +104,8 @@ class Choice {
   enum class Kind { kNumber, kBits, kDenormal, kEqual };
   struct Entry {
     Kind kind;
-    double value = 0;        ///< of a number; the smallest denormal
-    std::uint64_t bits = 0;  ///< of an integer; how many denormals there are
+    double value = 0;        ///< kNumber: the value; kDenormal: the smallest denormal
+    std::uint64_t bits = 0;  ///< kBits: the integer; kDenormal: the number of denormals
   };
 
   void add_numbers(std::initializer_list<double> values) {
@@ -134,7 +135,8 @@ class Choice {
     }
     if (generator.special.denormal && is_floating(dtype)) {
       const double smallest = smallest_denormal(dtype);
-      // Small ones: of which a reciprocal overflows, as that of the zero for which they are taken.
+      // Small denormals: their reciprocal overflows, as does the reciprocal of the zero to which
+      // they are flushed.
       constexpr std::uint64_t kMost = 1023;
       const std::uint64_t most = std::min(kMost, whole_range(dtype).above / 2 - 1);
       const double largest = smallest * static_cast<double>(most);
@@ -167,7 +169,7 @@ void put_special_values(std::span<std::byte> data, const Generator& generator, D
   if (generator.special.runs && draw.with_runs) put_runs(elements, random);
   const Choice choice(generator, dtype, draw.with_common_values);
   if (choice.size() == 0) return;
-  // In short inputs each value once, as far as they do not fill them.
+  // In short inputs each value occurs at most once, as far as there is room.
   constexpr std::size_t kMostOf = 8;
   const std::size_t few = std::min(choice.size(), count / kMostOf);
   const std::size_t number = std::max(few, count / kElementsPerSpecial);

@@ -7,8 +7,9 @@
 
 namespace evo {
 
-/// Puts the generator's special values among elements of `dtype` that were drawn from it: one in
-/// kElementsPerSpecial, in short inputs more, in those of less than kFewestElements none.
+/// Replaces some elements of type `dtype` with the generator's special values: one in
+/// kElementsPerSpecial; more in short inputs; none in inputs of fewer than kFewestElements
+/// elements.
 void put_special_values(std::span<std::byte> data, const Generator& generator, Dtype dtype,
                         const Draw& draw);
 

@@ -6,7 +6,7 @@
 namespace evo {
 namespace {
 
-/// Of the step that asks for most.
+/// The value of the step that needs the most.
 std::string dynamic_shared_bytes(const KernelSpec& kernel) {
   std::vector<std::string> all;
   for (const KernelStep& step : kernel.steps) {

@@ -5,9 +5,9 @@
 
 namespace evo {
 
-/// What the constraints of a space for `kernel` may name beside its macros: variables and macros of
-/// the timed shape, formulas of the problem, DYNAMIC_SHARED_BYTES, and the limits of the device. A
-/// name of the problem comes before one of the device.
+/// The names that constraints of a space for `kernel` may use beside its macros: variables and
+/// macros of the timed shape, formulas of the problem, DYNAMIC_SHARED_BYTES, and the limits of the
+/// device. The problem's names take precedence over the device's.
 [[nodiscard]] Formulas formulas_for_constraints(const Problem& problem, const KernelSpec& kernel,
                                                 const Shape& timed, const DeviceInfo& device);
 

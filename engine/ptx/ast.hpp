@@ -11,7 +11,7 @@
 
 namespace evo::ptx {
 
-/// One operand of an instruction, names resolved.
+/// One operand of an instruction with resolved names.
 struct Operand {
   enum class Kind : std::uint8_t {
     kRegister,  ///< `reg`
@@ -37,7 +37,7 @@ struct Operand {
 };
 
 /// The operands of an instruction. An instruction may be written with fewer than its opcode needs,
-/// so every access is checked: std::out_of_range, which decoding reports with the line.
+/// so every access is checked. Decoding reports std::out_of_range with the line.
 class OperandList {
  public:
   void push_back(Operand operand) { operands_.push_back(std::move(operand)); }
@@ -55,24 +55,25 @@ class OperandList {
 };
 
 struct Instruction {
-  int line = 0;  ///< in the PTX text, from 1
+  int line = 0;  ///< line in the PTX text, from 1
   SourceLocation location = {};
   int guard = -1;  ///< predicate register, or -1
   bool guard_negated = false;
   Opcode opcode = Opcode::kOther;
-  std::string spelling;                ///< as written: "ld.global.nc.f32"
-  std::vector<std::string> modifiers;  ///< what follows the opcode, split at the dots
+  std::string spelling;  ///< as written: "ld.global.nc.f32"
+  /// the modifiers: the spelling after the opcode, split at the dots
+  std::vector<std::string> modifiers;
   OperandList operands = {};
 };
 
 /// A variable in any state space.
 struct Variable {
   std::string name;
-  int line = 0;  ///< in the PTX text, from 1
+  int line = 0;  ///< line in the PTX text, from 1
   Space space = Space::kGlobal;
-  Type type = Type::kNone;  ///< of an element
+  Type type = Type::kNone;  ///< type of an element
   std::uint32_t align = 1;
-  std::uint64_t bytes = 0;  ///< 0 with `is_extern`: dynamic shared memory
+  std::uint64_t bytes = 0;  ///< 0 if `is_extern` (dynamic shared memory)
   bool is_extern = false;
   std::vector<std::uint8_t> initial = {};  ///< empty: zero or uninitialised
   /// Addresses of other variables inside `initial`: byte position → name.
@@ -84,7 +85,7 @@ struct Function {
   bool is_entry = false;
   bool has_body = false;
   int line = 0;
-  int max_threads = 0;    ///< from .maxntid / .reqntid, 0 when not stated
+  int max_threads = 0;    ///< from .maxntid / .reqntid; 0 if not specified
   int max_registers = 0;  ///< from .maxnreg
   int min_ctas = 0;       ///< from .minnctapersm
   std::vector<Type> registers;
@@ -92,18 +93,18 @@ struct Function {
   std::vector<int> parameters;      ///< indices into variables
   std::vector<int> results;         ///< indices into variables
   std::vector<Instruction> body;
-  std::vector<int> labels;  ///< label → index into body; -1 while undefined
+  std::vector<int> labels;  ///< label → index into body; -1 until defined
   /// `.branchtargets` lists: label index of the list → label indices.
   std::map<int, std::vector<int>> branch_targets;
 };
 
 struct Module {
   std::string target;               ///< "sm_89"
-  int version_line = 1;             ///< of `.version`, from 1
-  std::vector<Variable> variables;  ///< module scope
+  int version_line = 1;             ///< from `.version`
+  std::vector<Variable> variables;  ///< variables at module scope
   std::map<std::string, Function> functions;
-  std::map<int, std::string> files;        ///< from .file
-  std::vector<SourceLocation> call_sites;  ///< of inlined functions
+  std::map<int, std::string> files;        ///< file names from .file
+  std::vector<SourceLocation> call_sites;  ///< call sites of inlined functions
 };
 
 }  // namespace evo::ptx

@@ -11,7 +11,8 @@ namespace {
 
 using ptx::Token;
 
-/// Databases and recordings hold hashes over these fields: "a::b" counts as "a", ":", ":", "b".
+/// Databases and recordings store hashes over these fields, so they must not change: "a::b" counts
+/// as "a", ":", ":", "b".
 void add_word(ContentHash& hash, std::string_view word) {
   for (std::size_t colon = word.find(':'); colon != std::string_view::npos;
        colon = word.find(':')) {
@@ -22,14 +23,14 @@ void add_word(ContentHash& hash, std::string_view word) {
   if (!word.empty()) hash.add(word);
 }
 
-/// Where an assembler may read on in another way than the lexer: it may take a backslash in a
-/// string for an escape.
+/// Detects text that an assembler may split differently from this lexer: it may treat a backslash
+/// in a string as an escape.
 bool is_uncertain(const Token& token) {
   return token.kind == Token::Kind::kUnknown ||
          (token.kind == Token::Kind::kString && token.text.find('\\') != std::string_view::npos);
 }
 
-/// Whether it is a guard's sign with its predicate behind it, which count as one: "@%p1".
+/// Whether the token is the sign of a guard. The sign and its predicate count as one field: "@%p1".
 bool is_guard(std::span<const Token> tokens) {
   return tokens[0].text == "@" && tokens[1].text.data() == tokens[0].text.data() + 1 &&
          tokens[1].kind == Token::Kind::kWord;

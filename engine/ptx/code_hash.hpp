@@ -5,8 +5,8 @@
 
 namespace evo {
 
-/// The hash under which two compilations are one kernel: comments, blanks, `.loc`, `.file` and
-/// debug sections do not count, whatever else there is does.
+/// Two compilations with the same hash are the same kernel. Comments, white space, `.loc`, `.file`
+/// and debug sections do not change the hash; everything else does.
 [[nodiscard]] std::string hash_ptx(std::string_view ptx);
 
 }  // namespace evo

@@ -9,9 +9,10 @@ namespace {
 constexpr std::uint32_t kMaxRegisters = 1U << 20;
 constexpr int kMaxScopes = 1 << 16;
 constexpr int kMaxScopeDepth = 256;
-constexpr std::int64_t kMaxOffset = 1LL << 32;  // added to a name or a register in an address
+// offset added to a name or a register in an address
+constexpr std::int64_t kMaxOffset = 1LL << 32;
 
-/// The words of a spelling behind its first dot.
+/// The modifiers of a spelling: the words after its first dot.
 std::vector<std::string> split_modifiers(std::string_view spelling) {
   std::vector<std::string> modifiers;
   for (std::size_t dot = spelling.find('.'); dot != std::string_view::npos;) {
@@ -64,7 +65,8 @@ void FunctionParser::parse_statement() {
     const int label = define_label(tokens_.word());
     tokens_.expect(":");
     if (tokens_.accept(".branchtargets")) parse_branch_targets(label);
-    // Of indirect calls, which decoding refuses where the entry can reach them.
+    // Skips the prototype of an indirect call. Decoding rejects indirect calls that the entry can
+    // reach.
     if (tokens_.accept(".callprototype") || tokens_.accept(".calltargets")) {
       while (!tokens_.at_end() && !tokens_.accept(";")) tokens_.take();
     }
@@ -129,7 +131,7 @@ void FunctionParser::parse_location() {
   const int line = tokens_.line();
   const SourcePosition position = parse_position(line);
   location_ = {position.file, position.line};
-  // What follows stands on the same line: the function's name, and where it was inlined.
+  // The rest of the same line holds the function's name and where it was inlined.
   while (!tokens_.at_end() && tokens_.line() == line) {
     if (tokens_.accept("inlined_at")) {
       location_.inlined_at = call_sites_.index_of(parse_position(line));
@@ -192,7 +194,8 @@ void FunctionParser::parse_instruction() {
 }
 
 void FunctionParser::parse_call_operands(Instruction& instruction) {
-  // Three operands: results, callee, arguments; a fourth says that the call is indirect.
+  // Three operands (results, callee, arguments) mean a direct call; a fourth one means an indirect
+  // call.
   Operand results{.kind = Operand::Kind::kList};
   if (tokens_.accept("(")) {
     results = parse_group(")", Operand::Kind::kList);

@@ -11,15 +11,15 @@
 
 namespace evo::ptx {
 
-/// `[.align N] [.vN] .type name[dims] [= initial] {, name …} ;` after the state space, shared by
-/// module and function scope.
+/// Parses `[.align N] [.vN] .type name[dims] [= initial] {, name …} ;` after the state space, at
+/// module or function scope.
 [[nodiscard]] std::vector<Variable> parse_variables(TokenStream& tokens, Space space,
                                                     bool is_extern);
 
-/// The parameters or results of a function: from `(` to `)`.
+/// Parses the parameters or results of a function: from `(` to `)`.
 [[nodiscard]] std::vector<Variable> parse_parameters(TokenStream& tokens);
 
-/// Reads the body of one function: from its `{` to its `}`.
+/// Parses the body of one function: from its `{` to its `}`.
 class FunctionParser {
  public:
   FunctionParser(TokenStream& tokens, Function& function, CallSites& call_sites);

@@ -13,22 +13,24 @@ struct Token {
     kNumber,
     kString,
     kPunctuation,
-    kUnknown,  ///< a character that is no PTX; the rest of the text where something has no end
+    /// a character that PTX does not have, or the rest of the text after an unterminated string or
+    /// comment
+    kUnknown,
     kEnd,
   };
   Kind kind = Kind::kEnd;
-  std::string_view text;  ///< into the text that was split
+  std::string_view text;  ///< a view into the text
   int line = 0;           ///< from 1
 };
 
-/// Splits PTX into tokens. Comments count as blanks. Opcodes with their modifiers ("ld.global.f32")
-/// and special registers ("%tid.x") are one word; directives (".reg.b32") are cut at every dot.
-/// Reads any text: where a string or a comment has no end, the rest is one token. `text` must
-/// outlive the tokens.
+/// Splits PTX into tokens. Comments count as white space. Opcodes with their modifiers
+/// ("ld.global.f32") and special registers ("%tid.x") are one word; directives (".reg.b32") are cut
+/// at every dot. Accepts any text: an unterminated string or comment makes the rest one token.
+/// `text` must outlive the tokens.
 class Lexer {
  public:
   explicit Lexer(std::string_view text) : text_(text) {}
-  /// The next token; kEnd at the end, as often as it is asked.
+  /// The next token. At the end, every call returns kEnd.
   Token next();
 
  private:

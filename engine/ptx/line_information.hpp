@@ -7,8 +7,8 @@
 
 namespace evo::ptx {
 
-/// How many tokens the `.loc`, `.file` or debug section at the start of `tokens` has; 0 when
-/// something else stands there, or when it is not written as the PTX ISA says.
+/// Number of tokens of the `.loc`, `.file` or debug section at the start of `tokens`; 0 if there is
+/// another statement or its syntax differs from the PTX ISA.
 [[nodiscard]] std::size_t length_of_line_information(std::span<const Token> tokens);
 
 }  // namespace evo::ptx

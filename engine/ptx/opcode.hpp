@@ -7,7 +7,7 @@ namespace evo::ptx {
 
 /// The operation of an instruction: the word before the first dot of its spelling.
 enum class Opcode : std::uint8_t {
-  kOther,  ///< a word that nothing here asks for
+  kOther,  ///< an opcode that is not in opcode.def
 #define EVO_OPCODE(name, spelling) k##name,
 #include "engine/ptx/opcode.def"
 #undef EVO_OPCODE

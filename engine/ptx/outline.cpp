@@ -6,7 +6,7 @@
 namespace evo::ptx {
 namespace {
 
-/// A word that is no register and has no modifiers.
+/// A word that is neither a register nor has modifiers.
 bool may_be_symbol(const Token& token) {
   if (token.kind != Token::Kind::kWord) return false;
   return token.text.front() == '%' ? token.text.starts_with("%envreg")
@@ -20,9 +20,9 @@ Outline::Outline(std::string_view ptx) : lexer_(ptx) {
   while (!at_end()) take_declaration();
 }
 
-/// From here to the ';' or '}' that ends it.
+/// Moves past the ';' or '}' that ends the statement.
 void Outline::take_declaration() {
-  // These end without a sign.
+  // These statements have no end mark.
   if (token_.text == ".version" || token_.text == ".target" || token_.text == ".address_size") {
     do {
       advance();
@@ -41,7 +41,7 @@ void Outline::take_declaration() {
       if (sign == '}' && --depth <= 0 && !its.has_value) break;
       if (sign == ';' && depth <= 0) break;
       its.has_value |= sign == '=' && depth == 0;
-      // In front of a function's name stand its results.
+      // A function's results stand before its name.
       if (sign == '(' && its.name.empty()) skip_parentheses();
     } else if (may_be_symbol(token)) {
       if (its.name.empty()) {
@@ -56,7 +56,7 @@ void Outline::take_declaration() {
 
 void Outline::note_directive(std::string_view directive, Declaration& declaration) {
   using Kind = Declaration::Kind;
-  // Parameters of a function name state spaces as well.
+  // A function's parameters also contain state spaces.
   if (declaration.kind != Kind::kOther) return;
   if (directive == ".entry") declaration.kind = Kind::kEntry;
   if (directive == ".func") declaration.kind = Kind::kFunction;

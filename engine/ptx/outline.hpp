@@ -10,14 +10,14 @@
 
 namespace evo::ptx {
 
-/// A function or a variable at module scope, or text in which there is neither.
+/// A function or a variable at module scope, or text that declares neither.
 struct Declaration {
   enum class Kind : std::uint8_t { kOther, kEntry, kFunction, kConstant, kGlobal };
   Kind kind = Kind::kOther;
-  bool has_value = false;  ///< of a variable
+  bool has_value = false;  ///< for a variable
   std::string_view name = {};
-  /// Words in its body or its value that can be names of the module, and registers of the
-  /// environment ("%envreg1"), as often as they stand there.
+  /// Words in its body or initial value that may be names of the module, and environment registers
+  /// ("%envreg1"). Repeated words are repeated here.
   std::vector<std::string_view> names = {};
 
   [[nodiscard]] bool is_variable() const {
@@ -25,15 +25,16 @@ struct Declaration {
   }
 };
 
-/// The declarations of a module, with the names that each mentions. Takes far less time than
-/// parse_ptx() and any text, also PTX that the virtual GPU does not support. `ptx` must outlive it.
+/// The declarations of a module, with the names that each mentions. It is much faster than
+/// parse_ptx() and accepts any text, including PTX that the virtual GPU does not support. `ptx`
+/// must outlive it.
 class Outline {
  public:
   explicit Outline(std::string_view ptx);
 
   [[nodiscard]] const std::vector<Declaration>& declarations() const { return declarations_; }
 
-  /// The names that can be reached from `symbol`, itself among them.
+  /// The names reachable from `symbol`, including itself.
   [[nodiscard]] std::set<std::string_view> reached_from(std::string_view symbol) const;
 
  private:

@@ -11,9 +11,10 @@
 namespace evo::ptx {
 namespace {
 
-constexpr std::uint64_t kMaxVariableBytes = 1ULL << 28;  // of one, and of a module
+// limit for one variable and for the whole module
+constexpr std::uint64_t kMaxVariableBytes = 1ULL << 28;
 constexpr std::size_t kMaxVariables = 8192;
-constexpr int kMaxInitialDepth = 16;  // braces within braces
+constexpr int kMaxInitialDepth = 16;  // limit of nested braces
 
 Type variable_type(TokenStream& tokens) {
   const Token token = tokens.take();
@@ -64,14 +65,14 @@ void parse_initial_value(TokenStream& tokens, Variable& variable, std::uint64_t 
   append_bytes(variable, literal.bits, element_bytes);
 }
 
-/// One name with its dimensions and initial value.
+/// Parses one name with its dimensions and initial value.
 Variable parse_declarator(TokenStream& tokens, Variable variable, std::uint64_t element_bytes) {
   variable.line = tokens.line();
   variable.name = tokens.word();
   std::uint64_t count = 1;
   while (tokens.accept("[")) {
     const std::uint64_t dimension = tokens.is("]") ? 0 : tokens.integer(kMaxVariableBytes);
-    count *= dimension;  // two factors of at most kMaxVariableBytes
+    count *= dimension;  // cannot overflow: both factors are at most kMaxVariableBytes
     if (count > kMaxVariableBytes / element_bytes) {
       tokens.fail("variable '" + variable.name + "' is larger than " +
                   std::to_string(kMaxVariableBytes) + " bytes");
@@ -211,7 +212,7 @@ class ModuleParser {
     tokens_.fail("not supported: '" + std::string(tokens_.peek().text) + "' at module scope");
   }
 
-  /// A name stands for one variable; a definition takes the place of .extern declarations.
+  /// A name refers to one variable; a definition replaces its .extern declarations.
   void add_variable(Variable variable) {
     if (module_.variables.size() >= kMaxVariables)
       tokens_.fail("more than " + std::to_string(kMaxVariables) + " variables in the module");
@@ -285,7 +286,7 @@ class ModuleParser {
   TokenStream tokens_;
   Module module_;
   CallSites call_sites_;
-  std::uint64_t bytes_ = 0;  ///< of the variables so far
+  std::uint64_t bytes_ = 0;  ///< size of the variables so far
 };
 
 }  // namespace

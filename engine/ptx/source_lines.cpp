@@ -5,10 +5,10 @@
 namespace evo::ptx {
 namespace {
 
-constexpr int kMostSteps = 8;  // of a chain of inlined functions that are shown
+constexpr int kMostSteps = 8;  // length limit of a displayed chain of inlined functions
 constexpr std::size_t kMostStatement = 200;
 
-/// The text from the start of a line, counted from 1.
+/// The text from the start of line `line`, counted from 1.
 std::string_view from_line(std::string_view text, int line) {
   for (int at = 1; at < line; ++at) {
     const std::size_t end = text.find('\n');

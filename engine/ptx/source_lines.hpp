@@ -11,7 +11,7 @@
 
 namespace evo::ptx {
 
-/// A place in the source as `.loc` and `inlined_at` write it.
+/// A source position as `.loc` and `inlined_at` give it.
 struct SourcePosition {
   int file = 0;
   int line = 0;
@@ -20,13 +20,14 @@ struct SourcePosition {
   friend auto operator<=>(const SourcePosition&, const SourcePosition&) = default;
 };
 
-/// The places where functions were inlined, each with the place where the function that holds it
-/// was inlined itself. `.loc` states one step; the next is that of the last `.loc` for its place.
+/// The call sites of inlined functions. Each refers to the call site at which its own containing
+/// function was inlined. A `.loc` gives one step of this chain; the last `.loc` for the call site's
+/// position gives the next.
 class CallSites {
  public:
-  /// The call site at `position`; a new one unless it is known with the same chain.
+  /// The call site at `position`. Adds a new one unless it is known with the same chain.
   int index_of(const SourcePosition& position);
-  /// A `.loc` of `position` was read.
+  /// Records a `.loc` for `position`.
   void note(const SourcePosition& position, const SourceLocation& location) {
     last_[position] = location.inlined_at;
   }
@@ -43,7 +44,7 @@ class CallSites {
                                           const std::map<int, std::string>& files,
                                           const std::vector<SourceLocation>& call_sites);
 
-/// The message of the error, and the text of the PTX that it is about.
+/// The error's message, followed by the line of PTX that it refers to.
 [[nodiscard]] std::string with_statement(const PtxError& error, std::string_view ptx);
 
 }  // namespace evo::ptx

@@ -10,7 +10,7 @@
 
 namespace evo::ptx {
 
-/// A number literal: its bits and how they are to be read.
+/// A number literal: its bits and their type.
 struct Literal {
   enum class Kind : std::uint8_t { kInteger, kFloat32, kFloat64 };
   Kind kind = Kind::kInteger;
@@ -20,7 +20,7 @@ struct Literal {
 /// Reads PTX's literals: 10, 0x1F, 017, 0b101, 5U, 0f3F800000, 0d…, 1.5. Throws PtxError.
 [[nodiscard]] Literal parse_literal(std::string_view text, int line);
 
-/// A cursor over tokens. Never runs past the end token. Throws PtxError for text that is no PTX.
+/// A cursor over tokens. Never runs past the end token. Throws PtxError for invalid text.
 class TokenStream {
  public:
   explicit TokenStream(std::string_view text);

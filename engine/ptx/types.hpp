@@ -38,7 +38,7 @@ enum class Type : std::uint8_t {
   kE5m2x2,
 };
 
-/// The type of one modifier without its dot ("u32"), or nothing when it names no type.
+/// The type named by one modifier without its dot ("u32"); nullopt if it names no type.
 [[nodiscard]] std::optional<Type> type_from_name(std::string_view name);
 
 /// The inverse; empty for kNone.
@@ -53,19 +53,19 @@ enum class Type : std::uint8_t {
 /// State spaces of an access.
 enum class Space : std::uint8_t { kGeneric, kGlobal, kConst, kShared, kLocal, kParam };
 
-/// Where a line of PTX comes from, as `.loc` says; line 0 when unknown.
+/// The source position of a line of PTX, from `.loc`; line 0 if unknown.
 struct SourceLocation {
   int file = 0;
   int line = 0;
-  int inlined_at = -1;  ///< where the function that holds it was inlined: index into call sites
+  int inlined_at = -1;  ///< index into call sites: where the containing function was inlined
 };
 
-/// PTX that cannot be read, or that this virtual GPU does not support. The message begins with what
-/// is wrong and ends with "at line N". Never leaves the virtual device: load() returns it as a
+/// PTX that cannot be parsed or that this virtual GPU does not support. The message begins with the
+/// fault and ends with "at line N". It never leaves the virtual device: load() returns it as a
 /// Fault.
 class PtxError : public std::runtime_error {
  public:
-  /// `line`: 0 for what has no line. `source`: what follows the line, the place in the source.
+  /// `line`: 0 if unknown. `source`: the source position, appended after the line.
   PtxError(const std::string& what, int line, const std::string& source = {})
       : std::runtime_error(what + (line > 0 ? " at line " + std::to_string(line) : "") + source),
         line_(line) {}

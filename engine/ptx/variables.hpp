@@ -7,23 +7,23 @@
 
 namespace evo {
 
-/// The `__constant__` variables without a value that the kernel `symbol` reads, itself or in what
-/// it calls, as C++ names them ("ns::filter"). On a device they are zero until a host copies
-/// something to them. PTX does not tell a variable that is given zeros from one that is given
-/// nothing.
+/// C++ names ("ns::filter") of the `__constant__` variables without an initial value that the
+/// kernel `symbol`, or a function it calls, reads. On a device they are zero until the host copies
+/// a value to them. PTX does not distinguish a variable initialised with zeros from one without an
+/// initial value.
 [[nodiscard]] std::vector<std::string> unset_constants(std::string_view ptx,
                                                        const std::string& symbol);
 
-/// The symbol of the `__constant__` variable that C++ names `name`; nothing where there is none.
+/// The symbol of the `__constant__` variable with the C++ name `name`; nullopt if there is none.
 [[nodiscard]] std::optional<std::string> constant_symbol(std::string_view ptx,
                                                          std::string_view name);
 
-/// A variable of a module as C++ names it: "ns::filter" of "_ZN2ns6filterE".
+/// The C++ name of a variable of a module: "ns::filter" for "_ZN2ns6filterE".
 [[nodiscard]] std::string variable_name(const std::string& symbol);
 
-/// The `__device__` variables without a value that the kernel `symbol` can reach and that the
-/// module reads, but never writes nor gives away, as C++ names them: nothing sets them, and they
-/// are zeros.
+/// C++ names of the `__device__` variables without an initial value that the kernel `symbol` can
+/// reach, and that the module reads but never writes and whose address never escapes. Nothing sets
+/// them, so they are always zero.
 [[nodiscard]] std::vector<std::string> variables_only_read(std::string_view ptx,
                                                            const std::string& symbol);
 

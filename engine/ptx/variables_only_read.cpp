@@ -1,4 +1,4 @@
-// Variables in device memory that a kernel only reads.
+// Finds variables in device memory that a kernel only reads.
 
 #include <algorithm>
 #include <array>
@@ -17,8 +17,8 @@ using ptx::Token;
 using Names = std::set<std::string_view>;
 using Statement = std::vector<std::string_view>;
 
-/// The words up to each ';'. Braces in front of an instruction or behind a directive are scopes,
-/// others are vectors of registers.
+/// Splits the words at each ';'. Braces before an instruction or after a directive are scopes;
+/// other braces are register vectors.
 std::vector<Statement> statements_of(const std::vector<Token>& tokens) {
   std::vector<Statement> statements(1);
   for (std::size_t at = 0; at < tokens.size(); ++at) {
@@ -39,7 +39,8 @@ std::vector<Statement> statements_of(const std::vector<Token>& tokens) {
   return statements;
 }
 
-/// Where an address or its parts may be, in no order: what may reach a store counts.
+/// Registers that may hold an address or a part of one. The order of instructions is ignored, so an
+/// address that can reach a store counts.
 class Uses {
  public:
   explicit Uses(std::string_view variable) : holds_({variable}) {}
@@ -60,7 +61,8 @@ class Uses {
     if (statement[0] == "@") at = statement.size() > 1 && statement[1] == "!" ? 3 : 2;
     if (at >= statement.size()) return;
     const std::string_view opcode = statement[at];
-    // A directive; nobody knows where a `.loc` ends that is not written as it should be.
+    // A `.loc` that is still here is malformed and ends at an unknown place; other statements may
+    // follow it unseen.
     may_be_written_ |= opcode == ".loc";
     if (opcode.starts_with('.')) return;
     const auto is_held = [&](std::string_view word) { return holds_.contains(word); };
@@ -77,7 +79,7 @@ class Uses {
         *first != "{" && std::ranges::any_of(kArithmetic, [&](std::string_view name) {
           return opcode.starts_with(name);
         });
-    // Whatever else it is may write there, or give the address away.
+    // Any other instruction may write there or let the address escape.
     may_be_written_ = may_be_written_ || !is_arithmetic;
     holds_.insert(*first);
   }
@@ -87,8 +89,8 @@ class Uses {
   bool may_be_written_ = false;
 };
 
-/// Symbols of the variables in device memory without a value that `symbol` can reach; not those
-/// whose address another variable holds.
+/// Symbols of the variables in device memory without an initial value that `symbol` can reach.
+/// Excludes variables whose address another variable holds.
 Names unset_globals(std::string_view ptx, const std::string& symbol) {
   const ptx::Outline outline(ptx);
   Names unset;

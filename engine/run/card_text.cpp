@@ -20,7 +20,7 @@ std::string slowdowns_text(const CardSummary& summary) {
     if (!spoils_times(slowdown)) continue;
     text += fmt::format("{}{}", text.empty() ? "" : ", ", to_string(slowdown));
   }
-  return text.empty() ? "no reason told" : text;
+  return text.empty() ? "no reason reported" : text;
 }
 
 std::string throttled_text(const CardSummary& summary) {
@@ -31,23 +31,25 @@ std::string throttled_text(const CardSummary& summary) {
                          *summary.sm_clock_max_mhz);
   }
   if (summary.throttled == 0) {
-    return fmt::format("{} samples of a throttled card were thrown away and taken again ({}{})\n",
+    return fmt::format("{} samples of a throttled card were discarded and repeated ({}{})\n",
                        summary.discarded, slowdowns_text(summary), clocks);
   }
   return fmt::format(
-      "THROTTLED: the card was throttled {} ({}{}): {} samples were taken again in vain; these "
+      "THROTTLED: the card was throttled {} ({}{}): {} samples were repeated without success; "
+      "these "
       "times are too long\n",
       in_timings(summary.throttled, summary.timings), slowdowns_text(summary), clocks,
       summary.discarded);
 }
 
-/// The process that was there most often, and how many more there were.
+/// The process seen most often, and the number of others.
 std::string shared_text(const CardSummary& summary) {
   if (summary.shared == 0) {
     if (summary.busy_before_percent == 0) return {};
     return fmt::format(
-        "SHARED: somebody kept the card {:.0f} % busy before this run launched anything (processes "
-        "are not listed here): its times are not to be trusted\n",
+        "SHARED: other processes kept the card {:.0f} % busy before this run launched anything "
+        "(they "
+        "are not listed here); the times are unreliable\n",
         summary.busy_before_percent);
   }
   std::vector<std::pair<std::string, std::int64_t>> others(summary.others.begin(),
@@ -56,7 +58,7 @@ std::string shared_text(const CardSummary& summary) {
   const std::string more =
       others.size() > 1 ? fmt::format(" and {} more", others.size() - 1) : std::string();
   return fmt::format(
-      "SHARED: process {}{} was on the card {}: where it computes, times are too long\n",
+      "SHARED: process {}{} was on the card {}; times are too long while it computes\n",
       others.front().first, more, in_timings(summary.shared, summary.timings));
 }
 
@@ -66,7 +68,7 @@ std::string card_text(const CardSummary& summary) {
   std::string text = throttled_text(summary) + shared_text(summary);
   const auto capped = summary.slowdowns.find(Slowdown::kPowerCap);
   if (capped != summary.slowdowns.end()) {
-    text += fmt::format("note: the card kept its power limit {}, as it does under heavy load\n",
+    text += fmt::format("note: the card ran at its power limit {}, as is normal under heavy load\n",
                         in_timings(capped->second, summary.timings));
   }
   return text;

@@ -7,7 +7,7 @@
 
 namespace evo {
 
-/// The kind of the event that says how much the devices of a run differ.
+/// The kind of the event that records how much the devices of a run differ.
 inline constexpr std::string_view kDeviceSpreadEvent = "device spread";
 
 /// The time of a kernel on one device.
@@ -16,8 +16,8 @@ struct DeviceTime {
   double p50_us = 0;
 };
 
-/// The kernel timed closely on each device that can be used, on the first shape. Leaves out a
-/// device that it fails on.
+/// Times the kernel precisely on each usable device, on the first shape. Skips a device on which it
+/// fails.
 Task<std::vector<DeviceTime>> time_on_each_device(Workbench& bench, KernelUnderTest kernel);
 
 /// "cuda:0 5.91 µs, cuda:1 5.95 µs: they differ by 0.7 %"; empty for fewer than two.

@@ -12,24 +12,24 @@
 
 namespace evo {
 
-/// A kernel good enough to be kept, ready to be run again.
+/// A kernel good enough to keep, ready to run again.
 struct EliteMember {
   CandidateId id = 0;
   Candidate candidate;
   double p50_us = 0;
   KernelUnderTest kernel;
   bool screened = false;  ///< it has not passed all checks yet
-  /// The value of the run's objective, where that is not the time.
+  /// The value of the run's objective, if that is not the time.
   std::optional<double> objective = {};
 
-  /// The value that members are ranked by; less is better.
+  /// The value by which members are ranked; less is better.
   [[nodiscard]] double value() const { return objective.value_or(p50_us); }
 };
 
-/// The outcome of comparing a challenger with an incumbent in one process. A kernel that failed
-/// there is out: it was not as green as it looked.
+/// The result of comparing a challenger with an incumbent in one process. A kernel that failed
+/// there leaves, because it is not green after all.
 enum class ComparisonResult {
-  kChallengerFaster,  ///< beyond doubt
+  kChallengerFaster,  ///< statistically certain
   kTie,
   kIncumbentFaster,
   kChallengerOut,
@@ -37,15 +37,15 @@ enum class ComparisonResult {
   kBothOut,
 };
 
-/// The verdict of a gate that only the elite goes through.
+/// The verdict of a gate that applies only to the elite.
 struct LastVerdict {
-  std::optional<Rejection> rejection = {};  ///< nothing: it passed
+  std::optional<Rejection> rejection = {};  ///< nullopt: it passed
 };
 
-/// A gate that only the elite goes through.
+/// A gate that applies only to the elite.
 struct LastGate {
-  Gate gate = Gate::kProfile;  ///< that its rejections name
-  /// Judges a member. Nothing: it cannot tell, of this one and all others.
+  Gate gate = Gate::kProfile;  ///< the name in its rejections
+  /// Judges a member. Nullopt: it cannot judge this member or any other.
   std::function<std::optional<LastVerdict>(std::size_t rank, const EliteMember& member)> judge;
 };
 
@@ -54,21 +54,21 @@ class Elite {
  public:
   explicit Elite(std::size_t capacity) : capacity_(capacity) {}
 
-  /// Puts a ranking back that was confirmed before. At most `capacity` members.
+  /// Restores a ranking that was confirmed before. At most `capacity` members.
   void restore(std::vector<EliteMember> members) { members_ = std::move(members); }
 
-  /// A member turned out not to be green.
+  /// Removes a member that turned out not to be green.
   void remove(CandidateId id);
 
   [[nodiscard]] const std::vector<EliteMember>& members() const { return members_; }
   [[nodiscard]] std::size_t capacity() const { return capacity_; }
   [[nodiscard]] bool contains(CandidateId id) const;
 
-  /// Whether a kernel of this value can get in.
+  /// Whether a kernel with this value can enter.
   [[nodiscard]] bool has_a_chance(double value) const;
 
-  /// The last member's time: a kernel that is surely slower has no chance. Infinite while there is
-  /// room. Useful where the objective is the time.
+  /// The last member's time; a kernel that is certainly slower has no chance. Infinite while there
+  /// is room. Meaningful if the objective is the time.
   [[nodiscard]] double early_stop_us() const;
 
  private:
@@ -78,28 +78,28 @@ class Elite {
   std::vector<EliteMember> members_;
 };
 
-/// The way of a challenger into the elite. It meets the best member that its stored time beats (or
-/// the last one) first. From there it climbs over every member that it beats, or comes down until
-/// it beats one: comparisons are assumed to be transitive. A tie leaves the incumbent where it is.
-/// A comparison is needed only where the stored times leave a chance. A kernel that fails in a
-/// comparison leaves, and the challenger goes on.
+/// Finds a challenger's rank in the elite. The challenger first meets the best member that its
+/// stored time beats, or else the last member. From there it moves up past every member that it
+/// beats, or down until it beats one. Comparisons are assumed to be transitive. A tie does not move
+/// the incumbent. A comparison is made only if the stored times leave a chance. A kernel that fails
+/// in a comparison leaves the elite, and the challenger continues.
 ///
 ///   Climb climb(elite, challenger);
 ///   while (const EliteMember* incumbent = climb.next()) climb.take(compare(…, *incumbent));
 ///   if (climb.may_enter() && …) climb.enter();
 class Climb {
  public:
-  /// `elite` must outlive this, and does not change otherwise meanwhile.
+  /// `elite` must outlive this object, and must not be changed otherwise meanwhile.
   Climb(Elite& elite, EliteMember challenger);
 
   [[nodiscard]] const EliteMember& challenger() const { return challenger_; }
-  /// The member to compare the challenger with next; null when its place is known.
+  /// The member to compare with the challenger next; null when its place is known.
   [[nodiscard]] const EliteMember* next();
-  /// The result of that comparison.
+  /// Records the result of that comparison.
   void take(ComparisonResult result);
-  /// Once next() is null: whether there is a place for it.
+  /// Once next() is null: whether there is a place for the challenger.
   [[nodiscard]] bool may_enter() const { return !is_out_ && beaten_ < elite_.capacity_; }
-  /// Puts it there; the last member leaves when there is no room.
+  /// Inserts the challenger; the last member leaves if there is no room.
   void enter();
 
  private:
@@ -108,7 +108,8 @@ class Climb {
   Elite& elite_;
   EliteMember challenger_;
   bool is_out_ = false;
-  // Members below `unbeaten_` keep their places, those from `beaten_` on are behind the challenger.
+  // Members before `unbeaten_` keep their places; those from `beaten_` on are ranked after the
+  // challenger.
   std::size_t unbeaten_ = 0;
   std::size_t beaten_ = 0;
   std::size_t next_ = 0;

@@ -9,9 +9,9 @@
 
 namespace evo {
 
-/// Measures and stores the energy of a launch of each member on a timed shape, but of those in
-/// `known`. Empty, or a line for people why there is one without. Nothing is done on a device that
-/// does not count it.
+/// Measures and stores the energy per launch of each member on a timed shape, except the members in
+/// `known`. Returns an empty text, or a line for users if a member has no energy. Does nothing on a
+/// device without an energy counter.
 [[nodiscard]] std::string measure_elite_energy(Workbench& bench, RunStore& store,
                                                const std::vector<EliteMember>& elite,
                                                const std::vector<CandidateId>& known,

@@ -39,7 +39,7 @@ std::vector<std::string> cells_of(const std::string& line) {
   return cells;
 }
 
-/// "1,234.5" is 1234.5; nothing for "n/a".
+/// "1,234.5" is 1234.5; nullopt for "n/a".
 std::optional<double> number_in(std::string text) {
   std::erase(text, ',');
   double value = 0;
@@ -49,7 +49,7 @@ std::optional<double> number_in(std::string text) {
   return value;
 }
 
-/// The table in what ncu wrote: headings, units, and a row for each kernel.
+/// The table in ncu's output: headings, units, and one row for each kernel.
 struct NcuTable {
   std::vector<std::string> headings;
   std::vector<std::string> units;
@@ -70,7 +70,7 @@ NcuTable table_in(std::string_view text) {
     if (table.headings.empty()) {
       if (cells.front() == "ID") table.headings = std::move(cells);
     } else if (cells.size() != table.headings.size()) {
-      continue;  // what ncu says beside
+      continue;  // ncu's other messages
     } else if (table.units.empty()) {
       table.units = std::move(cells);
     } else {
@@ -86,7 +86,7 @@ std::string last_words(const std::string& output) {
   for (std::string line; std::getline(lines, line);) {
     if (line.find_first_not_of(" \t\r") != std::string::npos) last = line;
   }
-  return printable(last.empty() ? "it said nothing" : last);
+  return printable(last.empty() ? "it printed nothing" : last);
 }
 
 NcuFailure failure_in(const ProgramEnd& end, const std::string& said) {
@@ -95,11 +95,12 @@ NcuFailure failure_in(const ProgramEnd& end, const std::string& said) {
   }
   if (said.find("ERR_NVGPUCTRPERM") != std::string::npos) {
     return {
-        "no right to read the card's performance counters (ERR_NVGPUCTRPERM): run as root, or have "
+        "no permission to read the card's performance counters (ERR_NVGPUCTRPERM): run as root, or "
+        "have "
         "the driver's option NVreg_RestrictProfilingToAdminUsers set to 0"};
   }
   if (end.kind == ProgramEnd::Kind::kTooLong) return {"Nsight Compute did not end in time"};
-  return {"Nsight Compute counted nothing: " + last_words(said)};
+  return {"Nsight Compute measured nothing: " + last_words(said)};
 }
 
 }  // namespace

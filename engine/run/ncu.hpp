@@ -10,7 +10,7 @@
 
 namespace evo {
 
-/// What Nsight Compute counted of one launch: a figure for each metric, over all kernels of it.
+/// Nsight Compute's metrics for one launch: one figure per metric, over all its kernels.
 struct NcuCounts {
   struct Figure {
     double value = 0;
@@ -19,28 +19,28 @@ struct NcuCounts {
   std::map<std::string, Figure> figures;
 };
 
-/// Why there are no counts, a line for people.
+/// Why there are no metrics; a line for users.
 struct NcuFailure {
   std::string reason;
 };
 
 using NcuResult = std::variant<NcuCounts, NcuFailure>;
 
-/// Reads the page "raw" of Nsight Compute as CSV. Of a launch of several kernels, sums are added
-/// and all else is the mean, weighed by the time of each (gpu__time_duration.sum).
+/// Parses Nsight Compute's page "raw" in CSV. For a launch of several kernels, sums are added, and
+/// all other metrics are averaged with the kernels' times (gpu__time_duration.sum) as weights.
 [[nodiscard]] NcuResult read_ncu_csv(std::string_view text,
                                      const std::vector<std::string>& metrics);
 
-/// A line of `ncu --version` with the version; empty where there is no ncu. The environment
-/// variable EVO_NCU names another program than the ncu on the PATH.
+/// The line of `ncu --version` that contains the version; empty if there is no ncu. The environment
+/// variable EVO_NCU names a program other than the ncu on the PATH.
 [[nodiscard]] std::string ncu_version();
 
-/// The file of that program; empty where there is none.
+/// The path of that program; empty if there is none.
 [[nodiscard]] std::filesystem::path ncu_path();
 
-/// Runs `command` under Nsight Compute, which counts the kernels between its cuProfilerStart() and
-/// cuProfilerStop(). Clocks are left as they are, caches as the launches before left them.
-/// `waiting` is called about twice a second. Never throws for what ncu does.
+/// Runs `command` under Nsight Compute, which profiles the kernels between cuProfilerStart() and
+/// cuProfilerStop(). Clocks are not locked and caches not flushed. `waiting` is called about twice
+/// a second. Does not throw for errors of ncu.
 [[nodiscard]] NcuResult run_ncu(const std::vector<std::string>& command,
                                 const std::filesystem::path& folder,
                                 const std::vector<std::string>& metrics,

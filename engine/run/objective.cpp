@@ -34,7 +34,7 @@ Objective::Objective(const std::string& text) : expression_(parsed(text)) {
   }
   if (names.empty()) {
     throw InputError(
-        fmt::format("--objective: '{}' says nothing of a kernel; allowed: time, energy, or an "
+        fmt::format("--objective: '{}' does not depend on the kernel; allowed: time, energy, or an "
                     "expression over both, such as \"time*energy^0.5\"",
                     text));
   }
@@ -50,7 +50,7 @@ std::optional<double> Objective::of(const Timing& timing,
   if (!(value > 0)) {
     throw InputError(
         fmt::format("--objective: '{}' is {} where time is {} µs and energy {} mJ; it "
-                    "must be above zero, and smaller for what is better",
+                    "must be above zero, and smaller for a better kernel",
                     text(), value, timing.p50_us, values.at("energy")));
   }
   return value;

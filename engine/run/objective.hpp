@@ -9,24 +9,26 @@
 
 namespace evo {
 
-/// Seconds over which the energy of a candidate is counted, and that of one for the elite.
+/// Seconds over which the energy is measured, for a candidate and for a member of the elite.
 inline constexpr double kCandidateEnergy_s = 0.3;
 inline constexpr double kEliteEnergy_s = 1.0;
 
-/// What a run makes as small as possible: "time", "energy", or an expression over both, of the
-/// median microseconds and the millijoules of one launch. "time*energy^0.5" weighs them.
+/// The quantity that a run minimises: "time", "energy", or an expression over both, where time is
+/// the median in microseconds and energy the millijoules of one launch. For example
+/// "time*energy^0.5".
 class Objective {
  public:
-  /// Throws InputError when `text` is no expression, or names anything else, or neither of the two.
+  /// Throws InputError if `text` is no expression, names anything else, or names neither of the
+  /// two.
   explicit Objective(const std::string& text);
 
   [[nodiscard]] const std::string& text() const { return expression_.text(); }
-  /// Then the time decides as it always did: pairs are compared, slow kernels given up.
+  /// True if only the time decides; then pairs are compared and slow kernels are timed coarsely.
   [[nodiscard]] bool is_time() const { return text() == "time"; }
   [[nodiscard]] bool uses_energy() const { return uses_energy_; }
 
-  /// Nothing where it uses energy and that is not known. Throws InputError when it is not a
-  /// positive number.
+  /// The value; nullopt if it needs the energy and that is unknown. Throws InputError if it is not
+  /// a positive number.
   [[nodiscard]] std::optional<double> of(const Timing& timing,
                                          const std::optional<Energy>& energy) const;
 

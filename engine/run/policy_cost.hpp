@@ -20,32 +20,34 @@ struct PolicyRejects {
     Candidate candidate;
     std::vector<PolicyMiss> misses;
     int registers = 0;
-    double excess = 0;  ///< of its worst miss
+    double excess = 0;  ///< excess over the limit that it exceeds most
   };
 
-  std::vector<Reject> rejects;                ///< different kernels, in the order of the run
-  std::map<std::string, std::size_t> broken;  ///< "registers > 120" → how many break it
+  std::vector<Reject> rejects;  ///< different kernels, in the order of the run
+  /// "registers > 120" → number of kernels that exceed it
+  std::map<std::string, std::size_t> broken;
   std::optional<std::filesystem::path> wider_space;
 
-  /// The one that misses by least, or null.
+  /// The one with the smallest excess, or null.
   [[nodiscard]] const Reject* nearest() const;
 };
 
 [[nodiscard]] PolicyRejects policy_rejects(const Workbench& bench, const Store& store, RunId run,
                                            std::size_t shape = 0);
 
-/// What the policy costs: some rejects taken through the other gates and timed.
+/// The cost of the policy: some of these rejects are judged by the other gates and timed.
 struct PolicyCost {
   std::size_t judged = 0;
   std::size_t green = 0;
-  const PolicyRejects::Reject* best = nullptr;  ///< the fastest green one; null without
+  const PolicyRejects::Reject* best = nullptr;  ///< the fastest green one; null if there is none
   double with_us = 0;                           ///< the winner under the policy
-  double without_us = 0;                        ///< the best without
-  std::optional<PairResult> pair = {};          ///< where times are measured: winner / best
+  double without_us = 0;                        ///< the best without it
+  std::optional<PairResult> pair = {};  ///< A/B comparison winner / best, if times are measured
 };
 
-/// Judges up to `count` of the rejects: those whose configuration is most like the winner's, the
-/// nearer miss first among equals. Nothing enters the elite. `rejects` must outlive the result.
+/// Judges up to `count` of the rejects: first those whose configuration is most similar to the
+/// winner's and, among equals, those with the smaller excess. The elite does not change. `rejects`
+/// must outlive the result.
 [[nodiscard]] PolicyCost policy_cost(Workbench& bench, const PolicyRejects& rejects,
                                      const EliteMember& winner, std::size_t count,
                                      std::size_t shape = 0);

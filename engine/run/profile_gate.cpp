@@ -15,7 +15,7 @@
 namespace evo {
 namespace {
 
-/// The record of these figures, named as the metrics are.
+/// The record of these figures, named like the metrics.
 Profiled held_against(const ProfileSpec& spec, ProfileRecord record,
                       const std::map<std::string, NcuCounts::Figure>& figures) {
   std::map<std::string, double> values;
@@ -39,7 +39,7 @@ Profiled predicted(Workbench& bench, const KernelUnderTest& kernel, const Profil
   const auto& result = std::get<PredictedProfile>(answer);
   if (result.rejection) return {.left_out = result.rejection->reason};
   if (result.percent.empty()) {
-    return {.left_out = "the time model says nothing of the units of this kernel"};
+    return {.left_out = "the time model does not predict the utilisation of units for this kernel"};
   }
   std::map<std::string, NcuCounts::Figure> figures;
   for (const auto& [metric, percent] : result.percent) figures[metric] = {percent, "%"};
@@ -73,9 +73,8 @@ void require_profile(const Workbench& bench) {
     throw InputError("--profile: not supported with --device none: nothing is run");
   }
   if (!bench.task().problem().profile) {
-    throw InputError(
-        "--profile: " + (bench.task().problem().folder / "problem.json").string() +
-        " has no \"profile\"; it says which metrics are counted and what must be true");
+    throw InputError("--profile: " + (bench.task().problem().folder / "problem.json").string() +
+                     " has no \"profile\", which lists the metrics and the condition");
   }
 }
 

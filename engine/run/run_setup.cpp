@@ -17,10 +17,10 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// Of runs that were recorded before they had a window of their own.
+/// For runs recorded before the window was stored.
 constexpr std::size_t kWindowOfOldRuns = 8;
 
-/// How a recording was timed, for those who read it.
+/// How a recording was timed, for its readers.
 OrderedJson protocol(const Workbench& bench) {
   if (bench.task().device().time_kind == TimeKind::kPredicted) return {{"statistic", "prediction"}};
   const TimingOptions& timing = bench.setup().timing;
@@ -111,8 +111,8 @@ std::string objective_of(const RunInfo& info) {
   return nlohmann::json::parse(info.options_json).value("objective", std::string("time"));
 }
 
-/// What another run is on, part by part where it is not on the same: "space a, now it is b";
-/// empty where it is.
+/// The differences between another run's subject and this one, part by part: "space a, now it is
+/// b"; empty if there are none.
 std::string difference(const RunInfo& was, const RunInfo& like) {
   std::string text;
   const auto add = [&](const std::string& what, const std::string& then, const std::string& now) {
@@ -129,12 +129,12 @@ std::string difference(const RunInfo& was, const RunInfo& like) {
   return text;
 }
 
-/// Throws InputError unless the run is on what the command line says now.
+/// Throws InputError unless the run's subject is that of the command line.
 void require_same(const StoredRun& run, const RunInfo& like, const Resumption& resumption) {
   const RunInfo& was = run.info;
   const std::string name = "--resume: run " + std::to_string(run.id);
   if (const std::string found = difference(was, like); !found.empty()) {
-    throw InputError(name + " is on " + found + "; allowed is the same");
+    throw InputError(name + " is on " + found + "; resume it on the same");
   }
   if (aim_of(was) != aim_of(like)) {
     throw InputError(name + " is a " + aim_of(was) + ", and this is a " + aim_of(like));
@@ -160,12 +160,12 @@ void require_same(const StoredRun& run, const RunInfo& like, const Resumption& r
   for (const auto& [option, old_value, new_value] : fixed) {
     if (is_given(resumption, option) && old_value != new_value) {
       throw InputError(option + " " + new_value + ": run " + std::to_string(run.id) +
-                       " is continued with its own, " + old_value);
+                       " can only be continued with its own, " + old_value);
     }
   }
 }
 
-/// Of the newest run that is not finished why it is none of these; empty when there is none.
+/// Why the newest unfinished run is not one of these; empty if there is none.
 std::string why_another(const Store& store, const RunInfo& like) {
   const std::vector<StoredRun> runs = store.runs();
   const auto found = std::find_if(runs.rbegin(), runs.rend(), [&](const StoredRun& run) {
@@ -211,7 +211,7 @@ std::vector<RunInfo> run_infos(const Workbench& bench, const RunRequest& request
   return infos;
 }
 
-/// The evaluations of a run without the texts that going on with it does not need.
+/// A run's evaluations, without texts that resuming does not need.
 std::vector<StoredEvaluation> recorded_evaluations(const Store& store, RunId run) {
   std::vector<StoredEvaluation> history;
   store.for_each_evaluation(run, [&](StoredEvaluation evaluation) {
@@ -233,7 +233,7 @@ std::size_t OpenRun::kept() const {
 
 OpenRun begin_run(Store& store, const Workbench& bench, const RunRequest& request) {
   (void)make_strategy(request.tuner.strategy, bench.task().space(),
-                      {});  // refuses a bad name early
+                      {});  // rejects an unknown name early
   RunRequest begun = request;
   if (request.warm_start)
     begun.tuner.known = find_known(store, bench.task(), request.tuner.children);
@@ -244,7 +244,7 @@ OpenRun continue_run(Store& store, Workbench& bench, const RunRequest& request,
                      const Resumption& resumption) {
   const std::vector<StoredRun> were = runs_to_resume(store, run_infos(bench, request), resumption);
   const StoredRun& was = were.front();
-  // The run's own inputs: what is judged from here on is judged as it would have been.
+  // Uses the run's own inputs, so that later verdicts do not depend on the interruption.
   auto options = OrderedJson::parse(was.info.options_json);
   OpenRun run{{}, request.tuner};
   run.tuner.seed = was.info.seed;

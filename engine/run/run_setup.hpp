@@ -15,36 +15,36 @@ struct RunRequest {
   std::uint64_t check_seed = 0;
   bool cold = false;
   std::string evo_version;
-  /// A search begins with the best of earlier runs (find_known).
+  /// The search starts with the best of earlier runs (find_known).
   bool warm_start = false;
-  /// Of runs over several shapes: what only they have in common.
+  /// For runs over several shapes: their common settings.
   std::string group = {};
 };
 
-/// What --resume asks for.
+/// The arguments of --resume.
 struct Resumption {
   RunId id = 0;                    ///< 0: the newest unfinished run on the same inputs
-  std::string db;                  ///< the database, for messages
-  std::vector<std::string> given;  ///< the options on the command line, "--seed"
+  std::string db;                  ///< path of the database, for messages
+  std::vector<std::string> given;  ///< the options given on the command line, for example "--seed"
 };
 
-/// A run that the database knows and this process owns: a row for each shape.
+/// A run in the database that this process owns: one row for each shape.
 struct OpenRun {
   std::vector<RunId> ids;
   TunerOptions tuner;
   std::vector<RunHistory> histories = {};
 
-  /// Evaluations that are kept, of the shape with most.
+  /// Number of stored evaluations, on the shape with the most.
   [[nodiscard]] std::size_t kept() const;
 };
 
-/// A new one. Throws InputError for a strategy that does not exist.
+/// Creates a new run. Throws InputError for an unknown strategy.
 [[nodiscard]] OpenRun begin_run(Store& store, const Workbench& bench, const RunRequest& request);
 
-/// The run to continue, taken over with its own seed, strategy, sizes and check seed, and its own
-/// number of generations unless another one is given: so a finished run can be extended. Throws
-/// InputError when there is none, or when space, problem, shape, device or an option that was given
-/// is not the run's own; the run stays as it was then.
+/// Takes over the run to continue, with its own seed, strategy, sizes and check seed. The number of
+/// generations is also its own unless another one is given, so that a finished run can be extended.
+/// Throws InputError if there is no such run, or if space, problem, shape, device or a given option
+/// differs from the run's; the stored run then does not change.
 [[nodiscard]] OpenRun continue_run(Store& store, Workbench& bench, const RunRequest& request,
                                    const Resumption& resumption);
 

@@ -11,7 +11,7 @@
 namespace evo {
 namespace {
 
-/// The first shape searches as a run over it alone would.
+/// The first shape uses the seed of a run over it alone.
 std::uint64_t seed_for(std::uint64_t seed, std::size_t shape) {
   return shape == 0 ? seed : mix_seed(seed, shape);
 }
@@ -112,7 +112,7 @@ const EvaluationRecord& ShapeRun::take(const Candidate& candidate, StoredEvaluat
   of_generation_.push_back(id);
   all_recorded_ = all_recorded_ && evaluation == nullptr;
   if (evaluation != nullptr && evaluation->duplicate) {
-    // The strategy learns the first one's outcome.
+    // The strategy observes the outcome of the first candidate with this kernel.
     const EvaluationRecord& first =
         judged_.at(first_of_kernel_.at(evaluation->kernel_key)).stored.record;
     record.timing = first.timing;
@@ -146,7 +146,7 @@ void ShapeRun::observe(const Judged& judged) {
     if (!value) return;  // its energy was not measured
     observation.time_us = *value;
   } else {
-    return;  // nobody judged it
+    return;  // it was not judged
   }
   strategy_->observe({&observation, 1});
 }
@@ -159,7 +159,7 @@ KernelUnderTest ShapeRun::kernel_of(const Judged& judged) const {
                            bench_.task().shapes_for(judged.candidate));
 }
 
-/// Nothing where the objective is the time.
+/// Nullopt if the objective is the time.
 std::optional<double> ShapeRun::objective_of(const Judged& judged) const {
   if (objective_.is_time()) return std::nullopt;
   const StoredEvaluation& stored = judged.stored;
@@ -215,7 +215,7 @@ void ShapeRun::choose_control() {
 
 Task<> ShapeRun::close_generation(int generation, double wall_ms) {
   choose_control();
-  // A run that was out of time, and is extended, has a generation that was not judged to its end.
+  // An extended run may have a generation that a time limit cut short.
   const bool is_recorded = !recorded_generations_.empty();
   GenerationRecord recorded;
   if (is_recorded) {
@@ -248,7 +248,7 @@ void ShapeRun::dismiss(int generation, const std::string& kernel_key, const Reje
   tournament_.dismiss(generation, first->second, why);
 }
 
-/// In this generation, the last one: a run that was interrupted here counts on.
+/// Counted in this generation, the last one, because an interrupted run continues the count here.
 std::size_t ShapeRun::rejected_last(Gate gate) const {
   return static_cast<std::size_t>(
       std::ranges::count_if(tournament_.withdrawn(), [&](const auto& one) {
@@ -331,8 +331,8 @@ void ShapeRun::close_unfinished(int generation, double wall_ms) {
   end_generation(generation);
 }
 
-/// A run that is out of time before its first comparison has a winner nevertheless: the fastest
-/// green kernel that passes all checks, which may end after the deadline.
+/// A run that ran out of time before its first comparison still has a winner: the fastest green
+/// kernel that passes all checks, which may end after the deadline.
 void ShapeRun::admit_fastest(int generation) {
   bench_.stop_when({bench_.stop().requested});
   std::set<CandidateId> tried;
@@ -348,7 +348,7 @@ void ShapeRun::admit_fastest(int generation) {
 void ShapeRun::end_generation(int generation) {
   for (const CandidateId id : of_generation_) {
     Judged& judged = judged_.at(id);
-    judged.kernel.reset();  // the database has it
+    judged.kernel.reset();  // the database contains it
     judged.stored.record.checks = {};
     judged.stored.record.manifest_json = {};
     if (judged.stored.record.rejection) judged.stored.record.rejection->detail = {};

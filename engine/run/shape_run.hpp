@@ -17,31 +17,30 @@
 
 namespace evo {
 
-/// The records of a run before it was interrupted; empty for a new one.
+/// The records of a run before it was interrupted; empty for a new run.
 struct RunHistory {
   std::vector<StoredEvaluation> evaluations;
   std::vector<StoredGeneration> generations;
 };
 
-/// A candidate that is to be evaluated.
+/// A candidate to be evaluated.
 struct Planned {
   Candidate candidate;
   std::string origin;
   std::string milestone = {};
 };
 
-/// Its place in the run.
+/// Its position in the run.
 struct SlotPlace {
   int generation = 0;
   int position = 0;
 };
 
-/// The part of a run that each timed shape has of its own: a run in the database, a strategy that
-/// hears the times on this shape, and an elite. Runs over several shapes have one of these for
-/// each.
+/// The part of a run that belongs to one timed shape: a run in the database, a strategy that
+/// observes the times on this shape, and an elite. A run over several shapes has one for each.
 class ShapeRun {
  public:
-  /// All references must outlive this. `shape`: of the task.
+  /// All references must outlive this object. `shape`: index in the task.
   ShapeRun(Workbench& bench, RunStore& store, RunId run, const TunerOptions& options,
            std::size_t shape);
 
@@ -50,57 +49,59 @@ class ShapeRun {
   [[nodiscard]] Strategy& strategy() { return *strategy_; }
   [[nodiscard]] const Tournament& tournament() const { return tournament_; }
   [[nodiscard]] const Elite& elite() const { return tournament_.elite(); }
-  /// A kernel that is slower cannot enter the elite, and is timed coarsely: it is slower than the
-  /// last member, or than one kernel more of this generation than the elite has places (one of
-  /// these may turn out to be wrong). Infinite in recordings, and unless the objective is the time.
+  /// A slower kernel cannot enter the elite and is timed coarsely. The limit is the time of the
+  /// last member, or of this generation's kernel number n + 1 if the elite has n places (one more,
+  /// because one may turn out to be wrong). Infinite in recordings and unless the objective is the
+  /// time.
   [[nodiscard]] double early_stop_us() const;
-  /// Where the run over this shape stands, for people.
+  /// The progress of the run over this shape, for users.
   struct Standing {
-    double best_us = 0;        ///< of the elite's first; before there is one, of the fastest green
-                               ///< kernel; 0: none yet
-    std::size_t left_out = 0;  ///< green, and not compared with the elite for want of time
-    std::optional<double> control_drift = {};  ///< the last one that is known
+    /// time of the elite's first member or, without an elite, of the fastest green kernel; 0: none
+    double best_us = 0;
+    std::size_t left_out = 0;  ///< green kernels not compared with the elite for lack of time
+    std::optional<double> control_drift = {};  ///< the last known drift
   };
   [[nodiscard]] Standing standing() const;
 
   void take_history(RunHistory history);
-  /// Whether its history has this configuration at this place.
+  /// Whether its history has this configuration at this position.
   [[nodiscard]] bool knows(const SlotPlace& place, const std::string& config_json) const;
-  /// Takes it out of the history.
+  /// Takes it from the history.
   [[nodiscard]] StoredEvaluation take_recorded(const SlotPlace& place);
 
   /// The record of an evaluation.
   [[nodiscard]] EvaluationRecord record_of(const SlotPlace& place, const Planned& planned,
                                            const Evaluation& evaluation) const;
-  /// A finished evaluation, new or recorded (null): the strategy observes it, and it belongs to the
-  /// generation. Returns its record, with the outcome of its first where it is the same kernel.
+  /// Adds a finished evaluation, new or recorded (null), to the generation; the strategy observes
+  /// it. Returns its record. A duplicate gets the outcome of the first candidate with the same
+  /// kernel.
   const EvaluationRecord& take(const Candidate& candidate, StoredEvaluation stored,
                                const Evaluation* evaluation);
 
   /// The green kernels of the generation challenge the elite, the control is timed, and the
-  /// generation is recorded with the elite; or all that is as it was recorded.
+  /// generation is recorded with the elite. In a resumed run, restores the recorded state instead.
   Task<> close_generation(int generation, double wall_ms);
-  /// Out of time: as far as the time goes, and without the control. Does nothing where the
-  /// generation is closed or empty.
+  /// The same when the time is over: as far as time allows, and without the control. Does nothing
+  /// if the generation is closed or empty.
   void close_unfinished(int generation, double wall_ms);
-  /// Kernels that were green and failed when they were run again in this generation, and why, by
-  /// key. A verdict of the profile gate counts for one shape only.
+  /// Green kernels that failed when they were run again in this generation, with the reason, by
+  /// kernel key. A verdict of the profile gate applies to one shape only.
   [[nodiscard]] std::map<std::string, Rejection> withdrawn_in(int generation) const;
-  /// A kernel that failed on another shape leaves this elite as well.
+  /// Removes a kernel from this elite because it failed on another shape.
   void dismiss(int generation, const std::string& kernel_key, const Rejection& why);
-  /// Holds the elite against a last gate, best first. A member that fails leaves for good. For it
-  /// the next in line, the fastest green kernel that is not in the elite, challenges the members
-  /// that are left, and goes through the gate when it gets in: at most three further kernels for
-  /// each place. Where the gate cannot tell, all members stay. Throws Interrupted.
+  /// Applies a last gate to the elite, best first. A member that fails leaves permanently. The next
+  /// candidate, the fastest green kernel outside of the elite, challenges the remaining members and
+  /// must also pass the gate: at most three further kernels for each place. If the gate cannot
+  /// judge, all members stay. Throws Interrupted.
   void hold_elite(const LastGate& gate);
 
  private:
-  /// A candidate with its outcome, as later candidates and the elite need it.
+  /// A candidate with its outcome, in the form that later candidates and the elite need.
   struct Judged {
     Candidate candidate;
     StoredEvaluation stored;
-    std::optional<KernelUnderTest> kernel = {};  ///< of a new green one
-    bool screened = true;                        ///< perhaps: a recorded one does not say
+    std::optional<KernelUnderTest> kernel = {};  ///< for a new green candidate
+    bool screened = true;                        ///< possibly; a recorded candidate does not tell
 
     [[nodiscard]] bool is_green() const {
       const EvaluationRecord& record = stored.record;
@@ -110,7 +111,7 @@ class ShapeRun {
 
   void observe(const Judged& judged);
   [[nodiscard]] std::optional<double> objective_of(const Judged& judged) const;
-  /// Whether it is green, timed closely, and its objective is known.
+  /// Whether it is green, timed precisely, and its objective is known.
   [[nodiscard]] bool may_challenge(const Judged& judged) const;
   [[nodiscard]] EliteMember member_of(const Judged& judged) const;
   [[nodiscard]] KernelUnderTest kernel_of(const Judged& judged) const;
@@ -143,10 +144,10 @@ class ShapeRun {
   std::deque<GenerationRecord> recorded_generations_;        ///< still to come
   std::map<CandidateId, Judged> judged_;
   std::map<std::string, CandidateId> first_of_kernel_;
-  std::vector<CandidateId> of_generation_;  ///< the one that is being judged
-  bool all_recorded_ = true;                ///< these
-  int closed_ = -1;                         ///< the last generation that is
-  GenerationRecord last_;                   ///< as it was recorded
+  std::vector<CandidateId> of_generation_;  ///< the generation being judged
+  bool all_recorded_ = true;                ///< the candidates of the current generation
+  int closed_ = -1;                         ///< the last generation recorded
+  GenerationRecord last_;                   ///< as recorded
 };
 
 }  // namespace evo

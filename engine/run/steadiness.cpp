@@ -7,7 +7,7 @@
 namespace evo {
 namespace {
 
-/// On a card of its own the control stays within 2 %, and p90 within 3 % of p50.
+/// On an exclusive card, the control stays within 2 %, and p90 within 3 % of p50.
 constexpr double kMostDrift = 0.05;
 constexpr double kMostScatter = 1.10;
 
@@ -35,10 +35,10 @@ std::string steadiness_text(const std::vector<StoredGeneration>& generations,
   }
   if (drift.is_steady() && scatter <= kMostScatter) return {};
   return fmt::format(
-      "CANNOT TELL: the device did not keep its pace (the control's time drifted from {:+.1f} to "
+      "UNRELIABLE: the device was not steady (the control's time drifted from {:+.1f} to "
       "{:+.1f} %, p90 of the elite is up to {:.2f} times p50): another process may have used it, "
       "or "
-      "it throttled; times and the order of the elite are not to be trusted, run again on a quiet "
+      "it throttled; do not trust the times and the order of the elite; repeat the run on an idle "
       "device\n",
       drift.lowest * 100, drift.highest * 100, scatter);
 }

@@ -9,9 +9,9 @@
 
 namespace evo {
 
-/// How the time of a run's control drifted, against its first.
+/// The drift of the control's time, relative to its first time.
 struct ControlDrift {
-  std::size_t times = 0;  ///< that it was timed
+  std::size_t times = 0;  ///< generation in which it was timed
   double lowest = 0;      ///< −0.02: 2 % faster than at first
   double highest = 0;
 
@@ -20,10 +20,10 @@ struct ControlDrift {
 
 [[nodiscard]] ControlDrift control_drift(const std::vector<StoredGeneration>& generations);
 
-/// Whether the device kept its pace during a run, from the control that is timed after every
-/// generation and from how the times of the elite scatter: one line for people when it did not,
-/// so that the order of the elite is not to be trusted; empty otherwise, and for predicted times.
-/// Another process on the card, or a card that throttles, shows so.
+/// Checks whether the device was steady during a run, by the control, which is timed after every
+/// generation, and by the scatter of the elite's times. Returns one line for users if it was not,
+/// which means that the order of the elite is unreliable. Empty otherwise, and for predicted times.
+/// Typical causes are other processes on the card and throttling.
 [[nodiscard]] std::string steadiness_text(const std::vector<StoredGeneration>& generations,
                                           const std::vector<EliteRow>& elite);
 

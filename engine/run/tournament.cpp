@@ -5,7 +5,7 @@
 namespace evo {
 namespace {
 
-/// Energy of the same kernel, measured twice, differs by as much as this.
+/// Two energy measurements of one kernel differ by up to this share.
 constexpr double kLeastDifference = 0.02;
 
 Verdict verdict_of(int sign) {
@@ -39,7 +39,7 @@ Tournament::Tournament(const TuningTask& task, RunStore& store, RunId run, std::
 
 Task<> Tournament::challenge(HomeDevice& home, int generation,
                              std::vector<EliteMember> challengers) {
-  // Those of this generation, when it was interrupted after they had left.
+  // Candidates of this generation, if it was interrupted after they had left.
   for (const auto& [candidate, withdrawn] : withdrawn_) {
     if (withdrawn.generation == generation) elite_.remove(candidate);
   }
@@ -57,7 +57,7 @@ Task<> Tournament::challenge(HomeDevice& home, int generation,
       while (const EliteMember* incumbent = climb.next()) {
         climb.take(co_await compare(home, generation, climb.challenger(), *incumbent));
       }
-      // The full check comes last: of long launches it costs more than the comparison that most
+      // The full check comes last. For long launches it costs more than the comparison, which most
       // challengers lose.
       if (climb.may_enter() && co_await passes_full_check(home, generation, climb.challenger())) {
         climb.enter();
@@ -138,7 +138,7 @@ Task<ComparisonResult> Tournament::compare_times(HomeDevice& home, int generatio
   if (compared.second_failed) co_return ComparisonResult::kIncumbentOut;
   const PairResult& pair = compared.pair;
   if (pair.rejection) {
-    // Each is right alone, and together they fail twice: the incumbent has shown more.
+    // Each is right alone, but together they fail twice. The incumbent has been tested more often.
     store_.record_event(run_, "confirmation failed", pair.rejection->reason);
     co_return ComparisonResult::kChallengerOut;
   }
@@ -183,7 +183,7 @@ Task<std::optional<double>> Tournament::time_control(HomeDevice& home, int gener
   choose_control();
   if (!control_) co_return std::nullopt;
   const auto found = withdrawn_.find(control_->id);
-  // A verdict of the profile gate does not make its time unsteady.
+  // A verdict of the profile gate does not make its time unreliable.
   const bool is_wrong = found != withdrawn_.end() && found->second.why.gate != Gate::kProfile;
   if (is_wrong) co_return std::nullopt;
   const std::optional<Timing> timing = co_await home.time_again(control_->kernel, closely, shape_);

@@ -13,22 +13,22 @@
 
 namespace evo {
 
-/// The tournament for the elite of a run: full check and comparison, the last steps in the life of
-/// a candidate. Where times are measured, A/B comparisons by interleaved pairs decide. A kernel
-/// that fails in a pair and then alone is withdrawn: it leaves for good. So is a kernel that had
-/// the quick check and fails the full one, which it meets before it enters. Every decision is
-/// recorded; decisions from before an interruption are not made again.
+/// The tournament for the elite of a run: full check and A/B comparison, the last steps for a
+/// candidate. If times are measured, A/B comparisons by interleaved pairs decide. A kernel that
+/// fails in a pair and again alone is withdrawn permanently. So is a kernel that passed the quick
+/// check and fails the full check, which precedes its entry. Every decision is recorded, and
+/// decisions made before an interruption are not repeated.
 ///
-/// Where the objective is not the time, its values decide: those of energy are of a long window,
-/// measured before a kernel enters, and a difference below kLeastDifference is a tie.
+/// If the objective is not the time, its values decide. Energies are measured over a long window
+/// before a kernel enters, and a difference below kLeastDifference is a tie.
 class Tournament {
  public:
-  /// All references must outlive this. Reads what the run recorded. `shape`: of the task.
+  /// All references must outlive this object. Reads the run's records. `shape`: index in the task.
   Tournament(const TuningTask& task, RunStore& store, RunId run, std::size_t elite_size,
              std::size_t shape = 0, const std::string& objective = "time");
 
   [[nodiscard]] const Elite& elite() const { return elite_; }
-  /// A candidate that left for good: when, and why.
+  /// A permanently removed candidate: when and why.
   struct Withdrawn {
     int generation = 0;
     Rejection why;
@@ -38,29 +38,29 @@ class Tournament {
     return withdrawn_.contains(candidate);
   }
 
-  /// The green kernels of a generation want to enter the elite; the fastest goes first. Throws
-  /// Interrupted; left_out() then says how many were not compared, and the next call leaves those
-  /// alone that were.
+  /// The green kernels of a generation challenge the elite, the fastest first. Throws Interrupted;
+  /// then left_out() tells how many were not compared, and the next call skips those that were.
   Task<> challenge(HomeDevice& home, int generation, std::vector<EliteMember> challengers);
   [[nodiscard]] std::size_t left_out() const { return left_out_; }
 
-  /// In place of the one that time_control() would choose.
+  /// Replaces the control that time_control() would choose.
   void use_control(EliteMember control) { control_ = std::move(control); }
 
-  /// The control is the best kernel of the first generation that had one: its time, now. Its drift
-  /// says how steady the device is. A few samples do, unless it is asked for `closely`. Nothing
-  /// where times are predicted, and without a control.
+  /// Times the control, the best kernel of the first generation with a green one. Its drift shows
+  /// how steady the device is. Takes a few samples, or more if `closely`. Nullopt if times are
+  /// predicted or there is no control.
   Task<std::optional<double>> time_control(HomeDevice& home, int generation, bool closely);
-  /// Null while there is none.
+  /// Null if there is none yet.
   [[nodiscard]] const EliteMember* control() const { return control_ ? &*control_ : nullptr; }
   /// control_us / its first value − 1.
   [[nodiscard]] double drift(double control_us) const { return control_us / control_first_us_ - 1; }
 
-  /// A kernel that failed elsewhere leaves for good. Nothing where it has. Not within challenge().
+  /// Permanently removes a kernel that failed elsewhere; does nothing if it has left already. Do
+  /// not call it during challenge().
   void dismiss(int generation, CandidateId candidate, const Rejection& why);
 
-  /// Puts the elite of a recorded generation back, without what was withdrawn by the end of it, and
-  /// its control's time.
+  /// Restores the elite of a recorded generation, without kernels withdrawn by its end, and its
+  /// control's time.
   void restore(int generation, std::vector<EliteMember> members,
                const std::optional<double>& control_us);
 
@@ -74,7 +74,7 @@ class Tournament {
   [[nodiscard]] static ComparisonResult compare_values(const EliteMember& challenger,
                                                        const EliteMember& incumbent);
   Task<bool> passes_full_check(HomeDevice& home, int generation, const EliteMember& challenger);
-  /// Its objective by a long window. False when it failed.
+  /// Measures its objective over a long window. False if it failed.
   Task<bool> measure_closely(HomeDevice& home, int generation, EliteMember& challenger);
   void withdraw(int generation, CandidateId candidate, const Rejection& why);
   void choose_control();
@@ -86,7 +86,7 @@ class Tournament {
   Elite elite_;
   Objective objective_;
   std::map<Compared, Verdict> compared_;  ///< generation, challenger, incumbent
-  std::set<CandidateId> settled_;         ///< of challengers that an interruption left
+  std::set<CandidateId> settled_;         ///< challengers that an interruption skipped
   std::map<CandidateId, Withdrawn> withdrawn_;
   std::optional<EliteMember> control_;
   double control_first_us_ = 0;

@@ -12,7 +12,7 @@
 namespace evo {
 namespace {
 
-/// Of the time there is, this share (and no more than these seconds) is left for comparing the last
+/// This share of the time limit (but at most this many seconds) is reserved for comparing the last
 /// generation's kernels with the elite.
 constexpr double kShareToCompare = 0.2;
 constexpr double kMostSecondsToCompare = 5;
@@ -35,7 +35,7 @@ Tuner::Tuner(Workbench& bench, RunStore& store, const std::vector<RunId>& runs,
   progress_.max_seconds = options.max_seconds;
 }
 
-/// Counts the evaluations that generations, --candidates and the space allow in the whole run.
+/// The total number of evaluations, limited by generations, --candidates and the space.
 std::size_t Tuner::most_evaluations() const {
   const std::size_t later = size_of(1) * static_cast<std::size_t>(options_.generations - 1);
   const std::size_t most = std::min(size_of(0) + later, options_.candidates);
@@ -53,7 +53,7 @@ void Tuner::plan_opening() {
   };
   if (options_.aim == Aim::kSearch) {
     for (const Milestone& milestone : bench_.task().space().definition().milestones) {
-      // Two milestones may be one configuration.
+      // Two milestones may have the same configuration.
       if (shapes_for(milestone.candidate).empty()) continue;
       opened_.push_back(milestone.candidate);
       opening_.push_back({milestone.candidate, "milestone", milestone.name});
@@ -90,7 +90,7 @@ TunerEnd Tuner::run(std::vector<RunHistory> histories, const std::atomic<bool>& 
   return end;
 }
 
-/// Evaluations that are not recorded stay as they are for the next time.
+/// Unrecorded evaluations stay pending for the next time.
 TunerEnd Tuner::search_until(const std::atomic<bool>& stop) {
   try {
     return bench_.wait(search());
@@ -126,7 +126,7 @@ Task<TunerEnd> Tuner::search() {
     slots_.pop_front();
     progress_.in_flight = slots_.size();
     if (settled_of_generation_ == size_of(generation_)) {
-      fill_window();  // so that compilers and devices have work while kernels are compared
+      fill_window();  // so that compilers and devices are busy while kernels are compared
       co_await close_generation();
     }
     const Stop& stop = bench_.stop();
@@ -145,7 +145,7 @@ Task<std::optional<Evaluation>> Tuner::outcome_of(const Slot& slot) {
   co_return evaluation;
 }
 
-/// The outcome of a flight that is over, as it counts now. The flight has none from here on.
+/// Takes the outcome of a finished flight, as it counts now.
 Evaluation Tuner::take_outcome(Flight& flight) const {
   Evaluation evaluation = *std::exchange(flight.evaluation, std::nullopt);
   const bool is_known = bench_.evaluator().knows(evaluation.kernel_key);
@@ -154,8 +154,8 @@ Evaluation Tuner::take_outcome(Flight& flight) const {
   return evaluation;
 }
 
-/// A kernel that was timed closely, and would be timed coarsely now, challenges nobody: which of
-/// two candidates is measured first must not decide that.
+/// A kernel that was timed precisely but would be timed coarsely now does not challenge the elite,
+/// so that the result does not depend on which of two candidates is measured first.
 void Tuner::note_early_stops(Evaluation& evaluation) const {
   for (ShapeEvaluation& on : evaluation.shapes) {
     if (!on.timing || on.timing->kind != TimeKind::kMeasured) continue;
@@ -164,8 +164,8 @@ void Tuner::note_early_stops(Evaluation& evaluation) const {
   }
 }
 
-/// Whether a kernel that was timed coarsely, or by its check alone, would be timed closely now: a
-/// member has left the elite since, and there is room for slower kernels.
+/// Whether a kernel that was timed coarsely, or only by its check, would be timed precisely now: a
+/// member has left the elite meanwhile, so that slower kernels may enter.
 bool Tuner::must_be_timed_again(const Evaluation& evaluation) const {
   if (bench_.task().device().time_kind != TimeKind::kMeasured || !evaluation.is_green()) {
     return false;
@@ -188,7 +188,7 @@ std::optional<Planned> Tuner::next_planned() {
     opening_.pop_front();
     return planned;
   }
-  // The shapes take turns; one that has no more leaves its turn to the next.
+  // The shapes propose in turn; a shape without proposals passes its turn on.
   for (std::size_t tried = 0; tried < shapes_.size(); ++tried) {
     ShapeRun& shape = *shapes_[next_shape_];
     next_shape_ = (next_shape_ + 1) % shapes_.size();
@@ -201,7 +201,7 @@ std::optional<Planned> Tuner::propose(ShapeRun& shape) {
   while (true) {
     const std::vector<Candidate> proposed = shape.strategy().propose(1);
     if (proposed.empty()) return std::nullopt;
-    // The strategy does not know what is in flight without its doing.
+    // Tells the strategy about candidates in flight that it did not propose.
     if (!is_under_way(proposed.front())) return Planned{proposed.front(), options_.strategy};
   }
 }
@@ -214,7 +214,7 @@ bool Tuner::is_under_way(const Candidate& candidate) const {
 
 void Tuner::fill_window() {
   const auto window = [&] {
-    // Candidates that are known beforehand wait for nothing.
+    // Candidates known in advance wait for nothing.
     const bool waits = strategy_learns(options_.strategy) && opening_.empty();
     return waits ? in_flight_at(started_slots_, options_.window) : options_.window;
   };
@@ -259,7 +259,8 @@ EvaluateOptions Tuner::options_for(const Slot& slot) const {
                      fmt::format("candidate {}.{}", slot.place.generation, slot.place.position)}};
 }
 
-/// A history of other proposals (another version's strategy) is not continued but evaluated anew.
+/// If the history has other proposals (from another version's strategy), it is ignored and the
+/// candidates are evaluated again.
 bool Tuner::is_recorded(const Slot& slot) const {
   const std::string config = bench_.task().space().config_json(slot.planned.candidate);
   return std::ranges::all_of(shapes_for(slot.planned.candidate), [&](const ShapeRun* shape) {
@@ -296,7 +297,7 @@ void Tuner::settle(const Slot& slot, const std::optional<Evaluation>& evaluation
   if (evaluation) observer_.on_evaluated(evaluated, progress_);
 }
 
-/// On all of its shapes the outcome of a candidate is the same.
+/// The candidate's outcome is the same on all of its shapes.
 void Tuner::count(const EvaluationRecord& record) {
   ++progress_.evaluated;
   if (record.duplicate_of) {
@@ -334,7 +335,7 @@ double Tuner::generation_ms() const {
   return milliseconds_between(generation_started_, bench_.loop().now());
 }
 
-/// A kernel that failed on one shape is not right on the others.
+/// A kernel that failed on one shape counts as wrong on the others, too.
 void Tuner::withdraw_everywhere() {
   if (shapes_.size() == 1) return;
   for (const auto& shape : shapes_) {
@@ -364,8 +365,8 @@ Task<> Tuner::close_generation() {
   tell_generation();
 }
 
-/// Starts early on what the end of the run waits for. The outcomes count then only: how soon they
-/// come must not change what the search proposes.
+/// Starts early on work that the end of the run needs. The outcomes count only then, because their
+/// arrival time must not influence the proposals.
 void Tuner::interpret_elites() {
   if (!bench_.interpreted().has_interpreter()) return;
   std::vector<KernelUnderTest> kernels;
@@ -375,8 +376,7 @@ void Tuner::interpret_elites() {
   bench_.interpreted().want(std::move(kernels));
 }
 
-/// Candidates that have an outcome behind one that has none. When the run is extended they are in
-/// its history.
+/// Candidates with an outcome after one without. When the run is extended, they are in its history.
 void Tuner::settle_finished() {
   for (const Slot& slot : slots_) {
     if (!slot.flight || !slot.flight->evaluation) continue;
@@ -388,7 +388,7 @@ void Tuner::settle_finished() {
   slots_.clear();
 }
 
-/// What was judged until then challenges the elite as long as there is time left.
+/// The candidates judged so far challenge the elite as long as there is time left.
 void Tuner::close_unfinished_generation(const Stop& stop) {
   if (settled_of_generation_ == 0) return;
   bench_.stop_when(stop);

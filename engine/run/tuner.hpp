@@ -12,21 +12,21 @@
 
 namespace evo {
 
-/// Where a run stands.
+/// The progress of a run.
 struct RunProgress {
   int generation = 0;
   int generations = 0;
   std::size_t evaluated = 0;
-  std::size_t recorded = 0;     ///< of them: taken from an interrupted run
-  std::size_t to_evaluate = 0;  ///< in the whole run, at most
+  std::size_t recorded = 0;     ///< how many of these come from an interrupted run
+  std::size_t to_evaluate = 0;  ///< limit for the whole run
   std::size_t green = 0;
   std::size_t duplicates = 0;
   std::size_t unjudged = 0;
-  std::size_t in_flight = 0;  ///< candidates
-  std::size_t window = 0;     ///< that may be
-  std::size_t left_out = 0;   ///< green, and not compared with the elite for want of time
+  std::size_t in_flight = 0;  ///< candidates in flight
+  std::size_t window = 0;     ///< limit of candidates in flight
+  std::size_t left_out = 0;   ///< green kernels not compared with the elite for lack of time
   std::map<Gate, std::size_t> rejected;
-  /// The fastest on each shape; 0: none yet.
+  /// The fastest time on each shape; 0: none yet.
   struct Best {
     std::string shape;
     double us = 0;
@@ -34,10 +34,10 @@ struct RunProgress {
   std::vector<Best> best;
   double elapsed_s = 0;
   double max_seconds = std::numeric_limits<double>::infinity();
-  std::optional<double> control_drift = {};  ///< the last one that is known
+  std::optional<double> control_drift = {};  ///< the last known drift
 };
 
-/// One candidate as it was recorded, for whoever watches: on every shape that it was judged on.
+/// One recorded candidate, for observers, on every shape on which it was judged.
 struct Evaluated {
   struct OnShape {
     std::string shape;
@@ -53,7 +53,7 @@ struct ShapeElite {
   const std::vector<EliteMember>* members = nullptr;
 };
 
-/// Watches a run; all calls come from the tuner's thread.
+/// Observes a run; all calls come from the tuner's thread.
 class TunerObserver {
  public:
   virtual ~TunerObserver() = default;
@@ -64,33 +64,34 @@ class TunerObserver {
 
 enum class TunerEnd { kFinished, kExhausted, kOutOfTime, kInterrupted };
 
-/// The loop of a run. Candidates have slots 0, 1, 2, …: the milestones, the defaults, and then what
-/// the strategy proposes. Generation 0 ends with the first `children` proposals, every later one
-/// with as many more; the last one of a run is shorter when `candidates` are reached in it.
+/// The loop of a run. Candidates have slots 0, 1, 2, …: first the milestones, then the defaults,
+/// then the strategy's proposals. Generation 0 ends with the first `children` proposals, and every
+/// later generation has `children` more. The last one is shorter if the limit `candidates` is
+/// reached.
 ///
-///   1. The candidate of slot t is proposed, and its evaluation started (Evaluator::evaluate), when
-///      the outcomes of all slots up to t − w are known. w is in_flight_at(t, window), or `window`
-///      where the strategy does not learn and for the milestones and defaults.
-///   2. Up to `window` candidates are in flight. Compilers and devices take them as they come.
-///   3. In the order of the slots, each is recorded in one transaction, and the strategy observes
-///      its outcome. An outcome that comes early waits for its turn, and is lost with the run.
-///   4. At the end of a generation its green kernels challenge the elite (Tournament), the control
-///      is timed, and the generation is recorded with the elite.
-/// So what is proposed is a function of the seed and of the outcomes in the order of the slots,
-/// whatever finishes first and however many devices there are.
+///   1. Propose the candidate of slot t and start its evaluation (Evaluator::evaluate) when the
+///      outcomes of all slots up to t − w are known. w is in_flight_at(t, window), or `window` for
+///      milestones, defaults and strategies that do not learn.
+///   2. Evaluate up to `window` candidates in parallel, on any free compilers and devices.
+///   3. In the order of the slots, record each candidate in one transaction, and let the strategy
+///      observe the outcome. An early outcome waits for its turn; it is lost if the run is killed.
+///   4. At the end of a generation, its green kernels challenge the elite (Tournament). Time the
+///      control, and record the generation with the elite.
+/// So the proposals are a function of the seed and of the outcomes in the order of the slots. They
+/// do not depend on which evaluation finishes first or on the number of devices.
 ///
-/// A run that is resumed goes through the same steps with recorded outcomes in place of 2 to 4, so
-/// that it continues as if it had never stopped. A run that is out of time ends the generation that
-/// it is in: evaluations stop early enough to leave time for step 4, and what is finished behind a
-/// candidate that is not is recorded as well.
+/// A resumed run repeats the same steps with recorded outcomes in place of steps 2 to 4, and
+/// continues as if it had never stopped. When its time is over, a run ends the current generation:
+/// evaluations stop early enough to leave time for step 4, and finished candidates that follow an
+/// unfinished one are recorded, too.
 ///
-/// A recording leaves out the milestones, and of step 4 the challenge. Its control is its first
-/// green candidate: the defaults, where these are green.
+/// A recording omits the milestones, and the challenge in step 4. Its control is its first green
+/// candidate, which is the defaults if these are green.
 ///
-/// Over several shapes a candidate is compiled and checked once, and timed on each shape where the
-/// space allows it. Each shape has a strategy, which proposes in its turn and hears the outcomes of
-/// all candidates on its shape, and an elite (ShapeRun). A kernel that is withdrawn from one elite
-/// is withdrawn from all.
+/// With several shapes, a candidate is compiled and checked once, and timed on each shape for which
+/// the space allows it. Each shape has an elite and a strategy (ShapeRun). The strategies propose
+/// in turn, and each observes all outcomes on its shape. A kernel withdrawn from one elite is
+/// withdrawn from all.
 class Tuner {
  public:
   /// All references must outlive the tuner. `runs`: one for each shape of the task.
@@ -100,21 +101,21 @@ class Tuner {
   /// `histories`: one for each run.
   [[nodiscard]] TunerEnd run(std::vector<RunHistory> histories, const std::atomic<bool>& stop);
 
-  /// After run(): holds the elite of a shape against a gate that only the best go through, as
+  /// After run(): applies a gate for the best kernels to the elite of a shape, see
   /// ShapeRun::hold_elite(). Throws Interrupted.
   void hold_elite(std::size_t shape, const LastGate& gate);
 
   [[nodiscard]] const Elite& elite(std::size_t shape = 0) const {
     return shapes_.at(shape)->elite();
   }
-  /// The control of the first shape; null while there is none.
+  /// The control of the first shape; null if there is none yet.
   [[nodiscard]] const EliteMember* control() const {
     return shapes_.front()->tournament().control();
   }
   [[nodiscard]] const RunProgress& progress() const { return progress_; }
 
  private:
-  /// An evaluation that goes on by itself.
+  /// An evaluation that runs in the background.
   struct Flight {
     explicit Flight(EventLoop& loop) : done(loop) {}
     Event done;
@@ -125,7 +126,7 @@ class Tuner {
     SlotPlace place;
     Planned planned;
     Turn turn = 0;
-    std::shared_ptr<Flight> flight = {};  ///< null in a run that is resumed: it is recorded
+    std::shared_ptr<Flight> flight = {};  ///< null in a resumed run, where it is recorded
   };
 
   void plan_opening();
@@ -143,7 +144,7 @@ class Tuner {
   static Task<> fly(std::shared_ptr<Flight> flight, Task<Evaluation> evaluation);
   [[nodiscard]] TunerEnd search_until(const std::atomic<bool>& stop);
   Task<TunerEnd> search();
-  /// Null for a recorded slot.
+  /// Nullopt for a recorded slot.
   Task<std::optional<Evaluation>> outcome_of(const Slot& slot);
   [[nodiscard]] Evaluation take_outcome(Flight& flight) const;
   void note_early_stops(Evaluation& evaluation) const;
@@ -169,14 +170,14 @@ class Tuner {
   SteadyTime started_;
   SteadyTime generation_started_;
 
-  std::deque<Planned> opening_;    ///< still to come
+  std::deque<Planned> opening_;    ///< candidates still to come
   std::vector<Candidate> opened_;  ///< all of them
   std::deque<Slot> slots_;         ///< in flight, oldest first
   std::size_t started_slots_ = 0;
-  std::size_t next_shape_ = 0;  ///< whose strategy proposes next
-  int next_generation_ = 0;     ///< of the next slot
+  std::size_t next_shape_ = 0;  ///< shape whose strategy proposes next
+  int next_generation_ = 0;     ///< generation of the next slot
   std::size_t next_position_ = 0;
-  bool exhausted_ = false;  ///< no strategy has more
+  bool exhausted_ = false;  ///< no strategy has more proposals
   int generation_ = 0;      ///< being judged
   std::size_t settled_of_generation_ = 0;
 };

@@ -13,17 +13,18 @@
 namespace evo {
 namespace {
 
-/// Runs that are looked at, the newest.
+/// Number of newest runs that are examined.
 constexpr std::size_t kMostRuns = 64;
 
 struct Source {
   RunId run = 0;
-  double distance = 0;  ///< of its shape
+  double distance = 0;  ///< distance of its shape
   bool same_device = false;
   std::vector<Candidate> best = {};
 };
 
-/// The distance of an earlier run's shape, as its problem file had it, to the nearest of the task.
+/// The distance between an earlier run's shape, as in its problem file, and the nearest shape of
+/// the task.
 double distance_to(const TuningTask& task, const Json& variables) {
   double nearest = std::numeric_limits<double>::infinity();
   for (std::size_t at = 0; at < task.shape_count(); ++at) {
@@ -47,7 +48,7 @@ bool is_allowed(const TuningTask& task, const Candidate& candidate) {
   return false;
 }
 
-/// A configuration of another space in this one; nothing where a value is not among its values.
+/// Converts a configuration of another space to this one; nullopt if a value does not exist here.
 std::optional<Candidate> carried_over(const TuningTask& task, const std::string& config_json) {
   const Space& space = task.space();
   std::vector<std::pair<std::string, std::string>> settings;
@@ -61,12 +62,12 @@ std::optional<Candidate> carried_over(const TuningTask& task, const std::string&
     Candidate candidate = space.candidate_from_settings(settings, space.defaults());
     if (is_allowed(task, candidate)) return candidate;
   } catch (const SpaceError&) {
-    // That space had other values.
+    // The other space had values that this one lacks.
   }
   return std::nullopt;
 }
 
-/// Nothing for a run on another problem or template, or that kept nothing.
+/// Nullopt for a run on another problem or template, or without stored kernels.
 std::optional<Source> source_of(const Store& store, const TuningTask& task, const StoredRun& run) {
   if (run.info.problem.name != task.problem().name) return std::nullopt;
   try {

@@ -9,11 +9,11 @@
 
 namespace evo {
 
-/// What earlier runs in the database found with the same template of the same problem, for other
-/// shapes, on other devices or in other versions of the space: the best of each first, runs on
-/// nearer shapes (in the logarithms of their variables) and on the same device before others. Only
-/// configurations that the space allows on a shape of the task; macros that it does not have are
-/// left out, and those that the other space did not have are the defaults. At most `most`.
+/// Configurations from earlier runs in the database on the same template of the same problem, for
+/// other shapes, devices or versions of the space. The best of each run come first; runs on nearer
+/// shapes (by the logarithms of their variables) and on the same device come before others. Only
+/// configurations that the space allows on a shape of the task are returned. Unknown macros are
+/// dropped, and missing ones get their defaults. At most `most`.
 [[nodiscard]] std::vector<KnownCandidate> find_known(const Store& store, const TuningTask& task,
                                                      std::size_t most);
 

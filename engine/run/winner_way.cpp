@@ -11,10 +11,10 @@
 namespace evo {
 namespace {
 
-/// The share of a way's time that choosing the order may take; walking it takes the rest.
+/// The share of the time for choosing the order of the steps; measuring the steps takes the rest.
 constexpr double kShareToRank = 1.0 / 3;
 
-constexpr const char* kTimeOver = "the time for this was over";
+constexpr const char* kTimeOver = "the time limit was reached";
 
 std::string about(const WayStart& start) {
   return start.name == "default" ? "the default configuration" : "the milestone " + start.name;
@@ -25,7 +25,7 @@ SteadyTime later(SteadyTime from, double seconds) {
   return from + std::chrono::duration_cast<SteadyTime::duration>(span);
 }
 
-/// Puts back when the workbench is to stop.
+/// Restores the workbench's stop condition.
 class StopFor {
  public:
   StopFor(Workbench& bench, SteadyTime deadline) : bench_(bench), before_(bench.stop()) {
@@ -158,7 +158,7 @@ void WayFinder::rank(const Candidate& from, const std::vector<Option>& options, 
   }
 }
 
-/// Compiles what is probably on the way, side by side.
+/// Compiles probable next configurations in parallel.
 void WayFinder::build_ahead(Candidate from) {
   while (from != winner_.candidate) {
     std::vector<Option> options = options_at(from);
@@ -184,7 +184,7 @@ WinnerStep WayFinder::described(const Candidate& from, const Option& option) {
   return step;
 }
 
-/// Nothing where the kernel fails.
+/// Nullopt if the kernel fails.
 std::optional<WinnerStep> WayFinder::step_to(const Candidate& from, const Option& option) {
   if (!time(option.candidate) || !build(from)) return std::nullopt;
   WinnerStep step = described(from, option);
@@ -220,7 +220,7 @@ WinnerStep WayFinder::next_step(Candidate& current, SteadyTime rank_until) {
   }
   const Option rest = all_at_once(current, "a part of them alone fails a gate");
   std::optional<WinnerStep> step = step_to(current, rest);
-  if (!step) step = described(current, rest);  // the winner is green; the pair was not
+  if (!step) step = described(current, rest);  // the winner is green, but the pair was not
   current = winner_.candidate;
   return *std::move(step);
 }
@@ -237,7 +237,7 @@ void WayFinder::walk(WinnerWay& way, SteadyTime rank_until) {
   }
 }
 
-/// Whether all kernels on the path are right; checks them until one is not.
+/// Checks the kernels on the path until one is wrong; returns whether all are right.
 bool WayFinder::passes_checks() {
   return std::ranges::all_of(path_, [&](const Candidate& candidate) { return check(candidate); });
 }
@@ -246,7 +246,7 @@ void WayFinder::note_unchecked(WinnerWay& way) {
   for (std::size_t i = 0; i < path_.size(); ++i) {
     if (node(path_[i]).is_checked) continue;
     std::string& note = way.steps[i].note;
-    note += (note.empty() ? "" : "; ") + std::string("not checked: the time was over");
+    note += (note.empty() ? "" : "; ") + std::string("not checked: the time limit was reached");
   }
 }
 
@@ -266,7 +266,7 @@ FoundWay WayFinder::find(const WayStart& start, double seconds) {
   } catch (const Interrupted& interrupted) {
     if (!interrupted.out_of_time()) throw;
     if (way.steps.empty()) {
-      return {.why_not = "the time was over before " + about(start) + " was timed"};
+      return {.why_not = "the time limit was reached before " + about(start) + " was timed"};
     }
     if (path_.back() != winner_.candidate) {
       way.steps.push_back(described(path_.back(), all_at_once(path_.back(), kTimeOver)));

@@ -11,47 +11,45 @@
 
 namespace evo {
 
-/// A configuration that a way begins at.
+/// A configuration at which a path begins.
 struct WayStart {
-  std::string name;  ///< "default", or that of a milestone
+  std::string name;  ///< "default", or the name of a milestone
   Candidate candidate;
 };
 
-/// The times that a run knows, by configuration; nothing where one is not green.
+/// The known times of a run by configuration; nullopt for one that is not green.
 using KnownTimes = std::map<Candidate, std::optional<double>>;
 
-/// A way, or why there is none.
+/// A path, or why there is none.
 struct FoundWay {
   std::optional<WinnerWay> way = {};
-  std::string why_not = {};  ///< a line for people
+  std::string why_not = {};  ///< a line for users
 };
 
-/// Finds ways to a winner: which of the macros in which it differs from a start made it how much
-/// faster. One of a shape; it keeps what it learned from one way to the next.
+/// Finds paths to a winner: how much each macro in which it differs from a start contributed to the
+/// speed-up. One object per shape; it reuses measurements for later paths.
 ///
-///   1. An option is a macro that still has the start's value, set to the winner's. Where a
+///   1. An option is a macro that still has the start's value and is set to the winner's. If a
 ///      constraint forbids that, the macros of the constraint change together.
-///   2. The options at the present configuration are compiled side by side and timed, and the one
-///      that gains most is taken. When a third of the time is used, later options are taken by the
-///      gains that were seen last.
-///      An option that fails a gate is passed over; where all fail, all macros that are left change
+///   2. Compile the options at the present configuration in parallel and time them. Take the one
+///      with the largest gain. After a third of the time, choose later options by their last
+///      measured gains. Skip options that fail a gate; if all fail, all remaining macros change
 ///      together.
-///   3. Where times are measured, the configurations before and after a step are timed in
-///      interleaved pairs.
-///   4. The kernels on the way are checked as candidates are screened. Where one is wrong, the way
-///      is walked once more without it.
-/// When the time is over, all macros that are left change in one last step, and kernels that were
-/// not checked are noted.
+///   3. If times are measured, time the configurations before and after each step in interleaved
+///      pairs.
+///   4. Check the kernels on the path as in a screening. If one is wrong, repeat without it.
+/// When the time is over, all remaining macros change in one last step, and unchecked kernels are
+/// marked.
 class WayFinder {
  public:
-  /// All references must outlive this. `at`: the shape.
+  /// All references must outlive this object. `at`: the shape.
   WayFinder(Workbench& bench, const EliteMember& winner, const KnownTimes& known, std::size_t at);
 
-  /// The way from `start`, within these seconds. Throws Interrupted when somebody asked for it.
+  /// The path from `start`, within this many seconds. Throws Interrupted on request.
   [[nodiscard]] FoundWay find(const WayStart& start, double seconds);
 
  private:
-  /// A configuration on the way: its build, its time, its verdict.
+  /// A configuration on the path: its build, its time, its verdict.
   struct Node {
     bool is_started = false;                     ///< its compilation
     std::optional<KernelUnderTest> kernel = {};  ///< once it is built
@@ -59,7 +57,7 @@ class WayFinder {
     bool is_checked = false;
     bool has_failed = false;
   };
-  /// Macros that change together, and why they do.
+  /// Macros that change together, and the reason.
   struct Option {
     std::vector<std::size_t> parameters;
     Candidate candidate = {};
@@ -89,8 +87,8 @@ class WayFinder {
   const EliteMember& winner_;
   std::size_t at_;
   std::map<Candidate, Node> nodes_;
-  std::vector<Candidate> path_;          ///< of the way that is walked, the start first
-  std::map<std::size_t, double> gains_;  ///< ln of the time's factor, by an option's first macro
+  std::vector<Candidate> path_;          ///< configurations on the current path, the start first
+  std::map<std::size_t, double> gains_;  ///< ln of time ratios; key: first macro of the option
 };
 
 }  // namespace evo

@@ -7,8 +7,8 @@
 namespace evo {
 namespace {
 
-/// Which parameters each constraint still waits for, while an order grows. Costs are kept up to
-/// date and not summed anew, so that a thousand parameters are ordered in a moment.
+/// Tracks which parameters each constraint still waits for while an order grows. Costs are updated
+/// incrementally, so that a thousand parameters are ordered quickly.
 class Frontier {
  public:
   Frontier(std::span<const std::size_t> value_counts,
@@ -42,8 +42,8 @@ class Frontier {
     }
   }
 
-  /// ln of the most nodes the next layer can have if `parameter` is assigned next: the product of
-  /// the values of assigned parameters that some unfinished constraint needs.
+  /// ln of the largest possible size of the next layer if `parameter` is assigned next: the product
+  /// of the value counts of assigned parameters that some unfinished constraint needs.
   [[nodiscard]] double cost_of(std::size_t parameter) {
     double cost = cost_;
     bool is_needed = false;
@@ -67,14 +67,15 @@ class Frontier {
   std::vector<std::vector<std::size_t>> constraints_of_;
   std::vector<std::size_t> waiting_for_;  ///< unassigned parameters of each constraint
   std::vector<std::size_t> unfinished_;   ///< unfinished constraints of each parameter
-  std::vector<std::size_t> finishing_;    ///< of those, what one more assignment finishes
+  /// the number of these with one unassigned parameter left
+  std::vector<std::size_t> finishing_;
   std::vector<bool> assigned_;
   double cost_ = 0;
 };
 
 struct Order {
   std::vector<std::size_t> parameters;
-  double nodes = 0;  ///< bound of all layers together
+  double nodes = 0;  ///< bound on the sum over all layers
 };
 
 Order greedy_order(std::size_t start, std::span<const std::size_t> value_counts,
@@ -99,7 +100,7 @@ Order greedy_order(std::size_t start, std::span<const std::size_t> value_counts,
   }
 }
 
-/// Starts that are tried: all of them, unless there are so many parameters that it takes long.
+/// Tries every parameter as the start, or only some if there are very many parameters.
 std::size_t starts_to_try(std::size_t parameters, std::span<const Constraint* const> constraints) {
   constexpr std::size_t kMostSteps = 20'000'000;
   std::size_t steps = parameters;

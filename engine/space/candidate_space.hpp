@@ -17,11 +17,11 @@ struct SpaceCount {
   bool exact = true;  ///< false: estimated by sampling
 };
 
-/// What a search strategy may know of a space, be it a search space file or a recorded space.
+/// A search strategy's view of a space, which is a search space file or a recorded space.
 ///
-/// The valid candidates are indexed by ranks 0 … rank_count() − 1. Where some constraint is too
-/// wide for the index, a few ranks hold nothing; every valid candidate has exactly one rank, unless
-/// there are more than 2^62: then a rank is the seed of a uniform draw.
+/// The valid candidates are indexed by ranks 0 … rank_count() − 1. Each valid candidate has exactly
+/// one rank. Some ranks are empty if a constraint is too wide for the index. A space with more than
+/// 2^62 candidates has no such ranks; there, a rank is the seed of a uniform draw.
 class CandidateSpace {
  public:
   virtual ~CandidateSpace() = default;
@@ -29,10 +29,10 @@ class CandidateSpace {
   [[nodiscard]] virtual std::size_t parameter_count() const = 0;
   /// Number of values of one parameter, at least 1.
   [[nodiscard]] virtual std::size_t value_count(std::size_t parameter) const = 0;
-  /// True when the parameter's values are numbers in ascending order, so that neighbours mean
-  /// something.
+  /// True if the parameter's values are numbers in ascending order, so that neighbouring values are
+  /// similar.
   [[nodiscard]] virtual bool is_ordered(std::size_t parameter) const = 0;
-  /// The name of the parameter (its macro), and one of its values as text.
+  /// The parameter's name (its macro), and one of its values as text.
   [[nodiscard]] virtual std::string_view parameter_name(std::size_t parameter) const = 0;
   [[nodiscard]] virtual std::string value_text(std::size_t parameter, std::size_t value) const = 0;
 
@@ -40,10 +40,10 @@ class CandidateSpace {
   [[nodiscard]] virtual SpaceCount count() const = 0;
 
   [[nodiscard]] virtual std::uint64_t rank_count() const = 0;
-  /// Nothing where the rank is empty. `rank` < rank_count().
+  /// The candidate of this rank; nullopt if the rank is empty. `rank` < rank_count().
   [[nodiscard]] virtual std::optional<Candidate> at_rank(std::uint64_t rank) const = 0;
 
-  /// Uniform over the valid candidates.
+  /// A uniform draw from the valid candidates.
   [[nodiscard]] virtual Candidate sample(Random& random) const {
     for (;;) {
       if (std::optional<Candidate> found = at_rank(random.below(rank_count()))) return *found;

@@ -7,7 +7,7 @@
 namespace evo {
 namespace {
 
-/// Widest condition that is evaluated once and for all (2^16 evaluations take about 5 ms).
+/// Conditions up to this size are tabulated (2^16 evaluations take about 5 ms).
 constexpr double kLargestTable = 65536;
 
 std::string macro_list(const std::vector<Parameter>& parameters) {
@@ -32,7 +32,7 @@ Constraint::Constraint(const std::string& expression, const std::vector<Paramete
     if (found == names.parameters.end()) {
       throw InputError(
           "'" + name +
-          "' is neither a macro nor a value name, and nothing of the problem, the timed "
+          "' is neither a macro nor a value name, nor a name of the problem, the timed "
           "shape or the device; macros: " +
           macro_list(parameters));
     }

@@ -13,16 +13,16 @@
 
 namespace evo {
 
-/// A constraint as the space file states it.
+/// A constraint of a space file.
 struct ConstraintText {
-  std::string expression;    ///< with formulas in place of their names
-  std::string why = {};      ///< empty: nobody says
-  std::string written = {};  ///< as in the file, where that is another text
+  std::string expression;    ///< the condition, with formulas inserted for their names
+  std::string why = {};      ///< the author's reason; may be empty
+  std::string written = {};  ///< the condition as written in the file, if different
 
   [[nodiscard]] const std::string& shown() const { return written.empty() ? expression : written; }
 };
 
-/// What the names in conditions mean for a list of parameters.
+/// The meaning of names in conditions, for a list of parameters.
 struct ConditionNames {
   explicit ConditionNames(const std::vector<Parameter>& list);
 
@@ -30,21 +30,21 @@ struct ConditionNames {
   std::map<std::string, std::size_t, std::less<>> parameters;  ///< macro → index
 };
 
-/// One condition, compiled for a list of parameters. Conditions over few combinations of values are
-/// tabulated, and only the others (see is_tabulated()) are evaluated later on. Threads may share
-/// one.
+/// One condition, compiled for a list of parameters. A condition over few combinations of values is
+/// tabulated once; others are evaluated on each call (see is_tabulated()). Thread-safe.
 ///
-/// A condition without a finite value (x % 0, say) counts as violated.
+/// A condition without a finite value, such as x % 0, counts as violated.
 class Constraint {
  public:
-  /// Throws InputError for a bad expression or an unknown name. `parameters` must outlive this.
+  /// Throws InputError for a bad expression or an unknown name. `parameters` must outlive this
+  /// object.
   Constraint(const std::string& expression, const std::vector<Parameter>& parameters)
       : Constraint(expression, parameters, ConditionNames(parameters)) {}
-  /// The same with `names` of `parameters` made once for many conditions.
+  /// The same, with `names` precomputed from `parameters` for many conditions.
   Constraint(const std::string& expression, const std::vector<Parameter>& parameters,
              const ConditionNames& names);
 
-  /// Indices of the parameters it depends on, in the order of their names.
+  /// Indices of the parameters that it depends on, in the order of their names.
   [[nodiscard]] std::span<const std::size_t> scope() const { return scope_; }
 
   /// `choice`: one index for each parameter of the space; only those of scope() are read.
@@ -54,7 +54,7 @@ class Constraint {
 
   [[nodiscard]] const std::string& text() const { return expression_.text(); }
 
-  /// Combinations of values of its scope.
+  /// Number of combinations of values of its scope.
   [[nodiscard]] double combinations() const { return combinations_; }
 
  private:
@@ -65,7 +65,8 @@ class Constraint {
   Expression expression_;
   std::vector<std::size_t> scope_;
   double combinations_ = 1;
-  std::vector<bool> table_;  ///< mixed radix over scope_, first one fastest; empty when too wide
+  /// mixed radix over scope_, first parameter fastest; empty if the scope is too wide
+  std::vector<bool> table_;
 };
 
 }  // namespace evo

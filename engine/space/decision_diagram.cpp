@@ -10,10 +10,10 @@ namespace evo {
 namespace {
 
 constexpr std::uint64_t kMostAssignments = std::uint64_t{1} << 62;
-/// Indices in the states of a layer: 128 MB.
+/// Limit of the indices stored for one layer's states: 128 MB.
 constexpr std::size_t kMostStates = std::size_t{1} << 26;
 
-/// The assigned parameters that unfinished constraints need after `level` assignments.
+/// The assigned parameters that unfinished constraints still need after `level` assignments.
 std::vector<std::size_t> needed_after(std::size_t level, std::span<const std::size_t> order,
                                       std::span<const Constraint* const> constraints) {
   std::vector<std::size_t> level_of(order.size());
@@ -35,7 +35,7 @@ std::vector<std::size_t> needed_after(std::size_t level, std::span<const std::si
 
 }  // namespace
 
-/// Step 2: one layer after the other.
+/// Step 2: builds one layer after the other.
 class DiagramBuilder {
  public:
   DiagramBuilder(std::span<const std::size_t> value_counts,
@@ -70,7 +70,7 @@ class DiagramBuilder {
     const std::vector<std::size_t> needed = needed_after(level + 1, order_, constraints_);
     double keys = 1;
     for (const std::size_t p : needed) keys *= static_cast<double>(value_counts_[p]);
-    if (keys > 9e18) return false;  // a key would not fit 64 bits
+    if (keys > 9e18) return false;  // if the key does not fit 64 bits
 
     const std::vector<const Constraint*>& finished = finished_at_[level];
     DecisionDiagram::Layer layer;
@@ -112,8 +112,9 @@ class DiagramBuilder {
   std::span<const Constraint* const> constraints_;
   std::size_t edges_left_;
   std::vector<std::size_t> order_;
-  std::vector<std::vector<const Constraint*>> finished_at_;  ///< whose last parameter the level has
-  std::vector<std::uint16_t> states_;  ///< of the current layer's nodes, one after the other
+  /// constraints whose last parameter is assigned at this level
+  std::vector<std::vector<const Constraint*>> finished_at_;
+  std::vector<std::uint16_t> states_;  ///< states of the current layer's nodes, concatenated
 };
 
 std::optional<DecisionDiagram> DecisionDiagram::build(
@@ -122,7 +123,8 @@ std::optional<DecisionDiagram> DecisionDiagram::build(
   return DiagramBuilder(value_counts, constraints, max_edges).build();
 }
 
-/// Assignments that begin alike are one path; paths that end alike are one node.
+/// Builds a diagram from listed assignments. Equal prefixes share a path; equal suffixes share a
+/// node.
 class TableBuilder {
  public:
   explicit TableBuilder(std::span<const std::size_t> value_counts) : nodes_(value_counts.size()) {
@@ -135,7 +137,7 @@ class TableBuilder {
   }
 
   DecisionDiagram build(const std::vector<Candidate>& sorted) {
-    // Nodes are numbered as they are finished; the first layer has one node, number 0.
+    // Nodes are numbered when they are finished. The first layer has one node, number 0.
     if (!sorted.empty()) (void)node(0, sorted);
     DecisionDiagram diagram;
     diagram.layers_ = std::move(layers_);
@@ -144,7 +146,7 @@ class TableBuilder {
   }
 
  private:
-  /// The node of layer `level` below which these assignments lie; they agree up to there.
+  /// The node of layer `level` for these assignments, which agree on the first `level` values.
   std::uint32_t node(std::size_t level, std::span<const Candidate> sorted) {
     DecisionDiagram::Layer& layer = layers_[level];
     std::vector<std::uint32_t> children(layer.values, DecisionDiagram::kNone);
@@ -163,7 +165,8 @@ class TableBuilder {
   }
 
   std::vector<DecisionDiagram::Layer> layers_;
-  std::vector<std::map<std::vector<std::uint32_t>, std::uint32_t>> nodes_;  ///< by their children
+  /// nodes of each layer by their children
+  std::vector<std::map<std::vector<std::uint32_t>, std::uint32_t>> nodes_;
 };
 
 DecisionDiagram DecisionDiagram::of(std::span<const std::size_t> value_counts,
@@ -195,7 +198,7 @@ void DecisionDiagram::count_up() {
   }
 }
 
-/// The share of all assignments that goes through each node, in units of the layer's largest.
+/// The share of all assignments that pass through each node, relative to the layer's largest share.
 void DecisionDiagram::weigh() {
   std::vector<double> below = {1};
   for (std::size_t l = layers_.size(); l-- > 0;) {
@@ -230,7 +233,8 @@ Candidate DecisionDiagram::drawn(Random random) const {
       if (child != kNone) sum += l + 1 < layers_.size() ? layers_[l + 1].weights[child] : 1;
       sums[value] = sum;
     }
-    // The first value whose sum is beyond the draw; rounding cannot lead past the last one.
+    // Takes the first value whose cumulative share exceeds the draw; the last value catches
+    // rounding errors.
     const double draw = random.uniform() * sum;
     const auto found = std::upper_bound(sums.begin(), sums.end(), draw);
     const auto last = std::lower_bound(sums.begin(), sums.end(), sum);

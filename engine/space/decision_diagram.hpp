@@ -12,32 +12,33 @@
 
 namespace evo {
 
-/// The set of all assignments that satisfy some constraints, as a layered decision diagram:
-/// counting, membership and access by rank without ever listing the set.
+/// The set of all assignments that satisfy some constraints, as a layered decision diagram. It
+/// counts the set, tests membership and finds the assignment of a rank without listing the set.
 ///
-///   1. Order the parameters so that few assigned ones are still needed by unfinished constraints.
-///   2. Layer by layer, expand each node by each value; two partial assignments that agree on what
-///      unfinished constraints still need are one node; a constraint is checked when its last
-///      parameter is assigned.
-///   3. Bottom up, count the assignments below each node; nodes without any are cut off.
+///   1. Order the parameters so that unfinished constraints need few assigned ones at any time.
+///   2. Layer by layer, expand each node by each value. Merge partial assignments that agree on the
+///      parameters that unfinished constraints need. Check a constraint when its last parameter is
+///      assigned.
+///   3. Bottom up, count the assignments below each node, and remove nodes without any.
 ///
-/// A set of 2^62 assignments or more is huge: they have no ranks of their own, and a rank is the
-/// seed of a uniform draw.
+/// In a set of 2^62 assignments or more, called huge, assignments have no ranks; a rank is the seed
+/// of a uniform draw.
 class DecisionDiagram {
  public:
-  /// Nothing when the diagram would exceed `max_edges`. `value_counts`: of each parameter, ≥ 1.
+  /// Returns nullopt if the diagram would exceed `max_edges`. `value_counts`: number of values of
+  /// each parameter, ≥ 1.
   [[nodiscard]] static std::optional<DecisionDiagram> build(
       std::span<const std::size_t> value_counts, std::span<const Constraint* const> constraints,
       std::size_t max_edges);
 
-  /// The set of these assignments, in any order, each once or more often.
+  /// The set of the listed assignments, which may be unordered and repeated.
   [[nodiscard]] static DecisionDiagram of(std::span<const std::size_t> value_counts,
                                           std::vector<Candidate> assignments);
 
-  /// The number of ranks: of the assignments, or 2^62 when it is huge.
+  /// The number of ranks: the number of assignments, or 2^62 if the set is huge.
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] bool is_huge() const { return is_huge_; }
-  /// The number of assignments, rounded; at most the largest double.
+  /// The number of assignments as a double, rounded and saturated.
   [[nodiscard]] double size() const;
   [[nodiscard]] bool contains(const Candidate& candidate) const;
   /// `rank` < count(). Neighbouring ranks differ mostly in the last parameters of the order.
@@ -48,9 +49,11 @@ class DecisionDiagram {
   struct Layer {
     std::size_t parameter = 0;
     std::size_t values = 0;
-    std::vector<std::uint32_t> child;   ///< per node and value: node of the next layer, or kNone
-    std::vector<std::uint64_t> counts;  ///< per node, at most 2^62
-    std::vector<double> weights;        ///< per node of a huge set, the largest one 1
+    /// for each node and value: node of the next layer, or kNone
+    std::vector<std::uint32_t> child;
+    std::vector<std::uint64_t> counts;  ///< for each node, at most 2^62
+    /// for each node of a huge set, relative to the largest one
+    std::vector<double> weights;
   };
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
@@ -68,7 +71,8 @@ class DecisionDiagram {
   friend class TableBuilder;
 };
 
-/// The order in which build() assigns parameters (greedy from each start, the cheapest kept).
+/// The order in which build() assigns parameters: the cheapest of the greedy orders from each
+/// start.
 [[nodiscard]] std::vector<std::size_t> assignment_order(
     std::span<const std::size_t> value_counts, std::span<const Constraint* const> constraints);
 

@@ -9,7 +9,8 @@ namespace {
 
 constexpr int kRepairWalks = 8;
 
-/// The first valid value from `candidate`'s own in direction `step`, if any.
+/// The first valid candidate on the way from `candidate`'s value in direction `step`, if there is
+/// one.
 std::optional<Candidate> next_valid(const CandidateSpace& space, const Candidate& candidate,
                                     std::size_t parameter, int step) {
   Candidate other = candidate;

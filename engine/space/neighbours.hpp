@@ -7,14 +7,14 @@
 
 namespace evo {
 
-/// Which changes of one parameter make a neighbour.
+/// The changes of one parameter that lead to a neighbour.
 enum class Neighbourhood {
-  kAnyValue,  ///< to any other value
-  kNextValue  ///< of an ordered parameter to the next valid value up or down only
+  kAnyValue,  ///< a change to any other value
+  kNextValue  ///< for an ordered parameter, a change to the next valid value up or down
 };
 
-/// All valid candidates that differ from `candidate` in exactly one parameter. With kNextValue the
-/// step goes on past invalid values of the same parameter to the first valid one.
+/// All valid candidates that differ from `candidate` in exactly one parameter. kNextValue skips
+/// invalid values of the parameter until the first valid one.
 [[nodiscard]] std::vector<Candidate> neighbours(const CandidateSpace& space,
                                                 const Candidate& candidate,
                                                 Neighbourhood neighbourhood);
@@ -22,12 +22,12 @@ enum class Neighbourhood {
 /// Number of parameters in which two candidates of one space differ.
 [[nodiscard]] std::size_t hamming_distance(const Candidate& a, const Candidate& b);
 
-/// A valid candidate close to `wish`: itself, else one at Hamming distance 1 if there is any, else
-/// the closest of several walks that start at a random valid candidate and take over `wish`'s
-/// values one by one, in random order, as long as the candidate stays valid.
+/// A valid candidate close to `wish`: `wish` itself; else a candidate at Hamming distance 1; else
+/// the closest result of several walks. A walk starts at a random valid candidate and adopts the
+/// values of `wish` in random order as long as the candidate stays valid.
 [[nodiscard]] Candidate repair(const CandidateSpace& space, const Candidate& wish, Random& random);
 
-/// 0 … n − 1 in random order.
+/// The numbers 0 … n − 1 in random order.
 [[nodiscard]] std::vector<std::size_t> random_order(std::size_t n, Random& random);
 
 }  // namespace evo

@@ -7,11 +7,11 @@
 namespace evo {
 namespace {
 
-/// Lists whose entries are known by one of their keys.
+/// Lists whose entries are identified by one of their keys.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kLists = {
     {{"parameters", "macro"}, {"milestones", "name"}, {"constraints", "name"}}};
 
-/// Nothing that could be compared: such an entry is always new.
+/// An entry without an identifying key is always new.
 bool has_name(const Json& entry, std::string_view key) {
   return entry.is_object() && entry.contains(key);
 }

@@ -4,9 +4,10 @@
 
 namespace evo {
 
-/// The space file `overlay` laid over `base`, both unread JSON objects. Keys of the overlay replace
-/// those of the base; "resources" and "let" key by key; "parameters" by macro, "milestones" by name
-/// and "constraints" by name, in their places, with what is new behind them.
+/// Merges the space file `overlay` into `base`; both are JSON objects that have not been checked.
+/// Keys of the overlay replace those of the base. "resources" and "let" are merged by key,
+/// "parameters" by macro, "milestones" and "constraints" by name. Replaced entries keep their
+/// position; new entries are appended.
 [[nodiscard]] Json laid_over(const Json& overlay, Json base);
 
 }  // namespace evo

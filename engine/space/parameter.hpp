@@ -13,10 +13,10 @@ struct ParameterValue {
   enum class Kind { kInteger, kReal, kBoolean, kName };
 
   Kind kind = Kind::kInteger;
-  std::string text;   ///< as in the file: 64, 0.5, true, xor
-  double number = 0;  ///< in expressions; a name counts as its index in the list
+  std::string text;   ///< as written in the file: 64, 0.5, true, xor
+  double number = 0;  ///< its value in expressions; for a name, its index in the list
 
-  /// What the compiler gets for the macro: the number, 1 or 0, or the index of the name.
+  /// The macro's definition for the compiler: the number, 1 or 0, or the index of the name.
   [[nodiscard]] std::string macro_text() const;
 };
 
@@ -30,9 +30,9 @@ struct Parameter {
   [[nodiscard]] bool has_names() const {
     return values.front().kind == ParameterValue::Kind::kName;
   }
-  /// Numbers in ascending order.
+  /// True if the values are numbers in ascending order.
   [[nodiscard]] bool is_ordered() const;
-  /// "32, 64, 128", for messages; a long list is cut.
+  /// "32, 64, 128", for messages. A long list is shortened.
   [[nodiscard]] std::string allowed() const;
 };
 

@@ -8,9 +8,10 @@
 namespace evo {
 namespace {
 
-/// Edges the index may have: 8 MB, built in well under a second.
+/// Limit of the index's edges: 8 MB, built in well under a second.
 constexpr std::size_t kMaxEdges = 2'000'000;
-/// Draws for the share of the index that also satisfies constraints too wide for it.
+/// Number of draws that estimate the share of the index that also satisfies constraints left out of
+/// it.
 constexpr int kEstimateDraws = 20'000;
 
 std::string quoted(const ConstraintText& constraint) {
@@ -45,7 +46,7 @@ void Space::compile_constraints() {
   }
 }
 
-/// The index is the rows of the table that the constraints allow.
+/// With a table of allowed configurations, the index holds the rows that satisfy the constraints.
 void Space::index_table() {
   std::vector<Candidate> rows;
   for (const Candidate& row : definition_.allowed) {
@@ -66,7 +67,7 @@ void Space::build_index() {
   std::stable_sort(narrow.begin(), narrow.end(), [](const Constraint* a, const Constraint* b) {
     return a->combinations() < b->combinations();
   });
-  // The widest conditions leave the index until it fits; without any it always does.
+  // Leaves out the widest conditions until the index fits. An index without conditions always fits.
   std::optional<DecisionDiagram> diagram;
   while (!(diagram = DecisionDiagram::build(value_counts_, narrow, kMaxEdges))) {
     if (narrow.empty()) throw SpaceError(definition_.file + ": parameters: too many values");
@@ -80,7 +81,8 @@ void Space::build_index() {
   }
 }
 
-/// Leaves out one constraint after the other as long as nothing becomes satisfiable.
+/// Finds a minimal set of contradicting constraints: drops each constraint without which the rest
+/// is still unsatisfiable.
 std::string Space::unsatisfiable_constraints() const {
   std::vector<bool> kept(definition_.constraints.size(), true);
   for (std::size_t out = 0; out < kept.size(); ++out) {

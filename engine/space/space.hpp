@@ -17,45 +17,44 @@
 #include "engine/space/parameter.hpp"
 
 namespace evo {
-/// A named configuration that joins generation 0.
+/// A named configuration that is evaluated in generation 0.
 struct Milestone {
   std::string name;
   Candidate candidate;
   std::string note = {};
 };
 
-/// A search space file, read and checked, without its index.
+/// The content of a search space file, checked, without the index.
 struct SpaceDefinition {
-  std::string file;  ///< where it came from, for messages
+  std::string file;  ///< source file, for messages
   std::string name;
   std::string description = {};
   std::string problem;
   std::string template_name;
   std::string arch;   ///< "sm_89"
-  std::string shape;  ///< timed unless the user says otherwise
+  std::string shape;  ///< the shapes that are timed by default
   std::vector<Parameter> parameters;
-  Formulas let = {};  ///< each whole; constraints have them in place of their names
+  Formulas let = {};  ///< each fully expanded; constraints already contain them
   std::vector<ConstraintText> constraints = {};
   ResourcePolicy resources = {};
   std::vector<std::string> compiler_options = {};
-  std::vector<std::string> include_paths = {};  ///< as written, from the file's folder
+  std::vector<std::string> include_paths = {};  ///< as written, relative to the file's folder
   std::vector<Milestone> milestones = {};
-  /// Where there are any: no other configuration is valid.
+  /// If not empty, only these configurations are valid.
   std::vector<Candidate> allowed = {};
-  std::string text = {};  ///< a file that says the same alone
+  std::string text = {};  ///< the text of an equivalent file that extends no other file
 };
 
-/// A search space file: the parameters, which candidates are valid, and how one is rendered.
+/// A search space: the parameters, the valid candidates, and their rendering as macros and JSON.
 ///
-/// Valid candidates are counted, sampled and enumerated through a DecisionDiagram; constraints that
-/// would make it too large are checked on top, and the count is then estimated.
+/// Valid candidates are counted, sampled and enumerated through a DecisionDiagram; Constraints that
+/// would make it too large are checked separately; then the count is estimated.
 ///
-/// Threads may share it, also where it has wide constraints: nothing changes it once it is made,
-/// and evaluation writes to memory of its own.
+/// Thread-safe: it never changes after construction.
 class Space final : public CandidateSpace {
  public:
-  /// Throws SpaceError (file, key, value, what is allowed): bad constraints, constraints that
-  /// nothing satisfies, defaults or milestones that violate one.
+  /// Throws SpaceError (file, key, value, allowed values) for bad constraints, unsatisfiable
+  /// constraints, and defaults or milestones that violate a constraint.
   explicit Space(SpaceDefinition definition);
   Space(const Space&) = delete;
   Space& operator=(const Space&) = delete;
@@ -76,15 +75,15 @@ class Space final : public CandidateSpace {
 
   [[nodiscard]] Candidate defaults() const;
 
-  /// The first constraint (in the file's order) that `candidate` violates, the table of allowed
-  /// configurations being the last, or null. Every index of
-  /// `candidate` must be in range.
+  /// The first constraint in the file's order that `candidate` violates, or null. The table of
+  /// allowed configurations counts as the last constraint. Every index of `candidate` must be in
+  /// range.
   [[nodiscard]] const ConstraintText* violated(const Candidate& candidate) const;
 
-  /// How many parts of constraints were too wide for the index.
+  /// How many constraints were too wide for the index.
   [[nodiscard]] std::size_t wide_constraints() const { return wide_.size(); }
 
-  /// Names and values for the compiler's -D: every macro, and the value names.
+  /// Names and values for the compiler's -D: every macro and every value name.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> macros(
       const Candidate& candidate) const;
 
@@ -94,17 +93,17 @@ class Space final : public CandidateSpace {
   /// {"TILE_N":64,"SWIZZLE":"xor"}, in the space's order.
   [[nodiscard]] std::string config_json(const Candidate& candidate) const;
 
-  /// The inverse of config_json. Throws SpaceError for other keys, values or missing keys; the
-  /// result may violate constraints.
+  /// The inverse of config_json. Throws SpaceError for unknown keys, values not in the space and
+  /// missing keys. Does not check constraints.
   [[nodiscard]] Candidate candidate_from_json(std::string_view json) const;
 
-  /// `base` with some macros set, as on a command line: {{"TILE_N", "64"}}. Throws SpaceError
-  /// naming what is allowed; the result may violate constraints.
+  /// `base` with some macros changed, as on a command line: {{"TILE_N", "64"}}. Throws SpaceError
+  /// naming the allowed values. Does not check constraints.
   [[nodiscard]] Candidate candidate_from_settings(
       std::span<const std::pair<std::string, std::string>> settings, const Candidate& base) const;
 
-  /// 32 hexadecimal digits; equal exactly when everything that decides about results is equal
-  /// (descriptions, meanings and reasons are left out).
+  /// A hash of 32 hexadecimal digits over everything that affects results. Descriptions, meanings
+  /// and reasons are not included.
   [[nodiscard]] std::string content_key() const;
 
  private:

@@ -16,20 +16,20 @@
 namespace evo {
 namespace {
 
-/// Candidate stores indices in 16 bits.
+/// Candidate stores indices as 16 bits.
 constexpr std::size_t kMostValues = 65535;
 constexpr std::size_t kMostParameters = 4096;
 constexpr std::size_t kMostValuesInAll = 1'000'000;
 
-/// Letters, digits and underscores, at least one: what makes an identifier after MACRO_.
+/// At least one letter, digit or underscore, so that the name forms an identifier after MACRO_.
 bool is_word(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '_';
   });
 }
 
-/// Whether a file that says "32", "0x20", "1e3" or "True" means the number, and not a choice of
-/// that name.
+/// Whether a quoted value such as "32", "0x20", "1e3" or "True" probably means the number rather
+/// than a name.
 bool is_number_in_quotes(const std::string& text) {
   for (const char* word : {"true", "True", "TRUE", "false", "False", "FALSE"}) {
     if (text == word) return true;
@@ -40,17 +40,18 @@ bool is_number_in_quotes(const std::string& text) {
          end == text.c_str() + text.size();
 }
 
-/// `key`: where `value` stands, for the message.
+/// `key`: position of `value`, for the message.
 ParameterValue read_value(const JsonReader& reader, std::string_view key, const Json& value) {
   using Kind = ParameterValue::Kind;
   if (value.is_boolean()) {
     return {Kind::kBoolean, value.get<bool>() ? "true" : "false", value.get<bool>() ? 1.0 : 0.0};
   }
   if (value.is_number_integer()) {
-    // Beyond, expressions would see a neighbour of the number that the compiler gets.
+    // Beyond this limit, expressions would use a rounded number while the compiler gets the exact
+    // one.
     constexpr double kExact = 0x1.0p53;
     if (std::fabs(value.get<double>()) >= kExact) {
-      reader.fail(key, value.dump() + ": allowed are integers between -2^53 and 2^53");
+      reader.fail(key, value.dump() + ": allowed: integers between -2^53 and 2^53");
     }
     return {Kind::kInteger, value.dump(), value.get<double>()};
   }
@@ -58,41 +59,40 @@ ParameterValue read_value(const JsonReader& reader, std::string_view key, const 
   if (value.is_string() && is_word(value.get_ref<const std::string&>())) {
     if (is_number_in_quotes(value.get_ref<const std::string&>())) {
       reader.fail(key, value.dump() +
-                           ": in quotes this is a name, compiled to its place in the list; "
-                           "allowed are numbers, true and false without quotes");
+                           ": in quotes this is a name, which becomes its index in the list; "
+                           "allowed: numbers, true and false without quotes");
     }
     return {Kind::kName, value.get<std::string>(), 0};
   }
   reader.fail(key, value.dump() +
-                       ": allowed are integers, reals, true and false, or names "
+                       ": allowed: integers, reals, true and false, or names "
                        "of letters, digits and underscores");
 }
 
-/// {"from": 16, "to": 256, "step": 16} or {"from": 1, "to": 64, "times": 2}: the values that the
-/// list of them would have.
+/// Expands {"from": 16, "to": 256, "step": 16} or {"from": 1, "to": 64, "times": 2} to the list of
+/// values.
 std::vector<ParameterValue> read_range(const JsonReader& reader) {
   constexpr std::int64_t kExact = std::int64_t{1} << 53;
   const std::int64_t from = reader.integer("from");
   const std::int64_t to = reader.integer("to");
   const bool grows = reader.has("times");
   const char* key = grows ? "times" : "step";
-  if (grows && reader.has("step")) reader.fail("times", "allowed is one of \"step\", \"times\"");
+  if (grows && reader.has("step")) reader.fail("times", "allowed: one of \"step\", \"times\"");
   const std::int64_t by = reader.integer(key);
-  if (from <= -kExact || from >= kExact) reader.fail("from", "allowed is between -2^53 and 2^53");
-  if (to <= -kExact || to >= kExact) reader.fail("to", "allowed is between -2^53 and 2^53");
-  if (to < from) reader.fail("to", "allowed is at least \"from\", " + std::to_string(from));
-  if (by >= kExact) reader.fail(key, "allowed is less than 2^53");
+  if (from <= -kExact || from >= kExact) reader.fail("from", "allowed: between -2^53 and 2^53");
+  if (to <= -kExact || to >= kExact) reader.fail("to", "allowed: between -2^53 and 2^53");
+  if (to < from) reader.fail("to", "allowed: at least \"from\", " + std::to_string(from));
+  if (by >= kExact) reader.fail(key, "allowed: less than 2^53");
   if (by < (grows ? 2 : 1)) {
-    reader.fail(key,
-                grows ? "allowed is an integer of at least 2" : "allowed is an integer above 0");
+    reader.fail(key, grows ? "allowed: an integer of at least 2" : "allowed: an integer above 0");
   }
-  if (grows && from < 1) reader.fail("from", "allowed with \"times\" is an integer above 0");
+  if (grows && from < 1) reader.fail("from", "allowed with \"times\": an integer above 0");
   reader.finish();
   std::vector<ParameterValue> values;
-  // Within 64 bits: the loop ends before a value above `to` is made.
+  // No overflow: the loop ends before a value above `to` is computed.
   for (std::int64_t value = from;;) {
     if (values.size() == kMostValues) {
-      reader.fail("to", "more than " + std::to_string(kMostValues) + " values; allowed are fewer");
+      reader.fail("to", "more than " + std::to_string(kMostValues) + " values; allowed: fewer");
     }
     values.push_back(
         {ParameterValue::Kind::kInteger, std::to_string(value), static_cast<double>(value)});
@@ -104,14 +104,14 @@ std::vector<ParameterValue> read_range(const JsonReader& reader) {
 std::vector<ParameterValue> read_values(const JsonReader& reader) {
   if (reader.value("values").is_object()) return read_range(reader.child("values"));
   const Json& list = reader.array("values");
-  if (list.empty()) reader.fail("values", "allowed is a list of at least one value");
+  if (list.empty()) reader.fail("values", "allowed: a list of at least one value");
   reader.require_at_most("values", kMostValues);
   std::vector<ParameterValue> values;
   for (const Json& value : list) values.push_back(read_value(reader, "values", value));
   return values;
 }
 
-/// Names are compared as the compiler sees them, in upper case; everything else as numbers.
+/// Names are compared in upper case, as in macros; other values are compared as numbers.
 void check_values(const JsonReader& reader, const Parameter& parameter) {
   std::set<std::string> names;
   std::set<double> numbers;
@@ -123,7 +123,7 @@ void check_values(const JsonReader& reader, const Parameter& parameter) {
     }
     const bool is_new = is_name ? names.insert(value_name(parameter, i)).second
                                 : numbers.insert(value.number).second;
-    if (!is_new) reader.fail("values", value.text + " is there twice");
+    if (!is_new) reader.fail("values", value.text + " appears twice");
   }
 }
 
@@ -142,7 +142,7 @@ Parameter read_parameter(const JsonReader& reader, const Json& entry) {
   Parameter parameter;
   parameter.macro = reader.string("macro");
   if (const std::string why = why_no_macro(parameter.macro); !why.empty()) {
-    reader.fail("macro", why + "; allowed is a C identifier that nobody else uses");
+    reader.fail("macro", why + "; allowed: an unused C identifier");
   }
   parameter.values = read_values(reader);
   if (parameter.has_names()) {
@@ -161,7 +161,7 @@ void check_macros(const JsonReader& top, const std::vector<Parameter>& parameter
   std::set<std::string> macros;
   for (const Parameter& parameter : parameters) {
     if (!macros.insert(parameter.macro).second) {
-      top.fail("parameters", "macro '" + parameter.macro + "' is there twice");
+      top.fail("parameters", "macro '" + parameter.macro + "' appears twice");
     }
   }
   for (const Parameter& parameter : parameters) {
@@ -183,7 +183,7 @@ std::optional<int> read_limit(const JsonReader& reader, std::string_view key) {
   if (!reader.has(key)) return std::nullopt;
   const std::int64_t limit = reader.integer(key);
   if (limit < 0 || limit > std::numeric_limits<int>::max()) {
-    reader.fail(key, "allowed is an integer from 0 to 2147483647");
+    reader.fail(key, "allowed: an integer from 0 to 2147483647");
   }
   return static_cast<int>(limit);
 }
@@ -197,7 +197,7 @@ ResourcePolicy read_resources(const JsonReader& reader) {
   return policy;
 }
 
-/// The index of a value that stands under `key`; nothing when the parameter has no such value.
+/// The index of the value under `key`; nullopt if the parameter has no such value.
 std::optional<std::uint16_t> index_of(const JsonReader& reader, std::string_view key,
                                       const Parameter& parameter, const Json& value) {
   const ParameterValue wanted = read_value(reader, key, value);
@@ -210,18 +210,19 @@ std::optional<std::uint16_t> index_of(const JsonReader& reader, std::string_view
   return std::nullopt;
 }
 
-/// "allowed": one list for each configuration, its values in the order of the parameters.
+/// Reads "allowed": one list for each configuration, with its values in the order of the
+/// parameters.
 std::vector<Candidate> read_allowed(const JsonReader& top,
                                     const std::vector<Parameter>& parameters) {
   std::vector<Candidate> rows;
   if (!top.has("allowed")) return rows;
   const Json& table = top.array("allowed");
-  if (table.empty()) top.fail("allowed", "allowed is a list of at least one configuration");
+  if (table.empty()) top.fail("allowed", "allowed: a list of at least one configuration");
   top.require_at_most("allowed", kMostValuesInAll);
   for (const Json& row : table) {
     const std::string key = "allowed[" + std::to_string(rows.size()) + "]";
     if (!row.is_array() || row.size() != parameters.size()) {
-      throw SpaceError(top.where(key) + ": " + shortened(row.dump()) + ": allowed is a list of " +
+      throw SpaceError(top.where(key) + ": " + shortened(row.dump()) + ": allowed: a list of " +
                        std::to_string(parameters.size()) +
                        " values, one for each parameter in their order");
     }
@@ -262,7 +263,7 @@ Milestone read_milestone(const JsonReader& reader, const SpaceDefinition& defini
 ConstraintText read_constraint(const JsonReader& reader, const Formulas& let) {
   const std::string written = reader.string("expression");
   ConstraintText constraint{written, reader.string_or("why", "")};
-  if (reader.has("name")) (void)reader.line("name");  // what an overlay knows it by
+  if (reader.has("name")) (void)reader.line("name");  // how an overlay refers to it
   try {
     constraint.expression = with_formulas(written, let);
   } catch (const InputError& error) {
@@ -273,28 +274,28 @@ ConstraintText read_constraint(const JsonReader& reader, const Formulas& let) {
   return constraint;
 }
 
-/// A formula replaces its name wherever it stands: no macro may have it.
+/// A formula replaces its name everywhere, so no macro may have that name.
 void check_formulas(const JsonReader& top, const SpaceDefinition& definition) {
   std::map<std::string, double> names = value_names(definition.parameters);
   for (const Parameter& parameter : definition.parameters) names[parameter.macro] = 0;
   for (const auto& [name, formula] : definition.let) {
     if (names.contains(name)) {
-      top.child("let").fail(name, "a macro or value name is called so; allowed is another name");
+      top.child("let").fail(name, "a macro or value has this name; choose another");
     }
   }
 }
 
 void read_lists(const JsonReader& top, const Json& json, SpaceDefinition& definition) {
   const std::vector<JsonReader> entries = top.children("parameters", kMostParameters);
-  if (entries.empty()) top.fail("parameters", "allowed is a list of at least one parameter");
+  if (entries.empty()) top.fail("parameters", "allowed: a list of at least one parameter");
   std::size_t values = 0;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     definition.parameters.push_back(read_parameter(entries[i], json.at("parameters")[i]));
     values += definition.parameters.back().values.size();
     if (values > kMostValuesInAll) {
       throw SpaceError(entries[i].where("values") + ": with the parameters before it " +
-                       std::to_string(values) + " values; allowed are " +
-                       std::to_string(kMostValuesInAll) + " in all");
+                       std::to_string(values) +
+                       " values; allowed: " + std::to_string(kMostValuesInAll) + " in all");
     }
   }
   check_macros(top, definition.parameters);
@@ -308,7 +309,7 @@ void read_lists(const JsonReader& top, const Json& json, SpaceDefinition& defini
   for (const JsonReader& entry : top.children("milestones")) {
     definition.milestones.push_back(read_milestone(entry, definition));
     if (!names.insert(definition.milestones.back().name).second) {
-      entry.fail("name", "this milestone is there twice");
+      entry.fail("name", "this milestone appears twice");
     }
   }
 }
@@ -323,7 +324,8 @@ std::string read_arch(const JsonReader& top) {
 
 namespace {
 
-/// The text of a space file with what it extends, each of which is a space itself.
+/// The text of a space file merged with the files that it extends. Each of these must be a valid
+/// space.
 std::string whole_text(const std::filesystem::path& file, int depth) {
   constexpr int kDeepest = 8;
   constexpr int kIndent = 2;
@@ -334,14 +336,15 @@ std::string whole_text(const std::filesystem::path& file, int depth) {
   const JsonReader top(overlay, file.string());
   const std::string base = top.string("extends");
   if (std::filesystem::path(base).filename() != base) {
-    top.fail("extends", "allowed is the name of a file in the same folder");
+    top.fail("extends", "allowed: the name of a file in the same folder");
   }
   if (depth == kDeepest)
-    top.fail("extends", "allowed are 8 files upon each other, none of them twice");
+    top.fail("extends", "allowed: at most 8 files that extend each other, each once");
   const std::filesystem::path base_file = file.parent_path() / base;
   if (!is_file(base_file)) top.fail("extends", "there is no such file");
   const std::string base_text = whole_text(base_file, depth + 1);
-  (void)parse_space(base_text, base_file.string());  // its own faults are told by its own name
+  // errors of this file are reported with its own name
+  (void)parse_space(base_text, base_file.string());
   overlay.erase("extends");
   return laid_over(overlay, parse_json(base_text, base_file.string())).dump(kIndent);
 }

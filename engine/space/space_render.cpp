@@ -37,7 +37,7 @@ std::size_t parameter_index(const SpaceDefinition& definition, const std::string
   return static_cast<std::size_t>(found - parameters.begin());
 }
 
-/// 64, 64.0, true and 1 are what they look like; a name must be spelled as in the file.
+/// 64, 64.0, true and 1 are compared as numbers; a name must be spelled as in the file.
 bool is_spelling(const ParameterValue& value, const std::string& text) {
   if (value.text == text) return true;
   if (value.kind == ParameterValue::Kind::kName) return false;
@@ -51,7 +51,7 @@ std::uint16_t value_index(const Parameter& parameter, const std::string& text) {
   for (std::size_t i = 0; i < parameter.values.size(); ++i) {
     if (is_spelling(parameter.values[i], text)) return static_cast<std::uint16_t>(i);
   }
-  std::vector<std::string> names;  // near numbers mean nothing
+  std::vector<std::string> names;  // no suggestion: similar numbers are unrelated
   for (const ParameterValue& value : parameter.values) {
     if (value.kind == ParameterValue::Kind::kName) names.push_back(value.text);
   }
@@ -98,7 +98,7 @@ Candidate Space::candidate_from_json(std::string_view json) const {
   for (const auto& [macro, value] : config.items()) {
     if (value.is_structured()) {
       throw SpaceError(definition_.name + ": the configuration's value of '" + macro +
-                       "' is a list or an object; allowed is one value");
+                       "' is a list or an object; allowed: one value");
     }
     settings.emplace_back(macro, value.is_string() ? value.get<std::string>() : value.dump());
   }
@@ -142,8 +142,8 @@ std::string Space::content_key() const {
   }
   hash.add(std::to_string(definition_.compiler_options.size()));
   for (const std::string& option : definition_.compiler_options) hash.add(option);
-  // What files of earlier versions cannot have is only added where it is there: they keep their
-  // key.
+  // Newer features enter the key only if the file uses them, so that the keys of older files stay
+  // valid.
   for (const std::string& path : definition_.include_paths) hash.add("include path").add(path);
   for (const Milestone& milestone : definition_.milestones) {
     hash.add(milestone.name).add(config_json(milestone.candidate));

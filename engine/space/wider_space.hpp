@@ -7,9 +7,9 @@
 
 namespace evo {
 
-/// A space file beside `space`'s own with the same problem, template and architecture whose policy
-/// allows everything that this one's does, and more; the most generous of several. Files that are
-/// no spaces are passed over.
+/// Looks beside `space`'s file for a space with the same problem, template and architecture whose
+/// resource policy is strictly more permissive. Returns the most permissive one. Skips files that
+/// are not spaces.
 [[nodiscard]] std::optional<std::filesystem::path> find_wider_space(const SpaceDefinition& space);
 
 }  // namespace evo

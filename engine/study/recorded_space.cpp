@@ -7,7 +7,7 @@
 namespace evo {
 namespace {
 
-/// A direct table up to 16 MB; beyond, a hash table.
+/// Uses a direct table up to 16 MB, otherwise a hash table.
 constexpr double kLargestTable = 4'000'000;
 
 std::string shown(const Recording& recording, const Candidate& candidate) {
@@ -99,7 +99,7 @@ std::optional<Candidate> RecordedSpace::at_rank(std::uint64_t rank) const {
 
 const RecordedEntry& RecordedSpace::entry(const Candidate& candidate) const {
   const std::optional<std::size_t> position = find(candidate);
-  if (!position) throw SpaceError(recording_.name + ": asked for a candidate that is not recorded");
+  if (!position) throw SpaceError(recording_.name + ": a requested candidate is not recorded");
   return recording_.entries[*position];
 }
 

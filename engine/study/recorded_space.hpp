@@ -16,35 +16,35 @@ namespace evo {
 /// One value of a recorded parameter.
 struct RecordedValue {
   std::string text;
-  std::optional<double> number = {};  ///< nothing for a name
+  std::optional<double> number = {};  ///< nullopt for a name
 };
 
 struct RecordedParameter {
   std::string name;
-  std::vector<RecordedValue> values;  ///< numbers ascending first, then names
+  std::vector<RecordedValue> values;  ///< numbers in ascending order, followed by names
 };
 
-/// What someone measured for one configuration.
+/// The recorded result of one configuration.
 struct RecordedEntry {
   Candidate candidate;
-  std::optional<double> time_ms = {};  ///< nothing: it failed
+  std::optional<double> time_ms = {};  ///< nullopt: it failed
   std::string failure = {};            ///< as recorded: "CompilationFailedConfig", "timeout"…
 };
 
-/// A recorded space as read, before it is indexed.
+/// A recorded space before it is indexed.
 struct Recording {
-  std::string name;  ///< of the file, without its endings
+  std::string name;  ///< file name without its endings
   std::string device;
   std::string kernel;
   std::vector<RecordedParameter> parameters;
   std::vector<RecordedEntry> entries;
 };
 
-/// A space whose every valid candidate somebody has measured. Valid are exactly the recorded
-/// configurations. Immutable, so threads may share it.
+/// A space whose valid candidates are exactly the recorded configurations. Immutable and
+/// thread-safe.
 class RecordedSpace final : public CandidateSpace {
  public:
-  /// Throws SpaceError when nothing is recorded, nothing ran, or a configuration is there twice.
+  /// Throws SpaceError if nothing is recorded, nothing ran, or a configuration occurs twice.
   explicit RecordedSpace(Recording recording);
 
   // CandidateSpace
@@ -61,29 +61,28 @@ class RecordedSpace final : public CandidateSpace {
   [[nodiscard]] const std::string& name() const { return recording_.name; }
   [[nodiscard]] const Recording& recording() const { return recording_; }
 
-  /// What is recorded for a valid candidate: the evaluation that costs one of the budget.
+  /// The record of a valid candidate. A replay counts one evaluation for it.
   [[nodiscard]] const RecordedEntry& entry(const Candidate& candidate) const;
 
-  /// The times of all entries that ran, ascending, ms.
+  /// The times of all entries that ran, in ascending order, in ms.
   [[nodiscard]] std::span<const double> sorted_times_ms() const { return sorted_times_ms_; }
 
  private:
-  /// Position in recording_.entries, or nothing.
+  /// Index in recording_.entries, or nullopt.
   [[nodiscard]] std::optional<std::size_t> find(const Candidate& candidate) const;
 
   Recording recording_;
   std::vector<std::uint64_t> strides_;
-  std::vector<std::uint32_t> dense_;  ///< mixed-radix key → position + 1; empty when too large
+  std::vector<std::uint32_t> dense_;  ///< mixed-radix key → index + 1; empty if too large
   std::unordered_map<std::uint64_t, std::uint32_t> sparse_;
   std::vector<bool> ordered_;
   std::vector<double> sorted_times_ms_;
 };
 
-/// Reads a Kernel Tuner cache or a T4 results file, plain or gzip, also a cache whose writer was
-/// stopped before it closed the braces. A failure may be spelled as a string in place of the time,
-/// as
-/// "__error__", as 1e20 and the like, as null or as T4's "invalidity". Throws SpaceError or
-/// InputError naming the file and what is wrong.
+/// Reads a Kernel Tuner cache or a T4 results file, plain or gzip, including a cache whose writer
+/// stopped before it closed the braces. A failure may be a string in place of the time,
+/// "__error__", 1e20 and the like, null, or T4's "invalidity". Throws SpaceError or InputError
+/// naming the file and the fault.
 [[nodiscard]] Recording read_recording(const std::filesystem::path& file);
 
 }  // namespace evo

@@ -11,11 +11,11 @@
 namespace evo {
 namespace {
 
-/// Kernel Tuner writes 1e20, older versions the largest double, for a configuration that failed; no
-/// kernel runs for 1e10 ms (four months).
+/// Kernel Tuner writes 1e20, or in older versions the largest double, for a failed configuration.
+/// No kernel runs for 1e10 ms (four months).
 constexpr double kLongestTimeMs = 1e10;
 
-/// What both formats say of one configuration.
+/// The data about one configuration that both formats contain.
 struct RawEntry {
   std::vector<Json> values;  ///< by parameter
   std::optional<double> time_ms = {};
@@ -35,7 +35,7 @@ std::string message(const std::string& where, const char* before, const std::str
 
 std::string text_of(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
-  // 16 and 16.0 are one value.
+  // 16 and 16.0 are the same value.
   if (value.is_number_float() && value.get<double>() == std::floor(value.get<double>()) &&
       std::abs(value.get<double>()) < 1e15) {
     return std::to_string(value.get<std::int64_t>());
@@ -58,8 +58,8 @@ void set_outcome(RawEntry& entry, const Json& time) {
   }
 }
 
-/// The text with the braces (or brackets) that its writer did not get to close. A cache under way
-/// ends after an entry and its comma; an entry cut in half is dropped.
+/// Appends the braces (or brackets) that the writer did not close. An unfinished cache ends after
+/// an entry and its comma; an incomplete entry is dropped.
 std::string completed(std::string text) {
   std::vector<char> open;
   std::vector<char> open_at_entry_end;
@@ -76,7 +76,7 @@ std::string completed(std::string text) {
     if (c == '{' || c == '[') open.push_back(c == '{' ? '}' : ']');
     if ((c == '}' || c == ']') && !open.empty()) {
       open.pop_back();
-      // Depth 2 is inside "cache" or "results": a whole entry ends here.
+      // At depth 2, inside "cache" or "results", a whole entry ends here.
       if (c == '}' && open.size() == 2) {
         entry_end = i + 1;
         open_at_entry_end = open;
@@ -89,8 +89,8 @@ std::string completed(std::string text) {
   return text;
 }
 
-/// Throws where brackets nest deeper than any recorder writes. nlohmann's own parser callback could
-/// tell, but with one it looks at all members of an object again after each of them.
+/// Throws if brackets nest deeper than recorders write. nlohmann's parser callback could detect it,
+/// but it examines all members of an object again after each member.
 void limit_depth(const std::string& text, const std::string& file) {
   constexpr int kDeepest = 64;
   int depth = 0;
@@ -102,12 +102,12 @@ void limit_depth(const std::string& text, const std::string& file) {
     if (quoted) continue;
     if (c == '}' || c == ']') --depth;
     if ((c == '{' || c == '[') && ++depth > kDeepest) {
-      throw SpaceError(file + ": nested too deeply; allowed are 64 levels");
+      throw SpaceError(file + ": nested too deeply; allowed: 64 levels");
     }
   }
 }
 
-/// What is not JSON is discarded.
+/// Text that is not JSON is dropped.
 Json parse_text(const std::string& text, const std::string& file) {
   limit_depth(text, file);
   return Json::parse(text, nullptr, false);
@@ -139,7 +139,7 @@ RawEntry cache_entry(const Json& entry, const std::vector<std::string>& names,
   } else if (entry.contains(objective)) {
     set_outcome(raw, entry[objective]);
   } else {
-    throw SpaceError(where + ": neither '" + objective + "' nor '__error__' is there");
+    throw SpaceError(where + ": neither '" + objective + "' nor '__error__'");
   }
   return raw;
 }
@@ -148,12 +148,12 @@ RawRecording from_cache(const Json& json, const std::string& file) {
   RawRecording raw;
   const char* keys = "tune_params_keys";
   if (!json.contains(keys) || !json[keys].is_array() || json[keys].empty()) {
-    throw SpaceError(file + ": tune_params_keys: allowed is a list of parameter names");
+    throw SpaceError(file + ": tune_params_keys: allowed: a list of parameter names");
   }
   raw.names = json[keys].get<std::vector<std::string>>();
   const std::set<std::string> distinct(raw.names.begin(), raw.names.end());
   if (distinct.size() < raw.names.size()) {
-    throw SpaceError(file + ": tune_params_keys: a parameter is there twice");
+    throw SpaceError(file + ": tune_params_keys: a parameter appears twice");
   }
   const std::string objective =
       json.contains("objective") && json["objective"].is_string() ? json["objective"] : "time";
@@ -199,20 +199,20 @@ RawRecording from_t4(const Json& json, const std::string& file) {
   RawRecording raw;
   const Json& results = json["results"];
   if (!results.is_array() || results.empty() || !results.at(0).contains("configuration")) {
-    throw SpaceError(file + ": results: allowed is a list of objects with 'configuration'");
+    throw SpaceError(file + ": results: allowed: a list of objects with 'configuration'");
   }
   for (const auto& [name, unused] : results.at(0).at("configuration").items())
     raw.names.push_back(name);
   for (std::size_t i = 0; i < results.size(); ++i) {
     const std::string where = file + ": results[" + std::to_string(i) + "]";
-    // Configurations the constraints forbid are no part of the space.
+    // Configurations forbidden by constraints do not belong to the space.
     if (results[i].value("invalidity", "correct") == "constraints") continue;
     raw.entries.push_back(t4_entry(results[i], raw.names, where));
   }
   return raw;
 }
 
-/// Every value that occurs: numbers ascending, then names in the order of their text.
+/// Every value that occurs: numbers in ascending order, then names in alphabetical order.
 RecordedParameter collect_values(const RawRecording& raw, std::size_t parameter,
                                  const std::string& file) {
   std::map<std::string, RecordedValue> by_text;
@@ -220,10 +220,10 @@ RecordedParameter collect_values(const RawRecording& raw, std::size_t parameter,
     const std::string text = text_of(entry.values[parameter]);
     by_text.try_emplace(text, RecordedValue{text, number_of(entry.values[parameter])});
   }
-  constexpr std::size_t kMostValues = 65535;  // Candidate stores indices in 16 bits
+  constexpr std::size_t kMostValues = 65535;  // Candidate stores indices as 16 bits
   if (by_text.size() > kMostValues) {
     throw SpaceError(file + ": parameter '" + raw.names[parameter] + "' has " +
-                     std::to_string(by_text.size()) + " values; allowed are at most 65535");
+                     std::to_string(by_text.size()) + " values; allowed: at most 65535");
   }
   RecordedParameter collected{raw.names[parameter], {}};
   for (const auto& [text, value] : by_text) collected.values.push_back(value);
@@ -277,7 +277,7 @@ Recording read_recording(const std::filesystem::path& file) try {
   recording.entries = index_entries(raw, recording.parameters);
   return recording;
 } catch (const Json::exception& error) {
-  throw SpaceError(file.string() + ": not as Kernel Tuner or T4 write it: " + error.what());
+  throw SpaceError(file.string() + ": not in the format of Kernel Tuner or T4: " + error.what());
 }
 
 }  // namespace evo

@@ -11,7 +11,8 @@
 namespace evo {
 namespace {
 
-/// Of the methodology: the share of (median − optimum) above the optimum at which the budget ends.
+/// From the methodology: the budget ends when the excess over the optimum is this share of (median
+/// − optimum).
 constexpr double kCutoffShare = 0.05;
 
 double best_at(const ReplayTrace& trace, std::size_t evaluations) {
@@ -42,7 +43,7 @@ Gate gate_of_failure(const std::string& failure) {
 
 namespace {
 
-/// A replay as it goes.
+/// A running replay.
 class Replay {
  public:
   Replay(const RecordedSpace& space, Strategy& strategy)

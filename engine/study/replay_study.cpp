@@ -14,7 +14,7 @@
 namespace evo {
 namespace {
 
-/// The first evaluations, in which nobody can know where candidates fail.
+/// The first evaluations, during which failures cannot be predicted yet.
 constexpr std::size_t kLearningPhase = 50;
 
 struct Repeat {

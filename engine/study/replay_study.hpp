@@ -12,16 +12,17 @@
 
 namespace evo {
 
-/// Evaluations at which a study reports the fraction of the optimum.
+/// Numbers of evaluations at which a study reports the fraction of the optimum.
 inline constexpr std::array<std::size_t, 5> kReportedBudgets = {25, 50, 100, 200, 400};
 
 struct StudyOptions {
   std::size_t repeats = 100;
-  std::size_t budget = 400;  ///< evaluations of each repeat; the score may need more, see to_cutoff
-  bool to_cutoff = true;     ///< run on to the methodology's cut-off, so that the score is complete
-  std::size_t window = 8;    ///< candidates in flight
-  std::uint64_t seed = 1;    ///< repeat i uses mix_seed(seed, i)
-  std::size_t jobs = 1;      ///< threads
+  std::size_t budget = 400;  ///< evaluations per repeat; the score may need more, see to_cutoff
+  /// continue to the methodology's cut-off, so that the score is complete
+  bool to_cutoff = true;
+  std::size_t window = 8;  ///< candidates in flight
+  std::uint64_t seed = 1;  ///< repeat i uses mix_seed(seed, i)
+  std::size_t jobs = 1;    ///< threads
 };
 
 /// Mean and spread over the repeats.
@@ -35,24 +36,26 @@ struct Spread {
 struct StudyResult {
   std::string space;
   std::size_t cutoff = 0;
-  std::array<Spread, kReportedBudgets.size()> fraction;         ///< of the optimum
+  std::array<Spread, kReportedBudgets.size()> fraction;         ///< fraction of the optimum
   std::array<double, kReportedBudgets.size()> random_fraction;  ///< exact expectation
-  Spread score;                                                 ///< the methodology's
-  double failed_share_after_50 = 0;                             ///< of evaluations 51 … budget
-  double recorded_failed_share = 0;  ///< of the whole space: what random search wastes
-  std::size_t evaluations = 0;       ///< all repeats together
-  double seconds = 0;                ///< wall clock
+  Spread score;                                                 ///< the methodology's score
+  /// failures in evaluations 51 … budget
+  double failed_share_after_50 = 0;
+  /// failures in the whole space: the share wasted by random search
+  double recorded_failed_share = 0;
+  std::size_t evaluations = 0;  ///< over all repeats
+  double seconds = 0;           ///< wall clock
 };
 
 using StrategyMaker =
     std::function<std::unique_ptr<Strategy>(const CandidateSpace&, const StrategyOptions&)>;
 
-/// Repeats a search on a recorded space. The same options give the same result whatever `jobs` is
-/// (except for seconds). Rethrows what a repeat throws.
+/// Repeats a search on a recorded space. The same options give the same result for any number of
+/// `jobs` (except for seconds). Rethrows exceptions of a repeat.
 [[nodiscard]] StudyResult run_study(const RecordedSpace& space, const StrategyMaker& make,
                                     const StudyOptions& options);
 
-/// A table for people: one row for each space and their mean.
+/// A table for users: one row per space, and their mean.
 [[nodiscard]] std::string study_table(const std::vector<StudyResult>& results);
 
 /// One JSON object in one line.

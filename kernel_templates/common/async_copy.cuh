@@ -5,13 +5,13 @@
 
 namespace ptx {
 
-/// The builtin rather than inline PTX: the compiler can then fold constant offsets.
+/// Uses the builtin rather than inline PTX, so that the compiler can fold constant offsets.
 __device__ __forceinline__ u32 shared_address(const void* pointer) {
   return static_cast<u32>(__cvta_generic_to_shared(pointer));
 }
 
-/// Starts copying 16 bytes, past L1; zero-fills the destination instead when `valid` is false
-/// (then nothing is read, whatever `source` is).
+/// Starts copying 16 bytes, bypassing L1. If `valid` is false, fills the destination with zeros and
+/// reads nothing, whatever `source` is.
 __device__ __forceinline__ void copy_async(u32 shared, const void* source, bool valid) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(source),
                "r"(valid ? 16 : 0)
@@ -21,7 +21,7 @@ __device__ __forceinline__ void copy_async(void* shared, const void* source, boo
   copy_async(shared_address(shared), source, valid);
 }
 
-/// Closes the group of this thread's copies so far. An empty group counts as well.
+/// Closes the group of this thread's copies so far, which may be empty.
 __device__ __forceinline__ void commit_copies() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 }

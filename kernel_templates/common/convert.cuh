@@ -1,4 +1,5 @@
-// Conversions between e4m3, f16 and f32. f16 pairs travel as u32, the lower index in the low half.
+// Conversions between e4m3, f16 and f32. f16 pairs are stored as u32, the lower index in the low
+// half.
 #pragma once
 
 #include "common/types.cuh"
@@ -32,7 +33,8 @@ __device__ __forceinline__ u32 f16x2_from_e4m3x2(u16 bytes) {
   asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(pair) : "h"(bytes));
   return pair;
 #else
-  // e4m3 bits moved into f16's places are the value times 2^-8: the biases are 7 and 15.
+  // The bits of an e4m3 value placed in an f16 give the value times 2^-8, because the biases are 7
+  // and 15.
   const u32 spread = (bytes & 0xFFu) | ((bytes & 0xFF00u) << 8);
   const u32 magnitude = (spread & 0x007F007Fu) << 7;
   const u32 sign = (spread & 0x00800080u) << 8;
@@ -54,10 +56,11 @@ __device__ __forceinline__ float high_half(u32 pair) {
   return ptx::f32_from_f16(static_cast<u16>(pair >> 16));
 }
 
-/// Four e4m3 bytes of a word to two f16 pairs.
+/// Converts the four e4m3 bytes of a word to two f16 pairs.
 __device__ __forceinline__ HalfChunk f16x4_from_e4m3x4(u32 bytes) {
 #if __CUDA_ARCH__ >= 890
-  // One statement: the compiler sees that the upper half of a register can be read in place.
+  // A single statement, so that the compiler sees that the upper half of a register can be read in
+  // place.
   HalfChunk halves;
   asm("{ .reg .b16 low, high; mov.b32 {low, high}, %2; cvt.rn.f16x2.e4m3x2 %0, low; "
       "cvt.rn.f16x2.e4m3x2 %1, high; }"

@@ -1,9 +1,9 @@
-// Ways to 2^x, from exact to cheap.
+// Implementations of 2^x, from exact to fast.
 #pragma once
 
 #include "common/types.cuh"
 
-/// Full f32 accuracy (2 ulp), subnormal results included: what exp2f compiles to.
+/// Full f32 accuracy (2 ulp), including subnormal results; the code of exp2f.
 __device__ __forceinline__ float exp2_full(float x) { return exp2f(x); }
 
 namespace ptx {
@@ -24,13 +24,13 @@ __device__ __forceinline__ float log2_mufu(float x) {
 
 }  // namespace ptx
 
-/// For x <= 0, on the FMA and integer units alone: 2^x = 2^round(x) * p(x - round(x)). Relative
-/// error 2e-7 down to x = -126, and 2^-126 below that, -inf included.
+/// For x <= 0, uses only the FMA and integer units: 2^x = 2^round(x) * p(x - round(x)). The
+/// relative error is 2e-7 down to x = -126; below, including -inf, the result is 2^-126.
 ///
-/// Adding 1.5 * 2^23 rounds to an integer, which then sits in the low bits of the sum (Cody and
-/// Waite). p is the polynomial of 2^f on [-1/2, 1/2] with the least relative error, 9.2e-8, among
-/// those with p(0) = 1: 2^0 must be 1 exactly, or a running sum that is rescaled by it a thousand
-/// times drifts by 1e-4.
+/// Adding 1.5 * 2^23 rounds to an integer, which is then in the low bits of the sum (Cody and
+/// Waite). p is the polynomial for 2^f on [-1/2, 1/2] with the least relative error, 9.2e-8, among
+/// those with p(0) = 1. 2^0 must be exactly 1; otherwise a running sum that is rescaled by it a
+/// thousand times would drift by 1e-4.
 __device__ __forceinline__ float exp2_poly5(float x) {
   const float kRound = 12582912.0f;
   const float clamped = fmaxf(x, -126.0f);

@@ -1,12 +1,11 @@
-// mbarrier (sm_80): a phase completes when `count` arrivals are in; waiting is by the phase's
-// parity.
+// mbarrier (sm_80): a phase completes after `count` arrivals; threads wait for the phase's parity.
 #pragma once
 
 #include "common/types.cuh"
 
 namespace ptx {
 
-/// By one thread, before a barrier of the CTA.
+/// Called by one thread, before a barrier of the CTA.
 __device__ __forceinline__ void mbarrier_init(u32 barrier, int count) {
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
 }
@@ -16,13 +15,13 @@ __device__ __forceinline__ void mbarrier_arrive(u32 barrier) {
                : "memory");
 }
 
-/// One of the `count` arrivals, made by the hardware when all cp.async of this thread so far are
-/// complete.
+/// One of the `count` arrivals. The hardware arrives for the thread when all cp.async that the
+/// thread has issued so far are complete.
 __device__ __forceinline__ void mbarrier_arrive_after_copies(u32 barrier) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
 }
 
-/// True when the phase of that parity is complete: its writes are then visible.
+/// True if the phase of that parity is complete; its writes are then visible.
 __device__ __forceinline__ bool mbarrier_completed(u32 barrier, int parity) {
   u32 done;
 #if __CUDA_ARCH__ >= 900

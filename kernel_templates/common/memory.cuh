@@ -62,7 +62,7 @@ __device__ __forceinline__ Pair load_shared_pair(u32 shared) {
   return p;
 }
 
-/// From memory that nobody writes while the kernel runs.
+/// Reads memory that nothing writes while the kernel runs.
 __device__ __forceinline__ Chunk load_constant(const void* global) {
   Chunk c;
   asm("ld.global.nc.v4.u32 {%0,%1,%2,%3}, [%4];"
@@ -71,7 +71,7 @@ __device__ __forceinline__ Chunk load_constant(const void* global) {
   return c;
 }
 
-/// Written by another CTA: past L1, which may hold older data.
+/// Reads data written by another CTA: bypasses L1, which may hold older data.
 __device__ __forceinline__ Float4 load_global_f32(const float* global) {
   Float4 f;
   asm volatile("ld.relaxed.gpu.global.v4.f32 {%0,%1,%2,%3}, [%4];"

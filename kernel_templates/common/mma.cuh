@@ -1,4 +1,4 @@
-// mma.sync with its fragments in registers, and the loads that feed it.
+// mma.sync with fragments in registers, and the loads of its operands.
 //
 // Lane 4 g + t of a warp holds (PTX ISA, matrix fragments for mma.m16n8k16 and .m16n8k32):
 //   accumulator  {row g: columns 2t, 2t+1; row g + 8: columns 2t, 2t+1}
@@ -30,8 +30,8 @@ __device__ __forceinline__ void mma_f16(float (&sum)[4], const Fragment& a, u32 
 }
 
 #if __CUDA_ARCH__ >= 890
-/// sum += a x b, e4m3 operands, m16n8k32. One QMMA on sm_89, whose accumulator keeps 13 bits of
-/// mantissa; on sm_90 unpacked to two f16 HMMA by ptxas.
+/// sum += a x b, e4m3 operands, m16n8k32. On sm_89 one QMMA, whose accumulator keeps 13 bits of
+/// mantissa; on sm_90 ptxas unpacks it to two f16 HMMA.
 __device__ __forceinline__ void mma_e4m3(float (&sum)[4], const Fragment& a, u32 b0, u32 b1) {
   float d[4];
   asm("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
@@ -64,7 +64,7 @@ __device__ __forceinline__ Fragment load_transposed(u32 shared) {
   return f;
 }
 
-/// The bytes of {low, high} (0 to 3 and 4 to 7) that `selector` names, lowest nibble first.
+/// Selects bytes of {low, high} (0 to 3 and 4 to 7) by the nibbles of `selector`, lowest first.
 __device__ __forceinline__ u32 permute_bytes(u32 low, u32 high, u32 selector) {
   u32 word;
   asm("prmt.b32 %0, %1, %2, %3;" : "=r"(word) : "r"(low), "r"(high), "r"(selector));

@@ -7,7 +7,7 @@ namespace ptx {
 
 __device__ __forceinline__ void sync_warp() { asm volatile("bar.warp.sync -1;" ::: "memory"); }
 
-/// All threads of the CTA.
+/// A barrier of all threads of the CTA.
 __device__ __forceinline__ void sync_cta() { asm volatile("bar.sync 0;" ::: "memory"); }
 
 /// Named barrier `id` (1 to 15): waits until `threads` threads (a multiple of 32) have arrived.
@@ -15,7 +15,8 @@ __device__ __forceinline__ void named_sync(int id, int threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
-/// Arrives at a named barrier without waiting; earlier accesses of this thread are ordered before.
+/// Arrives at a named barrier without waiting; earlier accesses of this thread are ordered before
+/// it.
 __device__ __forceinline__ void named_arrive(int id, int threads) {
   asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
@@ -26,14 +27,14 @@ __device__ __forceinline__ float shuffle_xor(float value, int mask) {
   return other;
 }
 
-/// `value` of lane 0, in every lane: the same for the whole warp, and the compiler knows.
+/// `value` of lane 0 in every lane; the compiler knows that it is uniform over the warp.
 __device__ __forceinline__ int uniform(int value) {
   int result;
   asm volatile("shfl.sync.idx.b32 %0, %1, 0, 31, -1;" : "=r"(result) : "r"(value));
   return result;
 }
 
-/// True in every lane when `predicate` holds in any.
+/// True in every lane if `predicate` is true in any lane.
 __device__ __forceinline__ bool any_lane(bool predicate) {
   u32 result;
   asm volatile(
@@ -54,7 +55,7 @@ __device__ __forceinline__ u32 atomic_add(u32* address, u32 value) {
   return old;
 }
 
-/// Acquire and release, device scope: orders this thread's earlier atomics before it and those of
+/// Acquire and release, device scope: orders this thread's earlier atomics before it, and those of
 /// the threads whose increments it sees.
 __device__ __forceinline__ u32 atomic_add_ordered(u32* address, u32 value) {
   u32 old;

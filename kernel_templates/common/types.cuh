@@ -1,4 +1,5 @@
-// Storage types and number formats. No toolkit header: the compiler needs no include path.
+// Storage types and number formats, without toolkit headers, so that the compiler needs no include
+// path.
 #pragma once
 
 using u8 = unsigned char;
@@ -6,7 +7,7 @@ using u16 = unsigned short;
 using u32 = unsigned int;
 using u64 = unsigned long long;
 
-/// What one 128-bit load, store or cp.async moves.
+/// The unit of one 128-bit load, store or cp.async.
 struct alignas(16) Chunk {
   u32 word[4];
 };

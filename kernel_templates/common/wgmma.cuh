@@ -1,12 +1,12 @@
-// wgmma (sm_90a): products of a warpgroup of four warps, asynchronous, B and possibly A read straight
-// from shared memory.
+// wgmma (sm_90a): asynchronous products of a warpgroup of four warps. B and optionally A are read
+// directly from shared memory.
 //
 // Warp w of the group has rows 16 w … 16 w + 15 of the 64, its fragments laid out as those of
 // mma.m16n8k16 and .m16n8k32 (PTX ISA, register fragments of wgmma.mma_async): per n-tile of 8
 // columns an accumulator {row g: columns 2t, 2t+1; row g + 8: columns 2t, 2t+1}.
 //
-// From start_products() to the wait_products() that names them, nobody may touch the registers of
-// accumulators and operands.
+// From start_products() to the corresponding wait_products(), the registers of accumulators and
+// operands must not be touched.
 #pragma once
 
 #include "common/mma.cuh"
@@ -14,21 +14,22 @@
 
 namespace ptx {
 
-/// How rows of 64 or 128 bytes are permuted in shared memory, in units of 16 bytes: chunk ^ (row / 2 % 4)
+/// Swizzle of rows of 64 or 128 bytes in shared memory, in units of 16 bytes: chunk ^ (row / 2 % 4)
 /// or chunk ^ (row % 8). Tiles are aligned to 1024 bytes.
 enum class Swizzle : u32 { k128 = 1, k64 = 2 };
 
-/// Matrix descriptor of a tile, in two words. The lower: where it is, and how far apart panels of 64
-/// columns of f16 are where columns are contiguous, in units of 16 bytes; adding to it moves both.
+/// The matrix descriptor of a tile, in two words. The lower word: the address and, if columns are
+/// contiguous, the distance of panels of 64 f16 columns, both in units of 16 bytes; adding to it
+/// moves both.
 __device__ __forceinline__ u32 tile_place(u32 shared, u32 panel_stride) {
   return (shared & 0x3FFFF) >> 4 | panel_stride >> 4 << 16;
 }
-/// The upper: bytes between groups of eight rows, and how these are permuted.
+/// The upper word: the distance in bytes of groups of eight rows, and their swizzle.
 __device__ constexpr u32 tile_layout(u32 stride, Swizzle swizzle) {
   return stride >> 4 | static_cast<u32>(swizzle) << 30;
 }
 
-/// Before the first product after registers of it were written.
+/// Required before the first product after its registers were written.
 __device__ __forceinline__ void start_products() {
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
@@ -37,8 +38,8 @@ __device__ __forceinline__ void commit_products() {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
-/// Gives registers of the warpgroup back, or takes more: `kCount` per thread, a multiple of 8 from 24
-/// to 240. Taking waits until others gave.
+/// Changes the number of registers of the warpgroup to `kCount` per thread, a multiple of 8 from 24
+/// to 240. Taking more waits until others have released theirs.
 template <int kCount, bool kMore>
 __device__ __forceinline__ void set_registers() {
   if constexpr (kMore) {
@@ -48,12 +49,12 @@ __device__ __forceinline__ void set_registers() {
   }
 }
 
-/// Writes of this thread to shared memory become visible to wgmma, after a barrier.
+/// Makes this thread's writes to shared memory visible to wgmma, after a barrier.
 __device__ __forceinline__ void fence_for_products() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-/// A point that the compiler moves no use of these values across.
+/// A point across which the compiler moves no use of these values.
 __device__ __forceinline__ void keep_here(float (&value)[4]) {
   asm volatile("" : "+f"(value[0]), "+f"(value[1]), "+f"(value[2]), "+f"(value[3])::"memory");
 }
@@ -63,7 +64,8 @@ __device__ __forceinline__ void keep_here(float (&values)[kTiles][4]) {
   for (int n = 0; n < kTiles; ++n) keep_here(values[n]);
 }
 
-/// Waits until all but the latest `kPending` groups are done, and makes what follows depend on it.
+/// Waits until all but the latest `kPending` groups are complete, and makes later code depend on
+/// it.
 template <int kPending, int kTiles>
 __device__ __forceinline__ void wait_products(float (&sum)[kTiles][4]) {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
@@ -77,8 +79,8 @@ __device__ __forceinline__ void wait_products(float (&sum)[kTiles][4]) {
 #define WGMMA_16(s, n) WGMMA_8(s, n), WGMMA_8(s, n + 8)
 #define WGMMA_32(s, n) WGMMA_16(s, n), WGMMA_16(s, n + 16)
 
-/// sum = or += a b: a is 64 rows by 32 e4m3, b is N keys by 32 e4m3, both in shared memory, rows of k,
-/// of the same layout.
+/// sum = or += a b: a is 64 rows by 32 e4m3, b is N keys by 32 e4m3; both in shared memory, with
+/// rows along k and the same layout.
 template <u32 kLayout, bool kAccumulate, int kTiles>
 __device__ __forceinline__ void multiply_e4m3(float (&sum)[kTiles][4], u32 a, u32 b) {
   if constexpr (kTiles == 4) {
@@ -136,7 +138,8 @@ __device__ __forceinline__ void multiply_e4m3(float (&sum)[kTiles][4], u32 a, u3
   }
 }
 
-/// sum += a b: a is 64 rows by 16 f16 in registers, b is 16 keys by N f16 in shared memory, rows of n.
+/// sum += a b: a is 64 rows by 16 f16 in registers, b is 16 keys by N f16 in shared memory, with
+/// rows along n.
 template <u32 kLayout, int kTiles>
 __device__ __forceinline__ void multiply_f16(float (&sum)[kTiles][4], const Fragment& a, u32 b) {
   if constexpr (kTiles == 8) {
@@ -165,7 +168,7 @@ __device__ __forceinline__ void multiply_f16(float (&sum)[kTiles][4], const Frag
   }
 }
 
-/// The same with 72 columns, of which the last eight are summed up in `last`.
+/// The same with 72 columns; the last eight are added to `last`.
 template <u32 kLayout>
 __device__ __forceinline__ void multiply_f16(float (&sum)[8][4], float (&last)[4], const Fragment& a,
                                              u32 b) {

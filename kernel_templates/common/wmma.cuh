@@ -1,5 +1,5 @@
-// wmma m16n16k16, f16 operands and f32 accumulators, from and to shared memory. Which lane holds
-// which element is not specified by PTX, and nothing here depends on it.
+// wmma m16n16k16, f16 operands and f32 accumulators, from and to shared memory. PTX does not
+// specify the lane of each element, and this code does not depend on it.
 //
 // Pointers are 32-byte aligned, strides multiples of 16 bytes and counted in elements.
 #pragma once
@@ -69,8 +69,8 @@ __device__ __forceinline__ Accumulator load_accumulator(const float* shared, int
   return f;
 }
 
-/// An accumulator whose element (i, j) is column[i]: a column-major load whose columns all start at
-/// the same place. Gives every lane the factors of the rows it holds, in whatever layout.
+/// An accumulator whose element (i, j) is column[i]: a column-major load with stride 0. Each lane
+/// gets the factors of its rows, in any layout.
 __device__ __forceinline__ Accumulator broadcast_column(const float* column) {
   Accumulator f;
   asm volatile(

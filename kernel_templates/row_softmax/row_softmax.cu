@@ -1,11 +1,11 @@
 // y = softmax of each row of x; x, y: f32, (rows, columns) contiguous, any size from 1.
-// ROWS_PER_CTA rows per CTA, THREADS_PER_ROW threads on each. A row is walked over in vectors of
-// VECTOR columns; when the rows are not aligned to vectors, in single columns.
+// ROWS_PER_CTA rows per CTA, THREADS_PER_ROW threads per row. Threads process a row in vectors of
+// VECTOR columns, or in single columns if the rows are not aligned to vectors.
 //
 // METHOD three_pass: maximum, sum, output, each reading x from global memory.
 //        online:     maximum and sum in one pass, then output.
 //        cached:     as three_pass, but the first CACHE_VECTORS vectors of each thread stay in
-//                    registers; what lies beyond is read again.
+//                    registers; the others are read again.
 
 #include "common/exp2.cuh"
 #include "common/sync.cuh"
@@ -28,7 +28,7 @@ constexpr int kUnroll = UNROLL;
 constexpr int kCache = CACHE_VECTORS > 0 ? CACHE_VECTORS : 1;
 constexpr int kRowWarps = THREADS_PER_ROW > kWarp ? THREADS_PER_ROW / kWarp : 1;
 constexpr float kLog2E = 1.4426950408889634f;
-/// The maximum of nothing: finite, so that differences of two of them are 0 and not NaN.
+/// The maximum of an empty set: finite, so that the difference of two of them is 0 and not NaN.
 constexpr float kNoMaximum = -3.0e38f;
 
 template <int kWidth>
@@ -65,8 +65,8 @@ __device__ __forceinline__ Partial shuffled(const Partial& a, int mask) {
 }
 __device__ __forceinline__ float shuffled(float a, int mask) { return ptx::shuffle_xor(a, mask); }
 
-/// Combines over the threads of a row; every one of them gets the result. Called by all threads of
-/// the CTA. `scratch`: one entry per warp.
+/// Reduces over the threads of a row; each of them gets the result. All threads of the CTA must
+/// call it. `scratch`: one entry per warp.
 template <typename T>
 __device__ __forceinline__ T reduce_row(T value, T* scratch) {
 #pragma unroll
@@ -75,7 +75,7 @@ __device__ __forceinline__ T reduce_row(T value, T* scratch) {
   }
   if constexpr (kRowWarps > 1) {
     const int warp = static_cast<int>(threadIdx.x) / kWarp;
-    ptx::sync_cta();  // the reduction before has been read
+    ptx::sync_cta();  // the previous reduction has been read
     if (threadIdx.x % kWarp == 0) scratch[warp] = value;
     ptx::sync_cta();
     const T* of_row = scratch + warp / kRowWarps * kRowWarps;
@@ -86,7 +86,7 @@ __device__ __forceinline__ T reduce_row(T value, T* scratch) {
   return value;
 }
 
-/// Largest of a row's elements at or after vector `first`, in this thread's share.
+/// The largest of a row's elements from vector `first` on, in this thread's share.
 template <int kWidth>
 __device__ __forceinline__ float largest_from(const Vector<kWidth>* x, int first, int vectors,
                                               float so_far) {
@@ -112,7 +112,7 @@ __device__ __forceinline__ float sum_from(const Vector<kWidth>* x, int first, in
   return sum;
 }
 
-/// Maximum and sum together: the sum is corrected when the maximum grows.
+/// Maximum and sum in one pass: the sum is rescaled when the maximum grows.
 template <int kWidth>
 __device__ __forceinline__ Partial online_from(const Vector<kWidth>* x, int first, int vectors) {
   Partial all = {kNoMaximum, 0.0f};
@@ -148,7 +148,8 @@ __device__ __forceinline__ void write_from(const Vector<kWidth>* x, Vector<kWidt
   for (int i = first; i < vectors; i += THREADS_PER_ROW) y[i] = normalised(x[i], row);
 }
 
-/// One row. `vectors` is 0 for a row that does not exist: its threads still take part in barriers.
+/// One row. `vectors` is 0 for a row that does not exist, whose threads still take part in
+/// barriers.
 template <int kWidth>
 __device__ __forceinline__ void softmax_row(const float* in, float* out, int lane, int vectors) {
   __shared__ Partial scratch[kThreads / kWarp];

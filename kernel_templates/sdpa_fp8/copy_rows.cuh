@@ -1,11 +1,11 @@
-// Rows of Q, K or V to shared memory. After the template's configuration: kRowChunks, kRowBytes and
-// swizzle_of().
+// Copies rows of Q, K or V to shared memory. Include it after the template's configuration, which
+// defines kRowChunks, kRowBytes and swizzle_of().
 #pragma once
 
 #include "common/async_copy.cuh"
 
-/// Starts the copy of `kRows` rows of D bytes from `source` to `shared`; rows at or beyond `valid`
-/// become zero: what lies behind the tensors may be NaN, and 0 * NaN would reach the output.
+/// Starts copying `kRows` rows of D bytes from `source` to `shared`. Rows from `valid` on become
+/// zero, because memory after the tensors may be NaN, and 0 * NaN would reach the output.
 template <int kRows, int kWorkers>
 __device__ __forceinline__ void copy_rows(u32 shared, const u8* source, int valid, int worker) {
   constexpr int kChunks = kRows * kRowChunks;
@@ -17,7 +17,7 @@ __device__ __forceinline__ void copy_rows(u32 shared, const u8* source, int vali
 #pragma unroll 8
   for (int pass = 0; pass < kPasses; ++pass) {
     const int now = row + pass * kRowsPerPass;
-    // With a multiple of eight rows a pass, the permutation is the same in each.
+    // If a pass covers a multiple of eight rows, the swizzle is the same in each pass.
     const int place = chunk ^ swizzle_of(kRowsPerPass % 8 == 0 ? row : now);
     ptx::copy_async(
         shared + row * kRowBytes + place * kChunkBytes + pass * kRowsPerPass * kRowBytes,

@@ -1,13 +1,14 @@
-// From the sums of the warps to rows of O: shares of the keys of a CTA are merged through shared
-// memory, those of several CTAs through global memory, always in the same order, so that a second
+// Merges the sums of the warps to rows of O. Shares of the keys are merged within a CTA through
+// shared memory, and between CTAs through global memory, always in the same order, so that a second
 // run gives the same bits.
 //
-// An accumulated O travels as dumps of fragments: for each block of 16 rows and chunk of 16 columns
-// 256 floats, of which lane L owns 4 L … (row g) and 128 + 4 L … (row g + 8), its columns
-// 16 chunk + 4 t … + 3. Reader and writer are the same lane of different warps: no conflicts.
+// An accumulated O is stored as its fragments: 256 floats for each block of 16 rows and chunk of 16
+// columns. Lane L owns 4 L … (row g) and 128 + 4 L … (row g + 8), which are its columns 16 chunk +
+// 4 t … + 3. Reader and writer are the same lane of different warps, so there are no bank
+// conflicts.
 //
-// After the template's configuration: kShares and kShareChunks, kExchange, kStats and kBroadcast, and
-// sync_consumers().
+// Include it after the template's configuration, which defines kShares and kShareChunks, kExchange,
+// kStats and kBroadcast, and sync_consumers().
 #pragma once
 
 #include "common/convert.cuh"
@@ -41,7 +42,7 @@ __device__ __forceinline__ void set_columns(Accumulated& state, int block, int c
   odd[2 * half + 1] = columns.value[3];
 }
 
-/// What each of `kParts` sums of a row is multiplied by, and the row's statistics over all of them.
+/// The factor for each of `kParts` sums of a row, and the row's statistics over all of them.
 template <int kParts>
 struct Weights {
   float factor[kParts];
@@ -59,9 +60,9 @@ struct Weights {
   }
 };
 
-/// Sums over the quad: after the last tile every lane knows its rows' whole sums.
+/// Sums over the quad. After the last tile, every lane has the complete sums of its rows.
 __device__ __forceinline__ void finish_sums(Accumulated& state) {
-  if constexpr (!kSumByMma) {  // else a row of accumulators is whole
+  if constexpr (!kSumByMma) {  // otherwise a row of accumulators is complete
 #pragma unroll
     for (int block = 0; block < kBlocks; ++block) {
 #pragma unroll
@@ -74,7 +75,7 @@ __device__ __forceinline__ void finish_sums(Accumulated& state) {
   }
 }
 
-/// True for the chunks of columns that this warp finishes; known to the whole warp.
+/// True for the chunks of columns that this warp finishes; uniform over the warp.
 __device__ __forceinline__ bool owns(const Role& role, int chunk) {
   return kShares == 1 || chunk / kShareChunks == role.share;
 }
@@ -111,11 +112,11 @@ __device__ __forceinline__ void publish_shares(const Accumulated& state, u32 sha
   }
 }
 
-/// Merges the shares of the keys. Afterwards the statistics are those of all keys of the CTA, and
-/// so are the columns that the warp owns.
+/// Merges the shares of the keys. Afterwards, the statistics and the columns that the warp owns
+/// cover all keys of the CTA.
 __device__ __forceinline__ void merge_shares(Accumulated& state, u32 shared, const Role& role,
                                              float scale) {
-  sync_consumers();  // nobody reads tiles any more
+  sync_consumers();  // no warp reads tiles any more
   publish_shares(state, shared, role);
   sync_consumers();
 #pragma unroll
@@ -154,7 +155,8 @@ __device__ __forceinline__ void merge_shares(Accumulated& state, u32 shared, con
 }
 
 #if SPLIT_KV > 1
-/// Where a CTA's part lies in `partials`: the dump of its rows, then maximum and sum of each row.
+/// The position of a CTA's part in `partials`: the fragments of its rows, then maximum and sum of
+/// each row.
 constexpr int kPartFloats = kTileM * (HEAD_DIM + 2);
 
 __device__ __forceinline__ float* part_of(float* partials, const Item& item, int split) {
@@ -225,8 +227,8 @@ __device__ __forceinline__ void read_parts(Accumulated& state, float* partials, 
   }
 }
 
-/// Leaves this CTA's part behind. True for the CTA that arrives last: it then has the merged rows.
-/// The ticket returns to zero.
+/// Writes this CTA's part. True for the CTA that arrives last, which then has the merged rows. The
+/// ticket returns to zero.
 __device__ __forceinline__ bool merge_parts(Accumulated& state, const Problem& problem,
                                             const Item& item, u32 shared, const Role& role,
                                             int thread, float scale) {

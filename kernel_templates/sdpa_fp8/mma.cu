@@ -1,5 +1,5 @@
-// FP8 attention forward, O = softmax(scale Q K^T) V, online softmax, by mma.sync: scores and
-// probabilities never leave the registers.
+// FP8 attention forward, O = softmax(scale Q K^T) V, with online softmax and mma.sync: scores and
+// probabilities stay in registers.
 //
 // Q: e4m3 (B, H, Lq, D); K, V: e4m3 (B, Hkv, Lkv, D), H a multiple of Hkv; descale factors per
 // tensor or per head; O: f16; optionally the log-sum-exp. Any Lq and Lkv >= 1 with Lkv * D < 2^31,
@@ -31,7 +31,7 @@ using Ring = ProducedRing;
 using Ring = SharedRing;
 #endif
 
-/// Where a warp is: its share of one tile of keys.
+/// A warp's position: its share of one tile of keys.
 struct Place {
   u32 k_rows;  ///< shared addresses of its first key
   u32 v_rows;
@@ -46,7 +46,7 @@ __device__ __forceinline__ Place place_of(const Tiles& tiles, const Ring& ring, 
           tiles.first_key(step) + role.share * kKeys};
 }
 
-/// The warp's share of all tiles, step by step.
+/// Processes the warp's share of all tiles, step by step.
 __device__ __forceinline__ void attend_tiles(Accumulated& state, const Queries& queries,
                                              const Ring& ring, const Tiles& tiles, int first_row,
                                              const Role& role, int thread, float scale) {
@@ -74,9 +74,9 @@ __device__ __forceinline__ void attend_tiles(Accumulated& state, const Queries& 
   }
 }
 
-/// The same with step 1 of the next step between the exponentials of this one, so that a warp keeps
-/// the tensor cores and the other units busy at once. The next scores take the registers of those
-/// that have just become P.
+/// The same, with step 1 of the next step between the exponentials of this one, so that a warp
+/// keeps the tensor cores and the other units busy together. The next scores use the registers of
+/// scores that have just become P.
 __device__ __forceinline__ void attend_tiles_pipelined(Accumulated& state, const Queries& queries,
                                                        const Ring& ring, const Tiles& tiles,
                                                        int first_row, const Role& role, int thread,
@@ -100,7 +100,7 @@ __device__ __forceinline__ void attend_tiles_pipelined(Accumulated& state, const
       mask_if_needed(scores, place.first_key + key, first_row, tiles.kv_len, role);
       update_maxima(state, scores, scale);
       Probabilities p;
-      // After the last step this reads the last tile once more; nobody looks at what comes of it.
+      // After the last step, this reads the last tile again; the result is not used.
       const u32 rows =
           crosses ? (last ? place.k_rows : next.k_rows) : place.k_rows + (key + STEP_N) * kRowBytes;
 #pragma unroll
@@ -126,7 +126,7 @@ __device__ __forceinline__ void consume(const Problem& problem, const Item& item
   const u8* q = problem.q + static_cast<u64>(item.head) * problem.q_len * HEAD_DIM;
   Queries queries;
   if constexpr (kQInShared) {
-    // A part without keys would leave the copies unwaited for.
+    // A part without keys still has to wait for its copies.
     if (SPLIT_KV == 1 || tiles.count > 0) {
       copy_rows<kTileM, kConsumers>(tiles.shared, q + item.first_row * HEAD_DIM,
                                     problem.q_len - item.first_row, thread);
@@ -176,13 +176,14 @@ __device__ __forceinline__ void attend(const Problem& problem, const Item& item,
 }
 
 #if PERSISTENT_CTA != PERSISTENT_CTA_NONE
-/// Item number `index`: lines of a head are neighbours, unless causal lines of the same length are.
+/// Item number `index`. Consecutive items belong to one head, or, if causal, are of the same
+/// length.
 __device__ __forceinline__ Item item_at(const Problem& problem, int index, int lines) {
   return kCausal ? item_of(problem, index % problem.batch_heads, index / problem.batch_heads)
                  : item_of(problem, index / lines, index % lines);
 }
 
-/// Item after item: at a stride, or claimed from the queue, which ends as it began.
+/// Processes items at a stride, or claims them from the queue, which returns to its initial state.
 __device__ __forceinline__ void attend_all(const Problem& problem, Ring& ring, u32 shared) {
   const int lines = ceil_div(problem.q_len, kTileM);
   const int items = lines * problem.batch_heads;
@@ -191,14 +192,14 @@ __device__ __forceinline__ void attend_all(const Problem& problem, Ring& ring, u
 #pragma unroll 1
   while (index < items) {
     int next = index + static_cast<int>(gridDim.x);
-    // Claimed at the start, so that the answer is there at the end.
+    // Claimed at the start, so that the answer has arrived at the end.
     if (kQueued && threadIdx.x == 0) {
       next = static_cast<int>(gridDim.x + ptx::atomic_add(problem.queue, 1));
     }
     attend(problem, item_at(problem, index, lines), ring, shared);
-    // This item's shared memory must be free before it is written for the next.
+    // This item's shared memory must be free before it is written for the next one.
     if constexpr (kQueued) {
-      claim ^= 4;  // a word of its own: some warp may not have read the last claim yet
+      claim ^= 4;  // a separate word, because some warp may not have read the last claim yet
       if (threadIdx.x == 0) ptx::store_shared_word(claim, static_cast<u32>(next));
       ptx::sync_cta();
       next = static_cast<int>(ptx::load_shared_word(claim));
@@ -218,8 +219,8 @@ __device__ __forceinline__ void attend_all(const Problem& problem, Ring& ring, u
 }
 #endif
 
-/// Grid: x is the line (tile of queries times SPLIT_KV) and y the head, exchanged when CAUSAL; with
-/// PERSISTENT_CTA any number of CTAs in x. `queue`: zeros, and zeros again afterwards.
+/// Grid: x is the line (tile of queries times SPLIT_KV) and y the head, swapped if CAUSAL; with
+/// PERSISTENT_CTA, any number of CTAs in x. `queue`: zeros, before and after the launch.
 extern "C" __global__ void __maxnreg__(kMaxRegisters)
     sdpa_fp8_mma(const u8* q, const u8* k, const u8* v, u16* o, float* lse, const float* q_scale,
                  const float* k_scale, const float* v_scale, float softmax_scale, int q_len,

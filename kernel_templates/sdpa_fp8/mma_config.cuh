@@ -1,5 +1,5 @@
-// The knobs of mma.cu: what may be combined, what follows from them, and where things lie in
-// shared memory. The search spaces carry the same rules as constraints, with the reasons.
+// The macros of mma.cu: allowed combinations, derived constants, and the layout of shared memory.
+// The search spaces repeat the rules as constraints, with reasons.
 #pragma once
 
 #include "common/types.cuh"
@@ -83,14 +83,15 @@
 constexpr bool kCausal = CAUSAL != 0;
 constexpr bool kQkFp8 = QK_MODE == QK_MODE_FP8;
 constexpr bool kPvFp8 = PV_MODE == PV_MODE_FP8;
-constexpr bool kBranches = true;  ///< around what LAZY_RESCALE skips, before the exponentials
+/// around the code that LAZY_RESCALE skips, before the exponentials
+constexpr bool kBranches = true;
 constexpr bool kSumByMma = ROW_SUM == ROW_SUM_MMA;
 constexpr bool kPipelined = PIPELINE != 0;
 constexpr bool kQInShared = Q_IN_REGS == Q_IN_REGS_NO;
 constexpr bool kPersistent = PERSISTENT_CTA != PERSISTENT_CTA_NONE;
 constexpr bool kQueued = PERSISTENT_CTA == PERSISTENT_CTA_DYNAMIC;
 
-// Work split: a warp takes kBlocks blocks of 16 rows and kKeys keys of each tile.
+// Work split: a warp processes kBlocks blocks of 16 rows and kKeys keys of each tile.
 constexpr int kTileM = WARP_M * WARPS_M;
 constexpr int kBlocks = WARP_M / 16;
 constexpr int kKeys = TILE_N / WARPS_KV;
@@ -98,24 +99,26 @@ constexpr int kConsumers = kWarp * WARPS_M * WARPS_KV;
 constexpr int kProducers = kWarp * PRODUCER_WARPS;
 constexpr int kThreads = kConsumers + kProducers;
 constexpr int kCopiers = PRODUCER_WARPS > 0 ? kProducers : kConsumers;
-/// Registers per thread, so that MIN_CTAS CTAs fit the 65536 of an SM; allocated by eights. Not by
-/// __launch_bounds__, which would exclude a bound of its own.
+/// Registers per thread, so that MIN_CTAS CTAs fit the 65536 of an SM; allocated in steps of eight.
+/// __launch_bounds__ cannot be used, because it excludes an explicit limit.
 constexpr int kMaxRegisters = min_of(MAX_REGISTERS, 65536 / (MIN_CTAS * kThreads) / 8 * 8);
 
-// Pieces of a row of D bytes.
+// Chunks of a row of D bytes.
 constexpr int kRowChunks = HEAD_DIM / kChunkBytes;
-constexpr int kGroups = HEAD_DIM / 64;      ///< 64 bytes: what a quad of lanes loads at once
+constexpr int kGroups = HEAD_DIM / 64;      ///< 64 bytes, which a quad of lanes loads at once
 constexpr int kColumnTiles = HEAD_DIM / 8;  ///< n-tiles of the output
 constexpr int kStepTiles = STEP_N / 8;      ///< n-tiles of the scores of one step
-constexpr int kShares = WARPS_KV;  ///< of the keys of a tile
-constexpr int kShareChunks = kRowChunks / WARPS_KV;  ///< columns of O a warp finishes, in chunks
+constexpr int kShares = WARPS_KV;  ///< number of parts of a tile's keys
+/// columns of O that a warp finishes, in chunks
+constexpr int kShareChunks = kRowChunks / WARPS_KV;
 
-/// P is 2^(score + kPOffset): uses the range of e4m3, 2^8 at most, that LAZY_RESCALE leaves.
+/// P is 2^(score + kPOffset), which uses the range of e4m3, except for the factor of up to 2^8 that
+/// LAZY_RESCALE needs.
 constexpr float kPOffset = kPvFp8 ? 8.0f - LAZY_RESCALE : 0.0f;
 
-// Shared memory: Q (unless in registers); the rings of K and V; over them, unless producers fill
-// them ahead, what the shares of the keys exchange at the end; row statistics; mbarriers; a word to
-// broadcast. `dynamic_shared_bytes` of problem.json is kSharedBytes.
+// Shared memory: Q (unless in registers); the rings of K and V; overlapping them, unless producers
+// fill them ahead, the exchange of the shares of the keys at the end; row statistics; mbarriers; a
+// word for broadcasts. `dynamic_shared_bytes` in problem.json is kSharedBytes.
 constexpr int kRowBytes = HEAD_DIM + (SWIZZLE == SWIZZLE_PAD ? kChunkBytes : 0);
 constexpr int kSlotBytes = TILE_N * kRowBytes;
 constexpr int kKRing = kQInShared ? kTileM * kRowBytes : 0;
@@ -136,8 +139,8 @@ static_assert(TILE_N * kRowChunks >= kCopiers || kCopiers % (TILE_N * kRowChunks
               "copiers share the chunks of a tile equally");
 static_assert(kCopiers % kRowChunks == 0, "a copier keeps its column of chunks");
 
-/// What the chunks of a row are permuted by. The two rows that eight lanes of a 16-byte load touch,
-/// and the eight rows of a matrix of ldmatrix, then lie in different banks.
+/// The swizzle of a row's chunks. It puts the two rows touched by eight lanes of a 16-byte load,
+/// and the eight rows of an ldmatrix matrix, in different banks.
 __device__ __forceinline__ int swizzle_of(int row) {
   if constexpr (SWIZZLE != SWIZZLE_XOR) return 0;
   return HEAD_DIM == 64 ? (row >> 1) & 3 : ((row >> 1) & 3) | ((row & 1) << 2);

@@ -1,9 +1,9 @@
 // Q K^T of a warp: 16 kBlocks rows by STEP_N keys, with fragments made in registers.
 //
-// The sum over D does not care about the order of D, as long as Q and K agree. So each lane takes
-// 16 neighbouring bytes of a row of K, one 16-byte load, and calls them the k indices that its
-// fragments need; lanes of Q do the same. Per word: its lower two bytes become k 2t, 2t+1 and its
-// upper two k 2t+8, 2t+9 of one f16 mma; as e4m3 two words are k 4t … 4t+3 and 4t+16 … 4t+19.
+// The order of the sum over D is arbitrary if Q and K agree. So each lane loads 16 adjacent bytes
+// of a row of K and uses them as the k indices of its fragments; Q is treated in the same way. Per
+// word: its lower two bytes become k 2t, 2t+1 and its upper two k 2t+8, 2t+9 of one f16 mma; as
+// e4m3 two words are k 4t … 4t+3 and 4t+16 … 4t+19.
 #pragma once
 
 #include "common/convert.cuh"
@@ -34,14 +34,14 @@ __device__ __forceinline__ QueryHalves halves_of(const QueryBytes& bytes) {
   return halves;
 }
 
-/// Q of a warp, wherever Q_IN_REGS puts it.
+/// Q of a warp, in the place chosen by Q_IN_REGS.
 struct Queries {
-  u32 shared;  ///< Q_IN_REGS no: this lane's place in row `quad` of the warp's first block
+  u32 shared;  ///< Q_IN_REGS no: this lane's position in row `quad` of the warp's first block
   QueryBytes bytes[Q_IN_REGS == Q_IN_REGS_BYTES ? kBlocks : 1][kGroups];
   QueryHalves halves[Q_IN_REGS == Q_IN_REGS_HALVES ? kBlocks : 1][kGroups];
 
-  /// Reads Q from global memory into registers. Rows beyond the last query repeat it: what comes of
-  /// them is not written.
+  /// Reads Q from global memory to registers. Rows beyond the last query repeat it; their results
+  /// are not written.
   __device__ __forceinline__ void load(const u8* q, const Item& item, const Role& role, int q_len) {
 #pragma unroll
     for (int block = 0; block < kBlocks; ++block) {
@@ -124,13 +124,13 @@ __device__ __forceinline__ void clear_tile(Scores& scores, int n) {
   }
 }
 
-/// Address of this lane's bytes of its first key. `rows`: of the first key of the step.
+/// Address of this lane's bytes of its first key. `rows`: address of the first key of the step.
 __device__ __forceinline__ u32 key_address(u32 rows, int group, const Role& role) {
   return rows + role.quad * kRowBytes +
          ((role.lane4 + 4 * group) ^ swizzle_of(role.quad)) * kChunkBytes;
 }
 
-/// All scores of a step. Groups are the outer loop, for Q that is unpacked group by group.
+/// All scores of a step. The outer loop runs over groups, so that Q is unpacked group by group.
 __device__ __forceinline__ void compute_scores(Scores& scores, const Queries& queries, u32 rows,
                                                const Role& role) {
 #pragma unroll

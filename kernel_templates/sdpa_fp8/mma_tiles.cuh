@@ -1,4 +1,4 @@
-// Tiles of Q, K and V in shared memory, and the ring they travel through.
+// Tiles of Q, K and V in shared memory, and the ring of K and V tiles.
 #pragma once
 
 #include "common/mbarrier.cuh"
@@ -24,8 +24,8 @@ __device__ __forceinline__ void sync_consumers() {
   }
 }
 
-/// The tiles of keys of one work item, numbered in the order in which they are used: from the last
-/// one down, so that the one that needs a mask comes first. `shared` is the base of the pool.
+/// The tiles of keys of one work item, numbered in the order of use: from the last one down, so
+/// that the tile that needs a mask comes first. `shared` is the start of the shared memory.
 struct Tiles {
   u32 shared;
   const u8* k;  ///< row 0 of the head
@@ -37,7 +37,7 @@ struct Tiles {
   __device__ __forceinline__ int first_key(int step) const {
     return (first + count - 1 - step) * TILE_N;
   }
-  /// `slot`: which one of the ring.
+  /// `slot`: index in the ring.
   __device__ __forceinline__ void copy_k(int step, int slot, int copier) const {
     const int key = first_key(step);
     copy_rows<TILE_N, kCopiers>(shared + kKRing + slot * kSlotBytes, k + key * HEAD_DIM,
@@ -50,14 +50,14 @@ struct Tiles {
   }
 };
 
-/// A ring without producers: every warp copies, and waits for groups of its copies.
+/// A ring without producers: every warp copies, and waits for its own groups of copies.
 ///
-/// With a slot of V to spare, K and V of a tile are one group. With STAGES_V 1, V of this tile is
-/// started when everyone is done with V of the last one, and K of a later tile after it: two groups
-/// a tile. Groups are committed even when empty, since waiting counts them.
+/// With a spare slot of V, K and V of a tile are one group. With STAGES_V 1, the copy of V starts
+/// when all warps have finished with the previous V, followed by K of a later tile: two groups per
+/// tile. Empty groups are committed, too, because waiting counts groups.
 struct SharedRing {
-  /// Tiles of V on their way ahead. Pipelined, V of the tile before is still being read when K of a
-  /// tile is acquired.
+  /// Tiles of V in flight. If pipelined, V of the previous tile is still in use when K of a tile is
+  /// acquired.
   static constexpr int kVAhead = STAGES_V - 1 - (kPipelined ? 1 : 0);
   static constexpr bool kVLate = STAGES_V == 1;  ///< V arrives while the scores are computed
   static constexpr bool kKLate = STAGES_K == 1;  ///< and K while P V is
@@ -74,15 +74,15 @@ struct SharedRing {
       ptx::commit_copies();
     }
   }
-  /// Returns when K of the step can be read by every warp, and V too if it has a slot to spare:
-  /// that of the step, or pipelined, of the step before.
+  /// Returns when every warp can read K of the step; with a spare slot also V, of this step or, if
+  /// pipelined, of the previous one.
   __device__ __forceinline__ void acquire_k(const Tiles& tiles, int step, int thread) const {
     if constexpr (kKLate) {
       ptx::wait_copies<0>();
     } else {
       ptx::wait_copies<kVLate ? 2 * max_of(STAGES_K - 2, 0) : max_of(STAGES_V - 2, 0)>();
     }
-    ptx::sync_cta();  // the tile is visible, and the slots of the tile before are free
+    ptx::sync_cta();  // the tile is visible, and the slots of the previous tile are free
     const int k_step = step + STAGES_K - 1;
     const int v_step = step + kVAhead;
     if (v_step < tiles.count) tiles.copy_v(v_step, v_step % STAGES_V, thread);
@@ -108,8 +108,8 @@ struct SharedRing {
   __device__ __forceinline__ int slot_v(int step) const { return step % STAGES_V; }
 };
 
-/// A ring that producer warps fill ahead of the consumers; on `full` the copies themselves arrive.
-/// `used`: tiles that went through the ring before this work item.
+/// A ring that producer warps fill ahead of the consumers. The copies themselves arrive on `full`.
+/// `used`: number of tiles that passed through the ring before this work item.
 struct ProducedRing : RingBarriers {
   int used;
 

@@ -1,6 +1,7 @@
 // Online softmax of a warp whose scores are accumulators of mma or wgmma: kBlocks blocks of 16 rows
 // by STEP_N keys. Lane 4 g + t has columns 2t, 2t+1 of each n-tile of 8 keys, in rows g and g + 8.
-// After the template's configuration: kBlocks, kStepTiles, kColumnTiles, EXP, LAZY_RESCALE, ….
+// Include it after the template's configuration, which defines kBlocks, kStepTiles, kColumnTiles,
+// EXP, LAZY_RESCALE, ….
 #pragma once
 
 #include "common/convert.cuh"
@@ -9,13 +10,13 @@
 #include "common/sync.cuh"
 #include "problem.cuh"
 
-/// Raw dot products: per block and n-tile of 8 keys, one accumulator.
+/// Raw dot products: one accumulator for each block and n-tile of 8 keys.
 struct Scores {
   float at[kBlocks][kStepTiles][4];
 };
 
-/// Scores of keys that a row must not see become -inf: those beyond the last key, and with CAUSAL
-/// those beyond the diagonal. `first_key` and `first_row`: of the step and of the warp.
+/// Sets the scores of masked keys to -inf: keys beyond the last one and, with CAUSAL, beyond the
+/// diagonal. `first_key`: of the step; `first_row`: of the warp.
 __device__ __forceinline__ void mask_scores(Scores& scores, int first_key, int first_row,
                                             int kv_len, const Role& role) {
   const float kMinusInfinity = __int_as_float(static_cast<int>(0xFF800000u));
@@ -37,14 +38,16 @@ __device__ __forceinline__ void mask_scores(Scores& scores, int first_key, int f
   }
 }
 
-/// Running state of the warp's rows over its keys. Row g of a block is index 0, row g + 8 index 1.
+/// Running state of the warp's rows over its keys. Row g of a block has index 0, row g + 8 index 1.
 struct Accumulated {
   float output[kBlocks][kColumnTiles][4];  ///< sum of P V, relative to `maximum`
-  float maximum[kBlocks][2];               ///< of raw scores; with LAZY_RESCALE, of some time ago
-  float sum[kBlocks][4];  ///< of P: rows at 0 and 2; over this lane's columns, or over all by mma
+  float maximum[kBlocks][2];               ///< maximum of raw scores; LAZY_RESCALE: may be outdated
+  /// sum of P: rows at 0 and 2; over this lane's columns, or over all if mma computes them
+  float sum[kBlocks][4];
 };
 
-/// Below every score, and finite: a row whose keys are all masked must not make inf - inf.
+/// Below every score, and finite, so that a row whose keys are all masked does not compute inf -
+/// inf.
 constexpr float kLowest = -1e30f;
 
 __device__ __forceinline__ void clear(Accumulated& state) {
@@ -62,8 +65,8 @@ __device__ __forceinline__ void clear(Accumulated& state) {
   }
 }
 
-/// 2^x; `index`: which of four neighbouring scores of a lane. Mixed: one in four by polynomial, so
-/// that the MUFU and the FMA units share the work.
+/// 2^x; `index`: index among four adjacent scores of a lane. Mixed: one in four by polynomial, so
+/// that the MUFU and FMA units share the work.
 __device__ __forceinline__ float probability(float x, int index) {
   if constexpr (EXP == EXP_POLY2) return exp2_poly<2>(x);
   if constexpr (EXP == EXP_POLY3) return exp2_poly<3>(x);
@@ -85,14 +88,14 @@ __device__ __forceinline__ float row_maximum(const Scores& scores, int block, in
   return fmaxf(largest, ptx::shuffle_xor(largest, 2));
 }
 
-/// What sums relative to the old maxima must be multiplied by.
+/// The factor for sums relative to the old maxima.
 struct Rescaling {
-  bool needed;  ///< with LAZY_RESCALE often not; the same for the whole warp
+  bool needed;  ///< with LAZY_RESCALE rarely needed; uniform over the warp
   float factor[kBlocks][2];
 };
 
-/// Moves the running maxima up to those of the new scores. With LAZY_RESCALE nothing happens unless
-/// a row of the warp outgrew its maximum by that power of two.
+/// Raises the running maxima to those of the new scores. With LAZY_RESCALE, only if a row of the
+/// warp exceeds its maximum by that power of two.
 __device__ __forceinline__ Rescaling raise_maxima(Accumulated& state, const Scores& scores,
                                                   float scale) {
   Rescaling rescaling;
@@ -126,7 +129,7 @@ __device__ __forceinline__ Rescaling raise_maxima(Accumulated& state, const Scor
   return rescaling;
 }
 
-/// The accumulators of P V: with wgmma, nobody may touch them while a product is in flight.
+/// The accumulators of P V. With wgmma, they must not be touched while a product is in flight.
 __device__ __forceinline__ void rescale(Accumulated& state, const Rescaling& rescaling) {
   if (!rescaling.needed) return;
 #pragma unroll
@@ -150,7 +153,7 @@ __device__ __forceinline__ void update_maxima(Accumulated& state, const Scores& 
 }
 
 /// P of a step, packed as the A operands of P V: operand i is words 2i and 2i + 1. An accumulator
-/// pair is an f16 pair of A; two neighbouring n-tiles make a word of e4m3.
+/// pair becomes an f16 pair of A; two adjacent n-tiles become a word of e4m3.
 struct Probabilities {
   u32 word[kBlocks][kPvFp8 ? kStepTiles / 2 : kStepTiles][2];
 };
@@ -198,7 +201,7 @@ __device__ __forceinline__ void pack_pair(Probabilities& packed, const Scores& p
   }
 }
 
-/// mask_scores(), where it is needed at all.
+/// Calls mask_scores() if a mask is needed.
 __device__ __forceinline__ void mask_if_needed(Scores& scores, int first_key, int first_row,
                                                int kv_len, const Role& role) {
   const int safe_keys = kCausal ? min(kv_len, first_row + 1) : kv_len;

@@ -1,10 +1,10 @@
-// What the kernel was given, and the part of it that a CTA and a thread have. After the template's
-// configuration: HEAD_DIM, TILE_N, SPLIT_KV, kTileM and kCausal.
+// The kernel's arguments, and the parts that belong to a CTA and a thread. Include it after the
+// template's configuration, which defines HEAD_DIM, TILE_N, SPLIT_KV, kTileM and kCausal.
 #pragma once
 
 #include "common/types.cuh"
 
-/// What the whole grid was given. Strides are those of contiguous (B, H, L, D).
+/// The arguments of the whole grid. Strides are those of contiguous (B, H, L, D).
 struct Problem {
   const u8* q;
   const u8* k;
@@ -20,27 +20,27 @@ struct Problem {
   int batch_heads;     ///< B * H
   int heads_per_kv;    ///< H / Hkv
   int scale_per_head;  ///< 1: descales are (B, H) and (B, Hkv); 0: one each
-  u32* queue;          ///< work queue (2 words), then a ticket per work item
+  u32* queue;          ///< work queue (2 words), followed by one ticket per work item
   float* partials;
 };
 
-/// kTileM queries of one (batch, head), and which part of the keys.
+/// kTileM queries of one (batch, head), and a part of the keys.
 struct Item {
   int head;
   int kv_head;
   int first_row;
   int split;
-  int tickets;     ///< where the parts of the same queries count themselves
+  int tickets;     ///< counter of the finished parts of the same queries
   int first_tile;  ///< tiles of keys first_tile … first_tile + tiles - 1, from the last down
   int tiles;
 };
 
-/// Which part of the work this thread has. A warp is 8 quads of lanes.
+/// This thread's part of the work. A warp is 8 quads of lanes.
 struct Role {
   int quad;   ///< 0 … 7: row of a fragment
-  int lane4;  ///< 0 … 3: place in the quad
+  int lane4;  ///< 0 … 3: index in the quad
   int lane;
-  int share;  ///< which share of the keys
+  int share;  ///< index of its share of the keys
   int row;    ///< first row of the warp in the tile of queries
 };
 
@@ -57,8 +57,8 @@ __device__ __forceinline__ Scales scales_of(const Problem& problem, const Item& 
           problem.v_scale[kv_head]};
 }
 
-/// `line`: the tile of queries and the part of the keys, of `head`. Causal tiles have more keys the
-/// later they are, and the longest must start first.
+/// `line`: index of tile of queries and part of the keys, within `head`. With CAUSAL, later tiles
+/// have more keys, and the longest must start first.
 __device__ __forceinline__ Item item_of(const Problem& problem, int head, int line) {
   const int row_tiles = ceil_div(problem.q_len, kTileM);
   const int row_tile = kCausal ? row_tiles - 1 - line / SPLIT_KV : line / SPLIT_KV;

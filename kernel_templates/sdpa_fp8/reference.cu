@@ -1,12 +1,12 @@
-// O = softmax(softmax_scale * (q_scale Q) (k_scale K)^T) (v_scale V), the plain way: one CTA per
-// query row, everything in f32, e4m3 by its definition. Grid (LQ, B*H), block (D), 4*LKV shared
-// bytes. CAUSAL: query i sees keys 0 … i (top-left, as PyTorch).
+// O = softmax(softmax_scale * (q_scale Q) (k_scale K)^T) (v_scale V), straightforward: one CTA per
+// query row, everything in f32, e4m3 decoded by its definition. Grid (LQ, B*H), block (D), 4*LKV
+// shared bytes. CAUSAL: query i sees keys 0 … i (top-left, as in PyTorch).
 
 #include "common/convert.cuh"
 
-/// 1 sign, 4 exponent (bias 7) and 3 mantissa bits; no infinity, S.1111.111 is NaN. The seven low bits
-/// moved to the top of an f32's exponent and mantissa mean the value times 2^(7 - 127), also where the
-/// e4m3 is subnormal: the f32 is then subnormal as well, and the product with 2^120 is exact.
+/// 1 sign, 4 exponent (bias 7) and 3 mantissa bits; no infinity, S.1111.111 is NaN. The seven low
+/// bits at the top of an f32's exponent and mantissa give the value times 2^(7 - 127). This also
+/// holds for a subnormal e4m3: the f32 is then subnormal, too, and the product with 2^120 is exact.
 __device__ float f32_from_e4m3(u8 bits) {
   const int magnitude_bits = bits & 0x7F;
   float magnitude = __int_as_float(magnitude_bits << 20) * 0x1p120f;

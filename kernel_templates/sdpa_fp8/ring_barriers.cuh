@@ -1,13 +1,13 @@
-// The mbarriers of a ring that producers fill ahead of the consumers. After the template's
-// configuration: STAGES_K and STAGES_V.
+// The mbarriers of a ring that producers fill ahead of the consumers. Include it after the
+// template's configuration, which defines STAGES_K and STAGES_V.
 #pragma once
 
 #include "common/mbarrier.cuh"
 #include "common/sync.cuh"
 #include "problem.cuh"
 
-/// Each slot has two: `full`, on which what producers wrote arrives, and `empty`, on which every
-/// consumer warp does. `n`: number of the tile since the kernel began.
+/// Each slot has two mbarriers: producers' writes arrive on `full`, and every consumer warp arrives
+/// on `empty`. `n`: number of the tile since the kernel began.
 struct RingBarriers {
   u32 barriers;  ///< full K, full V, empty K, empty V
 
@@ -21,7 +21,8 @@ struct RingBarriers {
   __device__ __forceinline__ u32 empty_v(int n) const {
     return full_v(n) + 8 * (STAGES_K + STAGES_V);
   }
-  /// By all threads of the CTA. `fillers`, `warps`: arrivals that complete a phase.
+  /// Called by all threads of the CTA. `fillers`, `warps`: number of arrivals that complete a
+  /// phase.
   __device__ __forceinline__ void init(int thread, int fillers, int warps) const {
     if (thread == 0) {
       for (int i = 0; i < STAGES_K + STAGES_V; ++i) {
@@ -31,7 +32,7 @@ struct RingBarriers {
     }
     ptx::sync_cta();
   }
-  /// Consumer warps: K, or V, of the tile has been read.
+  /// Called by consumer warps when they have read K, or V, of the tile.
   __device__ __forceinline__ void arrive_empty_k(int n, const Role& role) const {
     ptx::sync_warp();
     if (role.lane == 0) ptx::mbarrier_arrive(empty_k(n));

@@ -1,6 +1,7 @@
-// FP8 attention forward by wgmma, for Hopper (sm_90a): what mma.cu computes, from the same arguments.
+// FP8 attention forward by wgmma, for Hopper (sm_90a). Result and arguments are those of mma.cu.
 //
-// A warpgroup has 64 queries and, of every tile of TILE_N keys, TILE_N / GROUPS_KV, in steps of STEP_N:
+// A warpgroup processes 64 queries and TILE_N / GROUPS_KV keys of every tile of TILE_N keys, in
+// steps of STEP_N keys:
 //
 //   1. scores = Q K^T           e4m3 as it is, both operands from shared memory
 //   2. mask                     only where a tile reaches beyond the last key or the diagonal
@@ -8,7 +9,7 @@
 //   4. P = 2^(scores - maximum)
 //   5. O += P V                 P from registers; V was unpacked to f16 on its way
 //
-// The exponentials are the limit: 16 a clock and SM. So several warpgroups per SM take turns, and
+// Exponentials are the bottleneck: 16 per clock and SM. So several warpgroups per SM alternate, and
 // OVERLAP starts the scores of the next step before the exponentials of this one.
 
 #include "wgmma_config.cuh"
@@ -24,17 +25,17 @@ using Ring = ProducedRing;
 using Ring = SharedRing;
 #endif
 
-/// Where a step of the warpgroup is: its keys in a tile of the ring.
+/// The position of a warpgroup's step: its keys in a tile of the ring.
 struct Place {
   int tile;
-  int key;  ///< first of the step, in the tile
+  int key;  ///< first key of the step, within the tile
 };
 
 __device__ __forceinline__ Place place_of(int tile, int step, const Role& role) {
   return {tile, role.share * kKeys + step * STEP_N};
 }
 
-/// Step 1, started.
+/// Starts step 1.
 __device__ __forceinline__ void start_scores(Scores& scores, const Tiles& tiles, const Place& at,
                                              const Role& role) {
   constexpr u32 kLayout = ptx::tile_layout(
@@ -51,7 +52,7 @@ __device__ __forceinline__ void start_scores(Scores& scores, const Tiles& tiles,
   ptx::commit_products();
 }
 
-/// Step 5, started: 16 keys at a time.
+/// Starts step 5: 16 keys at a time.
 __device__ __forceinline__ void start_values(Accumulated& state, const Probabilities& p,
                                              const Tiles& tiles, const Place& at) {
   constexpr u32 kLayout = ptx::tile_layout(8 * 128, ptx::Swizzle::k128);
@@ -59,7 +60,8 @@ __device__ __forceinline__ void start_values(Accumulated& state, const Probabili
   const u32 v = tiles.shared + kVRing + at.tile % STAGES_V * kHalfSlotBytes + at.key * 128;
   ptx::start_products();
 #if SUM_BY_MMA
-  // The second panel of columns is the same ones for all keys: the further V, the nearer they are.
+  // The second panel of columns holds the same ones for all keys; its distance decreases as V
+  // advances.
   const u32 place = ptx::tile_place(v, tiles.shared + kOnes - v);
 #pragma unroll
   for (int i = 0; i < STEP_N / 16; ++i) {
@@ -76,7 +78,7 @@ __device__ __forceinline__ void start_values(Accumulated& state, const Probabili
   ptx::commit_products();
 }
 
-/// Until P V is done.
+/// Waits for P V.
 __device__ __forceinline__ void wait_values(Accumulated& state) {
   ptx::wait_products<0>(state.output[0]);
   ptx::keep_here(state.sum[0]);
@@ -93,16 +95,16 @@ __device__ __forceinline__ void pack(Probabilities& p, const Scores& scores) {
   for (int n = 0; n < kStepTiles; n += 2) pack_pair(p, scores, n);
 }
 
-/// What every part of a warpgroup's walk over the keys needs.
+/// The common data of a warpgroup's loop over the keys.
 struct Walk {
   const Ring& ring;
   const Tiles& tiles;
   const Role& role;
   int thread;
-  int first_row;  ///< of the warp
+  int first_row;  ///< the warp's first row
   float scale;
 
-  /// How many tiles, of the first ones in the walk, reach beyond the last key or the diagonal.
+  /// The number of the first tiles that reach beyond the last key or the diagonal.
   __device__ __forceinline__ int masked_tiles() const {
     const int group_row = first_row - role.row % 64;
     const int safe_keys = kCausal ? min(tiles.kv_len, group_row + 1) : tiles.kv_len;
@@ -138,9 +140,9 @@ __device__ __forceinline__ void attend_tiles(Accumulated& state, const Walk& wal
   }
 }
 
-/// The steps of a tile after the first, and the first of the next tile. P V of the step before is in
-/// flight meanwhile: no branch may come between, or the compiler waits for it there; so tiles that
-/// may need a mask have code of their own.
+/// The steps of a tile after the first, and the first step of the next tile. P V of the previous
+/// step is in flight meanwhile. A branch in between would make the compiler wait there, so tiles
+/// that may need a mask have separate code.
 template <bool kMasked>
 __device__ __forceinline__ void advance(Accumulated& state, Probabilities& p, Place& at,
                                         const Walk& walk, int tile) {
@@ -155,7 +157,7 @@ __device__ __forceinline__ void advance(Accumulated& state, Probabilities& p, Pl
     Scores scores;
     if (crosses) ring.acquire_k(tiles, tile + 1, walk.role, walk.thread);
     start_scores(scores, tiles, at, walk.role);
-    // Without producers, V of the tile before became visible with K of this one.
+    // Without producers, V of the previous tile became visible with K of this one.
     if (step == 1 && (kProduced || kSteps > 1)) {
       ring.acquire_v(tiles, tile, walk.role, walk.thread);
     }
@@ -170,8 +172,8 @@ __device__ __forceinline__ void advance(Accumulated& state, Probabilities& p, Pl
     const Rescaling rescaling = raise_maxima(state, scores, walk.scale);
     exponentiate(scores, state, walk.scale);
     if constexpr (OVERLAP == OVERLAP_EXPONENTIALS) {
-      // The compiler waits for P V as early as it may, but not across a branch that depends on the
-      // last exponential. P is never negative.
+      // The compiler waits for P V as early as possible, but not across a branch that depends on
+      // the last exponential. P is never negative.
       ptx::keep_here(scores.at[0]);
       if (ptx::any_lane(scores.at[0][kStepTiles - 1][3] < 0.0f)) __trap();
     }
@@ -182,7 +184,7 @@ __device__ __forceinline__ void advance(Accumulated& state, Probabilities& p, Pl
   }
 }
 
-/// The same with P V of a step in flight while the next scores are computed.
+/// The same, with P V of a step in flight while the next scores are computed.
 __device__ __forceinline__ void attend_tiles_overlapped(Accumulated& state, const Walk& walk) {
   const Ring& ring = walk.ring;
   const Tiles& tiles = walk.tiles;
@@ -230,7 +232,7 @@ __device__ __forceinline__ void consume(const Problem& problem, const Item& item
     }
   }
   ptx::fence_for_products();
-  sync_consumers();  // Q and the ones are visible
+  sync_consumers();  // makes Q and the ones visible
   Accumulated state;
   clear(state);
   const Walk walk = {ring, tiles, role, thread, item.first_row + role.row, scales.score};
@@ -247,8 +249,8 @@ __device__ __forceinline__ void consume(const Problem& problem, const Item& item
   write_rows(state, problem, item, role, scales.score, scales.value);
 }
 
-/// Grid: x is the line (tile of queries times SPLIT_KV) and y the head, exchanged when CAUSAL.
-/// `queue`: zeros, and zeros again afterwards.
+/// Grid: x is the line (tile of queries times SPLIT_KV) and y the head, swapped if CAUSAL. `queue`:
+/// zeros, before and after the launch.
 extern "C" __global__ void __launch_bounds__(kThreads, kCtas)
     sdpa_fp8_wgmma(const u8* q, const u8* k, const u8* v, u16* o, float* lse, const float* q_scale,
                    const float* k_scale, const float* v_scale, float softmax_scale, int q_len,

@@ -1,5 +1,5 @@
-// The knobs of wgmma.cu: what may be combined, what follows from them, and where things lie in
-// shared memory. The search space carries the same rules as constraints, with the reasons.
+// The macros of wgmma.cu: allowed combinations, derived constants, and the layout of shared memory.
+// The search space repeats the rules as constraints, with reasons.
 #pragma once
 
 #include "common/types.cuh"
@@ -67,16 +67,16 @@
 constexpr bool kCausal = CAUSAL != 0;
 constexpr bool kProduced = PRODUCER_GROUP != 0;
 constexpr bool kOverlap = OVERLAP != OVERLAP_NONE;
-/// Around what LAZY_RESCALE skips, before the exponentials: not where P V is in flight.
+/// Around the code that LAZY_RESCALE skips, before the exponentials; not while P V is in flight.
 constexpr bool kBranches = !kOverlap;
 constexpr bool kPvFp8 = false;
-/// In the second panel of columns: D = 128 has no place for a third.
+/// In the second panel of columns; D = 128 has no room for a third panel.
 #define SUM_BY_MMA (ROW_SUM == ROW_SUM_MMA && HEAD_DIM == 64)
 constexpr bool kSumByMma = SUM_BY_MMA;
 constexpr float kPOffset = 0.0f;
 
-// Work split: a warpgroup takes 64 rows and kKeys keys of each tile, in kSteps steps; a warp, 16 rows
-// of them.
+// Work split: a warpgroup processes 64 rows and kKeys keys of each tile, in kSteps steps; a warp
+// processes 16 of the rows.
 constexpr int kGroup = 128;
 constexpr int kTileM = 64 * GROUPS_M;
 constexpr int kBlocks = 1;
@@ -89,30 +89,31 @@ constexpr int kThreads = kConsumers + kGroup * PRODUCER_GROUP;
 constexpr int kCopiers = kProduced ? kGroup : kGroup * GROUPS_M;
 constexpr int kCopiedKeys = kProduced ? TILE_N : kKeys;
 
-// Registers per thread: an equal share at launch, then moved from the producers to the others.
-// D = 128 leaves room for one CTA at most.
+// Registers per thread: an equal share at launch, then moved from the producers to the others. D =
+// 128 leaves room for at most one CTA.
 constexpr int kCtas = HEAD_DIM == 64 ? MIN_CTAS : 1;
 constexpr int kLaunchRegisters = min_of(248, 65536 / (kCtas * kThreads) / 8 * 8);
 constexpr int kProducerRegisters = 32;
 constexpr int kConsumerRegisters = min_of(
     240, (kLaunchRegisters * (kConsumerGroups + 1) - kProducerRegisters) / kConsumerGroups / 8 * 8);
 
-// Pieces of a row of D bytes.
+// Chunks of a row of D bytes.
 constexpr int kRowBytes = HEAD_DIM;
 constexpr int kRowChunks = HEAD_DIM / kChunkBytes;
 constexpr int kColumnTiles = HEAD_DIM / 8;  ///< n-tiles of the output
 constexpr int kStepTiles = STEP_N / 8;      ///< n-tiles of the scores of one step
-constexpr int kShares = GROUPS_KV;          ///< of the keys of a tile
+constexpr int kShares = GROUPS_KV;          ///< number of parts of a tile's keys
 constexpr int kShareChunks = kRowChunks / kShares;
 
-/// The assembler refuses a wgmma whose operands and 26 registers more are not there at launch.
+/// The assembler rejects a wgmma unless its operands and 26 more registers are available at launch.
 constexpr int kOperandRegisters = max_of(STEP_N / 2, HEAD_DIM / 2 + 4 + 4 * kSumByMma);
 static_assert(kLaunchRegisters >= kOperandRegisters + 26,
               "a wgmma of STEP_N keys or HEAD_DIM columns needs more registers than a thread has");
 
-// Shared memory: Q; the ring of K; bytes of V, each thread's own; the ring of V unpacked to f16, in
-// panels of 64 columns; ones, whose products with P are the row sums; over the rings what the shares of the keys exchange at the end; row
-// statistics; mbarriers; a word to broadcast. `dynamic_shared_bytes` of problem.json is kSharedBytes.
+// Shared memory: Q; the ring of K; bytes of V, private to each thread; the ring of V unpacked to
+// f16, in panels of 64 columns; ones, whose products with P are the row sums; overlapping the
+// rings, the exchange of the shares of the keys at the end; row statistics; mbarriers; a word for
+// broadcasts. `dynamic_shared_bytes` in problem.json is kSharedBytes.
 constexpr int kSlotBytes = TILE_N * kRowBytes;
 constexpr int kPanelBytes = TILE_N * 128;
 constexpr int kHalfSlotBytes = 2 * kSlotBytes;
@@ -136,7 +137,7 @@ static_assert(kCopiedKeys * kRowChunks % kCopiers == 0 || kCopiers % (kCopiedKey
 static_assert(kTileM * kRowChunks % kConsumers == 0 || kConsumers % (kTileM * kRowChunks) == 0,
               "and those of Q");
 
-/// What the chunks of a row are permuted by: as wgmma reads rows of 64 and of 128 bytes.
+/// The swizzle of a row's chunks, as wgmma expects it for rows of 64 and of 128 bytes.
 __device__ __forceinline__ int swizzle_of(int row) {
   return HEAD_DIM == 64 ? (row >> 1) & 3 : row & 7;
 }

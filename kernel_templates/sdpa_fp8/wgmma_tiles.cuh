@@ -1,8 +1,8 @@
-// Tiles of Q, K and V in shared memory for wgmma, and the ring they travel through.
+// Tiles of Q, K and V in shared memory for wgmma, and the ring of K and V tiles.
 //
-// K is read as it is, e4m3. V is unpacked to f16 on the way, by the thread that copied it: its bytes
-// go to a place of that thread's own, so that unpacking them needs no barrier. Even columns of each
-// 16 go before the odd ones, so that a lane ends with four neighbouring columns of O.
+// K is used as e4m3. V is unpacked to f16 by the thread that copied it. Its bytes are first stored
+// in a private place of that thread, so that unpacking needs no barrier. The even columns of each
+// 16 precede the odd ones, so that a lane finally has four adjacent columns of O.
 #pragma once
 
 #include "common/convert.cuh"
@@ -16,7 +16,8 @@
 #include "wgmma_config.cuh"
 
 __device__ __forceinline__ Role role_of(int thread) {
-  const int warp = ptx::uniform(thread / kWarp);  // so that descriptors are known to be
+  // so that the compiler knows that descriptors are uniform
+  const int warp = ptx::uniform(thread / kWarp);
   const int group = warp / 4;
   const int lane = thread % kWarp;
   return {lane / 4, lane % 4, lane, group / GROUPS_M, group % GROUPS_M * 64 + warp % 4 * 16};
@@ -25,12 +26,12 @@ __device__ __forceinline__ Role role_of(int thread) {
 /// A barrier of the warpgroups that compute.
 __device__ __forceinline__ void sync_consumers() { ptx::named_sync(1, kConsumers); }
 
-/// A barrier of the warpgroups that share keys, and without producers copy them.
+/// A barrier of the warpgroups that share keys and, without producers, copy them.
 __device__ __forceinline__ void sync_share(int share) {
   ptx::named_sync(2 + share, kGroup * GROUPS_M);
 }
 
-/// Eight e4m3 of every second column, unpacked: the even bytes of `words`, or the odd ones.
+/// Unpacks eight e4m3 of every second column: the even bytes of `words`, or the odd ones.
 __device__ __forceinline__ Chunk unpack_columns(const Chunk& bytes, u32 selector) {
   const HalfChunk low =
       f16x4_from_e4m3x4(ptx::permute_bytes(bytes.word[0], bytes.word[1], selector));
@@ -39,10 +40,10 @@ __device__ __forceinline__ Chunk unpack_columns(const Chunk& bytes, u32 selector
   return {{low.word[0], low.word[1], high.word[0], high.word[1]}};
 }
 
-/// The tiles of keys of one work item, numbered in the order in which they are used: from the last
-/// one down, so that the one that needs a mask comes first. `shared` is the base of the pool.
-/// `copier`: the number of a thread among the kCopiers that copy kCopiedKeys rows, of which the first
-/// is number `first_row` of the tile.
+/// The tiles of keys of one work item, numbered in the order of use: from the last one down, so
+/// that the tile that needs a mask comes first. `shared` is the start of the shared memory.
+/// `copier`: index of a thread among the kCopiers that copy kCopiedKeys rows, the first of which is
+/// row `first_row` of the tile.
 struct Tiles {
   u32 shared;
   const u8* k;  ///< row 0 of the head
@@ -54,14 +55,14 @@ struct Tiles {
   __device__ __forceinline__ int first_key(int step) const {
     return (first + count - 1 - step) * TILE_N;
   }
-  /// Starts the copy of K of a step.
+  /// Starts copying K of a step.
   __device__ __forceinline__ void copy_k(int step, int first_row, int copier) const {
     const int key = first_key(step) + first_row;
     copy_rows<kCopiedKeys, kCopiers>(
         shared + kKRing + step % STAGES_K * kSlotBytes + first_row * kRowBytes,
         k + static_cast<long long>(key) * HEAD_DIM, kv_len - key, copier);
   }
-  /// Starts the copy of the bytes of V of a step.
+  /// Starts copying the bytes of V of a step.
   __device__ __forceinline__ void copy_v(int step, int first_row, int copier) const {
     const u32 to = shared + kVBytes + step % STAGES_K * kSlotBytes + first_row * kRowBytes;
     const int key = first_key(step) + first_row;
@@ -70,7 +71,8 @@ struct Tiles {
       ptx::copy_async(to + place, source + place, row < kv_len - key);
     });
   }
-  /// Both, each a group of copies; empty groups after the last step, since waiting counts them.
+  /// Both, each as a group of copies; empty groups after the last step, because waiting counts
+  /// groups.
   __device__ __forceinline__ void copy(int step, int first_row, int copier) const {
     if (step < count) copy_k(step, first_row, copier);
     ptx::commit_copies();
@@ -107,32 +109,33 @@ struct Tiles {
 
 /// A ring without producers: the warpgroups that share keys copy and unpack them.
 struct SharedRing {
-  static constexpr int kAhead = STAGES_K > 1 ? STAGES_K - 1 : 1;  ///< tiles on their way
+  static constexpr int kAhead = STAGES_K > 1 ? STAGES_K - 1 : 1;  ///< tiles in flight
 
-  /// Q is in the group of copies before.
+  /// Q belongs to the previous group of copies.
   __device__ __forceinline__ void start(const Tiles& tiles, const Role& role, int thread) const {
 #pragma unroll
     for (int step = 0; step < kAhead; ++step) copy(tiles, step, role, thread);
     ptx::wait_copies<2 * kAhead>();
   }
-  /// Returns when K of the step can be read by the warpgroups of the share, and V of the step before.
+  /// Returns when the warpgroups of the share can read K of the step and V of the previous one.
   __device__ __forceinline__ void acquire_k(const Tiles& /*tiles*/, int /*step*/, const Role& role,
                                             int /*thread*/) const {
     ptx::wait_copies<2 * kAhead - 1>();
     ptx::fence_for_products();
-    sync_share(role.share);  // the tile is visible, and what the tile before used is free
+    sync_share(role.share);  // the tile is visible, and the previous tile's memory is free
   }
-  /// While the scores are computed: unpacks V of the step, after starting the copies of a later one.
+  /// While the scores are computed: starts the copies of a later step, then unpacks V of this one.
   __device__ __forceinline__ void unpack(const Tiles& tiles, int step, const Role& role,
                                          int thread) const {
     if constexpr (STAGES_K > 1) copy(tiles, step + kAhead, role, thread);
     ptx::wait_copies<(STAGES_K > 1) ? 2 * kAhead : 0>();
     tiles.unpack_v(step, role.share * kKeys, thread - role.share * kCopiers);
   }
-  /// Returns when V of the step can be read by the warpgroups of the share.
+  /// Returns when the warpgroups of the share can read V of the step.
   __device__ __forceinline__ void acquire_v(const Tiles& tiles, int step, const Role& role,
                                             int thread) const {
-    // Not before wait_products(): ptxas 12.8 and 12.9 crash on this fence while products are under way.
+    // Not before wait_products(), because ptxas 12.8 and 12.9 crash on this fence while products
+    // are in flight.
     ptx::fence_for_products();
     sync_share(role.share);
     if constexpr (STAGES_K == 1) copy(tiles, step + 1, role, thread);
@@ -147,7 +150,7 @@ struct SharedRing {
   }
 };
 
-/// A ring that a producer warpgroup fills ahead of the consumers; on `full` every producer arrives.
+/// A ring that a producer warpgroup fills ahead of the consumers; every producer arrives on `full`.
 struct ProducedRing : RingBarriers {
   static constexpr int kAhead = STAGES_K - 1;
 

@@ -1,4 +1,4 @@
-// FP8 attention forward, O = softmax(scale Q K^T) V, online softmax, with the CUDA WMMA shapes.
+// FP8 attention forward, O = softmax(scale Q K^T) V, with online softmax and the CUDA WMMA shapes.
 //
 // Q, K, V: e4m3, (B, H, S, D) contiguous, each with one descale factor; O: f16. Any S >= 1;
 // D = HEAD_DIM; the scales are positive. Compiles for sm_80 and up. A work item is TILE_M queries
@@ -11,7 +11,7 @@
 //   5. O = correction O + P V
 //
 // At the end the shares of the keys (WARPS_KV) are merged and the rows are written.
-// Steps 3 to 5 are private to a warp; barriers of the CTA separate only the life of a tile.
+// Steps 3 to 5 are private to a warp; barriers of the CTA only protect tiles.
 
 #include "wmma_config.cuh"
 #include "wmma_output.cuh"
@@ -24,10 +24,10 @@ struct Scales {
   float value;  ///< descale of V
 };
 
-/// Producer warps: fill the ring ahead of the consumers, and tell when a slot has arrived.
+/// Producer warps: fill the ring ahead of the consumers, and signal when a slot has arrived.
 __device__ __forceinline__ void produce(u8* pool, const Head& head, int tiles, int copier) {
-  // With one group more than this in flight, a tile that has arrived would be announced only after
-  // the next slot is free.
+  // With one more group in flight, a tile that has arrived would be announced only after the next
+  // slot is free.
   constexpr int kLag = max_of(STAGES - 2, 0);
 #pragma unroll 1
   for (int tile = 0; tile < tiles + kLag; ++tile) {
@@ -35,7 +35,7 @@ __device__ __forceinline__ void produce(u8* pool, const Head& head, int tiles, i
       if (tile >= STAGES) ptx::named_sync(kEmptyBarrier + tile % max_of(STAGES, 1), kThreads);
       copy_tile_async(pool, head, tile, copier);
     }
-    ptx::commit_copies();  // an empty group too: waiting counts groups
+    ptx::commit_copies();  // also an empty group: wait_copies counts groups
     ptx::wait_copies<kLag>();
     if (tile >= kLag) {
       ptx::named_arrive(kFullBarrier + (tile - kLag) % max_of(STAGES, 1), kThreads);
@@ -56,7 +56,7 @@ __device__ __forceinline__ void start_copies(u8* pool, const Head& head, int til
 __device__ __forceinline__ void acquire_tile(u8* pool, const Head& head, int tile, int tiles,
                                              int thread) {
   if constexpr (STAGES == 0) {
-    sync_consumers();  // everyone is done with the tile before
+    sync_consumers();  // all warps have finished with the previous tile
     copy_tile_plain(pool, head, tile, thread);
     sync_consumers();
     return;
@@ -70,9 +70,10 @@ __device__ __forceinline__ void acquire_tile(u8* pool, const Head& head, int til
     sync_consumers();
   } else {
     ptx::wait_copies<max_of(STAGES - 2, 0)>();
-    sync_consumers();  // the tile is visible, and the slot of the tile before is free
+    sync_consumers();  // the tile is visible, and the previous tile's slot is free
     if (tile + STAGES - 1 < tiles) copy_tile_async(pool, head, tile + STAGES - 1, thread);
-    ptx::commit_copies();  // an empty group at the end, or the last waits would not wait
+    // an empty group at the end, without which the last waits would return too early
+    ptx::commit_copies();
   }
   if constexpr (STAGES > 0 && (QK_WMMA || PV_WMMA)) {
     dequantise_tile(pool, tile % max_of(STAGES, 1), thread);
@@ -80,7 +81,7 @@ __device__ __forceinline__ void acquire_tile(u8* pool, const Head& head, int til
   }
 }
 
-/// Gives the slot back to the producers: once converted, or once computed with.
+/// Returns the slot to the producers, after conversion or after use.
 __device__ __forceinline__ void release_slot(int tile, int tiles) {
   if constexpr (PRODUCER_WARPS > 0) {
     if (tile + STAGES < tiles) {
@@ -89,7 +90,7 @@ __device__ __forceinline__ void release_slot(int tile, int tiles) {
   }
 }
 
-/// Merges the shares of the keys and writes O. `correction`: this warp's, as scratch.
+/// Merges the shares of the keys and writes O. `correction`: this warp's, used as scratch.
 __device__ __forceinline__ void write_rows(u8* pool, const Head& head, int first, const Role& role,
                                            const RowStats& stats, Output& output, float* correction,
                                            const Scales& scales, int thread) {
@@ -104,7 +105,7 @@ __device__ __forceinline__ void write_rows(u8* pool, const Head& head, int first
       sums[role.split * TILE_M + row] = sum;
     }
   }
-  sync_consumers();  // statistics visible; nobody reads tiles any more
+  sync_consumers();  // statistics are visible; no warp reads tiles any more
 
 #pragma unroll 1
   for (int i = role.lane; i < kRows; i += kWarp) {
@@ -194,8 +195,8 @@ __device__ __forceinline__ void attend(u8* pool, const Head& all, int item, cons
   }
 }
 
-/// `queue`: two zeros, and again two zeros afterwards: items claimed beyond the first wave, and
-/// CTAs that found no more. `batch_heads` = B * H. Grid: one CTA per work item, or, with
+/// `queue`: two zeros, before and after the launch. They count items claimed beyond the first wave,
+/// and CTAs that found no more. `batch_heads` = B * H. Grid: one CTA per work item or, with
 /// PERSISTENT_CTA, any number of CTAs.
 extern "C" __global__ void __launch_bounds__(kThreads, MIN_CTAS)
     sdpa_fp8_wmma(const u8* q, const u8* k, const u8* v, u16* o, float* /*lse*/,
@@ -213,7 +214,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, MIN_CTAS)
   int* claim = reinterpret_cast<int*>(pool + kClaimOffset);
 #pragma unroll 1
   while (item < items) {
-    // Claimed at the start, so that the answer is there at the end.
+    // Claimed at the start, so that the answer has arrived at the end.
     int next = 0;
     if (threadIdx.x == 0) next = static_cast<int>(gridDim.x + ptx::atomic_add(queue, 1));
     attend(pool, all, item, scales);
@@ -221,7 +222,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, MIN_CTAS)
     ptx::sync_cta();  // the claim is visible, and this item's shared memory is free
     item = *claim;
   }
-  // A CTA counts itself out after its last claim; the last one leaves the queue as it was.
+  // A CTA counts itself after its last claim; the last CTA resets the queue.
   if (threadIdx.x == 0 && ptx::atomic_add_ordered(queue + 1, 1) == gridDim.x - 1) {
     ptx::atomic_store(queue, 0);
     ptx::atomic_store(queue + 1, 0);

@@ -1,5 +1,5 @@
-// The knobs of wmma.cu: what may be combined, what follows from them, and where things lie in
-// shared memory. The search spaces carry the same rules as constraints, with the reasons.
+// The macros of wmma.cu: allowed combinations, derived constants, and the layout of shared memory.
+// The search spaces repeat the rules as constraints, with reasons.
 #pragma once
 
 #include "common/types.cuh"
@@ -54,7 +54,7 @@
 #error UNROLL must not exceed the 16-key blocks of a warp
 #endif
 
-// Work split: a warp takes kRowGroups blocks of 16 rows and kKeys keys of each tile.
+// Work split: a warp processes kRowGroups blocks of 16 rows and kKeys keys of each tile.
 constexpr int kWarpsM = WARPS / WARPS_KV;
 constexpr int kRowGroups = TILE_M / (16 * kWarpsM);
 constexpr int kRows = 16 * kRowGroups;
@@ -72,7 +72,8 @@ constexpr int kConsumerBarrier = 1;
 constexpr int kFullBarrier = 2;                       ///< + slot: its tile has arrived
 constexpr int kEmptyBarrier = kFullBarrier + STAGES;  ///< + slot: its tile has been read
 
-// Rows in shared memory. Eight extra elements put the rows a warp reads at once in different banks.
+// Strides in shared memory. Eight extra elements put the rows that a warp reads at once in
+// different banks.
 constexpr int kScoreStride = kKeys + 8;                                   ///< f32
 constexpr int kProbStride = REUSE_SCORES ? 2 * kScoreStride : kKeys + 8;  ///< f16
 constexpr int kQStride = QK_WMMA ? HEAD_DIM + 8 : HEAD_DIM + 4;           ///< f16 or f32
@@ -81,14 +82,14 @@ constexpr int kKHalfStride = HEAD_DIM + (SWIZZLE == SWIZZLE_PAD ? 8 : 0);  ///< 
 constexpr int kVHalfStride = HEAD_DIM + 8;                                 ///< f16
 constexpr int kOutStride = HEAD_DIM + 8;                                   ///< f32
 
-// The ring of e4m3 tiles: cp.async fills STAGES slots; plain loads need one, and only for an
+// The ring of e4m3 tiles: cp.async fills STAGES slots. Plain loads need one slot, and only for an
 // operand that is read as bytes.
 constexpr int kKSlots = STAGES > 0 ? STAGES : (QK_WMMA ? 0 : 1);
 constexpr int kVSlots = STAGES > 0 ? STAGES : (PV_WMMA ? 0 : 1);
 constexpr int kKSlotBytes = TILE_N * kKRowBytes;
 constexpr int kVSlotBytes = TILE_N * HEAD_DIM;
 
-// Byte offsets in dynamic shared memory, all multiples of 32. `dynamic_shared_bytes` of
+// Byte offsets in dynamic shared memory, all multiples of 32. `dynamic_shared_bytes` in
 // problem.json is kSharedBytes.
 constexpr int kQOffset = 0;
 constexpr int kScoreOffset = kQOffset + TILE_M * kQStride * (QK_WMMA ? 2 : 4);
@@ -97,14 +98,15 @@ constexpr int kProbOffset =
 constexpr int kStatsOffset = REUSE_SCORES
                                  ? kScoreOffset + WARPS * kRows * kScoreStride * 4
                                  : kProbOffset + (PV_WMMA ? WARPS * kRows * kProbStride * 2 : 0);
-/// Three f32 per row and group of warps: maximum, sum, correction; then the claimed work item.
+/// Three f32 per row and group of warps: maximum, sum, correction; followed by the claimed work
+/// item.
 constexpr int kClaimOffset = kStatsOffset + 3 * 4 * TILE_M * WARPS_KV;
 constexpr int kTileOffset = kClaimOffset + 32;
 constexpr int kVRingOffset = kTileOffset + kKSlots * kKSlotBytes;
 constexpr int kKHalfOffset = kVRingOffset + kVSlots * kVSlotBytes;
 constexpr int kVHalfOffset = kKHalfOffset + (QK_WMMA ? TILE_N * kKHalfStride * 2 : 0);
 constexpr int kTileEnd = kVHalfOffset + (PV_WMMA ? TILE_N * kVHalfStride * 2 : 0);
-/// The finished rows in f32, over the tiles, which nobody needs by then.
+/// The finished rows in f32, overlapping the tiles, which are no longer needed then.
 constexpr int kOutOffset = kTileOffset;
 constexpr int kSharedBytes = max_of(kTileEnd, kOutOffset + TILE_M * kOutStride * 4);
 
@@ -115,7 +117,7 @@ static_assert(kScoreOffset % 32 == 0 && kProbOffset % 32 == 0 && kStatsOffset % 
                   kVHalfOffset % 32 == 0,
               "wmma reads and writes at multiples of 32 bytes");
 
-/// What the kernel was given, for one (batch, head).
+/// The kernel's arguments for one (batch, head).
 struct Head {
   const u8* q;
   const u8* k;
@@ -124,10 +126,10 @@ struct Head {
   int seq_len;
 };
 
-/// Which part of the work this thread has.
+/// This thread's part of the work.
 struct Role {
   int lane;
-  int split;      ///< which share of the keys
+  int split;      ///< index of its share of the keys
   int first_row;  ///< first row of this warp in the tile of queries
   int warp;
 };

@@ -71,7 +71,7 @@ struct Output {
   }
 };
 
-#else  // scalar: a lane has kColumns neighbouring columns of all 16 rows
+#else  // scalar: a lane has kColumns adjacent columns of all 16 rows
 
 constexpr int kColumns = HEAD_DIM / kWarp;
 

@@ -8,7 +8,7 @@
 
 #if QK_WMMA
 
-/// The warp's rows of Q as wmma operands: kept in registers, or loaded at each use.
+/// The warp's rows of Q as wmma operands, kept in registers or loaded at each use.
 struct Queries {
 #if Q_IN_REGS
   ptx::Operand fragment[kRowGroups][HEAD_DIM / 16];
@@ -92,7 +92,8 @@ __device__ __forceinline__ void add_dot_products(float (&sum)[4], const float* q
   }
 }
 
-/// A lane takes one key and four rows at a time; with only 16 keys a half-warp takes other rows.
+/// A lane processes one key and four rows at a time; with only 16 keys, the half-warps process
+/// different rows.
 __device__ __forceinline__ void compute_scores(u8* pool, const Queries& queries, const Role& role,
                                                int slot, float* scores) {
   constexpr int kKeyLanes = kKeys < kWarp ? kKeys : kWarp;
@@ -108,7 +109,7 @@ __device__ __forceinline__ void compute_scores(u8* pool, const Queries& queries,
         const Chunk k = *reinterpret_cast<const Chunk*>(
             k_bytes + k_slot_offset(role.split * kKeys + key, chunk));
         const float* q = queries.rows + row * kQStride + 16 * chunk;
-#pragma unroll 1  // unrolled, the loads of Q alone would take 64 registers
+#pragma unroll 1  // if unrolled, the loads of Q alone would take 64 registers
         for (int half = 0; half < 2; ++half) {
           add_dot_products(sum, q + 8 * half, half == 0 ? k.word[0] : k.word[2],
                            half == 0 ? k.word[1] : k.word[3]);

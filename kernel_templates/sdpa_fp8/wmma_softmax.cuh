@@ -1,5 +1,5 @@
-// Online softmax of a warp's scores. Two lanes share a row and take its groups of four scores in
-// turn; each keeps the row's running maximum (of raw scores) and its own part of the sum.
+// Online softmax of a warp's scores. Two lanes share a row and alternate between its groups of four
+// scores. Each lane keeps the row's running maximum (of raw scores) and its own part of the sum.
 #pragma once
 
 #include "common/convert.cuh"
@@ -7,8 +7,8 @@
 #include "common/sync.cuh"
 #include "wmma_config.cuh"
 
-/// Before any score: finite, so that a group of warps whose keys are all masked never computes
-/// inf - inf; far below any score e4m3 operands can give.
+/// The initial maximum: finite, so that a group of warps whose keys are all masked never computes
+/// inf - inf; far below any score of e4m3 operands.
 constexpr float kNoMaximum = -1.0e30f;
 
 struct RowStats {
@@ -36,7 +36,7 @@ __device__ __forceinline__ float softmax_exp2(float x) {
 #endif
 }
 
-/// Scores 4c … 4c+3 of a row, those of keys at or beyond `limit` as -inf.
+/// Scores 4c … 4c+3 of a row, with -inf for keys from `limit` on.
 __device__ __forceinline__ Float4 masked_scores(const float* row, int c, int limit) {
   Float4 x = *reinterpret_cast<const Float4*>(row + 4 * c);
   if (limit < kKeys) {
@@ -63,7 +63,7 @@ __device__ __forceinline__ float total_of(const Float4& p) {
   return (p.value[0] + p.value[1]) + (p.value[2] + p.value[3]);
 }
 
-/// P in the form P.V reads: f16 in the buffer of probabilities, or f32 over the scores.
+/// P in the form that P V reads: f16 in the buffer of probabilities, or f32 in place of the scores.
 __device__ __forceinline__ void store_probabilities(float* row, u16* prob_row, int c,
                                                     const Float4& p) {
 #if PV_WMMA
@@ -87,7 +87,7 @@ __device__ __forceinline__ float softmax_fused(float* row, u16* prob_row, int pa
     largest = largest_of(x[c], largest);
   }
   maximum = fmaxf(largest, ptx::shuffle_xor(largest, 1));
-  // P may lie over scores that the other lane of the row has to read yet.
+  // P may overlap scores that the row's other lane has not read yet.
   if constexpr (REUSE_SCORES) ptx::sync_warp();
   float sum = 0.0f;
 #pragma unroll
@@ -118,17 +118,18 @@ __device__ __forceinline__ float softmax_in_passes(float* row, u16* prob_row, in
   for (int c = part; c < kKeys / 4; c += 2) {
     const Float4 p = *reinterpret_cast<const Float4*>(row + 4 * c);
     sum += total_of(p);
-    // Over the scores, P of group c lies on group c / 2, which the other lane may have to read yet.
+    // In place of the scores, P of group c overlaps group c / 2, which the other lane may not have
+    // read yet.
     if constexpr (REUSE_SCORES) ptx::sync_warp();
     if constexpr (PV_WMMA) store_probabilities(row, prob_row, c, p);
   }
   return sum;
 }
 
-/// Turns the warp's scores into probabilities relative to the running maximum of each row, and
-/// writes for each row the factor for what was summed up before (1 when the maximum stays).
-/// `limit`: the number of keys of this warp that exist, any integer. `scale`: positive; from raw
-/// scores to powers of two. Returns true, in every lane, when some factor is not 1.
+/// Turns the warp's scores into probabilities relative to the running maximum of each row. Writes
+/// for each row the factor for the previous sums (1 if the maximum did not change). `limit`: the
+/// number of existing keys of this warp, any integer. `scale`: positive; converts raw scores to
+/// powers of two. Returns true, in every lane, if some factor is not 1.
 __device__ __forceinline__ bool softmax_tile(float* scores, u16* probs, float* correction,
                                              const Role& role, RowStats& stats, int limit,
                                              float scale) {

@@ -1,6 +1,6 @@
-// Tiles of Q, K and V: from global memory to shared memory, and from e4m3 to f16.
-// Rows at or beyond seq_len are filled with zeros: what lies behind the tensors may be NaN, and
-// 0 * NaN would reach the output through V.
+// Copies tiles of Q, K and V from global to shared memory, and converts them from e4m3 to f16. Rows
+// from seq_len on are filled with zeros, because memory after the tensors may be NaN, and 0 * NaN
+// would reach the output through V.
 #pragma once
 
 #include "common/async_copy.cuh"
@@ -17,8 +17,8 @@ __device__ __forceinline__ void sync_consumers() {
   }
 }
 
-/// Where chunk `chunk` of row `row` lies in a slot of K. The xor spreads the eight rows that eight
-/// lanes read at once over all banks.
+/// The position of chunk `chunk` of row `row` in a slot of K. The xor spreads the eight rows that
+/// eight lanes read at once over all banks.
 __device__ __forceinline__ int k_slot_offset(int row, int chunk) {
   if constexpr (SWIZZLE == SWIZZLE_XOR) {
     chunk ^= HEAD_DIM == 64 ? (row >> 1) & 3 : row & 7;
@@ -34,7 +34,7 @@ __device__ __forceinline__ u8* v_slot(u8* pool, int slot) {
 }
 
 /// Calls body(row, chunk) for this thread's share, 0 … kSharers - 1, of the chunks of kTileRows
-/// rows. The number of turns is known to the compiler, so that no remainder loop is made.
+/// rows. The number of iterations is a compile-time constant, so that no remainder loop is needed.
 template <int kTileRows, int kSharers, class Body>
 __device__ __forceinline__ void for_each_chunk(int thread, Body body) {
   static_assert(kSharers % kRowChunks == 0, "a thread keeps its chunk from turn to turn");
@@ -49,7 +49,7 @@ __device__ __forceinline__ void for_each_chunk(int thread, Body body) {
   }
 }
 
-/// Starts the copy of tile `tile` into slot tile % STAGES; `copier` is 0 … kCopiers - 1.
+/// Starts copying tile `tile` to slot tile % STAGES; `copier` is 0 … kCopiers - 1.
 __device__ __forceinline__ void copy_tile_async(u8* pool, const Head& head, int tile, int copier) {
   u8* k_bytes = k_slot(pool, tile % max_of(STAGES, 1));
   u8* v_bytes = v_slot(pool, tile % max_of(STAGES, 1));
@@ -77,7 +77,7 @@ __device__ __forceinline__ Chunk load_chunk(const u8* source, int row, int chunk
   return *reinterpret_cast<const Chunk*>(source + row * HEAD_DIM + chunk * kChunkBytes);
 }
 
-/// STAGES 0: loads a tile through registers, straight to the form its reader wants.
+/// STAGES 0: loads a tile through registers, directly to the form that its reader needs.
 __device__ __forceinline__ void copy_tile_plain(u8* pool, const Head& head, int tile, int thread) {
   for_each_chunk<TILE_N, kConsumers>(thread, [&](int row, int chunk) {
     const Chunk k = load_chunk(head.k, tile * TILE_N + row, chunk, head.seq_len);
@@ -97,7 +97,7 @@ __device__ __forceinline__ void copy_tile_plain(u8* pool, const Head& head, int 
   });
 }
 
-/// Converts the operands that wmma reads from the slot to their f16 tiles.
+/// Converts the operands that wmma reads from the slot to f16 tiles.
 __device__ __forceinline__ void dequantise_tile(u8* pool, int slot, int thread) {
   for_each_chunk<TILE_N, kConsumers>(thread, [&](int row, int chunk) {
     if constexpr (QK_WMMA) {

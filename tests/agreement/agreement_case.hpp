@@ -12,7 +12,7 @@
 
 namespace evo::agreement {
 
-/// How far a result may be from the recorded one: |got − recorded| ≤ relative · |recorded| +
+/// The allowed difference from the recorded result: |got − recorded| ≤ relative · |recorded| +
 /// absolute. Both zero: the same bits.
 struct Bound {
   double relative = 0;
@@ -33,13 +33,13 @@ template <typename T>
 struct CaseArgument {
   std::optional<ScalarArgument> scalar = {};
   Bytes initial = {};
-  bool is_output = false;     ///< compared after the launch
-  bool is_scratch = false;    ///< written by the kernel, its content afterwards is its own affair
-  Dtype dtype = Dtype::kU32;  ///< of an output's elements, for its comparison
-  std::vector<Bound> columns = {{}};  ///< element i is held to columns[i % size]
+  bool is_output = false;             ///< compared after the launch
+  bool is_scratch = false;            ///< written by the kernel; its content is not compared
+  Dtype dtype = Dtype::kU32;          ///< tolerances of an output's elements
+  std::vector<Bound> columns = {{}};  ///< element i has the tolerance columns[i % size]
 };
 
-/// A kernel with everything one launch of it needs. The same on every device.
+/// A kernel with everything needed to launch it. The same on every device.
 struct AgreementCase {
   std::string entry;
   std::string source;  ///< relative to the project's folder
@@ -64,7 +64,7 @@ struct AgreementCase {
   AgreementCase& inout(const std::vector<T>& values) {
     return inout(values, Dtype::kU8, {{}});
   }
-  /// An output that starts as a pattern: what the kernel leaves out stays as it is.
+  /// An output that starts as a pattern; elements that the kernel does not write keep it.
   AgreementCase& out(std::size_t count, Dtype dtype, std::vector<Bound> columns = {{}}) {
     constexpr std::byte kPattern{0xa5};
     arguments.push_back({.initial = Bytes(count * size_of(dtype), kPattern),
@@ -80,20 +80,20 @@ struct AgreementCase {
   }
   AgreementCase& count(std::size_t value) { return scalar(static_cast<int>(value)); }
 
-  /// Of entry, scalars and buffers (but scratch): equal on two machines when they give the kernel
-  /// the same data.
+  /// A hash of entry, scalars and buffers (except scratch). It is equal on two machines if they
+  /// give the kernel the same data.
   [[nodiscard]] std::string inputs_hash() const;
 };
 
 /// The bytes of every output, in the order of the arguments.
 using Outputs = std::vector<Bytes>;
 
-/// Loads `image` and launches the case once on fresh buffers. A write outside a buffer is a fault
-/// too.
+/// Loads `image` and launches the case once with fresh buffers. A write outside of a buffer is a
+/// fault, too.
 [[nodiscard]] std::variant<Outputs, Fault> run_case(Device& device, const AgreementCase& data,
                                                     const KernelImage& image);
 
-/// Every kernel that is compared with a card, without the templates of kernel_templates/.
+/// Every kernel compared with a card, except the templates of kernel_templates/.
 [[nodiscard]] std::vector<AgreementCase> all_cases();
 
 }  // namespace evo::agreement

@@ -10,8 +10,8 @@ namespace evo::agreement {
 
 inline constexpr const char* kOrdinarySource = "tests/engine/device/virtual/kernels/ordinary.cu";
 
-/// Reproducible inputs: the stream depends on `name` alone. Nothing here calls the mathematical
-/// library, so that every machine makes the same bytes.
+/// Reproducible inputs: the random stream depends only on `name`. Uses no mathematical library, so
+/// that every machine generates the same bytes.
 class Inputs {
  public:
   explicit Inputs(std::string_view name);
@@ -21,14 +21,14 @@ class Inputs {
   [[nodiscard]] std::vector<int> integers(std::size_t count, int low, int high);
   [[nodiscard]] std::vector<std::uint8_t> bytes(std::size_t count);
 
-  /// Any bits, after the edges of the type: zeros, the smallest and largest subnormal and normal
-  /// numbers, infinities, NaNs, ties of the roundings to narrower types; values at random exponents
-  /// next to each other.
+  /// Random bits, preceded by the type's edge values: zeros, the smallest and largest subnormal and
+  /// normal numbers, infinities, NaNs, rounding ties of narrower types, and pairs with random
+  /// exponents.
   [[nodiscard]] std::vector<float> edge_floats(std::size_t count);
   [[nodiscard]] std::vector<double> edge_doubles(std::size_t count);
-  /// Pairs of 16-bit floats in a word: edges, then any bits.
+  /// Pairs of 16-bit floats in a word: edge values, then random bits.
   [[nodiscard]] std::vector<std::uint32_t> edge_halves(std::size_t count);
-  /// Zeros, ones, powers of two and their neighbours, then any bits.
+  /// Zeros, ones, powers of two and their neighbours, then random bits.
   [[nodiscard]] std::vector<std::uint32_t> words(std::size_t count);
   [[nodiscard]] std::vector<std::uint64_t> wide_words(std::size_t count);
 

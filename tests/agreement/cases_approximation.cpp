@@ -11,9 +11,9 @@ constexpr const char* kSource = "tests/agreement/kernels/approximations.cu";
 constexpr std::size_t kCount = 1536;
 constexpr LaunchConfig kLaunch = {{6, 1, 1}, {256, 1, 1}};
 
-// Largest errors the PTX ISA (9.0, section on floating-point instructions) allows an instruction,
-// with what the virtual GPU may add: half a unit of its own rounding, or as much as the card for
-// ex2. Results below the smallest normal number may be flushed by either.
+// The largest errors that the PTX ISA (9.0, section on floating-point instructions) allows for an
+// instruction, plus the virtual GPU's own error: half a unit for its rounding, or the same as the
+// card's for ex2. Both may flush results below the smallest normal number.
 constexpr double kSmallest = 0x1p-126;
 constexpr Bound kEx2{2 * 0x1p-22, kSmallest};
 constexpr Bound kLg2{0x1p-22 + 0x1p-24, 0x1p-22 + 0x1p-24};
@@ -28,7 +28,7 @@ constexpr Bound kTanhHalf{0, 0x1.03p-11 + 0x1p-12};       // 2^-10.987
 constexpr Bound kEx2Bfloat{0x1p-7 + 0x1p-8, kSmallest};
 constexpr Bound kTanhBfloat{0, 0x1p-8 + 0x1p-9};
 
-/// Zeros, infinities, NaN and subnormal numbers in front of `values`.
+/// Zeros, infinities, NaN and subnormal numbers, followed by `values`.
 std::vector<float> with_edges(std::vector<float> values) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();

@@ -1,12 +1,12 @@
-// Kernels of ordinary.cu that are data parallel or arithmetic.
+// Kernels of ordinary.cu that are data-parallel or arithmetic.
 #include "tests/agreement/cases.hpp"
 
 namespace evo::agreement {
 namespace {
 
-// Bounds of functions made of approximate instructions, as the CUDA C++ Programming Guide states
-// their error (units in the last place of 2^-23), twice over: the card and the virtual GPU may each
-// be that far from the truth.
+// Tolerances for functions made of approximate instructions: twice the error stated in the CUDA C++
+// Programming Guide (in units of the last place, 2^-23), because the card and the virtual GPU may
+// both have that error.
 constexpr double kUlp = 0x1p-23;
 
 AgreementCase ordinary(const char* entry, LaunchConfig launch) {

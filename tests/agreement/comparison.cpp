@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// The difference as a share of the bound: above 1 is outside.
+/// The difference relative to its bound; above 1 is outside.
 double share_of(const Bound& bound, double recorded, double got) {
   if (std::isnan(recorded) || std::isnan(got))
     return std::isnan(recorded) == std::isnan(got) ? 0 : kInfinity;
@@ -89,7 +89,7 @@ void for_each_output(const AgreementCase& data, const Outputs& recorded, const O
   }
 }
 
-/// Distance of neighbouring values of the type at `value`.
+/// The distance between adjacent values of the type at `value`.
 double step_of(Dtype dtype, double value) {
   const int digits = dtype == Dtype::kF16 ? 11 : dtype == Dtype::kBf16 ? 8 : 24;
   const int smallest = dtype == Dtype::kF16 ? -24 : -149;

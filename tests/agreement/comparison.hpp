@@ -7,21 +7,21 @@
 
 namespace evo::agreement {
 
-/// How one kernel's outputs compare with the recorded ones.
+/// The comparison of one kernel's outputs with the recorded ones.
 struct CaseComparison {
   std::size_t elements = 0;
   std::size_t identical = 0;  ///< bit for bit
-  std::size_t outside = 0;    ///< of their bound
-  double worst_share = 0;     ///< largest difference as a share of its bound
-  std::string first = {};     ///< the first element outside, for people
+  std::size_t outside = 0;    ///< within their bound
+  double worst_share = 0;     ///< largest difference relative to its bound
+  std::string first = {};     ///< the first element outside of its bound, for messages
 };
 
-/// Holds every element to its column's bound. Where a bound is not exact, NaN agrees with NaN and
-/// infinities agree with themselves. Throws InputError when the outputs have other sizes.
+/// Compares every element with its column's bound. With an inexact bound, NaN matches NaN and
+/// infinities match themselves. Throws InputError if the outputs have other sizes.
 [[nodiscard]] CaseComparison compare_case(const AgreementCase& data, const Outputs& recorded,
                                           const Outputs& got);
 
-/// How the outputs of one launch of a candidate compare with the recorded ones.
+/// The comparison of the outputs of one candidate's launch with the recorded ones.
 struct RunComparison {
   std::size_t elements = 0;
   std::size_t identical = 0;
@@ -30,7 +30,8 @@ struct RunComparison {
   double worst_steps = 0;   ///< largest difference in units of the last place of the recorded value
 };
 
-/// Differences of all outputs; one that is not finite on one side only makes the figures infinite.
+/// Differences over all outputs. If an element is finite on only one side, the figures are
+/// infinite.
 [[nodiscard]] RunComparison compare_run(const AgreementCase& data, const Outputs& recorded,
                                         const Outputs& got);
 

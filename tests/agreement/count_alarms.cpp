@@ -1,6 +1,6 @@
-// count-alarms: runs random candidates of search spaces on the virtual GPU with every check on. A
-// space's constraints promise kernels without hazards, so every report is a defect of the template
-// or a false alarm of the checks.
+// count-alarms: runs random candidates of search spaces on the virtual GPU with all checks. A
+// space's constraints guarantee kernels without hazards, so every report is a defect of the
+// template or a false alarm.
 #include <CLI/CLI.hpp>
 #include <atomic>
 #include <chrono>
@@ -30,13 +30,13 @@ struct Arguments {
   std::uint64_t seed = 1;
 };
 
-/// What became of the launches of one space.
+/// The results of the launches of one space.
 struct Tally {
   std::size_t candidates = 0;
   std::size_t launches = 0;
   std::size_t too_large = 0;  ///< launches that need more shared memory than the device has
   std::size_t alarms = 0;
-  std::size_t refused = 0;  ///< candidates that the compiler refuses
+  std::size_t refused = 0;  ///< candidates that do not compile
   double seconds = 0;
 
   void add(const Tally& other) {
@@ -71,7 +71,7 @@ std::vector<Candidate> sample(const Space& space, std::size_t count, Random& ran
   return drawn;
 }
 
-/// PTX of the candidates of one space, by candidate and macros of the shape. One thread's own.
+/// PTX of the candidates of one space, by candidate and macros of the shape. Used by one thread.
 class Runner {
  public:
   Runner(const TemplateRun& run, std::uint64_t seed)
@@ -82,7 +82,7 @@ class Runner {
   [[nodiscard]] Tally check(const Candidate& candidate, const std::vector<std::string>& shapes,
                             std::string& report) {
     Tally tally{.candidates = 1};
-    std::map<std::vector<std::string>, std::string> compiled;  // by options
+    std::map<std::vector<std::string>, std::string> compiled;  // by compiler options
     for (const std::string& name : shapes) {
       const Shape& shape = run_.problem().shape(name);
       if (!run_.supports(shape)) continue;

@@ -11,8 +11,8 @@ using U16 = std::uint16_t;
 using U32 = std::uint32_t;
 using U64 = std::uint64_t;
 
-// Positive ones; each is used with both signs. Ties and their neighbours for f16 (bits below 13),
-// bf16 (below 16), e4m3 (below 20) and e5m2 (below 21), around 1, at the ends of the ranges.
+// Positive values; each is used with both signs. Ties and their neighbours for f16 (bits below 13),
+// bf16 (below 16), e4m3 (below 20) and e5m2 (below 21), around 1 and at the ends of the ranges.
 constexpr std::array<U32, 52> kEdgeFloats = {
     0x00000000, 0x00000001, 0x00000002, 0x00400000, 0x007fffff, 0x00800000, 0x00800001, 0x7f7fffff,
     0x7f7ffffe, 0x7f800000, 0x7f800001, 0x7fc00000, 0x7fffffff, 0x3f800000, 0x3f7fffff, 0x3f800001,
@@ -75,7 +75,7 @@ std::vector<float> Inputs::edge_floats(std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     const U64 bits = random_.bits();
     U32 word = static_cast<U32>(bits);
-    // A third edges, a third within ± 2^16, a third anything.
+    // A third edge values, a third within ± 2^16, a third arbitrary values.
     if (i < kEdgeFloats.size() || bits >> 62 == 0) {
       word = kEdgeFloats[i < kEdgeFloats.size() ? i : (bits >> 32) % kEdgeFloats.size()] |
              (word & 0x80000000U);

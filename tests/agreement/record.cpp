@@ -12,14 +12,14 @@ namespace evo::agreement {
 namespace {
 
 constexpr const char* kFormat = "evo-tune agreement 1";
-/// Every dtype of an output divides it; f16 pairs and f32 compress about as well.
+/// A multiple of the size of every output dtype; f16 pairs and f32 compress similarly well with it.
 constexpr std::size_t kPlanes = 4;
 
 using Binary = std::vector<std::uint8_t>;
 
-/// Outputs that later ones may be stored as a difference to, by group: the kernel or the shape.
+/// Outputs to which later ones of the same group (kernel or shape) may be stored as differences.
 using Bases = std::map<std::string, std::vector<Bytes>>;
-constexpr std::size_t kMostBases = 24;  ///< of a group
+constexpr std::size_t kMostBases = 24;  ///< limit per group
 
 std::string group_of(const std::string& name, std::size_t position, std::size_t size) {
   std::string key = name;
@@ -31,8 +31,8 @@ std::uint16_t half_at(const Bytes& bytes, std::size_t i) {
                                     std::to_integer<unsigned>(bytes[i + 1]) << 8);
 }
 
-/// Differences of 16-bit words, small ones of either sign to small numbers (0, −1, 1, −2 … to
-/// 0, 1, 2, 3 …): neighbouring f16 of one sign differ by one.
+/// Differences of 16-bit words, folded so that small differences of either sign become small
+/// numbers (0, −1, 1, −2 … to 0, 1, 2, 3 …); adjacent f16 of one sign differ by one.
 std::uint16_t fold(std::uint16_t difference) {
   const bool negative = (difference & 0x8000U) != 0;
   return static_cast<std::uint16_t>(negative ? ~(difference << 1) : difference << 1);
@@ -41,7 +41,7 @@ std::uint16_t unfold(std::uint16_t folded) {
   return static_cast<std::uint16_t>((folded & 1U) != 0 ? ~(folded >> 1) : folded >> 1);
 }
 
-/// How much room the difference takes, roughly: bits of its words.
+/// Estimates the size of the compressed difference: the bits of its words.
 std::size_t cost_of(const Bytes& output, const Bytes& base) {
   std::size_t bits = 0;
   for (std::size_t i = 0; i + 1 < output.size(); i += 2) {
@@ -52,7 +52,7 @@ std::size_t cost_of(const Bytes& output, const Bytes& base) {
   return bits;
 }
 
-/// The one of `bases` that is nearest to `output`; −1 when there is none.
+/// The output in `bases` that is most similar to `output`; −1 if there is none.
 int nearest(const std::vector<Bytes>& bases, const Bytes& output) {
   int best = -1;
   std::size_t least = std::numeric_limits<std::size_t>::max();
@@ -69,14 +69,14 @@ void remember(std::vector<Bytes>& bases, const Bytes& output) {
   if (bases.size() < kMostBases) bases.push_back(output);
 }
 
-/// Position in the stored order of byte `i`: all bytes 0 of words of kPlanes bytes first, then all
-/// bytes 1…; a rest shorter than a word stays at the end.
+/// Position of byte `i` in the stored order: first byte 0 of each word of kPlanes bytes, then all
+/// bytes 1, and so on; an incomplete word at the end stays there.
 std::size_t plane_position(std::size_t i, std::size_t size) {
   const std::size_t words = size / kPlanes;
   return i >= words * kPlanes ? i : i % kPlanes * words + i / kPlanes;
 }
 
-/// `output`, or its folded difference to `base`; `restore` goes the other way.
+/// `output`, or its folded difference to `base`; `restore` does the reverse.
 Bytes apply_base(Bytes output, const Bytes* base, bool restore) {
   if (base == nullptr) return output;
   for (std::size_t i = 0; i + 1 < output.size(); i += 2) {
@@ -214,8 +214,8 @@ Record read_record(const std::filesystem::path& file) {
   try {
     const Json json = Json::from_msgpack(packed);
     if (json.at("format") != kFormat) {
-      throw InputError(file.string() + ": format is " + json.at("format").dump() +
-                       "; allowed is \"" + kFormat + "\"");
+      throw InputError(file.string() + ": format is " + json.at("format").dump() + "; allowed: \"" +
+                       kFormat + "\"");
     }
     return from_json(json);
   } catch (const Json::exception& error) {

@@ -8,14 +8,14 @@
 
 namespace evo::agreement {
 
-/// A source file's PTX: one text for all its kernels.
+/// The PTX of a source file, with all its kernels.
 struct RecordedSource {
   std::string file;
   std::string ptx;
   std::string ptx_hash;
 };
 
-/// What one kernel of all_cases() gave.
+/// The outputs of one kernel of all_cases().
 struct RecordedCase {
   std::string entry;
   std::string source;
@@ -30,7 +30,7 @@ struct RecordedRun {
   Outputs outputs;
 };
 
-/// A configuration of a search space, and what it gave on one or more shapes.
+/// A configuration of a search space, and its outputs on one or more shapes.
 struct RecordedCandidate {
   std::string space;   ///< file name under search_spaces/
   std::string config;  ///< JSON object: macro → value
@@ -38,7 +38,7 @@ struct RecordedCandidate {
   std::vector<RecordedRun> runs;
 };
 
-/// Outputs of many kernels on one device, with what is needed to run them again elsewhere.
+/// Outputs of many kernels on one device, with the data for running them again elsewhere.
 struct Record {
   std::string device_id;  ///< "cuda:0", "virtual:h200"
   std::string device_name;
@@ -49,18 +49,19 @@ struct Record {
   std::vector<RecordedSource> sources = {};
   std::vector<RecordedCase> cases = {};
   std::vector<RecordedCandidate> candidates = {};
-  std::vector<std::string> faults = {};  ///< kernels that did not finish, and why
+  std::vector<std::string> faults = {};  ///< kernels that did not finish, with the reason
 
   [[nodiscard]] bool from_hardware() const { return device_id.starts_with("cuda:"); }
-  /// Throws InputError naming the file when the record has none.
+  /// Throws InputError naming the file if the record has none.
   [[nodiscard]] const RecordedSource& source_of(const std::string& file) const;
 };
 
-/// A gzip file of MessagePack. Outputs are stored as differences to the nearest earlier one of the
-/// same shape and size, byte planes apart: results of many candidates take little room.
+/// A gzip file of MessagePack. Each output is stored as its difference from the most similar
+/// earlier one of the same shape and size, in byte planes, so that many candidates take little
+/// space.
 void write_record(const Record& record, const std::filesystem::path& file);
 
-/// Throws InputError naming the file and what is wrong with it.
+/// Throws InputError naming the file and the fault.
 [[nodiscard]] Record read_record(const std::filesystem::path& file);
 
 }  // namespace evo::agreement

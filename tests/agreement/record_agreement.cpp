@@ -1,5 +1,5 @@
-// record-agreement: runs the kernels of tests/agreement on a device and keeps their outputs, or
-// compares a file of them with what the virtual GPU computes.
+// record-agreement: runs the kernels of tests/agreement on a device and stores their outputs, or
+// compares such a file with the virtual GPU's outputs.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <future>
@@ -51,7 +51,7 @@ ExitCode record_to(const Arguments& arguments) {
   return record.faults.empty() ? ExitCode::kGreen : ExitCode::kNothingGreen;
 }
 
-/// Prints kernels that differ; how many are outside their bounds.
+/// Prints kernels that differ, and returns how many are outside of their bounds.
 std::size_t check_cases(const Arguments& arguments, const Record& record) {
   Replay replay(arguments.root, record, 0);
   std::size_t compared = 0;

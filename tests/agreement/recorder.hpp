@@ -11,31 +11,31 @@
 
 namespace evo::agreement {
 
-/// How many random candidates of a space are recorded, and on what.
+/// How many random candidates of a space are recorded, and on which shapes.
 struct CandidatePlan {
   std::string space;
   std::size_t count = 0;
-  /// Taken in turn. The shapes of a group share one kernel: they set the same macros.
+  /// Used in rotation. The shapes of a group share one kernel, because they set the same macros.
   std::vector<std::vector<std::string>> shape_groups;
   std::vector<std::pair<std::string, std::string>> settings = {};  ///< macros that are not random
 };
 
-/// The plans of the record that the tests replay: attention with P in f16 (200 of the mma template,
-/// 16 of wmma) and in e4m3 (24), row_softmax (10).
+/// The plans of the record that the tests replay: attention with P in f16 (200 candidates of the
+/// mma template, 16 of wmma) and in e4m3 (24), and row_softmax (10).
 [[nodiscard]] std::vector<CandidatePlan> default_plans();
 
-/// Runs everything on a device and keeps what came out.
+/// Runs everything on a device and records the outputs.
 ///
 ///   1. Compile each source of all_cases() once; run each of its kernels.
 ///   2. For each plan, draw candidates until `count` of them compile and fit the device.
 ///   3. Run each on its group of shapes.
 ///
-/// A kernel that fails is noted in Record::faults; when it took the device with it, the record ends
-/// there. Other errors throw.
+/// A failing kernel is listed in Record::faults. If its fault destroyed the context, the record
+/// ends there. Other errors throw.
 class Recorder {
  public:
-  /// Told the record so far, now and then, so that a kernel that hangs does not cost what was
-  /// recorded before it.
+  /// Called now and then with the record so far, so that a hanging kernel does not lose the earlier
+  /// outputs.
   using Save = std::function<void(const Record&)>;
 
   Recorder(std::filesystem::path root, Device& device, Compiler& compiler, Save save);
@@ -51,9 +51,9 @@ class Recorder {
   void record_plan(const CandidatePlan& plan, std::uint64_t seed);
   void run_chosen(const Chosen& chosen);
   [[nodiscard]] std::vector<Chosen> choose(const CandidatePlan& plan, std::uint64_t seed);
-  /// Those of `drawn` that compile and fit the device.
+  /// The candidates of `drawn` that compile and fit the device.
   [[nodiscard]] std::vector<Chosen> compiled(std::vector<Chosen> drawn);
-  /// Notes the fault; the device is gone when it says so.
+  /// Records the fault; marks the device as lost if necessary.
   void note(const std::string& what, const Fault& fault);
 
   std::filesystem::path root_;

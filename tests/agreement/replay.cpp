@@ -12,8 +12,8 @@
 namespace evo::agreement {
 namespace {
 
-// P in e4m3 has 3 fraction bits: a last-bit difference of one exponential moves an element of P by
-// up to 1/16 of itself when it crosses the middle between two of them.
+// e4m3 has 3 fraction bits: if a last-bit difference of an exponential crosses a rounding boundary,
+// an element of P changes by up to 1/16 of its value.
 constexpr CandidateBound kHalf{"P in f16", 1e-3, 0};
 constexpr CandidateBound kByte{"P in e4m3", 0, 4e-3};
 constexpr CandidateBound kSoftmax{"row_softmax", 0, 1e-6};
@@ -26,7 +26,7 @@ CandidateBound bound_of(const TemplateRun& run, const Candidate& candidate) {
   return bytes ? kByte : kHalf;
 }
 
-/// The recorded values over today's defaults: knobs that were added since keep their default.
+/// Today's defaults with the recorded values applied; macros added since keep their default.
 Candidate candidate_of(const Space& space, const std::string& config) {
   std::vector<std::pair<std::string, std::string>> settings;
   const Json json = parse_json(config, "recorded configuration");
@@ -36,7 +36,7 @@ Candidate candidate_of(const Space& space, const std::string& config) {
   return space.candidate_from_settings(settings, space.defaults());
 }
 
-/// PTX alone: the virtual architecture of the space's.
+/// Only PTX, for the space's virtual architecture.
 std::string ptx_of(const CompileRequest& request) {
   constexpr std::string_view kReal = "sm_";
   return test::compile_to_ptx(request.source.expanded(),
@@ -109,7 +109,7 @@ CandidateReplay Replay::replay(const RecordedCandidate& candidate) {
       if (!result.failure.empty()) break;
     }
   } catch (const std::exception& error) {
-    // A candidate that the template no longer takes, or that no longer runs, is a finding.
+    // Reported as a finding: the template no longer accepts the candidate, or it no longer runs.
     result.failure = error.what();
   }
   if (!result.failure.empty()) result.failure += "\n" + candidate.space + " " + candidate.config;

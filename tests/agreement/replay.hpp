@@ -14,29 +14,31 @@
 
 namespace evo::agreement {
 
-/// What the outputs of one candidate may differ by.
+/// The allowed difference between the outputs of a candidate and the recorded ones.
 struct CandidateBound {
   std::string kind;         ///< "P in f16", "P in e4m3", "row_softmax"
-  double max_over_rms = 0;  ///< 0: not held to it
+  double max_over_rms = 0;  ///< 0: no limit
   double relative_l2 = 0;
 };
 
-/// A candidate run again.
+/// A candidate that was run again.
 struct CandidateReplay {
   CandidateBound bound;
-  bool same_ptx = false;  ///< as when it was recorded
+  bool same_ptx = false;  ///< as recorded
   std::vector<RunComparison> runs = {};
-  std::string failure = {};  ///< why it could not be compared, or where it differs too much
+  std::string failure = {};  ///< why it could not be compared, or where the difference is too large
 };
 
-/// Runs recorded kernels on a virtual device and compares. Not thread-safe: one per thread.
+/// Runs recorded kernels on a virtual device and compares the outputs. Not thread-safe: use one per
+/// thread.
 class Replay {
  public:
-  /// `root`: the project's folder, `record` must outlive this. `threads` of the virtual device.
+  /// `root`: the project's folder. `record` must outlive this object. `threads`: of the virtual
+  /// device.
   Replay(std::filesystem::path root, const Record& record, int threads);
 
-  /// The recorded PTX of a case of all_cases() with the case's inputs; nothing when it was not
-  /// recorded. Throws InputError when the inputs are not those of the record.
+  /// The comparison for a case of all_cases() with the recorded PTX and the case's inputs; nullopt
+  /// if the case was not recorded. Throws InputError if the inputs differ from the recorded ones.
   [[nodiscard]] std::optional<CaseComparison> replay(const AgreementCase& data);
 
   /// Compiles the candidate from today's template and runs it on the recorded shapes.
@@ -54,7 +56,7 @@ class Replay {
   std::map<std::string, std::unique_ptr<TemplateRun>> runs_ = {};
 };
 
-/// Sums over candidates of one kind, for people.
+/// Sums over the candidates of one kind, for display.
 struct KindSummary {
   std::size_t candidates = 0;
   std::size_t same_ptx = 0;

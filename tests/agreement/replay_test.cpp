@@ -1,5 +1,5 @@
-// The virtual GPU against outputs that a card gave for the same PTX and the same inputs
-// (recorded/h200.gz, made by record-agreement).
+// Compares the virtual GPU with a card's outputs for the same PTX and inputs (recorded/h200.gz,
+// made by record-agreement).
 
 #include "tests/agreement/replay.hpp"
 
@@ -15,11 +15,11 @@ namespace {
 
 const std::filesystem::path kRoot = EVO_SOURCE_DIR;
 const std::filesystem::path kRecorded = kRoot / "tests/agreement/recorded/h200.gz";
-constexpr std::size_t kShares = 4;  ///< candidates are replayed in as many tests
+constexpr std::size_t kShares = 4;  ///< number of tests over which candidates are distributed
 constexpr std::size_t kFewestKernels = 100;
 constexpr std::size_t kFewestHalfCandidates = 200;
 
-/// The record, or null where there is none; read once.
+/// The record, or null if there is none; read once.
 const Record* hardware_record() {
   static const std::optional<Record> record =
       std::filesystem::exists(kRecorded) ? std::optional(read_record(kRecorded)) : std::nullopt;

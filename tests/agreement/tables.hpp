@@ -7,10 +7,10 @@
 
 namespace evo::agreement {
 
-/// Runs ex2.approx and rcp.approx of a device over whole ranges and writes how many units of the
-/// last place each result is from the rounded exact one: a gzip file of MessagePack, one array of
-/// signed bytes for each kernel table_… of approximations.cu. For studying the functions; no test
-/// reads it.
+/// Runs ex2.approx and rcp.approx of a device over whole ranges, and writes the difference of each
+/// result from the exactly rounded one in units of the last place: a gzip file of MessagePack, with
+/// one array of signed bytes for each kernel table_… of approximations.cu. For studying the
+/// functions; no test reads it.
 void write_tables(const std::filesystem::path& root, Device& device, Compiler& compiler,
                   const std::filesystem::path& file);
 

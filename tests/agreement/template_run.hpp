@@ -11,7 +11,7 @@
 
 namespace evo::agreement {
 
-/// A search space with its problem and source: makes cases of its candidates.
+/// A search space with its problem and source, from which cases of candidates are made.
 class TemplateRun {
  public:
   /// `root`: the project's folder; `space_file`: a name under search_spaces/.
@@ -20,14 +20,15 @@ class TemplateRun {
   [[nodiscard]] const Space& space() const { return *space_; }
   [[nodiscard]] const Problem& problem() const { return problem_; }
 
-  /// Whether the template takes the shape at all.
+  /// Whether the template supports the shape.
   [[nodiscard]] bool supports(const Shape& shape) const;
 
-  /// What compiles the candidate for `shape`, for the space's architecture.
+  /// The compile request of the candidate for `shape`, for the space's architecture.
   [[nodiscard]] CompileRequest request(const Candidate& candidate, const Shape& shape) const;
 
-  /// One launch on `shape` with inputs that depend on the shape alone. `sm_count`: of the device
-  /// that is recorded (persistent grids depend on it). Outputs start as NaN, workspaces as zeros.
+  /// One launch on `shape` with inputs that depend only on the shape. `sm_count`: that of the
+  /// recorded device, because persistent grids depend on it. Outputs start as NaN, workspaces as
+  /// zeros.
   [[nodiscard]] AgreementCase make_case(const Candidate& candidate, const Shape& shape,
                                         int sm_count) const;
 

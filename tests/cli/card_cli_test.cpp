@@ -1,5 +1,5 @@
-// What evo-tune, evo-judge and evo-elite say of the card, of energy and of the objective, on a fake
-// device whose driver tells what the test wants.
+// Output of evo-tune, evo-judge and evo-elite about the card, energy and the objective, on a fake
+// device whose driver reports values chosen by the test.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

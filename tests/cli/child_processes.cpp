@@ -14,7 +14,7 @@ std::vector<ChildProcess> children_of(int process) {
     std::ifstream stream("/proc/" + std::to_string(child) + "/cmdline", std::ios::binary);
     const std::string line((std::istreambuf_iterator<char>(stream)), {});
     const std::size_t program_end = line.find('\0');
-    if (program_end == std::string::npos) continue;  // a zombie, or one that is not itself yet
+    if (program_end == std::string::npos) continue;  // a zombie, or a process before its exec
     children.push_back({child, line.c_str() + program_end + 1});
   }
   return children;

@@ -11,10 +11,10 @@ struct ChildProcess {
   std::string role;  ///< its first argument: "compile" or "device"
 };
 
-/// The living children of a process, from /proc; empty when it is gone.
+/// The living children of a process, from /proc; empty if the process has ended.
 [[nodiscard]] std::vector<ChildProcess> children_of(int process);
 
-/// A figure of /proc/PROCESS/status in KiB: "VmRSS", "VmHWM"; 0 when the process is gone.
+/// A figure in KiB from /proc/PROCESS/status: "VmRSS", "VmHWM"; 0 if the process has ended.
 [[nodiscard]] long memory_kib(int process, const std::string& figure);
 
 }  // namespace evo

@@ -1,5 +1,5 @@
-// --db: what cannot be a database of ours, one that somebody else keeps locked, and a disk that is
-// full, for every program that opens one.
+// --db for every program that opens a database: files that cannot be one, a file locked by another
+// process, and a full disk.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ constexpr const char* kRun = "--generations 4 --children 6 --seed 7 --check-seed
 
 class DatabaseOption : public testing::Test {
  protected:
-  /// Every program that opens a database refuses this one: exit code 2, and a message.
+  /// Every program that opens a database rejects this one with exit code 2 and a message.
   void expect_refused(const std::string& db,
                       const testing::Matcher<const std::string&>& why) const {
     for (const std::string& program :
@@ -62,7 +62,7 @@ class DatabaseOption : public testing::Test {
     return read_text_file(session_.path("good.db"));
   }
 
-  /// Somebody else who writes, and takes long.
+  /// Another process that writes and holds the lock for long.
   struct Lock {
     explicit Lock(const std::string& file)
         : database(file, SQLite::OPEN_READWRITE, 10'000),
@@ -118,7 +118,7 @@ TEST_F(DatabaseOption, LockedIsWaitedForWithAWordAboutWhom) {
     std::ifstream file(session_.path("told"));
     return std::string(std::istreambuf_iterator<char>(file), {});
   };
-  std::thread other([&] {  // until it has said so, or never will
+  std::thread other([&] {  // until it has printed it, or ended
     const auto end = std::chrono::steady_clock::now() + seconds(60);
     while (told().find("waiting for it") == std::string::npos &&
            std::chrono::steady_clock::now() < end) {
@@ -156,7 +156,7 @@ TEST_F(DatabaseOption, ALimitThatIsNoNumberIsRefused) {
   }
 }
 
-/// A run that meets a lock in its middle; what `meet` does then, and the exit code.
+/// A run that meets a lock; `meet` acts at that moment. Returns the exit code.
 TEST_F(DatabaseOption, LockedInTheMiddleOfARunLosesNothing) {
   const FakeSession undisturbed;
   ASSERT_EQ(undisturbed.run(FakeSession::tune(kRun)).exit_code, 0);
@@ -220,7 +220,8 @@ TEST_F(DatabaseOption, SignalsWithinASecondAreOneRequestToEndInOrder) {
 TEST_F(DatabaseOption, AFullDiskStopsTheRunAndResumingItEndsAsIfItHadNotBeenFull) {
   const FakeSession undisturbed;
   ASSERT_EQ(undisturbed.run(FakeSession::tune(kRun)).exit_code, 0);
-  // In units of 512 bytes: fails in the schema, among compilations, among evaluations, never.
+  // In units of 512 bytes: the run fails in the schema, among compilations, among evaluations, or
+  // not at all.
   int failed = 0;
   int stored_and_failed = 0;
   for (int limit = 150; limit < 20'000; limit = limit * 5 / 4) {
@@ -232,7 +233,7 @@ TEST_F(DatabaseOption, AFullDiskStopsTheRunAndResumingItEndsAsIfItHadNotBeenFull
     if (full.exit_code == 0) break;
     ++failed;
     EXPECT_THAT(full.err,
-                AllOf(HasSubstr("what was stored before is intact"), HasSubstr("\nnext step: ")))
+                AllOf(HasSubstr("earlier results are intact"), HasSubstr("\nnext step: ")))
         << limit;
     const bool started = full.out.find(R"("event":"evaluated")") != std::string::npos;
     stored_and_failed += started ? 1 : 0;
@@ -266,7 +267,7 @@ TEST_F(DatabaseOption, ARunIsResumedOnItsOwnInputsOnly) {
   expect("--space " + FakeSession::faults_space() + " --device fake:measured --shape ragged",
          "shape mission");
   expect("--space " + FakeSession::faults_space() + " --device fake:measured --children 99",
-         "--children 99: run 1 is continued with its own, 8");
+         "--children 99: run 1 can only be continued with its own, 8");
   expect("--space " + FakeSession::faults_space() + " --device fake:measured --seed 99",
          "--seed 99: run 1");
   expect("--space " + FakeSession::faults_space() + " --device fake:measured --strategy random",

@@ -99,7 +99,7 @@ TEST_F(EvoElite, TheTableIsAlignedAndNamesWhatDiffers) {
   EXPECT_THAT(text[2], HasSubstr("TILE=1"));
   EXPECT_THAT(text[2], Not(HasSubstr("SWIZZLE")));
   EXPECT_EQ(text[4], "in common: SWIZZLE=xor");
-  // Times are right-aligned: the decimal points stand under each other.
+  // Times are right-aligned, so the decimal points are in one column.
   EXPECT_EQ(text[2].find("9.25") + 1, text[3].find("101.50") + 3);
 }
 
@@ -209,11 +209,11 @@ TEST_F(EvoElite, WithdrawnCandidatesAreNeverCalledGreen) {
   EXPECT_EQ(shown["outcome"], "withdrawn");
   EXPECT_EQ(shown["withdrawal"]["reason"], "faulted in a pair");
   EXPECT_THAT(elite("compare " + number + " " + std::to_string(kept)).out,
-              HasSubstr("not both are green"));
+              HasSubstr("not both candidates are green"));
   EXPECT_THAT(elite("").out, Not(HasSubstr("10.00")));
 }
 
-/// What compare_pytorch.py --json writes, of a candidate of this run.
+/// A result file of compare_pytorch.py --json for a candidate of this run.
 json compared(RunId run, CandidateId candidate) {
   json results = json::parse(R"({"device": "NVIDIA H200", "pytorch": "2.11.0", "results": [
     {"manifest": "out/copy.json", "right": true, "shape": {"name": "mission"},
@@ -242,8 +242,8 @@ TEST_F(EvoElite, TheFastestTimeOfAVendorStandsBelowTheElite) {
   json other = compared(run_, best);
   other["device"] = "NVIDIA L4";
   for (const auto& [results, why] :
-       {std::pair(other, "on NVIDIA H200; what was compared is of shape mission on NVIDIA L4"),
-        std::pair(compared(run_, best + 1), "does not hold candidate 2 of run 1"),
+       {std::pair(other, "on NVIDIA H200; the compared one has shape mission on NVIDIA L4"),
+        std::pair(compared(run_, best + 1), "does not contain candidate 2 of run 1"),
         std::pair(json::object(), "result.json: lacks 'results'")}) {
     EXPECT_THAT(store(results), Pair(2, HasSubstr(why)));
   }

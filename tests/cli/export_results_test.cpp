@@ -1,4 +1,5 @@
-// evo-export --t4 and --kernel-tuner-cache, the real program: what it writes, our own reader reads.
+// evo-export --t4 and --kernel-tuner-cache, the real program: this project's reader reads the
+// written files.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -55,7 +56,7 @@ class EvoExportResults : public testing::Test {
   }
   Json file(const std::string& name) const { return read_json_file(folder_.path() / name); }
 
-  /// TILE → time, or what failed.
+  /// TILE → time or failure.
   std::map<std::string, std::string> read_back(const std::string& name) const {
     const RecordedSpace space(read_recording(folder_.path() / name));
     std::map<std::string, std::string> found;

@@ -154,7 +154,7 @@ TEST_F(EvoExport, ReplacesOnlyWhatItWrote) {
     const ProgramResult refused = run("--out . --name k");
     EXPECT_EQ(refused.exit_code, 2) << mine;
     EXPECT_THAT(refused.err, AllOf(HasSubstr(mine), HasSubstr("evo-export did not write it"),
-                                   HasSubstr("allowed is another folder or name")));
+                                   HasSubstr("name another folder or file")));
     EXPECT_EQ(file(mine), "mine");
     EXPECT_FALSE(fs::exists(folder_.path() / "k.cubin")) << "all four or none";
     fs::remove(path);

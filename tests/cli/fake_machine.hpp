@@ -9,8 +9,8 @@
 
 namespace evo {
 
-/// A machine as the libraries in tests/fake_driver play it, in a folder of its own, where the real
-/// programs and the real worker meet it: a card and its driver, NVRTC, and what stands for /.
+/// A fake machine in its own folder for the real programs and the real worker: a card and its
+/// driver (the libraries of tests/fake_driver), NVRTC, and a replacement for /.
 class FakeMachine {
  public:
   /// An L4 with driver 580, and NVRTC 13.0.
@@ -20,18 +20,20 @@ class FakeMachine {
   nlohmann::json& facts() { return facts_; }
   nlohmann::json& card(std::size_t at = 0) { return facts_["cards"][at]; }
 
-  /// Whose functions libcuda.so.1 has: "1200", "1204", "1300", or "" for no libcuda.so.1.
+  /// The CUDA version whose functions libcuda.so.1 has: "1200", "1204", "1300"; "" for no
+  /// libcuda.so.1.
   std::string cuda_library = "1300";
   bool has_nvml = true;
   std::string nvrtc = "13.0";
-  std::string environment;  ///< more of it, "NAME=VALUE "
+  std::string environment;  ///< more environment, "NAME=VALUE "
 
-  /// A driver with its release, what it serves ("12.4" is 12040), and its library.
+  /// Sets the driver's release, the CUDA version that it supports ("12.4" is 12040), and its
+  /// library.
   void set_driver(const std::string& release, int cuda, const std::string& library);
 
   /// Runs a program in the machine's folder.
   [[nodiscard]] ProgramResult run(const std::string& command) const;
-  /// The facts that the doctor prints; its exit code is asserted to agree with them.
+  /// The facts printed by the doctor; asserts that its exit code agrees with them.
   [[nodiscard]] nlohmann::json doctor() const;
 
   [[nodiscard]] std::string path(const std::string& name) const { return folder_.path() / name; }

@@ -10,10 +10,10 @@
 
 namespace evo {
 
-/// The programs with the fake worker, in a folder of their own: no GPU, no NVRTC.
+/// The programs with the fake worker, in their own folder: no GPU, no NVRTC.
 class FakeSession {
  public:
-  /// What stands before a program so that it finds the fake worker.
+  /// Environment before a program's name, by which it finds the fake worker.
   [[nodiscard]] std::string environment() const {
     return "EVO_WORKER=" + (program_folder() / "fake-worker").string();
   }
@@ -30,13 +30,13 @@ class FakeSession {
   [[nodiscard]] static std::string faults_space() {
     return source_folder() / "tests/planted/search_spaces/planted_faults.json";
   }
-  /// A short patience with kernels that hang; longer where all of a program takes longer.
+  /// A short time limit for hanging kernels; longer if the whole program is slowed down.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   static constexpr const char* kStepSeconds = "4";
 #else
   static constexpr const char* kStepSeconds = "0.4";
 #endif
-  /// evo-tune on it.
+  /// evo-tune on that space.
   [[nodiscard]] static std::string tune(const std::string& more) {
     return "evo-tune --space " + faults_space() + " --device fake:measured --timeout " +
            kStepSeconds + " --jobs 2 " + more;

@@ -59,7 +59,8 @@ TEST_F(EvoInit, SaysWhatItFoundAndWhatIsLeftToWrite) {
       made.err,
       "evo-init: assumed: tolerance: by the type of the outputs, see problem.json; --tolerance "
       "says the largest error of an element\n"
-      "evo-init: assumed: flops: 1, so that TFLOP/s mean nothing; --flops gives them\n");
+      "evo-init: assumed: flops: 1, because it was not given, so TFLOP/s are meaningless; set it "
+      "by --flops\n");
   EXPECT_EQ(text("kernel_templates/triple/triple.cu"), kTriple) << "byte for byte";
 }
 
@@ -109,10 +110,10 @@ TEST_F(EvoInit, MisspeltNamesAreAnsweredWithWhatIsMeant) {
        "--param THREAD: neither the code nor another option uses it; did you mean THREADS?"},
       {scale + "--entry scal", "--entry: unknown kernel 'scal'; did you mean 'scale'? Allowed: "},
       {scale + "--reference scales", "--reference: unknown kernel 'scales'; did you mean 'scale'?"},
-      {scale + "--arch sm89", "--arch sm89: allowed is an architecture, such as sm_89"},
+      {scale + "--arch sm89", "--arch sm89: allowed: an architecture, such as sm_89"},
       {scale + "--input x=noraml:0:1", "unknown distribution 'noraml'; did you mean 'normal'?"},
       {scale + "--extent z=n", "--extent z: the kernel has no buffer of this name; it has: x, y"},
-      {scale + "--grid 'ceil_div(m, THREADS)'", "allowed are sizes and macros of the space"}};
+      {scale + "--grid 'ceil_div(m, THREADS)'", "allowed: sizes and macros of the space"}};
   for (const auto& [command, expected] : cases) {
     const ProgramResult result = run(command);
     EXPECT_EQ(result.exit_code, 2) << command;
@@ -125,7 +126,7 @@ TEST_F(EvoInit, AMacroThatReplacesWordsOfTheCompilersHeadersIsSaidToBeOne) {
   const ProgramResult refused = run("evo-init t.cu --param T=-1,-2");
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.err, AllOf(HasSubstr("t.cu: does not compile with T=-1"),
-                                 HasSubstr("in the compiler's own headers, such as T")));
+                                 HasSubstr("that the compiler's headers use, such as T")));
 }
 
 TEST_F(EvoInit, ASourceThatHasNoEndIsNotCompiledForEver) {

@@ -1,4 +1,4 @@
-// evo-tune on a GPU whose elite is executed on a virtual GPU as well, with the fake worker.
+// evo-tune on a GPU whose elite is also executed on a virtual GPU, with the fake worker.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -124,7 +124,7 @@ TEST(EvoJudge, SavesOverNobodysKernel) {
   write_file(file, "__global__ void mine();\n");
   const ProgramResult refused = session.run(FakeSession::judge("--save out"));
   EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_THAT(refused.err, HasSubstr("out/kernel.cu: is there, and evo-judge --save did not"));
+  EXPECT_THAT(refused.err, HasSubstr("out/kernel.cu: file exists, and evo-judge --save did not"));
   EXPECT_EQ(read_text_file(file), "__global__ void mine();\n");
   std::filesystem::remove(file);
   EXPECT_EQ(session.run(FakeSession::judge("--save out")).exit_code, 0);
@@ -138,7 +138,7 @@ TEST(EvoJudge, SettingsAndMilestonesThatCannotBeMeantAreRefused) {
     EXPECT_EQ(result.exit_code, 2) << arguments;
     return result.err;
   };
-  EXPECT_THAT(error("--set ITEMS=2 ITEMS=4"), HasSubstr("ITEMS is set twice; allowed is once"));
+  EXPECT_THAT(error("--set ITEMS=2 ITEMS=4"), HasSubstr("ITEMS is set twice; set it once"));
   EXPECT_THAT(error("--milestone none"), HasSubstr("--milestone: unknown milestone 'none'"));
 }
 

@@ -1,5 +1,5 @@
-// kill-run: kills evo-tune, or one of its workers, at random instants, resumes, and holds what is
-// stored in the end against a run that nobody disturbed.
+// kill-run: kills evo-tune, or one of its workers, at random instants, resumes, and compares the
+// final database with that of an undisturbed run.
 
 #include <signal.h>
 #include <unistd.h>
@@ -29,14 +29,15 @@ struct Options {
   std::string victim = "coordinator";
 };
 
-/// What went wrong, and where to look.
+/// The failure and the folder with its files.
 class Broken : public Error {
  public:
   explicit Broken(const std::string& message) : Error(ExitCode::kNothingGreen, message) {}
 };
 
-/// Coordinators are killed in a run with every defect. A worker killed from outside in a run of
-/// sound kernels: of a kernel that kills its worker, nobody could tell which of the two it was.
+/// The coordinator is killed in a run with every defect. Workers are killed only in a run of
+/// correct kernels, because otherwise a kernel that ends its worker could not be distinguished from
+/// a kill.
 std::string tune(const Options& options, const std::string& more) {
   if (options.victim == "coordinator") {
     return FakeSession::tune("--generations 6 --children 6 --seed 7 --check-seed 5 --json " + more);
@@ -58,7 +59,7 @@ class KillRun {
     expected_ = run_content(undisturbed_.store(), 1);
   }
 
-  /// Runs until it is killed so often, each of them to its end.
+  /// Repeats runs until there have been that many kills.
   void kill_all() {
     int runs = 0;
     while (done_ < options_.kills) {
@@ -72,7 +73,7 @@ class KillRun {
   }
 
  private:
-  /// One run from its start to its end, whatever is killed in between.
+  /// One complete run, with kills.
   void one_run(int number) {
     const FakeSession session;
     bool started = false;
@@ -94,7 +95,7 @@ class KillRun {
       }
       if (!started) continue;
       check_kept(session);
-      // Killed behind its last transaction: there is nothing to resume.
+      // Killed after its last transaction, so nothing is left to resume.
       if (session.store().run(1).status == RunStatus::kFinished) break;
     }
     const std::string difference = first_difference(run_content(session.store(), 1), expected_);
@@ -109,11 +110,11 @@ class KillRun {
     try {
       return !session.store().runs().empty();
     } catch (const DbError&) {
-      return false;  // killed before it made one
+      return false;  // killed before it created one
     }
   }
 
-  /// After a kill: the file is sound, and what was stored after the one before is still there.
+  /// After a kill, the file is intact, and everything stored before is still there.
   void check_kept(const FakeSession& session) {
     const Store store = session.store();
     const std::string damage = integrity_damage(store);
@@ -131,7 +132,7 @@ class KillRun {
     std::this_thread::sleep_for(microseconds(instant(random_)));
   }
 
-  /// At any instant since its start, or shortly after it stored something.
+  /// At any instant since its start, or shortly after a transaction.
   void kill_coordinator(RunningProgram& program) {
     if (random_() % 2 == 0) {
       pause(length_ / 2);
@@ -145,7 +146,7 @@ class KillRun {
     program.send(SIGKILL);
   }
 
-  /// Reads what it prints until so many more candidates were evaluated. False when it ended.
+  /// Reads its output until that many more candidates were evaluated. False if the program ended.
   static bool wait_for_evaluations(RunningProgram& program, std::uint64_t wanted) {
     for (std::uint64_t seen = 0; seen < wanted;) {
       const std::string line = program.read_line();
@@ -155,8 +156,8 @@ class KillRun {
     return true;
   }
 
-  /// Kills workers until none is left to kill. In between more candidates are evaluated than are
-  /// under way at a time, so that none meets two kills.
+  /// Kills workers until the planned number is reached. In between, more candidates are evaluated
+  /// than can be in flight, so that no candidate meets two kills.
   void kill_workers(const FakeSession& session, RunningProgram& program) {
     constexpr std::size_t kUnderWay = 9;
     std::size_t told = 0;

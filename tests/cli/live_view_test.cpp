@@ -1,4 +1,4 @@
-// The live view: its lines, and evo-tune on a pseudo terminal, by what is on the screen.
+// The live view: its lines, and evo-tune on a pseudo terminal, judged by the content of the screen.
 
 #include "tools/tune/live_view.hpp"
 
@@ -88,8 +88,8 @@ TEST(LiveView, ASparkLineEndsWithTheLastValue) {
   EXPECT_EQ(columns_of(spark_line(std::vector<double>(1000, 1.0), 60)), 60U);
 }
 
-/// What a terminal of that width shows of what was written to it: characters, carriage return, line
-/// feed, cursor up, erase to the end, colors.
+/// The screen of a terminal of that width after the output: supports characters, carriage return,
+/// line feed, cursor up, erase to the end, colors.
 class Screen {
  public:
   explicit Screen(std::size_t width) : width_(width) {}
@@ -113,7 +113,7 @@ class Screen {
  private:
   std::size_t put(const std::string& text, std::size_t i) {
     if (text[i] == '\r') return column_ = 0, i + 1;
-    if (text[i] == '\n') return new_line(), i + 1;  // the terminal driver sends \r before it
+    if (text[i] == '\n') return new_line(), i + 1;  // the terminal driver inserts \r before it
     if (text[i] == '\033') return escape(text, i + 2);
     std::size_t end = i + 1;
     while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) ++end;
@@ -154,10 +154,10 @@ class Screen {
   bool has_color_ = false;
 };
 
-/// So slow that a busy machine draws the view often before the run ends.
+/// Slow enough that even a busy machine draws the view often before the run ends.
 constexpr const char* kSlow = "TERM=xterm NO_COLOR= EVO_FAKE_COMPILE_MS=150";
 
-/// evo-tune whose standard error is a terminal of so many columns.
+/// evo-tune with standard error on a terminal of that many columns.
 class OnATerminal {
  public:
   OnATerminal(const FakeSession& session, unsigned short columns, const std::string& environment,
@@ -180,7 +180,7 @@ class OnATerminal {
   OnATerminal(const OnATerminal&) = delete;
   OnATerminal& operator=(const OnATerminal&) = delete;
 
-  /// Reads until `is_enough`, or to the end. Whether it was enough.
+  /// Reads until `is_enough` or the end. Returns whether it was enough.
   bool read_until(const std::function<bool()>& is_enough) {
     std::array<char, 4096> chunk{};
     while (!is_enough()) {
@@ -192,7 +192,7 @@ class OnATerminal {
     }
     return true;
   }
-  /// The percentage of the bar; -1: there is none.
+  /// The percentage of the progress bar; -1 if there is none.
   [[nodiscard]] int percent() const {
     for (const std::string& line : screen.lines()) {
       const std::size_t end = line.find(" % ");
@@ -202,7 +202,7 @@ class OnATerminal {
     }
     return -1;
   }
-  /// As the key of a terminal does.
+  /// Sends the character of Ctrl-C to the terminal.
   void press_control_c() { ASSERT_EQ(::write(terminal_, "\x03", 1), 1); }
   void resize(unsigned short columns) {
     winsize size{24, columns, 0, 0};
@@ -215,7 +215,7 @@ class OnATerminal {
     waitpid(process_, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
   }
-  /// How often the view was drawn in place.
+  /// How often the view was redrawn.
   [[nodiscard]] std::size_t drawings() const {
     std::size_t count = 0;
     for (std::size_t at = 0; (at = raw.find("\033[J", at)) != std::string::npos; ++at) ++count;
@@ -237,7 +237,7 @@ TEST(LiveTerminal, TheViewIsDrawnInPlaceAndLeavesALine) {
   for (const unsigned short columns : {std::uint16_t{40}, std::uint16_t{120}}) {
     const FakeSession session;
     OnATerminal run(session, columns, kSlow, "");
-    // Which generation is seen is the machine's business: a busy one skips some.
+    // A busy machine skips some generations in the view.
     ASSERT_TRUE(run.read_until([&] { return run.shows("best p50") && run.drawings() >= 5; }));
     const std::vector<std::string> lines = run.screen.lines();
     EXPECT_EQ(std::ranges::count_if(
@@ -275,13 +275,13 @@ TEST(LiveTerminal, TheBarFollowsTheEvaluationsOrTheTime) {
 
   OnATerminal timed(session, 80, kSlow, "--generations 1000 --max-seconds 4 --db timed.db");
   ASSERT_TRUE(timed.read_until([&] { return timed.shows("evaluated"); }));
-  // By its evaluations it would take minutes, and be at some per cent.
+  // By its evaluations it would take minutes and be at a low percentage.
   EXPECT_TRUE(timed.shows("0:0")) << timed.raw;
   EXPECT_TRUE(timed.read_until([&] { return timed.percent() >= 40; })) << timed.raw;
   EXPECT_EQ(timed.finish(), 0);
 }
 
-/// Interrupted after so long by so many keys, 20 ms apart, and resumed.
+/// Interrupted after that time by that many keys, 20 ms apart, and resumed.
 void interrupt_and_resume(int after_ms, int keys) {
   SCOPED_TRACE(std::to_string(after_ms) + " ms, keys: " + std::to_string(keys));
   const FakeSession session;
@@ -296,7 +296,7 @@ void interrupt_and_resume(int after_ms, int keys) {
   const int code = run.finish();
   keyboard.join();
   const std::string printed = read_text_file(std::filesystem::path(session.folder()) / "out.txt");
-  if (code == 0) return;  // it was over before
+  if (code == 0) return;  // it had ended before
   EXPECT_EQ(code, 130);
   EXPECT_FALSE(run.shows("window ")) << "the block is gone";
   const bool has_run =

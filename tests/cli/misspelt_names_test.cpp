@@ -1,4 +1,5 @@
-// Misspelt options, commands, names and paths: each message names what is meant, or what there is.
+// Misspelt options, commands, names and paths: each message names the intended word or lists the
+// allowed ones.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +22,7 @@ struct Misspelt {
 
 class MisspeltNames : public testing::Test {
  protected:
-  /// Each is refused as bad usage, by a message of the program that was called.
+  /// Each is rejected as bad usage, with a message from the program that was called.
   void expect_answers(const std::vector<Misspelt>& cases) const {
     for (const auto& [command, expected] : cases) {
       const ProgramResult result =
@@ -102,7 +103,7 @@ TEST_F(MisspeltNames, SpacesDevicesStrategiesObjectivesAndShapes) {
       {on_faults("evo-tune", "--shape misson"),
        "unknown shape 'misson'; did you mean 'mission'? Allowed: "},
       {on_faults("evo-tune", "--shape tag:larg"), "has the tag 'larg'; tags: "},
-      {on_faults("evo-tune", "--resume one"), "'one': allowed is a whole number from 1 on"},
+      {on_faults("evo-tune", "--resume one"), "'one': allowed: a whole number from 1 on"},
       {on_faults("evo-record", "--count al --out r.json"),
        "a whole number from 1 to 10000000, or all"},
       {on_faults("evo-record", "--count 1 --out absent/r.json"), "there is no folder "},
@@ -117,7 +118,7 @@ TEST_F(MisspeltNames, MacrosTheirValuesAndMilestones) {
        "unknown macro 'THREAD'; did you mean 'THREADS'? Allowed: "},
       {on_faults("evo-judge", "--set THREADS=33"),
        "THREADS: value '33' is not in the space; allowed: "},
-      {on_faults("evo-judge", "--set THREADS"), "--set THREADS: allowed is MACRO=VALUE"},
+      {on_faults("evo-judge", "--set THREADS"), "--set THREADS: allowed: MACRO=VALUE"},
       {"evo-judge --device fake:measured --space row_softmax_l4 --set METHOD=onlin",
        "METHOD: value 'onlin' is not in the space; did you mean online?; allowed: three_pass, "},
       {softmax("evo-predict explain", "--device virtual:l4 --milestone vector"),
@@ -170,9 +171,8 @@ TEST_F(MisspeltNames, RecordingsAndKernels) {
        "--arg: unknown kind of argument 'input'; "},
       {"evo-ptx-run kernel.ptx --entry scale --arg in:a=zero:4",
        "unknown content 'zero'; did you mean 'zeros'?"},
-      {"evo-ptx-run kernel.ptx --entry scale --arg in:a", "allowed is in:NAME=FILE, zeros:BYTES"},
-      {"evo-ptx-run kernel.ptx --entry scale --grid x",
-       "'x': allowed is a whole number from 1 to "},
+      {"evo-ptx-run kernel.ptx --entry scale --arg in:a", "allowed: in:NAME=FILE, zeros:BYTES"},
+      {"evo-ptx-run kernel.ptx --entry scale --grid x", "'x': allowed: a whole number from 1 to "},
       {"evo-init kernel.ptc", "kernel.ptc: no such file; did you mean 'kernel.ptx'?"},
   });
 }

@@ -1,5 +1,5 @@
-// One winner everywhere: on whatever a database holds, evo-elite, its JSON, the report, the
-// exported kernel and the bundle name the same one, or say why not.
+// For any database, evo-elite, its JSON, the report, the exported kernel and the bundle name the
+// same winner, or the same reason why there is none.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ constexpr const char* kSpace = R"({"format": "evo-tune space 1", "name": "copy_h
 constexpr const char* kManifest = R"({"entry": "copy", "shape": {"name": "mission"},
   "macros": {"TILE": 1}, "launch": {"block": [{"value": 64, "expression": "64"}]}, "arguments": [], "valid": []})";
 
-/// Who won, by the TILE of each program's answer; -1: nobody.
+/// The winner according to each program, as its value of TILE; -1: none.
 struct Winners {
   int elite = -1;
   int json = -1;
@@ -90,7 +90,7 @@ class OneWinner : public testing::Test {
   }
   static nlohmann::json json_of(const std::string& text) { return nlohmann::json::parse(text); }
 
-  /// Of the run, as each program names it.
+  /// The winner of the run according to each program.
   Winners winners(RunId number) const {
     const std::string of_run = " --run " + std::to_string(number);
     Winners found;
@@ -160,7 +160,7 @@ TEST_F(OneWinner, AfterAnInterruptionAndWithoutAnyComparison) {
   const CandidateId second = add(closed, 4, 7.99);
   tie(closed, second, first);
   close(closed, {first, second}, RunStatus::kInterrupted);
-  add(closed, 5, 7.5);  // nobody compared it
+  add(closed, 5, 7.5);  // kernels were not compared
   EXPECT_EQ(winners(closed), all(3));
   const RunId open = start();
   add(open, 8, 8);

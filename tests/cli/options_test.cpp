@@ -1,5 +1,4 @@
-// Numbers on the command line: what cannot be meant is refused, naming option, value and what is
-// allowed.
+// Numbers on the command line: invalid ones are rejected with option, value and the allowed values.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -77,7 +76,7 @@ TEST(NumberOptions, OutOfRangeOrNoNumberIsBadUsageThatSaysWhatIsAllowed) {
       EXPECT_EQ(result.exit_code, 2) << command << "\n" << result.err;
       EXPECT_EQ(result.out, "") << command;
       EXPECT_THAT(result.err,
-                  AllOf(HasSubstr("'" + value + "'"), HasSubstr("allowed is a"),
+                  AllOf(HasSubstr("'" + value + "'"), HasSubstr("allowed: a"),
                         HasSubstr(option.option.starts_with("--") ? option.option : "ID")))
           << command;
     }
@@ -102,7 +101,7 @@ TEST(NumberOptions, TheLastOfTwoHolds) {
   EXPECT_EQ(session.store().run(1).info.children, 4);
 }
 
-/// As from a variable of the shell that is not set: what the user meant was not the default.
+/// As from an unset shell variable; the user did not intend the default.
 TEST(TextOptions, AnEmptyTextIsBadUsageThatNamesTheOption) {
   const FakeSession session;
   for (const auto& [program, option] : std::vector<std::pair<std::string, std::string>>{
@@ -156,7 +155,7 @@ TEST(Help, FitsEightyColumnsAndNamesValuesByWords) {
   }
 }
 
-/// All that lie beside this test.
+/// All programs in the folder of this test.
 TEST(Version, IsToldByEveryProgram) {
   const FakeSession session;
   int programs = 0;

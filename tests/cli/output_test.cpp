@@ -1,4 +1,4 @@
-// What every program does when its output cannot be delivered, or when it is started without one.
+// Every program if its output cannot be written, or if it is started with closed streams.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Every program, and everything it prints.
+/// Every program, with a command that prints.
 class Output : public testing::Test {
  protected:
   Output() {
@@ -56,7 +56,7 @@ class Output : public testing::Test {
             FakeSession::faults_space(),
         FakeSession::judge(""),
         FakeSession::judge("--json"),
-        // Says on standard error that times are predicted, beside an open worker.
+        // Prints to standard error that times are predicted, while a worker is running.
         "evo-judge --device fake:predicted --space " + FakeSession::faults_space(),
     };
     for (const char* program : {"evo-tune", "evo-judge", "evo-elite", "evo-export", "evo-report"}) {
@@ -70,7 +70,7 @@ class Output : public testing::Test {
     return list;
   }
 
-  /// The program inside shell words: "( NAME=VALUE program arguments END )".
+  /// The program within shell words: "( NAME=VALUE program arguments END )".
   ProgramResult run_within(const std::string& start, const std::string& command,
                            const std::string& end) const {
     return run_program(command + " " + end, session_.folder(),

@@ -11,7 +11,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// Sums of parts, as many as the configuration says.
+/// Partial sums, whose number depends on the configuration.
 class OwnCheck : public OwnData {
  protected:
   OwnCheck() {
@@ -41,14 +41,14 @@ TEST_F(OwnCheck, AProgramJudgesOutputsOfAnySize) {
       "__global__ void triple(const float* x, float* y, int n) {\n"
       "  y[blockIdx.x * BLOCK + threadIdx.x] = x[threadIdx.x];\n}\n");
   EXPECT_THAT(judged("--allow-programs"), HasSubstr("the check program refuses it: sums to"));
-  // An element that is never written is found as everywhere else.
+  // An unwritten element is found as elsewhere.
   kernel(
       "__global__ void triple(const float* x, float* y, int n) {\n"
       "  if (threadIdx.x) y[blockIdx.x * BLOCK + threadIdx.x] = x[threadIdx.x];\n}\n");
   EXPECT_THAT(judged("--allow-programs"), HasSubstr(is_virtual() ? "never written" : "refuses it"));
 }
 
-/// The code is the same, what it has to write is not.
+/// The code is the same, but the required output differs.
 TEST_F(OwnCheck, KernelsWithOtherOutputsAreNotOneKernel) {
   space_["parameters"] = {{{"macro", "BLOCK"}, {"values", {32}}},
                           {{"macro", "PARTS"}, {"values", {2}}},
@@ -132,7 +132,8 @@ TEST_F(OwnCheck, ACheckMustLookAtAllOfAnOutputThatNothingElseJudges) {
   EXPECT_EQ(verdict_of("if abs(y[0] - x[0] - 1) > 1e-6: sys.exit('first')\n"), "green");
 }
 
-/// What a kernel leaves can break a check that works: that kernel is rejected, the run goes on.
+/// A kernel's output can break a working check program; that kernel is rejected, and the run
+/// continues.
 TEST_F(OwnCheck, ACandidateThatBreaksTheCheckEndsNoRun) {
   kernel(
       "__global__ void triple(const float* x, float* y, int n) {\n"

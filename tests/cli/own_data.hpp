@@ -11,7 +11,7 @@
 
 namespace evo {
 
-/// y = x * 3 by default; programs are Python without NumPy.
+/// y = x * 3 by default; its Python programs do not use NumPy.
 class OwnData : public OwnKernel {
  protected:
   OwnData() {

@@ -1,6 +1,5 @@
-// What kernels of others are given and what they are held against: __constant__ variables,
-// structures, formulas and files; references that are not a kernel. Through the real
-// programs, NVRTC and the virtual GPU.
+// Arguments and references of users' kernels: __constant__ variables, structures, formulas and
+// files; references that are no kernel. With the real programs, NVRTC and the virtual GPU.
 
 #include "tests/cli/own_data.hpp"
 
@@ -48,7 +47,7 @@ TEST_F(OwnData, BytesOfAConstantThatNobodySetsAreNotGreen) {
     EXPECT_THAT(
         why, AllOf(HasSubstr("uninitialised data"), HasSubstr("byte 28 of the 32 of 'factors'")));
   }
-  // What the source gives a value needs no other.
+  // A value set by the source needs no argument.
   const std::string value = "__constant__ float factors[8] = {1, 2, 3, 4, 5, 6, 7, 8};\n";
   kernel(body("(factors[i % 4] + factors[7]) * x[i]", value));
   reference("x[i] * (factors[i & 3] + factors[7])", value);
@@ -85,7 +84,7 @@ TEST_F(OwnData, TheManifestNamesTheSymbolOfAConstant) {
 
 TEST_F(OwnData, ConstantsStandBehindTheParameters) {
   problem_["arguments"].insert(problem_["arguments"].begin(), kFactors);
-  EXPECT_THAT(judged(), AllOf(HasSubstr("arguments: 'x' stands behind a __constant__ variable")));
+  EXPECT_THAT(judged(), AllOf(HasSubstr("arguments: 'x' follows a __constant__ variable")));
 }
 
 TEST_F(OwnData, AStructureIsPassedByItsFields) {
@@ -104,7 +103,7 @@ TEST_F(OwnData, AStructureIsPassedByItsFields) {
   EXPECT_EQ(judged(), "green");
   kernel(body("float(x[i] * p.scale + p.shift)", type, ", P p"));
   EXPECT_THAT(judged(), HasSubstr("y"));
-  // One field less is another size.
+  // With one field less, the size differs.
   problem_["arguments"][3]["fields"].erase(2);
   EXPECT_THAT(judge().err, HasSubstr("parameter 3 has 24 bytes, the argument 'p' 16"));
 }
@@ -115,7 +114,7 @@ TEST_F(OwnData, ArgumentsThatAreNotTheParametersAreNamed) {
   EXPECT_THAT(
       judge().err,
       AllOf(HasSubstr("problem.json: reference: parameter 0 has 8 bytes, the argument 'n' 4"),
-            HasSubstr("allowed are arguments in the order of the parameters")));
+            HasSubstr("allowed: arguments in the order of the parameters")));
   problem_["arguments"] = arguments;
   problem_["arguments"][2]["dtype"] = "f32";
   EXPECT_THAT(judge().err, HasSubstr("parameter 2 is an integer, the argument 'n' f32"));
@@ -133,7 +132,7 @@ TEST_F(OwnData, ArgumentsThatAreNotTheParametersAreNamed) {
 TEST_F(OwnData, AnInputMayBeAFormulaOfTheIndex) {
   problem_["arguments"][0]["generator"] = {{"formula", "INDEX % 7 - N / 500"}};
   EXPECT_EQ(judged(), "green");
-  // What the kernel was given: this is right only where x[i] is i % 7 - 2.
+  // Verifies the kernel's input: the result is right only if x[i] is i % 7 - 2.
   kernel(body("3.f * (i % 7 - 2)"));
   EXPECT_EQ(judged(), "green");
   problem_["arguments"][0]["generator"] = {{"formula", "1 / (INDEX - 999)"}};
@@ -151,7 +150,7 @@ TEST_F(OwnData, AnInputMayBeAFile) {
   EXPECT_EQ(judged(), "green");
   numbers("x_small.npy", std::span(values).first(999));
   EXPECT_THAT(judged(), AllOf(HasSubstr("x_small.npy"), HasSubstr("has 999 elements"),
-                              HasSubstr("allowed here are 1000")));
+                              HasSubstr("allowed here: 1000")));
   problem_["arguments"][0]["generator"] = {{"file", "nowhere.npy"}};
   EXPECT_THAT(judged(), AllOf(HasSubstr("arguments: x.generator.file"), HasSubstr("nowhere.npy")));
   write("outside.npy", "");
@@ -166,7 +165,7 @@ TEST_F(OwnData, AFileMayStandBesideAGenerator) {
   Json& generator = problem_["arguments"][0]["generator"];
   generator = {{"file", "x.npy"}, {"distribution", "normal"}};
   EXPECT_EQ(judged(), "green");
-  // Right for the file alone, and for what is drawn alone.
+  // One kernel is right only for the file, the other only for random data.
   kernel(body("3.f * (i % 11)"));
   EXPECT_THAT(judged(), HasSubstr("y["));
   kernel(body("x[10] == 10 && x[9] == 9 ? 0 : 3 * x[i]"));
@@ -215,7 +214,7 @@ TEST_F(OwnData, AnOutputMayBeScratch) {
   EXPECT_THAT(judged(), HasSubstr("at least one out or inout that is compared"));
   problem_["arguments"][1].erase("compare");
   argument["row"] = "10";
-  EXPECT_THAT(judged(), HasSubstr("means nothing of an output with \"compare\": false"));
+  EXPECT_THAT(judged(), HasSubstr("has no effect for an output with \"compare\": false"));
 }
 
 TEST_F(OwnData, TheReferenceMayBeAnotherConfiguration) {
@@ -293,7 +292,7 @@ TEST_F(OwnData, ChangedDataAreAnotherProblem) {
   EXPECT_NE(key_of_a_run(), key);
 }
 
-/// What a program of the problem may import, or is said to read.
+/// Files that a program of the problem may import, or is declared to read.
 TEST_F(OwnData, AChangedHelperOfAProgramIsAnotherProblem) {
   problem_["reference"] = {{"program", {"python3", "reference.py"}}};
   problem_["program_files"] = {"factor.txt"};
@@ -320,7 +319,7 @@ TEST_F(OwnData, AChangedHelperOfAProgramIsAnotherProblem) {
 
 TEST_F(OwnData, OutputsOfOneLaunchAreWrittenAndNotJudged) {
   kernel(body("3 * x[i]"));
-  reference("4 * x[i]");  // nobody asks it
+  reference("4 * x[i]");  // it is never called
   const ProgramResult launched = judge("--outputs left");
   EXPECT_EQ(launched.exit_code, 0) << launched.err;
   EXPECT_EQ(Json::parse(launched.out)["verdict"], "launched, not judged");
@@ -384,7 +383,7 @@ TEST_F(OwnData, DataThatIsNoDrawIsCheckedOnceByAnInterpreterAndLaunchedTwice) {
   const Json judged = Json::parse(judge().out);
   EXPECT_EQ(judged["verdict"], "green");
   EXPECT_EQ(judged["checks"].size(), 1U);
-  // Right at its first launch alone.
+  // Right only at its first launch.
   kernel(body("3 * x[i] + launches; if (i == 0) ++launches", "__device__ int launches = 0;\n"));
   EXPECT_NE(OwnData::judged(), "green");
 }

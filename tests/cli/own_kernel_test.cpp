@@ -1,5 +1,5 @@
-// Kernels as people write them, through the real programs, NVRTC and the virtual GPU: how entries,
-// headers, values and constraints may be spelled in the files beside them.
+// Kernels as users write them, with the real programs, NVRTC and the virtual GPU: possible
+// spellings of entries, headers, values and constraints in the accompanying files.
 
 #include "tests/cli/own_kernel.hpp"
 
@@ -33,7 +33,7 @@ TEST_F(OwnKernel, ATemplateIsInstantiatedForEveryCandidateAndExported) {
               HasSubstr("template __global__ decltype(triple<float, PER_THREAD>)"));
 }
 
-/// The result of a CTA's sums, and behind it these.
+/// The sums of a CTA, followed by these statements.
 class PartialSums : public OwnKernel {
  protected:
   PartialSums() {
@@ -57,7 +57,7 @@ open(folder + "/y.npy", "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", 118
 )py");
   }
 
-  /// `rest`: what is left behind the result.
+  /// `rest`: statements after the result.
   void writes(const std::string& last, const std::string& rest) const {
     kernel(
         "__global__ void triple(const float* x, float* y, int n) {\n"
@@ -130,14 +130,14 @@ TEST_F(OwnKernel, AScalarMayNameMacros) {
     const ProgramResult judged = judge("--set " + set);
     EXPECT_EQ(judged.exit_code, 0) << set << judged.out << judged.err;
   }
-  // The kernel of another file knows no macros but its own.
+  // The kernel of another file gets only its own macros.
   write("kernel_templates/triple/reference.cu", "__global__ void expected" + body);
   problem_["reference"] = Json::parse(R"json({"source": "reference.cu", "entry": "expected",
       "grid": ["ceil_div(N, 64)"], "block": [64]})json");
   const ProgramResult refused = judge();
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.err, AllOf(HasSubstr("arguments: each.value: \"PER_THREAD\": unknown name"),
-                                 HasSubstr("\"reference.macros\" gives")));
+                                 HasSubstr("\"reference.macros\" sets")));
   problem_["reference"]["macros"] = {{"PER_THREAD", 1}};
   EXPECT_EQ(judge("--set PER_THREAD=2").exit_code, 0);
   problem_["reference"]["macros"] = {{"PER_THREAD", 0}};
@@ -242,7 +242,7 @@ TEST_F(OwnKernel, IncludePathsOfProblemAndSpace) {
   space_["include_paths"] = {"../of_space"};
   problem_["include_paths"] = {"/etc"};
   EXPECT_THAT(judge().err,
-              AllOf(HasSubstr("problem.json: include_paths: "), HasSubstr("allowed are folders")));
+              AllOf(HasSubstr("problem.json: include_paths: "), HasSubstr("allowed: folders")));
 }
 
 TEST_F(OwnKernel, ConstraintsNameTheShapeTheProblemAndTheDevice) {
@@ -264,7 +264,7 @@ TEST_F(OwnKernel, ConstraintsNameTheShapeTheProblemAndTheDevice) {
   EXPECT_THAT(refused("1"), AllOf(HasSubstr("'PER_CTA' is also in"), HasSubstr("let.PER_CTA")));
   space_["let"] = {{"HALF", "PER_CTA / 2"}};
   EXPECT_THAT(refused("HALF < 64"), HasSubstr("violates the constraint HALF < 64"));
-  // What a run keeps is read again without the problem.
+  // The stored data of a run can be read without the problem's files.
   space_["constraints"] = {{{"expression", "HALF < 999 * N"}}};
   ASSERT_EQ(run("evo-tune --device " + device() +
                 " --jobs 1 --generations 1 --strategy random "
@@ -317,7 +317,7 @@ TEST_F(OwnKernel, AConstantThatNobodySetsIsNotGreen) {
   EXPECT_THAT(judge().err, AllOf(HasSubstr("reference.cu: __constant__ table")));
 }
 
-/// The same in device memory; what the kernel writes itself is its own business.
+/// The same in device memory; a variable that the kernel writes itself is allowed.
 TEST_F(OwnKernel, AVariableThatNobodySetsIsNotGreen) {
   problem_["templates"]["triple"]["entry"] = "triple";
   space_["parameters"][1]["values"] = {1};

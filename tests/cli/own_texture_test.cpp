@@ -1,4 +1,4 @@
-// Textures as arguments of kernels of others. Through the real programs, NVRTC and the virtual GPU.
+// Textures as arguments of users' kernels, with the real programs, NVRTC and the virtual GPU.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -94,7 +94,7 @@ TEST_F(OwnTexture, ThatCudaDoesNotTakeIsRefusedByName) {
     return judged("--allow-programs");
   };
   EXPECT_THAT(refusal("dtype", "f64"), AllOf(HasSubstr("arguments[3].dtype"), HasSubstr("u8, i8")));
-  EXPECT_THAT(refusal("channels", 3), HasSubstr("arguments[3].channels: 3: allowed are 1, 2"));
+  EXPECT_THAT(refusal("channels", 3), HasSubstr("arguments[3].channels: 3: allowed: 1, 2"));
   EXPECT_THAT(refusal("width", "N / 3"), HasSubstr("the width of texture 'plane' is 333.3"));
   EXPECT_THAT(refusal("address_x", "wrap"),
               HasSubstr("texture 'plane': wrap and mirror need normalized coordinates"));

@@ -53,7 +53,7 @@ TEST_F(EvoPredict, ExplainsByLineOfTheSourceWhatWarpsWaitFor) {
   double waits = 0;
   for (const auto& [reason, share] : launch["waits"].items()) waits += share.get<double>();
   EXPECT_NEAR(waits, 1, 1e-9);
-  // Most of a softmax of 32 MB is waiting for memory, at lines that load.
+  // A softmax of 32 MB mostly waits for memory, at lines that load.
   EXPECT_GT(launch["waits"]["global memory"], 0.3);
   double lines = 0;
   double last = 1;

@@ -1,5 +1,5 @@
-// evo-judge --profile and evo-tune --profile with a script that stands for Nsight Compute: it runs
-// the worker it is given, as the real one does, and then says what it counted. And NVTX ranges.
+// evo-judge --profile and evo-tune --profile with a script in place of Nsight Compute, which runs
+// the given worker as the real program does and then prints metrics. Also tests NVTX ranges.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -26,9 +26,9 @@ std::string counted(double tensor, double dram) {
       "dram__throughput.avg.pct_of_peak_sustained_elapsed", tensor, dram);
 }
 
-/// A folder with an ncu that interrupts whoever started it where there is a file `interrupt`,
-/// counts these shares, and 12 % and 90 % as long as there are files idle0, idle1 …, one fewer each
-/// time.
+/// A folder with a fake ncu. It interrupts its parent if there is a file `interrupt`. It reports
+/// the given utilisation, or 12 % and 90 % as long as there are files idle0, idle1 …, one of which
+/// it removes each time.
 class ProfiledSession {
  public:
   ProfiledSession(double tensor, double dram, int idle_ones = 0) {
@@ -137,11 +137,11 @@ TEST(ProfileCli, WithoutNsightComputeTheRunGoesOn) {
   const std::string none = session.environment() + " EVO_NCU=/nowhere/ncu";
   const ProgramResult judged = run_program(FakeSession::judge("--profile"), session.folder(), none);
   EXPECT_EQ(judged.exit_code, 0);
-  EXPECT_THAT(judged.err, HasSubstr("the profile gate is left out: Nsight Compute (ncu) is not"));
+  EXPECT_THAT(judged.err, HasSubstr("the profile gate is skipped: Nsight Compute (ncu) is not"));
   const ProgramResult tuned = run_program(
       FakeSession::tune("--generations 1 --children 1 --profile"), session.folder(), none);
   EXPECT_EQ(tuned.exit_code, 0);
-  EXPECT_THAT(tuned.err, HasSubstr("the profile gate is left out: Nsight Compute (ncu) is not"));
+  EXPECT_THAT(tuned.err, HasSubstr("the profile gate is skipped: Nsight Compute (ncu) is not"));
   EXPECT_THAT(tuned.out, HasSubstr("export the winner"));
 }
 

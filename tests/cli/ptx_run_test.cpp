@@ -72,7 +72,7 @@ class PtxRun : public testing::Test {
   [[nodiscard]] ProgramResult run(const std::string& arguments) const {
     return run_program("evo-ptx-run " + arguments, folder_.string());
   }
-  /// The good launch with something more behind it.
+  /// The valid launch with additional arguments.
   [[nodiscard]] ProgramResult copy(const std::string& more) const {
     return run("copy.ptx --entry copy --arg in:a=zeros:128 --arg out:b=128 --arg u32:32 " + more);
   }

@@ -1,4 +1,4 @@
-// quickstart.sh: what becomes of the options it is given, with programs that only say theirs.
+// quickstart.sh: how it passes options on, with programs that only print their arguments.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::Not;
 
-/// The script in a folder of its own, where nothing is installed or built.
+/// The script in its own folder, in which nothing is installed or built.
 class Quickstart : public testing::Test {
  protected:
   Quickstart() {
@@ -32,7 +32,8 @@ class Quickstart : public testing::Test {
   }
 
   std::string output_with(const std::string& options) const {
-    // A program of ours that is not ours: run_program() puts its folder before the name.
+    // A system program given like one of the project; run_program() puts its folder before the
+    // name.
     const std::string away = fs::relative(folder_.path(), program_folder()).string();
     const ProgramResult result =
         run_program(away + "/quickstart.sh " + options, folder_.path(), "");

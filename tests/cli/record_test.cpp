@@ -1,5 +1,5 @@
-// evo-record, the real program, on a fake device: what it writes is read back, and a recording that
-// was stopped goes on.
+// evo-record, the real program, on a fake device: its files are read back, and an interrupted
+// recording continues.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ json read(const FakeSession& session, const std::string& name) {
   return json::parse(read_plain_or_gzip(session.path(name)));
 }
 
-/// Configuration → time in ms, or what failed.
+/// Configuration → time in ms, or the failure.
 using Outcomes = std::map<std::string, std::string>;
 
 Outcomes read_back(const FakeSession& session, const std::string& name) {
@@ -48,7 +48,7 @@ Outcomes read_back(const FakeSession& session, const std::string& name) {
   return found;
 }
 
-/// The same from the database. `words`: what a gate is called.
+/// The same from the database. `words`: the names of gates.
 Outcomes stored(const FakeSession& session, const std::map<Gate, std::string>& words) {
   constexpr double kUsPerMs = 1000;
   Outcomes found;
@@ -73,7 +73,7 @@ const std::map<Gate, std::string>& t4_words() {
   return words;
 }
 
-/// What a recording says of every candidate, in order, without times of day and of compilers.
+/// The record of every candidate, in order, without times of day and compile times.
 std::vector<std::string> content(const FakeSession& session, const std::string& name) {
   std::vector<std::string> lines;
   const json file = read(session, name);
@@ -140,8 +140,8 @@ TEST(EvoRecord, TheFileSaysHowItWasMade) {
   EXPECT_EQ(first["measurements"][1]["name"], "time_p90");
 }
 
-/// A space of the planted kernels with these defects only: 34 configurations of each, two by two
-/// one kernel.
+/// A space of the planted kernels with only these defects: 34 configurations for each; each two of
+/// them are the same kernel.
 std::string space_of(const FakeSession& session, const std::vector<std::string>& defects) {
   json space = read_json_file(FakeSession::faults_space());
   space.erase("milestones");
@@ -197,7 +197,7 @@ class EvoRecordStopped : public testing::Test {
   }
   static void TearDownTestSuite() { undisturbed_.reset(); }
 
-  /// A recording that goes on until `evaluations` are reported; the signal then.
+  /// A recording that gets the signal after `evaluations` reported evaluations.
   int stop_after(int evaluations, int signal) const {
     RunningProgram program(record(std::string(kRecord) + "--json --out r.json"), session_.folder(),
                            session_.environment() + " EVO_FAKE_COMPILE_MS=20");
@@ -254,7 +254,8 @@ TEST_F(EvoRecordStopped, ASearchIsNotContinuedAsARecordingNorTheOtherWayRound) {
   const ProgramResult interval =
       session_.run(record("--resume --out r.json --control-every 9 --count 40"));
   EXPECT_EQ(interval.exit_code, 2);
-  EXPECT_THAT(interval.err, HasSubstr("--control-every 9: run 1 is continued with its own, 8"));
+  EXPECT_THAT(interval.err,
+              HasSubstr("--control-every 9: run 1 can only be continued with its own, 8"));
 }
 
 TEST(EvoRecord, SaysWhatIsMissing) {
@@ -266,7 +267,7 @@ TEST(EvoRecord, SaysWhatIsMissing) {
   };
   expect_refused(record("--count 5"), "--out: ");
   expect_refused(record("--out r.json"), "--count: ");
-  expect_refused(record("--count some --out r.json"), "'some': allowed is a whole number");
+  expect_refused(record("--count some --out r.json"), "'some': allowed: a whole number");
   expect_refused(record("--count 5 --out none/r.json"), "there is no folder");
   expect_refused(record("--count 5 --out ."), "it is a folder");
   expect_refused(record("--count 5 --out r.json", "none"), "--device none: ");

@@ -9,7 +9,7 @@
 namespace evo {
 namespace {
 
-/// A reason without its figures and their signs.
+/// A reason without its figures and signs.
 std::string reason_text(const std::string& reason) {
   std::string pattern = reason_pattern(reason);
   for (std::size_t at = 0; (at = pattern.find("-#", at)) != std::string::npos;)
@@ -17,14 +17,13 @@ std::string reason_text(const std::string& reason) {
   return pattern;
 }
 
-/// A candidate as the run knows it: its place.
+/// A candidate's identity within the run: its position.
 std::string place(const EvaluationRecord& record) {
   return std::to_string(record.generation) + "." + std::to_string(record.position);
 }
 
-/// Without how long it was timed: for a kernel that is no match for the elite that depends on which
-/// elite it was, and one that is measured while the compiler of another is not done meets an older
-/// one.
+/// Without how often it was timed. For a kernel that cannot enter the elite, this depends on the
+/// elite at that time, which differs if other compilations are slower.
 std::string outcome(const EvaluationRecord& record) {
   if (record.rejection) {
     const Rejection& rejection = *record.rejection;
@@ -41,7 +40,7 @@ std::string evaluation_line(const EvaluationRecord& record, const std::string& f
                      record.kernel_key + " shared " + std::to_string(record.dynamic_shared_bytes) +
                      " " + outcome(record);
   if (!first.empty()) line += " same as " + first;
-  // How many seeds a slow kernel meets depends on what its worker has learned of times.
+  // The number of seeds for a slow kernel depends on the times that its worker has learned.
   const bool is_slow = record.timing && !record.timing->complete;
   std::string last;
   for (const CheckResult& check : record.checks) {

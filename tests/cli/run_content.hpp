@@ -7,16 +7,16 @@
 
 namespace evo {
 
-/// All that a run is, in order and in words, without what may differ between two runs that went the
-/// same way: times of day, durations, the numbers of rows, and the figures in a rejection's reason,
-/// which come from inputs that are drawn anew by every process.
+/// The content of a run, in order and as text, without what may differ between two equivalent runs:
+/// times of day, durations, row numbers, and figures in the reasons of rejections, which depend on
+/// the random inputs of each process.
 [[nodiscard]] std::vector<std::string> run_content(const Store& store, RunId run);
 
-/// The first line in which they differ, of both; empty when they are equal.
+/// The first line in which they differ, from both; empty if they are equal.
 [[nodiscard]] std::string first_difference(const std::vector<std::string>& a,
                                            const std::vector<std::string>& b);
 
-/// What SQLite finds wrong with the file and its references; empty when nothing is.
+/// The faults that SQLite finds in the file and its references; empty if there are none.
 [[nodiscard]] std::string integrity_damage(const Store& store);
 
 }  // namespace evo

@@ -11,22 +11,23 @@ struct ProgramResult {
   std::string err;
 };
 
-/// Runs one of the project's programs ("evo-elite --json …") through the shell and waits for it.
-/// `folder`: where it runs. `prefix`: what stands before the program, e.g. "env NAME=VALUE ".
-/// Throws std::runtime_error when it cannot be started.
+/// Runs one of the project's programs ("evo-elite --json …") in the shell and waits for it.
+/// `folder`: its working folder. `prefix`: text before the program, for example "env NAME=VALUE ".
+/// Throws std::runtime_error if it cannot be started.
 [[nodiscard]] ProgramResult run_program(const std::string& command, const std::string& folder,
                                         const std::string& prefix = {});
 
-/// Where the project's programs are: beside this test, so that a build folder may be moved.
+/// The folder of the project's programs: that of this test, so that a build folder may be moved.
 [[nodiscard]] std::filesystem::path program_folder();
 
-/// The project's sources: the environment variable EVO_SOURCE_DIR, else where this was built from.
+/// The project's sources: the environment variable EVO_SOURCE_DIR, else the source folder of the
+/// build.
 [[nodiscard]] std::filesystem::path source_folder();
 
-/// A program that runs beside the test. Killed when the object goes.
+/// A program that runs in parallel to the test. The destructor kills it.
 class RunningProgram {
  public:
-  /// As run_program(), without the shell's words: `prefix` is a list of NAME=VALUE.
+  /// As run_program(), without a shell: `prefix` is a list of NAME=VALUE.
   RunningProgram(const std::string& command, const std::string& folder,
                  const std::string& prefix = {});
   ~RunningProgram();
@@ -39,7 +40,8 @@ class RunningProgram {
   [[nodiscard]] int process() const { return process_; }
   /// False once it has ended, though wait() was not called yet.
   [[nodiscard]] bool is_running() const;
-  /// Reads on to the end and waits: its exit code, or 128 + the number of the signal that ended it.
+  /// Reads until the end and waits. Returns its exit code, or 128 + the number of the signal that
+  /// ended it.
   [[nodiscard]] int wait();
 
  private:
@@ -48,8 +50,8 @@ class RunningProgram {
   std::string pending_;
 };
 
-/// Sends the signal once a program with --json has reported so many evaluations, or ended. Returns
-/// what wait() does.
+/// Sends the signal when a program with --json has reported that many evaluations, or has ended.
+/// Returns the result of wait().
 [[nodiscard]] int stop_after_evaluations(RunningProgram& program, int evaluations, int signal);
 
 }  // namespace evo

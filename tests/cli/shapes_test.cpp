@@ -1,4 +1,4 @@
-// evo-tune over several shapes and from what earlier runs found, and evo-judge against a stored
+// evo-tune over several shapes and with results of earlier runs, and evo-judge against a stored
 // winner: the real programs on a fake device.
 
 #include <gmock/gmock.h>
@@ -56,7 +56,7 @@ TEST(EvoTuneShapes, GoesOnWhereItWasAndFurther) {
     EXPECT_EQ(store.run(run).last_generation, 3);
     EXPECT_EQ(json::parse(store.run(run).info.options_json)["generations"], 4);
   }
-  // As one that was asked for four generations at once.
+  // Equal to a run with four generations from the start.
   const FakeSession whole;
   ASSERT_EQ(whole.run(FakeSession::tune(options + "--generations 4")).exit_code, 0);
   const auto configs = [](const Store& of) {
@@ -81,7 +81,7 @@ TEST(EvoTuneShapes, WhatCannotBeTunedTogetherIsRefused) {
   EXPECT_THAT(attention.err,
               AllOf(HasSubstr("CAUSAL=0"), HasSubstr("CAUSAL=1"), HasSubstr("not supported")));
   EXPECT_THAT(session.run(FakeSession::judge("--shape mission,ragged")).err,
-              HasSubstr("allowed is one"));
+              HasSubstr("only one is allowed"));
 }
 
 TEST(EvoTuneWarmStart, ALaterRunBeginsWithTheBestOfAnEarlierOne) {
@@ -92,7 +92,7 @@ TEST(EvoTuneWarmStart, ALaterRunBeginsWithTheBestOfAnEarlierOne) {
   EXPECT_THAT(first.err, Not(HasSubstr("warm start")));
   const ProgramResult second = session.run(FakeSession::tune(options + "--shape ragged"));
   ASSERT_EQ(second.exit_code, 0);
-  EXPECT_THAT(second.err, HasSubstr("warm start: 3 configurations of run 1 go first"));
+  EXPECT_THAT(second.err, HasSubstr("warm start: 3 configurations of run 1 are judged first"));
   const ProgramResult cold =
       session.run(FakeSession::tune(options + "--shape ragged --no-warm-start"));
   EXPECT_THAT(cold.err, Not(HasSubstr("warm start")));
@@ -102,7 +102,7 @@ TEST(EvoTuneWarmStart, ALaterRunBeginsWithTheBestOfAnEarlierOne) {
     warm += evaluation.record.origin == "warm start" ? 1 : 0;
   }
   EXPECT_GE(warm, 2) << "one of the three may be the defaults";
-  // It goes on with its own, whatever the database learned since.
+  // It continues with its own configurations, even if the database has newer ones.
   const ProgramResult resumed =
       session.run(FakeSession::tune("--shape ragged --resume 2 --generations 3"));
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
@@ -143,12 +143,12 @@ TEST_F(EvoJudgeAgainst, ASlowerKernelIsExitCodeOneWithTheInterval) {
     EXPECT_GT(found["against"]["low"], 1.1);
     EXPECT_LE(found["against"]["low"], found["against"]["ratio"]);
     EXPECT_THAT(judge(std::string("--set THREADS=512 ITEMS=1 --baseline ") + against).out,
-                HasSubstr("SLOWER beyond doubt"));
+                HasSubstr("SLOWER (certain)"));
   }
 }
 
 TEST_F(EvoJudgeAgainst, AFasterKernelIsNotSlower) {
-  // The database's winner of a run that saw only slow ones.
+  // The database's winner of a run with only slow configurations.
   const std::string space = session_.path("slow/search_spaces/slow.json");
   std::filesystem::create_directories(session_.path("slow"));
   std::filesystem::copy(source_folder() / "tests/planted", session_.path("slow"),
@@ -163,7 +163,7 @@ TEST_F(EvoJudgeAgainst, AFasterKernelIsNotSlower) {
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const ProgramResult result = judge("--set THREADS=128 ITEMS=2 --baseline slow.db");
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("NOT SLOWER: faster beyond doubt"));
+  EXPECT_THAT(result.out, HasSubstr("NOT SLOWER: faster (certain)"));
 }
 
 TEST_F(EvoJudgeAgainst, SaysWhatIsMissing) {

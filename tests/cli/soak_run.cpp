@@ -1,6 +1,6 @@
-// soak-run: a long run of evo-tune on the fake worker while workers are killed, stopped, and fail
-// by themselves, the disk is full, the database locked, and evo-tune killed and resumed. Prints
-// what came out, and fails when a promise is broken.
+// soak-run: a long run of evo-tune on the fake worker while workers are killed, stopped, or fail by
+// themselves, the disk is full, the database is locked, and evo-tune is killed and resumed. Prints
+// the results, and fails if a guarantee is violated.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -33,14 +33,14 @@ using std::chrono::milliseconds;
 struct Options {
   int evaluations = 10'000;
   std::uint64_t seed = 1;
-  int compile_faults = 3000;  ///< of a million
-  int launch_faults = 10;     ///< of a million; a candidate launches some hundred times
-  int pause_ms = 400;         ///< between two things that happen from outside, on average
+  int compile_faults = 3000;  ///< out of a million
+  int launch_faults = 10;     ///< out of a million; a candidate makes about a hundred launches
+  int pause_ms = 400;         ///< between two external faults, on average
 };
 
 constexpr int kChildren = 50;
 
-/// What evo-tune said it had stored: place → outcome.
+/// The evaluations that evo-tune reported as stored: position → outcome.
 using Acknowledged = std::map<std::pair<int, int>, std::string>;
 
 std::string outcome_of(const nlohmann::json& event) {
@@ -54,7 +54,7 @@ std::string outcome_of(const EvaluationRecord& record) {
   return record.rejection ? std::string(to_string(record.rejection->gate)) : "green";
 }
 
-/// Reads the lines of a program beside whoever torments it.
+/// Reads the lines of a program in parallel to the faults.
 class Listener {
  public:
   Listener(RunningProgram& program, Acknowledged& acknowledged)
@@ -84,7 +84,7 @@ class Soak {
  public:
   explicit Soak(const Options& options) : options_(options), random_(options.seed) {}
 
-  /// True when every promise was kept.
+  /// True if every guarantee held.
   bool run() {
     const Clock::time_point start = Clock::now();
     while (one_life()) {
@@ -111,7 +111,7 @@ class Soak {
     }
   }
 
-  /// One evo-tune from its start to its end. False when the run is finished, or cannot be.
+  /// One process of evo-tune, from start to end. False if the run is finished or cannot be.
   bool one_life() {
     const bool resumes = has_run();
     const std::size_t before = acknowledged_.size();
@@ -193,7 +193,7 @@ class Soak {
     }
   }
 
-  /// From now on no file of the process may grow.
+  /// From now on no file of the process can grow.
   void fill_disk(int process) {
     const rlimit none = {1, RLIM_INFINITY};
     disk_was_filled_ = true;
@@ -210,7 +210,7 @@ class Soak {
     count("database locked for 0.3 s");
   }
 
-  /// Of the evaluations around a share of the run, the largest resident set.
+  /// The largest resident set among the evaluations around a given share of the run.
   [[nodiscard]] long memory_at(double share) const {
     constexpr double kAround = 0.1;
     const auto all = static_cast<double>(acknowledged_.size());
@@ -253,9 +253,10 @@ class Soak {
     const auto bytes = std::filesystem::file_size(session_.path("evo.db"));
     const long early = memory_at(0.25);
     const long late = memory_at(0.9);
-    // A run remembers its evaluations, so that it can go on; that, and nothing else, may grow.
+    // A run keeps its evaluations in memory, so that it can continue; nothing else may grow.
     constexpr double kKibOfAnEvaluation = 4;
-    constexpr double kSlackKib = 4096;  // what an allocator keeps, libraries touched later
+    // memory kept by the allocator, and pages of libraries touched later
+    constexpr double kSlackKib = 4096;
     const double between = 0.65 * static_cast<double>(evaluations_);
     const double allowed = static_cast<double>(early) + kSlackKib + kKibOfAnEvaluation * between;
     const bool flat = early > 0 && static_cast<double>(late) <= allowed;

@@ -1,4 +1,4 @@
-// A sequence of kernels that is one kernel, from its files to an export: through the real programs,
+// A sequence of kernels tuned as one kernel, from its files to an export, with the real programs,
 // NVRTC and the virtual GPU.
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// evo-tune and evo-judge on input that cannot be used: exit 2 (3 where something is missing), and a
-// message that names the file, the key, the value and what is allowed.
+// evo-tune and evo-judge with unusable input: exit code 2 (3 if something is missing), and a
+// message that names the file, the key, the value and the allowed values.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -60,7 +60,7 @@ TEST_F(BadInput, UnknownKey) {
 
 TEST_F(BadInput, WrongType) {
   space_["parameters"][1]["macro"] = 5;
-  expect_bad_space({"parameters[1].macro", "5", "allowed is a non-empty string"});
+  expect_bad_space({"parameters[1].macro", "5", "allowed: a non-empty string"});
 }
 
 TEST_F(BadInput, AnArchitecturesOwnVariantOnAnotherDevice) {
@@ -168,7 +168,7 @@ TEST_F(BadInput, DatabaseOfAnotherProgram) {
   EXPECT_EQ(read_text_file(session_.path("other.db")).substr(0, 15), "this is not a d");
 }
 
-// With the real worker: what it finds missing on this machine.
+// With the real worker, which finds missing parts of this machine.
 
 TEST_F(BadInput, UnknownDeviceWithTheRealWorker) {
   const ProgramResult result = run_program(

@@ -1,4 +1,4 @@
-// evo-tune interrupted and killed, and what --resume makes of it.
+// Interrupted and killed runs of evo-tune, continued by --resume.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Configuration and outcome of every evaluation, in order: what a run is.
+/// Configuration and outcome of every evaluation, in order; these identify a run.
 std::vector<std::string> history(const Store& store, RunId run) {
   std::vector<std::string> entries;
   for (const StoredEvaluation& evaluation : store.evaluations(run)) {
@@ -42,7 +42,7 @@ std::vector<std::string> elites(const Store& store, RunId run) {
   return entries;
 }
 
-/// Processes whose environment holds EVO_FAKE_MARK=`mark`.
+/// Processes with EVO_FAKE_MARK=`mark` in their environment.
 int processes_with(const std::string& mark) {
   int count = 0;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
@@ -58,7 +58,7 @@ class EvoTuneResume : public testing::Test {
   static constexpr const char* kOptions =
       "--generations 4 --children 6 --seed 7 --json --no-warm-start";
 
-  /// A run that goes on until `evaluations` are reported; the signal then.
+  /// A run that is sent the signal after that many reported evaluations.
   int stop_after(int evaluations, int signal) const {
     RunningProgram program(FakeSession::tune(kOptions), session_.folder(),
                            session_.environment() + " EVO_FAKE_COMPILE_MS=20");
@@ -87,7 +87,8 @@ TEST_F(EvoTuneResume, AnInterruptedRunSavesAllAndGoesOn) {
 TEST_F(EvoTuneResume, ARunKilledAnywhereContinuesAsIfItHadNotBeen) {
   const FakeSession undisturbed;
   ASSERT_EQ(undisturbed.run(FakeSession::tune(kOptions)).exit_code, 0);
-  // In the first generation, right behind it (23 evaluations and its children), and in a later one.
+  // In the first generation, directly after it (23 evaluations and its children), and in a later
+  // one.
   for (const int evaluations : {3, 12, 6}) {
     EXPECT_EQ(stop_after(evaluations, SIGKILL), 128 + SIGKILL);
     const std::size_t stored = session_.store().evaluations(1).size();
@@ -142,7 +143,7 @@ TEST_F(EvoTuneResume, WhatHasChangedSinceIsNamed) {
   EXPECT_THAT(why("--resume"),
               HasSubstr(other + "problem planted, whose files have changed since"));
   EXPECT_THAT(why("--resume 1"),
-              HasSubstr("run 1 is on problem planted, whose files have changed since; allowed is"));
+              HasSubstr("run 1 is on problem planted, whose files have changed since; resume"));
   write_file(source, text);
   EXPECT_EQ(session_.run(command("--resume")).exit_code, 0);
 }
@@ -154,7 +155,7 @@ TEST_F(EvoTuneResume, NoWorkerOutlivesAKilledRun) {
   EXPECT_GT(processes_with(session_.folder()), 1);
   program.send(SIGKILL);
   (void)program.wait();
-  // Children of a killed parent are killed at once; a moment for the kernel to do so.
+  // Children of a killed parent are killed at once, but the kernel needs a moment for it.
   constexpr int kLooks = 200;
   for (int i = 0; i < kLooks && processes_with(session_.folder()) > 0; ++i) usleep(10000);
   EXPECT_EQ(processes_with(session_.folder()), 0);

@@ -19,7 +19,7 @@ using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
-/// One run over every planted defect, made once for all tests that look at it.
+/// One run over every planted defect, shared by all tests that examine it.
 class EvoTunePlanted : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -87,7 +87,7 @@ TEST_F(EvoTunePlanted, EveryDefectIsStoppedAtItsGateWithAReason) {
                                 " s while checking shape"}},
       {"too many registers", {Gate::kResource, "registers 200 > 128 \\(policy\\)"}},
       {"spills", {Gate::kResource, "spill bytes 64 > 0 \\(policy\\)"}},
-      {"lies about time", {Gate::kTiming, "faster than the device can be"}},
+      {"lies about time", {Gate::kTiming, "below the roofline bound"}},
       {"crashes", {Gate::kCorrectness, "took its process down \\(signal 6.*while checking shape"}},
       {"crashes compiler", {Gate::kBuild, "the compiler crashed: signal 6"}},
   };
@@ -255,8 +255,8 @@ TEST(EvoTune, TwoOnOneDatabaseBothSucceed) {
   for (const StoredRun& run : store.runs()) {
     EXPECT_EQ(run.status, RunStatus::kFinished);
     EXPECT_EQ(elite_of_run(store, run.id).size(), 3U);
-    // The strategy stops short of `children` only when the space is exhausted: 22 milestones, the
-    // default and two generations of four.
+    // The strategy proposes fewer than `children` only when the space is exhausted: 22 milestones,
+    // the default and two generations of four.
     EXPECT_GE(store.evaluations(run.id).size(), 30U);
   }
 }
@@ -266,14 +266,13 @@ TEST(EvoTune, ASecondRunReusesCompilations) {
   ASSERT_EQ(session.run(FakeSession::tune("--generations 1 --quiet")).exit_code, 0);
   ASSERT_EQ(session.run(FakeSession::tune("--generations 1 --quiet --no-warm-start")).exit_code, 0);
   for (const StoredEvaluation& evaluation : session.store().evaluations(2)) {
-    // A compiler that died is asked again.
+    // A request whose compiler process died is repeated.
     if (evaluation.record.config_json.find("crashes_compiler") != std::string::npos) continue;
     EXPECT_EQ(evaluation.record.compile_ms, 0) << evaluation.record.config_json;
   }
 }
 
-/// Kernels that end processes, exhaust memory, or fail after they were green: one run takes them
-/// all.
+/// One run survives kernels that end processes, exhaust memory, or fail after they were green.
 class EvoTuneHostile : public testing::Test {
  protected:
   [[nodiscard]] ProgramResult run(const std::string& more) const {

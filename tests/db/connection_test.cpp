@@ -1,4 +1,4 @@
-// What a database file may be, and what happens when it is something else.
+// Allowed database files, and the errors for other files.
 
 #include "db/connection.hpp"
 
@@ -121,7 +121,7 @@ TEST_F(DatabaseFile, ReadersCannotWrite) {
   EXPECT_THROW(reader.start_run(sample::run_info()), DbError);
 }
 
-/// Runs `body` in a child process without root's rights; its result is the exit status.
+/// Runs `body` in a child process without root's privileges; returns its exit status.
 int as_nobody(const std::function<int()>& body) {
   const pid_t child = fork();
   if (child == 0) {
@@ -158,7 +158,7 @@ TEST_F(DatabaseFile, OnAFullDiskKeepsWhatItHas) {
   const int pages = database.execAndGet("PRAGMA page_count").getInt();
   database.execAndGet("PRAGMA max_page_count = " + std::to_string(pages + 2));
   CompilationRecord big = sample::compilation("big");
-  std::mt19937 random(1);  // what cannot be packed
+  std::mt19937 random(1);  // incompressible data
   for (int i = 0; i < 1'000'000; ++i) big.cubin += static_cast<char>(random());
   try {
     store.put_compilation(big);
@@ -197,7 +197,7 @@ TEST_F(DatabaseFile, OfAnOlderVersionKeepsTheLogOfAKilledProgram) {
   {
     Store store = Store::open(made);
     store.connection().database().exec("PRAGMA user_version = 8");
-    store.start_run(sample::run_info());  // as a kill leaves them: the rows are in the log only
+    store.start_run(sample::run_info());  // as after a kill: the rows are only in the log
     fs::copy_file(made, file_);
     fs::copy_file(made.string() + "-wal", file_.string() + "-wal");
   }

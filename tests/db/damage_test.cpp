@@ -1,4 +1,4 @@
-// A damaged database is refused, and never ends a program in any other way.
+// A damaged database is rejected and ends no program in any other way.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ class Damage : public testing::Test {
     store.finish_run(run, RunStatus::kFinished);
   }
 
-  /// All that the query tools show, in words. Throws DbError.
+  /// All data that the query tools show, as text. Throws DbError.
   static std::string answers(const std::filesystem::path& file) {
     const Store store = Store::open_read_only(file);
     std::ostringstream text;

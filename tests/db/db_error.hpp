@@ -6,7 +6,7 @@
 
 namespace evo::sample {
 
-/// The message of the DbError that `body` throws.
+/// The message of the DbError thrown by `body`.
 template <typename Body>
 [[nodiscard]] std::string db_error(Body&& body) {
   try {

@@ -1,5 +1,5 @@
-// A disk that is full, or fails, at any write: a clear error, nothing that was stored is lost, and
-// the work goes on where it was.
+// A disk that is full or fails at any write: the error is clear, stored data are not lost, and the
+// work continues where it stopped.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,12 +27,12 @@ constexpr std::int64_t kForever = std::numeric_limits<std::int64_t>::max() / 2;
 constexpr int kGenerations = 2;
 constexpr int kChildren = 2;
 
-/// A whole run, step by step; what is stored already is not stored again.
+/// A whole run, step by step; steps already stored are skipped.
 class Script {
  public:
   explicit Script(std::filesystem::path file) : file_(std::move(file)) {}
 
-  /// Throws what the first step that fails throws. True steps are counted.
+  /// Rethrows the error of the first failing step. Counts the steps that succeeded.
   void play() {
     Store store = Store::open(file_);
     if (!run_) run_ = store.start_run(sample::run_info());
@@ -44,7 +44,7 @@ class Script {
     finished_ = true;
   }
 
-  /// All that was acknowledged is there, and nothing in part.
+  /// All acknowledged data are there, and no partial ones.
   void expect_kept() const {
     const Store store = Store::open(file_);
     SQLite::Database& database = store.connection().database();
@@ -84,8 +84,8 @@ class Script {
   bool finished_ = false;
 };
 
-/// Plays the script with the n-th change of the disk failing, for every n until none fails, and
-/// then to its end on a sound disk. Returns how many changes there were.
+/// Runs the script with the n-th disk change failing, for every n until none fails, and then to its
+/// end on a working disk. Returns the number of changes.
 std::int64_t fail_at_every_change(std::int64_t count, int code, const std::string& message) {
   FailingVfs disk;
   for (std::int64_t n = 1;; ++n) {

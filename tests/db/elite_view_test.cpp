@@ -1,4 +1,4 @@
-// The views, read as a person with the sqlite3 shell would.
+// The views, as a user of the sqlite3 shell reads them.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 using testing::ElementsAre;
 
-/// All rows, columns joined by '|', like the shell's default output.
+/// All rows, with columns joined by '|', as in the shell's default output.
 std::vector<std::string> rows(const Store& store, const std::string& sql) {
   SQLite::Statement statement(store.connection().database(), sql);
   std::vector<std::string> lines;
@@ -72,7 +72,7 @@ TEST_F(EliteView, FollowsTheRunsOwnRankingOfItsLatestGeneration) {
 TEST_F(EliteView, BeforeTheFirstGenerationEndsRanksDistinctKernelsByP50) {
   add_green(run_, 0, 0, "a", 12);
   add_green(run_, 0, 1, "b", 10);
-  add_green(run_, 0, 2, "b", 9.5);  // The same PTX again, at another geometry.
+  add_green(run_, 0, 2, "b", 9.5);  // The same PTX again, with another launch geometry.
   add_green(run_, 0, 3, "c", 11);
   add_green(run_, 0, 4, "d", 13);
   EvaluationRecord early = sample::green(0, 5, 1, 1);

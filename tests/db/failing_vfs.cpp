@@ -9,7 +9,7 @@
 namespace evo {
 namespace {
 
-/// SQLite's callbacks carry no state of the file system, and one is enough.
+/// SQLite's callbacks have no user data, so the state is global.
 struct State {
   sqlite3_vfs* real = nullptr;
   sqlite3_vfs vfs = {};
@@ -21,7 +21,7 @@ struct State {
 
 State state;
 
-/// A file of ours, with the real one behind it in memory that SQLite allocated for both.
+/// A wrapped file; the real one follows it in memory that SQLite allocated for both.
 struct File {
   sqlite3_file base;
   [[nodiscard]] sqlite3_file* real() {
@@ -31,7 +31,7 @@ struct File {
 
 sqlite3_file* real(sqlite3_file* file) { return reinterpret_cast<File*>(file)->real(); }
 
-/// What the next change ends with.
+/// The result of the next change.
 int next_change() {
   const std::int64_t number = ++state.changes;
   const bool fails = number >= state.first && number - state.first < state.count;
@@ -51,7 +51,8 @@ int truncate(sqlite3_file* file, sqlite3_int64 size) {
   return code == SQLITE_OK ? real(file)->pMethods->xTruncate(real(file), size) : code;
 }
 
-/// Nothing is synchronised: no test pulls the plug, and it is what takes the time.
+/// Does not synchronise, because no test simulates a power failure and it would take most of the
+/// time.
 int sync(sqlite3_file*, int) { return next_change(); }
 
 const sqlite3_io_methods& methods() {

@@ -1,4 +1,4 @@
-// The GPU while kernels were timed, energy and profiles.
+// State of the GPU while kernels were timed, energy and profiles.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -48,7 +48,7 @@ class OpenedFileTest : public testing::Test {
     store_->record_event(run_, "note", "before");
   }
 
-  /// What the next transaction says.
+  /// The error of the next transaction.
   std::string next_error() {
     try {
       store_->record_event(run_, "note", "after");
@@ -58,7 +58,7 @@ class OpenedFileTest : public testing::Test {
     return "stored";
   }
 
-  /// A sound database that somebody else made, and its bytes.
+  /// A valid database created by another program, and its bytes.
   void other_store() {
     {
       Store store = Store::open(other_);
@@ -68,7 +68,7 @@ class OpenedFileTest : public testing::Test {
     other_content_ = content(other_);
   }
 
-  /// The other one is at the place of the first, and nothing of the first has touched it.
+  /// The other file has replaced the first one, and the first one's program has not changed it.
   void expect_other_is_untouched() {
     store_.reset();
     EXPECT_TRUE(content(file_) == other_content_);
@@ -102,7 +102,7 @@ TEST_F(OpenedFileTest, ARenamedOneHoldsAllThatWasStored) {
   const fs::path moved = folder_.path() / "moved.db";
   fs::rename(file_, moved);
   EXPECT_THAT(next_error(), AllOf(HasSubstr("was deleted or renamed"),
-                                  HasSubstr("what was stored is in " + moved.string())));
+                                  HasSubstr("the stored results are in " + moved.string())));
   store_.reset();
   EXPECT_FALSE(fs::exists(file_));
   const Store store = Store::open_read_only(moved);
@@ -149,7 +149,7 @@ TEST_F(OpenedFileTest, WithoutItsLogOrIndexItIsCompletedAndLeft) {
   for (const bool is_log : {true, false}) {
     fs::remove(is_log ? log() : index());
     EXPECT_THAT(next_error(), AllOf(HasSubstr(is_log ? "lost its evo.db-wal" : "evo.db-shm"),
-                                    HasSubstr("what was stored is in")));
+                                    HasSubstr("the stored results are in")));
     store_.reset();
     const Store store = Store::open_read_only(file_);
     EXPECT_EQ(store.events(run_).size(), is_log ? 1U : 2U);
@@ -169,7 +169,7 @@ TEST_F(OpenedFileTest, OthersThatWriteToItAreNoChange) {
   }
 }
 
-/// Another process that has opened the new file, with the log of the old one beside it.
+/// Another process that has opened the new file while the old one's log is beside it.
 TEST_F(OpenedFileTest, ALogThatAnotherProcessUsesIsLeftToAPerson) {
   fs::rename(other_, file_);
   std::array<int, 2> ready{}, done{};

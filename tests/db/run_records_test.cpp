@@ -52,7 +52,7 @@ TEST(RunRecords, RefusesADuplicateWithAnOutcomeOfItsOwn) {
   EvaluationRecord record = sample::duplicate(0, 0, 1);
   record.timing = sample::timing(1);
   EXPECT_THAT(sample::db_error([&] { store.record_evaluation(run, record); }),
-              HasSubstr("an outcome of its own"));
+              HasSubstr("has its own outcome"));
 }
 
 TEST(RunRecords, KeepsWhatNobodyJudgedOutOfTheElite) {

@@ -98,12 +98,12 @@ TEST(RunTable, RunsOverSeveralShapesAreWrittenTogether) {
       store.record_evaluations({{runs[0], sample::green(0, 0, compilation, 10)},
                                 {runs[1], sample::green(0, 0, compilation, 2)}});
   EXPECT_EQ(store.evaluation(ids[1]).record.timing->p50_us, 2);
-  // The second cannot be written: nor is the first.
+  // The second run cannot be stored, so the first one is not stored either.
   EXPECT_THROW(store.record_evaluations({{runs[0], sample::green(0, 1, compilation, 10)},
                                          {runs[1], sample::green(0, 0, compilation, 2)}}),
                DbError);
   EXPECT_EQ(store.evaluations(runs[0]).size(), 1U);
-  // The shapes that are asked for decide which one is resumed.
+  // The requested shapes determine which run is resumed.
   EXPECT_EQ(store.find_resumable(info), runs[0]);
   EXPECT_EQ(store.find_resumable(sample::run_info()), alone);
 }

@@ -7,7 +7,7 @@
 
 namespace evo::sample {
 
-/// A fresh folder, removed with everything in it at the end of the scope.
+/// A fresh folder, removed with its content at the end of the scope.
 class TemporaryFolder {
  public:
   TemporaryFolder();
@@ -21,7 +21,7 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-/// A run of a made-up problem; 2e9 FLOPs a launch.
+/// A run of a made-up problem; 2e9 FLOPs per launch.
 [[nodiscard]] RunInfo run_info(TimeKind kind = TimeKind::kMeasured);
 
 /// A successful compilation with made-up content; PTX hash "ptx-<name>", key "key-<name>".

@@ -1,4 +1,4 @@
-// What a compilation of the attention templates takes in the database, with the real compiler.
+// Size in the database of a compilation of the attention templates, with the real compiler.
 
 #include <gtest/gtest.h>
 
@@ -68,7 +68,8 @@ TEST_P(DatabaseSize, OfADistinctCompilationIsSmall) {
            database.execAndGet("PRAGMA page_size").getInt() / 1000.0;
   };
   Random random(5);
-  store.put_compilation(compile(space_.sample(random)));  // with the source, which is stored once
+  // including the source, which is stored once
+  store.put_compilation(compile(space_.sample(random)));
   const double before = kilobytes();
   constexpr int kCompilations = 12;
   std::vector<CompilationRecord> records;

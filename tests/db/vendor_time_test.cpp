@@ -1,4 +1,4 @@
-// Times of other people's kernels, which other programs write.
+// Times of other implementations, which other programs store.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The ways to the winner of a run, as they are stored.
+// Storage of the paths to the winner of a run.
 
 #include <gtest/gtest.h>
 

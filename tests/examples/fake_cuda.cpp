@@ -1,8 +1,8 @@
-// A libcuda.so.1 of one GPU that knows one kernel, causal attention of head dimension 64, and runs
-// it on the CPU: lets the example be tested where there is no GPU. "Device" memory is host memory.
+// A libcuda.so.1 of one GPU that implements one kernel on the CPU, causal attention of head
+// dimension 64, so that the example can be tested without a GPU. "Device" memory is host memory.
 //
-// FAKE_CUDA_FAULT=wrong makes the kernel forget v_scale, =nan makes it write one NaN, =arch makes
-// the GPU an older one.
+// FAKE_CUDA_FAULT=wrong makes the kernel ignore v_scale, =nan makes it write one NaN, and =arch
+// makes the GPU an older one.
 
 #include <cuda.h>
 
@@ -17,7 +17,7 @@
 namespace {
 
 constexpr unsigned kHeadDim = 64;
-// Of an H200; CUDA C++ programming guide, compute capability 9.0.
+// Values of an H200; CUDA C++ Programming Guide, compute capability 9.0.
 constexpr int kSmCount = 132;
 constexpr int kMostShared = 232448;
 
@@ -84,7 +84,7 @@ void attention(void** parameters) {
   if (fault("nan")) o[0] = static_cast<_Float16>(std::nanf(""));
 }
 
-/// Address of something to hand out as an opaque handle.
+/// An address to return as an opaque handle.
 char handle;
 
 }  // namespace
@@ -126,7 +126,7 @@ CUresult cuMemsetD8Async(CUdeviceptr address, unsigned char value, size_t bytes,
 }
 CUresult cuCtxSynchronize() { return CUDA_SUCCESS; }
 CUresult cuMemAlloc(CUdeviceptr* address, size_t bytes) {
-  constexpr size_t kAlignment = 256;  // as the driver's
+  constexpr size_t kAlignment = 256;  // as in the driver
   *address = reinterpret_cast<CUdeviceptr>(
       std::aligned_alloc(kAlignment, (bytes / kAlignment + 1) * kAlignment));
   return CUDA_SUCCESS;
@@ -167,7 +167,7 @@ CUresult cuFuncSetAttribute(CUfunction, CUfunction_attribute, int bytes) {
 CUresult cuLaunchKernel(CUfunction, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                         unsigned block_x, unsigned block_y, unsigned block_z, unsigned, CUstream,
                         void** parameters, void**) {
-  // The geometry that the test's manifest states: 16 queries a CTA, a row of CTAs for each head.
+  // The launch geometry in the test's manifest: 16 queries per CTA, a row of CTAs for each head.
   constexpr int kTile = 16;
   const auto queries = parameter<std::int32_t>(parameters, 9);
   const auto heads = parameter<std::int32_t>(parameters, 11);

@@ -19,7 +19,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-/// A kernel of the problem sdpa_fp8 that was checked on two shapes, tuned for the first of them.
+/// A kernel of the problem sdpa_fp8, checked on two shapes and tuned for the first.
 class UseBundle : public testing::Test {
  protected:
   UseBundle() : manifest_(read_json_file(EVO_SOURCE_DIR "/tests/examples/manifest.json")) {
@@ -27,7 +27,8 @@ class UseBundle : public testing::Test {
     manifest_["valid"] = {{{"expression", "(CAUSAL) == 1"}, {"why", "compiled with CAUSAL=1"}}};
   }
 
-  /// Exports the kernel as the bundle "b". `in_elite`: what is not can be asked for by its number.
+  /// Exports the kernel as the bundle "b". `in_elite`: false for a candidate that is selected by
+  /// number.
   ProgramResult put(bool in_elite = true, const std::string& options = "") {
     RunInfo info = sample::run_info();
     info.problem.name = "sdpa_fp8";
@@ -92,7 +93,7 @@ TEST_F(UseBundle, OtherSizesAreRefusedUnlessTheyAreAllowed) {
   EXPECT_THAT(invalid.err, HasSubstr("'(CAUSAL) == 1' does not hold: compiled with CAUSAL=1"));
 }
 
-/// Steps take arguments by name, in an order of their own.
+/// Steps take arguments by name, in their own order.
 TEST_F(UseBundle, LaunchesTheStepsThatRun) {
   Json names = Json::array();
   for (const Json& argument : manifest_["arguments"]) names.push_back(argument["name"]);
@@ -102,7 +103,7 @@ TEST_F(UseBundle, LaunchesTheStepsThatRun) {
   Json left_out = step;
   left_out["runs"] = false;
   left_out["when"] = {{"expression", "LSE == 1"}};
-  left_out["launch"]["block"] = {{{"expression", "64"}}};  // which the fake driver refuses
+  left_out["launch"]["block"] = {{{"expression", "64"}}};  // the fake driver rejects it
   manifest_["steps"] = {left_out, step, step};
   manifest_.erase("entry");
   manifest_.erase("launch");

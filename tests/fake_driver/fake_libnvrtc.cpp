@@ -1,6 +1,6 @@
-// A libnvrtc that only tells of itself: its version, "12.4" in EVO_FAKE_NVRTC, and what it compiles
-// for. A program that it is asked to compile makes the process abort: nothing is compiled where a
-// machine is refused.
+// A libnvrtc that only reports its version, "12.4" in EVO_FAKE_NVRTC, and its architectures.
+// Compiling a program aborts the process, because nothing may be compiled on a machine that is
+// rejected.
 
 #include <nvrtc.h>
 

@@ -12,44 +12,44 @@ struct Slice {
   unsigned long long memory_mib = 0;
 };
 
-/// A card as the fake libraries tell of it.
+/// A card as the fake libraries report it.
 struct Card {
   std::string name;
   std::string uuid;  ///< "GPU-…"
-  unsigned bus = 0;  ///< of the PCI bus id 0000:BUS:00.0
+  unsigned bus = 0;  ///< BUS in the PCI bus id 0000:BUS:00.0
   int arch = 0;      ///< 89 for sm_89
   int sm_count = 0;
   unsigned long long memory_mib = 0;
   unsigned long long free_mib = 0;
   unsigned sm_mhz = 0;
   unsigned most_sm_mhz = 0;
-  unsigned application_mhz = 0;          ///< 0: NVML does not tell
-  unsigned default_application_mhz = 0;  ///< likewise
-  bool held = false;                     ///< at the application clock
+  unsigned application_mhz = 0;          ///< 0: NVML does not report it
+  unsigned default_application_mhz = 0;  ///< 0: NVML does not report it
+  bool held = false;                     ///< whether the clock is held at application_mhz
   int compute_mode = 0;
-  int context = 0;  ///< what making a context returns
+  int context = 0;  ///< the result of creating a context
   std::vector<unsigned> processes = {};
   std::optional<bool> mig = {};
   std::vector<Slice> slices = {};
 };
 
 /// A machine with NVIDIA's driver, for the fake libraries of this folder: read from the JSON file
-/// that the environment variable EVO_FAKE_MACHINE names. Keys are the members' names; what is
-/// missing is as above.
+/// named by the environment variable EVO_FAKE_MACHINE. Keys are the members' names; missing keys
+/// have the defaults above.
 struct Machine {
   int cuda = 0;                ///< 12040 for 12.4
   std::string driver;          ///< "550.54.14"
-  int cuda_init = 0;           ///< what cuInit returns
-  int nvml_init = 0;           ///< what nvmlInit_v2 returns
+  int cuda_init = 0;           ///< the result of cuInit
+  int nvml_init = 0;           ///< the result of nvmlInit_v2
   std::string cuda_does = {};  ///< "crash" or "hang", in cuInit
-  std::string nvml_does = {};  ///< likewise, in nvmlInit_v2
+  std::string nvml_does = {};  ///< "crash" or "hang", in nvmlInit_v2
   std::vector<Card> cards = {};
 };
 
-/// Ends the process with a message when there is no such file.
+/// Ends the process with a message if there is no such file.
 [[nodiscard]] const Machine& machine();
 
-/// Crashes or hangs for these words.
+/// Crashes or hangs if the word says so.
 void misbehave(const std::string& how);
 
 }  // namespace evo::fake_driver

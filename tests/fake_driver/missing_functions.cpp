@@ -1,5 +1,5 @@
-// The functions of libcuda.so.1 that the fake one only has by name: each fails with
-// CUDA_ERROR_NOT_SUPPORTED. Without cuda.h, which declares them otherwise.
+// Functions of libcuda.so.1 that exist in the fake library only by name: each fails with
+// CUDA_ERROR_NOT_SUPPORTED. Without cuda.h, which declares other signatures.
 
 namespace {
 constexpr int kNotSupported = 801;
@@ -45,7 +45,8 @@ EVO_MISSING(cuTexObjectDestroy)
 EVO_MISSING(cuArrayCreate_v2)
 EVO_MISSING(cuArrayDestroy)
 
-// Which driver has them: the documentation of the CUDA driver API, and cuda.h of each version.
+// The first driver version of each function: from the documentation of the CUDA driver API, and
+// cuda.h of each version.
 #if EVO_FAKE_CUDA_VERSION >= 1204
 EVO_MISSING(cuFuncGetParamInfo)
 #endif

@@ -16,7 +16,7 @@
 namespace evo::fake {
 namespace {
 
-/// As a compiler does that others keep from a processor.
+/// Imitates a compiler that gets little processor time.
 void work_now_and_then(std::chrono::milliseconds all) {
   constexpr std::chrono::milliseconds kWork{10};
   constexpr std::chrono::milliseconds kRest{30};
@@ -45,7 +45,7 @@ CompileAnswer failure(CompilerFailure::Kind kind) {
   return CompilerFailure{kind, "planted failure of the compiler"};
 }
 
-/// As a compiler does with templates that never end, up to a bound that spares the machine.
+/// Imitates a compiler with endless templates, up to a bound that protects the machine.
 CompileAnswer eat_memory() {
   constexpr std::size_t kPiece = std::size_t{64} << 20;
   constexpr int kMostPieces = 64;

@@ -39,7 +39,7 @@ BufferId FakeDevice::allocate(const BufferSpec& spec) {
     throw DeviceMemoryError("buffer '" + spec.name + "' does not fit");
   }
   Buffer buffer{spec, guard_pattern()};
-  // What new memory holds is nobody's business: something that is neither zero nor poison.
+  // New memory has arbitrary content: neither zero nor poison.
   buffer.memory.resize(kGuardBytes + spec.bytes, std::byte{0xa5});
   const std::vector<std::byte> pattern = guard_pattern();
   buffer.memory.insert(buffer.memory.end(), pattern.begin(), pattern.end());
@@ -130,7 +130,7 @@ std::optional<Fault> FakeDevice::run(const LoadedKernel& loaded, const LaunchSte
                                      std::int64_t number) {
   Launch launch{{}, step.config, step.entry, number};
   std::vector<ScalarArgument> scalars;
-  scalars.reserve(parameters.size());  // pointers into it must stay
+  scalars.reserve(parameters.size());  // pointers to its elements must stay valid
   for (const KernelArgument& argument : parameters) {
     if (const auto* buffer = std::get_if<BufferId>(&argument)) {
       launch.arguments.push_back(buffers_.at(*buffer).memory.data() + kGuardBytes);

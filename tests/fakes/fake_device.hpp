@@ -10,12 +10,12 @@
 
 namespace evo::fake {
 
-/// What a host function that stands for a kernel gets.
+/// The arguments of a host function that acts as a kernel.
 struct Launch {
-  /// A buffer's first byte, guard zones before and behind it; or the bytes of a scalar.
+  /// A buffer's first byte, with guard zones before and after it; or the bytes of a scalar.
   std::vector<std::byte*> arguments;
   LaunchConfig config;
-  std::size_t entry = 0;    ///< which of the image's entries this is, where steps have several
+  std::size_t entry = 0;    ///< index of the image's entry, if steps have several
   std::int64_t number = 0;  ///< launches of this loaded kernel before this one
 
   template <typename T>
@@ -32,17 +32,19 @@ using Kernel = std::function<std::optional<Fault>(const Launch&)>;
 
 struct FakeDeviceOptions {
   DeviceInfo info;
-  /// Finds the kernel of a program; what load() does.
+  /// Finds the host function of a program; used by load().
   std::function<std::variant<Kernel, Fault>(const Program&)> link;
-  /// Made-up microseconds of one launch in the `sample`-th execution of a graph, or as predicted.
+  /// Made-up microseconds of one launch in the `sample`-th execution of a graph, or the predicted
+  /// time.
   std::function<double(const Program&, std::int64_t sample)> time_us;
 };
 
-/// A device of `kind` that can do everything, slowly: floors of time are far below its times.
+/// A slow device of `kind` that supports everything; its roofline bounds are far below its times.
 [[nodiscard]] DeviceInfo fake_info(TimeKind kind = TimeKind::kMeasured);
 
-/// A device in host memory, with the guard zones of a real one. Kernels are host functions; a graph
-/// launches each of its argument sets once, whatever its length, and takes the time made up for it.
+/// A device in host memory, with guard zones like a real one. Kernels are host functions. A graph
+/// launches each of its argument sets once, independent of its length, and reports the made-up
+/// time.
 class FakeDevice final : public Device,
                          private DeviceMemory,
                          private Measuring,
@@ -54,7 +56,7 @@ class FakeDevice final : public Device,
   [[nodiscard]] DeviceMemory& memory() override { return *this; }
   std::variant<KernelId, Fault> load(const KernelImage& image) override;
   void unload(KernelId kernel) override;
-  /// Host functions may keep what they like.
+  /// Host functions may keep state.
   [[nodiscard]] std::optional<std::string> variables_hash(KernelId) const override {
     return std::nullopt;
   }
@@ -74,12 +76,12 @@ class FakeDevice final : public Device,
   [[nodiscard]] std::size_t kernels_alive() const { return kernels_.size(); }
   [[nodiscard]] std::int64_t flushes() const { return flushes_; }
 
-  /// So many graphs are made, the next one is refused.
+  /// The number of graphs that can be created; the next one fails.
   void set_graphs(int graphs) { graphs_left_ = graphs; }
 
   void set_monitor(CardMonitor* monitor) { monitor_ = monitor; }
 
-  /// What allocate() refuses to go beyond; without guard zones.
+  /// Memory limit of allocate(), without guard zones.
   void set_memory_bytes(std::size_t bytes) { memory_bytes_ = bytes; }
 
  private:
@@ -114,7 +116,7 @@ class FakeDevice final : public Device,
   std::variant<double, Fault> predict_us(KernelId kernel, const LaunchPlan& plan,
                                          std::span<const KernelArgument> arguments) override;
 
-  /// As a card: after a fault that lost the context no call succeeds.
+  /// As on a card: after a fault that lost the context, every call fails.
   void require_context() const;
 
   struct Buffer {

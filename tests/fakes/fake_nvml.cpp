@@ -1,4 +1,4 @@
-// A libnvidia-ml.so.1 with one card, for tests of what opens it. EVO_FAKE_NVML names what it does.
+// A libnvidia-ml.so.1 with one card, for tests that open it. EVO_FAKE_NVML selects its behaviour.
 
 #include <unistd.h>
 
@@ -81,7 +81,8 @@ int nvmlDeviceGetUtilizationRates(Device, Utilization* rates) {
   return kSuccess;
 }
 
-/// "crowd": a hundred; "contained": this process under another number, since the second list.
+/// "crowd": a hundred processes; "contained": this process under another number, from the second
+/// query on.
 int nvmlDeviceGetComputeRunningProcesses_v3(Device, unsigned* count, ProcessInfo* infos) {
   ++listed;
   const unsigned size = does("crowd") ? 100 : does("contained") && listed < 2 ? 1 : 2;

@@ -1,6 +1,5 @@
-// A profiler that NVTX is injected with (NVTX_INJECTION64_PATH): writes every range that is pushed,
-// with those around it, to the file that EVO_FAKE_NVTX_FILE names, and at the end of the process
-// a line more.
+// A profiler library injected into NVTX (NVTX_INJECTION64_PATH): writes every pushed range, with
+// the enclosing ones, to the file EVO_FAKE_NVTX_FILE, and one more line when the process ends.
 
 #if __has_include(<nvtx3/nvToolsExt.h>)
 

@@ -6,16 +6,16 @@
 
 namespace evo::fake {
 
-/// What the fake compiler makes of a source: its entry and the macros it was compiled with. It
-/// travels as the PTX of a KernelImage.
+/// The fake compiler's output: the entry and the macros of the compilation. It takes the place of
+/// PTX in a KernelImage.
 struct Program {
   std::string entry;
   std::map<std::string, std::string> defines;
 
-  /// The value of a macro with named values as its name in lower case: "out_of_bounds" for
-  /// -DBUG_OUT_OF_BOUNDS=1 -DBUG=1. A value that is no number is taken as it is; "" without one.
+  /// The value name of a macro in lower case: "out_of_bounds" for -DBUG_OUT_OF_BOUNDS=1 -DBUG=1.
+  /// Other values are returned unchanged; "" if undefined.
   [[nodiscard]] std::string name_of(const std::string& macro) const;
-  /// The value of a macro as a number. `otherwise` when it is not defined.
+  /// The value of a macro as a number; `otherwise` if it is not defined.
   [[nodiscard]] double number(const std::string& macro, double otherwise) const;
 };
 
@@ -23,10 +23,10 @@ struct Program {
 /// The inverse. Throws std::invalid_argument for other text.
 [[nodiscard]] Program from_ptx(const std::string& ptx);
 
-/// True once for all processes that have the environment variable EVO_FAKE_STATE: the file of that
-/// name with `.what` behind it is then made. False without it.
+/// True once over all processes with the environment variable EVO_FAKE_STATE: it then creates the
+/// file of that name with `.what` appended. False without the variable.
 [[nodiscard]] bool is_first_time(const std::string& what);
-/// Whether it has been.
+/// Whether that has happened.
 [[nodiscard]] bool was_first_time(const std::string& what);
 
 }  // namespace evo::fake

@@ -15,14 +15,13 @@
 
 namespace evo::fake {
 
-/// Time that passes only while everybody waits: it jumps to the next instant at which something
-/// happens.
+/// A clock that advances only while all coroutines wait: it jumps to the next event.
 class FakeLoop final : public EventLoop {
  public:
   ~FakeLoop() override { end_all(); }
   [[nodiscard]] SteadyTime now() const override { return now_; }
   Task<> wait(pollfd interest, SteadyTime until) override;
-  /// Suspends the caller for so long.
+  /// Suspends the caller for that time.
   Task<> sleep(double milliseconds);
 
  private:
@@ -32,8 +31,8 @@ class FakeLoop final : public EventLoop {
   std::multimap<SteadyTime, asio::steady_timer*> sleepers_;
 };
 
-/// Compiles as FakeCompiler does, `jobs` at once; how long each takes is drawn from `seed`, so that
-/// they finish in another order with every seed.
+/// Compiles as FakeCompiler does, `jobs` in parallel. Durations are drawn from `seed`, so that the
+/// order of completion depends on it.
 class FakeCompileService : public CompileService {
  public:
   FakeCompileService(FakeLoop& loop, std::size_t jobs, std::uint64_t seed)
@@ -43,11 +42,11 @@ class FakeCompileService : public CompileService {
   Task<Finished> compile(CompileRequest request) override;
   [[nodiscard]] std::size_t in_flight() const override { return running_; }
 
-  std::uint64_t longest_ms = 40;  ///< that a compilation takes
+  std::uint64_t longest_ms = 40;  ///< longest time of a compilation
 
-  /// All that was ever asked for.
+  /// All requests so far.
   [[nodiscard]] std::size_t submitted() const { return submitted_; }
-  /// The most that ever waited or ran at once.
+  /// The largest number of waiting or running requests.
   [[nodiscard]] std::size_t most_at_once() const { return most_; }
 
  private:
@@ -63,7 +62,7 @@ class FakeCompileService : public CompileService {
   FakeCompiler compiler_;
 };
 
-/// How a fake device behaves; times in ms of its clock.
+/// The behaviour of a fake device; times in ms of its clock.
 struct DeviceBehaviour {
   double check_ms = 2;
   double time_ms = 3;
@@ -71,28 +70,28 @@ struct DeviceBehaviour {
   TimeKind kind = TimeKind::kMeasured;
   /// Microseconds of a kernel; by default planted_time_us().
   std::function<double(const Program&)> time_us = {};
-  /// The same where it depends on the shape.
+  /// The same, depending on the shape.
   std::function<double(const Program&, const std::string& shape)> time_us_on = {};
-  /// Millijoules of a kernel's launch; without it the device has no counter.
+  /// Millijoules per launch of a kernel; if unset, the device has no counter.
   std::function<double(const Program&)> launch_mj = {};
-  std::optional<CardState> card = {};          ///< beside every timing
-  std::map<std::string, double> profile = {};  ///< of every kernel
-  /// In its place.
+  std::optional<CardState> card = {};          ///< returned with every timing
+  std::map<std::string, double> profile = {};  ///< metrics returned for every kernel
+  /// If set, replaces `profile`.
   std::function<std::variant<PredictedProfile, WorkerFailure>()> profile_of = {};
   std::function<std::variant<CorrectnessResult, WorkerFailure>(const Program&)> check = {};
-  /// What a check that is no screening finds; by default the same.
+  /// The result of a check that is no screening; the same by default.
   std::function<std::variant<CorrectnessResult, WorkerFailure>(const Program&)> full_check = {};
   std::function<std::variant<PairResult, WorkerFailure>(const Program&, const Program&)> compare =
       {};
-  /// A quick check ends early on a kernel that is slower than its limit.
+  /// A quick check ends early for a kernel slower than its limit.
   bool stops_checks = false;
   std::string name = "fake GPU";
-  /// Called before every request; what it throws, the request throws.
+  /// Called before every request; the request rethrows its exceptions.
   std::function<void()> before = {};
 };
 
-/// Answers as `behaviour` says, and notes what it was asked: "check CONFIG",
-/// "time SHAPE CONFIG", "compare SHAPE".
+/// Answers according to `behaviour`, and records its requests: "check CONFIG", "time SHAPE CONFIG",
+/// "compare SHAPE".
 class FakeDeviceService final : public DeviceService {
  public:
   FakeDeviceService(FakeLoop& loop, DeviceBehaviour behaviour);
@@ -115,7 +114,7 @@ class FakeDeviceService final : public DeviceService {
 
   [[nodiscard]] const std::vector<std::string>& requests() const { return requests_; }
   [[nodiscard]] const std::vector<std::string>& ranges() const { return ranges_; }
-  /// Requests that were given up before their time.
+  /// Requests that were abandoned early.
   [[nodiscard]] std::size_t abandoned() const { return abandoned_; }
   [[nodiscard]] const SessionSetup& setup() const { return setup_; }
 
@@ -134,8 +133,8 @@ class FakeDeviceService final : public DeviceService {
   std::size_t abandoned_ = 0;
 };
 
-/// A run's records in memory. The write number `fails_at` (1 is the first) and all that follow
-/// throw DbError: as if the process had been killed there.
+/// A run's records in memory. Write number `fails_at` (1 is the first) and all later ones throw
+/// DbError, as if the process had been killed there.
 class MemoryStore final : public RunStore {
  public:
   [[nodiscard]] std::vector<CompilationFacts> find_compilation_facts(
@@ -157,7 +156,7 @@ class MemoryStore final : public RunStore {
   [[nodiscard]] std::vector<StoredEvaluation> evaluations(RunId run = 1) const;
   [[nodiscard]] std::vector<StoredGeneration> generations(RunId run = 1) const;
   [[nodiscard]] const std::vector<std::string>& events() const { return events_; }
-  /// The evaluation of that number; ids count from 1.
+  /// The evaluation with that id; ids start at 1.
   [[nodiscard]] const EvaluationRecord& evaluation(CandidateId id) const {
     return evaluations_.at(static_cast<std::size_t>(id - 1)).record;
   }

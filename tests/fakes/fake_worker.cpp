@@ -1,8 +1,8 @@
-// A worker that needs neither GPU nor NVRTC: the real protocol over the fake compiler and the fake
-// device with the planted kernels. Named in EVO_WORKER, it makes the real evo-tune and evo-judge
-// run fast and the same everywhere. EVO_FAKE_COMPILE_MS makes each compilation take so long;
-// EVO_FAKE_FAULTS: see faults.hpp. EVO_FAKE_UUID is the device's. EVO_FAKE_CARD has words:
-// "throttled", "shared", "counter" (of energy: 100 W).
+// A worker that needs neither GPU nor NVRTC: the real protocol with the fake compiler and the fake
+// device with the planted kernels. If EVO_WORKER names it, the real evo-tune and evo-judge run fast
+// and reproducibly. EVO_FAKE_COMPILE_MS makes each compilation take so long; EVO_FAKE_FAULTS: see
+// faults.hpp. EVO_FAKE_UUID is the UUID of the device. EVO_FAKE_CARD has words: "throttled",
+// "shared", "counter" (of energy: 100 W).
 
 #include <chrono>
 #include <cmath>
@@ -27,7 +27,7 @@ std::unique_ptr<evo::Compiler> open_compiler() {
       std::chrono::milliseconds(delay == nullptr ? 0 : std::stoi(delay))));
 }
 
-/// The card's driver as EVO_FAKE_CARD says; null without that.
+/// The fake driver of the card, configured by EVO_FAKE_CARD; null if it is unset.
 evo::fake::FakeMonitor* fake_monitor() {
   static evo::fake::FakeMonitor monitor;
   const char* words = std::getenv("EVO_FAKE_CARD");
@@ -49,7 +49,7 @@ evo::fake::FakeMonitor* fake_monitor() {
   return &monitor;
 }
 
-/// The planted kernels; on a device that predicts, what a GPU does not notice is a fault.
+/// The planted kernels. On a device that predicts, defects that a GPU does not notice are faults.
 std::variant<evo::fake::Kernel, evo::Fault> link(const evo::fake::Program& program,
                                                  evo::TimeKind kind) {
   const std::string bug = program.name_of("BUG");

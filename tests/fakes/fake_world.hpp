@@ -31,7 +31,7 @@ class SilentObserver final : public TunerObserver {
   int generations_ = 0;
 };
 
-/// Few enough neighbours that the strategy is quick, enough configurations for every test.
+/// Few enough neighbours for a fast strategy, and enough configurations for every test.
 inline void write_space(const std::filesystem::path& folder) {
   std::filesystem::copy(std::filesystem::path(EVO_SOURCE_DIR) / "tests/planted", folder,
                         std::filesystem::copy_options::recursive);
@@ -40,14 +40,15 @@ inline void write_space(const std::filesystem::path& folder) {
   for (int i = 0; i < 12; ++i) alias.push_back(i);
   space["parameters"][3]["values"] = alias;
   write_file(folder / "search_spaces/wide.json", space.dump());
-  space["parameters"][3]["macro"] = "OTHER";  // it changes the code: every candidate is a kernel
+  // it changes the code, so every candidate is a different kernel
+  space["parameters"][3]["macro"] = "OTHER";
   write_file(folder / "search_spaces/distinct.json", space.dump());
   space["constraints"].push_back(
       {{"expression", "N > 2000 || ITEMS <= 2"}, {"why", "small shapes have few elements"}});
   write_file(folder / "search_spaces/by_shape.json", space.dump());
 }
 
-/// Every check is a screening first; times tell all kernels apart.
+/// Every check is a screening first; all kernels have different times.
 inline fake::DeviceBehaviour screened_kernels() {
   fake::DeviceBehaviour behaviour;
   behaviour.time_us = [](const fake::Program& program) {
@@ -65,7 +66,7 @@ inline fake::DeviceBehaviour screened_kernels() {
   return behaviour;
 }
 
-/// How a World is set up.
+/// Options of a World.
 struct WorldOptions {
   std::uint64_t compiler_seed = 1;
   std::string space = "wide";
@@ -77,7 +78,7 @@ struct WorldOptions {
   std::optional<fake::DeviceBehaviour> interprets = {};
 };
 
-/// A workbench whose workers are fakes, for one run.
+/// A workbench with fake workers, for one run.
 struct World {
   explicit World(fake::MemoryStore& store, fake::DeviceBehaviour behaviour = {},
                  const WorldOptions& how = {}) {
@@ -146,8 +147,8 @@ inline TunerEnd run_all(World& world, fake::MemoryStore& store, const TunerOptio
 
 inline Json read_json(const std::string& text) { return parse_json(text, "text"); }
 
-/// What became of every candidate, and every elite, by configuration: ids depend on the order in
-/// which runs over several shapes are written.
+/// The outcome of every candidate, and every elite, by configuration, because ids depend on the
+/// order in which runs over several shapes are stored.
 inline std::vector<std::string> outcomes(const fake::MemoryStore& store, RunId run) {
   std::vector<std::string> lines;
   for (const StoredEvaluation& stored : store.evaluations(run)) {
@@ -165,7 +166,7 @@ inline std::vector<std::string> outcomes(const fake::MemoryStore& store, RunId r
   return lines;
 }
 
-/// All that a run decided, in its order.
+/// All decisions of a run, in order.
 inline std::vector<std::string> story(const fake::MemoryStore& store, RunId run = kRun) {
   std::vector<std::string> lines;
   for (const StoredEvaluation& stored : store.evaluations(run)) {

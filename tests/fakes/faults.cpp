@@ -17,14 +17,14 @@ namespace {
 
 constexpr int kMillion = 1'000'000;
 
-/// Bytes that are no message, into the stream of messages: standard input is its other end, which
-/// the server does not move away.
+/// Writes invalid bytes to the message stream: standard input is its other end, which the server
+/// leaves open.
 void send_rubbish() {
   const std::array<unsigned char, 8> rubbish = {3, 0, 0, 0, 0xc1, 0xc1, 0xc1, 0xff};
   (void)!write(STDIN_FILENO, rubbish.data(), rubbish.size());
 }
 
-/// One process, one generator: no two of them have the same faults.
+/// One generator per process, so that processes have different faults.
 class Dice {
  public:
   explicit Dice(unsigned seed) : random_(seed + static_cast<unsigned>(getpid())) {}
@@ -57,7 +57,8 @@ class FaultyCompiler final : public Compiler {
 
   [[nodiscard]] std::string version() const override { return real_->version(); }
   [[nodiscard]] CompileAnswer compile(const CompileRequest& request) override {
-    dice_.roll(of_a_million_, false);  // a compiler's limit is a minute: too long to wait for
+    // a compiler's time limit is a minute, which is too long here
+    dice_.roll(of_a_million_, false);
     return real_->compile(request);
   }
 

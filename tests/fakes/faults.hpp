@@ -7,9 +7,9 @@
 
 namespace evo::fake {
 
-/// What goes wrong in a worker that is nobody's fault, at random: it dies, hangs, is slow, or sends
-/// bytes that are no message. EVO_FAKE_FAULTS="COMPILE LAUNCH SEED": of a million compilations and
-/// of a million launches, so many have one of these. Without the variable, none.
+/// Random faults of a worker that are not the kernel's: it dies, hangs, is slow, or sends invalid
+/// bytes. EVO_FAKE_FAULTS="COMPILE LAUNCH SEED" gives the number of faults per million compilations
+/// and per million launches. Without the variable there are none.
 class Faults {
  public:
   [[nodiscard]] static Faults from_environment();

@@ -121,10 +121,10 @@ class Turns {
   int turns_ = 0;
 };
 
-/// Right until its launches have taken turns with another kernel's as in a comparison of two; from
-/// then on it faults: in this process, or for good.
+/// Right until its launches have alternated with another kernel's as in an A/B comparison. After
+/// that it faults, in this process or always.
 std::optional<Fault> fail_in_pairs(int turns, bool for_good, const Vectors& vectors) {
-  constexpr int kTurnsAlone = 20;  // of a kernel with the reference, in all checks
+  constexpr int kTurnsAlone = 20;  // alternations with the reference, in all checks
   if (turns > kTurnsAlone && for_good) (void)is_first_time("pair");
   if (turns > kTurnsAlone || (for_good && was_first_time("pair"))) {
     return Fault{"the kernel failed beside another one", "", true};
@@ -159,7 +159,8 @@ double planted_time_us(const Program& program, std::int64_t sample) {
   constexpr double kScatter = 0.003;
   const double threads = std::log2(program.number("THREADS", 128) / 128);
   const double items = std::log2(program.number("ITEMS", 2) / 2);
-  // Five levels in turn: median and p90 are the same whichever samples are verified in between.
+  // Five time levels in rotation: median and p90 do not depend on which samples are verified in
+  // between.
   const double level = static_cast<double>(sample % 5 - 2) / 2;
   return kBestUs * (1 + 0.2 * threads * threads + 0.1 * items * items) * (1 + kScatter * level);
 }

@@ -11,9 +11,9 @@
 
 namespace evo::fake {
 
-/// What a card is to the engine, around a virtual device: it measures (made-up times), knows
-/// nothing of what is written, and does nothing before it is waited for. The first fault loses it:
-/// what was queued behind it never happens.
+/// Imitates a card with a virtual device: it measures (made-up times), does not track writes, and
+/// executes nothing before it is waited for. The first fault loses it; work queued after it never
+/// runs.
 class QueuedDevice final : public Device, private DeviceMemory, private Measuring {
  public:
   explicit QueuedDevice(std::unique_ptr<Device> inner);
@@ -27,8 +27,8 @@ class QueuedDevice final : public Device, private DeviceMemory, private Measurin
   std::optional<Fault> launch(KernelId kernel, const LaunchPlan& plan,
                               std::span<const KernelArgument> arguments) override;
 
-  // What tests look at.
-  /// How often somebody waited for it.
+  // Counters for tests.
+  // Number of waits.
   [[nodiscard]] std::size_t waits() const { return waits_; }
   [[nodiscard]] std::size_t downloaded_bytes() const { return downloaded_bytes_; }
 

@@ -23,7 +23,7 @@ void run_bundle(std::string_view input) {
       }
     }
   } catch (const evo_tune::Error&) {
-    return;  // refused with a message
+    return;  // rejected with a message
   }
 }
 

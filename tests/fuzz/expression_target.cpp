@@ -12,7 +12,7 @@
 namespace evo::fuzz {
 namespace {
 
-/// The value, or nothing where the expression has none.
+/// The value, or nullopt if the expression has none.
 std::optional<double> value_of(const Expression& expression, double every_variable) {
   try {
     const double value =
@@ -36,7 +36,7 @@ void run_expression(std::string_view input) {
         throw std::logic_error("one text, two values");
     }
   } catch (const InputError&) {
-    return;  // no expression: refused with a message
+    return;  // no expression: rejected with a message
   }
 }
 

@@ -13,7 +13,7 @@
 namespace evo::fuzz {
 namespace {
 
-/// The messages of a stream that arrives in pieces of `piece` bytes, up to where it is damaged.
+/// The messages of a stream that arrives in pieces of `piece` bytes, up to the first damaged one.
 std::vector<nlohmann::json> messages(std::string_view input, std::size_t piece) {
   std::vector<nlohmann::json> found;
   FrameReader reader;
@@ -29,14 +29,14 @@ std::vector<nlohmann::json> messages(std::string_view input, std::size_t piece) 
   return found;
 }
 
-/// Decodes as one type of message; what was decoded must survive another journey.
+/// Decodes it as one type of message; the decoded value must survive encoding and decoding.
 template <typename T>
 void decode_as(const nlohmann::json& message) {
   nlohmann::json sent;
   try {
     sent = message.get<T>();
   } catch (const nlohmann::json::exception&) {
-    return;  // another shape, as documented
+    return;  // another structure, as documented
   } catch (const Error&) {
     return;  // an unknown gate or kind
   }

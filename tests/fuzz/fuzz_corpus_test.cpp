@@ -1,4 +1,4 @@
-// Replays the corpora: what a fuzzer once found stays fixed, without a fuzzer.
+// Replays the corpora without a fuzzer, so that faults found by a fuzzer stay fixed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace evo::test {
 namespace {
 
-/// An input that takes longer would hold up a fuzzer, and a user.
+/// A slower input would delay a fuzzer and a user.
 constexpr double kMostSeconds = 20;
 
 std::vector<std::filesystem::path> inputs_of(std::string_view target) {

@@ -3,10 +3,9 @@
 #include <span>
 #include <string_view>
 
-// One function for each kind of input that comes from outside. It reads the input as the programs
-// do, and uses what it read as far as that is cheap. An input that is refused the way its reader
-// documents is no finding; any other exception leaves the function, and is one, as are a crash, a
-// report of a sanitizer, a hang and memory beyond the limit.
+// One function for each kind of input from outside. It reads the input as the programs do, and uses
+// the result as far as that is cheap. A documented rejection is no finding. Any other exception is
+// a finding, as are a crash, a sanitizer's report, a hang and exceeding the memory limit.
 
 namespace evo::fuzz {
 
@@ -25,7 +24,7 @@ void run_recording(std::string_view input);
 void run_spec(std::string_view input);
 
 struct FuzzTarget {
-  std::string_view name;  ///< also of its folder in tests/fuzz/corpus
+  std::string_view name;  ///< also the name of its folder in tests/fuzz/corpus
   void (*run)(std::string_view input);
 };
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# tests/fuzz/pack.sh FOLDER: everything that run.sh needs on a machine without a compiler. The
-# sanitizers are linked statically; the other shared libraries come along, but for the C library.
+# Usage: tests/fuzz/pack.sh FOLDER. Packs everything that run.sh needs on a machine without a
+# compiler. Sanitizers are linked statically; other shared libraries except the C library are
+# copied.
 set -eu
 [ $# -eq 1 ] || { echo "usage: $0 FOLDER" >&2; exit 2; }
 here="$(cd "$(dirname "$0")" && pwd)"

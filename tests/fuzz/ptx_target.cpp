@@ -12,10 +12,11 @@
 namespace evo::fuzz {
 namespace {
 
-constexpr std::size_t kMostEntries = 2;             ///< launched of one module
-constexpr std::size_t kBufferBytes = 4096;          ///< of every argument that may be a pointer
-constexpr std::size_t kNoTexture = 99;              ///< for its height
-constexpr std::uint64_t kMostInstructions = 5'000;  ///< of warps, for a CTA
+constexpr std::size_t kMostEntries = 2;  ///< limit of launched entries per module
+/// size of every argument that may be a pointer
+constexpr std::size_t kBufferBytes = 4096;
+constexpr std::size_t kNoTexture = 99;              ///< the height if there is no texture
+constexpr std::uint64_t kMostInstructions = 5'000;  ///< limit of warp instructions per CTA
 
 LaunchConfig launch_of(const std::string& text) {
   unsigned ctas = 2;
@@ -44,8 +45,8 @@ std::vector<std::pair<std::string, std::vector<std::uint64_t>>> entries_of(
   return entries;
 }
 
-/// A pointer for what has its size: in turn data, data, and memory that nobody wrote. In PTX with
-/// the comment "textures" the first of them is a texture of one dimension or of two.
+/// A pointer for each parameter of its size, in turn: data, data, and uninitialised memory. In PTX
+/// with the comment "textures", the first of them is a texture of one or two dimensions.
 KernelArgument argument_of(VirtualDevice& device, std::uint64_t bytes, std::size_t number,
                            std::size_t texture_height) {
   if (bytes != 8) {

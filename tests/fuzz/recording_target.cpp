@@ -22,7 +22,7 @@ void run_recording(std::string_view input) {
         (void)space.value_text(p, candidate.choice[p]);
     }
   } catch (const InputError&) {
-    return;  // refused with a message
+    return;  // rejected with a message
   }
 }
 

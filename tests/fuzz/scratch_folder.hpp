@@ -6,8 +6,8 @@
 
 namespace evo::fuzz {
 
-/// A folder in memory where it can be, for readers that take the name of a file; removed at the
-/// end of the process.
+/// A folder, in memory if possible, for readers that take a file name; removed when the process
+/// ends.
 class ScratchFolder {
  public:
   ScratchFolder();

@@ -13,7 +13,7 @@
 namespace evo::fuzz {
 namespace {
 
-/// A folder with the sources that problem files name; nothing reads them.
+/// A folder with the source files named by problem files; their content is not read.
 const std::filesystem::path& problem_folder() {
   static const ScratchFolder folder;
   static const bool filled = [] {
@@ -38,7 +38,7 @@ void use_space(const Space& space) {
   (void)space.content_key();
 }
 
-/// Evaluates what a run would, for one candidate (or none) and every shape.
+/// Evaluates the same as a run, for one candidate (or none) and every shape.
 void use_problem(const Problem& problem, const Values& macros) {
   for (const Shape& shape : problem.shapes) {
     try {
@@ -52,7 +52,7 @@ void use_problem(const Problem& problem, const Values& macros) {
       }
       for (const Argument& argument : problem.arguments) (void)argument.row_length(values);
     } catch (const InputError&) {
-      continue;  // this shape does not go with these values
+      continue;  // this shape does not support these values
     }
   }
 }
@@ -80,7 +80,7 @@ void run_spec(std::string_view input) {
     use_space(space);
     macros = space.values(space.defaults());
   } catch (const InputError&) {
-    macros = {};  // refused with a message
+    macros = {};  // rejected with a message
   }
   if (problem) use_problem(*problem, macros);
 }

@@ -1,4 +1,4 @@
-// Kernels that cheat: each is stopped at the gate where its cheat would pay.
+// Kernels that cheat: each is rejected at the gate where its cheat would succeed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ namespace {
 using nlohmann::json;
 using testing::ContainsRegex;
 
-/// The gate and what its reason says; an empty gate: green.
+/// The gate and the expected reason; an empty gate: green.
 struct Expected {
   std::string gate;
   std::string on_gpu;
@@ -38,7 +38,7 @@ const std::map<std::string, Expected>& expectations() {
       {"skips_known_address", {kCorrectness, kTimed, kAged}},
       {"skips_known_pair", {kCorrectness, kTimed, kAged}},
       {"skips_known_content", {kCorrectness, kTimed, kAged}},
-      // Right for whatever comes, and on a device that predicts nothing is gained by it.
+      // Right for all inputs; on a device that predicts, the cheat gains nothing.
       {"remembers_address", {kCorrectness, kTimed, "", true}},
       {"remembers_content", {"timing", "it remembers results", "", true}},
       {"stops_after", {kCorrectness, "shape mission", kAged}},

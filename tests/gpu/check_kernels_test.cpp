@@ -1,5 +1,5 @@
-// The kernels that judge, on a card: they find what the host finds, and what was known before a
-// fault stays known.
+// The check kernels on a card: they find the same as the host, and results from before a fault stay
+// available.
 
 #include "engine/gate/correctness/check_kernels.hpp"
 
@@ -120,7 +120,7 @@ TEST_F(CheckKernels, FindDifferencesAndBrokenSeals) {
     finish();
     EXPECT_EQ(work_->difference(same), std::nullopt);
     EXPECT_EQ(work_->difference(other), at);
-    work_->kept().keep(kept, wrong);  // as a kernel that writes where it must not
+    work_->kept().keep(kept, wrong);  // like a kernel that writes out of bounds
     work_->begin();
     const Look broken = work_->first_difference(buffer_of(wrong), kept);
     finish();

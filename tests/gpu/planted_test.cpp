@@ -1,5 +1,4 @@
-// Real kernels with planted defects through the real programs: on a CUDA GPU, and on the virtual
-// one.
+// Real kernels with planted defects, with the real programs, on a CUDA GPU and on the virtual GPU.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,11 +20,11 @@ using testing::HasSubstr;
 
 std::string planted_space() { return source_folder() / "tests/planted/search_spaces/planted.json"; }
 
-/// What a defect must be stopped by.
+/// The gate at which a defect must be rejected.
 struct Expected {
   std::string gate;
-  std::string on_gpu;      ///< in the reason, a regular expression
-  std::string on_virtual;  ///< "" where the virtual GPU cannot find it
+  std::string on_gpu;      ///< regular expression for the reason
+  std::string on_virtual;  ///< "" if the virtual GPU cannot find it
 };
 
 const std::map<std::string, Expected>& expectations() {
@@ -47,7 +46,8 @@ const std::map<std::string, Expected>& expectations() {
       {"nondeterministic", {"correctness", "second run .*y\\[0\\]", "second run .*y\\[0\\]"}},
       // A device that predicts runs a kernel too seldom to see it become wrong.
       {"wrong later", {"correctness", "timed launches.*error", ""}},
-      {"illegal address", {"correctness", "illegal|ILLEGAL", "out-of-bounds.*in no buffer"}},
+      {"illegal address",
+       {"correctness", "illegal|ILLEGAL", "out-of-bounds.*outside of all buffers"}},
       {"never returns",
        {"correctness", "did not finish within 3 s while checking",
         "did not finish within 3 s while checking|nothing changed during|warp instructions in one "

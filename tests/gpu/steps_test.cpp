@@ -1,5 +1,5 @@
-// A kernel of two steps on a CUDA GPU, through the real programs; and on the virtual one, which
-// must say the same.
+// A kernel of two steps on a CUDA GPU, with the real programs; and on the virtual GPU, which must
+// agree.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The installed programs, in a prefix of their own and without anything of this environment.
+// The installed programs, in their own prefix and without this environment.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ class Installed : public testing::Test {
                              "; } >" + (folder_.path() / "output").string() + " 2>&1";
     return std::system(line.c_str());
   }
-  /// The same by an installed program, which knows this machine's CUDA Toolkit alone.
+  /// The same for an installed program, which finds only this machine's CUDA Toolkit.
   int run(const std::string& command, const std::string& variables = {}) {
     return shell("env -i PATH=/usr/bin:/bin ${EVO_NVRTC:+EVO_NVRTC=$EVO_NVRTC} " +
                  std::string("${CUDA_HOME:+CUDA_HOME=$CUDA_HOME} ") + variables + " " + prefix() +
@@ -43,7 +43,7 @@ class Installed : public testing::Test {
 
 TEST_F(Installed, TunesAndJudgesTheInstalledSpaceWithoutAGpu) {
   install();
-  // Nothing knows where it was installed to.
+  // No file contains the installation path.
   fs::rename(folder_.path() / "prefix", folder_.path() / "moved");
   prefix_ = "moved";
   EXPECT_EQ(run("evo-tune --device none --space row_softmax_l4 --generations 1 --children 1"), 0)
@@ -65,12 +65,12 @@ TEST_F(Installed, TunesAndJudgesTheInstalledSpaceWithoutAGpu) {
 
 TEST_F(Installed, NothingPointsIntoTheSourceTree) {
   install();
-#if !defined(__SANITIZE_ADDRESS__)  // reports name the lines they are about
+#if !defined(__SANITIZE_ADDRESS__)  // error reports name their source lines
   EXPECT_NE(shell("grep -rlF " EVO_SOURCE_DIR "/ " + prefix()), 0) << output();
 #endif
 }
 
-/// Scripts are files: a test's text needs no quotes of two shells.
+/// Scripts are written to files, so that their text needs no nested quoting.
 const char* const kBashScript = R"sh(. "$1/share/bash-completion/completions/$2"
 read -r -a words <<<"$3"
 [[ $3 != *' ' ]] || words+=('')
@@ -92,7 +92,7 @@ zpty -r shell line '*<*>*'
 print -r -- ${${line#*<}%>*}
 )sh";
 
-/// Words as bash splits them: at '=' and ':' as well.
+/// Words as bash splits them: also at '=' and ':'.
 TEST_F(Installed, BashCompletesCommandsOptionsAndValues) {
   install();
   for (const char* file : {"own.json", "other.txt", "kept.db"})
@@ -131,7 +131,7 @@ TEST_F(Installed, BashCompletesCommandsOptionsAndValues) {
   }
 }
 
-/// In a terminal of its own: a line is typed, and the tabulator pressed.
+/// Types a line in a pseudo terminal, and presses the tabulator key.
 TEST_F(Installed, ZshCompletesCommandsOptionsAndValues) {
   if (std::system("command -v zsh >/dev/null") != 0) GTEST_SKIP() << "no zsh";
   install();
@@ -162,7 +162,7 @@ TEST_F(Installed, ManualPagesHaveTheUsualSectionsAndNoMistakes) {
                                 "EXIT STATUS", "FILES", "SEE ALSO"}) {
       EXPECT_THAT(page, HasSubstr(std::string("\n.SH ") + section + "\n")) << file;
     }
-    // Those that are installed here say nothing about a page that is right.
+    // Manual pages that are installed here do not prove that a page is right.
     for (const std::string check :
          {"man --warnings -l", "mandoc -T lint -W warning", "groff -man -Tutf8 -ww -z"}) {
       const std::string program = check.substr(0, check.find(' '));

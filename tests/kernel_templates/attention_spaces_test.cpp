@@ -1,5 +1,5 @@
-// The spaces of the mma and wgmma templates: what they call valid compiles, and what they promise
-// about shared memory, threads and shapes holds.
+// The spaces of the mma and wgmma templates: valid candidates compile, and the spaces' formulas for
+// shared memory, threads and shapes are right.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,8 +18,8 @@ const std::filesystem::path kRoot = EVO_SOURCE_DIR;
 
 class AttentionSpaces : public testing::TestWithParam<const char*> {
  protected:
-  /// The candidate compiled for `shape`, with a static_assert that the template's own shared memory
-  /// is what the problem file says.
+  /// The candidate compiled for `shape`, with a static_assert that the template's shared memory
+  /// equals that of the problem file.
   CompileOutcome compile(const Candidate& candidate, const Shape& shape) {
     const Values macros = problem_.macros_for(shape);
     const Values values = space_.values(candidate);
@@ -94,7 +94,7 @@ TEST_P(AttentionSpaces, CheckEveryVariantOfTheTimedShapesMacros) {
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-/// Each breaks one rule of the space, from its defaults.
+/// Each violates one rule of the space, starting from its defaults.
 std::vector<Settings> forbidden_settings(const std::string& template_name) {
   if (template_name == "wgmma") {
     return {{{"STAGES_V", "2"}},
@@ -114,7 +114,7 @@ std::vector<Settings> forbidden_settings(const std::string& template_name) {
           {{"STAGES_V", "3"}}};
 }
 
-/// A template that ignored a rule of its space would compile what the space forbids.
+/// A template that lacked a rule of its space would compile a forbidden configuration.
 TEST_P(AttentionSpaces, TheTemplateRefusesWhatTheSpaceForbids) {
   for (const Settings& settings : forbidden_settings(space_.definition().template_name)) {
     const Candidate candidate = space_.candidate_from_settings(settings, space_.defaults());

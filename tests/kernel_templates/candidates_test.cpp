@@ -1,5 +1,5 @@
-// Random valid candidates of every shipped space: they compile, their launch is what the kernel
-// expects, and the expanded source is the same kernel.
+// Random valid candidates of every shipped space: they compile, their launch matches the kernel,
+// and the expanded source gives the same kernel.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ constexpr int kUsualCandidates = 3;
 
 class Candidates : public testing::TestWithParam<std::filesystem::path> {};
 
-/// True when the template says how much dynamic shared memory it wants, as kSharedBytes.
+/// True if the template defines its dynamic shared memory as kSharedBytes.
 bool states_shared_bytes(const KernelSource& source) {
   for (const auto& [name, text] : source.headers) {
     if (text.find(" kSharedBytes =") != std::string::npos) return true;

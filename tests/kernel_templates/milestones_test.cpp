@@ -1,5 +1,5 @@
-// The ladder of every shipped space: each rung compiles for the space's architecture, stays within
-// its resource policy and is a kernel of its own.
+// The milestones of every shipped space: each compiles for the space's architecture, respects its
+// resource policy and is a different kernel.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ namespace {
 
 class Milestones : public testing::TestWithParam<std::filesystem::path> {};
 
-/// Nothing the resource gate objects to on any shape the correctness gate runs.
+/// The resource gate has no objection on any shape that the correctness gate runs.
 void expect_within_policy(const ShippedSpace& shipped, const Milestone& milestone,
                           const Resources& resources) {
   const SpaceDefinition& definition = shipped.space().definition();

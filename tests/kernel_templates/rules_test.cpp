@@ -1,5 +1,5 @@
-// The rules of the spaces are in the templates as well: a configuration set by hand is refused with
-// a reason instead of compiled into a wrong kernel.
+// The templates contain the rules of the spaces, too: a forbidden configuration gives a compile
+// error with a reason instead of a wrong kernel.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,13 +13,13 @@ constexpr int kUsualPoints = 25;
 
 const std::filesystem::path kSpaces = std::filesystem::path(EVO_SOURCE_DIR) / "search_spaces";
 
-/// What only a machine limits stands in the spaces alone.
+/// Rules that come only from a machine's limits are in the spaces alone.
 bool is_of_the_machine(const ConstraintText& constraint) {
   return constraint.why.find("shared memory of a CTA") != std::string::npos ||
          constraint.why.find("must fit the SM") != std::string::npos;
 }
 
-/// A random candidate, valid or not, that is one value away from a valid one.
+/// A random candidate, valid or not, that differs in one value from a valid one.
 Candidate neighbour_of_valid(const Space& space, Random& random) {
   Candidate candidate = space.sample(random);
   const std::size_t parameter = random.below(space.parameter_count());

@@ -57,7 +57,7 @@ CompileOutcome ShippedSpace::compile(const Candidate& candidate, const Shape& sh
 
 LaunchConfig ShippedSpace::launch(const Candidate& candidate, const Shape& shape) const {
   const Values macros = space_.values(candidate);
-  const Values device = {{"SM_COUNT", 58}};  // of an L4; only the grid depends on it
+  const Values device = {{"SM_COUNT", 58}};  // an L4's; only the grid depends on it
   return kernel_.steps.front().launch.evaluate(merged({&shape.variables, &macros, &device}));
 }
 
@@ -83,7 +83,7 @@ int candidates_per_space(int usual) {
   const long count = std::strtol(text, &end, 10);
   if (end == text || *end != '\0' || count < 1 || count > 1000000) {
     throw InputError("EVO_TEMPLATE_CANDIDATES is '" + std::string(text) +
-                     "'; allowed is a number from 1 to 1000000");
+                     "'; allowed: a number from 1 to 1000000");
   }
   return static_cast<int>(count);
 }

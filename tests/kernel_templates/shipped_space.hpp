@@ -21,7 +21,7 @@ class ShippedSpace {
   [[nodiscard]] const Problem& problem() const { return problem_; }
   [[nodiscard]] const KernelSource& source() const { return source_; }
   [[nodiscard]] const Shape& timed_shape() const;
-  /// One shape for each set of macros a kernel can be compiled with, the timed one first.
+  /// One shape for each set of compiler macros, the timed one first.
   [[nodiscard]] std::vector<const Shape*> compiled_shapes() const;
 
   /// The candidate for `shape`, with `source` instead of the template's own.
@@ -43,11 +43,11 @@ class ShippedSpace {
 /// Every space file of search_spaces/, by name.
 [[nodiscard]] std::vector<std::filesystem::path> shipped_space_files();
 
-/// How many random candidates of each space a test takes: `usual`, or the environment variable
-/// EVO_TEMPLATE_CANDIDATES. Throws InputError when that is not a number.
+/// How many random candidates of each space a test uses: `usual`, or the environment variable
+/// EVO_TEMPLATE_CANDIDATES. Throws InputError if that is not a number.
 [[nodiscard]] int candidates_per_space(int usual);
 
-/// Why the outcome is no kernel, with the compiler's log; empty when it is one.
+/// Why the outcome is no kernel, with the compiler's log; empty if it is one.
 [[nodiscard]] std::string failure_of(const CompileOutcome& outcome);
 
 }  // namespace evo

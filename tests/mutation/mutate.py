@@ -23,7 +23,7 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# Files with checks, and the tests (without slow ones) that must notice when one is missing.
+# Files with checks, and the (fast) tests that must notice if a check is removed.
 GATE_TESTS = ["gate_correctness_test", "gate_timing_test --gtest_filter=-*Noises*", "gate_card_test",
               "resource_test", "worker_test", "virtual_test"]
 RACE_TESTS = ["virtual_nvrtc_test --gtest_filter=*CtaRaces*:*Cooperative*",
@@ -55,7 +55,7 @@ FILES = {
     "engine/device/virtual/execute/placement.cpp": ["virtual_test"],
     "engine/compile/host_scanner.cpp": ["compile_test"],
     "engine/core/protected_file.cpp": ["core_test"],
-    # What a sample stands for.
+    # The elements that a sample represents.
     **{file: STORE_TESTS for file in (
         "engine/device/virtual/decode/store_slice.cpp", "engine/gate/correctness/grid_cover.cpp",
         "engine/gate/correctness/near_miss.cpp", "engine/device/virtual/checks/store_owners.cpp")},
@@ -63,10 +63,10 @@ FILES = {
     **{f"engine/device/virtual/{name}.cpp": ORDER_TESTS for name in (
         "checks/cta_history", "checks/releases", "checks/lane_order", "execute/member_groups",
         "execute/warp_scheduler")},
-    # Which CTAs a predicted time looks at.
+    # The CTAs that a predicted time examines.
     **{f"engine/device/virtual/{name}.cpp": SURVEY_TESTS for name in (
         "decode/branch_origins", "timing/grid_survey", "timing/grid_kinds")},
-    # What inputs hold.
+    # The content of inputs.
     **{f"engine/problem/{name}.cpp": ["problem_test"] for name in (
         "generator", "normal_quantile", "special_values")},
     # Files and databases.
@@ -117,7 +117,7 @@ def closing(text, start):
 
 
 def outer_semicolon(condition):
-    """Index of the semicolon behind an initialisation, -1 without one. A lambda's do not count."""
+    """Index of the semicolon after an initialisation, -1 without one; skips those in lambdas."""
     condition = re.sub(r"""(["'])(?:\\.|(?!\1).)*\1""", lambda text: "x" * len(text[0]), condition)
     depth = 0
     for i, c in enumerate(condition):
@@ -128,7 +128,7 @@ def outer_semicolon(condition):
 
 
 def instrument(text, first_number):
-    """The text with a switch in each condition, and what the conditions were: (line, condition)."""
+    """The text with a switch in each condition, and the list of conditions: (line, condition)."""
     output, checks, at = "", [], 0
     for found in re.finditer(r"\bif \(", text):
         if text[text.rfind("\n", 0, found.start()) + 1:found.start()].lstrip().startswith("//"):
@@ -191,7 +191,7 @@ def build(work, texts):
 
 
 def notices(binaries, tests, number, limits):
-    """The test that fails without check `number`, or nothing; `limits`: seconds of each."""
+    """The test that fails without check `number`, or None; `limits`: time limits in seconds."""
     environment = dict(os.environ)
     if number is not None:
         environment["EVO_MUTANT"] = str(number)

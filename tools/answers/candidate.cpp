@@ -1,4 +1,4 @@
-// evo-elite's answers about single candidates: show and compare.
+// evo-elite's output about single candidates: show and compare.
 
 #include <sstream>
 
@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A candidate with what belongs to it.
+/// A candidate with its related records.
 struct Found {
   StoredEvaluation evaluation;
   StoredRun run;
@@ -59,7 +59,7 @@ void put(Json& json, const char* name, const std::optional<T>& value) {
   if (value) json[name] = *value;
 }
 
-/// What the driver told of the card meanwhile; null where it told nothing.
+/// The state of the card during the timing; null if the driver did not report it.
 Json card_json(const EvaluationRecord& record) {
   if (!record.card) return {};
   const CardState& card = *record.card;
@@ -78,7 +78,7 @@ Json card_json(const EvaluationRecord& record) {
   return json;
 }
 
-/// Of a long window where that was measured, otherwise of the short one.
+/// Over a long window if available, otherwise over the short one.
 Json energy_json(const StoredEvaluation& evaluation) {
   const std::optional<Energy>& energy =
       evaluation.energy ? evaluation.energy : evaluation.record.energy;
@@ -124,7 +124,7 @@ std::optional<double> worst(const EvaluationRecord& record, double CheckResult::
   return worst;
 }
 
-/// Rows of a comparison: a figure of both, and their ratio where one means something.
+/// Rows of a comparison: both figures, and their ratio if it is meaningful.
 class Comparison {
  public:
   explicit Comparison(Table& table) : table_(&table) {}
@@ -141,9 +141,9 @@ class Comparison {
   Table* table_;
 };
 
-/// Why the times of two candidates must not be compared; empty when they may.
+/// Why the times of two candidates are not comparable; empty if they are.
 std::string incomparable(const Found& a, const Found& b) {
-  if (!is_green(a.evaluation) || !is_green(b.evaluation)) return "not both are green";
+  if (!is_green(a.evaluation) || !is_green(b.evaluation)) return "not both candidates are green";
   const RunInfo& left = a.run.info;
   const RunInfo& right = b.run.info;
   if (left.device.time_kind != right.device.time_kind) return "one is measured, one predicted";

@@ -6,7 +6,7 @@
 
 namespace evo {
 
-/// What was checked of a candidate, as evo-elite prints it and manifests hold it.
+/// The checks of a candidate, as printed by evo-elite and stored in manifests.
 [[nodiscard]] inline nlohmann::ordered_json checks_json(const EvaluationRecord& record) {
   nlohmann::ordered_json checks = nlohmann::ordered_json::array();
   for (const CheckResult& check : record.checks) {

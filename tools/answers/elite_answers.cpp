@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// "TILE=64 SWIZZLE=xor" of the macros for which `wanted` is true.
+/// "TILE=64 SWIZZLE=xor" for the macros that satisfy `wanted`.
 template <typename Wanted>
 std::string macros(const Json& config, const Wanted& wanted) {
   std::string text;
@@ -31,7 +31,7 @@ std::string common_note(const SplitConfigs& configs) {
   return configs.common.empty() ? "" : "in common: " + configs.common + "\n";
 }
 
-/// ", objective energy"; empty for the time.
+/// ", objective energy"; empty if the objective is the time.
 std::string objective_of(const RunInfo& info) {
   const std::string objective =
       Json::parse(info.options_json).value("objective", std::string("time"));
@@ -45,17 +45,17 @@ std::string about(const StoredRun& run) {
          kind_label(info.device) + objective_of(info);
 }
 
-/// "p50 us" for measured times, "p50 us predicted" for others.
+/// "p50 us" for measured times, "p50 us predicted" for predicted ones.
 std::string time_heading(const std::string& heading, TimeKind kind) {
   return kind == TimeKind::kMeasured ? heading : heading + " predicted";
 }
 
-/// Of the column "times" of all runs.
+/// The heading of the column "times" for all runs.
 std::string times_word(const DeviceInfo& device) {
   return device.id == "none" ? "none" : std::string(to_string(device.time_kind));
 }
 
-/// "registers_per_thread 120, spill_bytes 0": the resource policy in the text of a space.
+/// "registers_per_thread 120, spill_bytes 0": the resource policy of a space's text.
 std::string policy_text(const std::string& space_text) {
   const Json space = Json::parse(space_text, nullptr, false, true);
   if (!space.is_object() || !space.contains("resources")) return {};
@@ -92,7 +92,7 @@ std::string kind_label(const DeviceInfo& device) {
 
 namespace {
 
-/// The rule by which the first row is the winner, where the times do not say so.
+/// How the winner was chosen, if the times alone do not explain it.
 std::string order_note(const RunElite& elite) {
   if (elite.rows.empty()) return {};
   if (!elite.is_compared) {
@@ -153,7 +153,7 @@ Answer elite_answer(const RunElite& elite) {
          std::string(to_string(row.kind)), row.candidate, tied_with, configs[i], texts.each[i]});
   }
   answer.notes = common_note(texts) + order_note(elite);
-  // Of the table "Predicted time" in docs/virtual-gpu.md.
+  // From the table "Predicted time" in docs/virtual-gpu.md.
   if (kind == TimeKind::kPredicted && !elite.rows.empty()) {
     answer.notes +=
         "predicted times rank, by a model with errors: in eight recordings of an H200, some of "

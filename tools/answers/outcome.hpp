@@ -6,7 +6,7 @@
 
 namespace evo {
 
-/// Why a candidate is not green, the later word first; null where it did not fail.
+/// Why a candidate is not green, with the latest reason first; null if it did not fail.
 [[nodiscard]] inline const Rejection* failure_of(const StoredEvaluation& evaluation) {
   if (evaluation.withdrawal) return &*evaluation.withdrawal;
   return evaluation.record.rejection ? &*evaluation.record.rejection : nullptr;

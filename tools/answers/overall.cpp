@@ -18,21 +18,21 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kRowsShown = 10;
 
-/// Generation and position: the same candidate on every shape.
+/// Generation and position, which identify a candidate on every shape.
 using Place = std::pair<int, int>;
 
 struct OnShape {
   StoredRun run;
   double weight = 1;
   double best_us = std::numeric_limits<double>::infinity();
-  std::map<Place, double> us = {};  ///< of green kernels
+  std::map<Place, double> us = {};  ///< times of green kernels
 };
 
 struct ServingKernel {
   Place place;
-  CandidateId id = 0;  ///< in the first run
+  CandidateId id = 0;  ///< id in the first run
   std::string config;
-  std::vector<double> shares = {};  ///< of the best, for each shape
+  std::vector<double> shares = {};  ///< time of the best, for each shape
   double mean = 0;
 };
 
@@ -44,7 +44,8 @@ OnShape times_of(const Store& store, RunId run) {
     shape.us[{record.generation, record.position}] = record.timing->p50_us;
     shape.best_us = std::min(shape.best_us, record.timing->p50_us);
   });
-  // Comparisons decide who is best: what seems faster than the winner of the shape is as fast.
+  // A/B comparisons decide the winner. A kernel whose stored time is lower than the winner's counts
+  // as equally fast.
   const std::vector<EliteRow> elite = elite_of_run(store, run);
   if (!elite.empty()) shape.best_us = elite.front().p50_us;
   for (auto& [place, us] : shape.us) us = std::max(us, shape.best_us);
@@ -74,7 +75,7 @@ std::vector<ServingKernel> rank(const Store& store, const std::vector<OnShape>& 
     double weights = 0;
     for (const OnShape& shape : shapes) {
       const auto time = shape.us.find(candidate.place);
-      if (time == shape.us.end()) return;  // not green everywhere
+      if (time == shape.us.end()) return;  // not green on every shape
       candidate.shares.push_back(shape.best_us / time->second);
       sum += shape.weight * std::log(candidate.shares.back());
       weights += shape.weight;
@@ -95,7 +96,7 @@ std::map<std::string, double> parse_weights(const std::vector<std::string>& text
     const auto named = named_in(text);
     const auto weight = named ? number_in<double>(named->second) : std::nullopt;
     if (!weight || !std::isfinite(*weight) || *weight <= 0) {
-      throw InputError("--weight " + text + ": allowed is SHAPE=NUMBER with a number above 0");
+      throw InputError("--weight " + text + ": allowed: SHAPE=NUMBER with a number above 0");
     }
     weights[named->first] = *weight;
   }

@@ -24,14 +24,15 @@ void print(const Answer& answer, const EliteOptions& options) {
   }
 }
 
-/// The run that was asked for, else the newest that passes the filter.
+/// The requested run, or else the newest that matches the filter.
 StoredRun one_run(const Store& store, const EliteOptions& options) {
   const std::vector<StoredRun> runs = select_runs(store, options.filter);
-  if (runs.empty()) throw DbError(options.db + ": no run fits the given --run, --device, --shape");
+  if (runs.empty())
+    throw DbError(options.db + ": no run matches the given --run, --device, --shape");
   return runs.back();
 }
 
-/// All tables as one, for CSV has one line of headings.
+/// All tables combined, because CSV has one line of headings.
 Answer merged(std::vector<Answer> answers) {
   Answer all = std::move(answers.front());
   for (std::size_t i = 1; i < answers.size(); ++i) {
@@ -51,7 +52,7 @@ ExitCode print_elites(const Store& store, const EliteOptions& options) {
   if (!green) {
     std::cerr << "evo-elite: " << options.db << ": nothing is green in "
               << (options.filter.run ? "run " + std::to_string(*options.filter.run)
-                                     : std::string("any run that fits"))
+                                     : std::string("any matching run"))
               << "; evo-elite runs lists the runs, evo-elite rejections says why\n";
     return ExitCode::kNothingGreen;
   }
@@ -79,8 +80,8 @@ void print_candidate(const Store& store, const EliteOptions& options) {
   }
 }
 
-/// Why the winner won: the steps that lead to it, and what the run's evaluations say about its
-/// knobs.
+/// Explains the winner: the steps that lead to it, and what the run's evaluations show about its
+/// macros.
 void print_insight(const Store& store, const StoredRun& run, const EliteOptions& options) {
   if (options.csv) throw InputError("insight has no --csv; use --json");
   const Space space = space_of(run);

@@ -8,7 +8,7 @@
 
 namespace evo {
 
-/// The questions that evo-elite answers.
+/// The queries that evo-elite answers.
 enum class Question { kElite, kShow, kLadder, kOverall, kRejections, kCompare, kInsight, kRuns };
 
 /// The command line of evo-elite.
@@ -23,7 +23,7 @@ struct EliteOptions {
   std::vector<std::string> weights = {};
 };
 
-/// Prints the answer. kNothingGreen: there is no elite.
+/// Prints the answer. Returns kNothingGreen if there is no elite.
 [[nodiscard]] ExitCode print_answer(const EliteOptions& options);
 
 }  // namespace evo

@@ -7,8 +7,8 @@
 
 namespace evo {
 
-/// How a candidate fared at the profile gate, as evo-elite, evo-judge and reports have it:
-/// "metrics" by the problem's names, each with the tool's name, value and unit.
+/// A candidate's result at the profile gate, as shown by evo-elite, evo-judge and reports:
+/// "metrics" under the problem's names, each with the tool's name, value and unit.
 [[nodiscard]] inline nlohmann::ordered_json profile_json(const ProfileRecord& profile) {
   nlohmann::ordered_json json = {{"kind", std::string(to_string(profile.kind))},
                                  {"tool", profile.tool},

@@ -6,10 +6,10 @@
 
 namespace evo {
 
-/// The space that a run was on, as it was then. Throws SpaceError for the text of another version.
+/// The space of a run, as it was then. Throws SpaceError if its text has another version.
 [[nodiscard]] Space space_of(const StoredRun& run);
 
-/// What the run's evaluations say about its knobs.
+/// Findings about the macros from the run's evaluations.
 [[nodiscard]] Insight insight_of(const Store& store, const StoredRun& run, const Space& space);
 
 }  // namespace evo

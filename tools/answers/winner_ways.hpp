@@ -9,17 +9,17 @@
 
 namespace evo {
 
-/// Times on the way that agree with its ratios and end at the winner's own: winner_us divided by
-/// the ratios of the steps that follow. One for each step, the start first.
+/// Times along the path that are consistent with its ratios and end at the winner's time: winner_us
+/// divided by the ratios of all later steps. One for each step, the start first.
 [[nodiscard]] std::vector<double> levels_of(const WinnerWay& way, double winner_us);
 
-/// False where the start is the winner.
+/// False if the start is the winner.
 [[nodiscard]] bool has_steps(const WinnerWay& way);
 
-/// "A/B pairs", "predicted times", or both where the time for pairs was over.
+/// "A/B pairs", "predicted times", or both if the time did not suffice for all pairs.
 [[nodiscard]] std::string how_timed(const WinnerWay& way, TimeKind kind);
 
-/// Several lines for people; says that nothing was measured where a run has no ways.
+/// Readable text of several lines; says that nothing was measured if a run has no paths.
 [[nodiscard]] std::string ways_text(const Store& store, const StoredRun& run);
 
 /// {"ways": [{"start", "winner", "timed", "steps": [{"changes", "level_us", …}]}],

@@ -1,4 +1,4 @@
-"""A headless Chromium that a test drives, and what it must never say or ask for.
+"""A headless Chromium for tests, with the console messages and requests that it must never make.
 
 Needs Debian's packages chromium, chromium-driver and python3-selenium.
 """
@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-SKIPPED = 77  # the exit code by which ctest knows a skipped test
+SKIPPED = 77  # the exit code by which ctest recognises a skipped test
 
 
 def skip(why):
@@ -20,7 +20,7 @@ def skip(why):
 
 
 def use_python_with_selenium():
-    """Goes on under a Python that has Selenium; /usr/bin's has Debian's packages."""
+    """Restarts under a Python with Selenium; /usr/bin's has Debian's packages."""
     try:
         import selenium  # noqa: F401
         return
@@ -81,11 +81,11 @@ class Browser:
         self.driver.get(Path(page).resolve().as_uri())
 
     def run(self, script, *arguments):
-        """The value of a JavaScript function's body."""
+        """Runs a JavaScript function's body and returns its value."""
         return self.driver.execute_script(script, *arguments)
 
     def wait(self, script, *arguments):
-        """Until the function's body is true; at most 20 s."""
+        """Waits until the function's body returns true; at most 20 s."""
         end = time.monotonic() + 20
         while not self.run(script, *arguments):
             if time.monotonic() > end:
@@ -93,7 +93,7 @@ class Browser:
             time.sleep(0.02)
 
     def settle(self):
-        """Waits until what has changed is drawn."""
+        """Waits until changes are drawn."""
         self.driver.execute_async_script(
             "const done = arguments[0];"
             "requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 60)));")
@@ -102,7 +102,7 @@ class Browser:
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
     def requests(self):
-        """What was asked for since the last call, the page itself and data: left out."""
+        """The requests since the last call, except the page itself and data: URLs."""
         asked = []
         for entry in self.driver.get_log("performance"):
             message = json.loads(entry["message"])["message"]
@@ -117,7 +117,7 @@ class Browser:
         self.colours(scheme)
         self.resize(width)
         self.settle()
-        for _ in range(2):  # plots near the window are drawn first, and change the height
+        for _ in range(2):  # plots near the window are drawn first and change the height
             height = self.run("return document.documentElement.scrollHeight")
             self.resize(width, height)
             self.settle()

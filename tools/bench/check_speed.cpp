@@ -1,5 +1,4 @@
-// check-speed: milliseconds that judging one output takes, by the host and by kernels on the
-// device.
+// check-speed: milliseconds for judging one output on the host and by kernels on the device.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -57,7 +56,7 @@ struct Costs {
   double guard_ms = 0;
 };
 
-/// Of one output, each waited for alone.
+/// For one output, each waited for separately.
 Costs costs_of(BufferWork& work, const std::vector<std::byte>& content, Dtype dtype,
                const Arguments& arguments) {
   Device& device = work.device();
@@ -121,14 +120,14 @@ int main(int argc, char** argv) {
       "and to look at guard zones: by the host, and by kernels on the device.");
   evo::Arguments arguments;
   app.add_option("--device", arguments.device, "cuda:N or virtual:NAME")->capture_default_str();
-  app.add_option("--dtype", arguments.dtype, "of the elements")->capture_default_str();
-  app.add_option("--elements", arguments.elements, "of the outputs, several")
+  app.add_option("--dtype", arguments.dtype, "type of the elements")->capture_default_str();
+  app.add_option("--elements", arguments.elements, "number of elements of an output; several")
       ->capture_default_str()
       ->transform(evo::whole_number(1, 4000000000));
   app.add_option("--row", arguments.row, "elements of a row; 0: no rows")
       ->capture_default_str()
       ->transform(evo::whole_number(0, 4000000000));
-  app.add_option("--repeats", arguments.repeats, "of which the best counts")
+  app.add_option("--repeats", arguments.repeats, "repetitions, of which the best counts")
       ->capture_default_str()
       ->transform(evo::whole_number(1, 1000000));
   return evo::tool_main("check-speed", [&] {

@@ -30,11 +30,11 @@ import use_bundle  # noqa: E402  draws the inputs
 import vendor_times  # noqa: E402
 
 BACKENDS = ("FLASH_ATTENTION", "CUDNN_ATTENTION", "EFFICIENT_ATTENTION", "MATH")
-GRAPH_US = 400.0  # what one graph should take, so that the events around it do not matter
+GRAPH_US = 400.0  # target time of one graph, so that the events around it are negligible
 
 
 class InputSet:
-    """One set of arguments and what PyTorch needs to compute the same."""
+    """One set of arguments, and PyTorch's tensors for the same computation."""
 
     INPUTS = ("q", "k", "v", "q_scale", "k_scale", "v_scale")
 
@@ -53,7 +53,7 @@ class InputSet:
         return self.tensors[name].view(self.sizes["B"], heads, length, self.sizes["D"])
 
     def scale(self, name):
-        """Descale factors of q, k or v, ready to multiply (B, H, L, D) with."""
+        """Descale factors of q, k or v, shaped to multiply (B, H, L, D)."""
         factors = self.tensors[f"{name}_scale"]
         if not self.sizes["PER_HEAD"]:
             return factors.view(1, 1, 1, 1)
@@ -69,7 +69,7 @@ class InputSet:
             enable_gqa=self.sizes["H"] != self.sizes["HKV"])
 
     def from_half(self):
-        """What a user with fp16 tensors calls."""
+        """The call of a user with fp16 tensors."""
         return self.attention(self.half["q"], self.half["k"], self.half["v"], self.softmax_scale)
 
     def from_bytes(self):
@@ -96,14 +96,14 @@ class InputSet:
 
 
 class Contender:
-    """Something that is launched once per input set, and its samples in microseconds a launch."""
+    """A contender, launched once per input set, and its samples in microseconds per launch."""
 
     def __init__(self, name, start, calls):
         self.name, self.start, self.calls = name, start, calls
         self.graph, self.launches, self.samples, self.why_not = None, 0, [], ""
 
     def capture(self, torch):
-        """Records a graph of whole rounds over the input sets that takes about GRAPH_US."""
+        """Captures a graph of whole rounds over the input sets that takes about GRAPH_US."""
         stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
@@ -115,7 +115,8 @@ class Contender:
                 call()
             end.record()
         end.synchronize()
-        per_round = begin.elapsed_time(end) * 1000  # with the CPU's overhead: an upper bound
+        # an upper bound, because it includes the CPU's overhead
+        per_round = begin.elapsed_time(end) * 1000
         rounds = max(1, min(50, round(GRAPH_US / per_round * 4)))
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
@@ -170,7 +171,7 @@ def pytorch_contender(torch, backend, start, sets):
 
 
 def pytorch_contenders(torch, sets):
-    """Every backend from both starts; those that refuse carry the reason."""
+    """Every backend from both starts; unavailable ones carry the reason."""
     known = torch.nn.attention.SDPBackend
     contenders = []
     for name in BACKENDS:
@@ -191,7 +192,7 @@ def capture_all(torch, contenders):
 
 
 def measure(torch, contenders, warmups, samples):
-    """Fills the samples, one of each contender in turn, every second turn in reverse."""
+    """Takes samples of the contenders in turn, with every second turn in reverse."""
     ready = [contender for contender in contenders if contender.graph is not None]
     for turn in range(warmups + samples):
         for contender in ready if turn % 2 == 0 else reversed(ready):
@@ -225,7 +226,7 @@ def row_of(contender, ours):
 
 
 def compare(torch, bundle, folder, sizes, options):
-    """Nothing where the shape is served by a kernel that was tuned for another one."""
+    """None if the shape's kernel was tuned for another shape."""
     kernel = bundle.choose(**sizes).kernel
     if kernel["shape"]["variables"] != sizes:
         print(f"{kernel['name']} serves {sizes} as well, for which it was not tuned: left out")
@@ -286,9 +287,9 @@ def parse_options():
     options = parser.parse_args()
     for name in ("samples", "sets"):
         if getattr(options, name) < 1:
-            parser.error(f"--{name}: allowed is at least 1")
+            parser.error(f"--{name}: allowed: at least 1")
     if options.warmups < 0:
-        parser.error("--warmups: allowed is at least 0")
+        parser.error("--warmups: allowed: at least 0")
     return options
 
 
@@ -299,7 +300,7 @@ def main():
         import torch.nn.attention
         if not torch.cuda.is_available():
             raise RuntimeError("PyTorch sees no CUDA GPU")
-        torch.zeros(1, device="cuda")  # makes PyTorch's context the current one
+        torch.zeros(1, device="cuda")  # makes PyTorch's context current
         print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, "
               f"CUDA {torch.version.cuda}")
         results = []

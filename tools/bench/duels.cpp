@@ -1,7 +1,7 @@
-// duels: how honest comparisons of two kernels are. Two configurations of a space are compared by
-// interleaved pairs, many times; printed is how often the first was faster, the second, or neither.
-// The same configuration twice must be a tie. With --reload the second one is loaded anew each
-// time, to another place.
+// duels: tests the reliability of A/B comparisons. Compares two configurations of a space many
+// times by interleaved pairs, and prints how often the first was faster, the second was faster, or
+// neither. The same configuration twice must give ties. With --reload, the second kernel is loaded
+// again each time, to another address.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -29,7 +29,7 @@ Candidate candidate_of(const Space& space, const std::vector<std::string>& setti
   std::vector<std::pair<std::string, std::string>> pairs;
   for (const std::string& text : settings) {
     const std::size_t equals = text.find('=');
-    if (equals == std::string::npos) throw InputError(text + ": allowed is MACRO=VALUE");
+    if (equals == std::string::npos) throw InputError(text + ": allowed: MACRO=VALUE");
     pairs.emplace_back(text.substr(0, equals), text.substr(equals + 1));
   }
   return space.candidate_from_settings(pairs, space.defaults());
@@ -70,7 +70,7 @@ ExitCode run(const Options& options) {
   std::vector<double> ratios;
   for (int i = 0; i < options.count; ++i) {
     KernelUnderTest other = second;
-    if (options.reload) other.key += " load " + std::to_string(i);  // nobody has loaded it
+    if (options.reload) other.key += " load " + std::to_string(i);  // not loaded before
     const PairResult pair = bench.wait(bench.take_home().compare_pair(first, other));
     if (pair.rejection) throw InputError("a duel failed: " + pair.rejection->reason);
     ++verdicts[pair.verdict()];

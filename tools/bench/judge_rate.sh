@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# How fast candidates are judged, and what the engine itself costs. Prints one line a figure.
+# Measures how many candidates are judged per second, and the engine's own cost. Prints one line per
+# figure.
 # Usage: tools/bench/judge_rate.sh [build folder, default build/ci (has the fake worker)]
 set -eu
 cd "$(dirname "$0")/../.."
@@ -24,10 +25,10 @@ import json, sys
 for line in open(sys.argv[1]):
     event = json.loads(line)
     if event["event"] == "speed":
-        print(f"cached compilations: {event['total_ms'] / event['evaluated']:.2f} ms a candidate, all included")
+        print(f"cached compilations: {event['total_ms'] / event['evaluated']:.2f} ms per candidate, all included")
 PY
 
-# The fake worker compiles and runs in no time: what remains is the engine.
+# The fake worker compiles and runs instantly, so the remaining time is the engine's.
 export EVO_WORKER="$PWD/$bin/fake-worker"
 start=$(date +%s%N)
 "$bin/evo-tune" --space tests/planted/search_spaces/wide.json --device fake:measured --generations 1 \
@@ -43,6 +44,6 @@ for line in run.stdout.splitlines():
     event = json.loads(line)
     if event["event"] == "speed":
         per = event["engine_ms"] / event["evaluated"]
-        print(f"engine: {per:.2f} ms a candidate beside compilers and device, {event['evaluated']:.0f} candidates")
+        print(f"engine: {per:.2f} ms per candidate beside compilers and device, {event['evaluated']:.0f} candidates")
 print(f"largest resident set of a process: {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024:.0f} MB")
 PY

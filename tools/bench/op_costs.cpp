@@ -1,5 +1,5 @@
-// op-costs: what single operations cost on a device, as the time model of predicted times needs to
-// know it: measured on a card, predicted on a virtual one.
+// op-costs: the cost of single operations on a device, for the time model: measured on a card,
+// predicted on a virtual GPU.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -42,9 +42,9 @@ class Bench {
     return std::get<KernelId>(loaded);
   }
 
-  /// A buffer of `words` in which each names the next of a chain through all of them.
+  /// A buffer of `words` words that form one chain: each holds the index of the next.
   BufferId chain(std::size_t words) {
-    constexpr std::size_t kStride = 33 * 64;  // another sector, another page before long
+    constexpr std::size_t kStride = 33 * 64;  // another sector, and soon another page
     std::vector<std::uint32_t> next(words);
     for (std::size_t i = 0; i < words; ++i)
       next[i] =
@@ -57,7 +57,7 @@ class Bench {
   void release(BufferId buffer) { device_->memory().release(buffer); }
   void unload(KernelId kernel) { device_->unload(kernel); }
 
-  /// Microseconds of a launch, one of many in a graph, which take the buffers `in` in turn.
+  /// Microseconds of a launch in a graph of many, which use the buffers `in` in turn.
   double us(KernelId kernel, unsigned ctas, unsigned threads, std::uint32_t dynamic_bytes,
             const std::vector<BufferId>& in, int n) {
     const int launches = std::max(20, static_cast<int>(in.size()));
@@ -131,7 +131,7 @@ void print_launches(Bench& bench) {
   bench.unload(kernel);
 }
 
-/// Code without loops: what fetching it costs.
+/// Code without loops, for the cost of instruction fetch.
 void print_code(Bench& bench) {
   const BufferId in = bench.chain(256);
   for (const int instructions : {64, 512, 2048, 4096}) {
@@ -178,8 +178,7 @@ void print_streams(Bench& bench) {
   }
 }
 
-/// Launches whose CTAs read a KiB each of a buffer of 8 MiB, which one changes from launch to
-/// launch.
+/// Launches whose CTAs each read one KiB of a buffer of 8 MiB, which changes between launches.
 void print_first_reads(Bench& bench) {
   const auto sms = static_cast<unsigned>(bench.info().sm_count);
   const KernelId kernel = bench.load(stream_source(std::size_t{1024} * 4 * sms, false));
@@ -204,9 +203,9 @@ void run(const std::string& device) {
   for (const Operation& operation : chained_operations()) print_operation(bench, operation);
   std::printf("\nclocks that one operation of a warp occupies a sub-core\n");
   for (const Operation& operation : streamed_operations()) print_operation(bench, operation);
-  std::printf("\nlaunches of a kernel that does nothing\n");
+  std::printf("\nlaunches of an empty kernel\n");
   print_launches(bench);
-  if (measured) {  // too much to interpret
+  if (measured) {  // too much for the interpreter
     std::printf("\nbytes per clock and SM\n");
     print_streams(bench);
     std::printf("\nreading from buffers that launches take in turn\n");

@@ -6,20 +6,20 @@
 
 namespace evo {
 
-/// A kernel that does one operation `ops` times in each of n rounds. Its time is the difference of
-/// two n.
+/// A kernel that executes one operation `ops` times in each of n rounds. The operation's time is
+/// the difference between two values of n.
 struct Operation {
   std::string name;
-  std::string setup;   ///< before the rounds; `in`, `out`, `shared`, `t` (thread) are there
+  std::string setup;   ///< code before the rounds; `in`, `out`, `shared`, `t` (thread) are declared
   std::string body;    ///< one operation; `i` counts the rounds
-  std::string result;  ///< unsigned, so that nothing is left out
+  std::string result;  ///< result, unsigned, so that nothing is optimised away
   int warps = 1;
-  int ops = 16;             ///< of the body in a round
-  std::size_t chase = 256;  ///< words of `in` through which a chain of indices leads
+  int ops = 16;             ///< repetitions of the body per round
+  std::size_t chase = 256;  ///< number of words of `in` in the chain of indices
   int repeats = 1;          ///< warps of one sub-core that share the cost
 };
 
-/// Results that the next operation waits for: latencies.
+/// Dependent operations: latencies.
 [[nodiscard]] std::vector<Operation> chained_operations();
 
 /// Independent operations of many warps, alone and in pairs: how long each occupies its unit.

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Plain kernels at real sizes: how many random candidates are judged in a second, and where the time
-# went. One line a kernel; `compare_kernel_tuner.py` prints what Kernel Tuner does on the same spaces.
-# Usage: tools/bench/real_kernels.sh [folder of programs, default build/release/bin] [device] [seconds of each] [SPACE[:SHAPE] ...]
-# STRATEGY in the environment names another strategy than random.
+# Typical kernels at real sizes: prints for each how many random candidates are judged per second
+# and where the time was spent. `compare_kernel_tuner.py` prints the same for Kernel Tuner on these
+# spaces.
+# Usage: tools/bench/real_kernels.sh [folder of programs, default build/release/bin] [device]
+#                                    [seconds of each] [SPACE[:SHAPE] ...]
+# The environment variable STRATEGY selects another strategy than random.
 set -eu
 cd "$(dirname "$0")/../.."
 bin="${1:-build/release/bin}"
@@ -27,7 +29,7 @@ best = [e["elite"][0]["p50_us"] for e in events if e["event"] == "generation" an
 speed = speed[-1]
 rejected = sum(e["event"] == "evaluated" and "gate" in e for e in events)
 per = {k[:-3]: v / speed["evaluated"] for k, v in speed.items() if k.endswith("_ms") and v}
-print(f"{sys.argv[2]}: {speed['variants_per_s']:.2f} candidates/s ({speed['evaluated']:.0f}, {rejected} rejected); ms a candidate: "
+print(f"{sys.argv[2]}: {speed['variants_per_s']:.2f} candidates/s ({speed['evaluated']:.0f}, {rejected} rejected); ms per candidate: "
       + ", ".join(f"{k} {v:.1f}" for k, v in sorted(per.items())) + (f"; best {best[-1]:.2f} us" if best else ""))
 PY
 done

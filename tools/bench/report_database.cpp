@@ -1,5 +1,5 @@
-// report-database: a database with a made-up run of many candidates, of every outcome that there
-// is, for looking at evo-report without a device: how long it takes, and what it shows.
+// report-database: creates a database with a made-up run of many candidates with every possible
+// outcome, to test the speed and the content of evo-report without a device.
 
 #include <fmt/format.h>
 
@@ -28,7 +28,7 @@ struct Arguments {
   std::uint64_t seed = 1;
 };
 
-// A text that would end the page's data, were it not escaped.
+// Without escaping, this text would end the page's data.
 constexpr const char* kHostile =
     "</script><script>window.hacked = true</script><!-- <img src=x onerror=window.hacked=true>";
 
@@ -57,7 +57,7 @@ RunInfo made_up_run(const Space& space, const Arguments& arguments) {
           .evo_version = EVO_VERSION};
 }
 
-/// ln of the factor that each value takes, drawn once, and of one pair of values together.
+/// ln of the factor for each value, drawn once, and for one pair of values.
 class MadeUpTimes {
  public:
   MadeUpTimes(const Space& space, Random random) {
@@ -117,7 +117,8 @@ class MadeUpRun {
   }
 
  private:
-  /// Every second one is the best one with another value of one macro, where the space allows it.
+  /// Every second candidate is the best one with another value of one macro, if the space allows
+  /// it.
   Candidate next() {
     if (best_ && random_.below(2) == 0) {
       Candidate changed = *best_;
@@ -250,7 +251,7 @@ class MadeUpRun {
                                      .control_drift = drift});
   }
 
-  /// From the default to the winner, a macro at a time.
+  /// From the default to the winner, one macro at a time.
   WinnerWay way() {
     Candidate at = space_->defaults();
     WinnerWay way{.start = "default", .winner = elite_.front().candidate};

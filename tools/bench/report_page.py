@@ -1,6 +1,7 @@
-"""How long a report takes to open, and pictures of it, by headless Chromium.
+"""Measures how long a report takes to open, and takes pictures of it, with headless Chromium.
 
-    report_page.py speed PROGRAMS [CANDIDATES]       # of a made-up run, 10,000 unless said otherwise
+    # number of candidates of the made-up run, 10,000 by default
+    report_page.py speed PROGRAMS [CANDIDATES]
     report_page.py pictures REPORT.html FOLDER       # report-400.png, report-1600.png
 
 PROGRAMS is the folder of the programs. Needs Debian's packages chromium, chromium-driver and
@@ -27,9 +28,9 @@ def timed(work):
 
 
 def opening(page):
-    """Seconds until the page is there, and until every plot of it is drawn; a fresh browser."""
+    """Seconds until the page is loaded, and until all its plots are drawn, in a fresh browser."""
     with Browser() as browser:
-        browser.driver.get("about:blank")  # the browser itself is awake
+        browser.driver.get("about:blank")  # the browser itself is responsive
         opened = timed(lambda: (browser.open(page), browser.settle()))
 
         def draw_all():

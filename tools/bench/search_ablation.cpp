@@ -1,4 +1,5 @@
-// Turns one knob of the strategy `full` and replays: what each part of it is worth.
+// search-ablation: changes one setting of the strategy `full` and replays, to measure the
+// contribution of each part.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <functional>
@@ -47,7 +48,7 @@ const std::map<std::string, Setter>& knobs() {
   return map;
 }
 
-/// "name=value" of one knob, or of elite (the size of the elite).
+/// "name=value" of one setting, or of elite (the size of the elite).
 void apply(const std::string& text, FullSettings& settings, std::size_t& elite) {
   const auto named = evo::named_in(text);
   const auto value = named ? evo::number_in<double>(named->second) : std::nullopt;
@@ -56,7 +57,7 @@ void apply(const std::string& text, FullSettings& settings, std::size_t& elite) 
   if (!value || (found == knobs().end() && !is_elite)) {
     std::string allowed = "elite";
     for (const auto& [known, unused] : knobs()) allowed += ", " + known;
-    throw evo::InputError("--set " + text + ": allowed is NAME=NUMBER with one of " + allowed);
+    throw evo::InputError("--set " + text + ": allowed: NAME=NUMBER with one of " + allowed);
   }
   if (is_elite) {
     elite = whole(*value);
@@ -68,7 +69,7 @@ void apply(const std::string& text, FullSettings& settings, std::size_t& elite) 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Replays the strategy full with some of its knobs turned", "search-ablation");
+  CLI::App app("Replays the strategy full with some changed settings", "search-ablation");
   std::vector<std::string> recorded;
   std::vector<std::string> sets;
   evo::StudyOptions study;

@@ -15,12 +15,12 @@ done
 "$bin/evo-replay" --recorded "$@" --repeats 30 --jobs "$jobs" --no-cutoff --window 1 \
   > "$out/full_window1.txt"
 
-ablate() { # NAME KNOB=VALUE…: one turned knob
+ablate() { # NAME SETTING=VALUE…: one changed setting
   name=$1
   shift
   sets=
   for knob in "$@"; do sets="$sets --set $knob"; done
-  # shellcheck disable=SC2086 # the knobs hold no spaces
+  # shellcheck disable=SC2086 # settings contain no spaces
   "$bin/search-ablation" --recorded $recorded $sets --repeats 30 --jobs "$jobs" --no-cutoff --json \
     > "$out/ablation_$name.json"
 }

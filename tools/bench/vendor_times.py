@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Stores what compare_pytorch.py measured beside the runs that its kernels come from.
+"""Stores the measurements of compare_pytorch.py with the runs of its kernels.
 
     vendor_times.py --db evo.db result.json
 
@@ -21,7 +21,7 @@ SCHEMA_VERSION = 10  # kSchemaVersion in db/database_file.hpp
 
 
 def require_run(database, result, device):
-    """Throws ValueError unless the database holds the candidate of the result, as it was timed."""
+    """Throws ValueError unless the database contains the result's candidate, as it was timed."""
     source = result["evo_tune"]
     found = database.execute(
         "SELECT p.key, r.shape, d.name FROM candidate c JOIN run r ON r.id = c.run_id"
@@ -29,11 +29,11 @@ def require_run(database, result, device):
         " WHERE c.id = ? AND r.id = ?", (source["candidate"], source["run"])).fetchone()
     name = f"candidate {source['candidate']} of run {source['run']}"
     if found is None or found[0] != source["problem_key"]:
-        raise ValueError(f"does not hold {name}, which {result['manifest']} was exported from")
+        raise ValueError(f"does not contain {name}, which {result['manifest']} was exported from")
     expected = (result["shape"]["name"], device)
     if found[1:] != expected:
-        raise ValueError(f"{name} is of shape {found[1]} on {found[2]}; "
-                         f"what was compared is of shape {expected[0]} on {expected[1]}")
+        raise ValueError(f"{name} has shape {found[1]} on {found[2]}; "
+                         f"the compared one has shape {expected[0]} on {expected[1]}")
 
 
 def store(path, results):

@@ -1,5 +1,5 @@
-// virtual-launch: one whole launch of a milestone of a search space on the virtual GPU, all checks
-// on: seconds, instructions, memory.
+// virtual-launch: runs one full launch of a space's milestone on the virtual GPU with all checks,
+// and prints seconds, instructions and memory.
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// virtual-speed: how fast the virtual GPU executes, on PTX of its own, with all checks on.
+// virtual-speed: measures the speed of the virtual GPU on its own PTX with all checks.
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
@@ -54,10 +54,10 @@ std::string repeated(const std::string& text, int times) {
 struct Result {
   std::uint64_t instructions = 0;
   double seconds = 0;
-  double cpu_seconds = 0;  ///< of all threads
+  double cpu_seconds = 0;  ///< sum over all threads
 };
 
-/// The best of three runs: others may use the machine.
+/// The best of three runs, because other processes may use the machine.
 Result measure(const std::string& body, std::uint32_t ctas, std::uint32_t threads, int loops) {
   const auto device = open_virtual_device("virtual:l4");
   const BufferId out = device->memory().allocate({"out", std::size_t{4} * ctas * threads, true});
@@ -82,7 +82,7 @@ Result measure(const std::string& body, std::uint32_t ctas, std::uint32_t thread
   return best;
 }
 
-/// The rate of one processor core does not depend on what else runs on the machine.
+/// The rate per processor core does not depend on other processes on the machine.
 void print(const char* name, const Result& result) {
   const double millions = static_cast<double>(result.instructions) / 1e6;
   std::printf("%-30s %7.1f M warp instructions/s, %7.1f per CPU second (%.3f s)\n", name,

@@ -1,6 +1,6 @@
-// worker-cost: the time that the messages of one candidate take to and from a worker on this
-// machine, and to and from one across the loopback by TCP and TLS. The worker is `cat`, which sends
-// every message back: what remains is the way.
+// worker-cost: measures the time of one candidate's messages to and from a worker, on this machine
+// and over the loopback by TCP and TLS. The worker is `cat`, which returns every message, so only
+// the transport is measured.
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -30,7 +30,7 @@ struct Arguments {
   int candidates = 500;
 };
 
-/// An agent of evo-worker that lends `cat`.
+/// An agent of evo-worker that offers `cat` as a worker.
 pid_t lend(const std::string& address, const std::string& key) {
   const pid_t process = fork();
   if (process != 0) return process;
@@ -45,8 +45,8 @@ void exchange(WorkerChannel& worker, const nlohmann::json& message) {
   if (!worker.send(message) || !worker.wait(kPatience)) throw MissingError("the worker is gone");
 }
 
-/// Milliseconds of one candidate: a compilation, a check and a timing. Its image goes one way in
-/// each of them; an echo goes both ways, so it has half of the image.
+/// Milliseconds of one candidate: a compilation, a check and a timing. Real messages carry the
+/// image in one direction and an echo in both, so half of the image is sent.
 std::vector<double> candidate_ms(WorkerHost& host, const Arguments& arguments) {
   const auto worker = host.start({}, {});
   const nlohmann::json image = {{"op", "check"},
@@ -65,7 +65,7 @@ std::vector<double> candidate_ms(WorkerHost& host, const Arguments& arguments) {
 
 double report(const char* name, const std::vector<double>& times) {
   const double median = times[times.size() / 2];
-  std::printf("%-24s %8.3f ms a candidate (median), %8.3f ms (99 of 100)\n", name, median,
+  std::printf("%-24s %8.3f ms per candidate (median), %8.3f ms (99 of 100)\n", name, median,
               times[times.size() * 99 / 100]);
   return median;
 }
@@ -94,7 +94,7 @@ ExitCode run(int argc, char** argv) {
   const auto* joined = std::get_if<WorkerGate::Joined>(&*notice);
   if (joined == nullptr) throw MissingError("no worker comes in");
   const double remote_ms = report("loopback, TCP and TLS", candidate_ms(*joined->host, arguments));
-  std::printf("%-24s %8.3f ms a candidate\n", "difference", remote_ms - local_ms);
+  std::printf("%-24s %8.3f ms per candidate\n", "difference", remote_ms - local_ms);
   kill(agent, SIGTERM);
   waitpid(agent, nullptr, 0);
   return ExitCode::kGreen;

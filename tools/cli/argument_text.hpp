@@ -8,7 +8,7 @@
 
 namespace evo {
 
-/// The whole text as a number of this type: no blanks, no plus sign.
+/// Parses the whole text as a number of this type; no spaces, no plus sign.
 template <typename Number>
 [[nodiscard]] std::optional<Number> number_in(const std::string& text) {
   Number value{};
@@ -18,7 +18,7 @@ template <typename Number>
   return value;
 }
 
-/// "NAME=text" as both; nothing without the sign or a name before it.
+/// Splits "NAME=text"; nullopt without the sign or the name.
 [[nodiscard]] inline std::optional<std::pair<std::string, std::string>> named_in(
     const std::string& text) {
   const std::size_t sign = text.find('=');

@@ -19,7 +19,7 @@ Candidate start_of(const Space& space, const std::string& milestone) {
   }
   if (known.empty()) {
     throw InputError("--milestone " + milestone + ": " + space.definition().file +
-                     " has no milestones; allowed is --set");
+                     " has no milestones; allowed: --set");
   }
   throw InputError("--milestone: " + unknown_name("milestone", milestone, known));
 }
@@ -32,9 +32,9 @@ Candidate candidate_from_options(const Space& space, const std::string& mileston
   std::vector<Setting> pairs;
   for (const std::string& text : settings) {
     const auto named = named_in(text);
-    if (!named) throw InputError("--set " + text + ": allowed is MACRO=VALUE");
+    if (!named) throw InputError("--set " + text + ": allowed: MACRO=VALUE");
     if (std::ranges::find(pairs, named->first, &Setting::first) != pairs.end()) {
-      throw InputError("--set " + text + ": " + named->first + " is set twice; allowed is once");
+      throw InputError("--set " + text + ": " + named->first + " is set twice; set it once");
     }
     pairs.push_back(*named);
   }

@@ -7,8 +7,9 @@
 
 namespace evo {
 
-/// The candidate that `--milestone` (empty: the defaults) and `--set MACRO=VALUE …` ask for. Throws
-/// InputError naming the option and what is allowed, SpaceError for one that violates a constraint.
+/// The candidate selected by `--milestone` (empty: the defaults) and `--set MACRO=VALUE …`. Throws
+/// InputError naming the option and the allowed values, and SpaceError for a candidate that
+/// violates a constraint.
 [[nodiscard]] Candidate candidate_from_options(const Space& space, const std::string& milestone,
                                                const std::vector<std::string>& settings);
 

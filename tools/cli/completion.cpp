@@ -8,7 +8,7 @@
 namespace evo {
 namespace {
 
-/// What the file system has for a word of values.
+/// The kinds of files that complete a value.
 std::string files_of(const std::string& word) {
   static const std::map<std::string, std::string> kFiles = {
       {value_words::kFile, "files"},
@@ -20,13 +20,13 @@ std::string files_of(const std::string& word) {
   return found != kFiles.end() ? found->second : "none";
 }
 
-/// How many values an option takes at most where it stands once.
+/// The largest number of values of an option given once.
 int most_values(const CLI::Option& option) {
   const int most = option.get_items_expected_max();
   return option.get_allow_extra_args() ? most : std::min(most, option.get_items_expected_min());
 }
 
-/// Reads a command line that is not whole, word by word, as CLI11 would.
+/// Parses an incomplete command line word by word, as CLI11 does.
 class Walk {
  public:
   explicit Walk(const CLI::App& app) : command_(&app) {}
@@ -48,7 +48,7 @@ class Walk {
     ++positional_;
   }
 
-  /// The option of this name that may stand here, or null.
+  /// The option with this name that is allowed here, or null.
   [[nodiscard]] const CLI::Option* option(const std::string& name) const {
     for (const CLI::App* app : levels()) {
       for (const CLI::Option* option : app->get_options()) {
@@ -57,7 +57,7 @@ class Walk {
     }
     return nullptr;
   }
-  /// Whose value the next word is, or may be.
+  /// The option whose value the next word is or may be.
   [[nodiscard]] const CLI::Option* pending() const { return pending_; }
   [[nodiscard]] bool needs_value() const {
     return pending_ != nullptr && taken_ < pending_->get_items_expected_min();
@@ -73,7 +73,7 @@ class Walk {
     }
     return nullptr;
   }
-  /// The command, and those around it whose options it takes.
+  /// The command, and its parents, whose options are accepted.
   [[nodiscard]] std::vector<const CLI::App*> levels() const {
     std::vector<const CLI::App*> all = {command_};
     while (all.back()->get_parent() != nullptr && all.back()->get_fallthrough())
@@ -110,13 +110,13 @@ std::vector<std::string> values_of(const std::string& word, const GivenValues& g
   try {
     return list->second(given);
   } catch (const std::exception&) {
-    return {};  // the program itself says what is wrong, when it runs
+    return {};  // the program itself reports the error when it runs
   }
 }
 
 class Lines {
  public:
-  /// Those that begin with `start`, each behind `before`.
+  /// The entries that begin with `start`, each after `before`.
   void add(const std::vector<std::string>& values, const std::string& start,
            const std::string& before = {}) {
     for (const std::string& value : values) {

@@ -8,7 +8,7 @@
 
 namespace evo {
 
-/// By which help names the values of options, and completion knows what may stand there.
+/// The names of values in help texts; completion uses them to find the possible values.
 namespace value_words {
 inline constexpr const char* kFile = "FILE";
 inline constexpr const char* kFolder = "FOLDER";
@@ -17,27 +17,28 @@ inline constexpr const char* kRecording = "RECORDING";  ///< a file of results
 inline constexpr const char* kSpace = "SPACE";
 inline constexpr const char* kDevice = "DEVICE";
 inline constexpr const char* kShape = "SHAPE";
-inline constexpr const char* kShapes = "SHAPES";  ///< several, with commas
+inline constexpr const char* kShapes = "SHAPES";  ///< several, separated by commas
 inline constexpr const char* kStrategy = "STRATEGY";
 inline constexpr const char* kObjective = "OBJECTIVE";
 inline constexpr const char* kMilestone = "MILESTONE";
 inline constexpr const char* kSetting = "MACRO=VALUE";
 }  // namespace value_words
 
-/// What the command line already says: values by the words of their options.
+/// The values given so far on the command line, by the names of their options.
 using GivenValues = std::map<std::string, std::string>;
 using ValueList = std::function<std::vector<std::string>(const GivenValues&)>;
-/// What the values of a word are.
+/// Lists the possible values for a value name.
 using ValueLists = std::map<std::string, ValueList>;
 
-/// The flag that makes any program answer what may stand at the end of a command line; the scripts
-/// of bash and zsh call it.
+/// The flag that makes any program print the completions of a command line; the scripts for bash
+/// and zsh call it.
 inline constexpr const char* kCompleteFlag = "--complete";
 
-/// `words`: what stands behind the program's name; the last one, maybe empty, is being typed.
-/// Returns lines: first "none", "folders", "files" or "files *.json *.gz", which says what of the
-/// file system fits, then what else may stand there: values, commands, names of options that begin
-/// as the last word does. Lists that cannot be had, as of a space that is not there, are empty.
+/// `words`: the words after the program's name; the last one is being typed and may be empty.
+/// Returns lines. The first is "none", "folders", "files" or "files *.json *.gz" and describes the
+/// matching files. The others are possible words: values, commands, and option names that begin
+/// with the last word. Lists that are unavailable, for example because the space file is missing,
+/// are empty.
 [[nodiscard]] std::vector<std::string> completions(const CLI::App& app,
                                                    const std::vector<std::string>& words,
                                                    const ValueLists& lists);

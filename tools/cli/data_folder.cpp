@@ -31,7 +31,7 @@ std::optional<fs::path> find_data_folder() {
   if (const auto named = environment_variable("EVO_TUNE_DATA")) {
     if (has_spaces(*named)) return *named;
     throw InputError("EVO_TUNE_DATA=" + *named +
-                     ": there is no search_spaces/default.json; allowed is the folder of "
+                     ": there is no search_spaces/default.json; allowed: the folder of "
                      "search_spaces/ and kernel_templates/");
   }
   if (has_spaces(installed_folder())) return installed_folder();
@@ -82,7 +82,7 @@ fs::path find_space(const fs::path& space) {
     }
   }
   const std::vector<std::string> shipped = spaces_in(*data);
-  if (space.has_parent_path() || space.has_extension()) {  // meant as a file
+  if (space.has_parent_path() || space.has_extension()) {  // looks like a file name
     const std::string nearest = nearest_name(space.stem().string(), shipped);
     throw InputError(missing + "; shipped spaces go by their names alone, such as " +
                      (nearest.empty() ? shipped.front() : nearest));

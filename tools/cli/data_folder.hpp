@@ -6,22 +6,20 @@
 
 namespace evo {
 
-/// Where the shipped kernel_templates/ and search_spaces/ are: the working directory when it has
-/// them, else the folder that the environment variable EVO_TUNE_DATA names, else ../share/evo-tune
-/// beside the folder of the running program, wherever that was installed. Throws InputError when
-/// there are none.
+/// The folder with the shipped kernel_templates/ and search_spaces/: the working directory if it
+/// has them, else the folder in the environment variable EVO_TUNE_DATA, else ../share/evo-tune
+/// relative to the program's folder. Throws InputError if none exists.
 [[nodiscard]] std::filesystem::path data_folder();
 
-/// The names of the spaces in there. Throws as data_folder() does.
+/// The names of the shipped spaces. Throws as data_folder() does.
 [[nodiscard]] std::vector<std::string> shipped_spaces();
 
-/// The file of the space for a device's architecture ("sm_89"); of one that is unknown or empty,
-/// the one for all others. Throws InputError where there is none.
+/// The file of the default space for an architecture ("sm_89"); an unknown or empty architecture
+/// gets the general one. Throws InputError if there is none.
 [[nodiscard]] std::filesystem::path default_space(const std::string& arch);
 
-/// A space as the command line names it: a file, or one of the shipped ones by its file's name with
-/// or without "search_spaces/" and ".json". Throws InputError for what is neither, with what may be
-/// meant.
+/// A space named on the command line: a file, or a shipped space by its file name, with or without
+/// "search_spaces/" and ".json". Throws InputError with a suggestion if there is neither.
 [[nodiscard]] std::filesystem::path find_space(const std::filesystem::path& space);
 
 }  // namespace evo

@@ -4,7 +4,7 @@
 
 namespace evo {
 
-/// The shapes and devices of the runs in the database that is given, else in evo.db.
+/// The shapes and devices of the runs in the given database, or else in evo.db.
 [[nodiscard]] ValueLists database_values();
 
 }  // namespace evo

@@ -11,9 +11,9 @@
 namespace evo {
 namespace {
 
-constexpr std::size_t kTextColumn = 26;  ///< where descriptions begin
+constexpr std::size_t kTextColumn = 26;  ///< column at which descriptions begin
 
-/// "INT:1 to 9" in CLI11: the word of the type, and what the validators say of the value.
+/// CLI11's "INT:1 to 9": the name of the type, and the range from the validators.
 std::pair<std::string, std::string> type_and_range(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   const std::size_t colon = type.find(':');
@@ -50,7 +50,7 @@ std::string joined_names(const std::set<CLI::Option*>& options) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// What the brackets behind a description hold.
+/// The notes in brackets after a description.
 std::string notes_of(const CLI::Option& option) {
   std::vector<std::string> notes;
   const std::string range = type_and_range(option).second;
@@ -66,7 +66,8 @@ std::string notes_of(const CLI::Option& option) {
   return fmt::format("{}", fmt::join(notes, "; "));
 }
 
-/// The description with the notes in brackets behind it, or in those that already say the default.
+/// The description with the notes in brackets; merges them with existing brackets that state the
+/// default.
 std::string described(const CLI::Option& option) {
   std::string text = option.get_description();
   const std::string notes = notes_of(option);
@@ -77,7 +78,7 @@ std::string described(const CLI::Option& option) {
   return text + " " + notes + ")";
 }
 
-/// All lines but the first behind so many blanks.
+/// All lines except the first, indented.
 std::string hanging(const std::string& text, std::size_t columns) {
   std::string result;
   for (const char c : text) {
@@ -87,7 +88,7 @@ std::string hanging(const std::string& text, std::size_t columns) {
   return result;
 }
 
-/// A line of help: the heading, and the text beside or, where there is no room, below it.
+/// A line of help: the heading, with the text beside it or, if it does not fit, below it.
 std::string entry(const std::string& heading, const std::string& text) {
   std::string line = "  " + heading;
   const std::size_t taken = columns_of(line);
@@ -96,7 +97,7 @@ std::string entry(const std::string& heading, const std::string& text) {
   return line + hanging(wrapped(text, kHelpColumns - kTextColumn, 0), kTextColumn) + "\n";
 }
 
-/// Lines are wrapped below their own text, which begins behind the first wide gap.
+/// Lines are wrapped below their own text, which begins after the first wide gap.
 std::string wrapped_lines(const std::string& text) {
   std::istringstream lines(text);
   std::string result;
@@ -135,7 +136,7 @@ class HelpFormat final : public CLI::Formatter {
     if (parent == nullptr) return wrapped(app->get_description(), kHelpColumns, 0) + "\n\n";
     const std::string program = program_of(parent->get_name());
     std::string text = program + " " + app->get_name() + ": " + app->get_description() + ".";
-    if (app->get_fallthrough()) text += " The options of " + program + " may stand here as well.";
+    if (app->get_fallthrough()) text += " The options of " + program + " are allowed here, too.";
     return wrapped(text, kHelpColumns, 0) + "\n\n";
   }
   std::string make_usage(const CLI::App* app, std::string name) const override {

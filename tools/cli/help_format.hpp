@@ -8,22 +8,22 @@
 
 namespace evo {
 
-/// The columns that help is written for.
+/// The width of help texts.
 inline constexpr std::size_t kHelpColumns = 80;
 
-/// The words of a text in lines of at most `columns`; all but the first are indented by `indent`.
-/// Line breaks of the text stay. A word that is longer than a line has a line of its own.
+/// Wraps the words of a text into lines of at most `columns`; all but the first are indented by
+/// `indent`. Line breaks of the text stay. A word that is longer than a line gets its own line.
 [[nodiscard]] std::string wrapped(std::string_view text, std::size_t columns, std::size_t indent);
 
-/// The word by which help names an option's value: "N", "FILE"; empty for a flag.
+/// The name of an option's value in help texts: "N", "FILE"; empty for a flag.
 [[nodiscard]] std::string value_word(const CLI::Option& option);
 
-/// The end of a program's help: what its exit codes mean.
+/// The end of a program's help: the meaning of its exit codes.
 [[nodiscard]] std::string exit_codes(const std::vector<std::pair<int, std::string>>& meanings);
 
-/// Help of `app` and its commands in 80 columns. An option's line has its names and the word of its
-/// value; then, wrapped, what it is, and in brackets the numbers that are allowed, the default and
-/// the options that it excludes or needs.
+/// Help for `app` and its commands in 80 columns. An option's entry has its names and its value's
+/// name, followed by the wrapped description, with the allowed numbers, the default, and excluded
+/// or required options in brackets.
 void use_help_format(CLI::App& app);
 
 }  // namespace evo

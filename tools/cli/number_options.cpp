@@ -14,18 +14,18 @@ constexpr double kYear = 365.0 * 24 * 3600;
 
 CLI::Validator whole_number(std::uint64_t low, std::uint64_t high) {
   const std::string range = std::to_string(low) + " to " + std::to_string(high);
-  // A row's number has no limit that tells people anything.
+  // A row number has no meaningful limit for users.
   const std::string allowed =
       high == std::numeric_limits<std::int64_t>::max() ? std::to_string(low) + " on" : range;
   return {[=](std::string& text) -> std::string {
             const auto value = number_in<std::uint64_t>(text);
             if (!value || *value < low || *value > high) {
-              return "'" + text + "': allowed is a whole number from " + allowed;
+              return "'" + text + "': allowed: a whole number from " + allowed;
             }
-            text = std::to_string(*value);  // CLI11 would read 010 as eight
+            text = std::to_string(*value);  // CLI11 would read 010 as eight.
             return {};
           },
-          // Help is silent about numbers that are as large as the machine's.
+          // Help does not show limits that come from the machine's number types.
           high >= std::numeric_limits<std::int64_t>::max() ? "" : range};
 }
 
@@ -35,7 +35,7 @@ CLI::Validator real_number(double low, double high) {
   return {[=, allowed = range.str()](std::string& text) -> std::string {
             const auto value = number_in<double>(text);
             if (!value || !(*value >= low && *value <= high)) {
-              return "'" + text + "': allowed is a number from " + allowed;
+              return "'" + text + "': allowed: a number from " + allowed;
             }
             return {};
           },
@@ -46,7 +46,7 @@ CLI::Validator seconds_number() {
   return {[](std::string& text) -> std::string {
             const auto value = number_in<double>(text);
             if (!value || !(*value > 0 && *value <= kYear)) {
-              return "'" + text + "': allowed is a number of seconds above 0, at most 31536000";
+              return "'" + text + "': allowed: a number of seconds above 0, at most 31536000";
             }
             return {};
           },

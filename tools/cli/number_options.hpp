@@ -6,8 +6,8 @@
 
 namespace evo {
 
-/// What a number on the command line may be. The message names the value and what is allowed; CLI11
-/// puts the option's name before it. No sign, no exponent, no other base.
+/// Validators of numbers on the command line. The message names the value and the allowed ones;
+/// CLI11 puts the option's name before it. No sign, no exponent, no other base.
 [[nodiscard]] CLI::Validator whole_number(std::uint64_t low, std::uint64_t high);
 
 /// Any seed.
@@ -15,15 +15,15 @@ namespace evo {
   return whole_number(0, std::numeric_limits<std::uint64_t>::max());
 }
 
-/// The number of a row in the database.
+/// A row number of the database.
 [[nodiscard]] inline CLI::Validator row_number() {
   return whole_number(1, std::numeric_limits<std::int64_t>::max());
 }
 
-/// A finite number from `low` to `high`. "nan" is none.
+/// A finite number from `low` to `high`; not "nan".
 [[nodiscard]] CLI::Validator real_number(double low, double high);
 
-/// Seconds of a limit: more than 0, at most a year. "nan" and "inf" are none.
+/// Seconds of a limit: more than 0, at most a year; not "nan" or "inf".
 [[nodiscard]] CLI::Validator seconds_number();
 
 }  // namespace evo

@@ -25,7 +25,7 @@ bool has_mark(const fs::path& file, const OutputOwner& owner) {
   try {
     text = read_plain_or_gzip(file);
   } catch (const InputError&) {
-    return false;  // begins as a packed file, and is none
+    return false;  // begins like a compressed file but is none
   }
   const std::string_view start = std::string_view(text).substr(0, kNearTheBeginning);
   return std::ranges::any_of(owner.marks, [&](std::string_view mark) {
@@ -34,7 +34,7 @@ bool has_mark(const fs::path& file, const OutputOwner& owner) {
 }
 
 [[noreturn]] void refuse(const fs::path& file, const OutputOwner& owner) {
-  throw InputError(file.string() + ": is there, and " + std::string(owner.writer) +
+  throw InputError(file.string() + ": file exists, and " + std::string(owner.writer) +
                    " did not write it; " + std::string(owner.remedy));
 }
 

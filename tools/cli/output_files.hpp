@@ -11,26 +11,29 @@ namespace evo {
 struct OutputFile {
   std::filesystem::path file;
   std::string content;
-  bool follows = false;  ///< cannot carry a mark, as machine code: belongs to the last of its set
+  /// cannot contain a mark, for example machine code; it belongs to the last file of its set
+  bool follows = false;
 };
 
-/// Whose files a tool may replace.
+/// Rules for replacing existing files.
 struct OutputOwner {
-  std::string_view writer;                   ///< "evo-export"
-  std::vector<std::string_view> marks = {};  ///< one of them is near the beginning of its files
-  bool force = false;                        ///< the user asked to replace whatever is there
-  std::string_view remedy = "allowed is another folder or name";
-  bool makes_folders = false;  ///< for files whose folder is the user's to name
+  std::string_view writer;  ///< "evo-export"
+  /// files that contain one of these marks near the beginning
+  std::vector<std::string_view> marks = {};
+  bool force = false;  ///< the user asked to replace any file
+  std::string_view remedy = "name another folder or file";
+  bool makes_folders = false;  ///< for files in a folder that the user names
 };
 
-/// Throws InputError naming the file unless it is missing or has one of the marks, packed or not.
-/// To be asked before long work.
+/// Throws InputError naming the file unless it is missing or contains one of the marks, compressed
+/// or not. Call it before long work.
 void require_replaceable(const std::filesystem::path& file, const OutputOwner& owner);
 
-/// The one way in which a tool writes files. Replaces a file only when it has the same content
-/// already, has a mark, follows a last file with a mark, or the user forces it; a database, a
-/// folder, a pipe and a device never. Writes all files beside their places before the first one is
-/// renamed, the last one last. Throws InputError naming the file, and leaves all as it was.
+/// The function by which tools write files. Replaces a file only if it already has the same
+/// content, contains a mark, belongs to a set whose last file has a mark, or the user forces it.
+/// Never replaces a database, a folder, a pipe or a device. Writes all files under temporary names,
+/// then renames them, the last one last. Throws InputError naming the file, and then changes
+/// nothing.
 void write_outputs(const std::vector<OutputFile>& files, const OutputOwner& owner);
 
 }  // namespace evo

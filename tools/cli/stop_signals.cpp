@@ -11,13 +11,13 @@
 namespace evo {
 namespace {
 
-// Of the signal handler, so they cannot be members.
+// Used by the signal handler, so they cannot be members.
 std::atomic<bool> stop{false};
 std::atomic<bool> something_to_save{false};
 std::atomic<std::int64_t> first_signal_ms{0};
 
-/// Programs that end others send several signals at once: `timeout` one to the process and one to
-/// its group, a terminal one to each process in the foreground.
+/// Programs often send several signals at once: `timeout` sends one to the process and one to its
+/// group, and a terminal sends one to each process in the foreground.
 constexpr std::int64_t kOneRequestMs = 1000;
 
 std::int64_t now_ms() {
@@ -31,14 +31,14 @@ void end_at_once(std::string_view words) {
   _exit(static_cast<int>(ExitCode::kInterrupted));
 }
 
-/// Calls only what a signal handler may.
+/// Only async-signal-safe calls are allowed.
 void on_signal(int) {
   if (!something_to_save) end_at_once("interrupted before there was anything to save\n");
   if (!stop.exchange(true)) {
     first_signal_ms = now_ms();
   } else if (now_ms() - first_signal_ms >= kOneRequestMs) {
     end_at_once(
-        "ended at once by a second signal; what was stored is kept: continue with --resume\n");
+        "ended at once by a second signal; stored results are kept: continue with --resume\n");
   }
 }
 
@@ -46,11 +46,12 @@ void on_signal(int) {
 
 void handle_stop_signals() {
   struct sigaction action = {};
-  action.sa_handler = on_signal;  // without SA_RESTART: a wait ends when a signal comes
+  action.sa_handler = on_signal;  // without SA_RESTART, a signal ends a wait
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before = {};
     sigaction(signal, nullptr, &before);
-    if (before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);  // nohup stays
+    // keeps the effect of nohup
+    if (before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
   }
 }
 

@@ -4,11 +4,11 @@
 
 namespace evo {
 
-/// From here on, the first SIGINT, SIGTERM or SIGHUP asks the run to end in order, with all that it
-/// found saved. Further signals within a second of it count as the same request. A later one, and
-/// the first while there is nothing to save, ends the process at once with a line that says so and
-/// ExitCode::kInterrupted. The database stands a kill at any instant. A signal that was ignored
-/// stays so.
+/// From now on, the first SIGINT, SIGTERM or SIGHUP requests an orderly end of the run, with all
+/// results saved. Further signals within a second count as the same request. A later signal, or a
+/// first one while there is nothing to save, ends the process at once with a message and
+/// ExitCode::kInterrupted; the database survives a kill at any instant. An ignored signal stays
+/// ignored.
 void handle_stop_signals();
 
 /// Set by the first signal.

@@ -7,23 +7,24 @@
 
 namespace evo {
 
-/// Rows for people, for programs and for spreadsheets: one content, three ways to print it.
+/// A table with three output formats: readable text, JSON and CSV.
 struct Table {
   struct Column {
-    std::string name;     ///< key in JSON, heading in CSV; empty: for people only
-    std::string heading;  ///< for people, with the unit; empty: not shown to them
-    int decimals = 0;     ///< for real numbers, for people; negative: in scientific notation
-    bool left = false;    ///< aligned left
+    std::string name;     ///< key in JSON and heading in CSV; empty: only in readable text
+    std::string heading;  ///< heading with unit in readable text; empty: hidden there
+    /// digits of real numbers in readable text; negative: scientific notation
+    int decimals = 0;
+    bool left = false;  ///< left-aligned
   };
   std::vector<Column> columns;
-  /// One cell for each column; null for what does not apply.
+  /// One cell for each column; null for an inapplicable one.
   std::vector<std::vector<nlohmann::ordered_json>> rows = {};
 };
 
-/// Aligned columns under their headings; null is "-", arrays and objects are JSON.
+/// Aligned columns with headings; null is "-", arrays and objects are JSON.
 void print_text(std::ostream& out, const Table& table);
 
-/// One object a row, a row a line.
+/// One object per row, one row per line.
 void print_json(std::ostream& out, const Table& table);
 
 /// RFC 4180, with a line of headings; null is empty.

@@ -20,8 +20,9 @@
 namespace evo {
 namespace {
 
-/// Closed ones are opened on /dev/null, in the order of their numbers because open() takes the
-/// lowest that is free. Standard output only for reading, so that writing to it still fails.
+/// Opens closed standard streams on /dev/null, in the order of their numbers, because open() takes
+/// the lowest free number. Standard output is opened only for reading, so that writing to it still
+/// fails.
 void open_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(stream, F_GETFD) >= 0 || errno != EBADF) continue;
@@ -30,8 +31,8 @@ void open_standard_streams() {
   }
 }
 
-/// Writing to a pipe without a reader, or beyond the limit of a file's size, fails instead of
-/// killing the process. By a handler and not by SIG_IGN, which the workers would inherit.
+/// Makes writing to a pipe without a reader, or beyond the file size limit, an error instead of
+/// killing the process. A handler is used, because workers would inherit SIG_IGN.
 void let_writes_fail() {
   struct sigaction nothing = {};
   nothing.sa_handler = [](int) {};
@@ -40,7 +41,7 @@ void let_writes_fail() {
 }
 
 ExitCode guarded(const std::string& name, const std::function<ExitCode()>& body) {
-  // What a file says may be in it: as text that a terminal shows, and no book.
+  // Quotes text from a file in messages: printable and shortened.
   constexpr std::size_t kLongest = std::size_t{16} << 10;
   const auto say = [&](const std::string& what) {
     std::cerr << name << ": " << printable(shortened(what, kLongest)) << '\n';
@@ -62,8 +63,8 @@ ExitCode guarded(const std::string& name, const std::function<ExitCode()>& body)
   }
 }
 
-/// True when all that was printed has arrived. Some file systems report a full disk only when a
-/// file is closed.
+/// True if all output has been written. Some file systems report a full disk only when a file is
+/// closed.
 bool output_arrived() {
   errno = 0;
   std::cout.flush();
@@ -73,8 +74,8 @@ bool output_arrived() {
   return copy >= 0 && close(copy) == 0;
 }
 
-/// An option that was given an empty text, as by a variable of the shell that is not set. Those
-/// that may stand without a value have one then.
+/// An option with an empty value, for example from an unset shell variable. Options whose value is
+/// optional then have one.
 const CLI::Option* given_nothing(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_items_expected_min() == 0) continue;
@@ -97,7 +98,7 @@ void collect_names(const CLI::App& app, std::vector<std::string>& options,
   }
 }
 
-/// What is wrong with arguments that nobody takes, for people.
+/// The error message for arguments that no option accepts.
 std::string unexpected_text(const CLI::App& app) {
   std::vector<std::string> options;
   std::vector<std::string> commands;
@@ -109,7 +110,7 @@ std::string unexpected_text(const CLI::App& app) {
   }
   const std::vector<std::string> remaining = app.remaining(true);
   const std::string first = remaining.empty() ? std::string() : remaining.front();
-  // Where a command is needed, or was probably meant.
+  // If a command is required or was probably intended.
   if (app.get_require_subcommand_min() > 0 || commands.size() > 1 ||
       !nearest_name(first, commands).empty()) {
     return unknown_name("command", first, commands);
@@ -124,7 +125,7 @@ void collect_missing(const CLI::App& app, std::vector<const CLI::Option*>& missi
   for (const CLI::App* command : app.get_subcommands()) collect_missing(*command, missing);
 }
 
-/// CLI11's message, with what a missing argument is and which commands there are.
+/// CLI11's message, with the missing argument explained and the commands listed.
 std::string refusal_text(const CLI::App& app, const CLI::ParseError& error) {
   if (dynamic_cast<const CLI::RequiredError*>(&error) == nullptr) return error.what();
   std::vector<const CLI::Option*> missing;
@@ -155,7 +156,7 @@ std::optional<ExitCode> parse_command_line(CLI::App& app, int argc, char** argv,
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    // A misspelt option also leaves the one that was meant without a value.
+    // A misspelt option also leaves the intended one without a value.
     if (error.get_exit_code() != 0 && !app.remaining(true).empty()) {
       throw InputError(unexpected_text(app) + "\nRun with --help for all options.");
     }
@@ -166,7 +167,7 @@ std::optional<ExitCode> parse_command_line(CLI::App& app, int argc, char** argv,
     throw InputError(refusal_text(app, error) + "\nRun with --help for all options.");
   }
   if (const CLI::Option* option = given_nothing(app)) {
-    throw InputError(option->get_name() + ": '': allowed is a text that is not empty");
+    throw InputError(option->get_name() + ": '': allowed: a text that is not empty");
   }
   return std::nullopt;
 }
@@ -177,7 +178,7 @@ int tool_main(const std::string& name, const std::function<ExitCode()>& body) {
   const ExitCode code = guarded(name, body);
   if (output_arrived()) return static_cast<int>(code);
   const std::string why = errno == 0 ? "could not be written" : std::strerror(errno);
-  std::cerr << name << ": standard output: " << why << "; what was printed is not complete\n";
+  std::cerr << name << ": standard output: " << why << "; the output is incomplete\n";
   return static_cast<int>(code == ExitCode::kGreen ? ExitCode::kBadInput : code);
 }
 

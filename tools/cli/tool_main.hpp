@@ -10,18 +10,17 @@
 
 namespace evo {
 
-/// Parses the command line; the exit code to end with when there is nothing more to do, as after
-/// --help or kCompleteFlag. When an option that takes one value is given twice, the last one holds.
-/// `lists`: what completion offers for the values of options.
+/// Parses the command line. Returns the exit code if nothing is left to do, as after --help or
+/// kCompleteFlag. If an option with one value is given twice, the last one counts. `lists`:
+/// completions for the values of options.
 [[nodiscard]] std::optional<ExitCode> parse_command_line(CLI::App& app, int argc, char** argv,
                                                          const ValueLists& lists = {});
 
 /// The body of every main():
-///   1. standard input, output and error are open, so that no database or socket ever gets their
-///      numbers; a reader that went away, or a file that may not grow, is an error of that write
-///      and not the end of the process;
-///   2. errors become one message on standard error and their exit code;
-///   3. what was printed has arrived, or the exit code is not 0.
+///   1. open standard input, output and error, so that no database or socket gets their numbers;
+///      turn a closed pipe or a file size limit into an error of the write instead of a signal;
+///   2. turn errors into one message on standard error and an exit code;
+///   3. return an exit code other than 0 if output was lost.
 [[nodiscard]] int tool_main(const std::string& name, const std::function<ExitCode()>& body);
 
 }  // namespace evo

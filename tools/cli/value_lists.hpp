@@ -4,15 +4,15 @@
 
 namespace evo {
 
-/// The shipped spaces, and the shapes, milestones and settings of the space that is given, else of
-/// the default one for the device that is given.
+/// The shipped spaces; and the shapes, milestones and settings of the given space, or of the
+/// default space for the given device.
 [[nodiscard]] ValueLists space_values();
 
-/// Every device that kernels can run on: the GPUs whose device files are here, and the virtual
-/// ones; auto and none.
+/// Every device that can run kernels: the GPUs with device files on this machine, the virtual GPUs,
+/// "auto" and "none".
 [[nodiscard]] ValueList device_values();
 
-/// The virtual GPUs, behind the words of `first`.
+/// The words of `first`, followed by the virtual GPUs.
 [[nodiscard]] ValueList virtual_device_values(std::vector<std::string> first = {});
 
 }  // namespace evo

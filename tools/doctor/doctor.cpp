@@ -11,7 +11,7 @@ namespace evo {
 void declare_doctor(CLI::App& app, bool& json) {
   CLI::App* doctor = app.add_subcommand(
       "doctor",
-      "shows GPUs, driver, compiler, profiler and machine as evo-tune meets them, and what is "
+      "shows GPUs, driver, compiler, profiler and machine as evo-tune sees them, and what is "
       "missing for what");
   doctor->add_flag("--json", json, "the same as one JSON object, for bug reports: docs/doctor.md");
   doctor->footer(exit_codes({{0, "a default run works here (predicted times count)"},

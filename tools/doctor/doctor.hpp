@@ -9,7 +9,7 @@ namespace evo {
 /// Adds "evo-tune doctor" to the command line; `json` is set by its own --json.
 void declare_doctor(CLI::App& app, bool& json);
 
-/// Examines this machine and prints what it found. kMissing where a default run would not work.
+/// Examines this machine and prints the findings. Returns kMissing if a default run would fail.
 [[nodiscard]] ExitCode run_doctor(bool json);
 
 }  // namespace evo

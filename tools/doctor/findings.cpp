@@ -15,8 +15,8 @@ namespace {
 constexpr const char* kEveryRun = "every run";
 constexpr const char* kDefaultRun = "a default run";
 
-/// A message in which a line begins with "next step: " as a finding; what follows that step's line
-/// belongs to it but for the way out without a GPU.
+/// Converts a message with a line "next step: " into a finding. The lines after it belong to the
+/// finding, except the alternative without a GPU.
 Finding finding_in(const std::string& message, const std::string& prevents,
                    const std::string& otherwise) {
   constexpr std::string_view kStep = "\nnext step: ";
@@ -31,7 +31,7 @@ bool measures(const Machine& machine) {
   return machine.device() != nullptr && machine.device()->time_kind == TimeKind::kMeasured;
 }
 
-/// The card of the device that a default run opens.
+/// The card that a default run opens.
 const CardFacts* card_in_use(const Machine& machine) {
   if (!measures(machine) || machine.survey.cuda.cards.empty()) return nullptr;
   const std::string& bus_id = machine.survey.cuda.cards.front().bus_id;
@@ -49,7 +49,7 @@ void add_device(const Machine& machine, std::vector<Finding>& findings) {
   if (measures(machine)) return;
   const std::string& why = machine.survey.cuda.failure;
   Finding none{"there is no GPU: " + why.substr(0, why.find('\n')), "measured times, --energy",
-               "run where a GPU is, of compute capability 8.0 or newer"};
+               "run on a machine with a GPU of compute capability 8.0 or newer"};
   if (const std::size_t count = machine.host.pci_cards; count > 0) {
     none.what = fmt::format("{} NVIDIA GPU(s) on the PCI bus without a driver for this program: {}",
                             count, why.substr(0, why.find('\n')));
@@ -78,13 +78,13 @@ void add_compiler(const Machine& machine, std::vector<Finding>& findings) {
   findings.push_back(
       {fmt::format("{} does not compile for {} ({})", nvrtc.version, arch, machine.device()->name),
        kDefaultRun,
-       "name a libnvrtc in EVO_NVRTC that knows it: of a newer CUDA Toolkit for a "
-       "newer GPU, of an older one for an older GPU",
+       "name a libnvrtc in EVO_NVRTC that supports it: from a newer CUDA Toolkit for a "
+       "newer GPU, from an older one for an older GPU",
        true});
 }
 
 void add_run(const Machine& machine, std::vector<Finding>& findings) {
-  // A run of 20 generations stores some 10 MB.
+  // A run of 20 generations stores about 10 MB.
   constexpr std::uint64_t kLittleDisk = std::uint64_t{200} << 20;
   constexpr std::uint64_t kTooLittleDisk = std::uint64_t{16} << 20;
   constexpr double kMega = 1e6;
@@ -153,7 +153,7 @@ void add_card(const Machine& machine, std::vector<Finding>& findings) {
   if (!machine.survey.nvml.failure.empty()) {
     findings.push_back(
         {"NVML: " + machine.survey.nvml.failure,
-         "--energy, and the look at clocks and other processes while kernels are timed",
+         "--energy, and monitoring of clocks and other processes while kernels are timed",
          "install libnvidia-ml.so.1 of the driver's version; in a container: "
          "NVIDIA_DRIVER_CAPABILITIES=compute,utility"});
   }

@@ -7,22 +7,22 @@
 
 namespace evo {
 
-/// Something that is missing on a machine, for what, and what mends it.
+/// A missing part of a machine, the feature that needs it, and the remedy.
 struct Finding {
   std::string what;        ///< "ncu is not on the PATH"
   std::string prevents;    ///< "--profile"
-  std::string step;        ///< a command, or what to do
-  bool stops_run = false;  ///< a default run does not work
+  std::string step;        ///< a command, or an instruction
+  bool stops_run = false;  ///< a default run fails without it
 };
 
-/// Those that stop a default run come first.
+/// Findings that stop a default run come first.
 [[nodiscard]] std::vector<Finding> findings_of(const Machine& machine);
 
-/// Whether a default run would work: none of these stops it.
+/// Whether a default run would work: none of the findings stops it.
 [[nodiscard]] bool run_would_work(const std::vector<Finding>& findings);
 
-/// Why the driver refuses what NVRTC makes for the device that a default run opens; empty where
-/// both fit, or one of them is not there.
+/// Why the driver cannot load NVRTC's code for the device of a default run; empty if it can, or if
+/// one of them is missing.
 [[nodiscard]] std::string misfit_of(const Machine& machine);
 
 }  // namespace evo

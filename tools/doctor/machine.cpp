@@ -26,7 +26,7 @@ DefaultRun default_run(const DeviceInfo* device) {
   return run;
 }
 
-/// Without its worker, nothing is known of any library.
+/// Without the worker program, no library can be examined.
 MachineSurvey survey() {
   try {
     return survey_machine(worker_program(), "auto");

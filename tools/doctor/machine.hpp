@@ -10,31 +10,31 @@
 
 namespace evo {
 
-/// The means that a run without options would use.
+/// The resources that a run without options would use.
 struct DefaultRun {
   std::size_t compilers = 0;
-  std::uint64_t compiler_bytes = 0;  ///< memory of each
-  std::string space = {};            ///< its file; empty where there is none
-  std::string no_space = {};         ///< why
+  std::uint64_t compiler_bytes = 0;  ///< memory limit of each
+  std::string space = {};            ///< the library's file; empty if there is none
+  std::string no_space = {};         ///< the error
 };
 
-/// All that the doctor looks at.
+/// All facts that the doctor examines.
 struct Machine {
-  std::string version;  ///< of evo-tune
+  std::string version;  ///< version of evo-tune
   HostFacts host;
   MachineSurvey survey;
   std::vector<DeviceFile> files;
-  std::string visible = {};  ///< CUDA_VISIBLE_DEVICES; empty where it is not set
+  std::string visible = {};  ///< CUDA_VISIBLE_DEVICES; empty if unset
   std::filesystem::path ncu_path = {};
   std::string ncu_version = {};  ///< "ncu 2025.3.1.0"
-  std::string ncu_failure = {};  ///< why its version is not known though it is there
+  std::string ncu_failure = {};  ///< why its version is unknown although it exists
   DefaultRun run;
 
-  /// The device that a default run opens; null where it opens none.
+  /// The device that a default run opens; null if there is none.
   [[nodiscard]] const DeviceInfo* device() const { return std::get_if<DeviceInfo>(&survey.device); }
 };
 
-/// Asks everything. Only processes of their own touch the driver, each for half a minute at most.
+/// Collects all facts. Only child processes touch the driver, each for at most half a minute.
 [[nodiscard]] Machine examine_machine();
 
 }  // namespace evo

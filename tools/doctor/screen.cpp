@@ -12,9 +12,9 @@ namespace evo {
 namespace {
 
 constexpr std::size_t kWidth = 80;
-constexpr std::size_t kLabel = 9;  ///< columns of a label with the blanks behind it
+constexpr std::size_t kLabel = 9;  ///< columns of a label with the spaces after it
 
-/// Text in lines of kWidth behind a label; further lines are indented as far.
+/// Wraps text to kWidth after a label; further lines have the same indentation.
 std::string labelled(const std::string& label, const std::string& text,
                      std::size_t indent = kLabel) {
   std::string lines = fmt::format("{:<{}}", label, indent);
@@ -35,7 +35,7 @@ std::string labelled(const std::string& label, const std::string& text,
   return lines + '\n';
 }
 
-/// The end of a path that is too long for a line; whole in the JSON.
+/// The end of a path that is too long for a line; the JSON contains the whole path.
 std::string short_path(const std::string& path) {
   constexpr std::size_t kMost = 58;
   if (path.size() <= kMost) return path;
@@ -71,7 +71,7 @@ std::string modes_of(const CardFacts& card) {
   return text;
 }
 
-/// The number by which CUDA knows a card or slice; empty where CUDA does not see it.
+/// CUDA's number of a card or slice; empty if CUDA does not see it.
 std::string cuda_name(const Machine& machine, const std::string& uuid) {
   for (const CudaCard& seen : machine.survey.cuda.cards) {
     if (uuid.ends_with(seen.uuid)) return fmt::format("cuda:{}", seen.ordinal);
@@ -97,7 +97,7 @@ std::string cards_text(const Machine& machine) {
     }
   }
   if (!text.empty()) return text;
-  // Without NVML the driver alone tells of them.
+  // Without NVML, only the driver reports them.
   for (const CudaCard& card : machine.survey.cuda.cards) {
     text +=
         labelled("GPU", fmt::format("cuda:{}: {}, {}, {}, {}, {} mode", card.ordinal, card.name,
@@ -107,7 +107,7 @@ std::string cards_text(const Machine& machine) {
   return text.empty() ? labelled("GPU", "none") : text;
 }
 
-/// The first line alone: the rest is among the findings.
+/// Only the first line; the findings contain the rest.
 std::string headline(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 std::string driver_text(const Machine& machine) {
@@ -147,7 +147,7 @@ std::string compiler_text(const Machine& machine) {
   text += labelled("", short_path(nvrtc.library));
   if (!nvrtc.failure.empty()) text += labelled("", headline(nvrtc.failure));
   if (machine.device() != nullptr && machine.device()->time_kind == TimeKind::kMeasured) {
-    text += labelled("", misfit_of(machine).empty() ? "the driver takes its code"
+    text += labelled("", misfit_of(machine).empty() ? "the driver accepts its code"
                                                     : "the driver REFUSES its code");
   }
   return text;
@@ -155,7 +155,7 @@ std::string compiler_text(const Machine& machine) {
 
 std::string ncu_text(const Machine& machine) {
   const auto& for_root = machine.host.counters_for_root;
-  const std::string counters = !for_root              ? "counters: no driver tells"
+  const std::string counters = !for_root              ? "counters: unknown without a driver"
                                : !*for_root           ? "counters: for everybody"
                                : machine.host.is_root ? "counters: for root, which this is"
                                                       : "counters: for root ONLY";

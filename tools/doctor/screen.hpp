@@ -7,12 +7,12 @@
 
 namespace evo {
 
-/// One screen for people, at most 80 columns wide but for words that are longer.
+/// One screen of text, at most 80 columns wide except for longer words.
 [[nodiscard]] std::string doctor_screen(const Machine& machine,
                                         const std::vector<Finding>& findings);
 
-/// The first part of "GPU-0a1b2c3d-1111-…", "GPU-0a1b2c3d": enough to tell the cards of a machine
-/// apart.
+/// The first part of "GPU-0a1b2c3d-1111-…", "GPU-0a1b2c3d", which distinguishes the cards of a
+/// machine.
 [[nodiscard]] std::string short_uuid(const std::string& uuid);
 
 }  // namespace evo

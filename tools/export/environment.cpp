@@ -13,7 +13,7 @@ using Ordered = nlohmann::ordered_json;
 
 constexpr double kUsPerMs = 1000;
 
-/// Null where it is not there.
+/// Null if it is absent.
 Ordered value_at(const Json& json, std::initializer_list<std::string> path) {
   const Json* at = &json;
   for (const std::string& key : path) {
@@ -33,7 +33,7 @@ std::string entries_in(const Ordered& steps) {
   return list;
 }
 
-/// Empty in the text of another version.
+/// Empty if the text has another version.
 std::string template_of(const StoredRun& run) {
   try {
     return parse_json(run.info.space.text, "space").value("template", "");
@@ -70,7 +70,7 @@ Ordered control(const Store& store, RunId run) {
 }
 
 Ordered recording(const Store& store, const StoredRun& run, const Ordered& options) {
-  // More than at its start, where a larger count continued it.
+  // More than at its start if it was continued with a larger count.
   const std::int64_t asked = std::max(options.value("candidates", std::int64_t{0}), run.evaluated);
   return {{"asked", asked},
           {"complete", run.status == RunStatus::kFinished},
@@ -93,7 +93,7 @@ ExportNames names_of(const StoredRun& run) {
     if (steps.is_array()) names.kernel = entries_in(steps);
     names.variables = value_at(problem, {"shapes", run.info.shape, "variables"});
   } catch (const InputError&) {
-    // A text of another version: the names of the run do.
+    // If the text has another version, uses the names recorded with the run.
   }
   return names;
 }

@@ -7,18 +7,19 @@
 
 namespace evo {
 
-/// What the problem of a run calls things.
+/// The names used in a run's problem.
 struct ExportNames {
-  std::string kernel;                ///< the entry in C++; of an unreadable text the problem's name
-  nlohmann::ordered_json variables;  ///< of the shape; null in an unreadable text
+  /// the entry's C++ name; if the text is unreadable, the problem's name
+  std::string kernel;
+  nlohmann::ordered_json variables;  ///< variables of the shape; null if the text is unreadable
 };
 
 [[nodiscard]] ExportNames names_of(const StoredRun& run);
 
-/// What a run was measured on and how: device and driver, whether times are measured or predicted,
-/// space, problem, template, shape, seed, dates, version. Of a recording (evo-record) also
-/// "recording": how many candidates were asked for, whether all of them are there, the protocol of
-/// timing, and what the control took after so many candidates, in ms.
+/// The subject and the circumstances of a run's measurements: device and driver, whether times are
+/// measured or predicted, space, problem, template, shape, seed, dates, version. A recording
+/// (evo-record) also has "recording": the number of requested candidates, whether all are there,
+/// the timing protocol, and the control's times in ms after numbers of candidates.
 [[nodiscard]] nlohmann::ordered_json environment(const Store& store, const StoredRun& run);
 
 }  // namespace evo

@@ -15,10 +15,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The candidate at this place of an elite, or nothing when nothing that fits is green.
+/// The candidate at this place of an elite; nullopt if no matching one is green.
 std::optional<CandidateId> choose(const Store& store, const RunFilter& filter, int rank) {
   const std::vector<RunElite> found = elites(store, filter);
-  // Takes the newest run where there are several spaces, devices or shapes.
+  // Uses the newest run if several spaces, devices or shapes match.
   const RunElite* newest = nullptr;
   for (const RunElite& elite : found) {
     if (!elite.rows.empty() && (newest == nullptr || elite.run.id > newest->run.id)) {
@@ -36,20 +36,20 @@ std::optional<CandidateId> choose(const Store& store, const RunFilter& filter, i
 
 void write(const KernelExport& kernel, const fs::path& folder) {
   const auto file = [&](const char* extension) { return folder / (kernel.name + extension); };
-  // The manifest last: who finds it finds what it names.
+  // The manifest is written last, so that the files it names exist.
   write_outputs(
       {{file(".cubin"), kernel.cubin, true},
        {file(".ptx"), kernel.ptx, true},
        {file(".cu"), kernel.source},
        {file(".json"), kernel.manifest.dump(2) + "\n"}},
-      // A template and its problem.json may lie there under the same names.
+      // A template and its problem.json may have the same names in that folder.
       {.writer = "evo-export", .marks = {kExportedSource, kManifestFormat}, .makes_folders = true});
   for (const char* extension : {".cubin", ".json", ".ptx", ".cu"}) {
     std::cout << file(extension).string() << '\n';
   }
 }
 
-/// Options that a bundle takes more than once.
+/// Options that may be repeated for a bundle.
 RunFilter single_run(const ExportSource& source) {
   if (source.dbs.size() > 1 || source.runs.size() > 1) {
     throw InputError(std::string(source.dbs.size() > 1 ? "--db" : "--run") +
@@ -60,21 +60,21 @@ RunFilter single_run(const ExportSource& source) {
   return filter;
 }
 
-/// Both may be named, as two files.
+/// Both formats may be requested, as two files.
 void require_two_files(const std::string& t4, const std::string& cache) {
   const auto place = [](const std::string& file) {
     return fs::weakly_canonical(fs::absolute(file));
   };
   if (t4.empty() || place(t4) != place(cache)) return;
-  throw InputError("--kernel-tuner-cache " + cache + ": is the file of --t4; allowed is another");
+  throw InputError("--kernel-tuner-cache " + cache + ": is also the file of --t4; name another");
 }
 
-/// All results of the newest run that fits.
+/// All results of the newest run that matches.
 ExitCode export_results(const Store& store, const RunFilter& filter, const std::string& db,
                         const RunExportOptions& options) {
   const std::vector<StoredRun> runs = select_runs(store, filter);
   if (runs.empty()) {
-    std::cerr << "evo-export: " << db << ": no run fits\n";
+    std::cerr << "evo-export: " << db << ": no run matches\n";
     return ExitCode::kNothingGreen;
   }
   const StoredRun& run = runs.back();
@@ -83,7 +83,7 @@ ExitCode export_results(const Store& store, const RunFilter& filter, const std::
     std::cout << file << '\n';
     if (results.not_judged == 0) return;
     std::cerr << "evo-export: " << file << ": " << results.not_judged
-              << " configurations were built and not run; they are left out\n";
+              << " configurations were built and not run; they are not written\n";
   };
   if (!options.t4.empty()) write_one(options.t4, t4_results(store, run));
   if (!options.kernel_tuner_cache.empty()) {
@@ -96,7 +96,7 @@ ExitCode export_results(const Store& store, const RunFilter& filter, const std::
   return ExitCode::kGreen;
 }
 
-/// Writes a kernel, with a word on what it is not.
+/// Writes a kernel, with a note about its limits.
 void export_kernel_files(const Store& store, CandidateId candidate, const std::string& name,
                          const fs::path& folder) {
   const StoredRun of = store.run(store.evaluation(candidate).run);
@@ -108,7 +108,7 @@ void export_kernel_files(const Store& store, CandidateId candidate, const std::s
   note_screened_only(store, candidate);
   if (!name.empty() && kernel.name != name) {
     std::cerr << "evo-export: --name: files are named " << kernel.name
-              << ": a name holds letters, digits, '-', '_' and '.', and stays in its folder\n";
+              << ": a name may contain letters, digits, '-', '_' and '.'\n";
   }
   write(kernel, folder);
 }
@@ -147,7 +147,7 @@ ExitCode export_run(const ExportSource& source, const RunExportOptions& options)
   const std::optional<CandidateId> candidate =
       source.candidate > 0 ? source.candidate : choose(store, filter, options.rank);
   if (!candidate) {
-    std::cerr << "evo-export: " << db << ": nothing is green in any run that fits\n";
+    std::cerr << "evo-export: " << db << ": nothing is green in any matching run\n";
     return ExitCode::kNothingGreen;
   }
   export_kernel_files(store, *candidate, source.name, options.out);

@@ -11,15 +11,15 @@ namespace evo {
 struct RunExportOptions {
   int rank = 1;
   std::string out;  ///< folder for the kernel
-  std::string t4;   ///< files for all results; empty: not wanted
+  std::string t4;   ///< files for all results; empty: not requested
   std::string kernel_tuner_cache;
 };
 
-/// Says on standard error where a candidate may have been screened only.
+/// Warns on standard error if a candidate may only have been screened.
 void note_screened_only(const Store& store, CandidateId candidate);
 
-/// Writes what is asked for and prints the names of its files. kNothingGreen: there is nothing that
-/// fits. Throws InputError or DbError.
+/// Writes the requested files and prints their names. Returns kNothingGreen if nothing matches.
+/// Throws InputError or DbError.
 [[nodiscard]] ExitCode export_run(const ExportSource& source, const RunExportOptions& options);
 
 }  // namespace evo

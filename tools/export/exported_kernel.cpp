@@ -20,19 +20,19 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// What the tuner must have stored with a candidate for anyone to be able to launch it.
+// The entries of a manifest without which a kernel cannot be launched.
 constexpr std::array<const char*, 2> kRequired = {"shape", "arguments"};
-// And of a kernel without "steps".
+// Further entries for a kernel without "steps".
 constexpr std::array<const char*, 2> kRequiredOfOne = {"entry", "launch"};
 
 [[noreturn]] void fail(CandidateId candidate, const std::string& problem) {
   throw DbError("candidate " + std::to_string(candidate) + " " + problem);
 }
 
-/// The candidate's own description of how to launch it, complete.
+/// The candidate's complete manifest.
 Json launch_manifest(const StoredEvaluation& evaluation) {
   if (evaluation.record.manifest_json.empty()) {
-    fail(evaluation.id, "was recorded without a manifest, so nothing says how to launch it");
+    fail(evaluation.id, "was recorded without a manifest, which describes its launch");
   }
   Json manifest = Json::parse(evaluation.record.manifest_json);
   const auto require = [&](const char* key) {
@@ -44,7 +44,7 @@ Json launch_manifest(const StoredEvaluation& evaluation) {
   return manifest;
 }
 
-/// The different entries in C++, in the order of KernelSpec::entries().
+/// The distinct entries' C++ names, in the order of KernelSpec::entries().
 std::vector<std::string> entries_of(const Json& manifest) {
   if (!manifest.contains("steps")) return {manifest.at("entry").get<std::string>()};
   std::vector<std::string> entries;
@@ -55,7 +55,7 @@ std::vector<std::string> entries_of(const Json& manifest) {
   return entries;
 }
 
-/// "entry" becomes the symbol; what it was in C++ stays beside it where that is something else.
+/// "entry" becomes the symbol. A different C++ name is kept beside it.
 void put_symbol(Json& kernel, const std::vector<std::string>& entries,
                 const std::vector<CompiledEntry>& compiled) {
   const auto entry = kernel.at("entry").get<std::string>();
@@ -127,7 +127,7 @@ Json manifest_json(const StoredRun& run, const StoredEvaluation& evaluation,
                    {"cubin", name + ".cubin"},         {"ptx", name + ".ptx"},
                    {"source", name + ".cu"},           {"arch", compilation.arch},
                    {"problem", run.info.problem.name}, {"space", run.info.space.name}};
-  // How to launch it: entry or steps, shape, arguments, launch, macros, tolerance...
+  // The launch description: entry or steps, shape, arguments, launch, macros, tolerance...
   manifest.update(launch_manifest(evaluation));
   const std::vector<std::string> entries = entries_of(manifest);
   const auto compiled = compiled_entries(compilation.ptx, entries, compilation.resources);
@@ -163,13 +163,13 @@ Json manifest_json(const StoredRun& run, const StoredEvaluation& evaluation,
 }  // namespace
 
 std::string file_name(const std::string& text) {
-  constexpr std::size_t kLongest = 200;  // file systems allow 255 bytes, and an ending follows
+  constexpr std::size_t kLongest = 200;  // file systems allow 255 bytes, including the ending
   std::string name = text.substr(0, kLongest);
   for (char& c : name) {
     const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_';
     if (!plain && c != '.') c = '_';
   }
-  // Neither hidden, nor the folder above, nor taken for an option.
+  // Not hidden, not the parent folder, and not similar to an option.
   if (name.empty()) name = "_";
   if (name[0] == '.' || name[0] == '-') name[0] = '_';
   return name;
@@ -188,9 +188,9 @@ std::string macro_definitions(const std::string& compile_options) {
 }
 
 std::string nvcc_options(const std::string& compile_options) {
-  // Both spellings of these mean the same to nvcc (CUDA documentation: NVRTC supported compile
-  // options, nvcc command options). Architecture and macros are given elsewhere: in -arch and in
-  // the source itself.
+  // These options have the same meaning in nvcc in both spellings (CUDA documentation: NVRTC
+  // supported compile options, nvcc command options). Architecture and macros are given separately:
+  // by -arch and in the source.
   constexpr std::array<std::string_view, 11> kShared = {"--use_fast_math",
                                                         "--ftz",
                                                         "--prec-sqrt",

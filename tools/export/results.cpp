@@ -22,19 +22,19 @@ double ms(double us) {
   return us / kUsPerMs;
 }
 
-/// What the files call the time of this run.
+/// The files' name for the time of this run.
 std::string objective_of(const StoredRun& run) {
   return run.info.device.time_kind == TimeKind::kPredicted ? "predicted_time" : "time";
 }
 
-/// Calls `visit` for every configuration that was judged, each once; the others are counted.
+/// Calls `visit` once for every judged configuration; counts the others.
 RunResults for_each_judged(const Store& store, const StoredRun& run,
                            const std::function<void(const StoredEvaluation&)>& visit) {
   RunResults results;
   std::set<std::string> seen;
   std::set<std::string> not_judged;
   store.for_each_evaluation(run.id, [&](const StoredEvaluation& evaluation) {
-    // What a shortlist passes over may be judged later.
+    // A candidate passed over by a shortlist may be judged later.
     if (seen.contains(evaluation.record.config_json)) return;
     if (failure_of(evaluation) == nullptr && !evaluation.record.timing) {
       not_judged.insert(evaluation.record.config_json);
@@ -49,7 +49,7 @@ RunResults for_each_judged(const Store& store, const StoredRun& run,
   return results;
 }
 
-/// T4's word for a gate.
+/// T4's name for a gate.
 const char* invalidity(Gate gate) {
   switch (gate) {
     case Gate::kBuild:
@@ -61,7 +61,7 @@ const char* invalidity(Gate gate) {
   }
 }
 
-/// Kernel Tuner's word for a gate.
+/// Kernel Tuner's name for a gate.
 const char* failed_config(Gate gate) {
   switch (gate) {
     case Gate::kBuild:
@@ -73,7 +73,7 @@ const char* failed_config(Gate gate) {
   }
 }
 
-/// The driver's figures of the card while the kernel was timed; null for those that it lacks.
+/// What the driver reported about the card while the kernel was timed; null where it did not.
 Ordered card_figures(const CardState& card) {
   const auto one = [](const std::optional<double>& figure) {
     return figure ? Ordered(*figure) : Ordered();
@@ -84,8 +84,8 @@ Ordered card_figures(const CardState& card) {
           {"power_w", one(card.power_w)}};
 }
 
-/// What neither format has a place for: where the candidate comes from, which kernel it is, what
-/// that takes, the card, and why it failed.
+/// Data without a place in either format: the candidate's origin, its kernel, its resources, the
+/// card, and why it failed.
 Ordered details(const Store& store, const StoredEvaluation& evaluation) {
   const EvaluationRecord& record = evaluation.record;
   Ordered found = {{"origin", record.origin}};
@@ -146,7 +146,7 @@ Ordered t4_result(const Store& store, const StoredEvaluation& evaluation,
   return result;
 }
 
-/// "16,1", as Kernel Tuner joins the values of a configuration.
+/// "16,1": a configuration's values joined as in Kernel Tuner.
 std::string cache_key(const Ordered& configuration) {
   std::string key;
   for (const auto& [name, value] : configuration.items()) {
@@ -185,7 +185,7 @@ Ordered cache_entry(const Store& store, const StoredEvaluation& evaluation,
   return entry;
 }
 
-/// The values of every parameter: those of the space, else those that occur.
+/// The values of every parameter: from the space if readable, else those that occur.
 Ordered tune_params(const StoredRun& run, const Ordered& cache, const Ordered& keys) {
   Ordered params = Ordered::object();
   try {

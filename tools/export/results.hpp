@@ -8,29 +8,29 @@
 
 namespace evo {
 
-/// All that a run evaluated, for other auto-tuners and their analysis. Times are milliseconds. A
-/// predicted time is never called a time: its objective, its measurement and the file's environment
-/// say "predicted".
+/// All evaluations of a run, for other auto-tuners and analysis tools. Times are in milliseconds. A
+/// predicted time never appears as a measured one: its objective, its measurement and the file's
+/// environment say "predicted".
 struct RunResults {
   std::string text;
   int configurations = 0;
-  int not_judged = 0;  ///< built, but not run: without a device, or a shortlist left them out
+  int not_judged = 0;  ///< built but not run: without a device, or skipped by a shortlist
 };
 
-/// As T4 results. "invalidity" says at which gate a configuration failed: build "compile", resource
-/// and timing "runtime", correctness "correctness". "evo_tune" beside it says why, where the
-/// candidate comes from, and what its kernel takes.
+/// The T4 format. "invalidity" names the gate that a configuration failed: build "compile",
+/// resource and timing "runtime", correctness "correctness". The additional key "evo_tune" holds
+/// the reason, the candidate's origin, and its kernel's resources.
 [[nodiscard]] RunResults t4_results(const Store& store, const StoredRun& run);
 
-/// As a cache file of Kernel Tuner. In place of a time stands what failed: build
+/// The format of a Kernel Tuner cache file. In place of a time stands the kind of failure: build
 /// "CompilationFailedConfig", resource "InvalidConfig", correctness and timing
 /// "RuntimeFailedConfig".
 [[nodiscard]] RunResults kernel_tuner_cache(const Store& store, const StoredRun& run);
 
-/// As write_outputs() does; packed by gzip where the name ends with .gz. Throws InputError.
+/// Writes as write_outputs() does; compressed by gzip if the name ends with .gz. Throws InputError.
 void write_results(const std::string& file, const RunResults& results, std::string_view writer);
 
-/// Whose files of results may be replaced: those of any of our tools.
+/// The marks of result files that may be replaced: those of any tool of this project.
 [[nodiscard]] OutputOwner results_owner(std::string_view writer);
 
 }  // namespace evo

@@ -7,14 +7,15 @@
 
 namespace evo {
 
-/// Where evo-export takes kernels from.
+/// The source of evo-export's kernels.
 struct ExportSource {
   std::vector<std::string> dbs = {"evo.db"};
-  std::vector<RunId> runs = {};  ///< empty: the newest green one that fits; of a bundle, all
+  std::vector<RunId> runs = {};  ///< empty: the newest matching green candidate; for a bundle, all
   std::string device = {};       ///< as in RunFilter
   std::string shape = {};        ///< as in RunFilter
-  CandidateId candidate = 0;     ///< above 0: this one; of a bundle, it alone
-  std::string name = {};  ///< of the files or the bundle; empty: by space and shape or problem
+  CandidateId candidate = 0;     ///< above 0: this candidate; for a bundle, only this one
+  /// name of the files or the bundle; empty: from space and shape or problem
+  std::string name = {};
 };
 
 }  // namespace evo

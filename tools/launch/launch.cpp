@@ -15,7 +15,7 @@ std::vector<LaunchCommand> own_commands(const std::string& text, const LaunchReq
   const std::size_t at = text.find(kPlace);
   if (at == std::string::npos) {
     throw InputError("--launch '" + text +
-                     "': {worker} must stand where evo-worker and its arguments go, such as "
+                     "': {worker} must mark the place of evo-worker and its arguments, such as "
                      "--launch 'kubectl exec pod -- {worker}'");
   }
   const std::string worker = shell_word(request.worker) + " host --connect " +
@@ -32,7 +32,7 @@ std::vector<LaunchCommand> worker_commands(const std::string& text, const Launch
   if (text.starts_with("ssh:")) return ssh_commands(text.substr(4), request);
   if (text.starts_with("ray:")) return ray_commands(text.substr(4), request);
   throw InputError("--workers '" + text +
-                   "': allowed are slurm (inside an allocation), 'slurm:ARGUMENTS OF salloc', "
+                   "': allowed: slurm (inside an allocation), 'slurm:ARGUMENTS OF salloc', "
                    "ssh:FILE and ray:ADDRESS; --launch takes any other command");
 }
 

@@ -19,12 +19,12 @@
 namespace evo {
 namespace {
 
-/// Between fork and exec: only async-signal-safe calls. Its output goes to standard error: standard
-/// output has results.
+/// Between fork and exec, so only async-signal-safe calls are allowed. Its output goes to standard
+/// error, because standard output holds results.
 [[noreturn]] void become(char* const* words, char* const* environment, int input, int parent) {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(1);
-  setpgid(0, 0);  // Ctrl-C in the terminal is evo-tune's business
+  setpgid(0, 0);  // evo-tune handles Ctrl-C in the terminal
   dup2(input, STDIN_FILENO);
   dup2(STDERR_FILENO, STDOUT_FILENO);
   execvpe(words[0], words, environment);
@@ -70,7 +70,7 @@ Launched::Launched(const std::vector<LaunchCommand>& commands, const std::string
 Launched::~Launched() {
   constexpr std::chrono::milliseconds kLook{20};
   constexpr int kLooks = 250;  // 5 s
-  // The workers were dismissed: launchers end by themselves in a moment.
+  // The workers have been dismissed, so launchers end soon by themselves.
   for (int look = 0; look < kLooks && !running_.empty(); ++look) {
     constexpr int kWillingLooks = 50;
     if (look == kWillingLooks) {

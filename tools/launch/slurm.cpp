@@ -5,12 +5,12 @@
 namespace evo {
 namespace {
 
-/// Runs inside an allocation. $1: evo-worker, $2: HOST:PORT, $3: the device, $4: compilers of a
-/// node, or all.
+/// Runs inside an allocation. $1: evo-worker, $2: HOST:PORT, $3: the device, $4: number of
+/// compilers per node, or all.
 ///
-/// --exact: the steps share the nodes. -k: a node that fails takes no other one with it. A step
-/// without GPUs would wait for those of the other one but for --gres=none, which Slurm refuses
-/// beside SLURM_GPUS_PER_NODE of an allocation.
+/// --exact: the steps share the nodes. -k: a failing node does not stop the others. --gres=none
+/// prevents the step without GPUs from waiting for the GPUs of the other step; Slurm rejects it if
+/// SLURM_GPUS_PER_NODE is set by an allocation.
 constexpr const char* kSteps = R"sh(
 nodes=${SLURM_JOB_NUM_NODES:-${SLURM_NNODES:-1}}
 gpus=${SLURM_GPUS_ON_NODE:-${SLURM_GPUS_PER_NODE:-0}}

@@ -34,7 +34,7 @@ LaunchCommand command_for(const std::vector<std::string>& line, const std::strin
     if (target == nullptr || value.empty()) {
       throw InputError(
           where + ": '" + line[i] +
-          "': allowed are device=LIST, jobs=N, program=PATH and tunnel=PORT behind a host's name");
+          "': allowed: device=LIST, jobs=N, program=PATH and tunnel=PORT after a host's name");
     }
     *target = value;
   }
@@ -43,7 +43,7 @@ LaunchCommand command_for(const std::vector<std::string>& line, const std::strin
   }
   LaunchCommand command;
   command.words = words_of(environment_variable("EVO_SSH").value_or("ssh"));
-  // BatchMode: nobody is there to type a password. The key goes over standard input.
+  // BatchMode, because no user can type a password. The key is passed by standard input.
   for (const char* word : {"-T", "-o", "BatchMode=yes"}) command.words.emplace_back(word);
   std::string address = request.address;
   if (!tunnel.empty()) {

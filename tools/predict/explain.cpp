@@ -1,4 +1,4 @@
-// evo-predict explain: what the warps of one candidate wait for, by line of its source.
+// evo-predict explain: shows for what the warps of a candidate wait, by line of its source.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ using OrderedJson = nlohmann::ordered_json;
 constexpr double kPercent = 100;
 
 struct SourceLine {
-  std::string file;  ///< empty: the machine code says no line
+  std::string file;  ///< empty: the machine code has no line here
   int line = 0;
   WaitClocks clocks{};
 };
@@ -66,7 +66,7 @@ WaitClocks total_of(const std::vector<SourceLine>& lines) {
   return total;
 }
 
-/// The reasons of at least a tenth, the largest first: "barrier 61 %, issued 20 %".
+/// The reasons with at least a tenth of the clocks, largest first: "barrier 61 %, issued 20 %".
 std::string reasons(const WaitClocks& clocks, std::size_t most) {
   constexpr double kLeast = 0.1;
   std::vector<std::size_t> order(kWaits);
@@ -83,7 +83,7 @@ std::string reasons(const WaitClocks& clocks, std::size_t most) {
   return text;
 }
 
-/// The text of a line of a template, without blanks around it; empty when the file is not there.
+/// The text of a line of a template, without surrounding spaces; empty if the file is missing.
 std::string text_of(const SpaceOnDevice& on, const SourceLine& line) {
   std::ifstream file(on.source_file(line.file));
   std::string text;
@@ -144,7 +144,7 @@ void print_launch(const ptx::PredictedLaunch& launch, const SmActivity& activity
              launch.occupancy.limit);
   if (!launch.is_simulated) {
     fmt::print(
-        "  predicted from counts of instructions, because the machine code does not fit what the "
+        "  predicted from counts of instructions, because the machine code does not match what the "
         "virtual GPU executed: nothing to explain\n");
     return;
   }

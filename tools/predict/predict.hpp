@@ -13,8 +13,8 @@ struct RankArguments {
   std::string device = "virtual:h200";
   std::string shape;
   std::string json;                   ///< file; empty: none
-  std::string figure;                 ///< of the device, to be varied; empty: none
-  std::vector<double> figure_values;  ///< that it takes
+  std::string figure;                 ///< figure of the device to vary; empty: none
+  std::vector<double> figure_values;  ///< its values
   std::size_t count = 100;
   std::uint64_t seed = 1;
   int threads = 2;
@@ -31,10 +31,10 @@ struct ExplainArguments {
   bool json = false;
 };
 
-/// Predicts recorded candidates and prints how well that ranks them. Throws InputError.
+/// Predicts recorded candidates and prints the quality of the ranking. Throws InputError.
 void rank_recorded(const RankArguments& arguments);
 
-/// Prints what one candidate waits for, by line of its source. Throws InputError.
+/// Prints for what one candidate waits, by line of its source. Throws InputError.
 void explain(const ExplainArguments& arguments);
 
 }  // namespace evo

@@ -15,7 +15,7 @@
 namespace evo {
 namespace {
 
-constexpr std::uint64_t kMostBytes = 1ULL << 32;  // of all buffers, and of a file
+constexpr std::uint64_t kMostBytes = 1ULL << 32;  // limit of all buffers, and of a file
 
 std::vector<std::byte> read_file(const std::string& path) {
   const std::string text = read_text_file(path, kMostBytes);
@@ -23,7 +23,7 @@ std::vector<std::byte> read_file(const std::string& path) {
   return {bytes.begin(), bytes.end()};
 }
 
-/// The whole text as a number of the type.
+/// Parses the whole text as a number of the type.
 template <typename T>
 T number(const std::string& text, const std::string& what) {
   if (const auto value = number_in<T>(text)) return *value;
@@ -33,7 +33,7 @@ T number(const std::string& text, const std::string& what) {
 std::size_t byte_count(const std::string& text) {
   const auto bytes = number<std::uint64_t>(text, "number of bytes");
   if (bytes > kMostBytes)
-    throw InputError("'" + text + "' bytes: allowed are 0 to " + std::to_string(kMostBytes));
+    throw InputError("'" + text + "' bytes: allowed: 0 to " + std::to_string(kMostBytes));
   return bytes;
 }
 
@@ -43,7 +43,7 @@ std::vector<std::byte> content_of(const std::string& source) {
   if (source.starts_with("zeros:")) return std::vector<std::byte>(byte_count(source.substr(6)));
   if (source.starts_with("ones:"))
     return std::vector<std::byte>(byte_count(source.substr(5)), std::byte{1});
-  // "zero:16": meant as a word, where no file has this name.
+  // "zero:16": a keyword if no file has this name.
   const std::string word = source.substr(0, source.find(':'));
   const bool is_word = word.size() < source.size() && !std::filesystem::exists(source);
   if (is_word && !nearest_name(word, kContents).empty()) {
@@ -79,13 +79,13 @@ KernelArgument make_argument(VirtualDevice& device, const std::string& text,
   if (kind != "in" && kind != "inout" && kind != "out") return scalar(kind, rest);
   const std::size_t equals = rest.find('=');
   if (equals == std::string::npos) {
-    throw InputError("--arg " + text + ": allowed is " + kind +
+    throw InputError("--arg " + text + ": allowed: " + kind +
                      ":NAME=" + (kind == "out" ? "BYTES" : "FILE, zeros:BYTES or ones:BYTES"));
   }
   const std::string name = rest.substr(0, equals);
   const std::string source = rest.substr(equals + 1);
   if (name.empty() || name.find('/') != std::string::npos)
-    throw InputError("argument '" + text + "': allowed is a name without '/'");
+    throw InputError("argument '" + text + "': allowed: a name without '/'");
   if (kind == "out") {
     const std::size_t bytes = byte_count(source);
     outputs.push_back({name, device.memory().allocate({name, bytes, true}), bytes});
@@ -106,7 +106,7 @@ std::array<std::uint32_t, 3> three(const std::vector<std::uint32_t>& values, con
   return result;
 }
 
-/// Compares the content by a checksum, so that two runs can be told apart at a glance.
+/// Prints a checksum of the content, so that two runs can be compared at a glance.
 void print_outputs(VirtualDevice& device, const std::vector<NamedBuffer>& outputs,
                    const std::string& save) {
   std::vector<OutputFile> files;
@@ -125,7 +125,7 @@ void print_outputs(VirtualDevice& device, const std::vector<NamedBuffer>& output
   write_outputs(files, {.writer = "evo-ptx-run", .makes_folders = true});
 }
 
-/// Room for all buffers, before any of them is made.
+/// Checks the memory for all buffers before allocating any.
 void check_sizes(const std::vector<std::string>& arguments) {
   std::uint64_t total = 0;
   for (const std::string& text : arguments) {

@@ -25,8 +25,8 @@ struct PtxRunOptions {
   bool quiet = false;
 };
 
-/// Launches the kernel and prints what it did. kNothingGreen: it has a hazard. Throws InputError,
-/// MissingError.
+/// Launches the kernel and prints what happened. Returns kNothingGreen if it has a hazard. Throws
+/// InputError, MissingError.
 [[nodiscard]] ExitCode ptx_run(const PtxRunOptions& options);
 
 }  // namespace evo

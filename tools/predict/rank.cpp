@@ -27,15 +27,15 @@ constexpr std::string_view kRankFormat = "evo-tune prediction 1";
 
 using OrderedJson = nlohmann::ordered_json;
 
-constexpr double kMicroseconds = 1e3;  ///< in a millisecond
+constexpr double kMicroseconds = 1e3;  ///< nanoseconds per millisecond
 
 struct Predicted {
   double us = 0;
-  bool is_simulated = false;   ///< all its steps
-  std::vector<double> varied;  ///< with each of the device's variants
+  bool is_simulated = false;   ///< true if all steps are simulated
+  std::vector<double> varied;  ///< with each variant of the device
 };
 
-/// The device with each value of the figure that is varied.
+/// The device with each value of the varied figure.
 std::vector<MachineRates> variants_of(const RankArguments& arguments) {
   std::vector<MachineRates> variants;
   for (const double value : arguments.figure_values) {
@@ -60,7 +60,7 @@ Candidate candidate_of(const Space& space, const Recording& recording, const Rec
   return space.candidate_from_settings(settings, space.defaults());
 }
 
-/// Nothing when it does not compile or run here.
+/// Nullopt if it does not compile or run here.
 std::optional<Predicted> predict(SpaceOnDevice& on, const Candidate& candidate,
                                  const std::vector<MachineRates>& variants) {
   const CompileOutcome outcome = on.compile(candidate);
@@ -85,7 +85,7 @@ std::optional<Predicted> predict(SpaceOnDevice& on, const Candidate& candidate,
   return result;
 }
 
-/// Entries that ran, drawn without replacement.
+/// Random entries among those that ran, without replacement.
 std::vector<RecordedEntry> drawn(const Recording& recording, const RankArguments& arguments) {
   std::vector<RecordedEntry> entries;
   for (const RecordedEntry& entry : recording.entries) {
@@ -98,7 +98,7 @@ std::vector<RecordedEntry> drawn(const Recording& recording, const RankArguments
   return entries;
 }
 
-/// One for each entry, in their order.
+/// One for each entry, in order.
 std::vector<std::optional<Predicted>> predict_all(const RankArguments& arguments,
                                                   const Recording& recording,
                                                   const std::vector<RecordedEntry>& entries) {
@@ -173,7 +173,7 @@ void print(const RankScore& score) {
   std::printf("\n");
 }
 
-/// The scores of one half of the candidates, drawn first, third, … or second, fourth, …
+/// The scores of one half of the candidates: number one, three, … or two, four, …
 RankScore score_of_half(const std::vector<RecordedEntry>& entries,
                         const std::vector<std::optional<Predicted>>& predicted, std::size_t value,
                         std::size_t half) {

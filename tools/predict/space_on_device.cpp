@@ -21,7 +21,7 @@ SpaceOnDevice::SpaceOnDevice(const std::string& space_file, const std::string& s
       device_(open_virtual_device(device, options)),
       work_(make_host_work(*device_)),
       programs_(problem_),
-      cases_(*work_, problem_, programs_, std::nullopt, {.seed = 1}) {}  // nothing is expected
+      cases_(*work_, problem_, programs_, std::nullopt, {.seed = 1}) {}  // no expected outputs
 
 std::filesystem::path SpaceOnDevice::source_file(const std::string& name) const {
   const std::filesystem::path beside = (templates_ / spec_.source).parent_path() / name;

@@ -12,16 +12,16 @@
 
 namespace evo {
 
-/// A search space and its problem on a virtual device, in this process: compiles candidates and
-/// loads them with data for one shape. Not shared by threads.
+/// A search space and its problem on a virtual device in this process: compiles candidates and
+/// loads them with data for one shape. Not thread-safe.
 class SpaceOnDevice {
  public:
-  /// `space_file` stands in a folder beside kernel_templates. `shape`: empty for the space's.
-  /// Throws InputError naming what is wrong.
+  /// `space_file` must be in a folder beside kernel_templates. `shape`: if empty, the space's.
+  /// Throws InputError naming the fault.
   SpaceOnDevice(const std::string& space_file, const std::string& shape, const std::string& device,
                 const VirtualOptions& options = {});
 
-  /// A file that the compiler names, in the folder of the template or in kernel_templates.
+  /// Finds a file named by the compiler in the folder of the template or in kernel_templates.
   [[nodiscard]] std::filesystem::path source_file(const std::string& name) const;
   [[nodiscard]] const Space& space() const { return space_; }
   [[nodiscard]] const Problem& problem() const { return problem_; }
@@ -30,7 +30,7 @@ class SpaceOnDevice {
   /// The inputs of a launch.
   [[nodiscard]] const CheckCase& data() { return cases_.inputs(shape_, 0); }
 
-  /// With -lineinfo.
+  /// Compiled with -lineinfo.
   [[nodiscard]] CompileOutcome compile(const Candidate& candidate);
   [[nodiscard]] std::variant<LoadedKernel, Fault> load(const Candidate& candidate,
                                                        const Compiled& compiled);

@@ -5,7 +5,7 @@ const report = {};
 
 report.data = JSON.parse(document.getElementById("data").textContent);
 
-/** An element; children are elements, texts, or lists of these; null is left out. */
+/** Creates an element; children are elements, texts, or lists of these; null is skipped. */
 report.element = (tag, attributes = {}, ...children) => {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -19,7 +19,7 @@ report.element = (tag, attributes = {}, ...children) => {
   return made;
 };
 
-/** Numbers for people: always with the same digits, so that columns align. */
+/** Formats numbers with a fixed number of digits, so that columns align. */
 report.format = {
   number: (value, digits = 0) => value === null || value === undefined ? "–"
     : value.toLocaleString("en-US", {minimumFractionDigits: digits, maximumFractionDigits: digits}),
@@ -43,7 +43,7 @@ report.format = {
   count: (number, noun) => `${report.format.number(number)} ${noun}${number === 1 ? "" : "s"}`,
 };
 
-/** What a cell is sorted by: a number where it begins with one, else its text; dashes come last. */
+/** The sort key of a cell: its leading number if there is one, else its text; dashes come last. */
 report.sortKey = cell => {
   const text = cell.textContent.trim();
   if (text === "–" || text === "") return {rank: 2};
@@ -54,7 +54,7 @@ report.sortKey = cell => {
 report.compareKeys = (a, b) => a.rank - b.rank
   || (a.rank === 0 ? a.number - b.number : a.rank === 1 ? a.text.localeCompare(b.text) : 0);
 
-/** Puts the rows of a table in the order of a column; what is not known stays last. */
+/** Sorts the rows of a table by a column; unknown values stay last. */
 report.sortTable = (table, place, ascending) => {
   const body = table.tBodies[0];
   const rows = [...body.rows].map(row => ({row, key: report.sortKey(row.cells[place])}));
@@ -79,8 +79,8 @@ report.sortingHead = (column, place, isSortable) => {
 };
 
 /**
- * A table in a box that scrolls by itself, so that the page never does sideways. Its headings sort
- * it, unless its rows are not of one kind (isSortable).
+ * A table in its own scrolling box, so that the page never scrolls sideways. Clicking a heading
+ * sorts it if all rows are of one kind (isSortable).
  * columns: {label, numeric, wide}; rows: lists of texts or elements.
  */
 report.table = (caption, columns, rows, isSortable = true) => {
@@ -95,7 +95,7 @@ report.table = (caption, columns, rows, isSortable = true) => {
       element("tbody", {}, rows.map(line))));
 };
 
-/** The same under a line that opens it. `make` is called when it is first opened. */
+/** Content under a line that unfolds it. `make` is called when it is first opened. */
 report.folded = (summary, make, open = false) => {
   const {element} = report;
   const box = element("details", {open});
@@ -108,12 +108,12 @@ report.folded = (summary, make, open = false) => {
   return box;
 };
 
-/** What a run lacks, in a sentence. */
+/** A sentence about missing data of a run. */
 report.lacks = sentence => report.element("p", {class: "lacks"}, sentence);
 
 report.note = (...text) => report.element("p", {class: "note"}, ...text);
 
-/** A list of terms and what they are; nothing where the value is missing. */
+/** A list of terms and values; terms without a value are skipped. */
 report.facts = (pairs, className = "facts") => report.element("dl", {class: className},
   pairs.filter(([, value]) => value !== null && value !== undefined && value !== "")
     .map(([term, value]) => report.element("div", {},
@@ -154,7 +154,7 @@ report.select = (label, options, chosen, choose) => report.element("label", {cla
     options.map(([value, text]) => report.element("option",
       {value, selected: value === chosen}, text))));
 
-/** The word at a place of a column of words. */
+/** The word at an index of a column of words. */
 report.word = (column, at) => column.values[at] === null ? null : column.words[column.values[at]];
 
 report.isPredicted = run => run.device.kind === "predicted";

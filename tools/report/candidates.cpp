@@ -19,7 +19,7 @@ using Ordered = nlohmann::ordered_json;
 
 constexpr int kWarp = 32;
 
-/// Texts that repeat: each once.
+/// Stores each repeated text once.
 class WordColumn {
  public:
   /// Null for an empty word.
@@ -38,7 +38,7 @@ class WordColumn {
   Ordered values_ = Ordered::array();
 };
 
-/// Limits of the SMs of an architecture; null where the virtual GPU knows none.
+/// SM limits of an architecture; null if no virtual GPU has them.
 const ptx::DeviceModel* model_of(const std::string& arch) {
   for (const char* id : {"virtual:l4", "virtual:a100", "virtual:h200"}) {
     const ptx::DeviceModel& model = ptx::device_model(id);
@@ -47,8 +47,8 @@ const ptx::DeviceModel* model_of(const std::string& arch) {
   return nullptr;
 }
 
-/// The product of the launch's dimensions, "block" or "grid", by the manifest; nothing of a kernel
-/// of several steps, or without a manifest.
+/// The product of the launch's dimensions, "block" or "grid", from the manifest; null for a kernel
+/// of several steps or without a manifest.
 std::optional<std::int64_t> size_of(const Ordered& manifest, const char* what) {
   const Ordered* at = &manifest;
   for (const char* key : {"launch", what}) {
@@ -61,7 +61,7 @@ std::optional<std::int64_t> size_of(const Ordered& manifest, const char* what) {
   return size;
 }
 
-/// A row at a time becomes columns.
+/// Converts rows to columns.
 class Columns {
  public:
   Columns(const Store& store, const StoredRun& run)
@@ -165,7 +165,7 @@ class Columns {
     words_["limit"].add(limit);
   }
 
-  /// Nothing of what was not compiled.
+  /// Nullopt if it was not compiled.
   std::optional<Resources> resources_of(const EvaluationRecord& record) {
     if (!record.compilation) return std::nullopt;
     const auto known = compilations_.find(*record.compilation);
@@ -185,7 +185,7 @@ class Columns {
       }
       knobs_[name].add(value.is_string() ? value.get<std::string>() : value.dump());
     }
-    // Only another program writes configurations of other macros.
+    // Only another program can record configurations with other macros.
     for (const std::string& name : knob_order_) {
       if (!config.contains(name)) knobs_[name].add("");
     }
@@ -244,7 +244,7 @@ double seconds_of(const std::string& text) {
 }  // namespace
 
 double seconds_between(const std::string& from, const std::string& to) {
-  constexpr double kMilli = 1e3;  // the database has no more digits
+  constexpr double kMilli = 1e3;  // the database stores no more digits
   return std::round((seconds_of(to) - seconds_of(from)) * kMilli) / kMilli;
 }
 

@@ -6,9 +6,9 @@
 
 namespace evo {
 
-/// What is known of the card in a run: "card" (clocks, temperature, power and other processes while
-/// a candidate was timed), "energy" (of a launch) and "profiles" (counters, and what they had to
-/// fulfil); lists of rows, empty where nothing is stored.
+/// Data about the card in a run: "card" (clocks, temperature, power and other processes during the
+/// timings), "energy" (per launch) and "profiles" (counters and their requirements); lists of rows,
+/// empty if nothing is stored.
 [[nodiscard]] nlohmann::ordered_json card_of_run(const Store& store, const StoredRun& run);
 
 }  // namespace evo

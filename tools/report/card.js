@@ -1,5 +1,5 @@
 "use strict";
-// The sections about the card: clocks, power, energy, and what a profiler counted.
+// The sections about the card: clocks, power, energy, and a profiler's metrics.
 
 report.sections.card = run => {
   const {element, format} = report;
@@ -7,7 +7,7 @@ report.sections.card = run => {
   if (run.card.length === 0 && run.energy.length === 0) {
     return made(report.lacks(report.isPredicted(run)
       ? "There are no clocks, no power and no energy: nothing ran on a card."
-      : "Nothing is stored of the card's clocks, power and energy: its driver told nothing, or the run is of a version that did not ask."));
+      : "No clocks, power and energy of the card are stored: its driver did not report them, or an older version made the run."));
   }
   const body = [];
   if (run.card.length > 0) body.push(...report.clocks(run));
@@ -50,11 +50,11 @@ report.clocks = run => {
   const troubles = [said(throttled, "timing was made on a card that stayed throttled", "timings were made on a card that stayed throttled"),
     said(shared, "while another process was on it", "while another process was on it"),
     said(discarded, "sample was taken again", "samples were taken again")].filter(text => text !== null);
-  return [report.note(`The card was looked at in ${format.count(card.length, "timing")}: ${troubles.length > 0 ? troubles.join("; ") : "it was never throttled, and nobody else was on it"}.`),
+  return [report.note(`The card was queried in ${format.count(card.length, "timing")}: ${troubles.length > 0 ? troubles.join("; ") : "it was never throttled, and no other process used it"}.`),
     element("div", {class: "wide"}, report.figure("The card while candidates were timed", chart))];
 };
 
-/** Those that no other beats in both time and energy, by time. */
+/** The Pareto front of time and energy, ordered by time. */
 report.front = points => {
   const front = [];
   for (const point of [...points].sort((a, b) => a.us - b.us || a.mj - b.mj)) {
@@ -98,8 +98,8 @@ report.sections.profile = run => {
   const names = [...new Set(run.profiles.flatMap(row => Object.keys(row.metrics)))];
   const unit = name => run.profiles.map(row => row.metrics[name]).find(metric => metric);
   return made(
-    report.note(`Asked: ${[...new Set(run.profiles.map(row => row.require))].join("; ")}. Counted by ${[...new Set(run.profiles.map(row => `${row.tool} (${row.kind === "predicted" ? "PREDICTED" : row.kind})`))].join("; ")}.`),
-    report.table("What was counted of the elite", [{label: "candidate", numeric: true}, {label: "passed"},
+    report.note(`Required: ${[...new Set(run.profiles.map(row => row.require))].join("; ")}. Counted by ${[...new Set(run.profiles.map(row => `${row.tool} (${row.kind === "predicted" ? "PREDICTED" : row.kind})`))].join("; ")}.`),
+    report.table("The profiler's metrics of the elite", [{label: "candidate", numeric: true}, {label: "passed"},
       ...names.map(name => ({label: `${name}, ${unit(name).unit}`, numeric: true}))],
     run.profiles.map(row => [String(row.candidate), row.passed ? "yes" : "no",
       ...names.map(name => format.number(row.metrics[name]?.value, 2))])),

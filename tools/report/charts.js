@@ -1,5 +1,5 @@
 "use strict";
-// Plots: their colours, when they are drawn, and what they have in common.
+// Plots: their colours, when they are drawn, and their common parts.
 
 report.palette = () => {
   const style = getComputedStyle(document.documentElement);
@@ -7,7 +7,7 @@ report.palette = () => {
   return {
     text: colour("text"), muted: colour("muted"), line: colour("line"), page: colour("page"), surface: colour("surface"),
     better: colour("better"), worse: colour("worse"), accent: colour("accent"),
-    // Okabe and Ito: told apart by colour-blind people, too.
+    // Okabe and Ito: distinguishable by colour-blind people, too.
     series: ["series-1", "series-2", "series-3", "series-4", "series-5", "series-6", "series-7",
       "series-8"].map(colour),
     scale: ["scale-1", "scale-2", "scale-3", "scale-4"].map(colour),
@@ -17,22 +17,22 @@ report.palette = () => {
 report.charts = [];
 
 /**
- * A plot. `option(palette, width)` gives what ECharts draws; it is asked again when the width, the
- * colours or (by redraw()) the data have changed. Drawn when it comes near the window.
+ * A plot. `option(palette, width)` returns the options for ECharts; it is called again when the
+ * width, the colours or (by redraw()) the data have changed. Drawn when it comes near the window.
  * more: {height(width) or number, canvas: true, ready(instance)}.
  */
 report.chart = (label, option, more = {}) => {
   const box = report.element("div", {class: "chart", role: "img", "aria-label": label});
   const heightAt = width => typeof more.height === "function" ? more.height(width)
     : more.height ?? 320;
-  // As high as it will be, so that nothing moves when it is drawn.
+  // Reserves the final height, so that nothing moves when it is drawn.
   box.style.height = `${heightAt(document.documentElement.clientWidth < 800 ? 360 : 1100)}px`;
   const made = {box, instance: null, width: 0};
   made.draw = (width = box.clientWidth) => {
     if (width === 0) return;
     const height = heightAt(width);
     box.style.height = `${height}px`;
-    // On paper lines stay sharp, and no canvas is caught half drawn.
+    // SVG stays sharp on paper, and is never printed half drawn.
     const renderer = more.canvas && !report.isPrinting() ? "canvas" : "svg";
     if (made.instance !== null && renderer !== made.renderer) {
       made.instance.dispose();
@@ -62,7 +62,7 @@ report.chart = (label, option, more = {}) => {
 
 report.isPrinting = () => document.documentElement.classList.contains("printing");
 
-/** On paper everything at once: there is no next frame in which the rest could be drawn. */
+/** For printing, draws everything at once, because there is no next frame for the rest. */
 report.atOnce = series => series.map(one => ({...one, progressive: 0}));
 
 report.withDefaults = (option, palette, label) => ({
@@ -73,7 +73,7 @@ report.withDefaults = (option, palette, label) => ({
   ...option,
   series: report.isPrinting() ? report.atOnce(option.series) : option.series,
   tooltip: {
-    // Text, not HTML: the data may hold anything.
+    // Text, not HTML, because the data may contain markup.
     renderMode: "richText", confine: true, backgroundColor: palette.surface,
     borderColor: palette.line, textStyle: {color: palette.text, fontSize: 12}, ...option.tooltip,
   },
@@ -90,8 +90,8 @@ report.axis = (palette, name, more = {}) => ({
 });
 
 /**
- * An axis of times: by powers of two where the slowest takes many times as long as the fastest, or
- * the fast ones, which matter, would be one blot.
+ * An axis of times: logarithmic if the slowest takes many times as long as the fastest. Otherwise
+ * the fast ones, which matter most, would be indistinguishable.
  */
 report.timeScale = values => {
   const [low, high] = report.extent(values);
@@ -122,7 +122,7 @@ report.legend = palette => ({
   icon: "roundRect",
 });
 
-/** The room above a plot for a legend of these names, which takes as many lines as it needs. */
+/** The height of a legend with these names above a plot, which may take several lines. */
 report.belowLegend = (names, width) => {
   const line = 24;
   let lines = 1;
@@ -138,7 +138,7 @@ report.belowLegend = (names, width) => {
   return 16 + line * lines;
 };
 
-/** A plot with its caption, and the same as a table for those who do not see it. */
+/** A plot with its caption, and the same data as a table for screen readers. */
 report.figure = (title, chart, ...below) => report.element("figure", {},
   report.element("figcaption", {}, title), chart.box, below);
 
@@ -154,7 +154,7 @@ report.whenNear = (box, draw) => {
   seen.observe(box);
 };
 
-/** All plots, in ink on paper: also those that nobody has scrolled to. */
+/** Draws all plots for printing, including those that have not been scrolled to. */
 report.preparePrint = () => {
   document.documentElement.classList.add("printing");
   const paperWidth = 680;
@@ -162,7 +162,7 @@ report.preparePrint = () => {
     const column = Math.min(paperWidth, chart.box.parentElement.classList.contains("wide")
       ? paperWidth : chart.box.clientWidth || paperWidth);
     chart.draw(column);
-    chart.redraw(column);  // those that were drawn already, in other colours
+    chart.redraw(column);  // plots drawn before, in other colours
     if (chart.instance) chart.instance.getZr().flush();
   }
 };
@@ -180,7 +180,7 @@ report.watchColours = () => {
 
 /**
  * Intervals as boxes around their middle: rows {label, low, middle, high, colour}, topmost first;
- * `short`: what stands beside the box. A box beyond `most` is said beside the edge of the plot.
+ * `short`: the text beside the box. For a box beyond `most`, the text is at the edge of the plot.
  */
 report.intervals = (palette, width, rows, name, middleName, reference, most = Infinity) => {
   const upwards = [...rows].reverse();

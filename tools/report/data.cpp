@@ -20,7 +20,7 @@ namespace {
 
 using Ordered = nlohmann::ordered_json;
 
-/// A word of a shell.
+/// Quotes a word for a shell.
 std::string quoted(const std::string& word) { return join_options({&word, 1}); }
 
 Ordered device_json(const DeviceInfo& device) {
@@ -102,13 +102,13 @@ Ordered control_json(const Store& store, RunId run) {
 Ordered events_json(const Store& store, RunId run) {
   Ordered events = Ordered::array();
   for (const StoredEvent& event : store.events(run)) {
-    if (event.kind == kNoWayEvent) continue;  // it stands where the ways would
+    if (event.kind == kNoWayEvent) continue;  // shown in place of the paths
     events.push_back({{"at", event.at}, {"kind", event.kind}, {"text", event.text}});
   }
   return events;
 }
 
-/// The space's resource policy, as written; null in the text of another version.
+/// The space's resource policy, as written; null if the text has another version.
 Ordered policy_of(const StoredRun& run) {
   const Ordered space = Ordered::parse(run.info.space.text, nullptr, false, true);
   return space.is_object() ? space.value("resources", Ordered()) : Ordered();
@@ -174,7 +174,7 @@ Ordered report_of_run(const Store& store, const StoredRun& run) {
       {"kernel", names_of(run).kernel},
       {"device", device_json(info.device)},
       {"strategy", info.strategy},
-      // As texts: JavaScript knows whole numbers up to 2^53 only.
+      // As texts, because JavaScript's whole numbers are exact only up to 2^53.
       {"seed", std::to_string(info.seed)},
       {"check_seed", options.contains("check_seed") ? options["check_seed"].dump() : ""},
       {"started_at", run.started_at},

@@ -6,11 +6,11 @@
 
 namespace evo {
 
-/// All that the report shows of one run, as plain data: docs/report.md lists its entries. What the
-/// run lacks is null or empty; the page says so in words. Throws DbError for damaged rows.
+/// All data that the report shows about one run; docs/report.md lists the entries. Missing data are
+/// null or empty, and the page says so in words. Throws DbError for damaged rows.
 [[nodiscard]] nlohmann::ordered_json report_of_run(const Store& store, const StoredRun& run);
 
-/// The command line that makes the run again.
+/// The command line that repeats the run.
 [[nodiscard]] std::string command_of(const StoredRun& run);
 
 }  // namespace evo

@@ -1,7 +1,7 @@
 "use strict";
-// What candidates are filtered, placed and coloured by.
+// The dimensions by which candidates are filtered, placed and coloured.
 
-/** What a candidate is told by: {key, label, values, words}; `words` of what is no number. */
+/** The dimensions of a candidate: {key, label, values, words}; `words` for values that are no numbers. */
 report.dimensions = run => {
   const {columns, knobs, count} = run.candidates;
   const all = [];
@@ -39,7 +39,7 @@ report.dimensions = run => {
   return all;
 };
 
-/** The candidates that pass: `filters` maps a key to a list of intervals or to a set of places. */
+/** The candidates that pass; `filters` maps a key to a list of intervals or to a set of indices. */
 report.passing = (dimensions, filters, count) => {
   const tests = dimensions.filter(dimension => filters.has(dimension.key)).map(dimension => {
     const wanted = filters.get(dimension.key);
@@ -55,7 +55,7 @@ report.passing = (dimensions, filters, count) => {
   return passing;
 };
 
-/** Runs of neighbouring places as intervals of a category axis. */
+/** Groups adjacent indices into intervals of a category axis. */
 report.placesAsIntervals = places => {
   const half = 0.4;
   const intervals = [];

@@ -1,7 +1,7 @@
 "use strict";
-// Every candidate: filters, a scatter plot and parallel coordinates that show the same ones.
+// Every candidate: filters, with a scatter plot and parallel coordinates of the matching ones.
 
-/** On upright axes names stand in one line, else long ones in two. */
+/** On vertical axes names take one line; otherwise long names take two. */
 report.axisName = (dimension, upright) => {
   const name = dimension.isKnob ? dimension.label : "time, µs";
   if (upright || name.length <= 10) return name;
@@ -141,7 +141,7 @@ report.Explorer = class {
 
   // Filtering --------------------------------------------------------------------------------
 
-  /** `wanted`: intervals or places; null: all. */
+  /** `wanted`: intervals or indices; null: all. */
   filter(key, wanted) {
     if (wanted === null) this.filters.delete(key);
     else this.filters.set(key, wanted);
@@ -222,7 +222,7 @@ report.Explorer = class {
         pieces: words.map((word, i) => ({value: i, label: word, color: palette.series[i]})),
         outOfRange: {color: palette.muted}};
     }
-    // The slowest tenth has one colour, or all the others would have one.
+    // The slowest tenth shares one colour, so that the others can be distinguished.
     const sorted = values.filter(value => value !== null).sort((a, b) => a - b);
     const low = sorted[0];
     const high = key === "p50_us" ? sorted[Math.floor(0.9 * (sorted.length - 1))] : sorted.at(-1);

@@ -5,12 +5,12 @@
 
 namespace evo {
 
-/// The files of tools/report, as they were built.
+/// The embedded files of tools/report.
 [[nodiscard]] std::string_view report_style();
 [[nodiscard]] std::string_view report_body();
-/// Of the plotting library.
+/// The licence of the plotting library.
 [[nodiscard]] std::string_view report_licence();
-/// The plotting library, then the report's own, in the order in which they must run.
+/// The plotting library, followed by the report's programs in the order of execution.
 [[nodiscard]] std::vector<std::string_view> report_programs();
 
 }  // namespace evo

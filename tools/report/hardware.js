@@ -11,7 +11,7 @@ report.sections.resources = run => {
       us === null || columns[key][i] === null ? [] : [[columns[key][i] / unit, us, i]]);
     if (points.length === 0) {
       return report.lacks(key === "occupancy_percent"
-        ? "Occupancy is not known: it takes the launch geometry of the candidates and the limits of the device's SMs."
+        ? "Occupancy is unknown: it requires the launch geometry of the candidates and the limits of the device's SMs."
         : `No candidate has both a time and ${label}.`);
     }
     const chart = report.chart(`Time against ${label}`, palette => ({
@@ -30,7 +30,7 @@ report.sections.resources = run => {
     body: [element("div", {class: "trio"}, body), groups]};
 };
 
-/** What limits the CTAs of an SM, with the best time of each. */
+/** The limits of the CTAs per SM, with the best time for each. */
 report.occupancyLimits = run => {
   const {columns} = run.candidates;
   const found = new Map();
@@ -53,7 +53,7 @@ report.sections.duels = run => {
   if (run.duels.length === 0) {
     body.push(report.lacks(report.isPredicted(run)
       ? "There are no duels: predicted times do not vary, so candidates are ranked without interleaved pairs."
-      : "There are no duels: no candidate came near enough to the elite to be compared by interleaved pairs."));
+      : "There are no duels: no candidate came close enough to the elite for a comparison by interleaved pairs."));
   } else {
     const latest = run.duels.slice(-30);
     const colours = palette => ({faster: palette.better, slower: palette.worse, tie: "transparent"});
@@ -83,8 +83,8 @@ report.drift = run => {
   const {format, element} = report;
   if (run.control.length === 0) {
     return [report.lacks(report.isPredicted(run)
-      ? "There is no drift: predicted times do not depend on the moment, and no control was timed again."
-      : "No control was timed again in this run, so its drift is not known.")];
+      ? "There is no drift: predicted times are reproducible, and no control was timed again."
+      : "No control was timed again in this run, so its drift is unknown.")];
   }
   const chart = report.chart("Drift of the control", palette => ({
     grid: {left: 8, right: 16, top: 12, bottom: 40},
@@ -129,13 +129,13 @@ report.sections.errors = run => {
     return made(report.lacks(run.winner ? "No check of the winner is stored." : "There is no winner whose checks could be shown."));
   }
   const worst = report.worstChecks(run);
-  const table = () => report.table(`The winner's largest errors on each shape${run.tolerance ? ", and what is allowed" : ""}`,
+  const table = () => report.table(`The winner's largest errors on each shape${run.tolerance ? ", and the allowed ones" : ""}`,
     [{label: "shape"}, {label: "seeds", numeric: true}, ...report.bounds.map(([, label]) => ({label, numeric: true})), {label: "what was compared"}],
     [...worst.map(row => [row.shape, String(row.seeds), ...report.bounds.map(([key]) => row[key] === null ? "not finite" : format.error(row[key])), row.sampled || "everything"]),
       ...(run.tolerance ? [["allowed on the timed shape", "", ...report.bounds.map(([key]) => typeof run.tolerance[key] === "number" ? format.error(run.tolerance[key]) : "–"), ""]] : [])], !run.tolerance);
   if (!run.tolerance) return made(report.lacks("The winner's manifest states no tolerance."), table());
   const bounds = report.bounds.filter(([key]) => run.tolerance[key] > 0);
-  const chart = report.chart("Errors of the winner in per cent of what is allowed", (palette, width) => ({
+  const chart = report.chart("Errors of the winner in percent of the allowed ones", (palette, width) => ({
     grid: {left: 8, right: 16, top: report.belowLegend(bounds.map(([, label]) => label), width), bottom: 40},
     legend: report.legend(palette),
     tooltip: {trigger: "axis", axisPointer: {type: "shadow"}, valueFormatter: value => `${format.number(value, 2)} %`},
@@ -159,16 +159,16 @@ report.sections.policy = run => {
     body.push(report.lacks("The space states no policy beyond what the device allows."));
   }
   body.push(report.note(summary.policy_only === 0
-    ? "It cost nothing: no candidate was rejected that the device would have run."
+    ? "It cost nothing: no candidate that the device could run was rejected."
     : `${format.number(summary.policy_only)} of ${format.count(summary.evaluated, "candidate")} were rejected only by this policy; the device would have run them.`));
   const cost = run.events.filter(event => event.kind === "policy cost");
   cost.forEach(event => body.push(report.note(event.text)));
   if (cost.length === 0 && summary.policy_only > 0) {
-    body.push(report.lacks("What they would have taken was not timed: evo-tune --time-policy-rejects N does that."));
+    body.push(report.lacks("Their times are unknown: use evo-tune --time-policy-rejects N to measure them."));
   }
   const groups = summary.groups.filter(group => group.policy_only);
   if (groups.length > 0) {
-    body.push(report.table("What only the policy rejected", [{label: "reason of the first", wide: true},
+    body.push(report.table("Candidates rejected only by the policy", [{label: "reason of the first", wide: true},
       {label: "candidates", numeric: true}, {label: "first", numeric: true}],
     groups.map(group => [group.reason, format.number(group.count), String(group.candidate)])));
   }
@@ -211,6 +211,6 @@ report.diff = lines => {
 };
 
 report.sections.events = run => ({id: "events", title: "What else happened", body: [
-  run.events.length === 0 ? report.lacks("Nothing else happened: no worker was killed, no warning was given.")
+  run.events.length === 0 ? report.lacks("There were no other events: no worker was killed, no warning was given.")
     : report.table("Events of the run", [{label: "when"}, {label: "what"}, {label: "text", wide: true}],
       run.events.map(event => [report.format.time(event.at), event.kind, event.text]))]});

@@ -1,14 +1,14 @@
 "use strict";
-// What each macro does to the time: importance, effects near the winner, pairs of macros.
+// The effect of each macro on the time: importance, effects near the winner, pairs of macros.
 
 report.sections.knobs = run => {
   const {element} = report;
   const made = (...body) => ({id: "knobs", title: "Knobs", body});
   if (!run.insight) {
-    return made(report.lacks(`What each macro does cannot be said: ${run.why_no_insight}.`));
+    return made(report.lacks(`The effect of each macro is unknown: ${run.why_no_insight}.`));
   }
   if (!run.insight.knobs || run.insight.knobs.length === 0) {
-    return made(report.lacks("No candidate was timed, so no effect of a macro is known."));
+    return made(report.lacks("No candidate was timed, so the effects of macros are unknown."));
   }
   return made(report.importanceNote(run), report.effectsNote(run),
     element("div", {class: "pair"}, report.importance(run), report.effects(run)),
@@ -20,12 +20,12 @@ report.sections.knobs = run => {
 report.importanceNote = ({insight}) => {
   const {number} = report.format;
   const near = insight.near_explained === null
-    ? `Only ${report.format.count(insight.near_runs, "candidate")} ran within twice the winner's time: too few to share out what varies there.`
+    ? `Only ${report.format.count(insight.near_runs, "candidate")} ran within twice the winner's time: too few to attribute the variance there.`
     : `Near the winner: the same among the ${number(insight.near_runs)} candidates within twice its time, where the model explains ${number(100 * insight.near_explained)} %.`;
   return report.note(`Overall importance: the share of the variance of ln time that a macro explains in an additive model, which explains ${number(100 * insight.explained)} % among all candidates that ran. ${near}`);
 };
 
-report.effectsNote = ({insight}) => report.note(`An effect compares candidates that differ in one macro only, one with the winner's value, at most ${insight.near_macros} macros and twice the time away from the winner. A box is coloured where the winner itself is one of them and the difference is above ${report.format.number(insight.same_percent)} %; other pairs, hollow, say nothing sure of the winner.`);
+report.effectsNote = ({insight}) => report.note(`An effect compares candidates that differ in one macro only, one with the winner's value, at most ${insight.near_macros} macros and twice the time away from the winner. A box is coloured if the winner itself is one of them and the difference is above ${report.format.number(insight.same_percent)} %; other pairs, hollow, prove nothing about the winner.`);
 
 report.importance = run => {
   const {format} = report;
@@ -53,7 +53,7 @@ report.effectRow = (palette, value) => ({
   colour: value.verdict === "faster" ? palette.better : value.verdict === "slower" ? palette.worse : "transparent",
 });
 
-/** "+9.3 % in the winner: slower; …": what is known, and no more. */
+/** "+9.3 % in the winner: slower; …": only known facts. */
 report.effectText = (value, same) => {
   const {format} = report;
   const range = value.pairs === 1 ? `in 1 pair ${format.percent(value.effect_percent)} %`
@@ -67,7 +67,7 @@ report.effectText = (value, same) => {
 report.shortEffect = (value, most) =>
   `${report.format.percent(value.in_winner_percent ?? value.effect_percent)} %${value.high_percent > most ? " →" : ""}`;
 
-/** Why no effect is known. */
+/** Why the effect is unknown. */
 report.noEffectText = value => {
   if (value.failed_in_winner) return `in the winner it failed the ${value.failed_in_winner} gate`;
   if (value.runs === 0) return "never passed";
@@ -79,9 +79,9 @@ report.effects = run => {
   const values = insight.knobs.flatMap(knob => (knob.values ?? []).filter(value => value.pairs > 0)
     .map(value => ({...value, best: knob.best}))).slice(0, 30);
   if (values.length === 0) {
-    return report.lacks("No two candidates near the winner differ in one macro only, so no effect of a value is known there.");
+    return report.lacks("No two candidates near the winner differ in one macro only, so effects of values are unknown there.");
   }
-  // A few that are much slower would leave no room for the rest.
+  // A few much slower values would leave no room for the rest.
   const sizes = values.map(value => value.high_percent).sort((a, b) => a - b);
   const most = Math.max(10, 1.5 * sizes[Math.floor(0.75 * (sizes.length - 1))]);
   const chart = report.chart("Effect of each value on the time in pairs near the winner", (palette, width) =>
@@ -89,7 +89,7 @@ report.effects = run => {
       label: `${value.macro} ${value.value}`, short: report.shortEffect(value, most), text: report.effectText(value, insight.same_percent),
       more: `in place of ${value.best}`})), "change of the time, %", "", 0, most),
   {height: 60 + 20 * values.length});
-  return report.figure("The winner's values replaced: what that does to the time near the winner", chart,
+  return report.figure("The winner's values replaced: effect on the time near the winner", chart,
     report.key([["better", "the winner with it was faster"], ["worse", "the winner with it was slower"],
       ["hollow", "the same, or not tried in the winner itself"]]));
 };
@@ -103,11 +103,11 @@ report.untried = ({insight}) => {
     && value.runs > 0 && value.value !== knob.best && !value.failed_in_winner).map(value => value.value)])
     .filter(([, values]) => values.length > 0);
   if (names.length === 0) return report.note("Every value that ran was tried near the winner.");
-  return report.note(`Not tried near the winner, so nothing is said of them: ${names.map(([macro, values]) => `${macro} ${values.join(", ")}`).join("; ")}.`);
+  return report.note(`Not tried near the winner, so their effect is unknown: ${names.map(([macro, values]) => `${macro} ${values.join(", ")}`).join("; ")}.`);
 };
 
 report.knobTable = run => report.table("Every value of every macro that was tried",
-  [{label: "macro"}, {label: "value", numeric: true}, {label: "what is known near the winner", wide: true},
+  [{label: "macro"}, {label: "value", numeric: true}, {label: "effect near the winner", wide: true},
     {label: "pairs", numeric: true}, {label: "runs", numeric: true}, {label: "failed", numeric: true},
     {label: "overall importance, %", numeric: true}, {label: "importance near the winner, %", numeric: true},
     {label: "what it decides", wide: true}],
@@ -124,12 +124,12 @@ report.interactions = run => {
   const {format} = report;
   const pairs = run.insight.interactions;
   if (pairs.length === 0) {
-    return report.note("No two macros were seen to do together more or less than both alone: that takes four candidates near the winner that differ in these two only.");
+    return report.note("No joint effect of two macros was found: this requires four candidates near the winner that differ only in these two.");
   }
   const name = pair => pair.settings.map(({macro, value}) => `${macro} ${value}`).join(" with ");
-  return report.folded(`${format.count(pairs.length, "pair")} of values that together do more or less than both alone`,
+  return report.folded(`${format.count(pairs.length, "pair")} of values with a joint effect`,
     () => report.table("Pairs of values, in squares of four candidates near the winner that differ in these two macros only",
-      [{label: "values"}, {label: "on top of both alone, %", numeric: true}, {label: "smallest, %", numeric: true},
+      [{label: "values"}, {label: "in addition to both alone, %", numeric: true}, {label: "smallest, %", numeric: true},
         {label: "largest, %", numeric: true}, {label: "squares", numeric: true}],
       pairs.map(pair => [name(pair), format.percent(pair.effect_percent), format.percent(pair.low_percent),
         format.percent(pair.high_percent), format.number(pair.squares)])), true);

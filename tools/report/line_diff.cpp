@@ -18,7 +18,7 @@ Lines lines_of(std::string_view text) {
   return lines;
 }
 
-/// Every line; of a change, those that were removed come first.
+/// All lines; within a change, removed lines come first.
 std::vector<DiffLine> compared(const Lines& before, const Lines& after) {
   dtl::Diff<std::string_view, Lines> diff(before, after);
   diff.compose();
@@ -42,7 +42,7 @@ std::vector<DiffLine> compared(const Lines& before, const Lines& after) {
   return lines;
 }
 
-/// Only `context` lines around each difference.
+/// Keeps only `context` lines around each difference.
 std::vector<DiffLine> shortened(std::vector<DiffLine> lines, std::size_t context) {
   std::vector<bool> stays(lines.size(), false);
   for (std::size_t i = 0; i < lines.size(); ++i) {

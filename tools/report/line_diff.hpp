@@ -12,18 +12,18 @@ struct DiffLine {
     kBoth,     ///< in both
     kRemoved,  ///< only in the old text
     kAdded,    ///< only in the new text
-    kLeftOut   ///< stands for lines that are the same; `text` is empty
+    kLeftOut   ///< stands for equal lines; `text` is empty
   };
   Kind kind = Kind::kBoth;
   std::string text = {};
-  std::size_t lines = 1;  ///< how many it stands for
+  std::size_t lines = 1;  ///< the number of these lines
 
   bool operator==(const DiffLine&) const = default;
 };
 
-/// The shortest comparison, line by line; shortest for each part of texts that differ in thousands
-/// of lines. Of what is the same, `context` lines stay around each difference. Of a difference, the
-/// lines that were removed come first.
+/// The shortest line-by-line comparison; for texts that differ in thousands of lines, shortest for
+/// each part. `context` equal lines stay around each difference. Within a difference, removed lines
+/// come first.
 [[nodiscard]] std::vector<DiffLine> line_diff(std::string_view before, std::string_view after,
                                               std::size_t context = 3);
 

@@ -1,5 +1,5 @@
 "use strict";
-// Puts the page together.
+// Builds the page.
 
 report.order = ["winner", "why", "progress", "ladder", "knobs", "candidates", "roofline", "resources",
   "duels", "card", "profile", "errors", "policy", "source", "events"];
@@ -9,7 +9,7 @@ report.headline = run => run.winner
     {class: report.isPredicted(run) ? "kind predicted" : "kind"}, report.kind(run))]
   : ["Nothing is green"];
 
-/** Runs whose times may stand beside each other. */
+/** Groups of runs with comparable times. */
 report.comparable = runs => {
   const groups = new Map();
   for (const run of runs) {

@@ -1,5 +1,5 @@
 "use strict";
-// The milestones of the space: a ladder as far as they build on one another, and all by their times.
+// The milestones of the space: the ladder of those that extend each other, and all by their times.
 
 report.sections.ladder = run => {
   const {element} = report;
@@ -14,32 +14,32 @@ report.sections.ladder = run => {
     const chart = report.chart("Each milestone's time against the green one before", (palette, width) =>
       report.waterfallOption(palette, width, rows, report.timeName(run)), {height: 70 + 26 * rows.length});
     body.push(report.note(rungs.length === run.ladder.length
-      ? "Each milestone keeps the macros that the one before changed, and changes more: they are a ladder."
-      : `The first ${rungs.length} of ${run.ladder.length} milestones are a ladder: each keeps the macros that the one before changed, and changes more. The others are configurations of their own.`),
+      ? "Each milestone keeps the changes of the one before, and adds more: they form a ladder."
+      : `The first ${rungs.length} of ${run.ladder.length} milestones form a ladder: each keeps the changes of the one before, and adds more. The others are separate configurations.`),
     element("div", {class: "wide"}, report.figure("The ladder: from the time of the green rung before to each one's own", chart,
       report.key([["better", "faster"], ["worse", "slower"], ["hollow", report.sameRung(run)]]))));
   } else {
     const isGreen = run.ladder.some(rung => rung.p50_us !== null);
     body.push(report.note(!isGreen ? "No milestone is green." : rungs.length >= 3 ? "Fewer than three of the milestones that build on one another are green, so there is no ladder."
-      : "These milestones do not build on one another: they are listed by their times."));
+      : "These milestones do not extend each other, so they are listed by their times."));
   }
   body.push(report.milestoneTable(run, rungs), report.negatives(run));
   return made(...body);
 };
 
-/** A picture of steps takes two steps between times. */
+/** A diagram of steps requires at least two steps with times. */
 report.isLadder = rungs => rungs.filter(rung => rung.p50_us !== null).length >= 3;
 
 report.leastRungDifference = run => report.isPredicted(run) ? 0.005 : 0.02;
 report.sameRung = run => `the same within ${report.format.number(100 * report.leastRungDifference(run), report.isPredicted(run) ? 1 : 0)} %`;
 
-/** The milestones from the first on of which each builds on the one before. */
+/** The first milestones, as long as each extends the one before. */
 report.rungs = run => {
   const end = run.ladder.findIndex((rung, i) => i > 0 && !rung.builds_on_before);
   return end < 0 ? run.ladder : run.ladder.slice(0, end);
 };
 
-/** "faster", "slower" or "unclear" against the green rung before; times are of each by itself. */
+/** "faster", "slower" or "unclear" than the previous green milestone, by separate measurements. */
 report.rungVerdict = (run, rung) => {
   const ratio = 1 / rung.speedup;
   const least = report.leastRungDifference(run);
@@ -66,7 +66,7 @@ report.milestoneOutcome = rung => {
   return rung.duplicate_of ? `green, same kernel as ${rung.duplicate_of}` : "green";
 };
 
-/** The fastest first; in their own order where all are a ladder. */
+/** The fastest first; in the space's order if all form a ladder. */
 report.milestoneTable = (run, rungs) => {
   const {format} = report;
   const isLadder = rungs.length === run.ladder.length && report.isLadder(rungs);

@@ -9,7 +9,7 @@
 namespace evo {
 namespace {
 
-// Nothing is loaded: whatever asks for something is refused by the browser.
+// The page loads nothing; the browser blocks every request.
 constexpr const char* kHead = R"html(<!DOCTYPE html>
 <html lang="en">
 <head>

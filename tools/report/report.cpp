@@ -13,7 +13,7 @@
 namespace evo {
 namespace {
 
-/// The runs asked for, each once, else the newest green one, else the newest.
+/// The requested runs, without repetition; else the newest green one; else the newest.
 std::vector<StoredRun> chosen_runs(const Store& store, const ReportOptions& options) {
   std::vector<StoredRun> runs;
   for (const RunId id : options.runs) {

@@ -1,8 +1,8 @@
 "use strict";
-// How near the winner comes to what the device can do: the problem's roofline, and the kernel's own
+// How close the winner is to the device's limits: the problem's roofline, and the kernel's own
 // limits as far as they are known.
 
-/** From this share of a limit on, it is said to be what limits a kernel. */
+/** From this share on, a limit is reported as the kernel's bottleneck. */
 report.limiting = 60;
 
 /** Units by the names of Nsight Compute's metrics. */
@@ -11,7 +11,7 @@ report.unitNames = [["sm__pipe_tensor", "tensor cores"], ["sm__inst_executed_pip
 
 report.unitName = metric => report.unitNames.find(([prefix]) => metric.startsWith(prefix))?.[1] ?? metric;
 
-/** {name, percent, source} of every limit of the winner that is known, highest first. */
+/** {name, percent, source} of every known limit of the winner, highest first. */
 report.limits = run => {
   const {device, winner, flops_per_launch: flops, bytes_per_launch: bytes} = run;
   const limits = [];
@@ -34,7 +34,7 @@ report.limits = run => {
   return [...limits, ...units].sort((a, b) => b.percent - a.percent);
 };
 
-/** What limits the winner, or that nothing known does. */
+/** Names the winner's bottleneck, or says that no known limit applies. */
 report.verdictText = limits => {
   const {number} = report.format;
   if (limits.length === 0) return "No limit of this kernel is known.";
@@ -42,16 +42,16 @@ report.verdictText = limits => {
   if (top.percent >= report.limiting) {
     return `The winner is limited by ${top.name}: ${number(top.percent, 1)} % of what is possible (${top.source}).`;
   }
-  return `No limit explains this time: the highest of those that are known is ${top.name}, ${number(top.percent, 1)} % of what is possible (${top.source}).`;
+  return `No known limit explains this time: the highest is ${top.name}, ${number(top.percent, 1)} % of what is possible (${top.source}).`;
 };
 
 report.unknownUnits = limits => {
   const unknown = report.unitNames.slice(0, 4).map(([, name]) => name).filter(name => !limits.some(limit => limit.name === name));
   if (unknown.length === 0) return "";
-  return ` Not known: how busy ${unknown.join(", ")} ${unknown.length === 1 && unknown[0] !== "tensor cores" ? "is" : "are"}; evo-tune --profile counts what “profile” of the problem names.`;
+  return ` Not known: how busy ${unknown.join(", ")} ${unknown.length === 1 && unknown[0] !== "tensor cores" ? "is" : "are"}; evo-tune --profile measures the metrics in “profile” of the problem.`;
 };
 
-/** How the CTAs fill the device. */
+/** The occupancy of the device by the CTAs. */
 report.fillText = run => {
   const {number, count} = report.format;
   const {columns} = run.candidates;
@@ -70,7 +70,7 @@ report.limitsPart = run => {
   const body = [report.note(report.verdictText(limits) + report.unknownUnits(limits) + report.fillText(run))];
   if (limits.length === 0) return body;
   const upwards = [...limits].reverse();
-  const chart = report.chart("How near the winner comes to each limit that is known", (palette, width) => ({
+  const chart = report.chart("How close the winner comes to each known limit", (palette, width) => ({
     grid: {left: 4, right: 56, top: 8, bottom: 40},
     tooltip: {formatter: item => `${upwards[item.dataIndex].name}\n${upwards[item.dataIndex].source}`},
     xAxis: report.axis(palette, "% of what is possible", {type: "value", min: 0, max: Math.max(100, limits[0].percent)}),
@@ -82,7 +82,7 @@ report.limitsPart = run => {
     markLine: {symbol: "none", silent: true, label: {show: false}, lineStyle: {color: palette.muted}, data: [{xAxis: report.limiting}]}}],
   }), {height: 56 + 26 * limits.length});
   body.push(report.element("div", {class: "wide"}, report.figure("The winner's limits", chart,
-    report.key([["accent", `below ${report.limiting} %`], ["worse", `${report.limiting} % and more: what limits it`]]))),
+    report.key([["accent", `below ${report.limiting} %`], ["worse", `${report.limiting} % and more: the bottleneck`]]))),
   report.folded("The limits as a table", () => report.table("The winner's limits, as far as they are known",
     [{label: "limit"}, {label: "% of what is possible", numeric: true}, {label: "source", wide: true}],
     limits.map(({name, percent, source}) => [name, report.format.number(percent, 1), source]))));
@@ -104,7 +104,7 @@ report.rooflinePart = run => {
   const intensity = flops / bytes;
   const roof = Math.min(device.peak_tflops, intensity * device.peak_bandwidth_gbs / 1e3);
   const reached = run.winner ? flops / (run.winner.p50_us * 1e6) : null;
-  const chart = report.chart("Useful work a second against what the device can do",
+  const chart = report.chart("Useful work per second, and the device's limits",
     (palette, width) => report.rooflineOption(palette, width, run, intensity), {height: 360});
   return [
     report.note(`A launch does ${report.shortNumber(flops)} useful FLOPs on ${report.shortNumber(bytes)} bytes: ${format.number(intensity, 1)} FLOP per byte, and the roof there is ${format.number(roof, 1)} TFLOP/s.`

@@ -3,7 +3,7 @@
 
 report.sections = {};
 
-/** What the winner is held against. */
+/** The kernels with which the winner is compared. */
 report.sections.winner = run => {
   const {element, format} = report;
   const {winner} = run;
@@ -31,7 +31,7 @@ report.sections.winner = run => {
     }
     const ties = report.ties(run);
     if (ties.length > 0) {
-      body.push(report.note(`A/B comparisons find no difference of 0.4 % or more between the winner and ${ties.map(row => `candidate ${row.candidate} (${format.us(row.p50_us)} µs)`).join(" and ")}; the winner was there first.`));
+      body.push(report.note(`A/B comparisons find no difference of 0.4 % or more between the winner and ${ties.map(row => `candidate ${row.candidate} (${format.us(row.p50_us)} µs)`).join(" and ")}; the winner was found first.`));
     }
     if (run.interpreted) body.push(report.note(`The elite was ${run.interpreted}.`));
   } else {
@@ -61,7 +61,7 @@ report.sections.winner = run => {
 report.against = (us, winner, name) => [report.format.ratio(us / winner.p50_us),
   report.element("small", {}, `${name}: ${report.format.us(us)} µs`)];
 
-/** What a vendor's library takes, where that was stored. */
+/** The times of a vendor's library, if they are stored. */
 report.vendor = ({vendor}) => vendor ? [["over a vendor's library", [report.format.ratio(vendor.ratio),
   report.element("small", {}, `${vendor.name} from ${vendor.starts_from}: ${report.format.us(vendor.p50_us)} µs, in turn with candidate ${vendor.candidate}`)]]] : [];
 
@@ -86,8 +86,8 @@ report.sections.progress = run => {
         by = value;
         chart.redraw();
       }), element("div", {class: "wide"}, report.figure(`Best ${report.timeName(run)}, so far`, chart)),
-    report.folded("Whenever the best time fell, as a table", () => report.table(
-      "Whenever the best time fell", [{label: "evaluations", numeric: true},
+    report.folded("Improvements of the best time, as a table", () => report.table(
+      "Improvements of the best time", [{label: "evaluations", numeric: true},
         {label: "seconds", numeric: true}, {label: report.timeName(run), numeric: true},
         {label: "candidate", numeric: true}],
       best.map(([count, seconds, us, id]) =>
@@ -98,7 +98,7 @@ report.sections.progress = run => {
   return {id: "progress", title: "Progress", body};
 };
 
-/** Best so far as steps; runs of one problem, shape and kind together. */
+/** The best time so far as steps; one plot for the runs of one problem, shape and kind. */
 report.bestOption = (palette, runs, by, width) => {
   const end = run => by === "seconds"
     ? run.candidates.columns.seconds[run.candidates.count - 1] : run.candidates.count;
@@ -127,7 +127,7 @@ report.outcomes = run => {
   const ends = report.ends.filter(end => generations.some(row => row[end] > 0));
   const names = {duplicate: "same kernel", build: "rejected: build", resource: "rejected: resource",
     correctness: "rejected: correctness", timing: "rejected: timing", unjudged: "not judged"};
-  const chart = report.chart("How the candidates of each generation ended", (palette, width) => ({
+  const chart = report.chart("Outcomes of the candidates of each generation", (palette, width) => ({
     grid: {left: 8, right: 16, top: report.belowLegend(ends.map(end => names[end] ?? end), width), bottom: 40},
     legend: report.legend(palette),
     tooltip: {trigger: "axis", axisPointer: {type: "shadow"}},
@@ -137,8 +137,8 @@ report.outcomes = run => {
     series: ends.map(end => ({name: names[end] ?? end, type: "bar", stack: "all", barMaxWidth: 28,
       itemStyle: {color: report.endColour(palette, end)}, data: generations.map(row => row[end])})),
   }), {height: width => 250 + report.belowLegend(ends.map(end => names[end] ?? end), width)});
-  return [report.element("div", {class: "wide"}, report.figure("How the candidates of each generation ended", chart)),
-    report.folded("The same as a table", () => report.table("How the candidates of each generation ended",
+  return [report.element("div", {class: "wide"}, report.figure("Outcomes of the candidates of each generation", chart)),
+    report.folded("The same as a table", () => report.table("Outcomes of the candidates of each generation",
       [{label: "generation", numeric: true}, ...ends.map(end => ({label: names[end] ?? end, numeric: true}))],
       generations.map(row => [String(row.generation), ...ends.map(end => format.number(row[end]))])))];
 };
@@ -162,7 +162,7 @@ report.rejections = run => {
 report.negatives = run => {
   const negatives = run.insight?.negatives ?? [];
   if (negatives.length === 0) {
-    return report.note(run.insight?.knobs?.length > 0 ? "No value of a macro was tried in the winner and found no faster." : "");
+    return report.note(run.insight?.knobs?.length > 0 ? "No value of a macro was tried in the winner without being faster." : "");
   }
   return report.folded(`Valid negatives: ${report.format.count(negatives.length, "value")} tried in the winner and no faster`,
     () => report.table(`Values that make the winner slower, or no faster than within ${report.format.number(run.insight.same_percent)} %`,

@@ -15,7 +15,7 @@ report.wayNote = run => report.isPredicted(run)
   ? "One macro after the other gets the winner's value, the largest gain first; macros that a constraint binds change together. Each time is PREDICTED."
   : `One macro after the other gets the winner's value, the largest gain first; macros that a constraint binds change together. Steps were timed by ${run.ways[0].timed}; times are the winner's own, divided by the ratios of the steps that follow.`;
 
-/** "faster", "slower" or "unclear": what its interval shows, or a prediction by more than half a per cent. */
+/** "faster", "slower" or "unclear", by the interval, or by half a percent for a prediction. */
 report.stepVerdict = (run, step) => {
   const least = step.pairs > 0 ? 0 : report.isPredicted(run) ? 0.005 : 0.02;
   if (step.ratio_high < 1 - least) return "faster";
@@ -23,7 +23,7 @@ report.stepVerdict = (run, step) => {
 };
 
 report.changesText = step => step.changes.map(({macro, from, to}) => `${macro} ${from} → ${to}`).join(", ");
-/** The same for a plot, where a long list has no room. */
+/** The same, shortened for a plot. */
 report.shortChanges = step => step.changes.length <= 3 ? report.changesText(step)
   : `${step.changes.length} macros together`;
 report.stepPercent = step => `${report.format.percent(100 * (step.ratio - 1))} %`;
@@ -42,7 +42,7 @@ report.mainSteps = (run, steps) => {
   return main;
 };
 
-/** What the steps say, in sentences that hold for them. */
+/** Sentences that describe the steps. */
 report.wayText = (run, way) => {
   const {format} = report;
   const [start, ...steps] = way.steps;
@@ -51,13 +51,13 @@ report.wayText = (run, way) => {
   const main = report.mainSteps(run, steps);
   const list = chosen => chosen.map(step => `${report.changesText(step)} (${report.stepPercent(step)})`).join("; ");
   const said = [`From ${report.startName(way)}, ${format.us(start.level_us)} µs, to the winner, ${format.us(run.winner.p50_us)} µs, in ${format.count(steps.length, "step")}.`];
-  if (main.length === 0) said.push("No single step made it faster beyond doubt.");
+  if (main.length === 0) said.push("No single step certainly made it faster.");
   else said.push(`These make at least two thirds of what the faster steps gain: ${list(main)}.`);
   if (count("slower") > 0) {
     said.push(`These made it slower at their places: ${list(steps.filter(step => report.stepVerdict(run, step) === "slower"))}.`);
   }
   if (count("unclear") > 0) {
-    said.push(`${format.count(count("unclear"), "step")} made no difference that can be told.`);
+    said.push(`${format.count(count("unclear"), "step")} made no detectable difference.`);
   }
   const unchecked = steps.filter(step => step.note.includes("not checked")).length;
   if (unchecked > 0) said.push(`There was no time to check ${format.count(unchecked, "kernel")} on the way.`);
@@ -84,7 +84,7 @@ report.way = (run, way) => {
   const chart = report.chart(`Time after each step from ${report.startName(way)} to the winner`, (palette, width) =>
     report.waterfallOption(palette, width, rows, report.timeName(run)), {height: 56 + 30 * rows.length});
   body.push(element("div", {class: "wide"}, report.figure(`From ${report.startName(way)} to the winner: time after each step`, chart,
-    report.key([["better", "faster"], ["worse", "slower"], ["hollow", "no difference that can be told"]]))),
+    report.key([["better", "faster"], ["worse", "slower"], ["hollow", "no detectable difference"]]))),
   report.folded("The steps as a table", () => report.table(`From ${report.startName(way)} to the winner`,
     [{label: "step", numeric: true}, {label: "change"}, {label: report.timeName(run), numeric: true},
       {label: "change of the time, %", numeric: true}, {label: "interval, %"}, {label: "remark", wide: true}],

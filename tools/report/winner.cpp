@@ -17,7 +17,7 @@ using Ordered = nlohmann::ordered_json;
 /// The default configuration as evaluated in this run.
 struct DefaultCandidate {
   std::optional<StoredEvaluation> evaluation = {};
-  std::string why_not = {};  ///< set when there is none
+  std::string why_not = {};  ///< set if there is none
 };
 
 DefaultCandidate default_of(const Store& store, const StoredRun& run) {
@@ -51,7 +51,7 @@ Ordered default_json(const DefaultCandidate& found) {
   json["why"] = failure != nullptr
                     ? "the default configuration failed the " +
                           std::string(to_string(failure->gate)) + " gate: " + failure->reason
-                    : std::string("nobody timed the default configuration");
+                    : std::string("the default configuration was not timed");
   return json;
 }
 
@@ -80,7 +80,7 @@ Ordered baseline_json(const Store& store, RunId run) {
   return nullptr;
 }
 
-/// The fastest; null without any.
+/// The fastest; null if there is none.
 Ordered vendor_json(const Store& store, RunId run) {
   const std::vector<VendorTime> times = store.vendor_times(run);
   if (times.empty()) return nullptr;
@@ -104,7 +104,7 @@ Ordered changes_json(const Ordered& from, const Ordered& to) {
   return changes;
 }
 
-/// As compiled: the macros, then the source.
+/// As compiled: the macros, followed by the source.
 std::string source_of(const Store& store, const StoredEvaluation& evaluation) {
   if (!evaluation.record.compilation) return {};
   const CompilationRecord compilation = store.compilation(*evaluation.record.compilation);
@@ -132,7 +132,7 @@ Ordered difference_json(const std::string& before, const std::string& after) {
   return lines;
 }
 
-/// Null for a candidate that cannot be exported, with the reason beside it.
+/// Null for a candidate that cannot be exported; the reason is stored beside it.
 void put_manifest(Ordered& json, const Store& store, CandidateId candidate) {
   try {
     json["manifest"] = export_kernel(store, candidate, "")

@@ -6,14 +6,14 @@
 
 namespace evo {
 
-/// The kernel that won a run and what it is held against:
+/// The kernel that won a run, and the data for comparison:
 ///   "winner"      its times, resources, configuration; null when nothing is green
 ///   "elite"       the rows of evo-elite
 ///   "default"     the space's default configuration: its candidate and time, or why it has none
-///   "baseline"    the first green rung of the ladder; null without
+///   "baseline"    the first green milestone; null if there is none
 ///   "changes"     the macros in which the winner differs from the default
-///   "checks"      its comparisons with the reference; "tolerance": what they were held to
-///   "source", "difference" (from the default's source), "manifest": texts; null without
+///   "checks"      its comparisons with the reference; "tolerance": the allowed errors
+///   "source", "difference" (from the default's source), "manifest": texts; null if missing
 [[nodiscard]] nlohmann::ordered_json winner_of_run(const Store& store, const StoredRun& run);
 
 }  // namespace evo

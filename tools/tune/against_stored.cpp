@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// "sm_90a" runs where "sm_90" does.
+/// "sm_90a" code runs on "sm_90" devices.
 bool is_same_arch(std::string_view a, std::string_view b) {
   const auto base = [](std::string_view arch) {
     return arch.ends_with('a') || arch.ends_with('f') ? arch.substr(0, arch.size() - 1) : arch;
@@ -66,7 +66,7 @@ bool is_shape(const Json& variables, const Shape& shape) {
   });
 }
 
-/// The kernel's name and time for the bench's shape; an empty name where there is none.
+/// The kernel's name and time for the bench's shape; an empty name if there is none.
 std::pair<std::string, double> served(const Json& index, const Workbench& bench) {
   for (const Json& target : index.at("targets")) {
     if (target.at("kind") != "measured" ||
@@ -81,7 +81,7 @@ std::pair<std::string, double> served(const Json& index, const Workbench& bench)
   return {};
 }
 
-/// Machine code or PTX, as it was exported.
+/// Machine code or PTX, as exported.
 std::string code_of(const fs::path& folder, const Json& kernel, const char* key) {
   const fs::path file = folder / kernel.at(key);
   std::string code = read_text_file(file);
@@ -152,8 +152,8 @@ std::string against_text(const AgainstStored& against) {
                                        against.winner.p50_us);
   if (against.same_code) return with + "             the machine code is the same: NOT SLOWER\n";
   const PairResult& pair = *against.pair;
-  const char* verdict = pair.verdict() > 0   ? "SLOWER beyond doubt"
-                        : pair.verdict() < 0 ? "NOT SLOWER: faster beyond doubt"
+  const char* verdict = pair.verdict() > 0   ? "SLOWER (certain)"
+                        : pair.verdict() < 0 ? "NOT SLOWER: faster (certain)"
                                              : "NOT SLOWER: a tie";
   return with + fmt::format(
                     "             {} interleaved pairs: {:.3f} µs now, {:.3f} then; ratio {:.4f} "

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMostDevices = 64;
 constexpr const char* kAllowed =
-    "; allowed are auto, cuda:N, virtual:NAME and none, and lists of one model such as cuda:all, "
+    "; allowed: auto, cuda:N, virtual:NAME and none, and lists of one model such as cuda:all, "
     "cuda:0,cuda:2 or virtual:l4*4";
 
 /// "cuda:0", … for every GPU of this machine.
@@ -30,7 +30,7 @@ std::vector<std::string> all_gpus() {
   return ids;
 }
 
-/// "virtual:l4*4" as four names. Only virtual GPUs come in any number.
+/// Expands "virtual:l4*4" to four names. Only virtual GPUs can be multiplied.
 std::vector<std::string> repeated(const std::string& option, const std::string& item) {
   const std::size_t star = item.find('*');
   if (star == std::string::npos) return {item};

@@ -18,7 +18,7 @@ void notice(const TuneReport& report, const std::string& text) {
   report.emit({{"event", "notice"}, {"text", text}});
 }
 
-/// The fastest kernel that the gate rejected, and how many it did.
+/// The fastest kernel that the gate rejected, and the number of rejections.
 struct Rejected {
   std::size_t count = 0;
   CandidateId candidate = 0;
@@ -46,7 +46,7 @@ void tell(const EliteMember& member, std::size_t rank, const ProfileRecord& reco
                {"passed", record.passed}});
 }
 
-/// What the interpreter found, counted for the line at the end.
+/// The interpreter's results, counted for the line at the end.
 struct Interpreted {
   std::size_t passed = 0;
   std::size_t rejected = 0;
@@ -114,7 +114,7 @@ bool interpret_elite(Workbench& bench, Store& store, Tuner& tuner, RunId run, st
   }
   if (counts.rejected > 0) {
     report.say("evo-judge --device " + device +
-               " with the configuration of a withdrawn kernel names the line of its source");
+               " with the configuration of a withdrawn kernel shows the line of its source");
   }
   if (counts.passed + counts.rejected + counts.left_out > 0) {
     store.record_event(run, kInterpretedEvent, counts.text(device));
@@ -129,7 +129,7 @@ bool profile_elite(Workbench& bench, Store& store, Tuner& tuner, RunId run, std:
     const Profiled profiled = profile_gate(bench, member.kernel, shape);
     if (stop_requested()) throw Interrupted(false);
     if (!profiled.record) {
-      notice(report, "the profile gate is left out: " + profiled.left_out);
+      notice(report, "the profile gate is skipped: " + profiled.left_out);
       return std::nullopt;
     }
     store.record_profile(member.id, *profiled.record);

@@ -11,18 +11,18 @@
 
 namespace evo {
 
-/// Executes the elite of a shape on the bench's virtual GPU: a kernel with a defect there is
-/// withdrawn, and the next in line takes its place, as Tuner::hold_elite(). Stores and tells the
-/// outcomes. False when it was interrupted.
+/// Executes the elite of a shape on the bench's virtual GPU. A kernel with a defect is withdrawn,
+/// and the next candidate takes its place, see Tuner::hold_elite(). Stores and prints the outcomes.
+/// False if it was interrupted.
 [[nodiscard]] bool interpret_elite(Workbench& bench, Store& store, Tuner& tuner, RunId run,
                                    std::size_t shape, const TuneReport& report);
 
-/// Holds the elite of a shape against the profile gate, as Tuner::hold_elite(), stores what was
-/// counted and tells of each kernel. False when it was interrupted.
+/// Applies the profile gate to the elite of a shape, see Tuner::hold_elite(). Stores the metrics
+/// and prints the result of each kernel. False if it was interrupted.
 [[nodiscard]] bool profile_elite(Workbench& bench, Store& store, Tuner& tuner, RunId run,
                                  std::size_t shape, const TuneReport& report);
 
-/// What is found out about the elite of a run that has ended, beyond its times.
+/// The measurements of the elite of a finished run, beyond its times.
 struct EliteLook {
   bool energy = false;   ///< joules per launch
   bool profile = false;  ///< the profile gate
@@ -37,7 +37,7 @@ struct EliteOfRun {
   const std::vector<EliteMember>& members;
 };
 
-/// Measures and stores joules per launch. The first that cannot be had ends it with a line.
+/// Measures and stores the energy per launch. Stops with a message at the first failure.
 void measure_energy(Workbench& bench, Store& store, const EliteOfRun& elite,
                     const TuneReport& report);
 

@@ -32,7 +32,7 @@ std::string joined(const std::vector<std::string>& parts, std::size_t width) {
 
 std::string cut(std::string text, std::size_t width) {
   while (columns_of(text) > width) {
-    // The last character, with the bytes that continue it.
+    // The last character, including its continuation bytes.
     while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0U) == 0x80U) {
       text.pop_back();
     }
@@ -118,8 +118,8 @@ std::vector<std::string> live_lines(const LiveState& state, std::size_t width) {
   return lines;
 }
 
-/// To the first column of its first line, and everything from there on erased. A terminal that
-/// became narrower may have wrapped the lines: those rows are above what is erased, and stay.
+/// Moves to the first column of the block's first line, and erases everything from there on. A
+/// terminal that became narrower may have wrapped the lines; those extra rows above stay.
 std::string LiveBlock::erasing() const {
   if (shown_.empty()) return {};
   std::string text = "\r";

@@ -14,15 +14,14 @@
 namespace evo {
 namespace {
 
-/// The key of this run: the one in the environment, where workers are started by hand, or a new
-/// one.
+/// The key of this run: from the environment, if workers are started by hand, or a new one.
 std::string run_key() {
   const bool is_given = std::getenv(kKeyVariable) != nullptr ||    // NOLINT(concurrency-mt-unsafe)
                         std::getenv(kKeyFileVariable) != nullptr;  // NOLINT(concurrency-mt-unsafe)
   return is_given ? key_of_environment() : make_run_key();
 }
 
-/// What other hosts dial: the name of this one where every interface is listened to.
+/// The address for other hosts: this host's name if it listens on every interface.
 std::string dialled(const std::string& listening) {
   HostPort address = parse_host_port("--listen", listening);
   if (address.host == "0.0.0.0" || address.host == "::") address.host = host_name();
@@ -38,9 +37,10 @@ void RemoteOptions::declare(CLI::App& app) {
       ->type_name("LAUNCHER");
   app.add_option("--launch", launch, "start workers by a command, in which {worker} is replaced")
       ->type_name("COMMAND");
-  app.add_option("--listen", listen,
-                 "take workers that dial in here (default: nothing listens; every interface and "
-                 "any port for --workers and --launch)")
+  app.add_option(
+         "--listen", listen,
+         "accept workers that connect here (default: no port is opened; every interface and "
+         "any port for --workers and --launch)")
       ->type_name("HOST:PORT");
   app.add_option("--worker-device", device, "device of a worker that is started")
       ->type_name("DEVICE")
@@ -49,7 +49,7 @@ void RemoteOptions::declare(CLI::App& app) {
       ->type_name("N")
       ->capture_default_str();
   app.add_option("--worker-wait", patience_s,
-                 "end the run, as interrupted, after so long without any device")
+                 "end the run, as interrupted, after this time without any device")
       ->type_name("SECONDS")
       ->check(seconds_number())
       ->capture_default_str();
@@ -64,7 +64,7 @@ void RemoteOptions::open(Services& services, double step_seconds, const EventSin
   services.gate =
       std::make_unique<WorkerGate>(own_worker(), listen.empty() ? "0.0.0.0:0" : listen, key);
   const EventSink tell = [on_event](const std::string& kind, const std::string& text) {
-    // Somebody may look for the reason now.
+    // Logged, because users may look for the reason.
     if (kind == "worker refused" || kind == "no device left" || kind == "gateway lost") {
       fmt::print(stderr, "evo-tune: {}: {}\n", kind, text);
     }
@@ -72,7 +72,7 @@ void RemoteOptions::open(Services& services, double step_seconds, const EventSin
   };
   services.workforce = {milliseconds(step_seconds), milliseconds(patience_s), tell};
   const std::string address = dialled(services.gate->address());
-  fmt::print(stderr, "evo-tune: workers come in at {}\n", address);
+  fmt::print(stderr, "evo-tune: workers can connect to {}\n", address);
   const LaunchRequest request{own_worker().string(), address, device, jobs};
   std::vector<LaunchCommand> commands;
   for (const std::string& text : workers) {
@@ -88,7 +88,7 @@ void RemoteOptions::wait_for_device(Services& services) {
   const auto launched = std::static_pointer_cast<Launched>(services.launched);
   const auto why_none = [launched]() -> std::string {
     const std::string ending = launched->ending();
-    return ending.empty() ? std::string() : "no device worker came: " + ending;
+    return ending.empty() ? std::string() : "no device worker connected: " + ending;
   };
   services.arrivals = services.loop->run(
       first_device(*services.loop, *services.gate, services.workforce, why_none));

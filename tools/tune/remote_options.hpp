@@ -11,7 +11,7 @@ namespace evo {
 
 /// The options of evo-tune for workers on other hosts.
 struct RemoteOptions {
-  std::string listen;                ///< HOST:PORT; empty: as the launchers need it
+  std::string listen;                ///< HOST:PORT; empty: chosen for the launchers
   std::vector<std::string> workers;  ///< launchers
   std::vector<std::string> launch;   ///< commands with {worker}
   std::string device = "auto";
@@ -20,13 +20,13 @@ struct RemoteOptions {
 
   void declare(CLI::App& app);
 
-  /// Whether workers may come at all. Nothing listens otherwise.
+  /// Whether workers may connect at all. Otherwise no port is opened.
   [[nodiscard]] bool wants_workers() const {
     return !listen.empty() || !workers.empty() || !launch.empty();
   }
 
-  /// Listens, starts the launchers, and says on standard error how a worker gets in. Throws
-  /// InputError or MissingError.
+  /// Opens the port, starts the launchers, and prints to standard error how to connect a worker.
+  /// Throws InputError or MissingError.
   void open(Services& services, double step_seconds, const EventSink& on_event) const;
   /// Waits for the first device, which becomes the run's.
   static void wait_for_device(Services& services);

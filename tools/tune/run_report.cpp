@@ -22,7 +22,7 @@ std::string clock_text(double seconds) {
   return text;
 }
 
-/// "1.95 µs", or of several shapes "small 1.95, mission 5.41 µs"; empty while nothing is green.
+/// "1.95 µs", or for several shapes "small 1.95, mission 5.41 µs"; empty while nothing is green.
 std::string best_text(const std::vector<RunProgress::Best>& best) {
   std::string text;
   for (const auto& [shape, us] : best) {
@@ -44,7 +44,7 @@ std::string devices_text(const std::vector<Phase>& devices) {
                      devices.size());
 }
 
-/// Digits, where they fit 64 bits.
+/// A whole number if it fits 64 bits.
 std::string count_text(double count) {
   constexpr double kMostDigits = 0x1.0p62;
   return count < kMostDigits ? std::to_string(static_cast<std::int64_t>(count))
@@ -57,7 +57,7 @@ TuneReport::TuneReport(const ReportOptions& options)
     : options_(options), is_terminal_(can_draw_live()), block_(wants_colors()) {}
 
 TuneReport::~TuneReport() {
-  if (block_.is_shown()) block_.erase();  // the bench may be gone
+  if (block_.is_shown()) block_.erase();  // the bench may have been destroyed
 }
 
 void TuneReport::watch(Workbench& bench) {
@@ -75,7 +75,7 @@ void TuneReport::watch(Workbench& bench) {
   });
 }
 
-/// Where nothing is drawn: that the first compilations take long, now and then.
+/// Without a live view: prints now and then that the first compilations take long.
 void TuneReport::tell_of_compilers() {
   constexpr std::chrono::seconds kBetween{30};
   const auto now = std::chrono::steady_clock::now();
@@ -119,7 +119,7 @@ std::string TuneReport::position(const RunProgress& progress) const {
   return fmt::format("generation {}/{}", progress.generation, progress.generations);
 }
 
-/// What matters most comes first.
+/// The most important part comes first.
 std::vector<std::string> TuneReport::counts(const RunProgress& progress) const {
   std::vector<std::string> parts;
   if (progress.evaluated == 0) return parts;
@@ -183,14 +183,14 @@ LiveState TuneReport::live_state() const {
   return state;
 }
 
-/// At most ten times a second; the width is asked for each time, so that a terminal that was
-/// resized is drawn as it is now.
+/// Redraws at most ten times a second. Reads the width each time, because the terminal may have
+/// been resized.
 void TuneReport::draw() {
   constexpr std::chrono::milliseconds kBetween{100};
   const auto now = std::chrono::steady_clock::now();
   if (!is_live() || bench_ == nullptr || now - drawn_ < kBetween) return;
   drawn_ = now;
-  // The last column stays empty: many terminals wrap when it is written.
+  // The last column stays empty, because many terminals wrap when it is written.
   const std::size_t width = std::max<std::size_t>(terminal_width(), 2);
   block_.draw(live_lines(live_state(), width - 1));
 }

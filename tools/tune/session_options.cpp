@@ -17,8 +17,8 @@
 namespace evo {
 namespace {
 
-/// The virtual GPU that runs code of this architecture; empty for none. Code of sm_86 runs on an L4
-/// (sm_89), which has as much shared memory.
+/// The virtual GPU that runs code of this architecture; empty for none. Code for sm_86 runs on an
+/// L4 (sm_89), which has the same amount of shared memory.
 std::string virtual_gpu_for(const std::string& arch) {
   static const std::map<std::string, std::string> kLike = {{"sm_80", "virtual:a100"},
                                                            {"sm_86", "virtual:l4"},
@@ -33,7 +33,7 @@ std::chrono::milliseconds milliseconds_of(double seconds) {
   return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * kMilli));
 }
 
-/// Comparisons hold between devices of one model.
+/// Comparisons are valid only between devices of one model.
 void require_one_model(const std::vector<std::unique_ptr<DeviceService>>& devices) {
   std::string list;
   bool is_one = true;
@@ -68,11 +68,11 @@ void SessionOptions::declare(CLI::App& app, bool takes_shapes) {
   app.add_option("--jobs", jobs, "compiler processes (default: one for each core)")
       ->transform(whole_number(1, 1024));
   app.add_option("--timeout", step_seconds,
-                 "kill a kernel after so long without a sign of life (default: 10, virtual 300)")
+                 "kill a kernel after this time without progress (default: 10, virtual 300)")
       ->type_name("SECONDS")
       ->check(seconds_number());
   app.add_option("--compiler-gb", compiler_gb,
-                 "memory of one compiler (default: half of the machine's for all, 1 to 4 each)")
+                 "memory limit per compiler (default: half of the memory for all, 1 to 4 each)")
       ->type_name("GB")
       ->transform(real_number(0.1, 1024.0));
   app.add_flag("--allow-programs", allow_programs,
@@ -102,12 +102,13 @@ Services SessionOptions::open_services(RunStore& store, const EventSink& on_even
   services.on_event = on_event;
   if (remote.wants_workers()) {
     remote.open(services, step_seconds, on_event);
-    if (device == "auto") {  // the devices that come
+    if (device == "auto") {  // the devices that join
       RemoteOptions::wait_for_device(services);
       return services;
     }
   }
-  std::vector<std::unique_ptr<DeviceClient>> clients;  // that open their devices side by side
+  // number of devices that are opened in parallel
+  std::vector<std::unique_ptr<DeviceClient>> clients;
   for (const std::string& id : device_ids(device)) {
     clients.push_back(std::make_unique<DeviceClient>(*services.loop, worker_program(), id,
                                                      milliseconds_of(step_seconds), on_event));
@@ -125,7 +126,7 @@ std::string SessionOptions::add_interpreter(Services& services, const std::strin
   std::vector<std::string> known = ptx::device_ids();
   known.insert(known.begin(), {"auto", "none"});
   const bool is_other_worker = choice.find(':') != std::string::npos &&
-                               !choice.starts_with("virtual:");  // whether it serves is seen below
+                               !choice.starts_with("virtual:");  // its use is checked below
   if (!is_other_worker && std::ranges::count(known, choice) == 0) {
     throw InputError("--interpret: " + unknown_name("virtual GPU", choice, known));
   }
@@ -135,8 +136,8 @@ std::string SessionOptions::add_interpreter(Services& services, const std::strin
   const std::string id = choice == "auto" ? virtual_gpu_for(arch) : choice;
   if (id.empty()) {
     return "--interpret: there is no virtual GPU of " + arch +
-           " (there are sm_80, sm_86, sm_89 and sm_90): races and stray accesses that this GPU "
-           "does not show are not looked for";
+           " (available: sm_80, sm_86, sm_89 and sm_90): races and stray accesses that this GPU "
+           "does not show are not detected";
   }
   auto interpreter = std::make_unique<DeviceClient>(
       *services.loop, worker_program(), id, milliseconds_of(0), on_event, WorkerPriority::kSpare);
@@ -170,7 +171,8 @@ const DeviceInfo* device_of(const Services& services) {
 
 std::string honesty_line(const DeviceInfo* device) {
   if (device == nullptr) {
-    return "NO DEVICE: kernels are compiled and held against the resource policy; correctness and "
+    return "NO DEVICE: kernels are compiled and checked against the resource policy; correctness "
+           "and "
            "time are NOT judged, so there is no elite";
   }
   if (device->time_kind == TimeKind::kPredicted) {
@@ -183,18 +185,18 @@ std::string honesty_line(const DeviceInfo* device) {
 void require_one_device(const Workbench& bench) {
   if (bench.devices().size() <= 1) return;
   throw InputError("--device: " + std::to_string(bench.devices().size()) +
-                   " devices; allowed is one here (evo-tune and evo-record take several)");
+                   " devices; only one is allowed here (evo-tune and evo-record accept several)");
 }
 
 void require_one_shape(const Workbench& bench) {
   if (bench.task().shape_count() == 1) return;
   throw InputError("--shape: " + std::to_string(bench.task().shape_count()) +
-                   " shapes; allowed is one here (evo-tune takes several)");
+                   " shapes; only one is allowed here (evo-tune accepts several)");
 }
 
 std::uint64_t fresh_seed() {
   std::random_device source;
-  // 53 bits: the seed survives JSON readers that know only doubles.
+  // 53 bits, so that the seed survives JSON readers that use doubles.
   constexpr std::uint64_t kMask = (1ULL << 53) - 1;
   return ((static_cast<std::uint64_t>(source()) << 32) | source()) & kMask;
 }

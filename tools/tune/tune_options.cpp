@@ -39,12 +39,11 @@ void declare(CLI::App& app, TuneOptions& options) {
       ->capture_default_str()
       ->transform(whole_number(1, 1000000));
   app.add_option("--children", options.tuner.children,
-                 "candidates a generation (default: 8, and 1 more for each further shape)")
+                 "candidates per generation (default: 8, plus 1 for each further shape)")
       ->transform(whole_number(1, 10000));
-  app.add_option(
-         "--window", options.tuner.window,
-         "candidates in flight (default: --children where that is given, else twice --jobs, "
-         "8 to 32; without learning eight times; with workers on other hosts 32, or 512)")
+  app.add_option("--window", options.tuner.window,
+                 "candidates in flight (default: --children if given, else twice --jobs, "
+                 "8 to 32; without learning eight times; with workers on other hosts 32, or 512)")
       ->transform(whole_number(1, 10000));
   app.add_option("--elite", options.tuner.elite, "kernels kept")
       ->capture_default_str()
@@ -53,7 +52,7 @@ void declare(CLI::App& app, TuneOptions& options) {
       ->type_name(value_words::kStrategy)
       ->capture_default_str();
   app.add_option("--objective", options.tuner.objective,
-                 "what is made small: time, energy, or an expression over both, such as "
+                 "quantity to minimise: time, energy, or an expression over both, such as "
                  "\"time*energy^0.5\" (µs and mJ of a launch)")
       ->type_name(value_words::kObjective)
       ->capture_default_str();
@@ -64,7 +63,7 @@ void declare(CLI::App& app, TuneOptions& options) {
                  "seed of the inputs of the checks (default: a fresh one)")
       ->transform(seed_number());
   app.add_option("--max-seconds", options.tuner.max_seconds,
-                 "end the run after so long, within one launch")
+                 "end the run after this time (plus one launch)")
       ->type_name("SECONDS")
       ->check(seconds_number());
   app.add_option("--db", options.db, "database file")
@@ -75,29 +74,29 @@ void declare(CLI::App& app, TuneOptions& options) {
       ->expected(0, 1)
       ->transform(row_number());
   app.add_flag("--warm-start,!--no-warm-start", options.warm_start,
-               "begin with the best of earlier runs of this template in the database (default)");
+               "start with the best of earlier runs of this template in the database (default)");
   app.add_option("--time-policy-rejects", options.time_policy_rejects,
                  "after the search, time this many candidates that only the policy rejected")
       ->transform(whole_number(0, 10000));
   app.add_option(
          "--interpret", options.interpret,
-         "virtual GPU that executes the elite of a GPU as well, to find what the GPU passed "
-         "by luck: auto, none, virtual:NAME")
+         "virtual GPU that also executes the elite of a GPU, to find errors that the GPU hid "
+         "by chance: auto, none, virtual:NAME")
       ->type_name(kInterpreter)
       ->capture_default_str();
   app.add_option(
          "--explain", options.explain,
          "after the search, time the steps from the default to the winner: auto (a tenth of "
-         "the search, 5 to 20 s), none, or at most so many seconds")
+         "the search, 5 to 20 s), none, or at most this many seconds")
       ->type_name("HOW")
       ->capture_default_str();
   app.add_flag("--energy", options.elite.energy,
                "after the search, joules per launch of the elite (on a card that counts them)");
   app.add_flag("--profile", options.elite.profile,
-               "after the search, hold the elite against \"profile\" of the problem, by Nsight "
+               "after the search, test the elite against \"profile\" of the problem, with Nsight "
                "Compute's counters");
   CLI::Option* json =
-      app.add_flag("--json", options.json, "one JSON object a line on standard output");
+      app.add_flag("--json", options.json, "one JSON object per line on standard output");
   app.add_flag("--quiet", options.quiet, "no progress, only the result")->excludes(json);
   app.set_version_flag("--version", "evo-tune " EVO_VERSION);
   app.require_subcommand(0, 1);

@@ -20,10 +20,10 @@ struct TuneOptions {
   std::string db = "evo.db";
   std::optional<Resumption> resume = {};
   RunId resume_run = 0;
-  std::uint64_t check_seed = 0;  ///< 0: a fresh one
+  std::uint64_t check_seed = 0;  ///< 0: a new run
   bool json = false;
   bool quiet = false;
-  EliteLook elite;  ///< beyond its times
+  EliteLook elite;  ///< measurements beyond its times
   std::string interpret = "auto";
   std::string explain = "auto";
   std::size_t time_policy_rejects = 0;
@@ -34,7 +34,7 @@ struct TuneOptions {
 
 inline constexpr const char* kTuneDescription =
     "evo-tune: evolves the macros of a CUDA kernel template on your GPU.\n"
-    "It believes nothing that it has not compiled, checked and timed. Without a GPU, kernels run "
+    "Each result is compiled, checked and timed. Without a GPU, kernels run "
     "on a virtual one: correctness is judged, times are predicted.";
 
 /// Declares the options of evo-tune and its commands; parsing fills `options`.

@@ -14,12 +14,12 @@
 namespace evo {
 namespace {
 
-/// A tenth of the search, within these bounds: compilers take a few seconds to build the
-/// configurations of a way, whatever the search took.
+/// A tenth of the search's time, within these bounds. The lower bound exists because building the
+/// configurations of a path takes a few seconds.
 constexpr double kShareOfSearch = 0.1;
 constexpr double kFewestSeconds = 5;
 constexpr double kMostSeconds = 20;
-/// Of that time, for the way from the default, which is walked first.
+/// The share of that time for the path from the default, which is measured first.
 constexpr double kShareOfFirst = 0.7;
 
 KnownTimes known_times(const Store& store, RunId run, const Space& space) {
@@ -37,7 +37,7 @@ KnownTimes known_times(const Store& store, RunId run, const Space& space) {
   return known;
 }
 
-/// The default, and the first green milestone where that is another configuration.
+/// The default, and the first green milestone if that is another configuration.
 std::vector<WayStart> starts_of(const Store& store, RunId run, const Space& space) {
   std::vector<WayStart> starts = {{"default", space.defaults()}};
   for (const Rung& rung : ladder(store, run)) {
@@ -59,7 +59,7 @@ const EliteMember* ranked_first(const Store& store, RunId run, const Elite& elit
   return found != elite.members().end() ? &*found : nullptr;
 }
 
-/// How busy the time model says that the units are; nothing where it does not know.
+/// Stores the utilisation of the units in the time model, if the model predicts it.
 void record_units(Workbench& bench, Store& store, const EliteMember& winner,
                   const ExplainedRun& explained) {
   if (bench.task().device().time_kind != TimeKind::kPredicted) return;
@@ -77,7 +77,7 @@ void tell_ways(const StoredRun& run, const Store& store, const TuneReport& repor
   report.emit(event);
   for (const WinnerWay& way : store.winner_ways(run.id)) {
     if (!has_steps(way)) continue;
-    report.say(fmt::format("the way from {} to the winner has {} step{}: evo-elite insight",
+    report.say(fmt::format("the path from {} to the winner has {} step{}: see evo-elite insight",
                            way.start == "default" ? "the default" : "\"" + way.start + "\"",
                            way.steps.size() - 1, way.steps.size() == 2 ? "" : "s"));
   }
@@ -94,7 +94,7 @@ std::optional<double> explain_seconds(const std::string& option, double elapsed_
   const char* end = option.data() + option.size();
   const auto read = std::from_chars(option.data(), end, seconds);
   if (read.ec != std::errc() || read.ptr != end || !(seconds > 0)) {
-    throw InputError("--explain '" + option + "': allowed are auto, none, or seconds above 0");
+    throw InputError("--explain '" + option + "': allowed: auto, none, or seconds above 0");
   }
   return seconds;
 }

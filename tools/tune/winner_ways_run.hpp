@@ -10,23 +10,23 @@
 
 namespace evo {
 
-/// How long the ways to the winners of a run may be timed. `option`: "auto", "none" or a number of
-/// seconds. Nothing for "none". Throws InputError for another text.
+/// The time for measuring the paths to the winners of a run. `option`: "auto", "none" or a number
+/// of seconds. Nullopt for "none". Throws InputError for another text.
 [[nodiscard]] std::optional<double> explain_seconds(const std::string& option, double elapsed_s);
 
-/// What the generations of a run took, also those before it was resumed.
+/// The duration of a run's generations, including those before it was resumed.
 [[nodiscard]] double seconds_of_run(const Store& store, RunId run);
 
-/// The run of a shape, and what it may take to explain its winner.
+/// The run of a shape, and the time for explaining its winner.
 struct ExplainedRun {
   RunId run = 0;
   std::size_t shape = 0;
   double seconds = 0;
 };
 
-/// Times the ways from the default configuration, and from the first green milestone, to the
-/// winner, stores and tells them; where that cannot be done, stores why. False when it was
-/// interrupted: then nothing is stored.
+/// Measures the paths to the winner from the default configuration and from the first green
+/// milestone. Stores and prints them; if that is impossible, stores the reason. False if it was
+/// interrupted, and then stores nothing.
 [[nodiscard]] bool explain_winner(Workbench& bench, Store& store, const Elite& elite,
                                   const ExplainedRun& explained, const TuneReport& report);
 

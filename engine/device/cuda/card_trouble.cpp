@@ -12,7 +12,7 @@
 namespace evo {
 namespace {
 
-/// A cause and what mends it.
+/// A cause and its remedy.
 struct Trouble {
   std::string cause;
   std::string step;
@@ -25,7 +25,7 @@ std::string text_of(const Trouble& trouble) {
       trouble.cause, trouble.step);
 }
 
-/// Files in /dev that this user cannot open: the cause of many a result.
+/// Files in /dev that this user cannot open, which cause many different errors.
 std::optional<Trouble> denied_files(const CardSurroundings& around) {
   std::vector<std::string> denied;
   for (const DeviceFile& file : around.files) {
@@ -50,7 +50,7 @@ std::optional<Trouble> mig_without_slices(const NvmlFacts& nvml) {
       "-lgip lists smaller ones), or sudo nvidia-smi -i 0 -mig 0 disables MIG"};
 }
 
-/// Where the driver says that there is no card.
+/// The driver reports that there is no card.
 std::optional<Trouble> no_device(const CardSurroundings& around) {
   if (around.visible) return std::nullopt;
   if (auto denied = denied_files(around)) return denied;
@@ -60,11 +60,11 @@ std::optional<Trouble> no_device(const CardSurroundings& around) {
       fmt::format("NVML lists {} GPU(s), {} first, but the CUDA driver sees none",
                   around.nvml.cards.size(), around.nvml.cards.front().name),
       "in a container: start it with the GPU and its compute part (--gpus all, "
-      "NVIDIA_DRIVER_CAPABILITIES=compute,utility); elsewhere: sudo dmesg names what the driver "
-      "complains about"};
+      "NVIDIA_DRIVER_CAPABILITIES=compute,utility); elsewhere: sudo dmesg shows the driver's "
+      "errors"};
 }
 
-/// The results of the libraries themselves, to be looked up.
+/// Driver results to look up in the table.
 std::string results(const CudaDriver& driver, CUresult result, const CardSurroundings& around) {
   const bool also = !around.nvml.failure.empty();
   return fmt::format(" [{}{}{}]", driver.describe(result), also ? "; NVML: " : "",
@@ -79,9 +79,10 @@ Trouble meaning_of(const CudaDriver& driver, CUresult result, const CardSurround
                           driver.path),
               "restart the machine"};
     case CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE:
-      return {fmt::format("{} is of a forward compatibility package, which serves data centre GPUs "
-                          "only",
-                          driver.path),
+      return {fmt::format(
+                  "{} belongs to a forward compatibility package, which supports data centre GPUs "
+                  "only",
+                  driver.path),
               "take the folder of that library (cuda-compat) out of LD_LIBRARY_PATH, or update the "
               "driver itself"};
     case CUDA_ERROR_SYSTEM_NOT_READY:
@@ -113,9 +114,10 @@ Trouble meaning_of(const CudaDriver& driver, CUresult result, const CardSurround
               "restart it (echo quit | nvidia-cuda-mps-control; nvidia-cuda-mps-control -d), or "
               "only stop it: the GPU is then used directly"};
     default:
-      return {"the CUDA driver cannot use a GPU",
-              "see what nvidia-smi and sudo dmesg say; restart the machine if the driver was "
-              "updated"};
+      return {
+          "the CUDA driver cannot use a GPU",
+          "read the messages of nvidia-smi and sudo dmesg; restart the machine if the driver was "
+          "updated"};
   }
 }
 
@@ -162,7 +164,7 @@ std::string context_trouble(const CudaDriver& driver, CUresult result, const Cud
   const std::string to_default = fmt::format("sudo nvidia-smi -i {} -c DEFAULT",
                                              facts != nullptr ? facts->uuid : "GPU-" + card.uuid);
   if (card.compute_mode == ComputeMode::kProhibited) {
-    return text_of({name + " takes no program: its compute mode is prohibited" +
+    return text_of({name + " accepts no program: its compute mode is prohibited" +
                         results(driver, result, around),
                     to_default + " allows them"});
   }

@@ -13,23 +13,23 @@
 
 namespace evo {
 
-/// Facts around a call of the driver that failed.
+/// The circumstances of a failed driver call.
 struct CardSurroundings {
   NvmlFacts nvml;
   std::vector<DeviceFile> files;
-  std::optional<std::string> visible = {};  ///< CUDA_VISIBLE_DEVICES, also when it is empty
+  std::optional<std::string> visible = {};  ///< CUDA_VISIBLE_DEVICES, even if empty
 };
 
-/// Reads those of this process and machine.
+/// Reads the circumstances of this process and machine.
 [[nodiscard]] CardSurroundings read_card_surroundings();
 
-/// Why the driver could not be initialised, for people: the cause in the first line, "next step: "
-/// and what mends it in the second, what goes without a GPU in the third. Nothing when there is no
-/// GPU at all, or none is wanted here: then no step makes one.
+/// Why the driver could not be initialised, for users. First line: the cause. Second line: "next
+/// step: " and the remedy. Third line: what works without a GPU. Nullopt if there is no GPU or its
+/// use is disabled, because no remedy exists then.
 [[nodiscard]] std::optional<std::string> init_trouble(const CudaDriver& driver, CUresult result,
                                                       const CardSurroundings& around);
 
-/// Why the driver makes no context on this card, in the same form.
+/// Why the driver creates no context on this card, in the same form.
 [[nodiscard]] std::string context_trouble(const CudaDriver& driver, CUresult result,
                                           const CudaCard& card, const CardSurroundings& around);
 

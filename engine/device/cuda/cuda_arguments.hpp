@@ -11,31 +11,31 @@
 
 namespace evo {
 
-/// The sizes in bytes of a kernel's parameters: by the driver, or by the machine code where the
-/// driver is older than CUDA 12.4 and does not tell. Nothing when neither does.
+/// The sizes in bytes of a kernel's parameters, from the driver, or from the machine code if the
+/// driver is older than CUDA 12.4 and does not report them. Nullopt if neither is available.
 [[nodiscard]] std::optional<std::vector<std::size_t>> parameter_bytes(const CudaDriver& driver,
                                                                       CUfunction function,
                                                                       const std::string& cubin,
                                                                       const std::string& symbol);
 
-/// Why a kernel with parameters of these sizes cannot take these arguments: the driver itself would
-/// read past them. Nothing when it can.
+/// Why a kernel with parameters of these sizes cannot take these arguments. Without this check the
+/// driver would read past them. Nullopt if they fit.
 [[nodiscard]] std::optional<Fault> mismatch(std::span<const std::size_t> parameters,
                                             std::span<const KernelArgument> arguments);
 
-/// A __constant__ variable; without an address the kernel lacks it.
+/// A __constant__ variable; without an address if the kernel does not have it.
 struct CudaConstant {
   std::string symbol;
   CUdeviceptr address = 0;
   std::size_t bytes = 0;
-  bool has_value = false;  ///< other than zeros, from the source
+  bool has_value = false;  ///< whether the source gives it an initial value other than zero
 };
 
 /// The variables of a module with these symbols.
 [[nodiscard]] std::vector<CudaConstant> find_constants(const CudaDriver& driver, CUmodule module,
                                                        std::span<const std::string> symbols);
 
-/// Why a variable does not take the content of a buffer. Nothing when it does.
+/// Why a variable cannot receive the content of a buffer; nullopt if it can.
 [[nodiscard]] std::optional<Fault> mismatch(const CudaConstant& constant, const BufferSpec& spec);
 
 }  // namespace evo

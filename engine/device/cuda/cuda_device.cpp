@@ -19,10 +19,11 @@
 namespace evo {
 namespace {
 
-/// Of the bytes 1 to 126 no two repeated ones are the same number of any type, nor zero.
+/// For bytes 1 to 126: repeated, no two of them form the same number in any type, and none forms
+/// zero.
 constexpr unsigned char kMostFiller = 126;
 
-/// A graph, and what its kernel's constants get before it runs.
+/// A graph, and the contents that its kernel's constants receive before it runs.
 struct Graph {
   CUgraphExec executable = nullptr;
   KernelId kernel = 0;
@@ -71,7 +72,7 @@ class CudaDevice final : public Device, private Measuring {
       driver_.require(driver_.profiler_stop(), "cuProfilerStop");
   }
 
-  /// The last arguments, which are for constants.
+  /// The last arguments, which fill constants.
   [[nodiscard]] std::span<const KernelArgument> constants_of(
       KernelId kernel, std::span<const KernelArgument> arguments) const;
   /// Why these arguments do not fit the kernel.
@@ -80,7 +81,7 @@ class CudaDevice final : public Device, private Measuring {
   void set_constants(KernelId kernel, std::span<const KernelArgument> values);
   CUresult queue_step(CudaEntry& entry, const LaunchConfig& config,
                       std::span<const KernelArgument> parameters);
-  /// Queues all steps, up to one that is refused.
+  /// Queues all steps up to the first one that is refused.
   CUresult launch_on(KernelId kernel, const LaunchPlan& plan,
                      std::span<const KernelArgument> arguments);
 
@@ -95,7 +96,7 @@ class CudaDevice final : public Device, private Measuring {
   std::map<GraphId, Graph> graphs_;
   std::uint32_t next_id_ = 1;
   BufferId flush_buffer_ = 0;
-  unsigned char filler_ = 0;  ///< the last one in a variable that an argument sets in part
+  unsigned char filler_ = 0;  ///< the last one in a variable that its argument fills only in part
 };
 
 CudaDevice::CudaDevice(int ordinal)
@@ -106,8 +107,9 @@ CudaDevice::CudaDevice(int ordinal)
   device_ = find_cuda_device(driver_, ordinal);
   monitor_ = NvmlMonitor::open(read_pci_bus_id(driver_, device_));
   (void)retain_context(driver_, device_, ordinal);
-  // No lines of the L2 cache are kept for a kernel that asks for it, at the cost of those behind
-  // it. Resetting such lines after a kernel would make every later launch longer.
+  // Disables the persisting part of the L2 cache. A kernel could otherwise reserve lines at the
+  // expense of later kernels, and resetting the lines after each kernel would slow later launches
+  // down.
   driver_.cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0);
   if (monitor_) monitor_->find_own_process();
   queue_.open();
@@ -117,7 +119,7 @@ CudaDevice::CudaDevice(int ordinal)
 }
 
 CudaDevice::~CudaDevice() {
-  // The context goes with the process; after a fault no call would succeed anyway.
+  // The driver destroys the context with the process; after a fault no call would succeed.
   if (queue_.is_open()) driver_.cuDevicePrimaryCtxRelease(device_);
 }
 
@@ -157,8 +159,9 @@ std::optional<Fault> CudaDevice::misfit(KernelId kernel, const LaunchPlan& plan,
   return std::nullopt;
 }
 
-/// Queued like everything else: before the launches that follow. What an argument leaves of a
-/// variable without a value is something else each time, so that a kernel that reads it is wrong.
+/// Queued, so that it precedes later launches. The part of a variable without an initial value that
+/// its argument does not cover gets different bytes each time, so that a kernel that reads it is
+/// found wrong.
 void CudaDevice::set_constants(KernelId kernel, std::span<const KernelArgument> values) {
   const std::vector<CudaConstant>& constants = kernels_.at(kernel).constants;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -217,7 +220,7 @@ CUresult CudaDevice::launch_on(KernelId kernel, const LaunchPlan& plan,
 
 std::optional<Fault> CudaDevice::enqueue(KernelId kernel, const LaunchPlan& plan,
                                          std::span<const KernelArgument> arguments) {
-  if (queue_.has_fault()) return std::nullopt;  // finish() tells
+  if (queue_.has_fault()) return std::nullopt;  // finish() reports the fault
   if (auto refused = misfit(kernel, plan, arguments)) return refused;
   set_constants(kernel, constants_of(kernel, arguments));
   return queue_.launched(launch_on(kernel, plan, arguments));
@@ -243,8 +246,8 @@ void CudaDevice::download_later(BufferId buffer, std::size_t offset, std::span<s
 }
 
 std::shared_ptr<std::byte[]> CudaDevice::host_memory(std::size_t bytes) {
-  // Page-locked, so that a copy is queued like everything else and what has arrived stays when the
-  // context is lost.
+  // Page-locked, so that copies are queued like other work, and completed copies survive the loss
+  // of the context.
   void* memory = nullptr;
   driver_.require(driver_.cuMemHostAlloc(&memory, bytes, 0), "cuMemHostAlloc");
   return {static_cast<std::byte*>(memory),

@@ -8,20 +8,21 @@
 
 namespace evo {
 
-/// Launches that are captured once and timed as one.
+/// Captures launches into graphs and times them.
 class CudaGraphs {
  public:
-  /// Both must outlive this.
+  /// Both must outlive this object.
   CudaGraphs(const CudaDriver& driver, CudaQueue& queue) : driver_(driver), queue_(queue) {}
 
-  /// Makes the events, in the current context, which they go with. Throws CudaError.
+  /// Creates the events in the current context, which destroys them. Throws CudaError.
   void open();
 
-  /// What `queue` puts on the stream; nothing of it runs. A fault when it is refused.
+  /// Captures the work that `queue` puts on the stream without running it. Returns a fault if it is
+  /// refused.
   [[nodiscard]] std::variant<CUgraphExec, Fault> capture(const std::function<CUresult()>& queue);
-  /// Microseconds from its start to its end, by the card's clock.
+  /// Microseconds from the graph's start to its end, by the card's clock.
   [[nodiscard]] std::variant<double, Fault> run(CUgraphExec graph);
-  /// The same of what `queue` puts on the stream. A fault also when it is refused.
+  /// The same for the work that `queue` puts on the stream. Also returns a fault if it is refused.
   [[nodiscard]] std::variant<double, Fault> time(
       const std::function<std::optional<Fault>()>& queue);
   void release(CUgraphExec graph);

@@ -6,23 +6,23 @@
 
 namespace evo {
 
-/// How many GPUs there are, at least one, with the driver initialised. Throws NoCardError when
-/// there is none, and MissingError with the next step when there is one that cannot be used.
+/// Initialises the driver and returns the number of GPUs, at least one. Throws NoCardError if there
+/// is none, and MissingError with the next step if there is one that cannot be used.
 [[nodiscard]] int count_cuda_devices(const CudaDriver& driver);
 
-/// The GPU with this ordinal, likewise.
+/// Properties of the GPU with this ordinal. Throws like the function above.
 [[nodiscard]] CUdevice find_cuda_device(const CudaDriver& driver, int ordinal);
 
-/// What the driver says of device number `ordinal`, whose handle is `device`. Throws CudaError.
+/// Properties of device number `ordinal` with handle `device`, from the driver. Throws CudaError.
 [[nodiscard]] DeviceInfo read_cuda_info(const CudaDriver& driver, CUdevice device, int ordinal);
 
-/// Where the card is, "0000:65:00.0".
+/// The card's PCI bus id, "0000:65:00.0".
 [[nodiscard]] std::string read_pci_bus_id(const CudaDriver& driver, CUdevice device);
 
-/// The same for a survey; makes no context either. Throws CudaError.
+/// The same for a survey; creates no context either. Throws CudaError.
 [[nodiscard]] CudaCard read_cuda_card(const CudaDriver& driver, CUdevice device, int ordinal);
 
-/// A context on the card, which is made current. Throws MissingError with the next step.
+/// Creates a context on the card and makes it current. Throws MissingError with the next step.
 [[nodiscard]] CUcontext retain_context(const CudaDriver& driver, CUdevice device, int ordinal);
 
 }  // namespace evo

@@ -24,13 +24,13 @@ std::variant<CudaKernel, Fault> load_kernel(const CudaDriver& driver, const Kern
       driver.cuModuleUnload(kernel.module);
       return Fault{
           fmt::format("the sizes of the parameters of '{}' are not in its machine code; "
-                      "drivers from 550 on tell them",
+                      "drivers from 550 on report them",
                       symbol)};
     }
     entry.parameter_bytes = *std::move(parameters);
     entry.function.cooperative = is_cooperative(image.ptx, symbol);
   }
-  // Sections of the cubin; "const" data live in sections of their own, which only launches set.
+  // Sections of the cubin. "const" data lie in their own sections, which only launches fill.
   kernel.has_variables = image.cubin.find(".nv.global") != std::string::npos;
   kernel.constants = find_constants(driver, kernel.module, image.constants);
   return kernel;

@@ -18,15 +18,15 @@ struct CudaEntry {
   std::vector<std::size_t> parameter_bytes;
 };
 
-/// A module that is loaded. The driver unloads it.
+/// A loaded module; the destructor unloads it.
 struct CudaKernel {
   CUmodule module = nullptr;
   std::vector<CudaEntry> entries;
-  bool has_variables = false;  ///< of its own in device memory
+  bool has_variables = false;  ///< size of its variables in device memory
   std::vector<CudaConstant> constants;
 };
 
-/// Loads the image's cubin. A Fault when the driver does not take it, or it lacks an entry.
+/// Loads the image's cubin. Returns a Fault if the driver rejects it or an entry is missing.
 [[nodiscard]] std::variant<CudaKernel, Fault> load_kernel(const CudaDriver& driver,
                                                           const KernelImage& image);
 

@@ -8,16 +8,17 @@
 
 namespace evo {
 
-/// A kernel as the driver launches it.
+/// A kernel, prepared for launches by the driver.
 struct CudaFunction {
   CUfunction function = nullptr;
-  bool cooperative = false;  ///< all CTAs must be on the device at once
-  /// Bytes of dynamic shared memory that it may be launched with: 48 KiB until more is opted into.
+  bool cooperative = false;  ///< all CTAs must be resident at once
+  /// The dynamic shared memory in bytes that it may be launched with: 48 KiB unless more is opted
+  /// into.
   std::uint32_t most_shared_bytes = 48 * 1024;
 };
 
-/// Queues one launch on the stream, also while the stream is captured. `parameters`: where the
-/// value of each is. Opts into the shared memory that it asks for.
+/// Queues one launch on the stream; also works during stream capture. `parameters`: addresses of
+/// the values. Opts into the shared memory that the launch needs.
 [[nodiscard]] CUresult queue_launch(const CudaDriver& driver, CudaFunction& kernel, CUstream stream,
                                     const LaunchConfig& config,
                                     std::span<const void* const> parameters);

@@ -14,15 +14,15 @@ namespace evo {
 [[nodiscard]] CUresult queue_fill(const CudaDriver& driver, CUdeviceptr data, std::size_t bytes,
                                   std::span<const std::byte> pattern, CUstream stream);
 
-/// Memory of the device. What is given back is kept for the next buffer of that size, up to 4 GiB
-/// in all: taking it from the driver waits for the device.
+/// Allocates device memory. Freed memory is kept for the next buffer of the same size, up to 4 GiB
+/// in all, because allocation by the driver synchronises with the device.
 class CudaMemory {
  public:
-  /// `driver` must outlive this; its context must be current.
+  /// `driver` must outlive this object; its context must be current.
   explicit CudaMemory(const CudaDriver& driver) : driver_(driver) {}
 
-  /// `bytes` for buffer `name`, as the last user left them. Throws DeviceMemoryError when they do
-  /// not fit.
+  /// Allocates `bytes` for buffer `name`, with arbitrary content. Throws DeviceMemoryError if there
+  /// is too little memory.
   [[nodiscard]] CUdeviceptr take(std::size_t bytes, const std::string& name);
   void give_back(CUdeviceptr memory, std::size_t bytes);
 

@@ -10,45 +10,45 @@
 
 namespace evo {
 
-/// What a result of the driver means: whatever is no refusal may have poisoned the context.
+/// Interprets a result of the driver: any error except a refusal may have destroyed the context.
 [[nodiscard]] Fault fault_of(const CudaDriver& driver, CUresult result, const std::string& what);
 
-/// The stream that kernels run on. Everything that is done to memory is queued there as well, so
-/// that nothing overtakes it; only what the host reads or gives away is waited for.
+/// The stream on which kernels run. Memory operations are queued on it as well, so that they keep
+/// their order. The host waits only for data that it reads or frees.
 class CudaQueue {
  public:
-  /// `driver` must outlive this.
+  /// `driver` must outlive this object.
   explicit CudaQueue(const CudaDriver& driver) : driver_(driver) {}
 
-  /// Makes the stream, in the current context, which it goes with. Throws CudaError.
+  /// Creates the stream in the current context, which destroys it. Throws CudaError.
   void open();
   [[nodiscard]] bool is_open() const { return stream_ != nullptr; }
   [[nodiscard]] CUstream stream() const { return stream_; }
 
-  /// For calls that only queue: an error that a launch queued before them made is kept for
-  /// finish(); any other is thrown.
+  /// For calls that only queue work: an error caused by an earlier launch is kept for finish(); any
+  /// other error is thrown.
   void require(CUresult result, const char* what);
-  /// The same for the result of a launch: why it was refused, or nothing.
+  /// The same for the result of a launch: returns why it was refused, or nullopt.
   [[nodiscard]] std::optional<Fault> launched(CUresult result);
 
-  /// Host to device; the data are there when it returns.
+  /// Copies from host to device. The host may reuse its data when the call returns.
   void copy_in(CUdeviceptr to, std::span<const std::byte> data);
-  /// Device to host.
+  /// Copies from device to host.
   void copy_out(CUdeviceptr from, std::span<std::byte> data);
 
-  /// Waits for the whole device, not the stream alone: nothing that a kernel left running
-  /// elsewhere may go on or go uncounted.
+  /// Waits for the whole device rather than the stream, so that no work started by a kernel is
+  /// missed.
   [[nodiscard]] CUresult wait();
-  /// wait(), and the first fault of what was queued.
+  /// Waits, and returns the first fault of the queued work.
   [[nodiscard]] std::optional<Fault> finish();
-  /// A call has reported a fault that finish() will tell.
+  /// Records that a call reported a fault, which finish() will return.
   [[nodiscard]] bool has_fault() const { return fault_.has_value(); }
 
  private:
   const CudaDriver& driver_;
   CUstream stream_ = nullptr;
   bool has_launches_ = false;   ///< since the last wait()
-  std::optional<Fault> fault_;  ///< that a later call reported
+  std::optional<Fault> fault_;  ///< the first fault of queued work, reported by a later call
 };
 
 }  // namespace evo

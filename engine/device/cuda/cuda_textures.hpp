@@ -8,26 +8,26 @@
 
 namespace evo {
 
-/// Where the texels of a texture come from.
+/// The memory behind a texture.
 struct TextureSource {
   BufferId buffer = 0;
   std::size_t bytes = 0;
   CUdeviceptr data = 0;
 };
 
-/// The texture objects of a device, with the arrays that they own.
+/// The texture objects of a device, and the arrays that they own.
 class CudaTextures {
  public:
-  /// `driver` must outlive this; its context must be current.
+  /// `driver` must outlive this object; its context must be current.
   explicit CudaTextures(const CudaDriver& driver) : driver_(driver) {}
 
-  /// Throws InputError for a texture that CUDA does not take, CudaError when a call fails. An array
-  /// is filled on `stream`.
+  /// Throws InputError for a texture that CUDA does not support, and CudaError if a call fails.
+  /// Arrays are filled on `stream`.
   void add(TextureId id, const TextureSpec& spec, const TextureSource& source, CUstream stream);
   void release(TextureId id);
-  /// Releases the views of a buffer that goes.
+  /// Releases the views of a buffer before it is freed.
   void release_views(BufferId buffer);
-  /// What kernels get. Throws InputError for an unknown texture.
+  /// The handle that kernels receive. Throws InputError for an unknown texture.
   [[nodiscard]] CUtexObject handle(TextureId id) const;
 
  private:

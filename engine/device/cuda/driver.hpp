@@ -6,8 +6,8 @@
 
 namespace evo {
 
-// Names of driver functions in the version cuda.h declares (cuMemAlloc is a macro for
-// cuMemAlloc_v2). Every driver from 525 (CUDA 12.0) on has them.
+// Driver functions in the versions that cuda.h declares (cuMemAlloc is a macro for cuMemAlloc_v2).
+// All drivers from 525 (CUDA 12.0) on have them.
 #define EVO_CUDA_FUNCTIONS(apply)                                                                  \
   apply(cuInit) apply(cuDriverGetVersion) apply(cuDeviceGetCount) apply(cuDeviceGet)               \
       apply(cuDeviceGetName) apply(cuDeviceGetPCIBusId) apply(cuDeviceGetAttribute) apply(         \
@@ -32,13 +32,13 @@ namespace evo {
                                                                   apply(cuDeviceTotalMem)          \
                                                                       apply(cuDeviceGetUuid_v2)
 
-// Functions that only newer drivers have: cuFuncGetParamInfo from CUDA 12.4 on. Null elsewhere.
+// Functions of newer drivers only: cuFuncGetParamInfo, from CUDA 12.4 on. Null in older drivers.
 #define EVO_NEWER_CUDA_FUNCTIONS(apply) apply(cuFuncGetParamInfo)
 
-/// libcuda, opened at run time, and its functions by their own names.
+/// libcuda, opened at run time, and its functions under their own names.
 struct CudaDriver {
-  /// Throws NoCardError when there is no driver, naming what to install, and MissingError when it
-  /// is older than 525.
+  /// Throws NoCardError naming what to install if there is no driver, and MissingError if it is
+  /// older than 525.
   static CudaDriver open();
 
   /// Throws CudaError naming `what` unless `result` is CUDA_SUCCESS.
@@ -47,11 +47,11 @@ struct CudaDriver {
   /// "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)".
   [[nodiscard]] std::string describe(CUresult result) const;
 
-  /// Declared by cudaProfiler.h, which not every toolkit has.
+  /// Declared in cudaProfiler.h, which some toolkits lack.
   CUresult (*profiler_start)() = nullptr;
   CUresult (*profiler_stop)() = nullptr;
 
-  /// The file that was opened, "/usr/lib/x86_64-linux-gnu/libcuda.so.1".
+  /// The path of the library, "/usr/lib/x86_64-linux-gnu/libcuda.so.1".
   std::string path;
 
 #define EVO_DECLARE(name) decltype(&::name) name = nullptr;

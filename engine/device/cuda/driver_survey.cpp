@@ -10,7 +10,7 @@
 namespace evo {
 namespace {
 
-/// 12040 is "12.4".
+/// Converts 12040 to "12.4".
 std::string cuda_version_text(int version) {
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
@@ -33,7 +33,7 @@ std::optional<nvml::Memory> memory_of(const NvmlLibrary& nvml, nvml::Device devi
   return memory;
 }
 
-/// As cuDeviceGetPCIBusId() has it.
+/// In the form of cuDeviceGetPCIBusId().
 std::string bus_id_of(const NvmlLibrary& nvml, nvml::Device device) {
   nvml::PciInfo info{};
   if (nvml.pci_info == nullptr || nvml.pci_info(device, &info) != nvml::kSuccess) return {};

@@ -5,12 +5,12 @@
 
 namespace evo {
 
-/// All cards of this machine as NVML tells of them, whether CUDA can use them or not. Never throws
-/// for what the driver does: `failure` says why there is nothing.
+/// All cards of this machine that NVML reports, even if CUDA cannot use them. Does not throw for
+/// driver errors: `failure` says why the list is empty.
 [[nodiscard]] NvmlFacts read_nvml_facts(const char* library = kNvmlLibrary);
 
-/// The cards that programs of this environment see through the CUDA driver. Makes no context: who
-/// holds a card does not matter. Never throws for what the driver does.
+/// The cards visible through the CUDA driver in this environment. Creates no context, so it works
+/// even if another process holds a card. Does not throw for driver errors.
 [[nodiscard]] CudaFacts read_cuda_facts();
 
 }  // namespace evo

@@ -9,17 +9,17 @@
 
 namespace evo {
 
-/// What NVML tells about the card at this PCI bus id, as cuDeviceGetPCIBusId() gives it
-/// ("0000:65:00.0"); null where there is no NVML, or it does not know the card. Open it before this
-/// process has a context on the card: who is there by then is another one.
+/// NVML's monitor for the card with this PCI bus id ("0000:65:00.0", as returned by
+/// cuDeviceGetPCIBusId()). Null if NVML is missing or does not know the card. Open it before this
+/// process creates a context on the card: all processes on the card at that time are others.
 class NvmlMonitor final : public CardMonitor {
  public:
   [[nodiscard]] static std::unique_ptr<NvmlMonitor> open(const std::string& pci_bus_id,
                                                          const char* library = kNvmlLibrary);
   ~NvmlMonitor() override;
 
-  /// Call it when this process has its context. A container may know it by another number than the
-  /// driver does: then the one that has come since open() is taken for this one.
+  /// Call it once this process has its context. In a container, NVML may list this process under
+  /// another number; then the process that appeared since open() is taken to be this one.
   void find_own_process();
 
   [[nodiscard]] CardPace pace() override;

@@ -1,8 +1,9 @@
 #pragma once
 
-// The part of NVML that is used here, so that it is built without NVML's header: types, constants
-// and functions of the NVML API reference (https://docs.nvidia.com/deploy/nvml-api), whose binary
-// interface is stable. Names end with the version that the structures belong to.
+// The part of NVML used here, so that no NVML header is needed to build: types, constants and
+// functions of the NVML API reference (https://docs.nvidia.com/deploy/nvml-api), whose binary
+// interface is stable. A version suffix in a name
+// is the version of the structures that the function uses.
 
 namespace evo::nvml {
 
@@ -13,7 +14,7 @@ inline constexpr int kSuccess = 0;
 inline constexpr int kNoPermission = 4;
 inline constexpr int kInsufficientSize = 7;
 inline constexpr int kDriverNotLoaded = 9;
-inline constexpr int kLibraryMismatch = 18;  ///< of library and kernel module
+inline constexpr int kLibraryMismatch = 18;  ///< versions of library and kernel module differ
 
 // nvmlClockType_t
 inline constexpr int kClockSm = 1;

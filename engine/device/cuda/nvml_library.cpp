@@ -20,7 +20,8 @@ void find(void* handle, Function& function, const char* name) {
 }  // namespace
 
 std::unique_ptr<NvmlLibrary> NvmlLibrary::open(const char* library) {
-  void* handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);  // stays open: a driver never goes
+  // stays open, because the driver cannot be unloaded
+  void* handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) return nullptr;
   nvml::Init init = nullptr;
   find(handle, init, "nvmlInit_v2");
@@ -44,7 +45,7 @@ void NvmlLibrary::find_all(void* handle) {
   find(handle, most_clock_info, "nvmlDeviceGetMaxClockInfo");
   find(handle, application_clock, "nvmlDeviceGetApplicationsClock");
   find(handle, default_application_clock, "nvmlDeviceGetDefaultApplicationsClock");
-  // The same under its newer and its older name.
+  // One function under its newer and its older name.
   find(handle, event_reasons, "nvmlDeviceGetCurrentClocksEventReasons");
   if (event_reasons == nullptr) {
     find(handle, event_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");

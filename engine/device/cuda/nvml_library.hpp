@@ -9,13 +9,13 @@
 
 namespace evo {
 
-/// The library of the driver that tells clocks, power and energy.
+/// The driver's library that reports clocks, power and energy.
 inline constexpr const char* kNvmlLibrary = "libnvidia-ml.so.1";
 
-/// NVML, opened at run time: its functions, null for those that this driver lacks, and what several
-/// of its readers need.
+/// NVML, opened at run time: its functions, which are null if this driver lacks them, and helpers
+/// shared by its readers.
 struct NvmlLibrary {
-  /// Null where there is no such library, or one without nvmlInit_v2.
+  /// Null if the library is missing or has no nvmlInit_v2.
   [[nodiscard]] static std::unique_ptr<NvmlLibrary> open(const char* library = kNvmlLibrary);
   NvmlLibrary() = default;
   ~NvmlLibrary();
@@ -25,14 +25,14 @@ struct NvmlLibrary {
   [[nodiscard]] bool is_ready() const { return started == nvml::kSuccess; }
   /// "Driver/library version mismatch".
   [[nodiscard]] std::string describe(int result) const;
-  /// By `read`, one of the clock functions.
+  /// Reads a clock with `read`, one of the clock functions.
   [[nodiscard]] std::optional<double> clock_mhz(nvml::GetClockInfo read, nvml::Device device,
                                                 int which) const;
-  /// Numbers of the processes with a context on the card.
+  /// Ids of the processes with a context on the card.
   [[nodiscard]] std::vector<unsigned> process_numbers(nvml::Device device) const;
 
   std::string path;
-  int started = -1;  ///< what nvmlInit_v2 returned
+  int started = -1;  ///< the result of nvmlInit_v2
 
   nvml::Shutdown shutdown = nullptr;
   nvml::GetText error_text = nullptr;
@@ -65,7 +65,7 @@ struct NvmlLibrary {
   void find_all(void* handle);
 };
 
-/// "4711 (python3)", or the number alone where the process cannot be seen from here.
+/// "4711 (python3)", or only the number if the process is not visible here.
 [[nodiscard]] std::string process_text(unsigned number);
 
 }  // namespace evo

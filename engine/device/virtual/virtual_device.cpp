@@ -33,7 +33,7 @@ using ptx::GlobalBuffer;
 using ptx::LoadedEntry;
 using ptx::LoadedKernel;
 
-/// Warp instructions of a CTA without progress, where all CTAs of a grid may wait for one.
+/// Limit of warp instructions of a CTA without progress if all CTAs of a grid may wait for one.
 constexpr std::uint64_t kLeastStallBudget = 4'000'000;
 
 class Implementation final : public VirtualDevice, private Predicting, private Interpreting {
@@ -102,8 +102,8 @@ class Implementation final : public VirtualDevice, private Predicting, private I
  private:
   // Predicting
 
-  /// Runs the steps without checks, on buffers that are put back afterwards; of the last one, whose
-  /// results nobody reads, a few CTAs.
+  /// Runs the steps without checks, on buffers that are restored afterwards. The last step, whose
+  /// results are not used, runs only a few CTAs.
   std::variant<double, Fault> predict_us(KernelId kernel, const LaunchPlan& plan,
                                          std::span<const KernelArgument> arguments) override {
     const LoadedKernel& loaded = kernel_at(kernel);
@@ -148,13 +148,13 @@ class Implementation final : public VirtualDevice, private Predicting, private I
     for (const BufferId output : outputs) buffers.push_back(&memory_.at(output));
     if (ptx::StoreOwners::bytes_for(buffers, entry.program->global_granule) >
         ptx::StoreOwners::kMostBytes)
-      return std::string("its outputs are too large to note who writes them");
+      return std::string("its outputs are too large to record their writers");
     ptx::StoreOwners owners(buffers, entry.program->global_granule);
     const Outcome outcome =
         run(sliced, step.config, parameters_of(step, arguments), {.owners = &owners});
     if (outcome.fault) return outcome.fault->reason;
     if (owners.has_overlaps()) return std::string("several CTAs write the same place");
-    if (owners.went_elsewhere()) return std::string("its CTAs write more than outputs");
+    if (owners.went_elsewhere()) return std::string("its CTAs write to other memory than outputs");
     WriteMap map{static_cast<std::size_t>(entry.program->global_granule), {}};
     for (std::size_t i = 0; i < buffers.size(); ++i) map.owners.push_back(owners.owners(i));
     return map;
@@ -188,7 +188,7 @@ class Implementation final : public VirtualDevice, private Predicting, private I
     return found->second;
   }
 
-  /// What the last arguments hold, to the kernel's constants; the others are left.
+  /// Copies the last arguments to the kernel's constants; other constants stay unchanged.
   std::optional<Fault> take_constants(const LoadedKernel& kernel,
                                       std::span<const KernelArgument>& arguments) {
     const std::size_t count = std::min(kernel.constants.size(), arguments.size());
@@ -242,10 +242,10 @@ class Implementation final : public VirtualDevice, private Predicting, private I
   }
 
   struct RunOptions {
-    bool count_memory = false;               ///< for the predicted time
-    std::vector<std::uint64_t> sample = {};  ///< linear indices of the CTAs that run; empty: all
-    ptx::StoreOwners* owners = nullptr;      ///< only notes who stores where: of a slice
-    bool note_ways = false;                  ///< GridCounts::ways
+    bool count_memory = false;               ///< counts memory operations for the predicted time
+    std::vector<std::uint64_t> sample = {};  ///< linear indices of the CTAs to run; empty: all
+    ptx::StoreOwners* owners = nullptr;      ///< only records who stores where: for a slice
+    bool note_ways = false;                  ///< record GridCounts::ways
   };
 
   /// One step.
@@ -296,7 +296,7 @@ class Implementation final : public VirtualDevice, private Predicting, private I
     return outcome;
   }
 
-  /// The setup of a launch without its arguments. Numbers the launch.
+  /// The setup of a launch without its arguments. Increments the launch number.
   void describe(ptx::LaunchContext& context, const LoadedEntry& kernel, const LaunchConfig& config,
                 const RunOptions& run_options) {
     context.program = kernel.program.get();
@@ -314,7 +314,7 @@ class Implementation final : public VirtualDevice, private Predicting, private I
     context.count_memory = run_options.count_memory;
     context.number = launches_;
     if (context.owners == nullptr) ++launches_;
-    // The first launch, and what is predicted, runs as the seed says.
+    // The first launch, and predictions, run in the order given by the seed alone.
     const bool is_as_asked = context.number == 0 || context.count_memory;
     context.seed = is_as_asked ? options_.seed : mix_seed(options_.seed, context.number);
     context.placement = ptx::Placement(options_.seed, is_as_asked ? 0 : context.number,
@@ -324,7 +324,7 @@ class Implementation final : public VirtualDevice, private Predicting, private I
     context.issue_budget = options_.issue_budget;
   }
 
-  /// Prepares a cooperative launch, or says why its CTAs cannot all be there at once.
+  /// Prepares a cooperative launch, or returns why its CTAs cannot all be resident at once.
   static std::optional<Fault> prepare_together(const LoadedEntry& kernel,
                                                const LaunchConfig& config,
                                                ptx::LaunchContext& context,
@@ -332,7 +332,7 @@ class Implementation final : public VirtualDevice, private Predicting, private I
     const std::uint64_t ctas = config.ctas();
     if (auto refused = ptx::cooperative_refusal(ctas, grid.resident, ptx::ctas_on_host(context)))
       return refused;
-    grid.sample.clear();  // the others would be waited for
+    grid.sample.clear();  // the CTAs that run would wait for the others
     context.grid_workspace = ptx::clear_grid_workspace(*kernel.grid_workspace);
     context.stall_budget =
         std::max(context.stall_budget / ctas, std::min(context.stall_budget, kLeastStallBudget));

@@ -10,8 +10,8 @@
 namespace evo::ptx {
 namespace {
 
-/// What the driver gives the CTAs of a cooperative launch to count their arrivals in: its size, the
-/// counter, and room (cooperative_groups/details/driver_abi.h).
+/// The workspace that the driver gives a cooperative launch for counting arrivals: its size, the
+/// counter, and padding (cooperative_groups/details/driver_abi.h).
 constexpr std::uint32_t kGridWorkspaceBytes = 256;
 
 int registers_in(const std::string& cubin, const std::string& symbol) {
@@ -50,7 +50,7 @@ LoadedKernel load_kernel(const KernelImage& image, GlobalMemory& memory) {
     const auto declared = std::ranges::find(module.variables, symbol, &Variable::name);
     const bool has_value = declared != module.variables.end() &&
                            (!declared->initial.empty() || !declared->references.empty());
-    // What a launch does not set, nobody does.
+    // A variable that launches do not set is never set.
     if (kernel.constants.back() != nullptr && !has_value) kernel.constants.back()->mark_unwritten();
   }
   return kernel;

@@ -14,12 +14,12 @@ namespace evo::ptx {
 struct LoadedEntry {
   std::string symbol;
   std::shared_ptr<const Program> program;
-  GlobalBuffer* grid_workspace = nullptr;  ///< of a cooperative kernel
-  int registers = 0;                       ///< from the cubin; 0 without one
-  std::string cubin = {};                  ///< of the module
-  std::uint32_t version_line = 0;          ///< of `.version` in the PTX
+  GlobalBuffer* grid_workspace = nullptr;  ///< for a cooperative kernel
+  int registers = 0;                       ///< registers from the cubin; 0 without one
+  std::string cubin = {};                  ///< cubin of the module
+  std::uint32_t version_line = 0;          ///< line of `.version` in the PTX
 
-  /// Without a cubin, from the registers that are live at once in the PTX.
+  /// Without a cubin, estimated from the live registers in the PTX.
   [[nodiscard]] int registers_at_launch() const;
 };
 
@@ -27,10 +27,11 @@ struct LoadedEntry {
 struct LoadedKernel {
   std::vector<LoadedEntry> entries;
   std::vector<GlobalBuffer*> variables;
-  std::vector<GlobalBuffer*> constants;  ///< that launches set; null for one that it lacks
+  /// variables that launches set; null for one that the module lacks
+  std::vector<GlobalBuffer*> constants;
 };
 
-/// Throws PtxError; nothing is left in the memory then.
+/// Throws PtxError and then leaves nothing in the memory.
 [[nodiscard]] LoadedKernel load_kernel(const KernelImage& image, GlobalMemory& memory);
 
 void unload_kernel(const LoadedKernel& kernel, GlobalMemory& memory);

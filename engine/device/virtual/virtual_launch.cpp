@@ -32,7 +32,8 @@ std::optional<Fault> launch_refusal(const DeviceModel& model, const Program& pro
   }
   const int bound = program.max_threads;
   if (bound > 0 && threads > static_cast<std::uint64_t>(bound)) {
-    return refuse(std::to_string(threads) + " threads, the kernel is bounded to " +
+    return refuse(std::to_string(threads) +
+                  " threads; .maxntid or __launch_bounds__ limits the kernel to " +
                   std::to_string(bound));
   }
   const std::uint64_t shared =

@@ -17,35 +17,36 @@
 
 namespace evo::ptx {
 
-/// Why a device of that model would refuse the launch, or nothing. `registers`: of the cubin; 0
-/// when there is none.
+/// Why a device of that model would refuse the launch; nullopt if it would not. `registers`: from
+/// the cubin; 0 without one.
 [[nodiscard]] std::optional<Fault> launch_refusal(const DeviceModel& model, const Program& program,
                                                   int registers, const LaunchConfig& config);
 
-/// Why CTAs that wait for each other cannot all be on the device at once, or nothing. `room`: CTAs
-/// of this kernel that the device takes, `host_room`: that this host has memory for.
+/// Why CTAs that wait for each other cannot all be resident at once; nullopt if they can. `room`:
+/// number of CTAs that fit the device; `host_room`: number for which this host has memory.
 [[nodiscard]] std::optional<Fault> cooperative_refusal(std::uint64_t ctas, std::uint64_t room,
                                                        std::uint64_t host_room);
 
-/// What kernels get for the objects of a device.
+/// The values that kernels receive for the objects of a device.
 struct ArgumentValues {
   std::function<std::uint64_t(BufferId)> address;
   std::function<std::uint64_t(TextureId)> handle;
 };
 
-/// The kernel's parameters as it reads them; a fault when number or size of the arguments differ.
+/// The kernel's parameter block; a fault if number or size of the arguments differ.
 [[nodiscard]] std::variant<std::vector<std::byte>, Fault> pack_arguments(
     const Program& program, std::span<const KernelArgument> arguments,
     const ArgumentValues& values);
 
-/// What the launch did wrong: the first hazard as the reason, all of them in the detail.
+/// A launch's fault: the first hazard as the reason, and all hazards in the detail.
 [[nodiscard]] std::optional<Fault> fault_of(const Program& program, const HazardLog& log);
 
-/// Says how much shared memory a CTA of the launch has, and where what is reserved begins; the
-/// bytes that are the kernel's own. A slice of a kernel uses none.
+/// Sets the shared memory of a CTA of the launch, and the start of the reserved part. Returns the
+/// size of the kernel's own part. A slice of a kernel uses no shared memory.
 std::uint32_t place_shared_memory(LaunchContext& launch);
 
-/// Makes the workspace of a cooperative launch as the driver does before each; its address.
+/// Creates the workspace of a cooperative launch, as the driver does before each one; returns its
+/// address.
 [[nodiscard]] std::uint64_t clear_grid_workspace(GlobalBuffer& workspace);
 
 }  // namespace evo::ptx

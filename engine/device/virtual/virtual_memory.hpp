@@ -12,10 +12,10 @@
 
 namespace evo::ptx {
 
-/// Buffers and textures of a virtual GPU, by the numbers that its users have.
+/// Buffers and textures of a virtual GPU, by the ids that its users have.
 class VirtualMemory final : public DeviceMemory, public DeviceTextures {
  public:
-  /// `device`: its name, for messages.
+  /// `device`: its name for messages.
   explicit VirtualMemory(std::string device) : device_(std::move(device)) {}
 
   BufferId allocate(const BufferSpec& spec) override;
@@ -26,12 +26,13 @@ class VirtualMemory final : public DeviceMemory, public DeviceTextures {
   void copy(BufferId to, BufferId from) override;
   void fill(BufferId buffer, std::byte value) override;
   void poison(BufferId buffer, std::span<const std::byte> pattern) override;
-  /// Accesses outside of a buffer are reported where they happen; nothing can reach a guard zone.
+  /// Does nothing: accesses outside of a buffer are reported directly, so no kernel can reach a
+  /// guard zone.
   std::optional<std::string> guard_violation(BufferId buffer) override;
   TextureId make_texture(const TextureSpec& spec, BufferId source) override;
   void release_texture(TextureId texture) override;
 
-  /// Throw InputError for an unknown number.
+  /// Both throw InputError for an unknown id.
   [[nodiscard]] GlobalBuffer& at(BufferId id) const;
   [[nodiscard]] std::uint64_t handle_of(TextureId texture) const;
 
@@ -40,12 +41,12 @@ class VirtualMemory final : public DeviceMemory, public DeviceTextures {
   TextureTable textures;
 
  private:
-  /// Throws DeviceMemoryError when there is no room for `bytes` more.
+  /// Throws DeviceMemoryError if there is no room for `bytes` more bytes.
   void require_room(const std::string& what, std::uint64_t bytes) const;
 
   std::string device_;
   std::map<BufferId, GlobalBuffer*> buffers_;
-  std::map<std::uint32_t, std::uint64_t> handles_;  ///< of textures
+  std::map<std::uint32_t, std::uint64_t> handles_;  ///< bytes of textures
   std::uint32_t next_id_ = 1;
 };
 

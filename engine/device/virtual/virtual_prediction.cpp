@@ -17,20 +17,20 @@
 namespace evo::ptx {
 namespace {
 
-/// What is known of a grid before any CTA is executed.
+/// The known properties of a grid before any CTA is executed.
 struct Foreknowledge {
-  std::shared_ptr<const GridSurvey> survey;  ///< null where no branch depends on a CTA's place
-  bool is_certain = false;                   ///< CTAs differ in nothing but that
+  std::shared_ptr<const GridSurvey> survey;  ///< null if no branch depends on a CTA's index
+  bool is_certain = false;                   ///< CTAs differ only in that
 };
 
-/// Another one for each kernel, so that none can know which CTAs are looked at.
+/// A seed that differs between kernels, so that a kernel cannot know which CTAs are examined.
 std::uint64_t seed_of(const StepToPredict& step) {
   constexpr std::size_t kDigits = 16;
   const std::string key = content_key(step.entry.cubin + step.entry.program->entry);
   return mix_seed(step.seed, std::stoull(key.substr(0, kDigits), nullptr, 16));
 }
 
-/// Executes what decides the branches, for all CTAs.
+/// Executes the slice that decides the branches, for all CTAs.
 Foreknowledge look_ahead(const StepToPredict& step, const ExecutePart& execute) {
   const Program& program = *step.entry.program;
   const int warps = static_cast<int>((step.config.threads() + kWarpSize - 1) / kWarpSize);
@@ -83,9 +83,9 @@ std::variant<ExecutedGrid, Fault> execute_enough(const StepToPredict& step,
   return executed;
 }
 
-/// What the time of a kernel may depend on, and no model knows.
+/// Effects on a kernel's time that the model leaves out.
 std::vector<std::string> gaps_of(const Program& program, const ExecutedGrid& grid) {
-  std::size_t looped = 0;  // instructions before this one have been passed by a branch back
+  std::size_t looped = 0;  // a backward branch has passed the instructions before this one
   std::vector<bool> in_loop(program.code.size(), false);
   for (std::size_t pc = 0; pc < program.code.size(); ++pc) {
     const auto* branch = std::get_if<BranchOperands>(&program.code[pc].operands);
@@ -114,9 +114,9 @@ std::vector<std::string> gaps_of(const Program& program, const ExecutedGrid& gri
   std::vector<std::string> gaps;
   if (textures) gaps.emplace_back("texture cache");
   if (clocks) gaps.emplace_back("loops that wait for a clock");
-  if (others) gaps.emplace_back("what CTAs wait for or claim from each other");
-  if (sleeps) gaps.emplace_back("nanosleep beyond the time asked for");
-  if (prints) gaps.emplace_back("printf but for an assumed cost of a call");
+  if (others) gaps.emplace_back("waiting and claiming of work between CTAs");
+  if (sleeps) gaps.emplace_back("nanosleep beyond the requested time");
+  if (prints) gaps.emplace_back("printf, except an assumed cost per call");
   if (!grid.is_certain) {
     gaps.push_back("CTAs that were not executed (" + std::to_string(grid.counts.ctas) + " of " +
                    std::to_string(grid.ctas) +

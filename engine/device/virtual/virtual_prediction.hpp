@@ -17,29 +17,30 @@ namespace evo::ptx {
 struct StepToPredict {
   const LoadedEntry& entry;
   const LaunchConfig& config;
-  double footprint_bytes = 0;  ///< as in ExecutedLaunch
+  double footprint_bytes = 0;  ///< see ExecutedLaunch
   double fresh_bytes = 0;
   double rotation_bytes = 0;
-  bool is_last = true;  ///< nobody reads what it writes
+  bool is_last = true;  ///< its results are not used
   std::uint64_t seed = 1;
 };
 
-/// Which CTAs of an entry to execute, and what to note of them.
+/// The CTAs of an entry to execute, and what to record.
 struct GridPart {
   std::vector<std::uint64_t> ctas;  ///< linear indices; empty: all
-  bool is_slice = false;            ///< of which only the ways of its CTAs are wanted
+  /// whether this is a slice, of which only the CTAs' paths are recorded
+  bool is_slice = false;
 };
 using ExecutePart =
     std::function<std::variant<GridCounts, Fault>(const LoadedEntry& entry, GridPart part)>;
 
-/// Executes as many of its CTAs as show what all of them do, and predicts its time: all where they
-/// claim their work from memory or wait for each other, since a few would do the work of all, and
-/// where a later step reads what it writes.
+/// Executes as many CTAs as represent all of them, and predicts the time. Executes all CTAs if they
+/// claim their work from memory or wait for each other, because a few would then do all the work,
+/// and if a later step reads the results.
 [[nodiscard]] std::variant<PredictedLaunch, Fault> predict_step(const DeviceModel& model,
                                                                 const StepToPredict& step,
                                                                 const ExecutePart& execute);
 
-/// What the times of all steps may depend on beside what the model knows.
+/// Effects on the times of all steps that the model leaves out.
 [[nodiscard]] std::string gaps_text(const std::vector<PredictedLaunch>& launches);
 
 }  // namespace evo::ptx

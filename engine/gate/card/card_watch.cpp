@@ -9,7 +9,7 @@
 namespace evo {
 namespace {
 
-constexpr double kLookShare = 20;       // a look takes at most 1 / so much of the time
+constexpr double kLookShare = 20;       // a query takes at most 1 / kTimesLook of the time
 constexpr double kLeastBatchUs = 2000;  // ten samples of short launches
 
 double microseconds_since(std::chrono::steady_clock::time_point start) {
@@ -26,7 +26,7 @@ CardWatch::CardWatch(CardMonitor* monitor, Pause pause)
 
 void CardWatch::look_for_others() {
   constexpr double kIdlePercent = 5;
-  constexpr int kMostLooks = 13;  // the driver's own period is up to a second
+  constexpr int kMostLooks = 13;  // the driver's own sampling period is up to a second
   constexpr std::chrono::milliseconds kBetween{100};
   if (monitor_ == nullptr) return;
   look_around();

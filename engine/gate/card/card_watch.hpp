@@ -12,43 +12,45 @@
 
 namespace evo {
 
-/// Watches the card while kernels are timed on it, and says which samples count.
+/// Monitors the card while kernels are timed, and decides which samples are valid.
 ///
 ///   1. begin() notes the clock when the kernel is warm.
-///   2. After every batch of samples, accepts() looks at the card. It was throttled when the driver
-///      names a slowdown that spoils times, or its SM clock is below kLeastShareOfClock of that at
-///      the start. The batch is then to be taken again, after a pause in which the card recovers.
-///   3. After so many refusals that it does not recover, what is measured is kept all the same, and
-///      the state says that the card was throttled. A card that did not recover while one kernel
-///      was timed gets fewer tries for those that follow, until it is well again.
+///   2. After every batch of samples, accepts() queries the card. The card counts as throttled if
+///      the driver reports a slowdown that distorts times, or if the SM clock is below
+///      kLeastShareOfClock times the clock at the start. The batch is then repeated after a pause
+///      in which the card recovers.
+///   3. If the card has not recovered after several tries, the samples are kept and the state
+///      records that the card was throttled. After that, the next kernels get fewer tries until the
+///      card recovers.
 ///
-/// A look takes microseconds on one driver and milliseconds on another: is_due() leaves so much
-/// time between two of them that they take at most a twentieth of it.
+/// A query takes microseconds with some drivers and milliseconds with others. is_due() spaces
+/// queries so that they take at most a twentieth of the time.
 class CardWatch {
  public:
   using Pause = std::function<void(std::chrono::milliseconds)>;
 
-  /// nvbench discards samples below the same share of a card's clock (its --throttle-threshold).
+  /// nvbench discards samples below the same share of the clock (its --throttle-threshold).
   static constexpr double kLeastShareOfClock = 0.75;
   static constexpr int kMostRefusals = 5;
-  /// nvbench waits as long (its --throttle-recovery-delay).
+  /// nvbench waits equally long (its --throttle-recovery-delay).
   static constexpr std::chrono::milliseconds kRecovery{50};
 
-  /// `monitor`: null for a device that tells nothing, which is never throttled; otherwise it must
-  /// outlive this. `pause`: waits; sleeps by default.
+  /// `monitor`: null for a device that reports nothing, which never counts as throttled; otherwise
+  /// it must outlive this object. `pause`: waits; sleeps by default.
   explicit CardWatch(CardMonitor* monitor, Pause pause = {});
 
-  /// Before anything is launched: how busy others keep the card where the driver does not list
-  /// them. A card that this machine used until now needs a second to look idle, and gets it.
+  /// Call it before anything is launched. Measures the card's utilisation by other processes if the
+  /// driver cannot list them. Waits for a second if this machine has just used the card, because
+  /// the utilisation is an average.
   void look_for_others();
 
-  /// The timing of another kernel, which is warm now.
+  /// Begins the timing of another kernel, which has been warmed up.
   void begin();
-  /// Whether after `us` of samples it is time to look.
+  /// Whether a query is due after samples of `us` in all.
   [[nodiscard]] bool is_due(double us) const;
-  /// Whether the `samples` since the last look count.
+  /// Whether the `samples` since the last query are valid.
   [[nodiscard]] bool accepts(std::size_t samples);
-  /// Of the card since begin(); nothing without a monitor.
+  /// The card's state since begin(); nullopt without a monitor.
   [[nodiscard]] std::optional<CardState> state();
 
  private:
@@ -56,13 +58,14 @@ class CardWatch {
 
   [[nodiscard]] CardPace look();
   [[nodiscard]] bool was_throttled(const CardPace& pace) const;
-  /// At what changes slowly, unless that was done a moment ago.
+  /// Queries properties that change slowly, unless that was done a moment ago.
   void look_around();
 
   CardMonitor* monitor_;
   Pause pause_;
-  std::optional<double> look_us_;  ///< the shortest look: what else the machine did is not in it
-  int refusals_left_ = 0;          ///< in this timing
+  /// the duration of the shortest query, which excludes other work of the machine
+  std::optional<double> look_us_;
+  int refusals_left_ = 0;  ///< for this kernel
   int refusals_allowed_ = kMostRefusals;
   std::optional<double> first_clock_mhz_;
   std::vector<double> clocks_mhz_;

@@ -7,20 +7,20 @@
 
 namespace evo {
 
-/// Seconds between which energy is counted.
+/// The length, in seconds, of the window in which energy is counted.
 struct EnergyOptions {
-  double settle_s = 0.3;  ///< of launches before: power and its counter lag behind
-  double window_s = 1.0;  ///< at least
-  double patience_s = 2;  ///< a counter that does not change for so long stands still
+  double settle_s = 0.3;  ///< warm-up, because power and its counter lag behind
+  double window_s = 1.0;  ///< least length
+  double patience_s = 2;  ///< a counter without a change for so long is considered broken
 };
 
-/// The window of one measurement, from one change of the energy counter to another one at least
-/// `window_s` later: between its updates the counter says nothing.
+/// The window of one energy measurement. It lasts from one update of the energy counter to another
+/// one at least `window_s` later, because the counter is only valid when it changes.
 class EnergyWindow {
  public:
   explicit EnergyWindow(const EnergyOptions& options) : options_(options) {}
 
-  /// What the counter says at `now_s`, after so many launches since the first reading.
+  /// Adds a reading at `now_s`, with the number of launches since the first reading.
   void add(double now_s, double counter_mj, std::int64_t launches);
   [[nodiscard]] bool is_finished() const { return energy_.has_value(); }
   [[nodiscard]] bool stands_still() const { return stands_still_; }

@@ -16,7 +16,7 @@
 namespace evo {
 namespace {
 
-/// Of the other poison, in every bit.
+/// The byte of the other poison, which differs in every bit.
 constexpr std::byte kFlip{0xff};
 
 }  // namespace
@@ -79,7 +79,7 @@ const CheckCase& CaseSet::expect_rows(const Shape& shape, std::size_t index,
     if (!(cta >= 0 && cta < all_ctas && cta == std::floor(cta))) {
       fail(data, "reference.cta_of_row: '" + reference.cta_of_row->text() + "'",
            "is " + std::to_string(cta) + " for row " + std::to_string(row) +
-               "; allowed is the number of a CTA below " + std::to_string(all_ctas));
+               "; allowed: the number of a CTA below " + std::to_string(all_ctas));
     }
     ctas.insert(static_cast<std::uint64_t>(cta));
   }
@@ -123,7 +123,7 @@ void CaseSet::know_all(CheckCase& data) {
   }
 }
 
-/// What the reference wrote of one output since it was poisoned becomes known.
+/// Records the elements of one output that the reference has written since the output was poisoned.
 void CaseSet::take_written(CheckCase& data, std::size_t position) {
   const Argument& argument = problem_.arguments[position];
   const std::vector<std::byte> output = output_of(data, position);
@@ -222,7 +222,7 @@ void CaseSet::add_argument(CheckCase& data, std::size_t position) {
   if (argument.texture) add_texture(data, position, buffer);
 }
 
-/// Nothing changes an array: what it was filled from goes.
+/// An array never changes, so the buffer that filled it is freed.
 void CaseSet::add_texture(CheckCase& data, std::size_t position, BufferId texels) {
   const TextureSpec spec = problem_.arguments[position].texture_spec(data.values);
   if (device_.textures() == nullptr)
@@ -252,7 +252,7 @@ void CaseSet::run_reference(const CheckCase& data) {
   }
 }
 
-/// `flip`: another poison, in every bit that is 1.
+/// `flip`: uses the poison with every bit inverted.
 void CaseSet::poison_outputs(const CheckCase& data, std::byte flip) {
   for (std::size_t i = 0; i < data.arguments.size(); ++i) {
     const Argument& argument = problem_.arguments[i];
@@ -269,9 +269,9 @@ std::vector<std::byte> CaseSet::output_of(const CheckCase& data, std::size_t pos
   return output;
 }
 
-/// On devices that cannot tell, elements that hold one poison after one run and its complement
-/// after another were not written. Without one that holds the first, there is no need for the other
-/// run.
+/// Some devices cannot tell which elements were written. There, an element was not written if it
+/// holds one poison after one run and the inverted poison after another. If no element holds the
+/// first poison, the second run is unnecessary.
 void CaseSet::require_written(const CheckCase& data,
                               const std::vector<std::vector<std::byte>>& outputs) {
   const auto is_poisoned = [&](std::size_t i) {
@@ -297,14 +297,14 @@ void CaseSet::require_written(const CheckCase& data,
     std::optional<std::size_t> unwritten;
     if (interpreting != nullptr)
       unwritten = interpreting->first_unwritten(std::get<BufferId>(data.arguments[i]));
-    if (unwritten && *unwritten >= outputs[i].size()) unwritten.reset();  // nobody's
+    if (unwritten && *unwritten >= outputs[i].size()) unwritten.reset();  // not compared
     if (is_doubtful) unwritten = kept(i, output_of(data, i));
     if (!unwritten) continue;
     const Argument& argument = problem_.arguments[i];
     fail(data, "reference",
          "it does not write " + argument.name + "[" +
              std::to_string(*unwritten / size_of(argument.dtype)) +
-             "]; allowed is a reference that writes every element of every output");
+             "]; allowed: a reference that writes every element of every output");
   }
 }
 
@@ -319,7 +319,7 @@ std::vector<std::vector<std::byte>> CaseSet::run_for_expected(const CheckCase& d
   return outputs;
 }
 
-/// What the reference says of each output; empty for those of which it says nothing.
+/// The reference's expected content of each output; empty for outputs without one.
 std::vector<std::vector<std::byte>> CaseSet::expected_of(const CheckCase& data) {
   if (reference_) return run_for_expected(data);
   if (!problem_.reference.program.empty()) return programs_.expected(program_case(data));
@@ -336,7 +336,7 @@ std::vector<std::vector<std::byte>> CaseSet::expected_of(const CheckCase& data) 
 }
 
 void CaseSet::compute_expected(CheckCase& data) {
-  tell_("computing what is expected on shape " + data.shape->name);
+  tell_("computing the expected outputs on shape " + data.shape->name);
   const std::vector<std::vector<std::byte>> outputs = expected_of(data);
   std::size_t elements = 0;
   for (const std::vector<std::byte>& output : outputs) elements += output.size();
@@ -362,7 +362,7 @@ void CaseSet::compute_expected(CheckCase& data) {
     data.expected.back() = keep(argument, outputs[i]);
   }
   data.complete = true;
-  // What the reference wrote is nothing that another kernel should find.
+  // Removes the reference's results, so that no kernel can find them.
   poison_outputs(data, std::byte{0});
   restore_inputs(data);
 }

@@ -17,61 +17,64 @@
 
 namespace evo {
 
-/// The data of one shape and one seed: in buffers and, for comparison, kept.
+/// The data of one shape and one seed: device buffers, and copies for comparison.
 struct CheckCase {
   const Shape* shape = nullptr;
   std::size_t index = 0;
   std::uint64_t seed = 0;
-  Values values;                              ///< shape variables, shape macros, SM_COUNT
-  std::vector<KernelArgument> arguments;      ///< workspaces hold 0 until a kernel brings its own
-  std::map<std::size_t, BufferId> views;      ///< what textures look at that are no arrays
-  std::vector<std::optional<KeptId>> inputs;  ///< per argument: of those that are in or inout
+  Values values;  ///< shape variables, shape macros, SM_COUNT
+  /// workspaces are null until a kernel provides its own
+  std::vector<KernelArgument> arguments;
+  std::map<std::size_t, BufferId> views;      ///< buffers behind textures that are not arrays
+  std::vector<std::optional<KeptId>> inputs;  ///< per argument: for in and inout arguments
   bool complete = false;
-  // Once complete, per argument: of those that are out or inout.
+  // Once complete, per argument: for out and inout arguments.
   std::vector<std::optional<KeptId>> expected;
-  std::vector<std::optional<KeptId>> first_run;  ///< room for what a first run left; case 0 only
-  /// Where rows are looked at: per output, the elements that the reference computed, and which they
-  /// are.
+  /// room for the outputs of a first run; only in case 0
+  std::vector<std::optional<KeptId>> first_run;
+  /// When rows are checked: for each output, the elements that the reference computed, and their
+  /// indices.
   std::vector<std::vector<std::byte>> partly_expected;
   std::vector<std::vector<bool>> known;
   bool knows_all = false;
 
-  /// What these elements of output `position` must hold, which expect_rows() computed.
+  /// The expected content of these elements of output `position`, computed by expect_rows().
   [[nodiscard]] Expectation expectation_of(std::size_t position, Dtype dtype,
                                            std::span<const std::size_t> elements) const;
 };
 
-/// The buffer of an argument, or what its texture looks at; nothing for scalars and arrays.
+/// The buffer of an argument, or of its texture; nullopt for scalars and arrays.
 [[nodiscard]] std::optional<BufferId> buffer_of(const CheckCase& data,
                                                 const std::vector<KernelArgument>& arguments,
                                                 std::size_t position);
 
-/// A kernel loaded on a device, with what its expressions need.
+/// A kernel loaded on a device, with the values for its expressions.
 struct LoadedKernel {
   KernelId id = 0;
   const KernelSpec* spec = nullptr;
   Values macros;  ///< the configuration's macros and value names
 
-  /// Throws ProblemError when the geometry is out of CUDA's range, or no step runs.
+  /// Throws ProblemError if the launch is outside of CUDA's limits or no step runs.
   [[nodiscard]] LaunchPlan launch_for(const CheckCase& data) const;
 };
 
 struct CaseOptions {
   std::uint64_t seed = 0;
-  /// Cases from `first_of_checks` to before `end_of_checks` have constants and textures of their
-  /// own. Those of all others of a shape hold the same: launches of one graph find one content.
+  /// The cases [first_of_checks, end_of_checks) have their own constants and textures. All other
+  /// cases of a shape share one content, because the launches of a graph use the same constants.
   std::size_t first_of_checks = 0;
   std::size_t end_of_checks = 0;
 };
 
-/// Makes cases on demand and keeps them: inputs generated from the run's check seed, the expected
-/// result computed by the reference: a kernel on the same device, a program, or files. An
-/// expectation that the reference did not write, or that cannot tell right from wrong
-/// (ReferenceAudit), is an error of the problem. Without a reference nothing is expected.
+/// Makes cases on demand and keeps them: inputs generated from the run's check seed, and the
+/// expected outputs from the reference, which is a kernel on the same device, a program, or files.
+/// It is an error of the problem if the reference does not write an expected element, or if the
+/// expected output cannot tell right from wrong (ReferenceAudit). Without a reference, nothing is
+/// expected.
 class CaseSet {
  public:
-  /// `work`, `problem` and `programs` must outlive this. `reference`: the loaded reference kernel,
-  /// on the device of `work`, where the problem has one.
+  /// `work`, `problem` and `programs` must outlive this object. `reference`: the reference kernel,
+  /// loaded on the device of `work`, if the problem has one.
   CaseSet(BufferWork& work, const Problem& problem, ProblemPrograms& programs,
           std::optional<LoadedKernel> reference, const CaseOptions& options)
       : work_(work),
@@ -82,35 +85,34 @@ class CaseSet {
         options_(options),
         audit_(problem) {}
 
-  /// Gets a word when a case is made, which takes a while where there is much data.
+  /// Called while a case is made, which can take long for large data.
   void report_to(std::function<void(const std::string&)> progress) { tell_ = std::move(progress); }
 
-  /// The case number `index` (0, 1, …) of `shape`. One that is not made yet begins work: nothing
-  /// may be queued. Throws ProblemError when the reference fails or is no measure of right and
-  /// wrong.
+  /// The case number `index` (0, 1, …) of `shape`. Making a new case uses the device; nothing may
+  /// be queued. Throws ProblemError if the reference fails or cannot tell right from wrong.
   [[nodiscard]] const CheckCase& get(const Shape& shape, std::size_t index);
 
-  /// The same without what is expected: for running a kernel whose result is not looked at.
+  /// The same without the expected output, for running a kernel whose result is not checked.
   [[nodiscard]] const CheckCase& inputs(const Shape& shape, std::size_t index);
 
-  /// The same with what is expected in these rows at least (CheckCase::known). Needs a device that
-  /// samples grids and a reference with cta_of_row. Throws ProblemError when the
-  /// reference does not write a row in the CTA that cta_of_row names.
+  /// The same, with the expected output of at least these rows (CheckCase::known). Needs a device
+  /// that samples grids and a reference with cta_of_row. Throws ProblemError if the CTA that
+  /// cta_of_row names does not write the row.
   [[nodiscard]] const CheckCase& expect_rows(const Shape& shape, std::size_t index,
                                              const std::vector<std::size_t>& rows);
 
-  /// What expressions on `shape` are evaluated with, without a kernel's macros.
+  /// The values for expressions on `shape`, without a kernel's macros.
   [[nodiscard]] Values values_of(const Shape& shape) const;
 
-  /// What a program is told of a case that is made.
+  /// The data of a case for a program.
   [[nodiscard]] ProgramCase program_case(const CheckCase& data) const;
 
-  /// Puts the inputs back as generated (after a kernel changed them, or for inout arguments).
+  /// Restores the inputs (after a kernel changed them, or for inout arguments).
   void restore_inputs(const CheckCase& data);
-  /// Of them those that a launch changes.
+  /// Restores only the inputs that a launch changes.
   void restore_inouts(const CheckCase& data);
 
-  /// Throws ProblemError when what all cases made so far expect cannot tell right from wrong.
+  /// Throws ProblemError if the expected outputs of all cases so far cannot tell right from wrong.
   void require_meaningful() const { audit_.require_meaningful(); }
 
  private:

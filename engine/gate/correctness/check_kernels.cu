@@ -1,10 +1,10 @@
-// The kernels, behind check_numbers.cu.
+// The check kernels; the text is appended to check_numbers.cu.
 
-// 3. Figures of some elements, and how those of several parts become one.
+// 3. Figures of some elements, and their reduction over several parts.
 
-/// Of a row: what the error relative to the row needs.
+/// Figures of a row for the error relative to the row.
 struct Row {
-  Squares reference;  // of all finite expected elements
+  Squares reference;  // over all finite expected elements
   u64 finite;
   double largest;
   u64 largest_at;
@@ -12,8 +12,8 @@ struct Row {
 
 struct Figures {
   Squares error;
-  Squares reference;  // of the elements whose error is finite
-  double largest;     // error
+  Squares reference;  // over the elements with a finite error
+  double largest;     // largest error
   u64 largest_at;     // the first element with it
   double row_error;
   u64 row_at;
@@ -22,7 +22,7 @@ struct Figures {
   u64 first_special;
 };
 
-// device_work.cpp makes room for them.
+// Must match the sizes in device_work.cpp.
 static_assert(sizeof(Row) == 48 && sizeof(Figures) == 104, "");
 
 __device__ Row empty_row() { return {{0, 0, 0}, 0, 0, kNowhere}; }
@@ -54,14 +54,14 @@ __device__ void add(Figures& to, const Figures& from) {
   if (from.first_special < to.first_special) to.first_special = from.first_special;
 }
 
-/// A whole row counts. Infinite in a row of zeros.
+/// Adds the figures of a whole row. The error is infinite in a row of zeros.
 __device__ void finish_row(Figures& figures, const Row& row) {
   if (row.largest == 0) return;
   const double relative = row.largest / root_mean(row.reference, (double)row.finite);
   take_larger(figures.row_error, figures.row_at, relative, row.largest_at);
 }
 
-/// The sum over the CTA in its first thread.
+/// The sum over the CTA, in its first thread.
 template <typename T>
 __device__ void sum_over_block(T* shared, T& mine) {
   shared[threadIdx.x] = mine;
@@ -123,9 +123,9 @@ __device__ void add_element(Figures& figures, Row& row, const Outputs& outputs, 
   }
 }
 
-/// A warp takes segments of at most `segment_length` elements, each within one row (or within all
-/// elements where there are no rows: `row_length` is then their number). Figures per CTA go to
-/// `parts`; rows of several segments to `segments`, for evo_compare_rows.
+/// A warp takes segments of at most `segment_length` elements. Each segment lies within one row.
+/// Without rows, `row_length` is the number of all elements. The figures of each CTA go to `parts`;
+/// rows of several segments go to `segments`, for evo_compare_rows.
 extern "C" __global__ void __launch_bounds__(kThreads)
     evo_compare_elements(const void* output, const void* expected, u64 key, u32 format,
                          double bad_abs_error, int has_rows, u64 row_length, u64 segment_length,
@@ -161,7 +161,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   if (threadIdx.x == 0) parts[blockIdx.x] = mine;
 }
 
-/// Rows of several segments; a CTA takes a row. Figures per CTA go to `parts`, from `first_part` on.
+/// Rows of several segments, one CTA for each row. The figures of each CTA go to `parts`, from
+/// `first_part` on.
 extern "C" __global__ void __launch_bounds__(kThreads)
     evo_compare_rows(const Row* segments, u64 rows, u64 segments_per_row, Figures* parts,
                      u32 first_part) {
@@ -182,7 +183,7 @@ __device__ void put(u64* slot, int word, double value) {
   slot[word] = (u64)__double_as_longlong(value);
 }
 
-/// One CTA: all parts become one result.
+/// One CTA reduces all parts to the final result.
 extern "C" __global__ void __launch_bounds__(kThreads)
     evo_compare_finish(const void* output, const void* expected, u64 key, int size,
                        const Figures* parts, u32 part_count, u64* slots, u32 slot_number) {
@@ -215,7 +216,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   slot[kSlotWords - 1] = kDone;
 }
 
-// 4. Bytes.
+// 4. Operations on bytes.
 
 __device__ void done_by_one(u64* slot) {
   if (blockIdx.x == 0 && threadIdx.x == 0) slot[kSlotWords - 1] = kDone;
@@ -230,11 +231,12 @@ __device__ u64 mixed(u64 z) {
   return z ^ (z >> 31);
 }
 
-/// What word `i` of some bytes, or byte `i` behind their last word, adds to their fingerprint.
+/// The contribution of word `i`, or of byte `i` after the last whole word, to a fingerprint.
 __device__ u64 mixed_at(u64 value, u64 i) { return mixed(value ^ mixed(i + 1)); }
 
-/// Word 0: the first byte that differs from what is kept in `kept`; all ones when none does. Word
-/// kFingerprint: as evo_fingerprint, of `kept`. Both begin at multiples of eight.
+/// Word 0: the first byte that differs from the kept content `kept`; all ones if none differs. Word
+/// kFingerprint: the fingerprint of `kept`, as computed by evo_fingerprint. Both start at multiples
+/// of eight bytes.
 extern "C" __global__ void __launch_bounds__(kThreads)
     evo_first_difference(const void* data, const void* kept, u64 key, u64 bytes, u64* slots,
                          u32 slot_number) {
@@ -260,7 +262,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   done_by_one(slot);
 }
 
-/// Masks what it copies, or unmasks it. Both begin at multiples of eight and may be the same.
+/// Copies and masks or unmasks content. Both start at multiples of eight bytes and may be the same.
 extern "C" __global__ void __launch_bounds__(kThreads)
     evo_mask(void* to, const void* from, u64 key, u64 bytes) {
   const u64 words = bytes / 8;
@@ -277,9 +279,10 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// The guard zones of a buffer, which begin `before` and `after` bytes from its first one. Word 0:
-/// how far behind the end the first byte is that differs from `pattern` (two bytes, repeated); word
-/// 1: how far before the start (1: the last byte of that zone); all ones when none does.
+/// Checks the guard zones of a buffer, which begin `before` and `after` bytes from its first byte.
+/// Word 0: the offset past the end of the first byte that differs from `pattern` (two bytes,
+/// repeated). Word 1: the offset before the start (1: the last byte of that zone). All ones if none
+/// differs.
 extern "C" __global__ void __launch_bounds__(kThreads)
     evo_guard_zones(const u8* buffer, long long before, long long after, u32 zone_bytes,
                     u32 pattern, u64* slots, u32 slot_number) {
@@ -292,7 +295,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   done_by_one(slot);
 }
 
-/// Word kFingerprint: a number that depends on every byte and its place.
+/// Word kFingerprint: a number that depends on every byte and its position.
 extern "C" __global__ void __launch_bounds__(kThreads)
     evo_fingerprint(const void* data, u64 bytes, u64* slots, u32 slot_number) {
   u64* slot = slots + (u64)slot_number * kSlotWords;

@@ -6,15 +6,16 @@
 
 namespace evo {
 
-/// The text of check_kernels.cu, which DeviceWork launches: any CUDA compiler's input, without
-/// includes.
+/// The text of check_kernels.cu, whose kernels DeviceWork launches. Any CUDA compiler can compile
+/// it; it has no includes.
 [[nodiscard]] const std::string& check_kernels_source();
 
-/// One of its kernels: what a compiler may be asked for by name. The others come with it.
+/// The name of one of its kernels, which a compiler can be asked for. The other kernels are
+/// compiled with it.
 inline constexpr const char* kCheckKernelsEntry = "evo_compare_elements";
 
-/// Whether a session on this device takes check kernels: real cards do. On a device that interprets
-/// the host is faster.
+/// Whether a session on this device uses the check kernels. Real cards do; for an interpreted
+/// device, checks on the host are faster.
 [[nodiscard]] inline bool takes_check_kernels(const DeviceInfo& device) {
   return device.id.starts_with("cuda:");
 }

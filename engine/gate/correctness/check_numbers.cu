@@ -1,9 +1,9 @@
-// What judges outputs on a device that measures: the same figures as compare.cpp computes on the
-// host. Errors, counts, indices and maxima are equal to the last bit; sums of squares are added in
-// another order, which is fixed, so that the same data give the same bits again.
+// Compares outputs on a real device and gives the same figures as compare.cpp on the host. Errors,
+// counts, indices and maxima are equal to the last bit. Sums of squares are added in a different
+// but fixed order, so that the same data give the same bits.
 //
-// Every kernel leaves its result in a slot of kSlotWords words, which the host has filled with ones,
-// and writes kDone into the last word. check_slots.hpp names the words.
+// Every kernel writes its result to a slot of kSlotWords words, which the host has filled with
+// ones, and writes kDone to the last word. check_slots.hpp names the words.
 
 typedef unsigned char u8;
 typedef unsigned short u16;
@@ -17,7 +17,7 @@ constexpr int kThreads = 256;
 constexpr int kLanes = 32;
 constexpr u64 kNowhere = ~0ULL;
 
-/// How the elements of a type are read: format_word() in device_work.cpp.
+/// The layout of a type's elements, from format_word() in device_work.cpp.
 struct Format {
   u32 word;
 
@@ -27,13 +27,13 @@ struct Format {
   __device__ bool has_infinity() const { return (word >> 6 & 1) != 0; }
   __device__ int exponent_bits() const { return (int)(word >> 8 & 255); }
   __device__ int mantissa_bits() const { return (int)(word >> 16); }
-  /// Not every number fits a double.
+  /// True if a double cannot represent every number.
   __device__ bool is_wide_integer() const { return !is_float() && bytes() == 8; }
 };
 
 // 1. Elements as numbers.
 
-/// A format of at most 16 bits. Exact: a double holds all of them.
+/// An element of at most 16 bits; exact in a double.
 __device__ double small_float(u32 bits, int exponent_bits, int mantissa_bits, bool has_infinity) {
   const u32 sign_bit = 1u << (exponent_bits + mantissa_bits);
   const u32 magnitude = bits & (sign_bit - 1);
@@ -77,7 +77,7 @@ __device__ double number_of(u64 bits, Format format) {
   return (double)((long long)(bits << unused) >> unused);
 }
 
-/// |a − b| of 64-bit integers: rounded to double, but 0 only when they are equal.
+/// |a − b| of 64-bit integers, rounded to double, but 0 only if they are equal.
 __device__ double wide_distance(u64 a, u64 b, Format format) {
   const bool a_is_larger = format.is_signed() ? (long long)a > (long long)b : a > b;
   return (double)(a_is_larger ? a - b : b - a);
@@ -89,16 +89,16 @@ __device__ bool is_finite(double x) {
 
 __device__ bool is_nan(double x) { return x != x; }
 
-// What is kept is masked, so that a kernel that looks for what it is compared with finds nothing: its
-// bytes are combined with a stream of random numbers that its key alone gives. Philox4x32-10 (Salmon
-// et al., "Parallel Random Numbers: As Easy as 1, 2, 3", 2011); the counter is the place.
+// Kept content is masked, so that no kernel can find the expected result in memory: its bytes are
+// combined with a stream of random numbers that only the key determines. Philox4x32-10 (Salmon et
+// al., "Parallel Random Numbers: As Easy as 1, 2, 3", 2011); the counter is the position.
 
 struct MaskBlock {
   u64 low;
   u64 high;
 };
 
-/// Of bytes 16·block to 16·block + 15.
+/// The mask of bytes 16·block to 16·block + 15.
 __device__ MaskBlock mask_block(u64 key, u64 block) {
   u32 a = (u32)block;
   u32 b = (u32)(block >> 32);
@@ -120,13 +120,13 @@ __device__ MaskBlock mask_block(u64 key, u64 block) {
   return {(u64)b << 32 | a, (u64)d << 32 | c};
 }
 
-/// Of bytes 8·word to 8·word + 7.
+/// The mask of bytes 8·word to 8·word + 7.
 __device__ u64 mask_word(u64 key, u64 word) {
   const MaskBlock block = mask_block(key, word / 2);
   return word % 2 == 0 ? block.low : block.high;
 }
 
-/// What is kept, as it lies in memory.
+/// Masked content, as it lies in memory.
 struct Masked {
   const void* data;
   u64 key;
@@ -139,12 +139,12 @@ __device__ u64 bits_at(const Masked& masked, u64 i, int size) {
   return size == 8 ? bits : bits & ((1ULL << (size * 8)) - 1);
 }
 
-// 2. Sums of squares that neither overflow nor vanish: of large and of small numbers they are kept
-// apart, scaled (J. L. Blue, "A Portable Fortran Program to Find the Euclidean Norm of a Vector",
-// 1978). Types shorter than f64 only ever use the middle one.
+// 2. Sums of squares without overflow and underflow: large and small numbers are summed separately
+//    and scaled (J. L. Blue, "A Portable Fortran Program to Find the Euclidean Norm of a Vector",
+//    1978). Types shorter than f64 use only the middle sum.
 
-constexpr int kFarExponent = 500;    // beyond 2^±500 a square is no ordinary double
-constexpr int kScaleExponent = 600;  // large numbers times 2^−600, small ones times 2^600
+constexpr int kFarExponent = 500;    // beyond 2^±500 the square overflows or underflows
+constexpr int kScaleExponent = 600;  // large numbers are multiplied by 2^−600, small ones by 2^600
 
 __device__ double power_of_two(int exponent) {
   return __longlong_as_double((long long)((u64)(exponent + 1023) << 52));
@@ -182,7 +182,7 @@ __device__ double root_mean(const Squares& sum, double count) {
   const double up = power_of_two(kScaleExponent);
   const double down = power_of_two(-kScaleExponent);
   if (sum.large > 0) return sqrt((sum.large + sum.middle * down * down) / count) * up;
-  // Above this the small ones are below the last bit of the middle ones.
+  // Above this limit, the small sum is below the last bit of the middle sum.
   if (sum.middle > power_of_two(-2 * 400)) return sqrt(sum.middle / count);
   return sqrt((sum.middle * up * up + sum.small) / count) * down;
 }

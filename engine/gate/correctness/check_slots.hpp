@@ -10,27 +10,28 @@
 
 namespace evo {
 
-/// What a kernel of check_kernels.cu leaves behind: words whose meaning is the kernel's. Filled
-/// with ones before it runs; on the host with zeros until it has arrived.
+/// The result of a kernel of check_kernels.cu; each kernel gives the words its own meaning. On the
+/// device it is filled with ones before the kernel runs; on the host it is filled with zeros until
+/// the result arrives.
 inline constexpr std::size_t kSlotWords = 32;
 inline constexpr std::size_t kSlotBytes = kSlotWords * sizeof(std::uint64_t);
 inline constexpr std::byte kEmptySlot{0xff};
 using SlotWords = std::span<const std::uint64_t, kSlotWords>;
 
-/// The kernel has run.
+/// Whether the kernel has run.
 [[nodiscard]] inline bool is_done(SlotWords slot) { return slot[kSlotWords - 1] == 1; }
 
-/// The figures that evo_compare_finish leaves. `elements`: their number, above 0.
+/// The result of evo_compare_finish. `elements`: number of elements, above 0.
 [[nodiscard]] Comparison comparison_in(SlotWords slot, Dtype dtype, std::size_t elements);
 
-/// What evo_first_difference leaves.
+/// The result of evo_first_difference.
 [[nodiscard]] std::optional<std::size_t> difference_in(SlotWords slot);
 
-/// What evo_guard_zones leaves of a buffer.
+/// The result of evo_guard_zones for a buffer.
 [[nodiscard]] std::optional<std::string> guard_damage_in(SlotWords slot, const std::string& buffer,
                                                          std::size_t bytes);
 
-/// What evo_fingerprint leaves, and evo_first_difference of what is kept.
+/// The fingerprint from evo_fingerprint, and from evo_first_difference for the kept content.
 [[nodiscard]] std::uint64_t fingerprint_in(SlotWords slot);
 
 }  // namespace evo

@@ -6,9 +6,10 @@ namespace evo {
 namespace {
 
 constexpr std::size_t kFewestKernels = 3;
-/// The next kernel's ratio may lie outside those that are known by this factor.
+/// The next kernel's ratio may lie outside of the known ratios by this factor.
 constexpr double kSlack = 1.05;
-/// A launch between two events takes up to this longer than one among many, for any kernel.
+/// For any kernel, a launch timed alone between two events takes up to this much longer than one of
+/// many.
 constexpr double kAloneUs = 5;
 
 void insert(std::vector<double>& ascending, double value) {

@@ -9,14 +9,14 @@
 
 namespace evo {
 
-/// The bytes of these elements of `size` bytes, one behind the other.
+/// Copies these elements of `size` bytes, one after the other.
 [[nodiscard]] std::vector<std::byte> gathered(std::span<const std::byte> all,
                                               std::span<const std::size_t> elements,
                                               std::size_t size);
 
-/// Compares these elements of an output, all of which are `output`, with what is expected of them;
-/// with a row length, they are whole rows. Adds the figures to the last check of `result`, and
-/// rejects where they violate the kernel's tolerance.
+/// Compares chosen elements of an output, which `output` contains, with the expected ones. With a
+/// row length, they are whole rows. Adds the figures to the last check of `result`, and rejects if
+/// they violate the kernel's tolerance.
 void compare_chosen(CorrectnessResult& result, const LoadedKernel& kernel, const CheckCase& data,
                     const Argument& argument, std::span<const std::byte> output,
                     std::span<const std::size_t> elements, const Expectation& expected,

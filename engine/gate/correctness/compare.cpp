@@ -13,7 +13,7 @@
 namespace evo {
 namespace {
 
-/// Sums of squares of f64 values overflow and underflow a double; those of shorter types cannot.
+/// Sums of squares of f64 values may overflow or underflow a double; those of shorter types cannot.
 using Wide = long double;
 
 std::string number(double value) {
@@ -22,10 +22,10 @@ std::string number(double value) {
   return text;
 }
 
-/// Both NaN, or the same infinity.
+/// Whether both are NaN or the same infinity.
 bool same_special(double a, double b) { return (std::isnan(a) && std::isnan(b)) || a == b; }
 
-/// |a − b| of 64-bit integers: rounded to double, but 0 only when they are equal.
+/// |a − b| of 64-bit integers, rounded to double, but 0 only if they are equal.
 template <typename T>
 double distance_at(const std::byte* a, const std::byte* b) {
   T x = 0;
@@ -38,7 +38,7 @@ double distance_at(const std::byte* a, const std::byte* b) {
                              static_cast<std::uint64_t>(smaller));
 }
 
-/// |output − expected| of each element; not finite where one of the two is not.
+/// |output − expected| of each element; not finite if one of the two is not.
 class Errors {
  public:
   Errors(std::span<const std::byte> output, const Expectation& expected)
@@ -62,7 +62,7 @@ class Errors {
   std::vector<double> values_;
 };
 
-/// Root of the mean square of the finite elements; 0 when there are none.
+/// Root mean square of the finite elements; 0 if there are none.
 template <typename Sum>
 double rms_of(std::span<const double> row) {
   Sum square = 0;
@@ -75,14 +75,14 @@ double rms_of(std::span<const double> row) {
   return count == 0 ? 0 : static_cast<double>(std::sqrt(square / static_cast<Sum>(count)));
 }
 
-/// The figures of one comparison, element by element and row by row.
+/// Collects the figures of one comparison, element by element and row by row.
 template <typename Sum>
 class Figures {
  public:
   Figures(const Errors& errors, const std::vector<double>& expected, double bad_abs_error)
       : errors_(errors), expected_(expected), bad_abs_error_(bad_abs_error) {}
 
-  /// Elements `start` to `start + length`, which are a row if `is_row`.
+  /// Adds the elements `start` to `start + length`, which are a row if `is_row`.
   void add(std::size_t start, std::size_t length, bool is_row) {
     double largest = 0;
     std::size_t largest_at = start;
@@ -105,7 +105,7 @@ class Figures {
       if (result_.non_finite == 0) result_.worst_index = largest_at;
     }
     if (!is_row || largest == 0) return;
-    // Infinite in a row of zeros.
+    // The error is infinite in a row of zeros.
     const double relative = largest / rms_of<Sum>(std::span(expected_).subspan(start, length));
     if (relative <= result_.max_row_error) return;
     result_.max_row_error = relative;
@@ -203,7 +203,7 @@ std::optional<std::string> violation(const Comparison& comparison, const Toleran
     why = "relative L2 error " + number(comparison.relative_l2) + " > " +
           number(tolerance.relative_l2);
   } else if (comparison.relative_l2 >= 1) {
-    // Whatever the tolerance says: zeros are as far off.
+    // Rejected under any tolerance: an output of zeros would be no worse.
     why = "relative L2 error " + number(comparison.relative_l2) + ", no better than zeros";
   } else if (!(comparison.max_row_error <= tolerance.max_row_error)) {
     why = "error relative to the row " + number(comparison.max_row_error) + " > " +

@@ -11,37 +11,37 @@
 
 namespace evo {
 
-/// How an output compares with its reference.
+/// The comparison of an output with its reference.
 struct Comparison {
-  std::size_t compared = 0;  ///< elements; a comparison of none never passes
+  std::size_t compared = 0;  ///< number of elements; a comparison without elements never passes
   double max_abs_error = 0;  ///< over elements where both are finite
-  double bad_share = 0;      ///< elements beyond bad_abs_error or wrongly non-finite, 0…1
-  double relative_l2 = 0;  ///< ‖out − ref‖ / ‖ref‖; infinite when only the reference is zero
-  /// Largest |out − ref| / rms of ref over the element's row; infinite for a wrong element of a row
-  /// of zeros; 0 when there are no rows.
+  double bad_share = 0;    ///< share of elements beyond bad_abs_error or wrongly non-finite, 0…1
+  double relative_l2 = 0;  ///< ‖out − ref‖ / ‖ref‖; infinite if only the reference is zero
+  /// Largest |out − ref| / rms of ref over the element's row. Infinite for a wrong element in a row
+  /// of zeros; 0 without rows.
   double max_row_error = 0;
   std::size_t worst_row_index = 0;  ///< the element with that error
   std::string worst_row_value = {};
   std::string worst_row_expected = {};
-  std::size_t non_finite = 0;   ///< elements not finite where the reference is (or the reverse)
+  /// number of elements that are finite in only one of output and reference
+  std::size_t non_finite = 0;
   std::size_t worst_index = 0;  ///< the first wrongly non-finite element, else the largest error
   std::string worst_value = {};
   std::string worst_expected = {};
 };
 
-/// Compares every element of `output` (packed, of the expectation's type and number) with what is
-/// expected: floating-point numbers in double precision, integers as integers of their width.
-/// `row_length`: elements of a row, which divides their number; 0: there are no rows. Throws
-/// InputError when the sizes differ.
+/// Compares every element of `output` (packed, of the same type and number as the expected ones):
+/// floating-point numbers in double precision, integers exactly. `row_length`: elements per row, a
+/// divisor of their number; 0: no rows. Throws InputError when the sizes differ.
 [[nodiscard]] Comparison compare(std::span<const std::byte> output, const Expectation& expected,
                                  double bad_abs_error, std::size_t row_length = 0);
 
-/// The worse figures of both, for the next output argument of a check.
+/// The worse of both for each figure, to combine several output arguments.
 void add_figures(CheckResult& check, const Comparison& comparison);
 
-/// Why the comparison fails the tolerance, in one line naming the figure, the bound and the worst
-/// element of argument `name`; nothing when it passes. NaN never passes, nor does a comparison of
-/// no element.
+/// Why the comparison violates the tolerance, in one line with the figure, the bound and the worst
+/// element of argument `name`; nullopt if it passes. NaN and a comparison without elements never
+/// pass.
 [[nodiscard]] std::optional<std::string> violation(const Comparison& comparison,
                                                    const Tolerance& tolerance,
                                                    const std::string& name);

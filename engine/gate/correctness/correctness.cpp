@@ -12,10 +12,11 @@
 namespace evo {
 namespace {
 
-/// Launches that are waited for together may take so long: a worker must give signs of life.
+/// Longest total time of launches between two waits. A worker must report progress more often than
+/// its time limit.
 constexpr double kMostQueuedMs = 500;
 
-/// No case and no launch can be blamed: the shape's workspace does not fit.
+/// Neither a case nor a launch is at fault: the shape's workspace does not fit.
 CorrectnessResult without_workspace(const CheckCase& data, const Fault& fault) {
   CorrectnessResult result;
   result.reject("shape " + data.shape->name + ", seed " + std::to_string(data.seed) + ": ",
@@ -32,10 +33,10 @@ void append(CorrectnessResult& total, CorrectnessResult part) {
   std::move(part.times.begin(), part.times.end(), std::back_inserter(total.times));
 }
 
-/// The launches of one check on one shape, and whether they say that the kernel is too slow.
+/// The launches of one check on one shape, and whether they show that the kernel is too slow.
 class ShapeClock {
  public:
-  /// `stop` must outlive this.
+  /// `stop` must outlive this object.
   ShapeClock(const EarlyStop& stop, const std::string& shape, bool measures) : stop_(stop) {
     const auto limit = stop.limit_us.find(shape);
     if (!measures || limit == stop.limit_us.end()) return;
@@ -47,7 +48,7 @@ class ShapeClock {
     if (!time_) return;
     ++launches_;
     time_->fastest_us = std::min(time_->fastest_us, launch_us);
-    // Clocks that rise are nothing to a very long launch.
+    // For a very long launch, rising clocks are negligible.
     time_->was_idle = stop_.was_idle && time_->fastest_us < kVeryLongLaunchUs;
   }
 
@@ -55,12 +56,12 @@ class ShapeClock {
     return time_ && stop_.times != nullptr &&
            stop_.times->is_surely_slower(place(), time_->fastest_us, limit_us_);
   }
-  /// So slow that loading and clocks that rise are nothing to one launch.
+  /// The launch is so long that loading and rising clocks are negligible.
   [[nodiscard]] bool is_very_slow() const {
     return is_slow() && time_->fastest_us >= kVeryLongLaunchUs;
   }
 
-  /// The result of a check that ends here, because the kernel is slow.
+  /// The result of a check that ends early because the kernel is slow.
   [[nodiscard]] CorrectnessResult end(Trials& trials) {
     time_->too_slow = stop_.times->timing_of(place(), time_->fastest_us, launches_);
     CorrectnessResult result = take(trials);
@@ -145,7 +146,8 @@ double CorrectnessGate::work_of(const Shape& shape) const {
 }
 
 std::size_t CorrectnessGate::seeds_for(const Shape& shape) const {
-  // An interpreter finds the same on the same data; a device may find a race the next time.
+  // An interpreter repeats its result on the same data; on a real device a race may appear the next
+  // time.
   const bool is_one_case =
       !measures() && std::ranges::none_of(problem_.arguments, [&](const Argument& argument) {
         return argument.is_drawn();
@@ -153,7 +155,7 @@ std::size_t CorrectnessGate::seeds_for(const Shape& shape) const {
   return is_one_case || work_of(shape) > options_.flops_for_all_seeds ? 1 : options_.seeds;
 }
 
-/// The work of the largest grids that run whole.
+/// The work of the largest grids that run completely.
 double CorrectnessGate::whole_grids(Effort effort) const {
   return effort == Effort::kScreening
              ? std::min(options_.flops_of_screening, options_.flops_of_whole_grids)
@@ -167,7 +169,7 @@ bool CorrectnessGate::is_sampled(const Shape& shape, Effort effort) const {
 }
 
 bool CorrectnessGate::repeats(const Shape& shape, Effort effort, double first_launch_ms) const {
-  // A device that knows what was written needs no second poison.
+  // A device that tracks writes needs no second poison.
   const bool is_long = work_of(shape) > options_.flops_for_all_seeds || options_.seeds == 1;
   if (is_long && device_.interpreting() != nullptr) return false;
   return measures() ? allows_repeat(effort, first_launch_ms)
@@ -181,16 +183,17 @@ std::size_t CorrectnessGate::most_launches(const Shape& shape, Effort effort,
   return static_cast<std::size_t>(std::max(options_.flops_of_screening / work_of(shape), 1.0));
 }
 
-/// Fewer on shapes with much work: the smallest shapes see all of them.
+/// Fewer seeds on shapes with much work; the smallest shapes use all seeds.
 int CorrectnessGate::launches_to_age(const Shape& shape) const {
-  constexpr double kWork = 2147483648.0;  // 2^31 operations, some seconds on an interpreter
+  // 2^31 operations, which take some seconds on an interpreter
+  constexpr double kWork = 2147483648.0;
   constexpr double kFewest = 16;
   const double launches = kWork / work_of(shape);
   return static_cast<int>(std::clamp(launches, kFewest, static_cast<double>(kAgedLaunches)));
 }
 
 CorrectnessResult CorrectnessGate::check_shape(const Job& job, const Shape& shape) {
-  // All cases before the workspace: what does not fit into the memory then is the workspace.
+  // Makes all cases before the workspace, so that a later lack of memory is due to the workspace.
   const bool is_too_large = is_sampled(shape, Effort::kFull);
   for (std::size_t index = 0; index < seeds_for(shape) && !is_too_large; ++index) {
     (void)cases_.get(shape, index);
@@ -210,7 +213,7 @@ CorrectnessResult CorrectnessGate::check_shape(const Job& job, const Shape& shap
   return check_whole(job, shape, workspace);
 }
 
-/// Nothing where the whole grid has to run.
+/// Nullopt if the whole grid has to run.
 std::optional<CorrectnessResult> CorrectnessGate::check_part(const Job& job, const Shape& shape,
                                                              const Workspace& workspace) {
   const double flops = whole_grids(job.effort);
@@ -238,9 +241,8 @@ CorrectnessResult CorrectnessGate::check_whole(const Job& job, const Shape& shap
   Trials trials(work_, problem_, cases_, judge_, kernel, workspace, options_.now_ms);
   ShapeClock clock(job.stop, shape.name, measures());
   std::size_t runs =
-      job.effort == Effort::kAfterScreening ? 1 : 0;  // it met the first poison there
-  // 1. The first launch alone: most of what goes wrong does so here, and it says how long one
-  // takes.
+      job.effort == Effort::kAfterScreening ? 1 : 0;  // the repeat met the first poison there
+  // 1. The first launch alone. It finds most errors and shows how long a launch takes.
   job.progress("checking " + name + ", seed 1");
   const Trials::LaunchTime once = trials.run_timed(first, poison_of_run(runs++), Kind::kSeed);
   double launch_ms = once.host_ms;
@@ -259,12 +261,12 @@ CorrectnessResult CorrectnessGate::check_whole(const Job& job, const Shape& shap
     trials.run(data, poison_of_run(runs++), kind);
     if (static_cast<double>(trials.unsettled()) * launch_ms > kMostQueuedMs) trials.settle();
   };
-  // 2. The same again.
+  // 2. The same launch again.
   complete = repeated || !repeats(shape, Effort::kFull, launch_ms);
   if (repeated && !trials.is_over()) {
     job.progress("repeating " + name);
     const auto again = trials.run_timed(first, poison_of_run(runs++), Kind::kRepeat);
-    // The first launch of a kernel may take longer than all that follow.
+    // The first launch of a kernel may take longer than later ones.
     launch_ms = std::min(launch_ms, again.host_ms);
     clock.add(again.device_us);
     if (clock.is_slow()) {
@@ -272,7 +274,7 @@ CorrectnessResult CorrectnessGate::check_whole(const Job& job, const Shape& shap
       return clock.end(trials);
     }
   }
-  // 3. Often, where something is kept from one launch to the next.
+  // 3. Many launches, if the kernel keeps state between launches.
   if (state && !trials.is_over() && state_of(kernel, workspace) != state) {
     job.progress("launching " + name + " often");
     check_old(trials, kernel, {&first}, workspace, Kind::kRepeat, job.progress);
@@ -282,14 +284,14 @@ CorrectnessResult CorrectnessGate::check_whole(const Job& job, const Shape& shap
     job.progress("checking " + name + ", seed " + std::to_string(index + 1));
     run(cases_.get(shape, index), Kind::kSeed);
   }
-  // 5. All inputs in turn, where what is kept depends on them: it may count inputs.
+  // 5. All inputs in turn if the kept state depends on them, because the kernel may count inputs.
   trials.settle();
   if (state && !trials.is_over() && state_of(kernel, workspace) != state) {
     std::vector<const CheckCase*> inputs;
     for (std::size_t index = 0; index < seeds; ++index) inputs.push_back(&cases_.get(shape, index));
     check_old(trials, kernel, inputs, workspace, Kind::kExtra, job.progress);
   }
-  // 6. Few seeds: the poisons that are left, so that every shape meets all of them.
+  // 6. With few seeds: the remaining poisons, so that every shape meets all of them.
   while (device_.interpreting() == nullptr && runs < kPoisons && is_allowed())
     run(first, Kind::kExtra);
   if (trials.unsettled() > 1) job.progress("checking " + name);
@@ -298,7 +300,7 @@ CorrectnessResult CorrectnessGate::check_whole(const Job& job, const Shape& shap
   return result;
 }
 
-/// Launches often on all inputs in turn, then once on each that is checked.
+/// Launches many times on all inputs in turn, then once with a check on each input.
 void CorrectnessGate::check_old(Trials& trials, const LoadedKernel& kernel,
                                 const std::vector<const CheckCase*>& inputs,
                                 const Workspace& workspace, Trials::Kind kind,
@@ -313,8 +315,8 @@ void CorrectnessGate::check_old(Trials& trials, const LoadedKernel& kernel,
   trials.say_more(" (after launching it often)");
 }
 
-/// What the kernel keeps from launch to launch. Nothing when the device cannot tell, or measures:
-/// there the launches that are timed do the ageing.
+/// A hash of the state that the kernel keeps between launches. Nullopt if the device cannot tell,
+/// or if it measures; there, the timed launches cover this case.
 std::optional<std::string> CorrectnessGate::state_of(const LoadedKernel& kernel,
                                                      const Workspace& workspace) const {
   if (measures()) return std::nullopt;
@@ -323,13 +325,13 @@ std::optional<std::string> CorrectnessGate::state_of(const LoadedKernel& kernel,
   return *variables + workspace.content_hash();
 }
 
-/// Launches on all inputs in turn. Ends early when what the kernel keeps behind the last of them
-/// repeats: whatever comes then was seen before.
+/// Launches on all inputs in turn. Ends early when the kept state repeats after a round, because
+/// nothing new can follow.
 std::optional<Fault> CorrectnessGate::age(const LoadedKernel& kernel,
                                           const std::vector<const CheckCase*>& inputs,
                                           const Workspace& workspace, int launches,
                                           const Progress& progress) {
-  constexpr int kLaunchesLookedAt = 16;  // on each input
+  constexpr int kLaunchesLookedAt = 16;  // for each input
   constexpr int kTellEvery = 100;
   constexpr double kMostTogetherMs = 50;
   const CheckCase& first = *inputs.front();
@@ -342,7 +344,7 @@ std::optional<Fault> CorrectnessGate::age(const LoadedKernel& kernel,
   std::optional<Fault> fault;
   bool is_old = false;
   if (sampler != nullptr) sampler->set_checks(false);
-  int together = 1;  // launches that are waited for at once
+  int together = 1;  // number of launches that are waited for together
   for (int i = 0; i < launches && !fault && !is_old;) {
     progress("launching shape " + first.shape->name + " often");
     const double before = options_.now_ms();
@@ -361,8 +363,8 @@ std::optional<Fault> CorrectnessGate::age(const LoadedKernel& kernel,
   return fault;
 }
 
-/// The same on a device that measures, where nothing tells what a kernel keeps: until `most_ms` are
-/// over. A graph of many launches costs the host less than these launches.
+/// The same on a real device, which cannot tell what a kernel keeps: launches until `most_ms` have
+/// passed. A graph of many launches costs the host less time than these launches.
 CorrectnessGate::Aged CorrectnessGate::age_by_graphs(const LoadedKernel& kernel,
                                                      const CheckCase& data,
                                                      const Workspace& workspace, int launches,
@@ -379,7 +381,7 @@ CorrectnessGate::Aged CorrectnessGate::age_by_graphs(const LoadedKernel& kernel,
                                                              workspace.arguments_of(data));
     const auto graph = measuring.make_graph(kernel.id, config, arguments, count);
     if (const auto* fault = std::get_if<Fault>(&graph)) return {aged.launches, *fault};
-    // Again while there is as much to do.
+    // Repeats while as much work as before remains.
     do {
       const auto ran = measuring.run_graph(std::get<GraphId>(graph));
       if (const auto* fault = std::get_if<Fault>(&ran)) aged.fault = *fault;
@@ -388,7 +390,7 @@ CorrectnessGate::Aged CorrectnessGate::age_by_graphs(const LoadedKernel& kernel,
              options_.now_ms() - start < most_ms);
     if (!aged.fault || !aged.fault->device_lost) measuring.release_graph(std::get<GraphId>(graph));
     if (options_.now_ms() - start >= most_ms) break;
-    // No more than fit into the time that is left.
+    // As many launches as fit into the remaining time.
     const double launch_ms = (options_.now_ms() - graph_start) / count;
     const double left_ms = most_ms - (options_.now_ms() - start);
     const auto fitting = static_cast<int>(std::min(left_ms / std::max(launch_ms, 1e-6), 1e6));

@@ -20,54 +20,55 @@ namespace evo {
 [[nodiscard]] double steady_ms();
 
 struct CorrectnessOptions {
-  std::size_t seeds = 5;  ///< per shape
+  std::size_t seeds = 5;  ///< for each shape
   double flops_for_all_seeds =
       1e18;  ///< shapes with more work than this get one seed and no repeat
-  /// On devices that sample grids, about this much work stands for shapes with more (SampledCheck).
+  /// On devices that sample grids: shapes with more work than this are checked in part, by about
+  /// this much work (SampledCheck).
   double flops_of_whole_grids = 1e18;
-  /// On devices that predict, a screening spends about this much work on a shape: fewer launches,
+  /// On devices that predict: a screening spends about this much work on a shape, by fewer launches
   /// or a part of one.
   double flops_of_screening = 1e18;
-  /// Shapes are checked, least work first, while they add up to no more than this; the first one
-  /// always is.
+  /// Shapes are checked in ascending order of work as long as their sum does not exceed this. The
+  /// first shape is always checked.
   double flops_of_all_shapes = 1e18;
-  std::function<double()> now_ms = steady_ms;  ///< what long launches are told by
+  std::function<double()> now_ms = steady_ms;  ///< the measure by which a launch counts as long
 };
 
-/// The limits of a quick check. On a device that measures it ends, on a shape that has one, as soon
-/// as the kernel is surely slower: after two launches, or three where they are short, or one where
-/// it is very long.
+/// The limits of a quick check. On a real device, the check of a shape with a limit ends as soon as
+/// the kernel is certainly slower: after two launches, three if they are short, or one if it is
+/// very long.
 struct EarlyStop {
   const CheckTimes* times = nullptr;  ///< null: nothing is known, and no check ends early
-  bool was_idle = false;              ///< the device, before the check
-  /// In µs, by the names of the shapes whose launches are looked at.
+  bool was_idle = false;              ///< whether the device was idle before the check
+  /// In µs, by shape; only the launches of these shapes are compared with a limit.
   std::map<std::string, double> limit_us = {};
 };
 
 /// The correctness gate.
 ///
-/// For every shape (least work first; one that is too much work for the device by SampledCheck) the
-/// tolerance must be able to tell right from wrong (ToleranceAudit), and for every seed:
-///   1. poison the outputs, each time with another value (poison_of_run), put inout arguments in
-///      place, launch;
-///   2. guard zones of every buffer intact, inputs unchanged, every element of the outputs written
-///      (where the device knows; elsewhere another poison shows it);
-///   3. every output within the tolerance of the reference (OutputJudge);
-/// and once a shape, on the first seed:
-///   4. run again over another poison: the same bits (within the tolerance when the template says
-///      it is not deterministic), which also finds elements that nobody writes;
-///   5. where two launches on the same input left the workspaces or the kernel's variables
-///      different: launch on until that repeats, at most kAgedLaunches times, and check again;
-/// where all seeds have left them different, the same on all inputs in turn.
-/// At the end, what the reference expects must be able to tell right from wrong (ReferenceAudit).
+/// For every shape, in ascending order of work, the tolerance must be able to tell right from wrong
+/// (ToleranceAudit). A shape with too much work for the device is checked by SampledCheck. For
+/// every seed:
+///   1. poison the outputs with a new value (poison_of_run), restore inout arguments, launch;
+///   2. check that guard zones are intact, inputs unchanged, and every element of the outputs
+///      written (if the device tracks writes; otherwise a second poison shows it);
+///   3. check that every output is within the tolerance of the reference (OutputJudge);
+/// and once for each shape, on the first seed:
+///   4. run again over another poison and require the same bits (or, for a template that is not
+///      deterministic, agreement within the tolerance); this also finds unwritten elements;
+///   5. if two launches on the same input left the workspaces or the kernel's variables different,
+///      launch until this state repeats, at most kAgedLaunches times, and check again;
+/// if all seeds have left them different, do the same on all inputs in turn. At the end, the
+/// expected outputs must be able to tell right from wrong (ReferenceAudit).
 ///
-/// A screening makes fewer launches where they are long: on devices that measure by their time
-/// (launches_allowed), on those that predict by the shape's work, so that what it does is the same
-/// each time. On devices that measure, the launches of a shape behind the first two are queued
-/// together (Trials).
+/// A screening makes fewer launches if they are long. Real devices decide by the launch time
+/// (launches_allowed). Devices that predict decide by the shape's work, so that the decision is
+/// reproducible. On real devices, all launches of a shape after the first two are queued together
+/// (Trials).
 class CorrectnessGate {
  public:
-  /// All references must outlive this.
+  /// All references must outlive this object.
   CorrectnessGate(BufferWork& work, const Problem& problem, CaseSet& cases, OutputJudge& judge,
                   const CorrectnessOptions& options)
       : work_(work),
@@ -82,9 +83,9 @@ class CorrectnessGate {
                                         std::vector<const Shape*> shapes, Effort effort,
                                         const EarlyStop& stop, const Progress& progress);
 
-  /// `launches` launches on the shape with the least work of `shapes`, or as many as `most_ms`
-  /// allow, then one that is checked: for kernels that were timed by fewer launches than they see
-  /// in production. Only on devices that measure. Not complete when there were fewer.
+  /// Makes `launches` launches on the shape of `shapes` with the least work, or as many as
+  /// `most_ms` allow, followed by a checked launch. It is meant for kernels that were timed with
+  /// fewer launches than in production. Only on real devices. Incomplete if it made fewer launches.
   [[nodiscard]] CorrectnessResult check_aged(const LoadedKernel& kernel,
                                              std::vector<const Shape*> shapes, int launches,
                                              double most_ms, const Progress& progress);
@@ -139,7 +140,7 @@ class CorrectnessGate {
   CorrectnessOptions options_;
 };
 
-/// Launches after which a kernel that keeps something from one to the next is checked again.
+/// Number of launches after which a kernel with kept state is checked again.
 inline constexpr int kAgedLaunches = 2000;
 
 }  // namespace evo

@@ -11,29 +11,29 @@
 
 namespace evo {
 
-/// Told what is about to run, so that a hang has a name.
+/// Called with the next operation, so that a hang can be attributed to it.
 using Progress = std::function<void(const std::string&)>;
 
 /// The time of the launches that checked a kernel on one shape.
 struct CheckedTime {
   std::string shape;
-  double fastest_us = 0;  ///< of the first two launches, or of the only one
-  bool was_idle = false;  ///< the device, before the check
-  /// Where it is surely above the limit. The check ended with it.
+  double fastest_us = 0;  ///< the faster of the first two launches, or the only one
+  bool was_idle = false;  ///< whether the device was idle before the check
+  /// Set if the time is certainly above the limit; the check ended then.
   std::optional<Timing> too_slow = {};
 };
 
-/// What the correctness gate found: the figures of every comparison made, and why it stopped.
+/// The result of the correctness gate: the figures of every comparison, and why it stopped.
 struct CorrectnessResult {
   std::vector<CheckResult> checks;
   std::optional<Rejection> rejection = {};
   bool device_lost = false;  ///< the process must be replaced
-  bool complete = true;      ///< false: a screening left out seeds or a repeat on some shape
-  std::vector<CheckedTime> times = {};  ///< of the shapes that have a limit
-  /// Set where a launch or the loading failed; a rejection without it comes from a comparison.
+  bool complete = true;      ///< false: a screening skipped seeds or a repeat on some shape
+  std::vector<CheckedTime> times = {};  ///< for the shapes that have a limit
+  /// Set if a launch or the loading failed; a rejection without it comes from a comparison.
   std::optional<FaultKind> fault = {};
 
-  /// Ends the check because of a fault. `place` says on which shape and seed, and ends with ": ".
+  /// Ends the check because of a fault. `place` names the shape and seed and ends with ": ".
   void reject(const std::string& place, const Fault& why) {
     rejection = Rejection{Gate::kCorrectness, place + why.reason, why.detail};
     device_lost = device_lost || why.device_lost;

@@ -7,8 +7,8 @@
 
 namespace evo {
 
-/// What the checks looked at, for people: "5 seeds: small, ragged31; 1 seed: mission; 1 seed, 64 of
-/// 512 CTAs, 1024 of 32768 rows compared: long". Empty without checks.
+/// A summary of the checks for users: "5 seeds: small, ragged31; 1 seed: mission; 1 seed, 64 of 512
+/// CTAs, 1024 of 32768 rows compared: long". Empty without checks.
 [[nodiscard]] std::string coverage_text(const std::vector<CheckResult>& checks);
 
 }  // namespace evo

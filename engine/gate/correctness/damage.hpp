@@ -8,25 +8,25 @@
 
 namespace evo {
 
-/// A look at what kernels must not have done to the buffers of a launch.
+/// Checks that a launch did not damage its buffers.
 class DamageLook {
  public:
-  /// Looks at the buffers of `arguments` (of a launch on `data`, or on a copy of it), behind what
-  /// was queued before. `work` and `problem` must outlive it.
+  /// Checks the buffers of `arguments` (of a launch on `data`, or on a copy of it) after the work
+  /// queued so far. `work` and `problem` must outlive it.
   DamageLook(BufferWork& work, const Problem& problem, const std::vector<KernelArgument>& arguments,
              const CheckCase& data);
 
   [[nodiscard]] bool is_known() const;
 
-  /// Once it is known: of the first argument that was damaged, its guard zone that was overwritten,
-  /// else where the input changed.
+  /// After the check has finished: the overwritten guard zone or else the changed input of the
+  /// first damaged argument.
   [[nodiscard]] std::optional<std::string> found() const;
 
  private:
   struct OfArgument {
     std::size_t position = 0;
     Look guard = 0;
-    std::optional<Look> change = {};  ///< of an input
+    std::optional<Look> change = {};  ///< the check for a changed input
   };
 
   const BufferWork* work_;
@@ -34,12 +34,12 @@ class DamageLook {
   std::vector<OfArgument> looks_;
 };
 
-/// Looks, and waits for the result. Begins work.
+/// Checks and waits for the result. Uses the device.
 [[nodiscard]] std::optional<std::string> find_damage(BufferWork& work, const Problem& problem,
                                                      const std::vector<KernelArgument>& arguments,
                                                      const CheckCase& data);
 
-/// Makes the guard zones of all buffers of a launch on `data` as they were.
+/// Restores the guard zones of all buffers of a launch on `data`.
 void repair_guard_zones(Device& device, const std::vector<KernelArgument>& arguments,
                         const CheckCase& data);
 

@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::size_t kSlots = 4096;
 constexpr std::uint32_t kWarps = CheckKernel::kThreads / 32;
-/// Elements that a warp takes at once: what a long row is cut into.
+/// Elements that a warp takes at once; long rows are split into segments of this length.
 constexpr std::uint64_t kSegment = 4096;
-// Of the structures of check_kernels.cu.
+// Sizes of the structures in check_kernels.cu.
 constexpr std::size_t kFiguresBytes = 104;
 constexpr std::size_t kRowBytes = 48;
 
@@ -27,7 +27,7 @@ KernelArgument scalar(T value) {
   return ScalarArgument::of(value);
 }
 
-/// The description of a type for the kernels: Format in check_numbers.cu.
+/// A type's description for the kernels: Format in check_numbers.cu.
 std::uint32_t format_word(Dtype dtype) {
   const DtypeRow& row = row_of(dtype);
   return static_cast<std::uint32_t>(row.bytes) | static_cast<std::uint32_t>(row.kind) << 4 |
@@ -36,9 +36,9 @@ std::uint32_t format_word(Dtype dtype) {
          static_cast<std::uint32_t>(row.mantissa_bits) << 16;
 }
 
-/// How elements are handed to warps.
+/// The distribution of elements over warps.
 struct Cut {
-  std::uint64_t row_length = 0;  ///< all elements where there are no rows
+  std::uint64_t row_length = 0;  ///< all elements if there are no rows
   std::uint64_t rows = 1;
   std::uint64_t segment_length = 0;
   std::uint64_t segments_per_row = 1;
@@ -64,7 +64,7 @@ class DeviceWork final : public BufferWork {
         finish_(device, kernels, "evo_compare_finish"),
         difference_(device, kernels, "evo_first_difference"),
         guard_(device, kernels, "evo_guard_zones"),
-        slots_(memory_.allocate({"results of looks", kSlots * kSlotBytes, true})),
+        slots_(memory_.allocate({"results of checks", kSlots * kSlotBytes, true})),
         parts_(memory_.allocate(
             {"parts of figures", 2 * CheckKernel::kMostCtas * kFiguresBytes, true})),
         arrived_(measuring_.host_memory(kSlots * kSlotBytes)) {
@@ -150,7 +150,8 @@ class DeviceWork final : public BufferWork {
     return note({.slot = slot, .buffer = spec.name, .bytes = spec.bytes});
   }
 
-  /// Only what is new: what came before is out of the reach of the launches that follow.
+  /// Copies only new results. Earlier ones are already on the host, where later launches cannot
+  /// overwrite them.
   void mark() override {
     if (used_ == marked_) return;
     const std::size_t start = marked_ * kSlotBytes;
@@ -184,13 +185,13 @@ class DeviceWork final : public BufferWork {
   }
 
  private:
-  /// What the fingerprint in a slot must be.
+  /// The expected fingerprint of a slot.
   struct Seal {
     std::string name;
     std::uint32_t slot = 0;
     std::uint64_t fingerprint = 0;
   };
-  /// A look: what its slot is read with. Without a slot there is nothing to be found.
+  /// A pending check and how its slot is read. A check without a slot never finds anything.
   struct Asked {
     std::optional<std::uint32_t> slot = {};
     Dtype dtype = Dtype::kF32;
@@ -200,7 +201,7 @@ class DeviceWork final : public BufferWork {
     std::optional<Seal> seal = {};
   };
 
-  /// The guard pattern repeats itself every two bytes.
+  /// The guard pattern repeats every two bytes.
   static std::uint32_t guard_word() {
     std::uint16_t word = 0;
     std::memcpy(&word, guard_pattern().data(), sizeof word);
@@ -208,7 +209,7 @@ class DeviceWork final : public BufferWork {
   }
 
   [[nodiscard]] std::uint32_t take_slot() {
-    if (used_ == kSlots) throw CudaError("more looks at once than there are slots for");
+    if (used_ == kSlots) throw CudaError("more pending checks than result slots");
     return static_cast<std::uint32_t>(used_++);
   }
 
@@ -224,7 +225,7 @@ class DeviceWork final : public BufferWork {
   }
 
   [[nodiscard]] const Asked& known(Look look) const {
-    if (!is_known(look)) throw CudaError("a look was asked for before it was known");
+    if (!is_known(look)) throw CudaError("the result of a check was read before it was known");
     const Asked& asked = asked_.at(look);
     if (asked.seal && fingerprint_in(words_of(asked.seal->slot)) != asked.seal->fingerprint) {
       throw CudaError("what '" + asked.seal->name +
@@ -233,7 +234,7 @@ class DeviceWork final : public BufferWork {
     return asked;
   }
 
-  /// Room for the segments of long rows.
+  /// Memory for the segments of long rows.
   void need_segments(std::uint64_t count) {
     if (count <= segments_held_) return;
     if (segments_held_ > 0) memory_.release(segments_);
@@ -262,7 +263,7 @@ class DeviceWork final : public BufferWork {
   std::uint64_t segments_held_ = 0;
   std::vector<Asked> asked_;
   std::size_t used_ = 0;
-  std::size_t marked_ = 0;  ///< of them, those on their way to the host
+  std::size_t marked_ = 0;  ///< the slots that are being copied to the host
 };
 
 }  // namespace

@@ -5,12 +5,13 @@
 
 namespace evo {
 
-/// How much a check does.
+/// The extent of a check.
 enum class Effort {
-  kScreening,       ///< fewer launches on shapes where each of them is long
-  kFull,            ///< all seeds and a repeat on every shape
-  kAfterScreening,  ///< the same, and as many launches as in production: what screening and timing
-                    ///< left out, before a kernel may enter the elite
+  kScreening,  ///< fewer launches on shapes with long launches
+  kFull,       ///< all seeds and a repeat on every shape
+  /// the part of the full check that screening and timing left out, with as many launches as in
+  /// production; required before a kernel may enter the elite
+  kAfterScreening,
 };
 
 /// "screening", "full" or "after screening".
@@ -19,26 +20,27 @@ enum class Effort {
 /// The inverse of to_string. Throws InputError for any other text.
 [[nodiscard]] Effort effort_from_string(std::string_view text);
 
-/// A launch above this, in ms, is long.
+/// Launches longer than this, in ms, count as long.
 inline constexpr double kLongLaunchMs = 1;
-/// What a screening spends on the long launches of one shape, in ms.
+/// The time in ms that a screening spends on the long launches of one shape.
 inline constexpr double kScreeningMs = 10;
-/// The same of the full check before a kernel enters the elite: the small shapes meet all seeds,
-/// and launches that are timed are verified, too.
+/// The same for the full check before a kernel enters the elite. Small shapes use all seeds, and
+/// timed launches are verified, too.
 inline constexpr double kAfterScreeningMs = 200;
 
-/// A launch above this, in µs, is very long: loading the kernel, and clocks that rise when work
-/// begins, are nothing to it.
+/// Launches longer than this, in µs, count as very long: the time for loading the kernel and for
+/// rising clocks is negligible.
 inline constexpr double kVeryLongLaunchUs = 10'000;
 
-/// A first launch up to this, in ms, may be long only because it is the first one: the driver may
-/// load a kernel when it is launched.
+/// A first launch up to this time, in ms, may be long only because the driver loads the kernel at
+/// its first launch.
 inline constexpr double kFirstLaunchMs = 50;
 
-/// Whether a check launches a second time, when the first launch took so long.
+/// Whether a check launches a second time after a first launch of this duration.
 [[nodiscard]] bool allows_repeat(Effort effort, double first_launch_ms);
 
-/// How many launches of one shape a check makes at most, at least one, when one takes `launch_ms`.
+/// The most launches that a check makes on one shape, at least one, if one launch takes
+/// `launch_ms`.
 [[nodiscard]] std::size_t launches_allowed(Effort effort, double launch_ms);
 
 }  // namespace evo

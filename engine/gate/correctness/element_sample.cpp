@@ -23,7 +23,7 @@ bool ElementSample::is_possible(const Problem& problem, const KernelSpec& kernel
          std::ranges::all_of(problem.arguments, &Argument::is_compared_whole);
 }
 
-/// Poisons outputs, and gives inout arguments their input.
+/// Poisons outputs and restores inout arguments.
 std::vector<ElementSample::Output> ElementSample::outputs_of(
     const CheckCase& data, const std::vector<KernelArgument>& arguments) const {
   std::vector<Output> outputs;
@@ -44,7 +44,7 @@ std::vector<ElementSample::Output> ElementSample::outputs_of(
   return outputs;
 }
 
-/// Whether some CTA writes every element that is expected to be written.
+/// Whether some CTA writes every element that has to be written.
 bool ElementSample::covers(const GridCover& cover, const Output& output) const {
   const std::size_t size = size_of(problem_.arguments[output.position].dtype);
   const std::vector<std::uint32_t>& owners = cover.owners(output.position);
@@ -56,7 +56,7 @@ bool ElementSample::covers(const GridCover& cover, const Output& output) const {
   return true;
 }
 
-/// Whether the launch wrote the elements of the drawn CTAs and left the others.
+/// Whether the launch wrote all elements of the drawn CTAs and no others.
 bool ElementSample::wrote_what_it_owns(const Output& output,
                                        const std::vector<std::byte>& content) const {
   const std::size_t size = size_of(problem_.arguments[output.position].dtype);

@@ -11,33 +11,33 @@
 
 namespace evo {
 
-/// The correctness of a part of a grid, on a device that runs parts, where all that is expected is
-/// known: a reference of data. Not where rows are judged by their own size (max_row_error): parts
-/// of rows have none.
+/// Checks a part of a grid. The device must support partial grids, and the expected outputs must be
+/// known in advance (a reference of data). Not for errors relative to rows (max_row_error), because
+/// parts of rows have none.
 ///
-/// GridCover proves what the drawn CTAs (draw_part) stand for: the CTAs of the grid write all
-/// elements of every output, each element once (of an inout argument: all elements that are
-/// expected to change). All elements that the drawn CTAs own are compared. Otherwise the whole grid
-/// must run.
+/// GridCover proves that the drawn CTAs (draw_part) stand for all: the CTAs of the grid write all
+/// elements of every output, each exactly once (for an inout argument, all elements that are
+/// expected to change). All elements that the drawn CTAs write are compared. If the proof fails,
+/// the whole grid must run.
 class ElementSample {
  public:
-  /// All must outlive this. `flops`: about what the sample may cost.
+  /// All references must outlive this object. `flops`: approximate limit of the sample's work.
   ElementSample(BufferWork& work, const Problem& problem, CaseSet& cases, double flops)
       : work_(work), device_(work.device()), problem_(problem), cases_(cases), flops_(flops) {}
 
   [[nodiscard]] static bool is_possible(const Problem& problem, const KernelSpec& kernel);
 
-  /// Nothing where a part of the grid cannot stand for all.
+  /// Nullopt if a part of the grid cannot stand for all.
   [[nodiscard]] std::optional<CorrectnessResult> check(const LoadedKernel& kernel,
                                                        const Shape& shape,
                                                        const Workspace& workspace);
 
  private:
-  /// An output, and which of its elements the drawn CTAs own.
+  /// An output, and its elements that the drawn CTAs write.
   struct Output {
-    std::size_t position = 0;  ///< of the argument
+    std::size_t position = 0;  ///< index of the argument
     BufferId buffer = 0;
-    std::vector<std::byte> before = {};  ///< what an inout argument held
+    std::vector<std::byte> before = {};  ///< the previous content of an inout argument
     std::vector<std::byte> expected = {};
     std::vector<bool> owned = {};
   };

@@ -9,8 +9,8 @@
 
 namespace evo {
 
-/// What an output argument must hold: the reference's bytes, and as numbers what a double holds
-/// exactly.
+/// The expected content of an output argument: the reference's bytes, and its values as doubles if
+/// these are exact.
 class Expectation {
  public:
   Expectation() = default;
@@ -22,7 +22,7 @@ class Expectation {
   [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
   [[nodiscard]] std::span<const std::byte> element(std::size_t index) const;
 
-  /// All elements as doubles. 64-bit integers are rounded: compare their bytes.
+  /// All elements as doubles. 64-bit integers are rounded; compare their bytes instead.
   [[nodiscard]] const std::vector<double>& values() const { return values_; }
 
  private:
@@ -31,7 +31,7 @@ class Expectation {
   std::vector<double> values_;
 };
 
-/// One element for people: integers with all their digits, floating-point numbers with four.
+/// One element for messages: integers with all digits, floating-point numbers with four.
 [[nodiscard]] std::string element_text(Dtype dtype, const std::byte* element);
 
 }  // namespace evo

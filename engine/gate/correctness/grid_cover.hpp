@@ -9,20 +9,20 @@
 
 namespace evo {
 
-/// Which CTA of a grid writes which element of the outputs, found without computing what they write
-/// (Interpreting::write_map). This proves what a sample of CTAs stands for: each writes its own
-/// elements and nothing else, whichever CTAs run.
+/// Finds which CTA of a grid writes which element of the outputs, without computing the written
+/// values (Interpreting::write_map). This proves that a sample of CTAs is representative: each CTA
+/// writes its own elements and nothing else, whichever CTAs run.
 class GridCover {
  public:
-  /// Or why the sample stands for nothing: the writes depend on what is computed, two CTAs write
-  /// one element, or something besides outputs is written. `arguments`: of the launch on `data`,
-  /// which has one step. What the outputs hold stays.
+  /// Returns the reason as text if a sample is not representative: the writes depend on computed
+  /// values, two CTAs write one element, or memory besides outputs is written. `arguments`: those
+  /// of a launch on `data`, which has one step. The content of the outputs does not change.
   [[nodiscard]] static std::variant<GridCover, std::string> prove(
       Device& device, const Problem& problem, const LoadedKernel& kernel, const CheckCase& data,
       const std::vector<KernelArgument>& arguments);
 
-  /// By element of the argument at `position`: the linear index of its CTA plus 1, 0 for nobody.
-  /// Empty unless the argument is an output.
+  /// For each element of the argument at `position`: the linear index of its CTA plus 1, or 0 if no
+  /// CTA writes it. Empty unless the argument is an output.
   [[nodiscard]] const std::vector<std::uint32_t>& owners(std::size_t position) const {
     return owners_.at(position);
   }
@@ -30,7 +30,7 @@ class GridCover {
   /// Whether every element of every output is written.
   [[nodiscard]] bool is_whole() const;
 
-  /// By element of the argument at `position`: whether one of `ctas` (sorted) writes it.
+  /// For each element of the argument at `position`: whether one of `ctas` (sorted) writes it.
   [[nodiscard]] std::vector<bool> written_by(const std::vector<std::uint64_t>& ctas,
                                              std::size_t position) const;
 

@@ -7,10 +7,10 @@
 
 namespace evo {
 
-/// CTAs, about this share of a kernel's grid: their linear indices, sorted. They are drawn by the
-/// case's seed from each place in the grid (first, last or between in each dimension), because
-/// edges are where kernels go wrong. Empty where no part may stand for the whole: the template does
-/// not say that CTAs are independent, it is launched in several steps, or the share is all of it.
+/// Linear indices, sorted, of about this share of a grid's CTAs. The case's seed draws them from
+/// each place in the grid (first, last or between in each dimension), because errors often occur at
+/// edges. Empty if no part may stand for the whole: the template does not declare independent CTAs,
+/// the launch has several steps, or the share is everything.
 [[nodiscard]] std::vector<std::uint64_t> draw_part(const LoadedKernel& kernel,
                                                    const CheckCase& data, double share);
 

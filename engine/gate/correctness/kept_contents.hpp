@@ -10,10 +10,10 @@
 
 namespace evo {
 
-/// A content that no kernel is given: what is compared with, or put back.
+/// A content that kernels do not see: an expected output, or data to restore.
 using KeptId = std::uint32_t;
 
-/// Contents that are kept, on the host or on the device.
+/// Stores contents on the host or on the device.
 class KeptContents {
  public:
   KeptContents() = default;
@@ -21,18 +21,19 @@ class KeptContents {
   KeptContents(const KeptContents&) = delete;
   KeptContents& operator=(const KeptContents&) = delete;
 
-  /// Room for `bytes`. Throws DeviceMemoryError where it does not fit.
+  /// Allocates room for `bytes`. Throws DeviceMemoryError if it does not fit.
   [[nodiscard]] virtual KeptId reserve(const std::string& name, std::size_t bytes) = 0;
-  /// Fills it: `content` has its size.
+  /// Fills it with `content`, which has its size.
   virtual void keep(KeptId to, std::span<const std::byte> content) = 0;
   /// Fills it from the start of a buffer of at least its size.
   virtual void keep(KeptId to, BufferId from) = 0;
-  /// To the start of a buffer.
+  /// Copies it to the start of a buffer.
   virtual void put_back(BufferId to, KeptId from) = 0;
-  /// Returns its content. Waits.
+  /// Returns the content. Waits for the device.
   [[nodiscard]] virtual std::vector<std::byte> content(KeptId kept) = 0;
-  /// Notes what it holds. Kernels that write where they must not reach device memory: a look that
-  /// compares with what is sealed finds out as well whether it still is as it was. Waits.
+  /// Records a fingerprint of the content. A kernel that writes out of bounds may change device
+  /// memory, so each comparison with a sealed content also checks the fingerprint. Waits for the
+  /// device.
   virtual void seal(KeptId kept) = 0;
 };
 

@@ -13,20 +13,20 @@
 
 namespace evo {
 
-/// One of the kernels of check_kernels.cu, loaded.
+/// A loaded kernel of check_kernels.cu.
 class CheckKernel {
  public:
   static constexpr std::uint32_t kThreads = 256;
-  /// Enough to fill any card, few enough to be added up by one CTA.
+  /// Enough CTAs to fill any card, few enough for one CTA to reduce.
   static constexpr std::uint64_t kMostCtas = 1024;
 
-  /// `device` must outlive it. Throws CudaError when it does not take the kernel or does not
-  /// measure.
+  /// `device` must outlive it. Throws CudaError if the device does not support the kernel or does
+  /// not measure.
   CheckKernel(Device& device, const KernelImage& kernels, const std::string& entry);
 
   void enqueue(std::uint32_t ctas, const std::vector<KernelArgument>& arguments) const;
 
-  /// CTAs for so many pieces of work, and for so many bytes.
+  /// Number of CTAs for so many work items or bytes.
   [[nodiscard]] static std::uint32_t ctas_for(std::uint64_t pieces);
   [[nodiscard]] static std::uint32_t ctas_for_bytes(std::size_t bytes);
 
@@ -35,15 +35,15 @@ class CheckKernel {
   KernelId id_ = 0;
 };
 
-/// Contents in the device's memory, where kernels may reach: masked by evo_mask, so that none finds
-/// what it is compared with, and sealed by a fingerprint.
+/// Contents in the device's memory, where kernels can reach them. They are masked by evo_mask, so
+/// that no kernel finds the expected output, and sealed by a fingerprint.
 class MaskedContents final : public KeptContents {
  public:
   struct Kept {
     std::string name;
     BufferId buffer = 0;
     std::size_t bytes = 0;
-    std::uint64_t key = 0;  ///< of the mask
+    std::uint64_t key = 0;  ///< key of the mask
     std::optional<std::uint64_t> seal = {};
   };
 
@@ -58,11 +58,11 @@ class MaskedContents final : public KeptContents {
   void seal(KeptId id) override;
 
   [[nodiscard]] const Kept& at(KeptId kept) const { return kept_.at(kept); }
-  /// Its fingerprint to a slot, when the queue comes to this.
+  /// Queues the computation of its fingerprint into a slot.
   void enqueue_fingerprint(const Kept& kept, BufferId slots, std::uint32_t slot) const;
 
  private:
-  /// Copies what is kept, or what is to be kept, and masks or unmasks it.
+  /// Copies content to or from the store, and masks or unmasks it.
   void mask(BufferId to, BufferId from, const Kept& kept) const;
   [[nodiscard]] std::uint64_t new_key();
 
@@ -70,7 +70,7 @@ class MaskedContents final : public KeptContents {
   Measuring& measuring_;
   CheckKernel fingerprint_;
   CheckKernel mask_;
-  BufferId slot_;  ///< for one result
+  BufferId slot_;  ///< slot for one result
   std::random_device random_;
   std::vector<Kept> kept_;
 };

@@ -10,7 +10,7 @@
 namespace evo {
 namespace {
 
-/// So many elements that lie near are no accident.
+/// so many similar elements are no coincidence
 constexpr std::size_t kFewestOthers = 32;
 
 struct Words {
@@ -20,17 +20,17 @@ struct Words {
 };
 
 constexpr std::array<Words, 4> kWords = {{
-    {NearMiss::kElementBefore, "the element before in place of every element",
+    {NearMiss::kElementBefore, "the previous element in place of every element",
      "is off by one, as an exclusive scan"},
-    {NearMiss::kElementBehind, "the element behind in place of every element", "is off by one"},
+    {NearMiss::kElementBehind, "the next element in place of every element", "is off by one"},
     {NearMiss::kElementsExchanged, "exchanged neighbouring elements", "exchanges neighbours"},
     {NearMiss::kRowsExchanged, "exchanged neighbouring rows", "exchanges rows"},
 }};
 
-/// The other one of a pair; the last of an odd number is alone.
+/// The partner in a pair; the last of an odd number has none.
 std::size_t partner_of(std::size_t i, std::size_t count) { return (i ^ 1U) < count ? i ^ 1U : i; }
 
-/// The element that stands in the place of element `i`.
+/// The index of the element that replaces element `i`.
 std::size_t source_of(NearMiss miss, std::size_t i, std::size_t count, std::size_t row_length) {
   const std::size_t row = i / row_length;
   const std::size_t column = i % row_length;
@@ -57,7 +57,7 @@ bool is_accepted(NearMiss miss, const Expectation& expected, const Tolerance& to
   std::size_t others = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t source = source_of(miss, i, count, length);
-    // Most are found out by their first elements.
+    // Most near misses fail within the first elements.
     if (std::fabs(values[source] - values[i]) > tolerance.max_abs_error) return false;
     const auto element = expected.element(source);
     std::memcpy(output.data() + i * size, element.data(), size);

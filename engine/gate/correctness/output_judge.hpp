@@ -12,20 +12,20 @@
 
 namespace evo {
 
-/// Says whether outputs are what is expected, within the kernel's tolerance. The one place where a
-/// kernel is found right.
+/// Decides whether outputs match the expected ones within the kernel's tolerance. This is the only
+/// place where a kernel is found correct.
 class OutputJudge {
  public:
-  /// Looks at the outputs of one launch on a complete case.
+  /// The pending checks of the outputs of one launch on a complete case.
   struct Looks {
     struct OfOutput {
-      std::size_t position = 0;  ///< of the argument
+      std::size_t position = 0;  ///< index of the argument
       Look comparison = 0;
     };
-    /// Of a problem with a check program: an output as the launch left it.
+    /// For a problem with a check program: a copy of an output after the launch.
     struct Copy {
-      std::size_t position = 0;      ///< of the argument
-      std::shared_ptr<KeptId> kept;  ///< free for the next copy when nobody has it
+      std::size_t position = 0;      ///< index of the argument
+      std::shared_ptr<KeptId> kept;  ///< reusable for the next copy when no other owner is left
     };
     const CheckCase* data = nullptr;
     Tolerance tolerance = {};
@@ -37,17 +37,17 @@ class OutputJudge {
     std::optional<std::string> violation = {};  ///< why it is wrong, in one line
   };
 
-  /// All must outlive this.
+  /// All references must outlive this object.
   OutputJudge(BufferWork& work, const Problem& problem, CaseSet& cases, ProblemPrograms& programs)
       : work_(work), problem_(problem), cases_(cases), programs_(programs) {}
 
-  /// Compares all outputs of a launch, behind what was queued before.
+  /// Compares all outputs of a launch after the work queued so far.
   [[nodiscard]] Looks look(const LoadedKernel& kernel, const CheckCase& data,
                            const std::vector<KernelArgument>& arguments);
 
   [[nodiscard]] bool is_known(const Looks& looks) const;
 
-  /// Once they are known. Without any element it is a violation.
+  /// The verdict, once the checks have finished. A comparison without elements is a violation.
   [[nodiscard]] Verdict judge(const Looks& looks);
 
  private:
@@ -59,7 +59,7 @@ class OutputJudge {
   const Problem& problem_;
   CaseSet& cases_;
   ProblemPrograms& programs_;
-  std::multimap<std::size_t, std::shared_ptr<KeptId>> copies_;  ///< by size
+  std::multimap<std::size_t, std::shared_ptr<KeptId>> copies_;  ///< sorted by size
 };
 
 }  // namespace evo

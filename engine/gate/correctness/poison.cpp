@@ -10,7 +10,8 @@
 namespace evo {
 namespace {
 
-/// The bits of −infinity (of a type that has none, its lowest value) and of the largest value.
+/// The codes of −infinity (or of the lowest value if the type has no infinity) and of the largest
+/// value.
 struct Bounds {
   std::uint64_t below;
   std::uint64_t above;

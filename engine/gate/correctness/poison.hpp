@@ -10,29 +10,30 @@
 
 namespace evo {
 
-/// What lies in an output before a kernel runs. A kernel that reads its output as if it had been
-/// initialised (a minimum, a sum, a maximum of what is there) is right over some of them by luck,
-/// never over all.
+/// The content of an output before a kernel runs. A kernel that wrongly reads its output as
+/// initialised (for a minimum, sum or maximum) may be right over some poisons by luck, but not over
+/// all.
 enum class Poison {
-  kNan,    ///< every bit 1: NaN in floating-point types, −1 or the largest in integers
+  kNan,    ///< all bits 1: NaN in floating-point types, −1 or the largest value in integers
   kBelow,  ///< −infinity, or the lowest value of the type
   kAbove,  ///< the largest finite value
   kZero,
-  kRandom,  ///< bits that no kernel can know
+  kRandom,  ///< random bits that a kernel cannot predict
 };
 
-/// One element of `dtype`, to be repeated. `seed`: for kRandom.
+/// One element of `dtype`, to be repeated. `seed`: used by kRandom.
 [[nodiscard]] std::vector<std::byte> poison_pattern(Poison poison, Dtype dtype, std::uint64_t seed);
 
-/// The byte at which the first element starts that holds `pattern`, of poison_pattern(), in `once`
-/// and its complement in `again`, of the same size. Without `again`: that holds `pattern`.
+/// The byte offset of the first unwritten element: it holds `pattern` (from poison_pattern()) in
+/// `once` and the complement in `again`, which has the same size. Without `again`, the first
+/// element that holds `pattern`.
 [[nodiscard]] std::optional<std::size_t> first_poisoned(std::span<const std::byte> once,
                                                         std::span<const std::byte> again,
                                                         std::span<const std::byte> pattern);
 
 inline constexpr std::size_t kPoisons = 5;
 
-/// The poison of a shape's run number `run`: any kPoisons runs in a row meet all of them.
+/// The poison of run number `run` on a shape. Any kPoisons successive runs use all poisons.
 [[nodiscard]] Poison poison_of_run(std::size_t run);
 
 }  // namespace evo

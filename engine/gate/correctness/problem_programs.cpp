@@ -26,7 +26,7 @@ namespace {
 constexpr std::chrono::seconds kLimit{300};
 constexpr std::string_view kFolderName = "evo-tune-data-";
 
-/// Folders of processes that were killed.
+/// Removes the folders of processes that were killed.
 void remove_abandoned(const std::filesystem::path& folder) {
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
@@ -39,7 +39,7 @@ void remove_abandoned(const std::filesystem::path& folder) {
   }
 }
 
-/// A folder of its own for one program.
+/// A temporary folder for one program.
 class Scratch {
  public:
   Scratch() { remove_abandoned(folder_.path().parent_path()); }
@@ -50,7 +50,7 @@ class Scratch {
   TemporaryFolder folder_{std::string(kFolderName) + std::to_string(getpid())};
 };
 
-/// The last line that says something.
+/// The last line that is not empty.
 std::string last_line(const std::string& text) {
   constexpr std::size_t kMost = 300;
   const std::size_t end = text.find_last_not_of(" \t\r\n");
@@ -59,7 +59,7 @@ std::string last_line(const std::string& text) {
   return text.substr(start == std::string::npos ? 0 : start + 1, end - start).substr(0, kMost);
 }
 
-/// Why a program gave no answer at all; nothing when it ended by itself.
+/// Why a program gave no answer; empty if it ended by itself.
 std::optional<std::string> breakdown(const ProgramEnd& end) {
   switch (end.kind) {
     case ProgramEnd::Kind::kExited:
@@ -77,9 +77,10 @@ std::optional<std::string> breakdown(const ProgramEnd& end) {
   return std::nullopt;
 }
 
-/// Whether a check ended with an exception of Python's that is no verdict: exit code 1 as well.
+/// Whether a check ended with an unexpected Python exception instead of a verdict. Both have exit
+/// code 1.
 bool is_exception(const std::string& output) {
-  // What cannot be compiled has no traceback.
+  // A syntax error has no traceback.
   for (const char* name : {"SyntaxError", "IndentationError", "TabError"}) {
     if (last_line(output).starts_with(name)) return true;
   }
@@ -91,7 +92,7 @@ Json sizes(Dtype dtype, std::size_t elements) {
   return {{"dtype", std::string(to_string(dtype))}, {"elements", elements}};
 }
 
-/// Whole numbers without a point: programs count with them.
+/// Writes whole numbers without a point, because programs use them as integers.
 Json number(double value) {
   constexpr double kExact = 0x1.0p53;
   if (std::fabs(value) > kExact || value != std::floor(value)) return value;
@@ -104,7 +105,7 @@ Json numbers(const Values& values) {
   return object;
 }
 
-/// Null where each kernel is given its own value.
+/// Null if each kernel has its own value.
 Json scalar_json(const Argument& argument, const Values& values) {
   if (argument.is_set_by_macros) return nullptr;
   if (argument.fields.empty()) return number(argument.scalar(values));
@@ -114,8 +115,8 @@ Json scalar_json(const Argument& argument, const Values& values) {
   return fields;
 }
 
-/// What a check must look at, as elements from the first up to the second: both halves of what a
-/// kernel writes whole, and the last element, where tails are forgotten.
+/// The ranges of elements, [first, last), that a check must look at: both halves of the written
+/// part, and the last element, because kernels often forget the tail.
 std::vector<std::pair<std::size_t, std::size_t>> parts_to_change(Direction direction,
                                                                  std::size_t elements) {
   if (elements == 0) return {};
@@ -231,7 +232,7 @@ ProblemPrograms::Verdict ProblemPrograms::run_check(const ProgramCase& data,
   progress_(step);
   write_case(data, folder, outputs);
   for (const Argument& argument : problem_.arguments) {
-    // Of an output without elements too; what it holds comes next.
+    // Includes outputs without elements. The content is written later.
     if (argument.is_output() && argument.is_compared) {
       write_npy(folder / ("output_" + argument.name + ".npy"), argument.dtype, {});
     }
@@ -255,7 +256,7 @@ ProblemPrograms::Verdict ProblemPrograms::run_check(const ProgramCase& data,
   if (end.code != 1 || is_exception(end.output)) {
     return {.breakdown =
                 "ended with exit code " + std::to_string(end.code) +
-                "; allowed is 0 for right outputs and 1 for wrong ones, without an exception\n" +
+                "; allowed: 0 for right outputs and 1 for wrong ones, without an exception\n" +
                 end.output};
   }
   const std::string reason = last_line(end.output);
@@ -269,7 +270,7 @@ bool ProblemPrograms::refuses(const ProgramCase& data, const std::vector<Program
   return verdict.refusal.has_value();
 }
 
-/// A check that finds zeros and noise right compares nothing.
+/// A check that accepts zeros and random data compares nothing.
 void ProblemPrograms::require_refusal(const ProgramCase& data,
                                       const std::vector<ProgramOutput>& outputs) {
   for (const bool is_noise : {false, true}) {
@@ -285,14 +286,15 @@ void ProblemPrograms::require_refusal(const ProgramCase& data,
     if (all_degenerate || refuses(data, wrong)) continue;
     fail("check", data,
          std::string("it accepts outputs that hold ") + (is_noise ? "noise" : "zeros only") +
-             "; allowed is a check that refuses what is wrong (exit code other than 0); where "
-             "this is meant, the outputs say \"degenerate\": true");
+             "; allowed: a check that rejects wrong outputs (exit code other than 0); if "
+             "this is intended, set \"degenerate\": true for the outputs");
   }
 }
 
-/// `outputs` were found right: with another content of a part of one of them they are not. It is
-/// enough that one of several changes is noticed; which of them an output may hold is the check's
-/// business. Of what a kernel changes in place a check may look at what it likes.
+/// `outputs` passed the check. With a part of one output changed, they must fail it. If
+/// there are several outputs, it is enough that the change of one is noticed, because only the
+/// check knows which outputs may vary. Inout arguments are not tested, because a check may ignore
+/// parts of them.
 void ProblemPrograms::require_each_judged(const ProgramCase& data,
                                           const std::vector<ProgramOutput>& outputs) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -308,16 +310,16 @@ void ProblemPrograms::require_each_judged(const ProgramCase& data,
                     ? std::string("it holds")
                     : "its elements " + std::to_string(first) + " to " + std::to_string(last - 1) +
                           " of " + std::to_string(elements) + " hold") +
-               ", and nothing else judges it; allowed is a check that looks at every output; "
-               "where this is meant, the output says \"degenerate\": true");
+               ", and nothing else judges it; allowed: a check that looks at every output; "
+               "if this is intended, set \"degenerate\": true for the output");
     }
   }
 }
 
-/// Whether the check sees that elements `first` to `last` - 1 of an output hold something else.
+/// Whether the check notices a change of elements `first` to `last` - 1 of an output.
 bool ProblemPrograms::notices(const ProgramCase& data, const std::vector<ProgramOutput>& outputs,
                               std::size_t output, std::size_t first, std::size_t last) {
-  constexpr std::byte kLarge{0x7e};  // as a number of any type
+  constexpr std::byte kLarge{0x7e};  // converts to any number type
   const std::size_t size = size_of(problem_.arguments[outputs[output].position].dtype);
   Random random(data.seed);
   for (const auto& change : std::initializer_list<std::function<std::byte(std::byte)>>{

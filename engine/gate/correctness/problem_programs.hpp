@@ -15,45 +15,47 @@
 
 namespace evo {
 
-/// The data of a case for a program.
+/// A case's data for a program.
 struct ProgramCase {
   const Shape* shape = nullptr;
   std::uint64_t seed = 0;
-  const Values* values = nullptr;  ///< what expressions of the shape are evaluated with
-  /// What an input argument holds, by position.
+  const Values* values = nullptr;  ///< values for expressions of the shape
+  /// The content of an input argument, by position.
   std::function<std::vector<std::byte>(std::size_t)> input = {};
-  /// What is expected of an output; empty where nobody says.
+  /// The expected content of an output; empty if there is none.
   std::function<std::vector<std::byte>(std::size_t)> expected = {};
 };
 
 /// An output as a kernel left it.
 struct ProgramOutput {
-  std::size_t position = 0;  ///< of the argument
+  std::size_t position = 0;  ///< index of the argument
   std::vector<std::byte> content;
 };
 
-/// The programs of a problem: they get their data as files in a temporary folder, whose name is
-/// their last argument (docs/file-formats.md says which files), and run in the problem's folder.
+/// Runs the programs of a problem. They get their data as files in a temporary folder, whose name
+/// is their last argument (docs/file-formats.md describes the files), and run in the problem's
+/// folder.
 class ProblemPrograms {
  public:
-  /// `problem` must outlive this.
+  /// `problem` must outlive this object.
   explicit ProblemPrograms(const Problem& problem) : problem_(problem) {}
   ProblemPrograms(const ProblemPrograms&) = delete;
   ProblemPrograms& operator=(const ProblemPrograms&) = delete;
 
-  /// Gets a word while a program runs.
+  /// Called while a program runs.
   void report_to(std::function<void(const std::string&)> progress) {
     progress_ = std::move(progress);
   }
 
-  /// What the reference program expects, per argument; empty unless an output of the shape's size.
-  /// Throws ProblemError when it fails.
+  /// The reference program's expected outputs, by argument; empty except for outputs of the shape.
+  /// Throws ProblemError if the program fails.
   [[nodiscard]] std::vector<std::vector<std::byte>> expected(const ProgramCase& data);
 
-  /// Why the check program finds outputs wrong, or nothing. The same outputs of a case are judged
-  /// once. On every shape it must prove first that it can fail: ProblemError when it cannot be run,
-  /// or takes outputs for right that hold zeros only or noise, or one that nothing else judges
-  /// whatever it holds. From then on it is the outputs' fault when it gives no verdict.
+  /// Why the check program finds the outputs wrong; nullopt if they are right. Equal outputs of a
+  /// case are judged only once. On every shape the program must first prove that it can fail.
+  /// Throws ProblemError if it cannot be run, or if it accepts outputs of zeros, random outputs, or
+  /// any content of an output that only it judges. After this proof, a program without a verdict
+  /// counts against the outputs.
   [[nodiscard]] std::optional<std::string> judge(const ProgramCase& data,
                                                  const std::vector<ProgramOutput>& outputs);
 
@@ -77,8 +79,8 @@ class ProblemPrograms {
   const Problem& problem_;
   std::function<void(const std::string&)> progress_ = [](const std::string&) {};
   std::map<std::string, std::optional<std::string>> verdicts_;  ///< by case and content
-  /// Shapes on which the check program refused what is wrong; of these, on which it judges every
-  /// output that nothing else does.
+  /// Shapes on which the check program rejected wrong outputs. For the second set, it also judges
+  /// every output that nothing else judges.
   std::set<std::string> proven_;
   std::set<std::string> judges_each_;
 };

@@ -10,7 +10,7 @@
 namespace evo {
 namespace {
 
-/// So many elements that are all the same are no accident.
+/// so many equal elements are no coincidence
 constexpr std::size_t kEnoughElements = 32;
 
 bool all_the_same(std::span<const std::byte> bytes, std::span<const std::byte> element) {
@@ -39,7 +39,7 @@ void ReferenceAudit::fail(std::size_t position, const std::string& what) const {
   throw ProblemError((problem_.folder / "problem.json").string() + ": arguments[" +
                      std::to_string(position) + "] ('" + problem_.arguments[position].name +
                      "'): " + what +
-                     ", so that a wrong kernel would pass as well; where this is meant, say "
+                     ", so a wrong kernel would pass, too; if this is intended, set "
                      "\"degenerate\": true");
 }
 
@@ -68,10 +68,10 @@ void ReferenceAudit::take(const Shape& shape, std::uint64_t seed, std::size_t po
                        " for all " + std::to_string(count) + " elements" + on_shape);
   }
   if (!any_finite(argument.dtype, expected)) {
-    fail(position, "the reference gives no finite number" + on_shape);
+    fail(position, "the reference output has no finite number" + on_shape);
   }
   if (std::ranges::equal(expected, input)) {
-    fail(position, "the reference leaves the argument as it was" + on_shape);
+    fail(position, "the reference leaves the argument unchanged" + on_shape);
   }
 }
 
@@ -84,7 +84,7 @@ void ReferenceAudit::require_meaningful() const {
                   " for every element of every checked shape");
     }
     if (has_random_input_ && output.has_second_seed && !output.depends_on_seed) {
-      fail(i, "the reference gives the same for all inputs");
+      fail(i, "the reference output is the same for all inputs");
     }
   }
 }

@@ -11,22 +11,22 @@
 
 namespace evo {
 
-/// Looks at what the reference expects, and refuses a problem that cannot tell a right kernel from
-/// a wrong one: an output that is one value everywhere or nowhere finite, that is an inout argument
-/// left as it was, or that is the same whatever the inputs are.
-/// Arguments that say "degenerate" are meant so and not looked at.
+/// Inspects the expected outputs, and rejects a problem that cannot tell a right kernel from a
+/// wrong one: an output that is constant or nowhere finite, that equals the previous content of an
+/// inout argument, or that does not depend on the inputs.
+/// Arguments marked "degenerate" are intended so and are skipped.
 class ReferenceAudit {
  public:
-  /// `problem` must outlive this.
+  /// `problem` must outlive this object.
   explicit ReferenceAudit(const Problem& problem);
 
-  /// What the reference wrote to output `position` on one shape and seed; `input`: what an inout
-  /// argument held before, else empty. Throws ProblemError for an expectation of at least
-  /// kEnoughElements that is degenerate by itself.
+  /// Adds the reference's output at `position` for one shape and seed. `input`: the previous
+  /// content of an inout argument, else empty. Throws ProblemError if an output of at least
+  /// kEnoughElements elements is degenerate by itself.
   void take(const Shape& shape, std::uint64_t seed, std::size_t position,
             std::span<const std::byte> expected, std::span<const std::byte> input);
 
-  /// Throws ProblemError when all of it together is degenerate.
+  /// Throws ProblemError if the outputs of all cases together are degenerate.
   void require_meaningful() const;
 
  private:

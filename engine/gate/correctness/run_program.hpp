@@ -14,17 +14,17 @@ struct ProgramEnd {
   enum class Kind { kExited, kNotStarted, kKilled, kTooLong, kTooMuch };
   Kind kind = Kind::kExited;
   int code = 0;  ///< exit code, signal, or errno of the start
-  /// The end of what it wrote to standard output and error.
+  /// The end of its standard output and error.
   std::string output;
 };
 
-/// Of what a program says nobody reads more than the end; it must not fill the disk.
+/// A limit for a program's output, of which only the end is used, so that it cannot fill the disk.
 inline constexpr std::uintmax_t kMostLogBytes = std::uintmax_t{64} << 20;
 
-/// Runs a program (`words`: itself, found like a shell finds it, and its arguments) in `folder`,
-/// without input, and waits for it; one that takes longer than `limit` is killed with everything it
-/// started in its process group, and so it is when this process dies, or when it writes more than
-/// kMostLogBytes. `log`: a file for what it writes. `waiting` is called about twice a second.
+/// Runs a program in `folder` without input and waits for it. `words`: the program, found as by a
+/// shell, and its arguments. The program and its process group are killed if it takes longer than
+/// `limit`, if it writes more than kMostLogBytes, or if this process dies. `log`: a file for its
+/// output. `waiting` is called about twice a second.
 [[nodiscard]] ProgramEnd run_program(const std::vector<std::string>& words,
                                      const std::filesystem::path& folder,
                                      const std::filesystem::path& log, std::chrono::seconds limit,

@@ -15,12 +15,12 @@
 namespace evo {
 namespace {
 
-constexpr std::size_t kRows = 2048;  ///< that the reference computes
+constexpr std::size_t kRows = 2048;  ///< rows that the reference computes
 
 bool is_output(const Argument& argument) { return argument.direction == Direction::kOut; }
 
-/// `count` different numbers below `total`, sorted; the first and the last are among them, because
-/// edges are where kernels go wrong.
+/// `count` different numbers below `total`, sorted. They include the first and the last, because
+/// errors often occur at edges.
 std::vector<std::uint64_t> draw(std::uint64_t count, std::uint64_t total, std::uint64_t seed) {
   std::vector<std::uint64_t> all(total);
   std::iota(all.begin(), all.end(), 0);
@@ -38,8 +38,8 @@ std::string share(std::uint64_t part, std::uint64_t whole, const std::string& wh
   return std::to_string(part) + " of " + std::to_string(whole) + " " + what;
 }
 
-/// Rows of the outputs on a shape: the same number in all that have elements; 0 when one has none
-/// or another number.
+/// Number of rows of the outputs on a shape. 0 if an output with elements has no rows or if the
+/// numbers differ.
 std::size_t rows_of(const Problem& problem, const Values& values) {
   std::size_t rows = 0;
   for (const Argument& argument : problem.arguments) {
@@ -55,13 +55,13 @@ std::size_t rows_of(const Problem& problem, const Values& values) {
 
 }  // namespace
 
-/// One launch and what it left behind.
+/// One launch and its results.
 struct SampledCheck::Ran {
   std::uint64_t ctas = 0;
   std::uint64_t of_ctas = 0;
-  std::vector<std::vector<std::byte>> outputs;  ///< per argument; empty unless out
+  std::vector<std::vector<std::byte>> outputs;  ///< per argument; empty except for out arguments
   std::vector<std::vector<bool>> written;       ///< per argument and element
-  std::vector<std::size_t> rows;                ///< to be compared
+  std::vector<std::size_t> rows;                ///< rows to compare
   std::optional<Fault> fault;
 };
 
@@ -109,7 +109,7 @@ CorrectnessResult SampledCheck::check(const LoadedKernel& kernel, const Shape& s
   return result;
 }
 
-/// One launch of some CTAs, or of all.
+/// Launches some CTAs, or all.
 SampledCheck::Ran SampledCheck::run(const LoadedKernel& kernel, const CheckCase& data,
                                     const std::vector<KernelArgument>& arguments,
                                     const std::vector<std::uint64_t>& ctas) {
@@ -146,11 +146,11 @@ SampledCheck::Ran SampledCheck::run(const LoadedKernel& kernel, const CheckCase&
   return ran;
 }
 
-/// Some CTAs that stand for all of the grid, or why none do.
+/// Draws CTAs that stand for the whole grid, or returns why none can.
 std::variant<SampledCheck::Ran, std::string> SampledCheck::run_sample(
     const LoadedKernel& kernel, const CheckCase& data,
     const std::vector<KernelArgument>& arguments) {
-  // No more of them than there are rows to be compared, so that all that they write is.
+  // At most as many CTAs as there are rows to compare, so that all their outputs are compared.
   const auto rows = static_cast<double>(rows_of(problem_, data.values));
   const double of_work = flops_ / problem_.flops.evaluate(data.shape->variables);
   const double part = std::min(of_work, static_cast<double>(kRows) / rows);
@@ -164,7 +164,7 @@ std::variant<SampledCheck::Ran, std::string> SampledCheck::run_sample(
   if (ran.fault) return ran;
   for (std::size_t i = 0; i < ran.written.size(); ++i) {
     if (!ran.written[i].empty() && ran.written[i] != cover.written_by(ctas, i))
-      return std::string("its CTAs write something else than was traced");
+      return std::string("its CTAs write other elements than in the traced launch");
   }
   ran.rows = written_rows(ran, rows_of(problem_, data.values));
   if (ran.rows.empty()) return std::string("its CTAs write no whole rows");
@@ -190,7 +190,7 @@ std::optional<Fault> SampledCheck::unwritten(const Ran& ran) const {
   return std::nullopt;
 }
 
-/// Rows of which everything was written; none when a part of some row was.
+/// The completely written rows; empty if a part of some row was written.
 std::vector<std::size_t> SampledCheck::written_rows(const Ran& ran, std::size_t all) const {
   std::vector<std::size_t> rows;
   for (std::size_t row = 0; row < all; ++row) {

@@ -9,30 +9,31 @@
 
 namespace evo {
 
-/// Checks a kernel on a shape that is too much work for an interpreter, by a part of it:
+/// Checks a part of a kernel's work on a shape with too much work for an interpreter:
 ///
-/// 1. Where the template says that CTAs are independent, the stores of all CTAs are traced without
-///    computing what they store (GridCover). They must be all elements of the outputs, each written
-///    by one CTA, and nothing else.
-/// 2. Then some CTAs run (draw_part). They must write just what was traced, and whole rows, all of
-///    which are compared.
-/// 3. Other kernels run whole and must write every element; some rows are drawn and compared.
-/// 4. The reference computes the rows that are compared. A row counts in every output. By what is
-///    expected there the tolerance is looked at too, where no whole result is known.
+/// 1. If the template declares independent CTAs, trace the stores of all CTAs without computing the
+///    stored values (GridCover). They must cover all elements of the outputs, each written by one
+///    CTA, and nothing else.
+/// 2. Then run some CTAs (draw_part). They must write exactly the traced elements, in whole rows.
+///    All these rows are compared.
+/// 3. Run other kernels completely. They must write every element; some rows are drawn and
+///    compared.
+/// 4. The reference computes the compared rows, in every output. They also serve to audit the
+///    tolerance if no complete result is known.
 class SampledCheck {
  public:
-  /// All references must outlive this. The device must have a sampler. `flops`: about the work that
-  /// is run of each kernel.
+  /// All references must outlive this object. The device must support sampling. `flops`:
+  /// approximate limit of each kernel's work.
   SampledCheck(Device& device, const Problem& problem, CaseSet& cases, ToleranceAudit& tolerances,
                double flops)
       : device_(device), problem_(problem), cases_(cases), tolerances_(tolerances), flops_(flops) {}
 
-  /// Whether a shape can be checked so: the reference says which CTA computes a row, every output
-  /// is written only, and all that have elements have the same number of rows.
+  /// Whether a shape can be checked in this way: the reference names the CTA of each row, every
+  /// output is write-only, and all outputs with elements have the same number of rows.
   /// `values`: CaseSet::values_of the shape.
   [[nodiscard]] static bool is_possible(const Problem& problem, const Values& values);
 
-  /// One seed.
+  /// Checks one seed.
   [[nodiscard]] CorrectnessResult check(const LoadedKernel& kernel, const Shape& shape,
                                         const Workspace& workspace, const Progress& progress);
 

@@ -10,9 +10,9 @@
 namespace evo {
 namespace {
 
-/// So many elements have a mean that says something.
+/// with so many elements the mean is meaningful
 constexpr std::size_t kElementsWithAMean = 32;
-/// Of larger outputs the start is looked at.
+/// For larger outputs only the start is inspected.
 constexpr std::size_t kMostLookedAt = std::size_t{1} << 22;
 
 std::vector<std::byte> bytes_of_doubles(const std::vector<double>& values) {
@@ -21,12 +21,12 @@ std::vector<std::byte> bytes_of_doubles(const std::vector<double>& values) {
   return bytes;
 }
 
-/// The same numbers: 0 and −0 are one.
+/// Equality of numbers: 0 equals −0.
 bool is_the_same(const Comparison& comparison) {
   return comparison.max_abs_error == 0 && comparison.non_finite == 0;
 }
 
-/// Whether the mean of all elements, in place of each, passes; as the type can hold it.
+/// Whether an output of the mean of all elements, rounded to the type, passes.
 bool takes_the_mean(const Expectation& expected, const Tolerance& tolerance,
                     std::size_t row_length) {
   if (expected.size() < kElementsWithAMean) return false;
@@ -100,7 +100,7 @@ std::optional<std::string> ToleranceAudit::look_at(std::size_t position, const S
   const auto blind = [&](const std::string& what, const std::string& who) {
     return "tolerance: on shape '" + subject.shape.name + "' it takes " + what + " of '" +
            argument.name + "' for right, so that a kernel that " + who +
-           " would pass; tighten it, or, where this is meant, say \"degenerate\": true of the "
+           " would pass; tighten it or, if this is intended, set \"degenerate\": true for the "
            "argument";
   };
   const std::size_t row_length = argument.row_length(first.values);
@@ -115,7 +115,7 @@ std::optional<std::string> ToleranceAudit::look_at(std::size_t position, const S
     if (input == position) return blind("the content before the launch", "does nothing");
     return blind("the content of '" + problem_.arguments[input].name + "' in place", "copies it");
   }
-  // One result may happen to lie near another one: all of them must.
+  // Some results may be similar by coincidence, so all of them must be.
   bool found = false;
   for (std::size_t index = 1; index < subject.seeds; ++index) {
     const auto other = expected_of(data_of(subject, index), position, subject);
@@ -128,7 +128,7 @@ std::optional<std::string> ToleranceAudit::look_at(std::size_t position, const S
   return blind("the result for other inputs", "ignores its inputs");
 }
 
-/// One that passes in every case. `first`: expected of the first seed.
+/// A near miss that passes in every case. `first`: the expected output of the first seed.
 std::optional<NearMiss> ToleranceAudit::near_miss(std::size_t position, const Expectation& first,
                                                   const Subject& subject,
                                                   const Tolerance& tolerance) {
@@ -145,8 +145,9 @@ std::optional<NearMiss> ToleranceAudit::near_miss(std::size_t position, const Ex
   return misses.empty() ? std::nullopt : std::optional(misses.front());
 }
 
-/// Whether what an argument held before the launch passes in every case, and is not just what is
-/// expected: copies are right where copying is what is asked. `first`: expected of the first seed.
+/// Whether the previous content of an argument passes in every case without being equal to the
+/// expected output. (Copies are right if the kernel's task is to copy.) `first`: the expected
+/// output of the first seed.
 bool ToleranceAudit::takes_input(std::size_t position, std::size_t input, const Expectation& first,
                                  const Subject& subject, const Tolerance& tolerance) {
   const Argument& argument = problem_.arguments[position];
@@ -160,7 +161,7 @@ bool ToleranceAudit::takes_input(std::size_t position, std::size_t input, const 
     const Expectation& right = of_seed ? *of_seed : first;
     const auto held = part_of(data.inputs[input].value(), data, position, subject);
     if (held.size() != right.bytes().size()) return false;
-    // A few elements may happen to lie near.
+    // A few elements may be similar by coincidence.
     if (subject.seeds == 1 && right.size() < kElementsWithAMean) return false;
     const std::size_t row_length = argument.row_length(data.values);
     const Comparison comparison = compare(held, right, tolerance.bad_abs_error, row_length);
@@ -176,7 +177,7 @@ const CheckCase& ToleranceAudit::data_of(const Subject& subject, std::size_t ind
                               : cases_.inputs(subject.shape, index);
 }
 
-/// Of one output; empty where nothing is expected.
+/// The expected content of one output; empty if there is none.
 std::vector<std::byte> ToleranceAudit::expected_of(const CheckCase& data, std::size_t position,
                                                    const Subject& subject) const {
   const Argument& argument = problem_.arguments[position];
@@ -190,8 +191,8 @@ std::vector<std::byte> ToleranceAudit::expected_of(const CheckCase& data, std::s
   return {expected.bytes().begin(), expected.bytes().end()};
 }
 
-/// What is kept of an output or for it: the rows, or the start of it in whole rows; empty where it
-/// has no such rows.
+/// The inspected part of an output: the rows, or the start of it in whole rows; empty if it has no
+/// such rows.
 std::vector<std::byte> ToleranceAudit::part_of(KeptId kept, const CheckCase& data,
                                                std::size_t position, const Subject& subject) const {
   const std::size_t row_length = problem_.arguments[position].row_length(data.values);

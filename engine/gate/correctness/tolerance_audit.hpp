@@ -13,23 +13,24 @@
 
 namespace evo {
 
-/// Looks for tolerances under which a kernel that ignores its inputs, copies one or does nothing is
-/// right, or one that is off by one: on a shape, an output of which the results for other inputs,
-/// the mean in place of every element, a near miss, or what an argument of its type and size held
-/// before the launch are within them.
-/// Arguments that say "degenerate" are meant so and not looked at.
+/// Detects tolerances that are too loose: they would accept a kernel that ignores its inputs,
+/// copies an input, does nothing, or is off by one. On a shape, a tolerance fails if it accepts,
+/// for some output, the results for other inputs, the mean for every element, a near miss, or the
+/// previous content of an argument of the same type and size.
+/// Arguments marked "degenerate" are intended so and are skipped.
 class ToleranceAudit {
  public:
-  /// All must outlive this.
+  /// All references must outlive this object.
   ToleranceAudit(BufferWork& work, const Problem& problem, CaseSet& cases)
       : work_(work), problem_(problem), cases_(cases) {}
 
-  /// What a kernel's tolerance takes for right on `shape`, by what is expected of `seeds` seeds;
-  /// nothing when it can tell. Nothing may be queued. Each tolerance is looked at once. Throws
-  /// ProblemError where the tolerance is the same for all configurations.
+  /// A wrong output that a kernel's tolerance accepts on `shape`, tested with the expected outputs
+  /// of `seeds` seeds; nullopt if the tolerance is strict enough. Nothing may be queued. Each
+  /// tolerance is tested once. Throws ProblemError if the tolerance is the same for all
+  /// configurations.
   [[nodiscard]] std::optional<std::string> blind_spot(const LoadedKernel& kernel,
                                                       const Shape& shape, std::size_t seeds);
-  /// The same by what is expected of the first seed in these rows, which CaseSet::expect_rows
+  /// The same with the expected outputs of the first seed in these rows, which CaseSet::expect_rows
   /// computed.
   [[nodiscard]] std::optional<std::string> blind_spot_in(std::span<const std::size_t> rows,
                                                          const LoadedKernel& kernel,
@@ -38,11 +39,12 @@ class ToleranceAudit {
  private:
   using Bounds = std::array<double, 5>;
 
-  /// What is looked at.
+  /// The inspected part.
   struct Subject {
     const Shape& shape;
     std::size_t seeds;
-    std::span<const std::size_t> rows;  ///< of one seed; empty: the start of what is expected
+    /// rows of one seed; empty: the start of the expected output
+    std::span<const std::size_t> rows;
   };
 
   [[nodiscard]] std::optional<std::string> look_once(const LoadedKernel& kernel,

@@ -149,7 +149,8 @@ std::optional<std::string> Trials::unwritten(const CheckCase& data,
     if (argument.direction != Direction::kOut || !argument.is_compared) continue;
     const auto byte = interpreting->first_unwritten(std::get<BufferId>(arguments[i]));
     if (!byte) continue;
-    if (argument.compared && *byte >= argument.compared_bytes(data.values)) continue;  // nobody's
+    // not compared
+    if (argument.compared && *byte >= argument.compared_bytes(data.values)) continue;
     return argument.name + "[" + std::to_string(*byte / size_of(argument.dtype)) +
            "] was never written";
   }
@@ -162,11 +163,11 @@ void Trials::settle() {
   const CheckCase* last = pending_.back().data;
   judge_known();
   if (fault) {
-    // The first launch whose looks did not come back; all that came back were before it.
+    // The first launch whose checks did not finish; the checks of all earlier launches did.
     if (!is_over()) reject(pending_.empty() ? *last : *pending_.front().data, *fault);
     result_.device_lost = result_.device_lost || fault->device_lost;
   } else if (!is_over() && !pending_.empty()) {
-    throw CudaError("the device gives no results of what was looked at");
+    throw CudaError("the device returned no results of its checks");
   }
 }
 
@@ -188,7 +189,7 @@ CorrectnessResult Trials::take() {
   return std::move(result_);
 }
 
-/// Launches behind the one that did wrong may have done so, too.
+/// Later launches than the failed one may have caused damage, too.
 void Trials::tidy_up() {
   pending_.clear();
   for (const CheckCase* data : used_) {

@@ -15,55 +15,55 @@
 
 namespace evo {
 
-/// The launches of one kernel on one shape, and the verdict on what they leave behind: that of the
-/// first one that did wrong, as if each had been waited for.
+/// The launches of one kernel on one shape, and their verdict: that of the first wrong launch, as
+/// if each launch had been waited for.
 ///
-/// Launches are queued, each with the looks at its buffers behind it, and waited for together; on a
-/// device without a queue each is judged at once.
+/// Launches are queued, each followed by the checks of its buffers, and waited for together. On a
+/// device without a queue, each launch is judged at once.
 class Trials {
  public:
-  /// References must outlive this; all cases must be complete. `now_ms`: a clock.
+  /// All references must outlive this object; all cases must be complete. `now_ms`: a clock.
   Trials(BufferWork& work, const Problem& problem, CaseSet& cases, OutputJudge& judge,
          const LoadedKernel& kernel, const Workspace& workspace, std::function<double()> now_ms);
   ~Trials() = default;
   Trials(const Trials&) = delete;
   Trials& operator=(const Trials&) = delete;
 
-  /// How a launch counts.
+  /// How a launch is judged.
   enum class Kind {
-    kSeed,    ///< compared with what is expected; its figures are part of the result
-    kExtra,   ///< the same without figures: another poison on data that was seen
-    kRepeat,  ///< compared with the outputs that were kept, bit for bit
+    kSeed,    ///< compared with the expected outputs; its figures enter the result
+    kExtra,   ///< the same without figures: another poison on known data
+    kRepeat,  ///< compared bit for bit with the kept outputs
   };
 
-  /// Poisons the outputs, puts inout arguments in place, launches and looks. Nothing once it is
-  /// over.
+  /// Poisons the outputs, restores inout arguments, launches and checks. Does nothing once a launch
+  /// has failed.
   void run(const CheckCase& data, Poison poison, Kind kind);
 
   /// The time that one launch took.
   struct LaunchTime {
-    double host_ms = 0;    ///< by the host's clock, with the wait for its end
-    double device_us = 0;  ///< by the device's; 0 on one that does not measure
+    double host_ms = 0;    ///< by the host's clock, including the wait
+    double device_us = 0;  ///< by the device's clock; 0 on a device that does not measure
   };
-  /// The same, waiting before and behind the launch.
+  /// The same, but waits before and after the launch.
   LaunchTime run_timed(const CheckCase& data, Poison poison, Kind kind);
 
-  /// What the last launch, on `data`, left in its outputs is what repeats must leave.
+  /// Keeps the outputs of the last launch, which was on `data`; repeats must give the same.
   void keep_outputs(const CheckCase& data);
 
-  /// Waits for all launches, and judges them.
+  /// Waits for all launches and judges them.
   void settle();
 
-  /// A launch was found to have done wrong: what follows does not matter.
+  /// Whether a launch was found wrong; later launches do not matter.
   [[nodiscard]] bool is_over() const { return result_.rejection.has_value(); }
-  /// Launches that are not judged yet.
+  /// The number of launches that are not judged yet.
   [[nodiscard]] std::size_t unsettled() const { return pending_.size(); }
 
   /// Ends with this rejection.
   void reject(const CheckCase& data, const Fault& fault);
-  /// Adds this to the reason, where there is one.
+  /// Appends this text to the reason, if there is one.
   void say_more(const std::string& words);
-  /// What was found. Waits; leaves guard zones and inputs as they were.
+  /// The result. Waits, and restores guard zones and inputs.
   [[nodiscard]] CorrectnessResult take();
 
  private:

@@ -42,7 +42,7 @@ Workspace::~Workspace() {
     try {
       device_->memory().release(buffer.id);
     } catch (const std::exception& error) {
-      // After a fault the context refuses every call; the process is about to be replaced.
+      // After a fault the context rejects every call, and the process will be replaced.
       spdlog::debug("workspace not released: {}", error.what());
     }
   }

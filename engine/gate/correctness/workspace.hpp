@@ -8,12 +8,13 @@
 
 namespace evo {
 
-/// What one kernel's configuration decides of its arguments on one shape: buffers of a size of its
-/// own (workspaces, zeroed once, and outputs), freed with this object, and values of scalars.
+/// The arguments that depend on one kernel's configuration on one shape: buffers with their own
+/// size (workspaces, which are zeroed once, and outputs), freed with this object, and values of
+/// scalars.
 class Workspace {
  public:
-  /// A Fault when the device's memory does not hold them. Throws InputError when an extent is no
-  /// number of elements, or a scalar's type does not hold its value.
+  /// Returns a Fault if the device has too little memory. Throws InputError if an extent is no
+  /// valid number of elements, or if a scalar's value does not fit its type.
   [[nodiscard]] static std::variant<Workspace, Fault> make(Device& device, const Problem& problem,
                                                            const LoadedKernel& kernel,
                                                            const CheckCase& data);
@@ -21,23 +22,24 @@ class Workspace {
   Workspace(Workspace&& other) noexcept = default;
   Workspace& operator=(Workspace&&) = delete;
 
-  /// The arguments of a case of the same shape with these in their places.
+  /// The arguments of a case of the same shape, with these arguments inserted.
   [[nodiscard]] std::vector<KernelArgument> arguments_of(const CheckCase& data) const;
 
   /// Whether the kernel has any workspace.
   [[nodiscard]] bool is_empty() const { return bytes_ == 0; }
 
-  /// As when it was made: a part of a grid may leave it as no launch does.
+  /// Zeroes the workspaces again, because a partial grid may leave a state that no full launch
+  /// leaves.
   void clear() const;
 
-  /// A hash of what the workspaces hold.
+  /// A hash of the content of the workspaces.
   [[nodiscard]] std::string content_hash() const;
 
  private:
   explicit Workspace(Device& device) : device_(&device) {}
 
   struct Buffer {
-    std::size_t position = 0;  ///< of the argument
+    std::size_t position = 0;  ///< index of the argument
     BufferId id = 0;
     std::size_t bytes = 0;
     bool is_output = false;

@@ -9,9 +9,9 @@
 namespace evo {
 namespace {
 
-/// Longer than those that are timed, so that the card idles less between two of them.
+/// Longer graphs than for timing, so that the card idles less between them.
 constexpr double kEnergySampleUs = 2000;
-/// Reading the counter takes at most one part in so many of the time, for the card idles meanwhile.
+/// Reading the counter takes at most this fraction of the time, because the card idles meanwhile.
 constexpr double kReadingShare = 50;
 constexpr double kMostBetweenReadings_s = 0.02;
 
@@ -22,7 +22,7 @@ std::string why_not(const DeviceInfo& device, const CardMonitor* monitor) {
   }
   if (monitor == nullptr) {
     return "energy is not supported on " + device.name +
-           ": the driver's management library (libnvidia-ml.so.1) does not tell of it";
+           ": the driver's management library (libnvidia-ml.so.1) does not report it";
   }
   return "energy is not supported on " + device.name +
          ": it has no energy counter (cards before Volta, and some virtual ones, have none)";

@@ -19,10 +19,10 @@ struct EnergyResult {
   bool device_lost = false;
 };
 
-/// Measures the energy that one launch takes from the card's supply: the kernel is launched again
-/// and again as it is timed, in graphs over rotating inputs, and the growth of the card's counter
-/// is divided by the number of launches. It is the whole card's energy, what it takes when idle
-/// included. `now_s`: a steady clock in seconds; `monitor`: null where nobody counts.
+/// Measures the energy of one launch: launches the kernel repeatedly as in timing, in graphs over
+/// rotating inputs, and divides the increase of the card's energy counter by the number of
+/// launches. The result is the energy of the whole card, including its idle power. `now_s`: a
+/// steady clock in seconds. `monitor`: null if there is no counter.
 [[nodiscard]] EnergyResult measure_energy(const Stopwatch::Setup& setup, const LoadedKernel& kernel,
                                           const Shape& shape, CardMonitor* monitor,
                                           const EnergyOptions& options, const Progress& progress,

@@ -8,15 +8,16 @@ namespace {
 
 using Doubt = Stopwatch::Doubt;
 
-/// Two launches of 1 ms and more that are so much slower than what is asked say enough.
+/// Two launches of at least 1 ms that exceed the limit by this factor are sufficient.
 constexpr StoppingOptions::Hopeless kFar = {.samples = 2, .times = 1.2};
 
-/// As many samples as the time of a launch allows.
+/// Uses as many samples as the launch time allows.
 StoppingOptions stopping_for(const Stopwatch& stopwatch, const TimingOptions& options) {
-  // Clocks that rise when work begins settle within this; where they have, what another process
-  // does for a moment is to be outlasted.
+  // Rising clocks settle within this time. After that, the measurement should outlast short
+  // disturbances by other processes.
   const double settled_us = options.is_settled ? 2000 : 4000;
-  constexpr std::size_t kSamplesToBeSure = 5;  // of fewer, chance alone may lie on one side
+  // with fewer samples, all may lie on one side by chance
+  constexpr std::size_t kSamplesToBeSure = 5;
   StoppingOptions stopping = options.stopping;
   stopping.least_samples = stopwatch.budget().least_samples();
   stopping.most_samples = stopwatch.budget().most_samples();
@@ -28,10 +29,10 @@ StoppingOptions stopping_for(const Stopwatch& stopwatch, const TimingOptions& op
   return stopping;
 }
 
-/// After how many samples the launches that are timed are verified, and how. Of long launches,
-/// which are verified as they are timed, the first two; and one of those that follow. The first of
-/// very long ones is that which planned the measuring: it met a poison. Where the check has planned
-/// it, each of the three that are timed is verified.
+/// The numbers of samples after which timed launches are verified, and the kind of verification.
+/// Long launches are verified while they are timed: the first two and one later launch. The first
+/// of several very long ones planned the measurement and met a poison. If the check has planned the
+/// measurement, each of the three timed launches is verified.
 std::map<std::size_t, Doubt> doubts_of(const Stopwatch& stopwatch, std::size_t least_samples,
                                        Random& random) {
   if (stopwatch.is_long()) {
@@ -140,12 +141,12 @@ void Measurement::doubt_in_turn() {
   doubt(doubts_.begin()->second);
   doubts_.erase(doubts_.begin());
   add_others();
-  // Caches are as before when the next short one counts.
+  // Restores the state of the caches for the next short launch.
   if (!stopwatch_.is_long()) stopwatch_.sample();
 }
 
-/// Those that did not have their turn, what the samples left, new buffers. Of long launches that
-/// were given up, two doubts are enough.
+/// Runs the remaining verifications, checks the outputs of the last samples, then repeats in newly
+/// allocated buffers. If long launches were stopped early, two verifications are enough.
 void Measurement::doubt_at_the_end() {
   if (stopwatch_.is_long() && rule_.gave_up() && doubts_.size() <= 1) return;
   for (const auto& [when, what] : doubts_) doubt(what);

@@ -19,35 +19,36 @@ struct TimingResult {
   std::optional<Timing> timing = {};
   std::optional<Rejection> rejection = {};
   bool device_lost = false;
-  std::int64_t launches = 0;  ///< that were made of the kernel; 0 when predicted
-  bool aged = true;           ///< false: launched less often than before it may enter the elite
-  std::optional<CardState> card = {};  ///< meanwhile, where the device tells
+  std::int64_t launches = 0;  ///< launches of the kernel; 0 if predicted
+  bool aged = true;           ///< false: more launches are required before it may enter the elite
+  /// state of the card during timing, if the device reports it
+  std::optional<CardState> card = {};
 };
 
-/// The time of one kernel on one shape, on a device that measures: samples until a StoppingRule has
-/// enough of them, with doubts (Stopwatch::verify) between those and at the end, and looks at the
-/// card: samples of a throttled one are taken again.
+/// Measures the time of one kernel on one shape: takes samples until a StoppingRule has enough,
+/// with verifications (Stopwatch::verify) between samples and at the end. Also queries the card;
+/// samples of a throttled card are repeated.
 class Measurement {
  public:
-  /// All references must outlive this.
+  /// All references must outlive this object.
   Measurement(const Stopwatch::Setup& setup, CardWatch& card, const LoadedKernel& kernel,
               const Shape& shape, const Progress& progress);
 
-  /// To be called once.
+  /// Call it once.
   [[nodiscard]] TimingResult run();
 
  private:
   void take_samples();
   void take_sample();
-  /// Without a warm-up, where few launches may show that it is not worth one.
+  /// Skips the warm-up if a few launches may already show that the kernel is too slow.
   [[nodiscard]] bool looks_hopeless() const;
   void warm_up_after_all();
   void doubt(Stopwatch::Doubt what);
   void doubt_in_turn();
   void doubt_at_the_end();
-  /// Long launches that were made for another reason are samples as well.
+  /// Long launches made for other purposes count as samples, too.
   void add_others();
-  /// False: the samples since the last look do not count.
+  /// False: the samples since the last query of the card are invalid.
   bool look_at_card();
   [[nodiscard]] bool is_over() const { return stopwatch_.fault() || result_.rejection; }
 
@@ -58,10 +59,10 @@ class Measurement {
   Random random_;
   StoppingOptions stopping_;
   StoppingRule rule_;
-  StoppingRule counted_;  ///< up to the last look at the card
+  StoppingRule counted_;  ///< up to the last query of the card
   double since_look_us_ = 0;
   bool is_warm_ = true;
-  /// By the number of samples before them: times that no kernel knows.
+  /// Ordered by the number of samples before them; kernels cannot predict these positions.
   std::map<std::size_t, Stopwatch::Doubt> doubts_;
   TimingResult result_;
 };

@@ -7,13 +7,12 @@
 namespace evo {
 namespace {
 
-/// 99.7 % two-sided, so that samples that are not quite independent still keep the promise of at
-/// most 1 % false verdicts.
+/// 99.7 %, two-sided: slightly dependent samples still have at most 1 % false verdicts.
 constexpr double kPairZ = 3.0;
-/// For verdicts after more pairs, because looking again is another chance to err.
+/// A stricter bound for verdicts after more pairs, because each look is another chance of error.
 constexpr double kLaterPairZ = 3.5;
-/// A difference below this is called a tie however certain it is: so much may lie in where the
-/// buffers of the two happen to be.
+/// A smaller difference counts as a tie however certain it is, because the placement of the two
+/// kernels' buffers can cause it.
 constexpr double kLeastEffect = 0.004;
 
 double median_of(std::vector<double> values) {
@@ -88,7 +87,7 @@ PairComparison::PairComparison(const Stopwatch::Setup& setup, const LoadedKernel
       block_(std::min(first_.budget().pairs(), second_.budget().pairs())),
       random_(setup.cases.inputs(shape, 0).seed),
       samples_(length_) {
-  // Where a launch takes long, one doubt has to do.
+  // For long launches, one verification has to be enough.
   if (are_long()) {
     within_ = {1 + random_.below(PairSamples::kFewestOfLong - 1), Stopwatch::Doubt::kFreshInputs};
   } else {
@@ -97,20 +96,20 @@ PairComparison::PairComparison(const Stopwatch::Setup& setup, const LoadedKernel
 }
 
 PairResult PairComparison::run() {
-  // Those that planned a long launch have warmed it up.
+  // The launches that planned a long measurement have warmed the kernel up.
   if (!are_long()) {
     first_.warm_up();
     second_.warm_up();
   }
   add_long_launches();
-  // A little difference of very long launches is not worth seconds.
+  // A small difference between very long launches is not worth seconds of timing.
   const std::size_t most_blocks = !are_long() ? 4 : first_.is_very_long() ? 1 : 2;
   for (std::size_t block = 1; block <= most_blocks && !is_over(); ++block) {
     take_pairs(block * block_);
     if (is_over()) break;
     samples_.summarize_into(result_, block == 1 ? kPairZ : kLaterPairZ);
     if (is_plain()) break;
-    // More pairs only where there seems to be a difference that these do not prove.
+    // Takes more pairs only if there seems to be a difference that these pairs do not prove.
     if (result_.verdict() != 0 || std::fabs(result_.ratio - 1) <= kLeastEffect) break;
   }
   verify_within();

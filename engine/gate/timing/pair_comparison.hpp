@@ -13,28 +13,28 @@
 
 namespace evo {
 
-/// The outcome of timing two kernels in turn.
+/// The result of an A/B comparison of two kernels.
 struct PairResult {
   double ratio = 1;     ///< median of first / second
-  Interval interval;    ///< of that median
+  Interval interval;    ///< interval of that median
   double first_us = 0;  ///< medians
   double second_us = 0;
   int pairs = 0;
-  std::optional<Rejection> rejection = {};  ///< a kernel failed; `failed_first` says which
+  std::optional<Rejection> rejection = {};  ///< a kernel failed; `failed_first` tells which
   bool failed_first = false;
   bool device_lost = false;
 
-  /// −1: the first is faster beyond doubt, +1: the second, 0: a tie, or one failed.
+  /// −1: the first is certainly faster; +1: the second; 0: a tie, or one failed.
   [[nodiscard]] int verdict() const;
 };
 
-/// How long the launches of both kernels take: above 1 ms, above 10 ms.
+/// The launch time of both kernels: above 1 ms, above 10 ms.
 enum class LaunchLength { kShort, kLong, kVeryLong };
 
-/// Times of two kernels taken in turn.
+/// Times of two kernels, measured in turn.
 class PairSamples {
  public:
-  /// Pairs of long launches that show a plain difference, or that there is none.
+  /// The number of pairs of long launches that show a clear difference, or none.
   static constexpr std::size_t kFewestOfLong = 4;
 
   explicit PairSamples(LaunchLength length) : length_(length) {}
@@ -42,18 +42,19 @@ class PairSamples {
   void add(double first_us, double second_us);
   [[nodiscard]] std::size_t size() const { return ratios_.size(); }
 
-  /// The difference is so much larger than all scatter that more pairs would say nothing new: three
-  /// times as large after six pairs, or four where launches are long; of these also as large after
-  /// six and half as large after eight. Ratios without a difference, normally distributed, and that
-  /// scatter by more than the least effect, say so once in 100,000 times; of long launches, once in
-  /// 1,000. Of very long launches two pairs are enough that differ by 2 % and scatter by a tenth of
-  /// that.
+  /// True if the difference is so much larger than the scatter that more pairs would add nothing:
+  /// three times as large after six pairs, or after four if launches are long. For long launches
+  /// also: as large after six pairs, and half as large after eight. Normally distributed ratios
+  /// without a difference, with a scatter above the least effect, pass this test once in 100,000
+  /// times; for long launches, once in 1,000. For very long launches, two pairs are enough if they
+  /// differ by 2 % and scatter by a tenth of that.
   [[nodiscard]] bool is_plain() const;
-  /// As many pairs as would show a plain difference of long launches, and none differs by more than
-  /// what is called a tie; or two more, on both sides of 1, and their median does not.
+  /// True if there are enough pairs to show a clear difference of long launches and none exceeds
+  /// the limit of a tie. With two more pairs, also true if the ratios lie on both sides of 1 and
+  /// their median is within the limit.
   [[nodiscard]] bool is_plain_tie() const;
 
-  /// Medians, and the interval of the ratio's median to `z` standard deviations.
+  /// Medians, and the interval of the ratio's median at `z` standard deviations.
   void summarize_into(PairResult& result, double z) const;
 
  private:
@@ -63,23 +64,23 @@ class PairSamples {
   std::vector<double> ratios_;
 };
 
-/// One comparison of two kernels by interleaved pairs (A B B A …). Between pairs and at the end,
-/// launches as they are timed are verified. Where launches are long, each of them is one half of a
-/// pair, whatever else it was made for: to plan the measuring, or to be verified.
+/// One comparison of two kernels by interleaved pairs (A B B A …). Timed launches are verified
+/// between pairs and at the end. If launches are long, each launch is also used as one half of a
+/// pair, even if it planned the measurement or is verified.
 class PairComparison {
  public:
-  /// All references must outlive this.
+  /// All references must outlive this object.
   PairComparison(const Stopwatch::Setup& setup, const LoadedKernel& first,
                  const LoadedKernel& second, const Shape& shape, const Progress& progress);
 
-  /// To be called once.
+  /// Call it once.
   [[nodiscard]] PairResult run();
 
  private:
   [[nodiscard]] bool are_long() const { return length_ != LaunchLength::kShort; }
   [[nodiscard]] bool is_over() const { return first_.fault() || second_.fault() || has_failed_; }
   [[nodiscard]] bool is_plain() const;
-  /// `count` pairs, or fewer where these are plain or a kernel fails.
+  /// Takes `count` pairs, or fewer if the difference is clear or a kernel fails.
   void take_pairs(std::size_t count);
   void take_pair();
   void add_long_launches();
@@ -91,9 +92,9 @@ class PairComparison {
   const Shape& shape_;
   const Progress& progress_;
   LaunchLength length_;
-  std::size_t block_;  ///< pairs before they are looked at
+  std::size_t block_;  ///< number of pairs before the first evaluation
   Random random_;
-  /// Verified when there are so many pairs, a number that no kernel knows.
+  /// Numbers of pairs at which launches are verified; kernels cannot predict them.
   std::optional<std::pair<std::size_t, Stopwatch::Doubt>> within_;
   PairSamples samples_;
   PairResult result_;

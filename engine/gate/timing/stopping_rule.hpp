@@ -7,24 +7,25 @@
 namespace evo {
 
 struct StoppingOptions {
-  std::size_t least_samples = 100;  ///< for a time that may enter the elite
+  /// the least number of samples for a time that may enter the elite
+  std::size_t least_samples = 100;
   std::size_t most_samples = 400;
   double relative_interval = 0.005;  ///< stop when the median's 95 % interval is this narrow (±)
-  /// Stop early when the kernel is surely slower than this.
+  /// Stop early when the kernel is certainly slower than this.
   double early_stop_us = std::numeric_limits<double>::infinity();
-  /// After so many samples it is enough that even the fastest one is beyond so many times that.
+  /// After so many samples, stop if even the fastest one exceeds the limit by this factor.
   struct Hopeless {
     std::size_t samples = 0;
     double times = 0;
   };
   std::vector<Hopeless> hopeless = {{.samples = 5, .times = 2}};
-  /// Samples after which the interval of the median beyond it is enough.
+  /// After so many samples, stop if the interval of the median exceeds the limit.
   std::size_t samples_to_be_sure = 20;
 };
 
-/// Decides when a kernel has been timed enough: its median is known as closely as asked, or it is
-/// surely too slow: the whole 99.7 % interval of its median lies above early_stop_us by more than
-/// what times of different minutes differ by.
+/// Decides when a kernel has been timed enough. Either the median is known as precisely as
+/// requested, or the kernel is certainly too slow: the whole 99.7 % interval of its median exceeds
+/// early_stop_us by more than the drift of clocks.
 class StoppingRule {
  public:
   explicit StoppingRule(const StoppingOptions& options)
@@ -32,7 +33,7 @@ class StoppingRule {
 
   void add_measurement(double time_us);
   [[nodiscard]] bool is_finished() const;
-  /// True when it stopped because the kernel is too slow to matter: its statistics are rough.
+  /// True if it stopped because the kernel is too slow to matter; its statistics are then rough.
   [[nodiscard]] bool gave_up() const { return gave_up_; }
   [[nodiscard]] const std::vector<double>& samples_us() const { return samples_us_; }
 

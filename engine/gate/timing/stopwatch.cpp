@@ -48,7 +48,7 @@ Stopwatch::Stopwatch(const Setup& setup, const LoadedKernel& kernel, const Shape
   if (!fault_) plan(launch_us);
 }
 
-/// The fastest of three; of long launches of two; one is enough where it is very long.
+/// The fastest of three launches; of two if they are long. One is enough if it is very long.
 double Stopwatch::estimate_launch_us() {
   double launch_us = sample();
   if (launch_us >= kVeryLongLaunchUs) other_us_.push_back(launch_us);  // as good as a sample
@@ -65,7 +65,8 @@ void Stopwatch::plan(double launch_us) {
     constexpr double kMostLaunches = 400;
     launches = static_cast<std::size_t>(std::clamp(
         std::ceil(setup_.options.sample_us / std::max(launch_us, 0.1)), 1.0, kMostLaunches));
-    // Whole periods; or a part of one that divides it, so that graphs continue each other.
+    // Uses whole periods, or a divisor of a period, so that one graph continues where the last one
+    // ended.
     if (launches >= period()) {
       launches = launches / period() * period();
     } else {
@@ -89,8 +90,8 @@ Stopwatch::~Stopwatch() {
   }
 }
 
-/// One set of outputs more than there are inputs; of its own, so that another kernel's results,
-/// which may be right, never lie in them.
+/// Allocates one output set more than there are inputs. These buffers are exclusive, so that the
+/// results of another kernel, which may be right, never lie in them.
 bool Stopwatch::make_output_sets() {
   for (std::size_t set = 0; set <= inputs_.size(); ++set) {
     std::vector<KernelArgument> arguments =
@@ -108,7 +109,7 @@ bool Stopwatch::make_output_sets() {
       }
       arguments[i] = own_buffers_.back();
       output_bytes_ += bytes;
-      // The memory may hold what another kernel left in it, which may be right.
+      // Clears the memory, which may hold the results of another kernel.
       memory_.poison(own_buffers_.back(), poison_pattern(Poison::kNan, argument.dtype, 0));
     }
     outputs_.push_back(std::move(arguments));
@@ -153,7 +154,7 @@ void Stopwatch::release_graphs() {
 
 void Stopwatch::note_launches(std::size_t first, std::size_t count) {
   launched_ += static_cast<std::int64_t>(count);
-  // Only the last launch on each output set counts.
+  // Only the last launch on each output set remains visible.
   const std::size_t skipped = count - std::min(count, period());
   for (std::size_t launch = first + skipped; launch < first + count; ++launch) {
     content_[launch % outputs_.size()] = inputs_[launch % inputs_.size()];
@@ -181,7 +182,7 @@ double Stopwatch::sample() {
   return run_next() / static_cast<double>(launches_per_graph_);
 }
 
-/// As sample(), of a launch whose result is looked at.
+/// As sample(), for a launch whose result is checked.
 void Stopwatch::run_to_verify() {
   const double us = run_next() / static_cast<double>(launches_per_graph_);
   if (!fault_ && is_long()) other_us_.push_back(us);
@@ -190,8 +191,8 @@ void Stopwatch::run_to_verify() {
 std::vector<double> Stopwatch::take_other_us() { return std::exchange(other_us_, {}); }
 
 void Stopwatch::warm_up() {
-  if (launch_us_ >= kVeryLongLaunchUs) return;  // the launch that was timed first is enough
-  // Those by which a long launch was estimated have warmed it up, too.
+  if (launch_us_ >= kVeryLongLaunchUs) return;  // the launch that was timed first is sufficient
+  // The launches that estimated the time of a long launch have warmed it up, too.
   const std::int64_t before = is_long() ? 0 : launched_;
   while (launched_ - before < budget_.warmups() && !fault_) sample();
 }

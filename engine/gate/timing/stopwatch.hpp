@@ -17,43 +17,46 @@
 namespace evo {
 
 struct TimingOptions {
-  // Of short launches; a TimeBudget gives fewer to long ones.
+  // Settings for short launches; TimeBudget reduces them for long ones.
   StoppingOptions stopping;
   int warmups = 20;        ///< launches before the first sample
-  double sample_us = 200;  ///< a sample is a graph of as many launches as fill this time
-  std::size_t input_sets = kTimedInputSets;  ///< rotated through inside a graph
-  bool cold = false;                         ///< flush the L2 before every (then single) launch
-  bool is_settled = false;                   ///< the same kernel has just kept the device busy
-  double checked_us = 0;  ///< of one launch, by the launches that checked the kernel; 0: not known
+  double sample_us = 200;  ///< a sample is a graph with as many launches as fill this time
+  std::size_t input_sets = kTimedInputSets;  ///< input sets used in rotation within a graph
+  /// flushes the L2 cache before every launch; samples are then single launches
+  bool cold = false;
+  bool is_settled = false;  ///< the same kernel has just kept the device busy
+  /// time of one launch, from the launches that checked the kernel; 0: unknown
+  double checked_us = 0;
 };
 
-/// A kernel's timed launches on one shape, and whether what they compute is right.
+/// A kernel's timed launches on one shape, with the verification of their results.
 ///
 /// 1. Launch j takes input set j mod k and writes output set j mod (k + 1). So an output never
-///    holds the result of the inputs that are about to be launched: a kernel that skips what is
-///    there already, or was met before, leaves a wrong result behind. With fewer launches in a
-///    graph than k (k + 1), several graphs continue each other.
-/// 2. verify() runs the very graphs once more, off the clock, and compares what they leave: the
-///    kernel cannot tell these launches from those that are timed.
+///    already holds the result of the next launch. A kernel that skips work on a result that is
+///    already there, or on inputs it has met, therefore leaves a wrong result. If a graph has fewer
+///    than k (k + 1) launches, several graphs form one sequence.
+/// 2. verify() runs the same graphs again without timing, and compares their results. The kernel
+///    cannot distinguish these launches from the timed ones.
 class Stopwatch {
  public:
-  /// All references must outlive this.
+  /// All references must outlive this object.
   struct Setup {
     BufferWork& work;
     const Problem& problem;
     CaseSet& cases;
     OutputJudge& judge;
     const TimingOptions& options;
-    std::size_t fresh_case = 0;  ///< of the shape: data that no kernel has met
+    std::size_t fresh_case = 0;  ///< a case of the shape that no kernel has met
   };
 
-  /// What a verification changes before it launches.
+  /// The change that a verification makes before it launches.
   enum class Doubt {
-    kNothing,        ///< the outputs keep what earlier launches left; graphs of whole periods that
-                     ///< do nothing at all leave what is expected, and need kPoison
-    kPoison,         ///< the outputs are poisoned
-    kFreshInputs,    ///< other data at addresses that the kernel has seen
-    kFreshAddresses  ///< data that it has seen, in new buffers
+    /// none: the outputs keep the results of earlier launches. A graph of whole periods that does
+    /// nothing would leave the expected results; for those, kPoison is needed.
+    kNothing,
+    kPoison,         ///< poisons the outputs
+    kFreshInputs,    ///< new data at known addresses
+    kFreshAddresses  ///< known data in new buffers
   };
 
   Stopwatch(const Setup& setup, const LoadedKernel& kernel, const Shape& shape);
@@ -61,42 +64,44 @@ class Stopwatch {
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
 
-  /// Microseconds of one launch: the mean of a graph of them. 0 after a fault.
+  /// Microseconds of one launch: the mean over a graph. 0 after a fault.
   double sample();
 
   void warm_up();
 
-  /// A launch takes so long that caches, and what ran before it, make no difference.
+  /// True if a launch takes so long that caches and previous work make no difference.
   [[nodiscard]] bool is_long() const { return launch_us_ >= kLongLaunchUs && !setup_.options.cold; }
-  /// A launch takes so long that loading the kernel makes no difference: the first one is as good
-  /// as a sample. It is not made where the check has shown how long one takes.
+  /// True if a launch takes so long that loading the kernel makes no difference, so that the first
+  /// launch is as good as a sample. If the check has shown the launch time, this launch is not
+  /// made.
   [[nodiscard]] bool is_very_long() const { return is_long() && launch_us_ >= kVeryLongLaunchUs; }
-  /// Microseconds of the long launches that were made since the last call beside sample(), by
-  /// verifications or to plan: they are as good as samples. Empty where launches are short.
+  /// Microseconds of the long launches since the last call that were made for verification or
+  /// planning; they are as good as samples. Empty if launches are short.
   [[nodiscard]] std::vector<double> take_other_us();
-  /// Whether the check has shown it of a very long launch. Never where the L2 cache is flushed.
+  /// Whether the check has shown the time of a very long launch. Never if the L2 cache is flushed.
   [[nodiscard]] bool was_planned_by_check() const {
     return !setup_.options.cold && setup_.options.checked_us >= kVeryLongLaunchUs;
   }
 
   /// How often this kernel is to be timed.
   [[nodiscard]] const TimeBudget& budget() const { return budget_; }
-  /// About the microseconds of one sample.
+  /// Approximate microseconds of one sample.
   [[nodiscard]] double sample_us() const { return sample_us_; }
 
-  /// What launches as they are timed leave is what is expected: in all outputs, or where these are
-  /// many bytes in those of one launch, chosen by `random`. Otherwise why not.
+  /// Verifies the results of launches that run as the timed ones do: all outputs, or, if these are
+  /// large, the outputs of one launch chosen by `random`. Returns why they are wrong.
   [[nodiscard]] std::optional<Rejection> verify(Doubt doubt, Random& random);
 
-  /// Whether a launch on data that the kernel has not met takes as long as the next one on the same
-  /// data: a kernel that keeps results and finds them again is right, and its time a lie. Nothing
-  /// when it does, or where the device's memory does not hold more data.
+  /// Checks that a launch on new data takes as long as the next launch on the same data. A kernel
+  /// that caches results gives right results, but its time is wrong. Nullopt if the times agree, or
+  /// if the device has no memory for more data.
   [[nodiscard]] std::optional<Rejection> verify_pace();
 
-  /// What all launches did to guard zones and to one set of inputs, chosen by `random`, or nothing.
+  /// Checks the guard zones of all launches and one set of inputs chosen by `random`. Returns the
+  /// damage, or nullopt.
   [[nodiscard]] std::optional<Rejection> find_damage(Random& random);
 
-  /// The first fault of a launch; nothing more is launched after it.
+  /// The first fault of a launch; nothing is launched after it.
   [[nodiscard]] const std::optional<Fault>& fault() const { return fault_; }
   [[nodiscard]] std::int64_t launches() const { return launched_; }
 
@@ -117,12 +122,12 @@ class Stopwatch {
   void run_beside(const std::vector<KernelArgument>& arguments);
   void note_launches(std::size_t first, std::size_t count);
   void poison_outputs(Random& random);
-  /// Arguments of a launch, and the data that it was a launch on.
+  /// The arguments of a launch, and its data.
   struct Launched {
     const std::vector<KernelArgument>* arguments = nullptr;
     const CheckCase* data = nullptr;
   };
-  /// Why the outputs of the first launch that is wrong are not what is expected.
+  /// Why the outputs of the first wrong launch differ from the expected ones.
   [[nodiscard]] std::optional<Rejection> compare(const std::vector<Launched>& launches);
   void put_inputs(const CheckCase& where, const CheckCase& content);
   [[nodiscard]] std::optional<Rejection> verify_fresh_inputs(Random& random);
@@ -140,28 +145,29 @@ class Stopwatch {
   std::optional<Workspace> workspace_;
   bool has_inout_ = false;
   std::vector<const CheckCase*> inputs_;
-  std::vector<std::vector<KernelArgument>> outputs_;  ///< whose outputs launches write
+  /// index of the output set that the launch writes
+  std::vector<std::vector<KernelArgument>> outputs_;
   std::vector<BufferId> own_buffers_;
-  std::size_t output_bytes_ = 0;  ///< of all output sets
+  std::size_t output_bytes_ = 0;  ///< total over all output sets
   TimeBudget budget_;
   double sample_us_ = 0;
   double launch_us_ = 0;
   std::vector<double> other_us_;
-  double fastest_us_ = std::numeric_limits<double>::infinity();  ///< of all launches
-  double fresh_us_ = 0;  ///< of a long launch on data that it had not met; 0: none yet
+  double fastest_us_ = std::numeric_limits<double>::infinity();  ///< fastest of all launches
+  double fresh_us_ = 0;  ///< time of a long launch on new data; 0: none yet
   std::vector<GraphId> graphs_;
   std::size_t launches_per_graph_ = 0;
   std::size_t next_graph_ = 0;
-  std::vector<const CheckCase*> content_;  ///< per output set: the inputs of its last launch
+  std::vector<const CheckCase*> content_;  ///< for each output set: the inputs of its last launch
   std::int64_t launched_ = 0;
   std::optional<Fault> fault_;
 };
 
-/// Samples of `sample_us` after which a worker gives a sign of life: every half a second, or more
-/// often.
+/// Number of samples of `sample_us` between two progress messages of a worker, which are sent at
+/// least every half second.
 [[nodiscard]] std::size_t samples_between_signs(double sample_us);
 
-/// What a fault of a timed launch is.
+/// Converts a fault of a timed launch.
 [[nodiscard]] Rejection fault_in_timing(const Fault& fault);
 
 }  // namespace evo

@@ -1,4 +1,4 @@
-// Stopwatch: whether the launches that are timed are right.
+// Stopwatch: verification of the timed launches.
 
 #include <spdlog/spdlog.h>
 
@@ -13,7 +13,7 @@
 namespace evo {
 namespace {
 
-/// Outputs of one kernel that are all compared each time; some milliseconds.
+/// Limit for outputs that are all compared each time, which takes some milliseconds.
 constexpr std::size_t kBytesToCompare = std::size_t{8} << 20;
 
 }  // namespace
@@ -39,7 +39,7 @@ std::optional<Rejection> Stopwatch::compare(const std::vector<Launched>& launche
   return std::nullopt;
 }
 
-/// The inputs of `where` hold those of another case; constants and textures are those of all.
+/// Puts the inputs of another case into `where`; constants and textures are shared by all cases.
 void Stopwatch::put_inputs(const CheckCase& where, const CheckCase& content) {
   for (std::size_t i = 0; i < content.inputs.size(); ++i) {
     if (!content.inputs[i] || setup_.problem.arguments[i].texture) continue;
@@ -66,17 +66,17 @@ std::optional<Rejection> Stopwatch::verify(Doubt doubt, Random& random) {
   if (doubt == Doubt::kFreshAddresses) return verify_fresh_addresses(random);
   if (doubt == Doubt::kPoison) {
     poison_outputs(random);
-    // What is poisoned now must be written before it is looked at.
+    // A poisoned output must be written before it is compared.
     std::ranges::fill(content_, nullptr);
   }
   const auto has_content = [&] {
     return std::ranges::any_of(content_, [](const auto* data) { return data != nullptr; });
   };
-  // What long launches left is looked at as it is, where there is something.
+  // The results of long launches are checked in place, if there are any.
   if (!is_long() || !has_content()) run_to_verify();
   while (!fault_ && !has_content()) run_to_verify();
   if (fault_) return std::nullopt;
-  // All sets, unless there is much to look at: then one that is drawn.
+  // Checks all sets, or a random one if they are large.
   std::size_t set = random.below(outputs_.size());
   while (content_[set] == nullptr) set = (set + 1) % outputs_.size();
   std::vector<Launched> launches;
@@ -92,7 +92,7 @@ std::optional<Rejection> Stopwatch::verify(Doubt doubt, Random& random) {
 
 std::optional<Rejection> Stopwatch::verify_fresh_inputs(Random& random) {
   const CheckCase& fresh = setup_.cases.get(shape_, setup_.fresh_case);
-  // Long launches are one in a graph: those of the next one, so that no other is needed.
+  // A graph of long launches has one launch, so the next graph serves as the verification.
   const std::size_t chosen =
       is_long() ? next_graph_ % inputs_.size() : random.below(inputs_.size());
   const CheckCase& usual = *inputs_[chosen];
@@ -110,13 +110,13 @@ std::optional<Rejection> Stopwatch::verify_fresh_inputs(Random& random) {
   if (!fault_) rejection = compare({{&outputs_[*set], &fresh}});
   if (!fault_ || !fault_->device_lost) {
     setup_.cases.restore_inputs(usual);
-    // Outputs that were computed from the fresh data are expected of nobody.
+    // The outputs computed from fresh data have no expected content afterwards.
     std::ranges::replace(content_, &usual, nullptr);
   }
   return rejection;
 }
 
-/// A launch that is in no graph. A long one is as good as a sample.
+/// A launch outside of a graph. A long one is as good as a sample.
 void Stopwatch::run_beside(const std::vector<KernelArgument>& arguments) {
   const auto ran = measuring_.launch_timed(kernel_.id, plan_, arguments);
   ++launched_;
@@ -158,7 +158,7 @@ std::optional<Rejection> Stopwatch::verify_fresh_addresses(Random& random) {
   return rejection;
 }
 
-/// Repeated launches change an inout argument again and again: one launch on fresh data instead.
+/// Repeated launches change an inout argument each time, so launches once on fresh data instead.
 std::optional<Rejection> Stopwatch::verify_inout(Random& random) {
   const std::size_t chosen = random.below(inputs_.size());
   const CheckCase& usual = *inputs_[chosen];
@@ -193,12 +193,13 @@ double Stopwatch::run_single(GraphId graph) {
 }
 
 std::optional<Rejection> Stopwatch::verify_pace() {
-  // By so much of what a launch takes, and more than a clock's whim, each time.
+  // The relative difference must exceed this, and the difference must exceed clock noise, each
+  // time.
   constexpr std::size_t kRounds = 3;
   constexpr double kMostRatio = 1.5;
   constexpr double kLeastDifferenceUs = 2;
   if (fault_ || has_inout_ || inputs_.size() < 2) return std::nullopt;
-  // A long one has shown it.
+  // A long launch has shown it.
   if (fresh_us_ > 0 && fresh_us_ < kMostRatio * fastest_us_) return std::nullopt;
   const auto looked_at = single_launch(0);
   const auto between = single_launch(1);
@@ -209,8 +210,8 @@ std::optional<Rejection> Stopwatch::verify_pace() {
   try {
     for (std::size_t round = 0; round < kRounds && !fault_; ++round) {
       const CheckCase& fresh = setup_.cases.inputs(shape_, setup_.fresh_case + 1 + round);
-      // The same is written, and another input run, before each of the two: the caches hold the
-      // same, and only what the kernel has met differs.
+      // Before each of the two launches, writes the same data and runs another input, so that the
+      // caches have the same content and only the data that the kernel has met differ.
       const auto run_it = [&] {
         if (fault_) return 0.0;
         put_inputs(usual, fresh);
@@ -226,7 +227,7 @@ std::optional<Rejection> Stopwatch::verify_pace() {
       ratio = fresh_us / met_us;
     }
   } catch (const DeviceMemoryError& error) {
-    spdlog::debug("pace on fresh data not looked at: {}", error.what());
+    spdlog::debug("pace on fresh data not checked: {}", error.what());
   }
   if (fault_ && fault_->device_lost) return std::nullopt;
   for (const GraphId graph : {*looked_at, *between}) measuring_.release_graph(graph);
@@ -235,8 +236,7 @@ std::optional<Rejection> Stopwatch::verify_pace() {
   if (fault_ || slower < kRounds) return std::nullopt;
   char text[32];
   std::snprintf(text, sizeof text, "%.1f", ratio);
-  return Rejection{Gate::kTiming, std::string("a launch on data that it has not met takes ") +
-                                      text +
+  return Rejection{Gate::kTiming, std::string("a launch on new data takes ") + text +
                                       " times as long as the next one on the same data: it "
                                       "remembers results"};
 }

@@ -9,15 +9,15 @@ namespace {
 constexpr double kShortLaunchUs = 100;
 constexpr double kLeastSamples = 3;
 constexpr double kLeastPairs = 10;
-/// Of the time of the samples that are taken at least.
+/// Shares of the time that the fewest samples take: for warm-ups, and for all samples.
 constexpr double kShareOfWarmups = 0.2;
 constexpr double kShareOfMost = 1.4;
-/// Of launches so long that few of them say how long one takes.
+/// For launches so long that a few of them are precise.
 constexpr double kLongLaunchUs = 1000;
 constexpr double kShareOfLong = 0.6;
 constexpr std::size_t kLeastOfLong = 10;
 
-/// `part` of `whole` things, where each takes `each_us` of `all_us`.
+/// `part` of `whole` items, if each takes `each_us` of `all_us`.
 std::size_t fitting(double all_us, double each_us, double least, std::size_t most) {
   const double count = std::floor(all_us / each_us);
   return static_cast<std::size_t>(
@@ -30,7 +30,7 @@ TimeBudget::TimeBudget(const Wanted& wanted, double launch_us, double sample_us)
   const double growth = std::sqrt(std::max(launch_us / kShortLaunchUs, 1.0));
   const auto least_wanted = static_cast<double>(wanted.least_samples);
   const double all_us = least_wanted * wanted.sample_us * growth;
-  // A sample of short launches may take a little more than is wanted, and is one nevertheless.
+  // A sample of short launches may take slightly more than wanted and still counts as one.
   const double each_us = launch_us <= kShortLaunchUs ? wanted.sample_us : sample_us;
   const double each_launch_us = std::max(launch_us, 1e-3);
   warmups_ = static_cast<int>(fitting(kShareOfWarmups * all_us, each_launch_us, 1,

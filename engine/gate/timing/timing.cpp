@@ -34,7 +34,7 @@ TimingResult TimingGate::time(const LoadedKernel& kernel, const Shape& shape,
 }
 
 TimingResult TimingGate::predict(const LoadedKernel& kernel, const Shape& shape) {
-  // Data that it has not met: what it may remember of others is of no use.
+  // Uses new data, so that results which the kernel may have cached are useless.
   const CheckCase& data = cases_.inputs(shape, fresh_case_);
   const auto made = Workspace::make(device_, problem_, kernel, data);
   TimingResult result;
@@ -62,9 +62,9 @@ std::optional<Rejection> TimingGate::too_fast(const Timing& timing, const Shape&
   return Rejection{
       Gate::kTiming,
       fmt::format(
-          "faster than the device can be: p50 {} is below the floor of {} that \"flops\" and "
-          "\"bytes\" of the problem set; the kernel does not do the work, the clock lies, or "
-          "a launch needs less than they say",
+          "below the roofline bound: p50 {} is less than {}, which follows from \"flops\" and "
+          "\"bytes\" of the problem; the kernel does not do the work, the clock is wrong, or "
+          "these numbers are too high",
           microseconds(timing.p50_us), microseconds(floor))};
 }
 

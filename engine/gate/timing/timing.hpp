@@ -7,17 +7,19 @@
 
 namespace evo {
 
-/// The lowest time in µs in which the device can do `flops`, and move `bytes` where they exceed its
-/// L2 cache. Faster than this is a fault of the kernel or of the clock.
+/// The roofline bound in µs: the lowest time in which the device can compute `flops`, and move the
+/// part of `bytes` that exceeds its L2 cache. A lower time is a fault of the kernel or of the
+/// clock.
 [[nodiscard]] double floor_us(const DeviceInfo& device, double flops, double bytes);
 
-/// The timing gate: how long one launch takes inside a graph of many, over rotating inputs, and
-/// whether these launches compute what is expected (Stopwatch::verify): between samples that the
-/// kernel cannot foresee, and at the end. What is wrong there is a rejection by correctness.
-/// Samples of a throttled card are taken again (CardWatch).
+/// The timing gate: measures the time of one launch inside a graph of many, over rotating inputs.
+/// Also verifies that these launches compute the expected results (Stopwatch::verify), at moments
+/// that the kernel cannot predict and at the end. A wrong result is a rejection by correctness.
+/// Samples of a throttled card are repeated (CardWatch).
 class TimingGate {
  public:
-  /// All references must outlive this. `fresh_case`: index of cases that kernels meet here only.
+  /// All references must outlive this object. `fresh_case`: index of the cases that kernels meet
+  /// only here.
   TimingGate(BufferWork& work, const Problem& problem, CaseSet& cases, OutputJudge& judge,
              CardWatch& card, std::size_t fresh_case, const TimingOptions& options)
       : work_(work),
@@ -32,8 +34,8 @@ class TimingGate {
   [[nodiscard]] TimingResult time(const LoadedKernel& kernel, const Shape& shape,
                                   const Progress& progress);
 
-  /// Interleaved pairs (A B B A …) of two kernels; only on devices that measure. The same kernel
-  /// twice is called a tie in at least 99 % of comparisons.
+  /// Interleaved pairs (A B B A …) of two kernels; only on real devices. Comparing a kernel with
+  /// itself gives a tie in at least 99 % of comparisons.
   [[nodiscard]] PairResult compare_pair(const LoadedKernel& first, const LoadedKernel& second,
                                         const Shape& shape, const Progress& progress);
 

@@ -1,4 +1,4 @@
-// Approximate instructions: one column of the output for each, a row for each input.
+// Approximate instructions: one output column for each, one row for each input.
 typedef unsigned u32;
 typedef unsigned short u16;
 
@@ -100,7 +100,8 @@ KERNEL approximate_bf16(const u32* in, u32* out, int n) {
   PAIR(1, "tanh.approx.bf16x2");
 }
 
-// Whole tables: 2^x and 1/x for every fraction of 23 bits, and 2^-x for numbers with finer ones.
+// Complete tables: 2^x and 1/x for every 23-bit fraction, and 2^-x for numbers with finer
+// fractions.
 KERNEL table_ex2(float* out, int n) {
   const int i = INDEX;
   const float x = i * 0x1p-23f;

@@ -1,4 +1,4 @@
-// cvt in every direction, to the bit.
+// cvt in every direction, compared bit for bit.
 typedef unsigned char u8;
 typedef unsigned short u16;
 typedef unsigned u32;
@@ -59,7 +59,7 @@ KERNEL convert_from_16(u32* out, int n) {
   asm("cvt.rn.f16x2.e5m2x2 %0, %1;" : "=r"(o[3]) : "h"(h));
 }
 
-// Every f16, to eight bits, to integers and to an integral f16.
+// Every f16, converted to eight bits, to integers and to an integral f16.
 KERNEL convert_f16_to_8(u16* out, int n) {
   const int i = INDEX;
   if (i >= n) return;
@@ -153,7 +153,7 @@ KERNEL convert_doubles(const double* a, u64* out, int n) {
   asm("cvt.rpi.s64.f64 %0, %1;" : "=l"(o[8]) : "d"(x));
 }
 
-// f32 to f64 is exact; NaN keeps what the card keeps.
+// f32 to f64 is exact; NaN is treated as on the card.
 KERNEL convert_f32_to_f64(const float* a, double* out, int n) {
   const int i = INDEX;
   if (i < n) asm("cvt.f64.f32 %0, %1;" : "=d"(out[i]) : "f"(a[i]));

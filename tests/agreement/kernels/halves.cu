@@ -1,4 +1,4 @@
-// Pairs of f16 and bf16: arithmetic that rounds once, to the bit.
+// Pairs of f16 and bf16: arithmetic with a single rounding, compared bit for bit.
 typedef unsigned u32;
 
 #define KERNEL extern "C" __global__ void

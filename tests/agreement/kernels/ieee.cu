@@ -1,4 +1,4 @@
-// Arithmetic that IEEE 754 and PTX define to the bit: one column of the output for each instruction.
+// Arithmetic that IEEE 754 and PTX define exactly: one output column for each instruction.
 typedef unsigned u32;
 typedef unsigned long long u64;
 

@@ -1,4 +1,4 @@
-// Integer instructions, to the bit: one column of the output for each.
+// Integer instructions, compared bit for bit: one output column for each.
 typedef unsigned short u16;
 typedef unsigned u32;
 typedef unsigned long long u64;

@@ -1,4 +1,4 @@
-// Tensor-core products of whatever the registers hold: every warp takes registers of its own.
+// Tensor-core products of arbitrary register contents; every warp uses different ones.
 typedef unsigned u32;
 
 #define KERNEL extern "C" __global__ void

@@ -1,4 +1,4 @@
-// Memory: atomics, copies that run beside the threads, matrices of 8 by 8.
+// Memory: atomics, asynchronous copies, and 8 × 8 matrices.
 typedef unsigned char u8;
 typedef unsigned short u16;
 typedef unsigned u32;
@@ -68,7 +68,7 @@ KERNEL memory_vectors(const u8* in, u8* out, int n) {
   asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to + 16), "r"(b), "r"(a), "r"(d), "r"(c) : "memory");
 }
 
-// A ring of three tiles, copied ahead; the last copies are cut short and filled with zeros.
+// A ring of three tiles, copied ahead; the last copies are shortened and filled with zeros.
 KERNEL memory_async_ring(const u32* in, u32* out, int tiles, int words) {
   __shared__ __align__(16) u32 ring[3][4 * 64];
   const int t = threadIdx.x;
@@ -104,7 +104,7 @@ KERNEL memory_async_sizes(const u8* in, u32* out) {
     for (int w = 0; w < 4; ++w) out[(k * 32 + t) * 4 + w] = reinterpret_cast<const u32*>(tile[k])[4 * (31 - t) + w];
 }
 
-// One warp fills, the other reads; mbarriers say when.
+// One warp fills, the other reads; mbarriers synchronise them.
 KERNEL memory_mbarrier_pipeline(const u32* in, u32* out, int rounds) {
   __shared__ __align__(8) u64 full[2];
   __shared__ __align__(8) u64 empty[2];

@@ -1,4 +1,5 @@
-// What the compiler may open, in the real worker: only there do the functions stand in front.
+// The files that the compiler may open, tested in the real worker, because only there are the
+// functions intercepted.
 
 #include "engine/compile/file_watch.hpp"
 
@@ -76,7 +77,7 @@ TEST_F(FileWatchTest, WhatIsOpenedInAnIncludePathIsADependency) {
   EXPECT_FALSE(is_current(second.dependencies));
 }
 
-/// A file that was looked for and is there later may change the kernel as well.
+/// A file that was missing and appears later may also change the kernel.
 TEST_F(FileWatchTest, WhatWasMissingIsADependencyToo) {
   const CompilePool::Finished without =
       compile("#if __has_include(\"b.h\")\n#include \"b.h\"\n#endif");
@@ -115,8 +116,8 @@ TEST_F(FileWatchTest, WithoutIncludePathsNothingDepends) {
   EXPECT_TRUE(finished.dependencies.empty());
 }
 
-/// A whole space with an include path: a stored compilation counts only while its headers are as
-/// they were.
+/// A whole space with an include path: a stored compilation is used only while its headers are
+/// unchanged.
 TEST_F(FileWatchTest, AChangedHeaderNeverGivesTheOldBinary) {
   const auto programs = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   setenv("EVO_WORKER", (programs / "evo-worker").c_str(), 1);

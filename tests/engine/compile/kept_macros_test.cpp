@@ -24,7 +24,7 @@ TEST(KeptMacros, AreThoseOfTheOptions) {
 TEST(KeptMacros, ARedefinitionIsReportedWhereItStands) {
   EXPECT_THAT(said_of("other text\nk.cu(3): warning #47-D: incompatible redefinition of macro "
                       "\"TILE\"\n  #define TILE 4\n"),
-              StartsWith("k.cu:3: #define TILE: the compiler is given this macro as 5"));
+              StartsWith("k.cu:3: #define TILE: the configuration sets this macro to 5"));
   EXPECT_THAT(said_of("evo_macro_check(5): warning #47-D: incompatible redefinition of macro "
                       "\"TILE\" (declared at line 2 of inc/u.h)\n"),
               StartsWith("inc/u.h:2: #define TILE"));

@@ -1,4 +1,4 @@
-// The real compiler: what it reports against the cubin and against the program ptxas.
+// The real compiler: its report compared with the cubin and with the program ptxas.
 
 #include "engine/compile/nvrtc.hpp"
 
@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 
 #include "engine/compile/entry_symbol.hpp"
 #include "engine/compile/ptxas_log.hpp"
@@ -25,7 +26,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// Uses registers by LIVE values kept, shared memory by SHARED, and a second entry.
+/// Uses registers for LIVE values, shared memory for SHARED, and has a second entry.
 constexpr const char* kSource = R"(
 extern "C" __global__ void other(float* y) { y[0] = 1; }
 extern "C" __global__ void __launch_bounds__(THREADS) k(const float* x, float* y, int n) {
@@ -123,7 +124,7 @@ TEST_P(Nvrtc, AgreesWithTheProgramPtxas) {
     auto parsed = parse_ptxas_log(read_text_file(base + ".log"), "k", cubin_functions(cubin));
     auto* reported = std::get_if<PtxasReport>(&parsed);
     ASSERT_NE(reported, nullptr) << std::get<std::string>(parsed);
-    reported->resources.max_threads = threads;  // only machine code says it
+    reported->resources.max_threads = threads;  // known only from the machine code
     EXPECT_EQ(reported->resources, compiled.resources) << compiled.log;
     const std::optional<CubinFacts> facts = read_cubin(cubin, "k");
     ASSERT_TRUE(facts.has_value());
@@ -213,7 +214,7 @@ TEST_P(Nvrtc, AMacroOfTheConfigurationKeepsItsValue) {
   EXPECT_EQ(said_of("#define TILE 5\n"), "") << "the same value";
   EXPECT_EQ(said_of("#if TILE == 4\n#define TILE 6\n#endif\n"), "") << "a branch that is off";
   EXPECT_EQ(said_of("#ifndef TILE\n#include <sets.h>\n#endif\n"), "");
-  const std::string why = " #define TILE: the compiler is given this macro as 5";
+  const std::string why = " #define TILE: the configuration sets this macro to 5";
   EXPECT_THAT(said_of("#if TILE == 5\n#define TILE 6\n#endif\n"), HasSubstr("k.cu:2:" + why));
   EXPECT_THAT(said_of("#undef TILE\n#define TILE 6\n"), HasSubstr("k.cu:2:" + why));
   EXPECT_THAT(said_of("#pragma nv_diag_suppress 47\n#define TILE 6\n"), HasSubstr("k.cu:2:" + why));
@@ -347,7 +348,7 @@ TEST_P(Nvrtc, PlantedKernelsCompileAsTheirTestsExpect) {
   }
 }
 
-/// Text of the source reaches the log in many ways; none changes what is believed.
+/// A source can write text to the log in many ways; none changes the reported resources.
 TEST_P(Nvrtc, NothingASourcePrintsIsTakenForAReport) {
   const std::string report =
       "Compiling entry function 'k' for '" + GetParam() +
@@ -367,7 +368,7 @@ TEST_P(Nvrtc, NothingASourcePrintsIsTakenForAReport) {
     if (const auto* believed = std::get_if<Compiled>(&outcome)) {
       EXPECT_EQ(believed->resources, compiled.resources) << print;
     } else {
-      EXPECT_THAT(std::get<Rejection>(outcome).reason, HasSubstr("cannot be believed")) << print;
+      EXPECT_THAT(std::get<Rejection>(outcome).reason, HasSubstr("unexpected text")) << print;
     }
   }
 }
@@ -380,7 +381,7 @@ TEST_P(Nvrtc, TooMuchSharedMemoryIsARejectionThatCanBeStored) {
   EXPECT_EQ(rejection.detail.find('\0'), std::string::npos);
 }
 
-/// The text that is exported compiles to the code of the candidate, without any option of it.
+/// The exported text compiles to the candidate's code without its options.
 TEST_P(Nvrtc, TheExpandedSourceIsTheSameKernel) {
   const sample::TemporaryFolder folder;
   const auto root = folder.path();
@@ -418,6 +419,26 @@ TEST_P(Nvrtc, TheExpandedSourceIsTheSameKernel) {
 INSTANTIATE_TEST_SUITE_P(Architectures, Nvrtc,
                          testing::Values("sm_80", "sm_86", "sm_89", "sm_90", "sm_90a"));
 
+/// Sets or removes a variable of the environment for the length of a test.
+class ScopedVariable {
+ public:
+  ScopedVariable(const char* name, const std::optional<std::string>& value) : name_(name) {
+    if (const char* was = std::getenv(name)) was_ = was;
+    put(value);
+  }
+  ~ScopedVariable() { put(was_); }
+  ScopedVariable(const ScopedVariable&) = delete;
+  ScopedVariable& operator=(const ScopedVariable&) = delete;
+
+ private:
+  void put(const std::optional<std::string>& value) const {
+    value ? setenv(name_, value->c_str(), 1) : unsetenv(name_);
+  }
+
+  const char* name_;
+  std::optional<std::string> was_;
+};
+
 TEST(NvrtcLibrary, OfPackagesForPythonIsFoundInTheActiveEnvironment) {
   const sample::TemporaryFolder environment;
   const auto packages = environment.path() / "lib" / "python3.11" / "site-packages" / "nvidia";
@@ -428,23 +449,24 @@ TEST(NvrtcLibrary, OfPackagesForPythonIsFoundInTheActiveEnvironment) {
   };
   const std::string library = put("cuda_nvrtc/lib/libnvrtc.so.12");
   put("cuda_runtime/include/cuda_fp16.h");
-  setenv("VIRTUAL_ENV", environment.path().c_str(), 1);
+  const ScopedVariable active("VIRTUAL_ENV", environment.path());
+  const ScopedVariable unnamed("EVO_NVRTC", std::nullopt);
   EXPECT_THAT(nvrtc_libraries(), testing::Contains(library));
-  setenv("EVO_NVRTC", library.c_str(), 1);
-  EXPECT_THAT(toolkit_include_folders(),
-              testing::ElementsAre(std::filesystem::canonical(packages / "cuda_runtime/include")));
-  unsetenv("EVO_NVRTC");
+  {
+    const ScopedVariable named("EVO_NVRTC", library);
+    EXPECT_THAT(
+        toolkit_include_folders(),
+        testing::ElementsAre(std::filesystem::canonical(packages / "cuda_runtime/include")));
+  }
   const std::string newer = put("cu13/lib/libnvrtc.so.13");
   const std::vector<std::string> found = nvrtc_libraries();
-  unsetenv("VIRTUAL_ENV");
   EXPECT_LT(std::ranges::find(found, newer), std::ranges::find(found, library));
   EXPECT_LT(std::ranges::find(found, library), std::ranges::find(found, "libnvrtc.so.13"));
 }
 
 TEST(NvrtcLibrary, ThatIsNotThereIsMissing) {
-  setenv("EVO_NVRTC", "/nonexistent/libnvrtc.so", 1);
+  const ScopedVariable named("EVO_NVRTC", "/nonexistent/libnvrtc.so");
   EXPECT_THROW((void)open_nvrtc(), MissingError);
-  unsetenv("EVO_NVRTC");
 }
 
 }  // namespace

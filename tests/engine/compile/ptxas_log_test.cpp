@@ -12,7 +12,7 @@
 namespace evo {
 namespace {
 
-// As the program ptxas prints it.
+// As printed by the program ptxas.
 constexpr const char* kProgramLog =
     "ptxas info    : 0 bytes gmem\n"
     "ptxas info    : Compiling entry function 'first' for 'sm_90'\n"
@@ -85,7 +85,7 @@ TEST(PtxasLog, AnIncompleteReportIsNothing) {
   EXPECT_FALSE(report(kNvrtcLog, ""));
   EXPECT_FALSE(report(kProgramLog, "firs"));
   const std::string text = kNvrtcLog;
-  // Any line missing: no report.
+  // If any line is missing, there is no report.
   for (const char* part : {"Compiling entry", "Function properties", "spill stores", "Used 255"}) {
     std::string cut = text;
     const std::size_t at = cut.find(part);
@@ -102,7 +102,7 @@ TEST(PtxasLog, AReportNeverComesFromTheNextEntry) {
   EXPECT_FALSE(report(text, "first"));
 }
 
-/// Text that a source prints stands in the log before, between or behind the real lines.
+/// Text printed by a source can appear before, between or after the real lines.
 TEST(PtxasLog, ALogWithMoreThanPtxasPrintsIsNotBelieved) {
   const std::string genuine = kNvrtcLog;
   const std::vector<std::string> forged = {
@@ -128,7 +128,7 @@ TEST(PtxasLog, ALogWithMoreThanPtxasPrintsIsNotBelieved) {
     }
   }
   const auto why = parse_ptxas_log(forged[0] + genuine, "k", kKernels);
-  EXPECT_NE(std::get<std::string>(why).find("cannot be believed"), std::string::npos);
+  EXPECT_NE(std::get<std::string>(why).find("unexpected text"), std::string::npos);
   EXPECT_TRUE(report("k.cu(1): warning: something else\n" + genuine, "k"));
 }
 

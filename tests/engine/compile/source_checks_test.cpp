@@ -14,7 +14,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// What is said of a source for which the compiler is given TILE and MODE; "" when nothing is.
+/// The error for a source if the compiler gets TILE and MODE; "" if there is none.
 std::string said_of(const std::string& text, const std::string& header = {}) {
   try {
     require_macros_kept({"k.cu", text, {{"part.cuh", header}}}, {"TILE", "MODE"});

@@ -1,5 +1,5 @@
-// Random expressions, rendered in every spelling the language has, against an evaluator of trees
-// that knows nothing of the grammar.
+// Random expressions, written in every spelling of the language, compared with an independent
+// evaluator of trees.
 
 #include <gtest/gtest.h>
 
@@ -16,12 +16,13 @@
 namespace evo {
 namespace {
 
-using Value = std::optional<double>;  ///< nothing: has no value, which spoils what uses it
+/// nullopt: has no value; then the expressions that use it have none either
+using Value = std::optional<double>;
 
 const std::map<std::string, double> kVariables = {{"A", 0}, {"B", 1},    {"C", -3},
                                                   {"D", 7}, {"E2", 0.5}, {"min_x", 64}};
 
-/// Binding strength, weakest first: the grammar's rules.
+/// Binding strength, weakest first, as in the grammar.
 enum Rule { kChoice, kOr, kAnd, kNot, kComparison, kSum, kProduct, kUnary, kPower, kPrimary };
 
 struct Tree {
@@ -32,7 +33,7 @@ struct Tree {
 };
 
 double python_modulo(double a, double b) {
-  // The remainder that has the divisor's sign, found by stepping from the truncated one.
+  // The remainder with the divisor's sign, derived from the truncated one.
   double rest = std::fmod(a, b);
   while ((b > 0 && rest < 0) || (b < 0 && rest > 0)) rest += b;
   return rest;
@@ -77,7 +78,7 @@ Value chain_value(const Tree& tree) {
   for (std::size_t i = 0; i < tree.links.size(); ++i) {
     const Value right = value_of(*tree.parts[i + 1]);
     if (!right) return std::nullopt;
-    if (!holds(*left, tree.links[i], *right)) return 0;  // the rest of the chain is not looked at
+    if (!holds(*left, tree.links[i], *right)) return 0;  // the rest of the chain is not evaluated
     left = right;
   }
   return 1;
@@ -96,7 +97,7 @@ Value list_value(const Tree& tree) {
   return found == (tree.op == "in") ? 1 : 0;
 }
 
-/// and, or, && and ||: the second part only counts where the first one does not decide.
+/// and, or, && and ||: the second operand is evaluated only if the first one does not decide.
 Value logical_value(const Tree& tree) {
   const Value left = value_of(*tree.parts[0]);
   if (!left) return std::nullopt;
@@ -209,7 +210,7 @@ std::string rendered(const Tree& tree, Random& random, Rule at_least) {
       break;
     case kOr:
     case kAnd:
-      // The operands of a chain may group either way: the value is the same.
+      // The operands of a chain may be grouped either way; the value is the same.
       text = part(0, stronger(tree.rule)) + " " + tree.op + " " + part(1, tree.rule);
       break;
     case kNot:
@@ -285,7 +286,7 @@ TEST(ExpressionProperty, TheConjunctsTogetherMeanTheWhole) {
     if (text.size() > 1000) continue;
     const std::vector<std::string> parts = split_conjunction(text);
     split += parts.size() > 1 ? 1 : 0;
-    // As constraints: what has no value does not hold, and the first part decides.
+    // As constraints: an expression without a value is false, and the first operand decides.
     bool all = true;
     for (const std::string& part : parts) {
       try {
@@ -300,7 +301,7 @@ TEST(ExpressionProperty, TheConjunctsTogetherMeanTheWhole) {
   EXPECT_GT(split, 300);
 }
 
-/// Anything of the language's characters is refused or has a value: nothing crashes or hangs.
+/// Any text of the language's characters is rejected or has a value: no crash, no hang.
 TEST(ExpressionProperty, ArbitraryTextEndsInAValueOrAnInputError) {
   Random random(22);
   const char* const words[] = {"(",  ")", "[",  "]",  ",",  "?", ":",   "=", "==",  "<",

@@ -59,7 +59,7 @@ TEST(Expression, RefusesToDivideByZero) {
   EXPECT_EQ(value("2 * N / 98", {{"N", 49}}), 1) << "a division is no multiplication by 1 / 98";
 }
 
-/// The message for `text`; "" when it is an expression.
+/// The error message for `text`; "" if it is a valid expression.
 std::string message(const std::string& text) {
   try {
     (void)Expression(text);
@@ -101,14 +101,14 @@ TEST(Expression, SaysWhereItIsWrongAndWhatToWrite) {
   check("1.2.3", "4", "operator is missing");
   check("007", "1", "leading zeros");
   check("9007199254740993", "1", "not exact");
-  check("1e999", "1", "beyond a double");
+  check("1e999", "1", "exceeds the range of a double");
   check("a b", "3", "an operator or the end");
   check("(1", "3", "close the ( at position 1");
   check("1 ? 2", "6", "':' is expected");
   check("", "1", "a number, a name");
   check("a in (1)", "8", "write [value]");
   check("a in b", "6", "a list is expected");
-  check("a in []", "7", "empty list");
+  check("a in []", "7", "the list is empty");
   check("a in [1,2)", "10", "']' is expected");
   check("a [1]", "3", "a list only follows in");
   check("a == not b", "6", "a value is expected");
@@ -162,7 +162,7 @@ TEST(Expression, DeepAndLongTextsAreRefusedAndNotFollowed) {
   EXPECT_EQ(value(repeated("1+", 3000) + "1"), 3001);
   EXPECT_THAT(message(repeated("1+", 30000) + "1"), HasSubstr("too long"));
   EXPECT_THAT(message("A" + repeated("<A+1", 2400)), HasSubstr("too long"));
-  // Each level would double what is written out.
+  // Each level would double the size of the result.
   EXPECT_THAT(message(repeated("(", 60) + "A" + repeated(" or B) or C", 60)), HasSubstr(""));
   EXPECT_THAT(message(repeated("(0 < ", 60) + "A" + repeated(" < B)", 60)), HasSubstr("too long"));
 }

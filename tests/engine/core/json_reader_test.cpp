@@ -68,7 +68,7 @@ TEST(JsonFile, NamesTheFileThatIsMissingOrBroken) {
   std::filesystem::remove(file);
 }
 
-/// What is said of a JSON text; "" when it is accepted.
+/// The error for a JSON text; "" if it is accepted.
 std::string said_of(const std::string& text) {
   try {
     (void)parse_json(text, "f.json");
@@ -82,7 +82,7 @@ TEST(JsonText, NamesAKeyThatIsThereTwiceAndWhereItStands) {
   EXPECT_THAT(said_of("{\"a\": 1,\n  \"b\": 2, \"a\": 3}"),
               AllOf(HasSubstr("f.json: a: "), HasSubstr("line 2, column 14")));
   EXPECT_THAT(said_of("{\"p\": [{\"x\": 1}, {\"v\": {\"q\\\"\": 1, \"q\\u0022\": 2}}]}"),
-              HasSubstr("p[1].v.q\": this key is there twice"));
+              HasSubstr("p[1].v.q\": this key appears twice"));
   EXPECT_EQ(said_of("{\"a\": {\"a\": [{\"a\": 1}, {\"a\": 1}]}}"), "");
 }
 
@@ -110,7 +110,7 @@ TEST(JsonText, NestingHasALimit) {
     return std::string(levels, '[') + std::string(levels, ']');
   };
   EXPECT_EQ(said_of(nested(64)), "");
-  EXPECT_THAT(said_of(nested(65)), HasSubstr("nested too deeply; allowed are 64"));
+  EXPECT_THAT(said_of(nested(65)), HasSubstr("nested too deeply; allowed: 64"));
   EXPECT_THAT(said_of(std::string(1000000, '[')), HasSubstr("nested too deeply"));
   std::string objects;
   for (int i = 0; i < 100000; ++i) objects += "{\"a\":";
@@ -126,18 +126,18 @@ TEST(JsonText, TruncatedAndDamagedTextEndsInAnError) {
     for (int bit = 0; bit < 8; ++bit) {
       std::string damaged = text;
       damaged[at] = static_cast<char>(damaged[at] ^ (1 << bit));
-      (void)said_of(damaged);  // anything but a crash
+      (void)said_of(damaged);  // any result except a crash
     }
   }
 }
 
 TEST(JsonText, WhatIsTooLongOrTooLargeIsNamedAndNotQuotedWhole) {
   EXPECT_THAT(said_of(R"({"tolerance": {"max_abs_error": 1e400}})"),
-              AllOf(HasSubstr("tolerance.max_abs_error: 1e400: allowed are numbers up to 1.7e308"),
+              AllOf(HasSubstr("tolerance.max_abs_error: 1e400: allowed: numbers up to 1.7e308"),
                     HasSubstr("line 1")));
   const std::string large(1'000'000, 'k');
   const std::string twice = "{\"" + large + "\": 1, \"" + large + "\": 1}";
-  EXPECT_THAT(said_of(twice), HasSubstr("kkk…: this key is there twice"));
+  EXPECT_THAT(said_of(twice), HasSubstr("kkk…: this key appears twice"));
   EXPECT_LT(said_of(twice).size(), 500U);
   EXPECT_LT(said_of("{\"" + large).size(), 600U);
   const Json object = {{large, 1}};
@@ -157,7 +157,7 @@ TEST(JsonFile, WhatHasNoEndIsNotReadForEver) {
   EXPECT_THAT(message_of([] { (void)read_text_file("/tmp"); }), HasSubstr("folder"));
 }
 
-/// Runs `body` in a process of its own in which no file may grow beyond `bytes`.
+/// Runs `body` in a child process in which no file may grow beyond `bytes`.
 int with_small_files(rlim_t bytes, const std::function<void()>& body) {
   const pid_t child = fork();
   if (child == 0) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Random expressions with what Python makes of them, for python_expressions.tsv:
+"""Random expressions with Python's results, for python_expressions.tsv:
 
     python3 -W ignore tests/engine/core/python_expressions.py > tests/engine/core/python_expressions.tsv
 """
@@ -34,7 +34,7 @@ def expression(depth):
 
 
 def value(text):
-    """Nothing where Python has no number for it."""
+    """None if Python has no number for it."""
     try:
         return eval(text, {}, dict(NAMES))
     except (ArithmeticError, TypeError):

@@ -1,4 +1,4 @@
-// Expressions in Python's spelling, against what Python made of them (python_expressions.py).
+// Expressions in Python's spelling, compared with Python's results (python_expressions.py).
 
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ TEST(PythonExpressions, MeanTheSameOrAreRefused) {
         EXPECT_EQ(*value, std::stod(expected)) << line;
       }
     } catch (const InputError&) {
-      // Lists are only known behind `in`: Python also compares, adds and repeats them.
+      // Lists are supported only after `in`; Python can also compare, add and repeat them.
       EXPECT_NE(text.find(" in "), std::string::npos) << line;
       ++refused;
     }

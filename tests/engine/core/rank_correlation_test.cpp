@@ -25,7 +25,8 @@ TEST(RankCorrelation, EqualValuesShareTheirRank) {
 TEST(RankCorrelation, KendallCountsPairs) {
   const std::vector<double> a = {1, 2, 3, 4};
   EXPECT_DOUBLE_EQ(kendall(a, std::vector<double>{10, 20, 30, 40}), 1);
-  EXPECT_DOUBLE_EQ(kendall(a, std::vector<double>{1, 2, 4, 3}), 4.0 / 6);  // one pair of six apart
+  // one of six pairs is discordant
+  EXPECT_DOUBLE_EQ(kendall(a, std::vector<double>{1, 2, 4, 3}), 4.0 / 6);
   // A tie on one side: five pairs agree, sqrt(6 · 5) in the denominator.
   EXPECT_NEAR(kendall(a, std::vector<double>{1, 2, 2, 3}), 5 / std::sqrt(30.0), 1e-12);
   EXPECT_TRUE(std::isnan(kendall(std::vector<double>{1, 1}, std::vector<double>{1, 2})));

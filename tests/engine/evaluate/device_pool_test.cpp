@@ -1,4 +1,4 @@
-// The order in which devices are lent, and lost devices.
+// The order in which devices are assigned, and lost devices.
 
 #include "engine/evaluate/device_pool.hpp"
 
@@ -21,7 +21,7 @@ class DevicePoolTest : public testing::Test {
   }
   ~DevicePoolTest() override { loop_.end_all(); }
 
-  /// Holds a device for so long and notes its name when it has it.
+  /// Holds a device for the given time and records its name when it gets it.
   Task<> use(char name, Turn turn, double milliseconds, std::optional<std::size_t> which = {}) {
     Task<DeviceLease> wanted = which ? pool_->one(*which, turn) : pool_->any(turn);
     const DeviceLease lease = co_await std::move(wanted);

@@ -1,5 +1,5 @@
-// Kernels of a GPU executed on a virtual one as well: what counts, what is left out, and that the
-// search does not depend on it.
+// GPU kernels executed on a virtual GPU in addition: which results count, what is skipped, and that
+// the search does not depend on it.
 
 #include "engine/evaluate/interpreted_checks.hpp"
 
@@ -49,7 +49,7 @@ class Interpreting {
   }
   ~Interpreting() { loop_.end_all(); }
   InterpretedChecks& checks() { return *checks_; }
-  /// The kernels that were asked for.
+  /// The kernels that were requested.
   [[nodiscard]] std::vector<std::string> requests() const { return device_->requests(); }
   void pass_time() { loop_.run(loop_.sleep(1000)); }
   InterpretedCheck outcome_of(const std::string& key) {
@@ -135,7 +135,7 @@ TEST(InterpretedChecks, WithoutAnInterpreterNothingIsAsked) {
   EXPECT_FALSE(none.has_interpreter());
 }
 
-/// A run with that interpreter, to the end of its last generation.
+/// A run with that interpreter, until the end of its last generation.
 std::vector<std::string> story_with(const std::optional<fake::DeviceBehaviour>& interprets) {
   fake::MemoryStore store;
   World world(store, screened_kernels(), {.space = "distinct", .interprets = interprets});

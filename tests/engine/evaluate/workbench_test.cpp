@@ -1,5 +1,5 @@
-// What a workbench makes of whole spaces, on the fake worker: which candidates are one kernel, what
-// a configuration cannot break, and what becomes of kernels that fail in comparisons.
+// A workbench with whole spaces, on the fake worker: which candidates share a kernel, which errors
+// no configuration can cause, and how kernels that fail in comparisons are treated.
 
 #include "engine/evaluate/workbench.hpp"
 
@@ -95,7 +95,7 @@ class WorkbenchTest : public testing::Test {
   Store store_ = Store::in_memory();
 };
 
-/// Macros that change no code: the fake compiler leaves out those that begin with UNUSED.
+/// Macros that do not change the code: the fake compiler ignores those that begin with UNUSED.
 TEST_F(WorkbenchTest, TwoCandidatesAreOneKernelOnlyWhereAllThatDecidesAgrees) {
   change(space_file(), [](Json& space) {
     for (const char* macro :
@@ -135,7 +135,7 @@ TEST_F(WorkbenchTest, TwoCandidatesAreOneKernelOnlyWhereAllThatDecidesAgrees) {
   EXPECT_EQ(judged.back().kernel_key, judged.front().kernel_key);
 }
 
-/// With names in place of the timed shape's numbers, so that they can be asked of another shape.
+/// With names in place of the timed shape's numbers, so that it can be evaluated for another shape.
 TEST_F(WorkbenchTest, TheManifestSaysWhichOtherShapesAKernelIsFor) {
   change(space_file(), [](Json& space) {
     space["let"] = {{"TILE", "THREADS * ITEMS"}};

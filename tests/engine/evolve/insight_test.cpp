@@ -13,8 +13,8 @@ namespace {
 
 using testing::HasSubstr;
 
-/// P0: +10 % a step; P1: nothing; P2 = 2 fails at the resource gate; P0 = 0 with P3 = 1 is 30 %
-/// slower on top.
+/// P0: +10 % per step; P1: no effect; P2 = 2 fails at the resource gate; P0 = 0 with P3 = 1 is an
+/// additional 30 % slower.
 RecordedSpace known_space() {
   return made_space(
       {4, 3, 3, 2}, [](const Candidate&) { return true; }, [](const Candidate&) { return false; },
@@ -80,8 +80,8 @@ TEST(Insight, FindsEffectsInteractionsFailuresAndNegatives) {
 }
 
 TEST(Insight, AValueThatWasNotTriedNearTheWinnerHasNoEffect) {
-  // P0 = 3 ran only beside P1 = 1, and no candidate differs from those in P0 alone: an additive
-  // model would tell an effect of P0 = 3 all the same.
+  // P0 = 3 ran only with P1 = 1, and no candidate differs only in P0. An additive model would
+  // report an effect of P0 = 3 all the same.
   const RecordedSpace space = known_space();
   std::vector<Observation> observations;
   for (const Observation& one : observe_all(space, 0, 1)) {
@@ -128,10 +128,10 @@ TEST(Insight, ImportanceNearTheWinnerNeedsEnoughCandidatesThere) {
   EXPECT_LT(few.near_runs, 20U);
   EXPECT_FALSE(few.near_explained);
   EXPECT_FALSE(few.knobs.front().near_importance);
-  EXPECT_THAT(insight_text(space, few), HasSubstr("too few to share it out"));
+  EXPECT_THAT(insight_text(space, few), HasSubstr("too few for this figure"));
 }
 
-/// What is claimed of a value holds, in a space full of interactions.
+/// The findings about a value are true, in a space with many interactions.
 TEST(Insight, ClaimsOfASearchHoldInTheWinner) {
   const RecordedSpace space = bumpy_space();
   std::size_t held = 0;

@@ -69,7 +69,7 @@ std::vector<double> solve(std::vector<std::vector<double>> a, std::vector<double
   return b;
 }
 
-/// Mean and variance at pool point `at` by the textbook's formula, given some known points.
+/// Mean and variance at pool point `at`, by the textbook formula, given some known points.
 std::pair<double, double> textbook(const Kernel& kernel, std::span<const std::uint16_t> known,
                                    std::span<const double> targets, double noise,
                                    std::span<const std::uint16_t> point) {
@@ -158,7 +158,7 @@ TEST(FailureModel, LearnsAThreshold) {
   EXPECT_EQ(fresh.probability(pool), std::vector<float>(4, 0.0F));
 }
 
-/// 4096 candidates, of which about a third fails: too much shared memory or too many registers.
+/// 4096 candidates, of which about a third fail: too much shared memory or too many registers.
 RecordedSpace failing_space() {
   return made_space(
       {8, 8, 8, 4, 2}, [](const Candidate&) { return true; },
@@ -203,7 +203,7 @@ TEST(RunStudy, SameResultWithAnyNumberOfThreads) {
   EXPECT_EQ(one.evaluations, three.evaluations);
 }
 
-/// Over a million valid candidates of ten parameters.
+/// More than a million valid candidates with ten parameters.
 SpaceDefinition million_space() {
   SpaceDefinition definition{.file = "m.json",
                              .name = "m",

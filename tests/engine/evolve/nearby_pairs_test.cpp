@@ -33,12 +33,12 @@ TEST(NearbyPairs, AnEffectIsThatOfCandidatesThatDifferInNothingElse) {
   ASSERT_TRUE(effect->in_winner);
   EXPECT_NEAR(log_percent(*effect->in_winner), 20, 1e-9);
   EXPECT_EQ(effect->verdict(), PairVerdict::kSlower);
-  // Value 2 ran, and no candidate differs from it in this macro only.
+  // Value 2 ran, but no candidate differs from it only in this macro.
   EXPECT_FALSE(pairs.effect(0, 2));
 }
 
 TEST(NearbyPairs, PairsFarFromTheWinnerDoNotCount) {
-  // Three macros away; and two away at more than twice the winner's time.
+  // Three macros away; or two away with more than twice the winner's time.
   const NearbyPairs pairs = pairs_of({{{0, 0, 0, 0}, 10},
                                       {{0, 1, 1, 1}, 11},
                                       {{1, 1, 1, 1}, 8},
@@ -60,7 +60,7 @@ TEST(NearbyPairs, AVerdictIsThatOfTheWinnersOwnPair) {
   EXPECT_EQ(verdict(95, 110), PairVerdict::kFaster);
   EXPECT_EQ(verdict(101.5, 130), PairVerdict::kSame);
   EXPECT_EQ(verdict(98.5, 130), PairVerdict::kSame);
-  // However plain pairs beside the winner are, they say nothing sure of the winner.
+  // Clear pairs beside the winner prove nothing about the winner itself.
   const auto beside = pairs_of({{{0, 0}, 100}, {{0, 1}, 100}, {{1, 1}, 50}}).effect(0, 1);
   EXPECT_EQ(beside->verdict(), PairVerdict::kUntried);
   EXPECT_DOUBLE_EQ(beside->best_known(), beside->middle);
@@ -72,7 +72,7 @@ TEST(NearbyPairs, ASquareSaysWhatTwoValuesDoTogether) {
   EXPECT_EQ(squares[0].first_parameter, 0U);
   EXPECT_EQ(squares[0].second_parameter, 1U);
   EXPECT_NEAR(std::exp(squares[0].beyond.middle), 20.0 * 10 / (12 * 11), 1e-9);
-  // Effects that multiply are no interaction, and neither are three candidates.
+  // Multiplying effects are no interaction, and three candidates prove none.
   EXPECT_TRUE(
       pairs_of({{{0, 0}, 10}, {{1, 0}, 12}, {{0, 1}, 11}, {{1, 1}, 13.2}}).squares().empty());
   EXPECT_TRUE(pairs_of({{{0, 0}, 10}, {{1, 0}, 12}, {{0, 1}, 11}}).squares().empty());

@@ -15,8 +15,8 @@ using std::chrono::milliseconds;
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// A program in Python that answers by the lines of `body`, each a statement on "line", the
-/// question, with "space", the first line.
+/// A Python program whose answers are computed by the statements in `body`, from "line", the
+/// request, and "space", the first line.
 std::string python(const std::string& body) {
   return "python3 -c '\nimport json, sys, itertools\nspace = json.loads(sys.stdin.readline())\n"
          "macros = [p[\"macro\"] for p in space[\"parameters\"]]\n"
@@ -63,7 +63,7 @@ TEST(ProgramStrategy, OutcomesReachTheProgram) {
   const RecordedSpace space = bumpy_space();
   const Candidate first = space.at_rank(0).value();
   const Candidate second = space.at_rank(1).value();
-  // It proposes only once it was told both outcomes.
+  // It proposes only after it has received both outcomes.
   ProgramStrategy strategy(
       space, {},
       python("    if \"observe\" in line: told = line[\"observe\"]\n"
@@ -87,17 +87,17 @@ TEST(ProgramStrategy, ARepetitionIsRefusedAndTheProgramAskedAgain) {
 
 TEST(ProgramStrategy, NonsenseIsAnErrorThatNamesTheCommand) {
   EXPECT_THAT(error_of("echo hello"), AllOf(HasSubstr("--strategy 'program: echo hello'"),
-                                            HasSubstr("it answered hello; allowed is")));
-  EXPECT_THAT(error_of(python("    say([1])\n")), HasSubstr("allowed is an object"));
+                                            HasSubstr("it answered hello; allowed:")));
+  EXPECT_THAT(error_of(python("    say([1])\n")), HasSubstr("allowed: an object"));
   EXPECT_THAT(error_of(python("    say([{}])\n")), HasSubstr("lacks macro"));
   EXPECT_THAT(error_of(python("    c = take(1)[0]; c[macros[0]] = \"no\"; say([c])\n")),
               HasSubstr("\"no\" is not in the space"));
   EXPECT_THAT(error_of(python("    c = take(1)[0]; c[\"MORE\"] = 1; say([c])\n")),
-              HasSubstr("a macro that the space lacks"));
+              HasSubstr("a macro that the space does not have"));
   EXPECT_THAT(error_of(python("    say(take(5))\n")), HasSubstr("asked for 4"));
   EXPECT_THAT(error_of(python("    say([dict(zip(macros, [p[\"values\"][0] for p in "
                               "space[\"parameters\"]]))])\n")),
-              HasSubstr("nothing that is new and valid in 100 answers"));
+              HasSubstr("no new and valid configuration in 100 answers"));
 }
 
 TEST(ProgramStrategy, ADeathIsAnError) {

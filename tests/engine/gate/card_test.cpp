@@ -1,5 +1,5 @@
-// The gates on what a card is to them: launches are queued, and kernels of ours judge. Everything
-// is executed by the virtual GPU. Verdicts, words and figures are those of the host's way.
+// The gates on a card-like device: launches are queued, and check kernels judge. The virtual GPU
+// executes everything. Verdicts, texts and figures are those of checks on the host.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -42,8 +42,8 @@ const char* const kProblem = R"json({
   "templates": {"card": {"source": "card.cu", "entry": "card", "grid": ["ceil_div(N, 64)"],
                          "block": [64]}}})json";
 
-/// `spoil`: statements behind the work, which ends at the macro END. `X0`: the bits of x[0], which
-/// tell the seeds apart.
+/// `spoil`: statements after the work, which ends at the macro END. `X0`: the bits of x[0], which
+/// differ between seeds.
 std::string kernel_text(const std::string& name, const std::string& spoil) {
   return R"(
 #include <cuda_fp16.h>
@@ -62,7 +62,7 @@ extern "C" __global__ void )" +
          "\n}\n";
 }
 
-/// One way of judging, on a device of its own.
+/// One way of judging, on its own device.
 struct Way {
   explicit Way(const Problem& problem, bool by_kernels) {
     device =
@@ -73,7 +73,7 @@ struct Way {
     const KernelId reference = load("reference", "");
     constexpr std::uint64_t kSeed = 11;
     made = std::make_unique<MadeGates>(*work, problem, reference, kSeed);
-    // How long a launch takes here decides nothing.
+    // The duration of launches has no influence here.
     gate = std::make_unique<CorrectnessGate>(*work, problem, made->cases, made->judge,
                                              CorrectnessOptions{.now_ms = [] { return 0.0; }});
   }
@@ -128,7 +128,7 @@ class Card : public testing::Test {
     return std::to_string(bits) + "u";
   }
 
-  /// Both ways come to one verdict; its words, or "passed".
+  /// Both ways give the same verdict; returns its text, or "passed".
   std::string verdict(const std::string& spoil, const std::string& end = {}) {
     const CorrectnessResult by_host = check(*host_, spoil, end);
     const CorrectnessResult by_card = check(*card_, spoil, end);
@@ -160,7 +160,7 @@ class Card : public testing::Test {
 
 TEST_F(Card, AnHonestKernelPasses) {
   EXPECT_EQ(verdict(""), "passed");
-  // Another one after it finds everything as it was.
+  // The next kernel finds everything unchanged.
   EXPECT_EQ(verdict("if (i == 0) kept[1] = X0;"), "passed");
 }
 
@@ -211,7 +211,7 @@ TEST_F(Card, AnInputThatIsChangedIsNamedAndPutBack) {
   const std::string changes = "if (i == 0) const_cast<float*>(x)[n - 1] = 5.0f;";
   EXPECT_THAT(verdict(changes), HasSubstr("changed its input 'x', first at byte 1"));
   EXPECT_EQ(verdict(""), "passed");
-  // Only later seeds see it.
+  // Only later seeds reveal it.
   EXPECT_THAT(
       verdict("if (i == 0 && X0 == " + x0("timed", 2) + ") const_cast<float*>(x)[9] = 5.0f;"),
       HasSubstr("changed its input 'x', first at byte 3"));
@@ -238,9 +238,9 @@ TEST_F(Card, AShapeIsWaitedForAFewTimesAndNothingLargeIsDownloaded) {
   const std::size_t waits = card_->device->waits();
   const std::size_t bytes = card_->device->downloaded_bytes();
   (void)check(*card_, "");
-  // Two launches alone, each with a wait before, behind and for its looks; the others together.
+  // Two single launches, each with waits before, after and for its checks; the others together.
   EXPECT_LE(card_->device->waits() - waits, 2U * 10U);
-  // Only what was found out: slots of 256 bytes, some of them more than once.
+  // Only results are copied: slots of 256 bytes, some of them more than once.
   EXPECT_LE(card_->device->downloaded_bytes() - bytes, 2U * 80'000U);
 }
 
@@ -251,7 +251,7 @@ TEST_F(Card, WhatIsKeptAndOverwrittenIsNoVerdict) {
   damaged[4] ^= std::byte{0x10};
   card_->work->kept().keep(*data.expected[1], damaged);
   EXPECT_THROW((void)check(*card_, ""), CudaError);
-  // A kernel that computes what was put there is not right either.
+  // A kernel that computes the planted data is not right either.
   EXPECT_THROW((void)check(*card_, "if (i == 2) *((unsigned char*)y + 4) ^= 0x10;"), CudaError);
   card_->work->kept().keep(*data.expected[1], right);
   EXPECT_FALSE(check(*card_, "").rejection);

@@ -14,10 +14,10 @@
 namespace evo {
 
 /// Problem, fake device and cases for tests of the gates: y = 2 x + 1 over two checked shapes. A
-/// kernel is a host function, chosen by name.
+/// kernel is a host function, selected by name.
 class GateFixture {
  public:
-  /// `dtype`: of x and y. `deterministic`: what the template says of itself.
+  /// `dtype`: of x and y. `deterministic`: the template's declaration.
   explicit GateFixture(const std::string& dtype = "f32", bool deterministic = true,
                        TimeKind kind = TimeKind::kMeasured);
   GateFixture(const GateFixture&) = delete;
@@ -35,12 +35,12 @@ class GateFixture {
     return {*work, problem, made->cases, made->judge, card, fresh_case, options};
   }
 
-  /// The honest kernel for f32.
+  /// The correct kernel for f32.
   static std::optional<Fault> honest(const fake::Launch& launch);
 
   sample::TemporaryFolder folder;
   std::map<std::string, fake::Kernel> kernels;
-  /// Made-up µs of one launch; 5 unless a test says otherwise.
+  /// Made-up µs per launch; 5 unless the test sets it.
   std::function<double(const fake::Program&, std::int64_t)> time_us;
   std::unique_ptr<fake::FakeDevice> device;
   Problem problem;

@@ -8,12 +8,12 @@
 
 namespace evo {
 
-/// The cases of a problem, and what judges by them.
+/// The cases of a problem, and the objects that judge with them.
 struct MadeGates {
   /// The reference is a loaded kernel.
   MadeGates(BufferWork& work, const Problem& problem, KernelId reference, std::uint64_t seed)
       : MadeGates(work, problem, LoadedKernel{reference, &*problem.reference.kernel, {}}, seed) {}
-  /// The reference is none, or data.
+  /// There is no reference, or it consists of data.
   MadeGates(BufferWork& work, const Problem& problem, std::optional<LoadedKernel> reference,
             std::uint64_t seed)
       : programs(problem),

@@ -94,7 +94,7 @@ TEST(ResourceGate, WhatTheDeviceCannotRunIsNotOnlyPolicy) {
                    "shared bytes 101377 > 101376 (sm_89)"),
         std::tuple(resources(32), launch(1056), "threads 1056 > 1024 (sm_89)"),
         std::tuple(resources(80), launch(1024), "registers of a CTA 81920 > 65536"),
-        // Over the policy as well: the device is what counts.
+        // It also violates the policy, but the device's limit decides.
         std::tuple(resources(200), launch(1024), "registers of a CTA 204800 > 65536")}) {
     const auto rejection = judge(used, config);
     ASSERT_TRUE(rejection.has_value()) << text;

@@ -7,7 +7,7 @@
 namespace evo {
 namespace {
 
-/// Words that are left of `text`.
+/// The remaining words of `text`.
 std::string left(const std::string& text, const MacroTexts& macros) {
   std::string joined;
   for (const std::string& word : cpp_words(active_code({"k.cu", text, {}}, macros).text)) {

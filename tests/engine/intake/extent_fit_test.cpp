@@ -1,4 +1,4 @@
-// Expressions for what kernels touch.
+// Expressions for the number of elements that kernels touch.
 
 #include "engine/intake/extent_fit.hpp"
 

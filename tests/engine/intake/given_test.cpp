@@ -1,4 +1,5 @@
-// What somebody says of a problem, and what the virtual GPU tells of a kernel that it then can run.
+// The user's options about a problem, and the results of running the kernel on the virtual GPU with
+// them.
 
 #include "engine/intake/given.hpp"
 
@@ -122,8 +123,8 @@ TEST_F(GivenOfAKernel, WhatDependsOnInputsOrMacrosIsNotKnown) {
       "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) y[i] = x[index[i]];\n}\n");
   EXPECT_THAT(extent(gather, 0).get<std::string>(), HasSubstr("TODO: number of elements of x"));
   EXPECT_EQ(extent(gather, 1), "n");
-  EXPECT_THAT(gather.draft.notes, Contains(HasSubstr("extent of x: how much the kernel touches "
-                                                     "depends on its inputs")));
+  EXPECT_THAT(gather.draft.notes, Contains(HasSubstr("extent of x: the number of accessed elements "
+                                                     "depends on the inputs")));
   const Intake bins = take(
       "__global__ void f(const unsigned *x, unsigned *bins, int n) {\n"
       "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
@@ -138,8 +139,8 @@ TEST_F(GivenOfAKernel, WhatDependsOnInputsOrMacrosIsNotKnown) {
       "  else if (i < n && x[i] == 77) parts[blockIdx.x] = 1;\n}\n");
   EXPECT_EQ(extent(partial, 0), "n");
   EXPECT_THAT(extent(partial, 1).get<std::string>(), HasSubstr("TODO"));
-  EXPECT_THAT(partial.draft.notes, Contains(HasSubstr("extent of parts: how much the kernel "
-                                                      "touches depends on macros")));
+  EXPECT_THAT(partial.draft.notes, Contains(HasSubstr("extent of parts: the number of accessed "
+                                                      "elements depends on macros")));
 }
 
 TEST_F(GivenOfAKernel, WhatFitsSmallSizesMustFitLargerOnes) {
@@ -296,7 +297,7 @@ TEST_F(GivenOfAKernel, StepsWhoseNamesContradictAreRefused) {
   given_.renamed = {{"g.m", "factor"}};
   EXPECT_THAT(refusal(text), HasSubstr("--rename g.m=factor: g has no such parameter"));
   given_.renamed = {{"g.n", "2x"}};
-  EXPECT_THAT(refusal(text), HasSubstr("allowed is the name of an argument"));
+  EXPECT_THAT(refusal(text), HasSubstr("allowed: the name of an argument"));
   request_.later_entries.clear();
   EXPECT_THAT(refusal(text), HasSubstr("--rename: allowed with several --entry"));
 }

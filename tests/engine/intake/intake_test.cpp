@@ -1,4 +1,4 @@
-// A CUDA file and what is drafted for it, with the real compiler.
+// Drafts for CUDA files, with the real compiler.
 
 #include "engine/intake/intake.hpp"
 
@@ -101,7 +101,7 @@ TEST_F(TakeIn, GuessesGoDownUntilTheKernelCompiles) {
       "__global__ void f(int *c) { c[threadIdx.x] = FACTOR * OTHER; }\n");
   ASSERT_EQ(intake.draft.parameters.size(), 2U);
   EXPECT_THAT(intake.draft.notes, Contains(HasSubstr("MODE")));
-  EXPECT_THAT(intake.draft.notes, Contains(HasSubstr("looked at with 1")));
+  EXPECT_THAT(intake.draft.notes, Contains(HasSubstr("analysed with 1")));
 }
 
 TEST_F(TakeIn, WhatNeverCompilesAsksForValues) {

@@ -1,4 +1,4 @@
-// Small sizes that kernels are run with.
+// Small sizes with which kernels are run.
 
 #include "engine/intake/probe_sizes.hpp"
 

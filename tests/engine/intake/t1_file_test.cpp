@@ -83,7 +83,7 @@ TEST(T1File, SizesThatAreNoneAreRefusedByName) {
     return std::string();
   };
   EXPECT_THAT(refusal("ProblemSize", "[4096, -4096]"),
-              HasSubstr("ProblemSize[1]: -4096: allowed are whole numbers from 1"));
+              HasSubstr("ProblemSize[1]: -4096: allowed: whole numbers from 1"));
   EXPECT_THAT(refusal("ProblemSize", "0"), HasSubstr("ProblemSize: 0: allowed"));
   EXPECT_THAT(refusal("ProblemSize", "[[1, 2]]"), HasSubstr("ProblemSize[0]: [1,2]: allowed"));
   EXPECT_THAT(refusal("LocalSize", R"({"Y": "-2"})"), HasSubstr("LocalSize.Y: -2: allowed"));

@@ -1,4 +1,4 @@
-// Predicted times of grids whose CTAs differ, and of what waits: NVRTC, the virtual GPU, the model.
+// Predicted times of grids with different CTAs, and of waiting: NVRTC, the virtual GPU, the model.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ using testing::IsEmpty;
 constexpr unsigned kCtas = 528;
 constexpr unsigned kThreads = 128;
 constexpr double kMhz = 1980;
-/// 20,000 multiply-adds, each of which waits for the one before, four clocks long.
+/// 20,000 dependent multiply-adds with a latency of four clocks.
 constexpr double kHeavyUs = 20'000 * 4 / kMhz;
 
 constexpr const char* kHead = R"(
@@ -109,10 +109,10 @@ TEST(PredictedGrid, CtasThatWaitForFlagsOfOthersAreExecutedTogether) {
   const auto launch = predict(
       "volatile int* turn = &counter; if (threadIdx.x == 0) { while (*turn != cta) {} "
       "__threadfence(); *turn = cta + 1 == gridDim.x ? 0 : cta + 1; }");
-  EXPECT_THAT(launch.not_modelled, Contains(HasSubstr("what CTAs wait for")));
+  EXPECT_THAT(launch.not_modelled, Contains(HasSubstr("waiting and claiming of work")));
 }
 
-/// CTAs that do the heavy work, of those of the SM that ends last.
+/// CTAs that do the heavy work, of those of the SM that finishes last.
 std::ptrdiff_t heavy_ones(const ptx::PredictedLaunch& launch) {
   EXPECT_EQ(launch.profile.kinds.size(), 2U);
   return std::ranges::count(launch.profile.last_sm.kinds, 1);
@@ -169,7 +169,7 @@ TEST(PredictedTime, ACtaThatSleepsIsOfAnotherKindThanOneThatDoesNot) {
 TEST(PredictedTime, AtomicsOnOneAddressFollowEachOther) {
   const double one = predict("for (int j = 0; j < 20; ++j) atomicCAS(&counter, -1, 0);").us;
   EXPECT_GT(one, kCtas * kThreads * 20 / kMhz);
-  // The compiler makes one of a warp's 32.
+  // The compiler combines a warp's 32 into one.
   const double merged = predict("for (int j = 0; j < 20; ++j) atomicAdd(&counter, 1);").us;
   EXPECT_GT(merged, kCtas * kThreads / 32 * 20 / kMhz);
   EXPECT_LT(merged, one);

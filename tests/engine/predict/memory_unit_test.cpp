@@ -29,7 +29,7 @@ IssueStep access_of(Unit unit, double sectors) {
   return step;
 }
 
-/// Clocks until the result of a load of so many lines from DRAM is there, mean of many.
+/// Clocks until the result of a load of that many lines from DRAM is available; mean of many loads.
 double mean_from_dram(double lines) {
   constexpr int kLoads = 1000;
   const MachineRates rates = memory_rates();
@@ -50,11 +50,11 @@ TEST(MemoryUnit, ReadsWaitBehindWritesOnTheWayToL2) {
   const double alone = memory.access(access_of(Unit::kGlobalLoad, 1), 0).done;
   MemoryUnit busy(rates);
   (void)busy.access(access_of(Unit::kGlobalStore, 100), 0);
-  // 100 sectors of 32 bytes at 16 bytes a clock.
+  // 100 sectors of 32 bytes at 16 bytes per clock.
   EXPECT_NEAR(busy.access(access_of(Unit::kGlobalLoad, 1), 0).done - alone, 200, 2);
 }
 
-/// Clocks of 1000 sectors beyond those of none.
+/// Clocks of 1000 sectors, minus those of none.
 double clocks_of(Unit unit, const CardShare& share) {
   const MachineRates rates = memory_rates();
   MemoryUnit memory(rates, share);
@@ -96,7 +96,7 @@ MachineRates code_rates() {
 
 constexpr std::size_t kInstructionsOfALine = 8;
 
-/// Clocks that a warp waits in a second pass over so many lines of code.
+/// Clocks that a warp waits in a second pass over that many lines of code.
 double waits_again(std::size_t lines) {
   const MachineRates rates = code_rates();
   CodeFetch fetch(rates, lines * kInstructionsOfALine);

@@ -61,7 +61,7 @@ Compiled compile(std::vector<std::string> options, bool lines = true) {
   return std::get<Compiled>(std::move(outcome));
 }
 
-/// tensor_flops() counts half of bytes.
+/// tensor_flops() counts bytes half.
 double all_flops(const MachineInstruction& instruction) {
   constexpr unsigned kQmma = 0x07a;
   constexpr unsigned kQgmma = 0x1f3;
@@ -69,7 +69,7 @@ double all_flops(const MachineInstruction& instruction) {
   return tensor_flops(instruction) * (operation == kQmma || operation == kQgmma ? 2 : 1);
 }
 
-/// Microseconds of a launch of 264 CTAs of 128 threads, and what the device knows of it.
+/// Microseconds of a launch of 264 CTAs of 128 threads, and the device's activity.
 double predict(const Compiled& compiled, int trips, LaunchProfile* profile = nullptr) {
   const auto device = open_virtual_device("virtual:h200", {.threads = 1});
   const auto kernel = std::get<KernelId>(device->load({compiled.ptx, compiled.cubin, {"k"}}));
@@ -84,7 +84,7 @@ double predict(const Compiled& compiled, int trips, LaunchProfile* profile = nul
   return std::get<double>(us);
 }
 
-/// Of the matrix instructions on the ways of a CTA's warps, mean over CTAs of so many phases.
+/// Matrix operations on the paths of a CTA's warps, mean over CTAs with this many phases.
 double walked_flops(const LaunchProfile& profile, bool is_sm90, int phases = 32) {
   const auto code = read_machine_code(profile.cubin, profile.entry);
   const CodeGraph graph(code, is_sm90);
@@ -159,7 +159,7 @@ TEST(PredictedTime, LanesMayLeaveALoopEarlyAndWarpsTheKernel) {
   }
 }
 
-/// The simulated way of all warps does the matrix products that the PTX did.
+/// The simulated paths of all warps contain the matrix products that the PTX executed.
 class ShippedWays : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
 TEST_P(ShippedWays, DoTheWorkThatWasExecuted) {
@@ -198,7 +198,7 @@ INSTANTIATE_TEST_SUITE_P(Attention, ShippedWays,
                                          std::pair("sdpa_fp8_wmma_l4.json", "virtual:l4"),
                                          std::pair("sdpa_fp8_wmma_h200.json", "virtual:h200")));
 
-/// Of a candidate of the mma template, predicted for an H200.
+/// For a candidate of the mma template, predicted for an H200.
 LaunchProfile profile_of(const std::vector<std::pair<std::string, std::string>>& settings) {
   SpaceOnDevice on(std::string(EVO_SOURCE_DIR) + "/search_spaces/sdpa_fp8_mma_h200.json", "",
                    "virtual:h200", {.threads = 1});
@@ -222,8 +222,9 @@ TEST(PredictedTime, PartsThatCtasLeaveForEachOtherAreInL2) {
             split.footprint_bytes - whole.footprint_bytes);
 }
 
-/// A CTA takes 512 tiles / 132 = 3.88 in the mean; the slowest, which the simulation begins with,
-/// takes 4. Waits that ptxas puts behind the kernel's end jump back into the loop, and are none.
+/// A CTA takes 512 tiles / 132 = 3.88 on average; the slowest CTA, which the simulation starts
+/// with, takes 4. Waits that ptxas places after the kernel's end jump back into the loop and do not
+/// count as loops.
 TEST(PredictedTime, ThePersistentCtaThatIsSimulatedFirstTakesMostTiles) {
   const LaunchProfile profile = profile_of({{"PERSISTENT_CTA", "static"},
                                             {"PRODUCER_WARPS", "2"},

@@ -1,4 +1,5 @@
-// Element types against tables built another way: from the formats' formulas, not from bits.
+// Element types compared with tables built independently: from the formats' formulas instead of
+// bits.
 
 #include "engine/problem/dtype.hpp"
 
@@ -86,7 +87,7 @@ TEST_P(SmallFloats, EveryCodeDecodesToItsFormulaAndComesBack) {
   }
 }
 
-/// The nearest code by search over the table of all finite values; ties to the even mantissa.
+/// The nearest code, found in the table of all finite values; ties to the even mantissa.
 TEST_P(SmallFloats, RoundsToNearestEven) {
   const Format& format = GetParam();
   std::map<double, unsigned> finite;
@@ -167,7 +168,8 @@ TEST(Dtype, ConstantsOfTheSpecifications) {
 }
 
 TEST(Dtype, F16AgreesWithTheCompilersOwnConversion) {
-  // _Float16 is the processor's or the compiler library's conversion: another implementation.
+  // _Float16 uses the conversion of the processor or the compiler's library: an independent
+  // implementation.
   Random random(10);
   for (int i = 0; i < 200000; ++i) {
     const float value =

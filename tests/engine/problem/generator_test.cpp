@@ -47,7 +47,7 @@ TEST(Generator, TheSameSeedGivesTheSameBytesAndAnotherDoesNot) {
 }
 
 TEST(Generator, ALongArrayBeginsLikeAShortOne) {
-  // The table of quantiles, used for long arrays, changes nothing.
+  // The table of quantiles for long arrays gives the same result.
   for (const Dtype dtype : {Dtype::kE4m3, Dtype::kF16, Dtype::kF32}) {
     const auto small = generate(kNormal, dtype, 4000, {7});
     auto large = generate(kNormal, dtype, 80000, {7});
@@ -57,7 +57,7 @@ TEST(Generator, ALongArrayBeginsLikeAShortOne) {
 }
 
 TEST(Generator, BytesAreTheSameOnEveryMachine) {
-  // Written down once: a change here changes what every stored run was checked on.
+  // Fixed expected values: a change here would change the inputs of all stored runs.
   const std::uint64_t bits = 2469588189546311528ULL;  // the first output of mt19937_64(1)
   const auto share_below = [](double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); };
   const std::vector<double> shorts = values(kNormal, Dtype::kBf16, 4, 1);
@@ -90,7 +90,7 @@ std::size_t distinct(std::vector<double> values) {
 }
 
 TEST(Generator, NumbersRepeatAsRarelyAsTheTypeAllows) {
-  // 40,000 of the 2^16 quantiles would be 29,944 different ones.
+  // 40,000 draws of the 2^16 quantiles would give 29,944 different ones.
   EXPECT_GT(distinct(values(kNormal, Dtype::kF32, 40000, 3)), 39900);
   EXPECT_GT(distinct(values(uniform(0, 1), Dtype::kF32, 40000, 3)), 39900);
   constexpr std::size_t kMany = 1U << 20;
@@ -99,7 +99,7 @@ TEST(Generator, NumbersRepeatAsRarelyAsTheTypeAllows) {
 }
 
 TEST(Generator, TheNormalDistributionHasItsShapeInEveryPart) {
-  // Each of 1,000 equally likely intervals gets its share, also the tails.
+  // Each of 1,000 equally likely intervals gets its share, including the tails.
   for (const Dtype dtype : {Dtype::kF32, Dtype::kF64}) {
     std::vector<int> counts(1000);
     for (const double x : values(kNormal, dtype, 1'000'000, 4)) {
@@ -129,7 +129,7 @@ TEST(Generator, AUniformNumberIsBelowItsEnd) {
   EXPECT_EQ(extremes.high, 1 - 0x1.0p-24);
 }
 
-/// Made by several threads, a part each.
+/// Made by several threads, each filling a part.
 TEST(Generator, LargeDataAreTheSameEachTimeAndNoPartIsLikeAnother) {
   constexpr std::size_t kPart = std::size_t{1} << 20;
   const auto once = generate(kNormal, Dtype::kF32, 3 * kPart + 5, {7});
@@ -200,7 +200,7 @@ TEST(Generator, IntegersCoverAllOf64BitsExactly) {
   EXPECT_TRUE(is_spread(drawn({false, 0, kAll}, Dtype::kU64), 0));
   const std::uint64_t lowest = std::uint64_t{1} << 63;
   EXPECT_TRUE(is_spread(drawn({true, lowest, lowest - 1}, Dtype::kI64), lowest));
-  // Neighbours beyond 2^53, which no double tells apart.
+  // Neighbours beyond 2^53, which doubles cannot distinguish.
   const std::uint64_t far = (std::uint64_t{1} << 60) + 1;
   const auto near = drawn({false, far, far + 1}, Dtype::kI64);
   EXPECT_EQ(std::set<std::uint64_t>(near.begin(), near.end()),

@@ -1,4 +1,4 @@
-// What a kernel is launched with, and on which shapes it is checked.
+// Launch parameters of a kernel, and the shapes on which it is checked.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ TEST(CheckedShapes, TheTimedOneFirstThenThoseOfTheSameKernel) {
     }
     return result;
   };
-  // Those of another HEAD_DIM are another kernel.
+  // Shapes with another HEAD_DIM use another kernel.
   const KernelSpec& kernel = problem.kernel("wmma");
   const auto found = names("long", kernel);
   EXPECT_EQ(found.front(), "long");

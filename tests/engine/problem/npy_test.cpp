@@ -19,7 +19,7 @@ using testing::HasSubstr;
 
 class Npy : public testing::Test {
  protected:
-  /// A file as NumPy 1 writes it.
+  /// A file as written by NumPy 1.
   void write(const std::string& type, const std::string& shape, const std::string& data,
              const std::string& order = "False") const {
     const std::string header =
@@ -121,8 +121,8 @@ TEST_F(Npy, AShapeOfNothingIsOneElement) {
 
 TEST_F(Npy, WhatDoesNotFitIsSaid) {
   write("<f4", "3,", bytes<float>({1, 2, 3}));
-  EXPECT_THAT(complaint(Dtype::kF32, 4), AllOf(HasSubstr("a.npy"), HasSubstr("has 3 elements"),
-                                               HasSubstr("allowed here are 4")));
+  EXPECT_THAT(complaint(Dtype::kF32, 4),
+              AllOf(HasSubstr("a.npy"), HasSubstr("has 3 elements"), HasSubstr("allowed here: 4")));
   write("<f4", "4,", bytes<float>({1, 2, 3}));
   EXPECT_THAT(complaint(Dtype::kF32, 4), HasSubstr("has 12 bytes of data; its header says 16"));
   write("<f8", "4,", bytes<float>({1, 2, 3}));
@@ -148,7 +148,8 @@ TEST_F(Npy, WhatDoesNotFitIsSaid) {
   EXPECT_THAT(complaint(Dtype::kF32, 1), HasSubstr("cut off"));
 }
 
-/// NumPy takes the last of two keys, and refuses what is no dictionary of its three.
+/// NumPy uses the last of two equal keys, and rejects headers other than a dictionary of its three
+/// keys.
 TEST_F(Npy, AHeaderThatNumPyMayReadOtherwiseIsRefused) {
   const auto with_header = [&](std::string header) {
     header.resize(118, ' ');
@@ -166,11 +167,11 @@ TEST_F(Npy, AHeaderThatNumPyMayReadOtherwiseIsRefused) {
         "{'fortran_order': False, 'shape': (1,)}", "{'descr': '<f4', 'fortran_order': 0}",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), } + {}",
         "'descr': '<f4', 'fortran_order': False, 'shape': (1,)"}) {
-    EXPECT_THAT(with_header(header), HasSubstr("its header is not what NumPy writes")) << header;
+    EXPECT_THAT(with_header(header), HasSubstr("its header differs from NumPy's format")) << header;
   }
 }
 
-/// Bytes for a float of 8 bits are numbers, and are not taken for its bits.
+/// Bytes for an 8-bit float are numbers, not codes.
 TEST_F(Npy, BytesThatAnEightBitFloatDoesNotHoldAreNoNumbers) {
   write("|u1", "3,", bytes<unsigned char>({0, 16, 240}));
   EXPECT_THAT(read(Dtype::kE4m3, 3), testing::ElementsAre(0, 16, 240));
@@ -181,7 +182,7 @@ TEST_F(Npy, BytesThatAnEightBitFloatDoesNotHoldAreNoNumbers) {
   EXPECT_THAT(complaint(Dtype::kE5m2, 1), HasSubstr("element 0 is 9"));
 }
 
-/// Whatever stands in a header, reading ends with an error or the right number of bytes.
+/// For any header, reading gives an error or the right number of bytes.
 TEST_F(Npy, BrokenHeadersAreNoCrash) {
   write("<f4", "2,", bytes<float>({1, 2}));
   const std::string whole = read_text_file(file_);

@@ -18,10 +18,10 @@ inline std::filesystem::path planted_folder() {
   return std::filesystem::path(EVO_SOURCE_DIR) / "tests/planted/kernel_templates/planted";
 }
 
-/// Its file, to be changed.
+/// Its file, for changes.
 inline Json planted() { return read_json_file(planted_folder() / "problem.json"); }
 
-/// What is said of the planted problem after `change`; "" when nothing is.
+/// The error for the planted problem after `change`; "" if there is none.
 inline std::string complaint(const std::function<void(Json&)>& change) {
   Json json = planted();
   change(json);

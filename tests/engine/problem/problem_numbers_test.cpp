@@ -1,4 +1,4 @@
-// Numbers of a problem: what they may be, and what is said of those that are none.
+// Numbers of a problem: the allowed values, and the errors for others.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// The complaint about the planted problem with x of a dtype and a generator.
+/// The error for the planted problem with x of this dtype and generator.
 std::string about_input(const char* dtype, const Json& generator) {
   return complaint([&](Json& j) {
     j["arguments"][0]["dtype"] = dtype;
@@ -47,20 +47,20 @@ TEST(ProblemFile, AnInputIsOnlyConstantWhereItSaysSo) {
     return about_input(dtype, {{"distribution", distribution}, {first, a}, {second, b}});
   };
   EXPECT_THAT(drawn("f32", "normal", "mean", 0, "std", 0), HasSubstr("constant"));
-  EXPECT_THAT(drawn("f32", "normal", "mean", 0, "std", -1), HasSubstr("allowed is more than 0"));
+  EXPECT_THAT(drawn("f32", "normal", "mean", 0, "std", -1), HasSubstr("allowed: more than 0"));
   EXPECT_THAT(drawn("f32", "uniform", "low", 2, "high", 2), HasSubstr("more than low"));
   EXPECT_THAT(drawn("i32", "integers", "low", 2, "high", 2), HasSubstr("constant"));
-  // Constant once it is rounded to the type.
+  // Constant after rounding to the type.
   EXPECT_THAT(drawn("f16", "uniform", "low", 1, "high", 1.0001), HasSubstr("the same f16"));
   EXPECT_THAT(drawn("i8", "normal", "mean", 0, "std", 0.1), HasSubstr("the same i8"));
   EXPECT_THAT(drawn("f64", "normal", "mean", 1, "std", 1e-20), HasSubstr("the same f64"));
-  // Beyond the type: everything would be the largest value, or infinite.
-  EXPECT_THAT(drawn("e4m3", "normal", "mean", 0, "std", 1000), HasSubstr("does not hold"));
-  EXPECT_THAT(drawn("f16", "uniform", "low", 0, "high", 1e6), HasSubstr("does not hold"));
-  EXPECT_THAT(drawn("u8", "normal", "mean", 0, "std", 1), HasSubstr("does not hold"));
+  // Outside of the type's range: all elements would be the largest value, or infinite.
+  EXPECT_THAT(drawn("e4m3", "normal", "mean", 0, "std", 1000), HasSubstr("cannot hold"));
+  EXPECT_THAT(drawn("f16", "uniform", "low", 0, "high", 1e6), HasSubstr("cannot hold"));
+  EXPECT_THAT(drawn("u8", "normal", "mean", 0, "std", 1), HasSubstr("cannot hold"));
   EXPECT_EQ(about_input("u8", {{"distribution", "constant"}, {"value", 127}}), "");
   EXPECT_THAT(about_input("u8", {{"distribution", "constant"}, {"value", 300}}),
-              HasSubstr("does not hold"));
+              HasSubstr("cannot hold"));
   EXPECT_THAT(about_input("i32", {{"distribution", "constant"}, {"value", 0.5}}),
               HasSubstr("whole number"));
 }
@@ -77,11 +77,11 @@ TEST(ProblemFile, ScalarsFitTheirType) {
   EXPECT_EQ(scalar("f32", "1 / 3"), "");
   EXPECT_THAT(scalar("i32", "N + 0.5"), AllOf(HasSubstr("shapes."), HasSubstr("arguments[2].value"),
                                               HasSubstr("4096.5"), HasSubstr("i32")));
-  EXPECT_THAT(scalar("u32", "4294967296"), HasSubstr("u32 does not hold"));
-  EXPECT_THAT(scalar("u32", "N - 5000"), HasSubstr("u32 does not hold"));
-  EXPECT_THAT(scalar("u64", "2^64"), HasSubstr("u64 does not hold"));
-  EXPECT_THAT(scalar("i64", "2^63"), HasSubstr("i64 does not hold"));
-  EXPECT_THAT(scalar("f32", "1e39"), HasSubstr("f32 does not hold"));
+  EXPECT_THAT(scalar("u32", "4294967296"), HasSubstr("u32 cannot hold"));
+  EXPECT_THAT(scalar("u32", "N - 5000"), HasSubstr("u32 cannot hold"));
+  EXPECT_THAT(scalar("u64", "2^64"), HasSubstr("u64 cannot hold"));
+  EXPECT_THAT(scalar("i64", "2^63"), HasSubstr("i64 cannot hold"));
+  EXPECT_THAT(scalar("f32", "1e39"), HasSubstr("f32 cannot hold"));
 }
 
 TEST(ProblemFile, NumbersThatOnlyDependOnTheShapeAreOfASensibleKind) {
@@ -101,7 +101,7 @@ TEST(ProblemFile, NumbersThatOnlyDependOnTheShapeAreOfASensibleKind) {
       AllOf(HasSubstr("tolerance.max_abs_error"), HasSubstr("position 2"), HasSubstr("0.001")));
   EXPECT_THAT(with("/arguments/1/extent", "2^40"), HasSubstr("1 TiB"));
   EXPECT_THAT(with("/arguments/1/extent", "N - 5"), HasSubstr("whole number of elements"));
-  EXPECT_THAT(with("/reference/grid/0", "N / 2"), HasSubstr("allowed is a whole number from 1"));
+  EXPECT_THAT(with("/reference/grid/0", "N / 2"), HasSubstr("allowed: a whole number from 1"));
   EXPECT_THAT(with("/templates/planted/dynamic_shared_bytes", -4),
               HasSubstr("whole number from 0"));
 }

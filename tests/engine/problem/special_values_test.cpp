@@ -1,4 +1,4 @@
-// Values that break kernels among those that are drawn at random.
+// Special values that break kernels, placed among random ones.
 
 #include "engine/problem/special_values.hpp"
 
@@ -41,7 +41,7 @@ std::size_t equal_neighbours(const std::vector<double>& values) {
   return count;
 }
 
-/// Elements of the longest piece that is in order.
+/// Number of elements in the longest ordered run.
 std::size_t longest_in_order(const std::vector<double>& values) {
   std::size_t longest = 0;
   for (const bool is_rising : {true, false}) {
@@ -78,7 +78,7 @@ TEST(SpecialValues, AFewOfEachKindStandInEveryFloatingInput) {
     EXPECT_GT(how_many(values, [&](double x) { return x == round(ends.low); }), 10);
     EXPECT_GT(how_many(values, [&](double x) { return x == round(ends.high); }), 10);
     EXPECT_GT(equal_neighbours(values), 10U);
-    // A few: one of kElementsPerSpecial.
+    // A few: one per kElementsPerSpecial.
     EXPECT_LT(how_many(values, [&](double x) { return std::fabs(x) < 1e-30; }), 200);
     EXPECT_EQ(how_many(values, [](double x) { return std::isfinite(x); }), 100'000);
   }
@@ -86,7 +86,7 @@ TEST(SpecialValues, AFewOfEachKindStandInEveryFloatingInput) {
 
 TEST(SpecialValues, ShorterTypesHaveTheirCounterparts) {
   for (const Dtype dtype : {Dtype::kE4m3, Dtype::kE5m2, Dtype::kF16, Dtype::kBf16}) {
-    // No number that is drawn is as small.
+    // Random numbers are never as small.
     const auto values = drawn(R"({"distribution": "uniform", "low": -1, "high": 400})", dtype);
     EXPECT_GT(how_many(values, is_minus_zero), 5) << to_string(dtype);
     const double normal =
@@ -105,7 +105,7 @@ TEST(SpecialValues, NoneLiesOutsideOfTheDistribution) {
     EXPECT_GT(how_many(positive, is_zero), 5) << to_string(dtype);
     const auto negative = drawn(R"({"distribution": "uniform", "low": -2, "high": -1})", dtype);
     EXPECT_EQ(how_many(negative, [](double x) { return x < -2 || x > -1; }), 0);
-    // No zero so far from the mean.
+    // No zero if the mean is far from it.
     const auto far = drawn(R"({"distribution": "normal", "mean": 100, "std": 1})", dtype);
     EXPECT_EQ(how_many(far, [](double x) { return x < 90; }), 0) << to_string(dtype);
   }
@@ -158,7 +158,7 @@ TEST(SpecialValues, OneDrawHasRuns) {
     const auto values = drawn(text, dtype, {1, true});
     EXPECT_GT(longest_in_order(values), 100U);
     EXPECT_GT(equal_neighbours(values), 1000U);
-    // Most is as before.
+    // Most elements are unchanged.
     const auto usual = drawn(text, dtype, {1, false});
     std::size_t same = 0;
     for (std::size_t i = 0; i < values.size(); ++i) same += values[i] == usual[i] ? 1 : 0;
@@ -218,15 +218,15 @@ TEST(SpecialValues, EndsOfIntegersCanBeExcluded) {
 
 TEST(SpecialValues, WordsThatMeanNothingAreRefused) {
   EXPECT_EQ(refusal(R"({"distribution": "normal", "with": ["infinity"]})", Dtype::kE4m3),
-            "problem.json: generator.with: [\"infinity\"]: 'infinity': allowed for e4m3 are "
+            "problem.json: generator.with: [\"infinity\"]: 'infinity': allowed for e4m3: "
             "limits, nan");
   EXPECT_EQ(refusal(R"({"distribution": "normal", "with": ["zero"]})", Dtype::kF32),
-            "problem.json: generator.with: [\"zero\"]: 'zero': allowed for f32 are limits, "
+            "problem.json: generator.with: [\"zero\"]: 'zero': allowed for f32: limits, "
             "infinity, nan");
   EXPECT_EQ(refusal(R"({"distribution": "integers", "low": 0, "high": 9, "without": ["denormal"]})",
                     Dtype::kI32),
-            "problem.json: generator.without: [\"denormal\"]: 'denormal': allowed for i32 "
-            "are zero, equal, ends, runs");
+            "problem.json: generator.without: [\"denormal\"]: 'denormal': allowed for i32: "
+            "zero, equal, ends, runs");
   EXPECT_EQ(
       refusal(R"({"distribution": "constant", "value": 1, "without": ["zero"]})", Dtype::kF32),
       "problem.json: generator.without: [\"zero\"]: unknown key; allowed: distribution, value");

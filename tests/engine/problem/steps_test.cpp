@@ -1,4 +1,4 @@
-// A kernel in several steps: what a problem says of it, and what is refused.
+// A kernel in several steps: its description in a problem, and rejected ones.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ Json step(const std::string& entry) {
   return {{"entry", entry}, {"grid", {"ceil_div(N, 32)"}}, {"block", {32}}};
 }
 
-/// The planted problem's template in these steps.
+/// The planted problem's template, with these steps.
 void put_steps(Json& file, const Json& steps) {
   Json& kernel = file["templates"]["planted"];
   for (const char* key : {"entry", "grid", "block", "dynamic_shared_bytes"}) kernel.erase(key);
@@ -82,10 +82,10 @@ TEST(Steps, ConstraintsKnowTheSharedMemoryOfTheLargest) {
 }
 
 TEST(Steps, StandInPlaceOfAnEntry) {
-  EXPECT_THAT(complaint([](Json& file) {
-                file["templates"]["planted"]["steps"] = Json::array({step("first")});
-              }),
-              AllOf(HasSubstr("templates.planted.entry"), HasSubstr("stands beside \"steps\"")));
+  EXPECT_THAT(
+      complaint(
+          [](Json& file) { file["templates"]["planted"]["steps"] = Json::array({step("first")}); }),
+      AllOf(HasSubstr("templates.planted.entry"), HasSubstr("cannot be combined with \"steps\"")));
   EXPECT_THAT(refused(Json::array()), HasSubstr("templates.planted.steps"));
   Json nameless = step("first");
   nameless.erase("entry");
@@ -100,7 +100,7 @@ TEST(Steps, TakeArgumentsThatThereAre) {
   unknown["arguments"] = {"x", "z"};
   EXPECT_THAT(refused(Json::array({unknown})),
               AllOf(HasSubstr("templates.planted.steps[0].arguments"),
-                    HasSubstr("'z' is no argument that a step can take"), HasSubstr("x, y")));
+                    HasSubstr("'z' cannot be an argument of a step"), HasSubstr("x, y")));
   Json reads = step("first");
   reads["arguments"] = {"x"};
   EXPECT_THAT(refused({reads, reads}), HasSubstr("no step takes output 'y'"));

@@ -30,7 +30,7 @@ TEST(HashPtx, CodeCounts) {
   }
 }
 
-/// Text that a source puts into PTX by inline assembly must not hide the text behind it.
+/// Text that a source puts into PTX by inline assembly must not hide the text after it.
 TEST(HashPtx, NothingHidesTheCodeBehindIt) {
   for (const char* curtain :
        {"/*\n.section .x\n*/", "// .section .debug_line {", ".section .debug_line",
@@ -48,8 +48,8 @@ TEST(HashPtx, NothingHidesTheCodeBehindIt) {
   }
 }
 
-/// Random code: comments, blanks and line information between its words change nothing, any other
-/// word does.
+/// Random code: comments, white space and line information between its words do not change the
+/// hash; every other word does.
 TEST(HashPtx, OnlyWordsCountWhereverTheyStand) {
   const std::vector<std::string> words = {
       "add.s32", "%r1", "|", "1", ";", "{", "}", "$L1:", "bra", "[%rd]", ".reg", "\"text // x\""};
@@ -82,7 +82,7 @@ TEST(HashPtx, OnlyWordsCountWhereverTheyStand) {
   }
 }
 
-/// Databases and recordings hold these.
+/// Databases and recordings store these hashes.
 TEST(HashPtx, StaysWhatItWas) {
   EXPECT_EQ(hash_ptx(kPtx), "d9641390e3535d4196adb74b865ff9ce");
   EXPECT_EQ(hash_ptx("@%p1 bra $L; @!%p2 cp.async.shared::cta.x [%rd1+-4], {%r1, 0f3F800000};\n"

@@ -113,8 +113,7 @@ TEST(PtxDecoder, ReusesSlotsOfRegistersThatAreNeverLiveTogether) {
   EXPECT_LT(program->register_bytes, 20 * kSlotBytes);
 }
 
-/// Whatever a file holds: an error with a line, or a program; never a crash, never another
-/// exception.
+/// For any file: an error with a line, or a program; never a crash or another exception.
 TEST(PtxDecoder, SurvivesMutatedPtx) {
   const std::string original = test::kernel_source("sample.ptx");
   ASSERT_FALSE(original.empty());

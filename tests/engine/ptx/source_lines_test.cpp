@@ -4,7 +4,7 @@
 
 #include "tests/engine/device/virtual/test_gpu.hpp"
 
-// Which places of the PTX and of the source a report names.
+// The positions in the PTX and in the source that a report names.
 
 namespace evo::ptx {
 namespace {

@@ -7,7 +7,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// As NVRTC writes it: two kernels, one of which reads a table by way of a function.
+/// As written by NVRTC: two kernels, one of which reads a table through a function.
 constexpr const char* kModule = R"(
 // .const .b8 comment[4];
 .version 9.0
@@ -107,7 +107,7 @@ TEST(VariablesOnlyRead, AreNoneThatMayBeWritten) {
     EXPECT_TRUE(variables_only_read(with_table(body + read), "k").empty()) << body;
     EXPECT_TRUE(variables_only_read(with_table(read + body), "k").empty()) << body;
   }
-  // Neither read nor written, or known to another variable.
+  // Neither read nor written, or referenced by another variable.
   EXPECT_TRUE(variables_only_read(with_table("mov.u64 %rd5, table;"), "k").empty());
   EXPECT_TRUE(
       variables_only_read(".global .u64 where[1] = {generic(table)};\n" + with_table(read), "k")

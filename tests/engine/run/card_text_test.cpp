@@ -22,11 +22,11 @@ TEST(CardText, AThrottledCardIsSaid) {
   EXPECT_THAT(card_text(summary),
               HasSubstr("THROTTLED: the card was throttled in 12 of 40 timings (hardware thermal "
                         "slowdown; SM clock down to 600 MHz, 1980 at best)"));
-  EXPECT_THAT(card_text(summary), HasSubstr("note: the card kept its power limit throughout"));
+  EXPECT_THAT(card_text(summary), HasSubstr("note: the card ran at its power limit throughout"));
   summary.throttled = 40;
   EXPECT_THAT(card_text(summary), HasSubstr("throttled throughout the run (40 timings)"));
   summary.throttled = 0;
-  EXPECT_THAT(card_text(summary), HasSubstr("300 samples of a throttled card were thrown away"));
+  EXPECT_THAT(card_text(summary), HasSubstr("300 samples of a throttled card were discarded"));
   EXPECT_THAT(card_text(summary), Not(HasSubstr("THROTTLED")));
 }
 
@@ -37,7 +37,7 @@ TEST(CardText, ASharedCardIsSaid) {
               HasSubstr("SHARED: process 4711 (python3) and 1 more was on the card throughout the "
                         "run (40 timings)"));
   EXPECT_THAT(card_text(CardSummary{.timings = 40, .busy_before_percent = 70}),
-              HasSubstr("SHARED: somebody kept the card 70 % busy before this run"));
+              HasSubstr("SHARED: other processes kept the card 70 % busy before this run"));
 }
 
 TEST(CardText, OneTimingIsALine) {

@@ -40,7 +40,7 @@ ComparisonResult must_not_be_asked(const EliteMember&, const EliteMember&) {
 
 using Compare = std::function<ComparisonResult(const EliteMember&, const EliteMember&)>;
 
-/// A challenger on its way into the elite. True when the elite changed.
+/// Lets a challenger find its place in the elite. True if the elite changed.
 bool consider(Elite& elite, EliteMember challenger, const Compare& compare) {
   const std::vector<CandidateId> before = ids(elite);
   Climb climb(elite, std::move(challenger));
@@ -73,7 +73,7 @@ TEST(Elite, ATieLeavesTheIncumbent) {
 TEST(Elite, TheConfirmationDecidesNotTheStoredTimes) {
   Elite elite(2);
   consider(elite, member(1, 10), tie);
-  // Looked 1 % slower in its own minute, and is faster side by side.
+  // It seemed 1 % slower when timed separately, and is faster in the A/B comparison.
   const auto faster = [](const EliteMember&, const EliteMember&) {
     return ComparisonResult::kChallengerFaster;
   };
@@ -108,7 +108,7 @@ TEST(Elite, GivesUpOnWhatIsSlowerThanTheLastOnceFull) {
   EXPECT_TRUE(elite.has_a_chance(1000));
   consider(elite, member(2, 15), by_time);
   EXPECT_EQ(elite.early_stop_us(), 15);
-  EXPECT_TRUE(elite.has_a_chance(15.2));  // times of different minutes drift
+  EXPECT_TRUE(elite.has_a_chance(15.2));  // separately measured times drift
   EXPECT_FALSE(elite.has_a_chance(15.4));
 }
 
@@ -170,7 +170,7 @@ TEST(Elite, RemovesByName) {
   EXPECT_THAT(ids(elite), ElementsAre(1, 3));
 }
 
-/// With honest confirmations the elite is the best of all that was considered, in order.
+/// If comparisons are right, the elite is the best of all considered kernels, in order.
 TEST(Elite, HoldsTheBestOfAnySequence) {
   Random random(5);
   for (int round = 0; round < 200; ++round) {

@@ -1,5 +1,4 @@
-// The gate that only the elite goes through: who leaves, who comes in its place, and what a kill
-// changes.
+// The gate for the elite: which kernels leave, which replace them, and the effect of a kill.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,7 +29,7 @@ LastGate against(World& world, const std::string& text) {
           }};
 }
 
-/// A whole run, or what is left of it, then the gate on each of its shapes.
+/// A whole run, or the rest of it, followed by the gate on each of its shapes.
 class Held {
  public:
   Held(World& world, fake::MemoryStore& store, const TunerOptions& options) {

@@ -36,13 +36,14 @@ TEST(Objective, NamesWhatIsAllowed) {
   EXPECT_THAT([] { Objective{"speed"}; },
               ThrowsMessage<InputError>(
                   HasSubstr("unknown name 'speed'; allowed: time, energy: µs and mJ")));
-  EXPECT_THAT([] { Objective{"1"}; }, ThrowsMessage<InputError>(HasSubstr("says nothing")));
+  EXPECT_THAT([] { Objective{"1"}; },
+              ThrowsMessage<InputError>(HasSubstr("does not depend on the kernel")));
   EXPECT_THROW(Objective{"time*"}, InputError);
   EXPECT_THAT([] { (void)Objective("-time").of(taking(3), {}); },
               ThrowsMessage<InputError>(HasSubstr("must be above zero")));
 }
 
-/// The slower a kernel, the less it takes: another winner than that of the time.
+/// Slower kernels take less energy, so the winner differs from that by time.
 fake::DeviceBehaviour frugal_when_slow() {
   fake::DeviceBehaviour behaviour;
   behaviour.launch_mj = [](const fake::Program& program) {

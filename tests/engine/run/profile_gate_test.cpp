@@ -1,4 +1,4 @@
-// The profile gate: what Nsight Compute wrote, what its absence means, what the time model says.
+// The profile gate: parsing of Nsight Compute's output, its absence, and the time model's values.
 
 #include "engine/run/profile_gate.hpp"
 
@@ -21,7 +21,7 @@ using testing::ThrowsMessage;
 constexpr const char* kTensor = "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active";
 constexpr const char* kDram = "dram__throughput.avg.pct_of_peak_sustained_elapsed";
 
-// As Nsight Compute 2025 prints it: a launch of two kernels, one of 3 and one of 1 µs.
+// As printed by Nsight Compute 2025 for a launch of two kernels, one of 3 and one of 1 µs.
 const std::string kTwoKernels =
     R"csv(==PROF== Connected to process 4711 (/opt/evo-worker)
 ==PROF== Profiling "first" - 0: 0%....50%....100% - 1 pass
@@ -59,7 +59,7 @@ TEST(NcuCsv, WhatIsMissingIsNamed) {
               HasSubstr("no value of sm__y"));
 }
 
-/// A shell script that stands for ncu.
+/// A shell script in place of ncu.
 class FakeNcu : public testing::Test {
  protected:
   FakeNcu() { setenv("EVO_WORKER", EVO_BINARY_DIR "/bin/fake-worker", 1); }
@@ -95,15 +95,15 @@ TEST_F(FakeNcu, ItsLogIsRead) {
 
 TEST_F(FakeNcu, WithoutTheRightToCountItSaysHowToGetIt) {
   make("echo '==ERROR== ERR_NVGPUCTRPERM - The user does not have permission' > ncu.csv; exit 1");
-  EXPECT_THAT(run(), HasSubstr("no right to read the card's performance counters"));
+  EXPECT_THAT(run(), HasSubstr("no permission to read the card's performance counters"));
   make("echo '==ERROR== ERR_NVGPUCTRPERM - The user does not have permission' > ncu.csv");
-  EXPECT_THAT(run(), HasSubstr("no right to read the card's performance counters"));
+  EXPECT_THAT(run(), HasSubstr("no permission to read the card's performance counters"));
 }
 
 TEST_F(FakeNcu, ItsLastWordsAreToldWhenItFails) {
   make("echo 'evo-worker: the kernel to be profiled failed: planted' >&2; exit 1");
   EXPECT_EQ(run(),
-            "Nsight Compute counted nothing: evo-worker: the kernel to be profiled failed: "
+            "Nsight Compute measured nothing: evo-worker: the kernel to be profiled failed: "
             "planted");
   setenv("EVO_NCU", "/nowhere/ncu", 1);
   EXPECT_EQ(run(), "Nsight Compute (/nowhere/ncu) is not on the PATH");
@@ -124,7 +124,7 @@ Profiled profiled_on(const fake::DeviceBehaviour& behaviour, const std::string& 
   return profile_gate(*world.bench, kernel_under_test(world.task(), evaluation));
 }
 
-/// The gate on a device that predicts these shares.
+/// The gate on a device that predicts these utilisations.
 Profiled predicted(double tensor, double dram) {
   fake::DeviceBehaviour behaviour;
   behaviour.kind = TimeKind::kPredicted;
@@ -154,7 +154,8 @@ TEST(ProfileGate, WhatTheTimeModelDoesNotSayLeavesItOut) {
     if (says_something) behaviour.profile = {{kTensor, 1}};
     const Profiled profiled = profiled_on(behaviour);
     EXPECT_FALSE(profiled.record.has_value());
-    EXPECT_THAT(profiled.left_out, HasSubstr(says_something ? kDram : "says nothing"));
+    EXPECT_THAT(profiled.left_out,
+                HasSubstr(says_something ? kDram : "does not predict the utilisation"));
   }
 }
 

@@ -1,4 +1,4 @@
-// The loop of a run whose aim is a recording, with every boundary faked.
+// The loop of a run that makes a recording, with all services faked.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ TunerOptions recording_of(std::size_t candidates, std::uint64_t seed = 7) {
   return options;
 }
 
-/// The story, and the control.
+/// The course of the run, and the control.
 std::vector<std::string> story_with_control(const fake::MemoryStore& store) {
   std::vector<std::string> lines = story(store);
   for (const StoredGeneration& stored : store.generations()) {
@@ -40,7 +40,7 @@ std::vector<std::string> configurations(const fake::MemoryStore& store) {
   return found;
 }
 
-/// The times of a search depend on what is in the elite; every later kernel is slower here.
+/// The timing in a search depends on the elite; every later kernel is slower here.
 fake::DeviceBehaviour ever_slower() {
   auto count = std::make_shared<int>(0);
   fake::DeviceBehaviour behaviour;
@@ -57,7 +57,7 @@ TEST(Recording, SlowKernelsAreTimedAsCarefullyAsFastOnes) {
     ASSERT_TRUE(stored.record.timing.has_value());
     EXPECT_TRUE(stored.record.timing->complete);
   }
-  // The same device in a search gives up.
+  // The same device in a search stops early.
   fake::MemoryStore searched;
   World other(searched, ever_slower(), {.space = "distinct"});
   (void)run_all(other, searched, options_for(5, 8));
@@ -115,7 +115,7 @@ TEST(Recording, OneThatWasKilledAnywhereEndsAsTheOneThatWasNot) {
     store.fail_at(write);
     const auto begin = [&] {
       World killed(store, {},
-                   {.compiler_seed = write});  // writes, too: the compilation of the reference
+                   {.compiler_seed = write});  // also writes: the compilation of the reference
       (void)run_all(killed, store, options);
     };
     EXPECT_THROW(begin(), DbError);
@@ -166,7 +166,7 @@ TEST(Recording, TheDriftIsThatOfTheDefaults) {
   };
   World world(store, behaviour, {.space = "distinct"});
   (void)run_all(world, store, recording_of(25));
-  // Timed as a candidate first: 10 µs; then as the control.
+  // Timed first as a candidate: 10 µs; then as the control.
   std::vector<double> drifts;
   for (const StoredGeneration& stored : store.generations()) {
     drifts.push_back(stored.record.control_drift.value_or(-1));

@@ -20,7 +20,7 @@ using testing::StartsWith;
 constexpr RunId kMission = 1;
 constexpr RunId kRagged = 2;
 
-/// Fastest with 64 threads on the mission and with 256 on the ragged shape.
+/// Fastest with 64 threads on the shape "mission" and with 256 on the ragged shape.
 double time_on(const fake::Program& program, const std::string& shape) {
   const double best = shape == "mission" ? 64 : 256;
   const double off = std::log2(program.number("THREADS", best) / best);
@@ -77,7 +77,7 @@ TEST(Shapes, EachHasTheEliteOfItsOwnTimes) {
 
 TEST(Shapes, WhatAShapeDoesNotAllowIsNotJudgedThere) {
   fake::MemoryStore store;
-  // On the ragged shape at most two elements a thread.
+  // On the ragged shape at most two elements per thread are allowed.
   World world(store, by_shape(), {.space = "by_shape", .shapes = "mission,ragged"});
   ASSERT_EQ(run_all(world, store, options_for(8, 8)), TunerEnd::kFinished);
   const auto mission = store.evaluations(kMission);
@@ -114,8 +114,8 @@ TEST(Shapes, AKernelThatIsWrongIsRejectedOnAll) {
   EXPECT_GT(rejected, 0);
 }
 
-/// Those with two elements a thread pass their screening and fail all checks once, then never
-/// again.
+/// Kernels with two elements per thread pass their screening, fail the full check once, and then
+/// pass again.
 fake::DeviceBehaviour fails_once(std::map<std::string, int>& full_checks) {
   fake::DeviceBehaviour behaviour = by_shape();
   behaviour.check = [](const fake::Program&) {
@@ -174,7 +174,8 @@ TEST(Shapes, AWithdrawalSurvivesAKillAnywhere) {
       (void)run_all(killed, store, options);
       FAIL() << "write " << write << " did not fail";
     } catch (const DbError&) {
-      // As a kill: the process and all it held are gone; the kernel's first failure may be, too.
+      // As after a kill: the process and its state are lost, and possibly the kernel's first
+      // failure, too.
     }
     store.fail_at(0);
     full_checks.clear();
@@ -202,7 +203,7 @@ TEST(Shapes, ARunThatWasKilledAnywhereEndsAsTheOneThatWasNot) {
       (void)run_all(killed, store, options);
       FAIL() << "write " << write << " did not fail";
     } catch (const DbError&) {
-      // As a kill: the process and all it held are gone.
+      // As after a kill: the process and its state are lost.
     }
     store.fail_at(0);
     World resumed(store, by_shape(),

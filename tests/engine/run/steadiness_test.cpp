@@ -43,9 +43,9 @@ TEST(Steadiness, TheDriftIsThatOfTheTimesThereAre) {
 
 TEST(Steadiness, AControlThatDriftsIsSaid) {
   EXPECT_THAT(steadiness_text({drifted(0), drifted(0.85)}, {timed(10, 10)}),
-              HasSubstr("CANNOT TELL: the device did not keep its pace (the control's time drifted "
+              HasSubstr("UNRELIABLE: the device was not steady (the control's time drifted "
                         "from +0.0 to +85.0 %"));
-  // A run that began under load and then had the card for itself.
+  // A run that began under load and then had the card exclusively.
   EXPECT_THAT(steadiness_text({drifted(-0.4)}, {timed(10, 10)}), HasSubstr("from -40.0"));
 }
 

@@ -1,4 +1,4 @@
-// Who enters the elite and who leaves it, with every boundary of a run faked.
+// Kernels that enter and leave the elite, with all services of a run faked.
 
 #include "engine/run/tournament.hpp"
 
@@ -47,7 +47,7 @@ TEST(Contest, AKernelThatFailsBesideOthersAndAloneLeavesTheElite) {
   }
 }
 
-/// Screened kernels; all checks find that those with 128 threads are wrong.
+/// Screened kernels; the full check finds that those with 128 threads are wrong.
 fake::DeviceBehaviour screening() {
   fake::DeviceBehaviour behaviour = screened_kernels();
   behaviour.full_check = [](const fake::Program& program) {

@@ -1,5 +1,5 @@
-// The loop of a run with every boundary faked: compilers that finish in any order, a device that
-// does what a test says, a clock that passes only while somebody waits, a store in memory.
+// The loop of a run with all services faked: compilers that finish in any order, a scripted device,
+// a clock that advances only while something waits, and a store in memory.
 
 #include "engine/run/tuner.hpp"
 
@@ -45,11 +45,12 @@ TEST(Tuner, TheWindowIsWhatIsInFlight) {
   }
 }
 
-/// Times as they are, and after `from` timings the other way round.
+/// The real times, and the reverse after `from` timings.
 fake::DeviceBehaviour turning(int from) {
   auto count = std::make_shared<int>(0);
   fake::DeviceBehaviour behaviour;
-  behaviour.kind = TimeKind::kPredicted;  // no duels, no control: one timing a candidate
+  // no A/B comparisons, no control: one timing per candidate
+  behaviour.kind = TimeKind::kPredicted;
   behaviour.time_us = [=](const fake::Program& program) {
     const double time = 10 + program.number("THREADS", 0) / 100 + program.number("ITEMS", 0);
     return (*count)++ < from ? time : 100 - time;
@@ -75,7 +76,7 @@ TEST(Tuner, ACandidateIsProposedFromWhatIsKnownBeforeTheWindow) {
   ASSERT_LT(turned, a.size());
   std::size_t same = 0;
   while (same < a.size() && a[same].record.config_json == b[same].record.config_json) ++same;
-  std::size_t first_told = turned + 1;  // the first proposal that can know of it
+  std::size_t first_told = turned + 1;  // the first proposal that can depend on it
   while (first_told - in_flight_at(first_told, 4) < turned) ++first_told;
   EXPECT_GE(same, first_told);
   EXPECT_LT(same, a.size()) << "what is learned makes a difference";
@@ -96,7 +97,7 @@ TEST(Tuner, ARunThatWasKilledAnywhereEndsAsTheOneThatWasNot) {
       (void)run_all(killed, store, options);
       FAIL() << "write " << write << " did not fail";
     } catch (const DbError&) {
-      // As a kill: the process and all it held are gone.
+      // As after a kill: the process and its state are lost.
     }
     store.fail_at(0);
     World resumed(store, {}, {.compiler_seed = write + 1});
@@ -186,7 +187,7 @@ TEST(Tuner, IsOutOfTimeWithinOneLaunchAndKeepsWhatItFound) {
 }
 
 TEST(Tuner, WhenTimeEndsWithinAContestNobodyEntersTwice) {
-  // Time to compare ends within the first generation's contest, here and there.
+  // The time for comparing ends within the first generation's tournament, in both runs.
   for (double seconds = 8; seconds < 60; seconds += 1.7) {
     fake::MemoryStore store;
     fake::DeviceBehaviour behaviour;
@@ -226,7 +227,7 @@ TEST(Tuner, SomebodyMayAskForTheEndWhileTheLastKernelsAreCompared) {
   behaviour.compare_ms = 3000;
   behaviour.time_us = [](const fake::Program&) { return 10.0; };  // each has to be compared
   behaviour.compare = [&](const fake::Program&, const fake::Program&) {
-    // The search may last until 16 s; what is compared later is compared out of time.
+    // The search may last until 16 s; later comparisons exceed the time limit.
     stop = loop->now() > start + std::chrono::seconds(15);
     PairResult pair;
     pair.ratio = 1;
@@ -281,7 +282,7 @@ TEST(Tuner, WhatWasRecordedBeforeTheMachineFailedIsKept) {
   fake::MemoryStore store;
   World world(store, behaviour, {.space = "distinct"});
   EXPECT_THROW((void)run_all(world, store, options_for(4, 8)), MissingError);
-  // But for those whose turn had not come.
+  // Except those whose turn had not come.
   EXPECT_LE(store.evaluations().size(), static_cast<std::size_t>(kJudged));
   EXPECT_GT(store.evaluations().size() + 8, static_cast<std::size_t>(kJudged));
 }
@@ -375,7 +376,7 @@ TEST(Tuner, WhenTimeEndsWhatIsFinishedBehindOneThatIsNotIsRecorded) {
 }
 
 TEST(Tuner, TimeMayEndAnywhereAlsoWhileAKernelIsTimedAgain) {
-  // Fast kernels turn out to be wrong: members leave the elite, and slower ones are timed again.
+  // Fast kernels turn out to be wrong, so members leave the elite, and slower ones are timed again.
   fake::DeviceBehaviour behaviour = screened_kernels();
   behaviour.stops_checks = true;
   behaviour.check = {};
@@ -436,7 +437,7 @@ TEST(Tuner, TheStrategyHearsOfACompilerThatFailsAsOfAFailedBuild) {
   std::size_t unstored = 0;
   for (const StoredEvaluation& stored : store.evaluations()) {
     if (!stored.record.rejection || stored.record.rejection->gate != Gate::kBuild) continue;
-    if (!stored.record.compilation) ++unstored;  // what need not fail again is not kept
+    if (!stored.record.compilation) ++unstored;  // temporary failures are not stored
   }
   EXPECT_GT(unstored, 0U);
 }

@@ -1,4 +1,4 @@
-// What a run takes over from earlier ones.
+// Configurations that a run takes over from earlier runs.
 
 #include "engine/run/warm_start.hpp"
 
@@ -86,7 +86,7 @@ TEST_F(WarmStart, TheSameDeviceBeforeOthersAndTheNewestOfAllThat) {
 TEST_F(WarmStart, OnlyWhatTheSpaceHasAndAllows) {
   (void)earlier("mission", {config(96, 1), config(512, 8)});  // no such value; a constraint
   EXPECT_THAT(known(), IsEmpty());
-  // A macro that this space has not is left out, one that the other had not is the default.
+  // A macro that this space lacks is dropped; one that the other space lacked gets its default.
   const RunId run = earlier("mission", {R"({"BUG":"none","THREADS":256,"GONE":3})"});
   EXPECT_THAT(known(), ElementsAre(of(run, config(256, 1))));
 }

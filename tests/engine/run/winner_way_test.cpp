@@ -1,4 +1,4 @@
-// The way from a configuration to the winner, on fake workers.
+// The path from a configuration to the winner, with fake workers.
 
 #include "engine/run/winner_way.hpp"
 
@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 constexpr double kAmple_s = 100;
 
-/// 100 µs; OTHER 1 takes a half, THREADS a little, ITEMS 4 a tenth more.
+/// 100 µs; OTHER 1 saves a half, THREADS a little, ITEMS 4 another tenth.
 double time_us(const fake::Program& program) {
   double us = 100;
   if (program.number("OTHER", 0) == 1) us *= 0.5;
@@ -31,8 +31,8 @@ fake::DeviceBehaviour timed_so(TimeKind kind = TimeKind::kMeasured) {
   return behaviour;
 }
 
-/// A world with a way from the defaults (THREADS 64, ITEMS 1, OTHER 0) to THREADS 128, ITEMS 4,
-/// OTHER 1.
+/// A fake environment with a path from the defaults (THREADS 64, ITEMS 1, OTHER 0) to THREADS 128,
+/// ITEMS 4, OTHER 1.
 class Way {
  public:
   explicit Way(fake::DeviceBehaviour behaviour, const std::string& constraint = "")
@@ -79,7 +79,7 @@ class Way {
   EliteMember winner_;
 };
 
-/// "OTHER 0 1" of each step; macros that change together in one text.
+/// "OTHER 0 1" for each step; macros that change together are in one text.
 std::vector<std::string> changes_of(const WinnerWay& way) {
   std::vector<std::string> steps;
   for (const WinnerStep& step : way.steps) {
@@ -170,7 +170,7 @@ TEST(WinnerWay, WhenTheTimeIsOverTheRestIsOneStep) {
     for (const WinnerStep& step : found.way->steps) product *= step.ratio;
     EXPECT_NEAR(product, 0.495, 1e-9) << "the way still leads to the winner";
     const WinnerStep& last = found.way->steps.back();
-    if (last.note != "the time for this was over") continue;
+    if (last.note != "the time limit was reached") continue;
     ++cut_short;
     EXPECT_EQ(last.pairs, 0);
     EXPECT_GT(last.changes.size(), 1U);
@@ -189,7 +189,7 @@ TEST(WinnerWay, AKernelThatWasNotCheckedIsNoted) {
     EXPECT_THAT(found.way->steps.front().note, "") << "it was checked first";
     EXPECT_THAT(found.way->steps.back().note, testing::Not(HasSubstr("not checked")));
     for (const WinnerStep& step : found.way->steps) {
-      noted += step.note == "not checked: the time was over" ? 1 : 0;
+      noted += step.note == "not checked: the time limit was reached" ? 1 : 0;
     }
   }
   EXPECT_GT(noted, 0);
@@ -216,7 +216,7 @@ TEST(WinnerWay, WithoutTimeForTheStartThereIsNone) {
   Way way(timed_so());
   const FoundWay found = way.find(0.001);
   EXPECT_FALSE(found.way);
-  EXPECT_THAT(found.why_not, HasSubstr("the time was over"));
+  EXPECT_THAT(found.why_not, HasSubstr("the time limit was reached"));
 }
 
 TEST(WinnerWay, OfAStartThatIsNotGreenThereIsNone) {

@@ -1,4 +1,4 @@
-// Spaces with many combinations, parameters and values: exact, and in little time.
+// Spaces with many combinations, parameters and values: results are exact and fast.
 
 #include <gtest/gtest.h>
 
@@ -57,7 +57,7 @@ double seconds_to(const std::function<void()>& action) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// Generous for a busy machine; what grows with the square of the size takes minutes.
+/// Generous for a busy machine; a quadratic algorithm would take minutes.
 constexpr double kAMoment = 5;
 
 TEST(LargeSpace, LoadsAndSamplesABillionCombinationsQuickly) {
@@ -74,7 +74,7 @@ TEST(LargeSpace, LoadsAndSamplesABillionCombinationsQuickly) {
   });
   RecordProperty("load_ms", std::to_string(load_s * 1e3));
   RecordProperty("samples_per_s", std::to_string(kSamples / sample_s));
-  // The bounds are ten times looser than measured: sanitizers and busy machines must pass too.
+  // The bounds are ten times the measured times, so that sanitizers and busy machines pass.
   EXPECT_LT(load_s, 10);
   EXPECT_LT(sample_s, 10);
 }

@@ -41,7 +41,7 @@ class SpaceFile : public testing::Test {
     return Space(read_space_file(file_));
   }
 
-  /// The good file with one text replaced: the error it gives, or "accepted".
+  /// The error for the valid file with one text replaced, or "accepted".
   std::string error_with(const std::string& from, const std::string& to) {
     std::string text = kGood;
     const auto at = text.find(from);
@@ -85,11 +85,11 @@ TEST_F(SpaceFile, ErrorsNameFileKeyValueAndWhatIsAllowed) {
   };
   check(R"("arch": "sm_89",)", R"("arch": "sm_89", "colour": 3,)", {"colour", "3", "unknown key"});
   check("[32, 64, 128]", "[]", {"parameters[0].values", "at least one"});
-  check("[32, 64, 128]", "[32, 64, 64.0]", {"parameters[0].values", "64.0 is there twice"});
+  check("[32, 64, 128]", "[32, 64, 64.0]", {"parameters[0].values", "64.0 appears twice"});
   check("[32, 64, 128]", "[32, 64, \"x\"]", {"parameters[0].values", "all values"});
   check("[32, 64, 128]", "[32, null]", {"parameters[0].values", "null", "allowed"});
   check("\"default\": 64", "\"default\": 65", {"parameters[0].default", "65", "32, 64, 128"});
-  check("\"macro\": \"SCALE\"", "\"macro\": \"TILE\"", {"'TILE' is there twice"});
+  check("\"macro\": \"SCALE\"", "\"macro\": \"TILE\"", {"'TILE' appears twice"});
   check("\"macro\": \"SCALE\"", "\"macro\": \"SWIZZLE_XOR\"", {"SWIZZLE_XOR", "is taken"});
   check("\"macro\": \"SCALE\"", "\"macro\": \"9S\"", {"parameters[2].macro", "9S", "identifier"});
   check("TILE <= 64", "TYLE <= 64", {"constraints[0].expression", "'TYLE'", "macros: "});
@@ -103,20 +103,20 @@ TEST_F(SpaceFile, ErrorsNameFileKeyValueAndWhatIsAllowed) {
   check("[32, 64, 128]", "[32, 9007199254740992]", {"parameters[0].values", "2^53"});
   for (const char* number : {"64", "0x20", "1e3", "007", "true", "False"}) {
     check("[32, 64, 128]", "[\"" + std::string(number) + "\", \"two\"]",
-          {"parameters[0].values", number, "in quotes this is a name", "allowed are numbers"});
+          {"parameters[0].values", number, "in quotes this is a name", "allowed: numbers"});
   }
-  check("[32, 64, 128]", "[1, true]", {"parameters[0].values", "true is there twice"});
+  check("[32, 64, 128]", "[1, true]", {"parameters[0].values", "true appears twice"});
   check("[\"none\", \"xor\"]", "[\"none\", \"_xor\"]", {"SWIZZLE__XOR", "reserved"});
   for (const char* name : {"int", "min", "and", "__CUDA_ARCH__", "_Big", "A__B", "SM_COUNT"}) {
     check("\"macro\": \"SCALE\"", std::string("\"macro\": \"") + name + "\"",
-          {"parameters[2].macro", name, "allowed is a C identifier that nobody else uses"});
+          {"parameters[2].macro", name, "allowed: an unused C identifier"});
   }
-  check("\"name\": \"n\"", "\"name\": \"a/b\"", {"name: \"a/b\"", "allowed are 1 to 100 letters"});
+  check("\"name\": \"n\"", "\"name\": \"a/b\"", {"name: \"a/b\"", "allowed: 1 to 100 letters"});
   check("\"problem\": \"p\"", "\"problem\": \"../p\"", {"problem: \"../p\"", "first one no '.'"});
   check("\"shape\": \"mission\"", "\"shape\": \"x'; drop\"", {"shape", "letters"});
   check("\"sm_89\"", "\"sm_89;rm\"", {"arch", "sm_90a"});
   check("\"name\": \"async\"", "\"name\": \"a\\nb\"", {"milestones[0].name", "one line"});
-  check("\"spill_bytes\": 0", "\"spill_bytes\": 18446744073709551615", {"allowed is an integer"});
+  check("\"spill_bytes\": 0", "\"spill_bytes\": 18446744073709551615", {"allowed: an integer"});
   check("TILE <= 64", "TILE = 64", {"constraints[0].expression", "write =="});
   check("\"meaning\": \"layout\"", "\"meaning\": 3", {"parameters[1].meaning", "3"});
 }
@@ -185,12 +185,12 @@ TEST_F(SpaceFile, ATableOfAllowedConfigurations) {
   const auto error = [&](const std::string& table) {
     return error_with(milestones, "\"allowed\": " + table + ", " + milestones);
   };
-  EXPECT_THAT(error("[]"), HasSubstr("allowed is a list of at least one configuration"));
-  EXPECT_THAT(error("[[64]]"), HasSubstr("allowed[0]: [64]: allowed is a list of 4 values"));
+  EXPECT_THAT(error("[]"), HasSubstr("allowed: a list of at least one configuration"));
+  EXPECT_THAT(error("[[64]]"), HasSubstr("allowed[0]: [64]: allowed: a list of 4 values"));
   EXPECT_THAT(error(R"([[65, "none", 0.5, false]])"),
               HasSubstr("allowed[0]: TILE: 65: allowed: 32, 64, 128"));
   EXPECT_THAT(error(R"([[64, "none", 0.5, false]])"),
-              HasSubstr("milestones[0]: 'async'"));  // the table lacks it
+              HasSubstr("milestones[0]: 'async'"));  // the table does not contain it
 }
 
 }  // namespace

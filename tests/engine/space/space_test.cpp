@@ -50,7 +50,7 @@ SpaceDefinition small() {
   return definition;
 }
 
-/// Every candidate of the product that violates nothing, by evaluating each.
+/// Every valid candidate of the product, found by evaluating each.
 std::set<Candidate> brute_force(const Space& space) {
   std::set<Candidate> valid;
   Candidate candidate;

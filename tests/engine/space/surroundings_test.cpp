@@ -1,4 +1,4 @@
-// What a constraint may name beside macros, and spaces that are laid over others.
+// Names from outside that constraints may use, and spaces that extend others.
 
 #include "engine/space/surroundings.hpp"
 
@@ -73,7 +73,7 @@ TEST(Surroundings, FaultsNameFileAndKey) {
   json["let"] = {{"TILE", 1}};
   EXPECT_THAT(refusal([&] { (void)parsed(json); }), HasSubstr("let.TILE"));
   json["let"] = {{"min", 1}};
-  EXPECT_THAT(refusal([&] { (void)parsed(json); }), HasSubstr("means something in every"));
+  EXPECT_THAT(refusal([&] { (void)parsed(json); }), HasSubstr("has a fixed meaning in"));
   json["let"] = {{"A", "1 +"}};
   EXPECT_THAT(refusal([&] { (void)parsed(json); }), HasSubstr("let.A"));
   json["let"] = Json::object();
@@ -141,7 +141,7 @@ TEST_F(Overlay, WhatItExtendsIsAnotherFileBesideIt) {
   };
   EXPECT_THAT(extending("none.json"), AllOf(HasSubstr("over.json: extends"), HasSubstr("no such")));
   EXPECT_THAT(extending("../a.json"), HasSubstr("same folder"));
-  EXPECT_THAT(extending("over.json"), HasSubstr("none of them twice"));
+  EXPECT_THAT(extending("over.json"), HasSubstr("each once"));
   write("bad.json", {{"format", "evo-tune space 9"}});
   EXPECT_THAT(extending("bad.json"), HasSubstr("bad.json: format"));
 }

@@ -1,4 +1,4 @@
-// Repeats of a study on several threads; under the thread sanitizer as well.
+// Repeats of a study on several threads; also run under the thread sanitizer.
 #include "engine/study/replay_study.hpp"
 
 #include <gtest/gtest.h>

@@ -11,7 +11,7 @@
 namespace evo {
 namespace {
 
-/// Proposes what it is told to.
+/// Proposes given candidates.
 class Script final : public Strategy {
  public:
   explicit Script(std::vector<Candidate> list) : list_(std::move(list)) {}

@@ -27,13 +27,13 @@ CompileRequest request(const std::string& bug, int tag = 0) {
   return {{"k.cu", "", {}}, {"k"}, "sm_90", {"-DBUG=" + bug, "-DTAG=" + std::to_string(tag)}};
 }
 
-/// A pool of fake compilers, with a loop of its own.
+/// A pool of fake compilers with its own event loop.
 class Pool {
  public:
   explicit Pool(CompilePoolOptions options) : pool_(loop_, fake_worker(), std::move(options)) {}
   ~Pool() { loop_.end_all(); }
 
-  /// Compiles all at the same time; the outcomes in the order of the requests.
+  /// Compiles all in parallel; returns the outcomes in the order of the requests.
   std::vector<CompilePool::Finished> compile(const std::vector<CompileRequest>& requests) {
     std::vector<CompilePool::Finished> finished(requests.size());
     loop_.run(compile_all(requests, finished));
@@ -227,7 +227,7 @@ TEST(CompilePool, WhatIsDoneIsNotLateBecauseNobodyLooked) {
   SystemLoop loop;
   CompilePool pool(loop, fake_worker(), {.jobs = 1, .limit = Milliseconds(2000)});
   Random random(1);
-  // The system keeps the request between processes, and a part of the answer, which repeats it.
+  // The system buffers the request, and a part of the answer, which repeats the request.
   std::string text(std::size_t{150} << 10, ' ');
   for (char& c : text) c = static_cast<char>('a' + random.below(26));
   CompileRequest large = request("none");

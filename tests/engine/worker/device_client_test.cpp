@@ -114,7 +114,7 @@ TEST_F(DeviceClientTest, ACrashIsToldAndTheNextRequestWorks) {
   EXPECT_FALSE(check("none").rejection);
 }
 
-/// A file that does not exist, for the fakes to note that something has happened once.
+/// The path of a new file, by which the fakes record that something has happened once.
 class StateFile {
  public:
   StateFile() { setenv("EVO_FAKE_STATE", path().c_str(), 1); }

@@ -1,4 +1,4 @@
-// Coroutines on one thread: whom they wait for, and how all of them end.
+// Coroutines on one thread: waiting, and ending.
 
 #include "engine/worker/event_loop.hpp"
 

@@ -39,7 +39,7 @@ TEST(Frame, BinaryDataComesBackAsItWas) {
 
 TEST(Frame, IsNotNestedWithoutEnd) {
   const auto nested = [](std::uint32_t levels) {
-    // Two lengths: of the frame, and of its value.
+    // Two lengths: of the frame and of its value.
     const std::uint32_t bytes = levels + sizeof levels;
     std::vector<std::uint8_t> frame(sizeof bytes + sizeof levels);
     std::memcpy(frame.data(), &bytes, sizeof bytes);
@@ -55,7 +55,7 @@ TEST(Frame, IsNotNestedWithoutEnd) {
   EXPECT_THROW((void)reader.next(), Error);
 }
 
-/// However the stream is cut, the same messages come out.
+/// The messages do not depend on how the stream is cut.
 TEST(Frame, MayBeSplitAnywhere) {
   Random random(2);
   for (int round = 0; round < 200; ++round) {

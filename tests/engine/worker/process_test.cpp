@@ -46,7 +46,7 @@ TEST(WorkerProcess, OneThatRunsIsKilled) {
 TEST(WorkerProcess, EchoesMessages) {
   WorkerProcess process("/bin/cat", {});
   const nlohmann::json message = {{"op", "x"}, {"data", to_binary(std::string(300000, '\7'))}};
-  // `cat` answers while the message is still being sent: the pipe must not fill up for ever.
+  // `cat` answers while the message is still being sent: the pipe must not block.
   ASSERT_TRUE(process.send({{"op", "small"}}));
   EXPECT_EQ(process.wait(kPatience), nlohmann::json({{"op", "small"}}));
 }
@@ -54,7 +54,7 @@ TEST(WorkerProcess, EchoesMessages) {
 TEST(WorkerProcess, SendingNeverWaitsAndTheRestGoesOutLater) {
   WorkerProcess process("/bin/cat", {});
   ::kill(process.number(), SIGSTOP);
-  // Far more than a socket holds.
+  // Far more than a socket can buffer.
   const nlohmann::json message = {{"data", to_binary(std::string(8 << 20, '\7'))}};
   const auto start = std::chrono::steady_clock::now();
   ASSERT_TRUE(process.send(message));
@@ -136,7 +136,7 @@ TEST(WorkerProcess, NoiseIsAnError) {
   EXPECT_THROW((void)process.wait(kPatience), Error);
 }
 
-/// The number of the process that a shell reports; it sleeps from then on.
+/// The process id reported by a shell, which then sleeps.
 pid_t number_of(WorkerProcess& process) {
   // {"pid": N} in MessagePack needs a program; the shell writes the length and a plain integer.
   const auto message = process.wait(kPatience);

@@ -1,4 +1,4 @@
-// What a device worker does, on a device in host memory.
+// A device worker's session, on a device in host memory.
 #include "engine/worker/session.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace evo {
 namespace {
 
 constexpr double kLaunchUs = 50;
-/// Below it by more than two different minutes differ by, and not by half.
+/// Below the limit by more than the drift of clocks, but not by half.
 constexpr double kGiveUpUs = 40;
 
 /// y = 2 x + 1.
@@ -91,7 +91,7 @@ class SessionTest : public testing::Test {
 TEST_F(SessionTest, AKernelThatWasTimedJustBeforeIsGivenUpSooner) {
   EXPECT_EQ(screen("k", "near").timing->samples, 20);
   EXPECT_EQ(screen("other", "far").timing->samples, 20) << "another kernel";
-  // Where this process had to wait in between, the device may have slept.
+  // If this process had to wait in between, the device may have become idle.
   std::int64_t fewest = 20;
   for (int i = 0; i < 10; ++i) {
     const std::string key = "k" + std::to_string(i);
@@ -102,7 +102,7 @@ TEST_F(SessionTest, AKernelThatWasTimedJustBeforeIsGivenUpSooner) {
 }
 
 TEST_F(SessionTest, AScreeningAgesOnTheLastShapeForAll) {
-  // The launches have 10 ms, of which this process may have to wait for some.
+  // The launches have 10 ms, a part of which this process may have to wait.
   constexpr double kNever = std::numeric_limits<double>::infinity();
   bool was_aged = false;
   for (int i = 0; i < 10; ++i) {

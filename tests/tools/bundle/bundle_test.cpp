@@ -24,7 +24,7 @@ using testing::Not;
 
 constexpr const char* kProblem = R"({
   "name": "copy", "shapes": {
-    // In an order that is not the alphabet's.
+    // Not in alphabetical order.
     "small": {"variables": {"S": 32, "B": 2}},
     "mission": {"variables": {"S": 512, "B": 2}},
     "long": {"variables": {"S": 2048, "B": 2}}}})";
@@ -48,7 +48,7 @@ class EvoExportBundle : public testing::Test {
   }
   RunId start(const std::string& shape) { return store_.start_run(run_info(shape)); }
 
-  /// Configuration and kernel are those of `number`.
+  /// Configuration and kernel are those of candidate `number`.
   static EvaluationRecord evaluation(Store& store, int number, double p50_us,
                                      TimeKind kind = TimeKind::kMeasured) {
     const std::string name = std::to_string(number);
@@ -137,12 +137,12 @@ TEST_F(EvoExportBundle, TheIndexIsOfManifestsWithTimesAndValidity) {
   EXPECT_EQ(kernel["times"][0]["variables"], Json({{"B", 2}, {"S", 512}}));
   EXPECT_EQ(kernel["checked_shapes"],
             Json({{"mission", {{"B", 2}, {"S", 512}}}, {"small", {{"B", 2}, {"S", 32}}}}));
-  // What it says itself, and what the shapes it was checked on have in common.
+  // The kernel's own conditions, and the common properties of the shapes on which it was checked.
   std::vector<std::string> valid;
   for (const Json& condition : kernel["valid"]) valid.push_back(condition["expression"]);
   EXPECT_THAT(valid, ElementsAre("S > 0", "B in [2]", "32 <= S <= 512 && S % 1 == 0", "S % 32 == 0",
                                  "(B*S) <= 1024",
-                                 // Nothing can be said of code that cannot be read.
+                                 // Unreadable code allows no conclusion.
                                  "(B == 2 && S == 32) || (B == 2 && S == 512)"));
   EXPECT_EQ(read_text_file(folder_.path() / "out/copy_h200_mission.cubin"),
             sample::compilation("2").cubin);
@@ -277,8 +277,8 @@ TEST_F(EvoExportBundle, ABundleIsReplacedAsAWhole) {
   EXPECT_EQ(code(exported()), "copy_h200_mission.cubin");
   const std::string old_index = read_text_file(folder_.path() / "out/bundle.json");
 
-  // Another kernel under the same name. Its files stand beside the old ones until its index does:
-  // where that cannot be written, the old bundle is as it was.
+  // Another kernel under the same name. Its files are written beside the old ones, and the index is
+  // replaced last; if that fails, the old bundle is unchanged.
   CompilationRecord other = sample::compilation("9");
   other.cubin += " of another kernel";
   other.ptx += " of another kernel";

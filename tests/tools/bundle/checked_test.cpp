@@ -1,5 +1,5 @@
-// Which sizes a bundle serves: those that were checked, and those that a kernel cannot tell apart
-// from them.
+// The sizes that a bundle serves: those that were checked, and those that a kernel cannot
+// distinguish from them.
 
 #include "tools/bundle/checked.hpp"
 
@@ -26,7 +26,7 @@ Json expression(const std::string& text) { return {{"expression", text}}; }
 constexpr const char* kNoCode =
     ".version 9.0\n.target sm_89\n.address_size 64\n.visible .entry k() { ret; }\n";
 
-/// Of y = f(x) over R rows of C elements.
+/// A kernel of y = f(x) over R rows of C elements.
 CheckedKernel kernel(const std::vector<ShapeVariables>& shapes, const std::string& ptx = "",
                      int tile = 64, const std::string& extent = "R*C",
                      const std::string& block = "64") {
@@ -50,7 +50,8 @@ CheckedKernel kernel(const std::vector<ShapeVariables>& shapes, const std::strin
   return result;
 }
 
-/// Sizes of `variable` from 1 to `most` that are served, the others as in the first shape.
+/// The sizes of `variable` from 1 to `most` that are served, with the other sizes as in the first
+/// shape.
 std::vector<int> served(const CheckedKernel& kernel, const std::string& variable, int most) {
   std::vector<int> sizes;
   const Json conditions = checked_conditions(kernel);
@@ -95,7 +96,7 @@ TEST(CheckedConditions, WhereNoMultipleOfATileWasCheckedNoneIsServed) {
               testing::Not(testing::Contains(28)));
   EXPECT_THAT(served(kernel(shapes, "", 12, "R*C", "(R + 13) / 14 * 32"), "C", 60),
               testing::Not(testing::Contains(28)));
-  // Of hard-coded tiles and vectors the powers of two; 60 is 4 times 15.
+  // For hard-coded tiles and vectors, powers of two; 60 is 4 times 15.
   for (const int size : without) EXPECT_TRUE(size % 2 != 0 || size % 8 == 4) << size;
 }
 
@@ -140,7 +141,7 @@ TEST(CheckedConditions, ZeroStandsForNoRemainder) {
 
 TEST(CodeDivisors, AreThoseThatCompilersWriteAsReciprocals) {
   const auto of = [](const std::string& line) { return code_divisors(line + "\n"); };
-  // What NVRTC 13.0 makes of n % 7, n % 6, n % 97, n % 1000, n % 641, 64-bit n % 7 and n % 11.
+  // NVRTC 13.0's code for n % 7, n % 6, n % 97, n % 1000, n % 641, 64-bit n % 7 and n % 11.
   EXPECT_THAT(of("mul.hi.s32 \t%r2, %r1, -1840700269;"), ElementsAre(7));
   EXPECT_THAT(of("mul.wide.u32 \t%rd1, %r1, 613566757;"), ElementsAre(7));
   EXPECT_THAT(of("mul.hi.s32 \t%r2, %r1, 715827883;"), ElementsAre(3));
@@ -150,7 +151,7 @@ TEST(CodeDivisors, AreThoseThatCompilersWriteAsReciprocals) {
   EXPECT_THAT(of("mul.hi.s64 \t%rd4, %rd2, 5270498306774157605;"), ElementsAre(7));
   EXPECT_THAT(of("mul.hi.u64 \t%rd4, %rd2, 3353953467947191203;"), ElementsAre(11));
   EXPECT_THAT(of("mul.wide.u16 \t%r1, %rs1, 9363;"), ElementsAre(7));
-  // Of unsigned n % 19, n % 21, n % 1003; of 64-bit n % 19 and n % 7; of n % -11.
+  // Code for unsigned n % 19, n % 21, n % 1003; for 64-bit n % 19 and n % 7; for n % -11.
   EXPECT_THAT(of("mul.wide.u32 %rd3, %r1, -1356305461;"), ElementsAre(19));
   EXPECT_THAT(of("mul.wide.u32 %rd3, %r1, -2045222521;"), ElementsAre(21));
   EXPECT_THAT(of("mul.wide.u32 %rd3, %r1, 1096222959;"), ElementsAre(1003));
@@ -168,7 +169,7 @@ TEST(CodeDivisors, AreThoseThatCompilersWriteAsReciprocals) {
   }
 }
 
-/// Whatever the divisor: the reciprocals of Hacker's Delight for signed division.
+/// Any divisor: the reciprocals of Hacker's Delight for signed division.
 TEST(CodeDivisors, AreFoundForEveryReciprocal) {
   for (std::uint64_t divisor = 3; divisor < 4096; divisor += 2) {
     for (int shift = 0; shift < 12; ++shift) {

@@ -1,4 +1,4 @@
-// Which kernels a bundle takes.
+// Selection of kernels for a bundle.
 
 #include "tools/bundle/cover.hpp"
 
@@ -37,7 +37,7 @@ TEST(BundleCover, AnUnknownTimeServesNothing) {
   EXPECT_THROW((void)fewest_kernels({{1.0, kUnknown}}, 0.02), std::invalid_argument);
 }
 
-/// Against all subsets.
+/// Compared with all subsets.
 TEST(BundleCover, NeverTakesMoreKernelsThanItMust) {
   std::mt19937_64 random(7);
   for (int trial = 0; trial < 300; ++trial) {

@@ -1,5 +1,5 @@
-// evo-export --bundle --cpp: a program that knows nothing but the bundle's folder is configured,
-// built and run, on a driver that writes down what it is asked for.
+// evo-export --bundle --cpp: a program that uses only the bundle's folder is configured, built and
+// run, with a driver that records its calls.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -98,7 +98,7 @@ TEST_F(ExportCpp, AProgramFindsThePackageAndCallsTheFunction) {
   const ProgramResult exported =
       run_program("evo-export --bundle out --name sdpa --cpp", folder_.path());
   ASSERT_EQ(exported.exit_code, 0) << exported.err;
-  // An argument that is called like a parameter of the function has another name there.
+  // An argument with the name of a parameter of the function gets another name there.
   EXPECT_THAT(file("out/sdpa.hpp"),
               HasSubstr("inline void sdpa(CUstream_st* stream,\n    const void* x,\n"
                         "    float* stream_,\n    const sdpa_shape& shape) {"));
@@ -124,7 +124,7 @@ TEST_F(ExportCpp, AProgramFindsThePackageAndCallsTheFunction) {
                     HasSubstr(folder + "/out: argument 'x' is null"),
                     HasSubstr(folder + "/out: got 2 sizes; allowed are 3: B, S, X"),
                     HasSubstr("tuned for the nearest shape for which it is valid: mission")));
-  // The folder may be moved: the environment says where it is.
+  // The folder may be moved; an environment variable gives its new path.
   ASSERT_EQ(std::system(("cd " + folder +
                          " && mv out moved && SDPA_BUNDLE=moved EVO_TUNE_DRIVER=" EVO_FAKE_DRIVER
                          " b/user >user.log 2>&1")
@@ -179,7 +179,7 @@ TEST_F(ExportCpp, ReplacesWhatItWroteAndNobodysFiles) {
     std::filesystem::remove(folder_.path() / "out" / name);
   }
   ASSERT_EQ(exported().exit_code, 0);
-  // As another version wrote them.
+  // As written by another version.
   for (const std::string name : {"sdpa.hpp", "sdpaConfig.cmake", "evo_tune_plan.hpp"}) {
     const std::string content = file("out/" + name);
     write_file(folder_.path() / "out" / name, content + "\n");

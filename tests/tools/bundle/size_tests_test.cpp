@@ -1,5 +1,5 @@
-// What compiled kernels compute from sizes alone: a bundle serves no size that a kernel treats as
-// it treated none that was checked.
+// Conditions that compiled kernels compute from sizes alone: a bundle serves a size only if a
+// checked size is treated in the same way.
 
 #include "tools/bundle/size_tests.hpp"
 
@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A kernel of y = f(x) over n elements, x and y apart, with `body` before the store.
+/// A kernel of y = f(x) over n elements with separate x and y; `body` precedes the store.
 std::string source(const std::string& body) {
   return R"(
 __device__ __noinline__ int called(int n) { return n % 3 == 1 ? n : 2 * n; }
@@ -78,7 +78,7 @@ class SizeTests : public testing::Test {
     return std::get<Compiled>(answer).ptx;
   }
 
-  /// The sizes up to `most` that are served where `checked` were checked.
+  /// The sizes up to `most` that are served if `checked` were checked.
   std::set<int> served(const std::string& body, const std::set<int>& checked, int most) {
     CheckedKernel kernel{{}, manifest(), {}, ptx(body)};
     kernel.plan = kernel_plan(kernel.manifest, {"N"});
@@ -102,8 +102,8 @@ class SizeTests : public testing::Test {
   std::unique_ptr<Compiler> compiler_;
 };
 
-/// `body` treats sizes of one `kind` alike. `at_least`: of the sizes that this rule alone would
-/// serve, this share must be.
+/// `body` treats sizes of one `kind` alike. `at_least`: the share of the sizes allowed by this rule
+/// that must be served.
 struct Treatment {
   const char* body;
   std::function<long(long)> kind;
@@ -167,7 +167,7 @@ TEST_F(SizeTests, ASizeOfAnotherKindThanThoseCheckedIsNotServed) {
        0},
       {"if ((n << 25) < 0) s = 2;", [](long n) { return n & 64; }, 0},
       {"if (n * 3 / 2 == 1000) s = 2;", [](long n) { return n * 3 / 2 == 1000 ? 1 : 0; }},
-      // No expression says these: exactly the sizes that were checked.
+      // No expression describes these, so only the checked sizes are served.
       {"if (__popc(n) == 3) s = 2;", bits, 0},
       {"if ((m * 2654435761u) >> 31) s = 2;",
        [](long n) { return static_cast<long>(static_cast<unsigned>(n) * 2654435761U >> 31); }, 0},
@@ -255,7 +255,7 @@ TEST(SizeTestsOfCode, AreWhatInstructionsTellApart) {
   EXPECT_THAT(of_code("cvt.u8.u32 %rs1, %r1;"), ElementsAre("(N % 256)"));
   EXPECT_THAT(of_code("cvt.rn.f32.s32 %f2, %r1;\nsetp.eq.f32 %p1, %f2, 0f3F800000;"),
               ElementsAre(""));
-  // More places than double precision has.
+  // More digits than double precision has.
   EXPECT_THAT(of_code("shr.u64 %rd2, %rd1, 55;\nsetp.eq.s64 %p1, %rd2, 1;"), ElementsAre(""));
   EXPECT_THAT(of_code("and.b64 %rd2, %rd1, 0x7f00000000000000;"), ElementsAre(""));
   EXPECT_THAT(of_code("and.b32 %r2, %r1, 0x55;"), ElementsAre(""));
@@ -264,10 +264,10 @@ TEST(SizeTestsOfCode, AreWhatInstructionsTellApart) {
   EXPECT_THAT(of_code("sub.s32 %r2, %r1, 9;\nrem.s32 %r3, %r2, 4;"), ElementsAre(""));
   EXPECT_THAT(of_code("mov.u32 %r2, %nctaid.x;\nsetp.eq.s32 %p1, %r2, 4;"),
               ElementsAre("(N == 4)"));
-  // The number of SMs is not of the shape.
+  // The number of SMs does not depend on the shape.
   EXPECT_THAT(of_code("mov.u32 %r2, %nctaid.x;\nsetp.eq.s32 %p1, %r2, 4;", "min(N, SM_COUNT)"),
               IsEmpty());
-  // Written twice, or under a predicate: it may be another value in each thread.
+  // Written twice, or under a predicate, so its value may differ between threads.
   EXPECT_THAT(of_code("mov.u32 %r2, %r1;\nmov.u32 %r2, %tid.x;\nand.b32 %r3, %r2, 4;"), IsEmpty());
   EXPECT_THAT(of_code("mov.u32 %r3, %tid.x;\nsetp.eq.s32 %p1, %r3, 0;\n@%p1 mov.u32 %r2, %r1;\n"
                       "and.b32 %r4, %r2, 4;"),

@@ -83,8 +83,8 @@ TEST_F(HelpText, OfACommandSaysWhereItBelongs) {
   EXPECT_THAT(help(), Not(HasSubstr("\n\n\n")));
   app_.name("evo-some");
   EXPECT_THAT(show->help("evo-some"),
-              HasSubstr("evo-some show: all of one. The options of evo-some may stand here as "
-                        "well.\n"));
+              HasSubstr("evo-some show: all of one. The options of evo-some are allowed here, "
+                        "too.\n"));
 }
 
 }  // namespace

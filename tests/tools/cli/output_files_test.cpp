@@ -60,7 +60,7 @@ TEST_F(OutputFiles, SomebodysWorkIsNeverReplaced) {
                 write_outputs({{path("mine.cu"), "// of the tool 2"}}, owner_);
               }),
               AllOf(HasSubstr(path("mine.cu").string()), HasSubstr("the tool did not write it"),
-                    HasSubstr("allowed is another")));
+                    HasSubstr("name another")));
   EXPECT_EQ(text("mine.cu"), "__global__ void mine();\n");
   fs::create_symlink(path("nowhere"), path("link"));
   EXPECT_THAT(refusal_of([&] { write_outputs({{path("link"), "x"}}, owner_); }), HasSubstr("link"));

@@ -1,4 +1,4 @@
-// The findings, the screen and the keys of evo-tune doctor for machines that a test makes up.
+// The findings, the screen and the JSON of evo-tune doctor for made-up machines.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ using testing::IsEmpty;
 
 constexpr std::uint64_t kGiga = std::uint64_t{1} << 30;
 
-/// One on which nothing is missing: an H200.
+/// A machine without missing parts: an H200.
 Machine whole_machine() {
   Machine machine;
   machine.version = "0.1.0";
@@ -65,7 +65,7 @@ Machine whole_machine() {
   return machine;
 }
 
-/// The only finding; an empty one when there is another number of them.
+/// The only finding; empty if the number of findings is not one.
 Finding only_finding(const Machine& machine) {
   const std::vector<Finding> findings = findings_of(machine);
   EXPECT_EQ(findings.size(), 1U) << doctor_screen(machine, findings);
@@ -195,7 +195,7 @@ TEST(DoctorJson, HasNoKeyThatItsDocumentDoesNotName) {
   for (const std::string& key : keys) EXPECT_THAT(text, HasSubstr("`" + key + "`"));
 }
 
-/// A folder that stands for /.
+/// A folder that replaces /.
 class HostFactsTest : public testing::Test {
  protected:
   void add(const std::string& name, const std::string& content) const {

@@ -1,6 +1,6 @@
 // The loader compiles as C++17, beside the driver's own header and as itself alone.
 #include "tools/loader/evo_tune.hpp"
-// What it declares of the driver's handles is what this declares.
+// The loader's own declarations of the driver's handles match the driver's header.
 #include <cuda.h>
 
 void launch_on(const evo_tune::Bundle& bundle, CUstream stream, const std::vector<double>& shape,

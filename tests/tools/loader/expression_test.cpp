@@ -1,4 +1,4 @@
-// Expressions mean to the loader of bundles what they mean to the engine.
+// Expressions have the same meaning in the loader of bundles and in the engine.
 
 #include "engine/core/expression.hpp"
 
@@ -32,7 +32,7 @@ std::optional<double> loaders(const std::string& text, const Values& values) {
   }
 }
 
-/// Nothing where there is no value; a text that is no expression throws InputError.
+/// Nullopt if there is no value; a text that is no expression throws InputError.
 std::optional<double> engines(const std::string& text, const Values& values) {
   const Expression expression(text);
   std::vector<double> ordered;
@@ -40,7 +40,7 @@ std::optional<double> engines(const std::string& text, const Values& values) {
   return expression.try_evaluate(ordered);
 }
 
-/// A text by the grammar, mostly.
+/// A text that mostly follows the grammar.
 std::string random_text(std::mt19937_64& random, int depth) {
   const auto any = [&](const std::vector<const char*>& list) {
     return std::string(list[random() % list.size()]);
@@ -124,7 +124,7 @@ TEST(LoaderExpressions, MeanWhatPythonMadeOfThem) {
   EXPECT_GT(count, 1200);
 }
 
-/// Those of this project's own problems, on all their shapes.
+/// The expressions of this project's own problems, on all their shapes.
 TEST(LoaderExpressions, OfLaunchesAndWorkspacesAgree) {
   const std::filesystem::path root = EVO_SOURCE_DIR;
   int count = 0;

@@ -1,5 +1,5 @@
-// A CUDA driver of one GPU that runs nothing: it writes down what it is asked for, a line a call.
-// A context is any address that fake_context() made current on this thread.
+// A CUDA driver of one GPU that runs nothing and records its calls, one line each. A context is any
+// address that fake_context() made current on this thread.
 
 #include <atomic>
 #include <cstdarg>
@@ -48,12 +48,12 @@ State& state() {
 }
 thread_local void* context = nullptr;
 thread_local std::vector<void*> below;  ///< contexts under the current one
-/// What fake_capture() said: streams from 0x100 on take part in this capture.
+/// The state set by fake_capture(): streams from 0x100 on take part in this capture.
 std::atomic<unsigned long long> capture_number{0};
-/// Contexts of devices by number are the places of this array.
+/// Contexts of devices are the addresses of this array's elements.
 char primary_contexts[8];
 
-/// Writes a line; the result that the call was told to have, or 0.
+/// Records a line; returns the result set for the call, or 0.
 int note(const char* call, const char* format, ...) {
   if (is_quiet) return 0;
   char text[256];
@@ -98,7 +98,7 @@ int fake_stream(std::int32_t, std::int32_t, void** stream) {
   return 0;
 }
 void fake_fail(const char* call, int result) { state().failing[call] = result; }
-/// What was written since the last time.
+/// The lines recorded since the last call.
 std::size_t fake_log(char* text, std::size_t size) {
   const std::lock_guard lock(state().mutex);
   const std::size_t length = std::min(size - 1, state().log.size());
@@ -121,7 +121,7 @@ int cuCtxPopCurrent_v2(void** its) {
   below.pop_back();
   return 0;
 }
-/// A context that is none of the primary ones is of device 0.
+/// A context that is not a primary one belongs to device 0.
 int cuCtxGetDevice(int* device) {
   *device = 0;
   for (int i = 0; i < 8; ++i) {
@@ -133,7 +133,7 @@ int cuDevicePrimaryCtxRetain(void** its, int device) {
   *its = &primary_contexts[device];
   return note("retain", " %d", device);
 }
-/// Addresses from 0x1000000 on are of device 1.
+/// Addresses from 0x1000000 on belong to device 1.
 int cuPointerGetAttribute(void* value, int, unsigned long long address) {
   const int device = address >= 0x1000000 ? 1 : 0;
   std::memcpy(value, &device, sizeof device);

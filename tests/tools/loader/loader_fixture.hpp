@@ -48,7 +48,7 @@ inline Json kernel(const std::string& name, const std::string& arch, int tile) {
   return manifest;
 }
 
-/// What a kernel is chosen for. `size`: nothing for a configuration of defaults.
+/// The sizes for which a kernel is chosen. `size`: empty for a configuration with defaults.
 inline Json use(const std::string& device, int rank, const std::string& shape,
                 std::optional<int> size) {
   return {{"device", device},

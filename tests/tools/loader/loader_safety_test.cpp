@@ -1,5 +1,5 @@
-// What the loader of bundles refuses: sizes, files, buffers and indexes that are not those of the
-// kernel that was checked.
+// Input that the loader of bundles rejects: sizes, files, buffers and indexes that differ from
+// those of the checked kernel.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -124,7 +124,7 @@ TEST(LoaderHash, IsSha256) {
             "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-/// A damaged text of bytes.
+/// A text with damaged bytes.
 std::string damaged(std::string text, std::mt19937_64& random) {
   for (std::uint64_t flips = 1 + random() % 3; flips > 0; --flips) {
     const std::size_t at = random() % text.size();
@@ -137,7 +137,7 @@ std::string damaged(std::string text, std::mt19937_64& random) {
   return text;
 }
 
-/// Replaces, removes or doubles one value somewhere.
+/// Replaces, removes or duplicates one value somewhere.
 void damage(Json& json, std::mt19937_64& random) {
   static const std::vector<Json> kOthers = {nullptr, -1, 0,   0.5, 1e300,         -1e300,
                                             1e19,    "", "S", "x", Json::array(), Json::object()};
@@ -163,14 +163,14 @@ TEST_F(Loader, AnIndexThatIsNotAsItWasWrittenIsRefused) {
   for (int i = 0; i < 500; ++i) {
     const std::string text = damaged(good, random);
     if (text == good) continue;
-    std::ofstream(folder_.path() / "bundle.json") << text;  // not brought to the disk each time
+    std::ofstream(folder_.path() / "bundle.json") << text;  // not flushed to the disk each time
     ASSERT_THAT(error_of([&] { evo_tune::Bundle(folder_.path(), EVO_FAKE_DRIVER); }),
                 HasSubstr("export it again"));
   }
 }
 
-/// Whatever an index says, even one with the right hash, it is read or refused: nothing else is
-/// thrown, and a kernel is launched with what its arguments have.
+/// Any index, even one with the right hash, is read or rejected: no other exception is thrown, and
+/// a kernel is launched only with arguments that fit.
 TEST_F(Loader, DamagedIndexesAreErrors) {
   const std::string good = index_text(index_);
   const std::string rest = good.substr(good.find('\n') + 1);

@@ -1,4 +1,4 @@
-// The loader of bundles on a driver that writes down what it is asked for.
+// The loader of bundles with a driver that records its calls.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -90,7 +90,7 @@ TEST_F(Loader, LaunchesWithWhatFollowsFromTheShape) {
   };
   EXPECT_THAT(lines[5], HasSubstr("launch copy 2,4,1 32,1,1 64 on 0x7: " + low(x_.data()) + " " +
                                   low(y_.data()) + " 64 0 "));
-  // From now on only the launch is left; another stream has a workspace of its own.
+  // From now on only the launch is recorded; another stream has its own workspace.
   bundle.launch(stream(7), shape, buffers_.data());
   EXPECT_EQ(log().size(), 1U);
   bundle.launch(stream(8), shape, buffers_.data());
@@ -204,7 +204,7 @@ TEST_F(Loader, ThreadsShareABundle) {
       for (int i = 0; i < kLaunches; ++i) {
         const std::array<double, 2> shape = {32.0 * (1 + i % 20), 0};
         bundle.launch(stream(number), shape, buffers_.data());
-        // The default stream of each thread is another one under one handle.
+        // The per-thread default stream is a different stream in each thread, with the same handle.
         bundle.launch(stream(2), shape, buffers_.data());
       }
     });
@@ -220,7 +220,7 @@ TEST_F(Loader, ThreadsShareABundle) {
   EXPECT_EQ(count["allocate"], 20 * (kThreads + kThreads - 1));
 }
 
-/// Of a scalar with this value; nothing where its type does not hold it.
+/// The bytes of a scalar with this value; nullopt if its type cannot hold it.
 std::optional<std::vector<unsigned char>> bytes_of(const std::string& dtype, double value) {
   Json manifest = kernel("k", "sm_90", 1);
   manifest["arguments"] = {

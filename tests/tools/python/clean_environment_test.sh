@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # A wheel in an environment of Python and pip alone: clean_environment_test.sh WHEELS FOLDER
 # WHEELS: the folder of the wheel.
-# What runs sees neither a CUDA Toolkit nor the build: PATH has the environment and the system.
+# The test's programs see neither a CUDA Toolkit nor the build, because PATH contains only the
+# environment and the system.
 set -eu
 wheel="$(realpath "$1"/evo_tune-*.whl)"
 notebook="$(realpath "$(dirname "$0")/../../../docs/examples/tune_in_a_notebook.ipynb")"

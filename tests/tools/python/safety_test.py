@@ -56,7 +56,7 @@ class Safety(BundleTest):
                           "x, scale, y, s", lambda: chosen(32, allow={"T"}))
         for its in ((2, 1), (1, 2, 3)):
             self.assert_error("allow: the range of 'S'", lambda: chosen(32, allow={"S": its}))
-        # What its template cannot do nobody can allow.
+        # A user cannot allow a shape that the template does not support.
         self.assertIn("not small: 'S % TILE == 0' does not hold", chosen(4095))
 
     def test_refuses_a_file_that_is_not_the_one_that_was_checked(self):

@@ -1,4 +1,4 @@
-"""Opens reports in headless Chromium and holds what they show against the database.
+"""Opens reports in headless Chromium and compares their content with the database.
 
     browser_test.py PROGRAMS SOURCES [TEST]    # the folders of the programs and of the sources
 """

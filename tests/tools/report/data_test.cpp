@@ -1,4 +1,4 @@
-// The data of a report, against figures worked out by hand.
+// The data of a report, compared with figures computed by hand.
 
 #include "tools/report/data.hpp"
 

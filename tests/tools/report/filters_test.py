@@ -1,11 +1,11 @@
-"""Filters of a report, by its controls and by mouse: what is shown really is what passes."""
+"""Filters of a report, by its controls and by mouse: exactly the passing candidates are shown."""
 
 from report_case import CANDIDATES, ReportCase
 
 
 class FiltersTest(ReportCase):
     def shown(self):
-        """What passes by the status line, the scatter plot, the lines and the table."""
+        """The passing candidates by the status line, the scatter plot, the lines and the table."""
         scatter = self.option("candidates", 0)
         lines = self.option("candidates", 1)[0]["data"]
         status = self.text("#candidates .status")
@@ -79,7 +79,7 @@ class FiltersTest(ReportCase):
         self.browser.run("document.querySelector('.controls button').click()")
         self.drag(box, start, end)
         passing, points, lines = self.shown()
-        # A pixel to either side.
+        # One pixel on either side.
         inner = self.count(f"outcome = 'green' AND registers BETWEEN 61 AND 139 AND p50_us BETWEEN"
                            f" {low + 0.05} AND {middle - 0.05}")[0]
         outer = self.count(f"outcome = 'green' AND registers BETWEEN 59 AND 141 AND p50_us BETWEEN"

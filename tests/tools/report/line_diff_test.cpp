@@ -51,7 +51,7 @@ TEST(LineDiff, GivesBothTextsBackWhereTheyDifferInThousandsOfLines) {
   EXPECT_EQ(lines.back(), (DiffLine{Kind::kBoth, "same"}));
 }
 
-/// How many lines two texts of one-letter lines have in common, in order, at most.
+/// The length of the longest common subsequence of two texts of one-letter lines.
 std::size_t longest_common(const std::string& a, const std::string& b) {
   const std::size_t n = a.size() / 2;
   const std::size_t m = b.size() / 2;

@@ -1,4 +1,4 @@
-"""The page of a report as a whole: requests, widths, colours, keyboard, paper; several runs."""
+"""The page of a report as a whole: requests, widths, colours, keyboard, printing; several runs."""
 
 import sqlite3
 from pathlib import Path
@@ -12,7 +12,7 @@ class PageTest(ReportCase):
         browser.picture(Path(self.folder.name) / "whole.png", 1600)
         self.assertEqual(browser.console(), [])
         self.assertEqual(browser.requests(), [])
-        # Texts of the database that would be programs, had they become markup.
+        # Texts of the database that would run as programs if they became markup.
         self.assertIsNone(browser.run("return window.hacked ?? null"))
         self.assertEqual(browser.run("return document.querySelectorAll('main img').length"), 0)
         self.assertIn("<script>window.hacked", browser.run("return document.body.innerText"))
@@ -61,7 +61,7 @@ class PageTest(ReportCase):
             return [...document.querySelectorAll("select, input")].filter(one =>
               !one.closest("label") && !one.getAttribute("aria-label")).length;""")
         self.assertEqual(unnamed, 0)
-        # Headings go down by one step at a time.
+        # Heading levels increase by one at a time.
         levels = self.browser.run("return [...document.querySelectorAll('h1, h2, h3')].map(h => Number(h.tagName[1]))")
         self.assertEqual(levels[0], 1)
         self.assertTrue(all(after - before <= 1 for before, after in zip(levels, levels[1:])))
@@ -119,7 +119,7 @@ class PageTest(ReportCase):
         self.assertLess(before, 18)
         self.assertEqual(after, 18)
         self.assertGreater(len(pdf), 100_000)
-        # All that a plot shows is there at once: paper has no next frame.
+        # Every plot is complete at once, because a printed page cannot be redrawn.
         browser.open(self.page)
         points, lines = browser.run("""
             dispatchEvent(new Event("beforeprint"));
@@ -170,9 +170,9 @@ class PageTest(ReportCase):
                 "why": "There is no winner to explain", "ladder": "No milestone is green.", "knobs": "No candidate was timed", "candidates": "30 of 30",
                 "roofline": "does not state the FLOPs", "resources": "No candidate has both",
                 "duels": "There are no duels",
-                "card": "Nothing is stored of the card", "profile": "No candidate was profiled", "errors": "There is no winner",
-                "policy": "was not timed", "source": "There is no winner",
-                "events": "Nothing else happened"}.items():
+                "card": "No clocks, power and energy of the card are stored", "profile": "No candidate was profiled", "errors": "There is no winner",
+                "policy": "Their times are unknown", "source": "There is no winner",
+                "events": "There were no other events"}.items():
             self.assertIn(sentence, sections[section], section)
 
     def test_a_run_without_candidates_is_a_page_too(self):

@@ -1,4 +1,4 @@
-"""Packs the database of one run for recorded_test.py: without the machine code of what did not win.
+"""Packs the database of one run for recorded_test.py, without the losers' machine code.
 
     record_run.py EVO.db OUT.db.gz
 """
@@ -10,8 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-# The report shows the texts of the winner and of the default; whatever the default is, it is among
-# the first evaluated.
+# The report shows the texts of the winner and of the default, which is among the first evaluations.
 SMALLER = """
 DELETE FROM artifact WHERE compilation_id NOT IN (
   SELECT compilation_id FROM candidate WHERE generation = 0 AND compilation_id IS NOT NULL

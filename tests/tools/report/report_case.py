@@ -1,4 +1,4 @@
-"""Reports in headless Chromium: made-up runs, a browser on a page of one, and what it shows."""
+"""Reports in headless Chromium: made-up runs, a browser on a run's page, and its content."""
 
 import functools
 import json
@@ -26,7 +26,7 @@ def program(name, *arguments, expect=0):
     return done.stdout
 
 
-# What a run on a card has beside what report-database records.
+# Additional data of a run on a card that report-database does not record.
 CARD = """
 INSERT INTO gpu_state (candidate_id, looks, sm_clock_min_mhz, sm_clock_median_mhz,
   temperature_c, power_w, slowdowns, discarded, throttled, others)
@@ -47,7 +47,7 @@ WHERE run = 1 AND rank = 1;
 
 
 class Stage:
-    """Made-up runs, pages of them and a browser: one for all tests."""
+    """Made-up runs, their pages and a browser, shared by all tests."""
 
     def __init__(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -77,7 +77,7 @@ def close_all():
 
 
 class ReportCase(unittest.TestCase):
-    fresh = True  # every test gets the page as it is when it is opened
+    fresh = True  # every test gets a freshly opened page
 
     @classmethod
     def setUpClass(cls):
@@ -91,14 +91,14 @@ class ReportCase(unittest.TestCase):
             self.browser.open(self.page)
 
     def opened(self, page):
-        """The browser, on this page, without what it said and asked for earlier."""
+        """The browser, on this page, with its earlier messages and requests cleared."""
         self.browser.console()
         self.browser.requests()
         self.browser.open(page)
         return self.browser
 
     def altered(self, change, page=None):
-        """The browser, on the page as it would be if `change` had been done to its run."""
+        """The browser, on the page for the run after `change`."""
         text = (page or self.page).read_text()
         begin = text.index('id="data">') + len('id="data">')
         end = text.index("</script>", begin)
@@ -110,7 +110,7 @@ class ReportCase(unittest.TestCase):
         self.assertEqual(browser.console(), [])
         return browser
 
-    # What is there ------------------------------------------------------------------------
+    # The content of the page ---------------------------------------------------------------
 
     def one(self, query, *values):
         return self.sql.execute(query, values).fetchone()
@@ -119,7 +119,7 @@ class ReportCase(unittest.TestCase):
         return self.browser.run("return document.querySelector(arguments[0]).textContent", selector)
 
     def rows(self, section, caption):
-        """The cells of the body of the table whose caption begins so; opens what hides it."""
+        """The body cells of the table whose caption begins with this text; unfolds it if needed."""
         self.browser.run("document.getElementById(arguments[0]).querySelectorAll('details')"
                          ".forEach(box => { box.open = true; })", section)
         self.browser.wait("return [...document.getElementById(arguments[0]).querySelectorAll('details')]"
@@ -133,7 +133,7 @@ class ReportCase(unittest.TestCase):
         return found[0]
 
     def option(self, section, place):
-        """What the plotting library was told to draw by the plot at that place of a section."""
+        """The plotting library's options for the plot at that index of a section."""
         self.browser.run("document.getElementById(arguments[0]).querySelectorAll('.chart')"
                          "[arguments[1]].scrollIntoView({block: 'center', behavior: 'instant'})",
                          section, place)
@@ -146,7 +146,7 @@ class ReportCase(unittest.TestCase):
                                 section, place)
 
     def drawn(self, section, place):
-        """True when something of another colour than the page stands in the plot."""
+        """True if the plot contains a colour other than the page's."""
         self.option(section, place)
         return self.browser.run("""
             const box = document.getElementById(arguments[0]).querySelectorAll(".chart")[arguments[1]];

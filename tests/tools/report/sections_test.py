@@ -1,4 +1,4 @@
-"""Every section of a report by what it shows, held against the database."""
+"""The content of every section of a report, compared with the database."""
 
 import json
 
@@ -48,7 +48,7 @@ class SectionsTest(ReportCase):
             if outcome == "green" and (best is None or us < best):
                 best = us
                 expected.append([f"{count}", f"{us:.2f}", f"{candidate}"])
-        table = self.rows("progress", "Whenever the best")
+        table = self.rows("progress", "Improvements of the best")
         self.assertEqual([[row[0], row[2], row[3]] for row in table], expected)
         steps = self.option("progress", 0)[0]["data"]
         self.assertEqual([step[0] for step in steps], [int(row[0]) for row in expected] + [CANDIDATES])
@@ -93,7 +93,7 @@ class SectionsTest(ReportCase):
         times = sorted(us for _, us, _ in stored if us is not None)
         self.assertEqual([row[2] for row in table if row[2] != "–"], [f"{us:.2f}" for us in times])
         self.assertEqual({row[0] for row in table}, {name for name, *_ in stored})
-        # A rung changes what the one before changed, and perhaps more.
+        # A milestone keeps the changes of the one before, and may add more.
         first, changed, rungs = json.loads(stored[0][2]), set(), []
         for name, us, config in stored:
             now = {macro for macro, value in json.loads(config).items() if value != first[macro]}
@@ -102,7 +102,7 @@ class SectionsTest(ReportCase):
             rungs.append((name, us))
             changed = now
         self.assertTrue(2 < len(rungs) < len(stored))
-        self.assertIn(f"The first {len(rungs)} of {len(stored)} milestones are a ladder", self.text("#ladder"))
+        self.assertIn(f"The first {len(rungs)} of {len(stored)} milestones form a ladder", self.text("#ladder"))
         hidden, shown = (series["data"][::-1] for series in self.option("ladder", 0))
         self.assertEqual(len(shown), len(rungs) + 1)
         green = [(bar["value"], base, us) for (_, us), bar, base in zip(rungs, shown, hidden) if us]
@@ -224,7 +224,7 @@ class SectionsTest(ReportCase):
     def test_card(self):
         timed, discarded = self.one("SELECT count(*), sum(discarded) FROM gpu_state")
         text = self.text("#card")
-        self.assertIn(f"looked at in {timed} timings: 1 timing was made on a card that stayed throttled;"
+        self.assertIn(f"queried in {timed} timings: 1 timing was made on a card that stayed throttled;"
                       f" 1 while another process was on it; {discarded} samples were taken again", text)
         clocks = {series["name"]: series["data"] for series in self.option("card", 0)}
         self.assertEqual(len(clocks["SM clock, median"]), timed)
@@ -243,8 +243,8 @@ class SectionsTest(ReportCase):
         self.assertEqual(len(self.option("card", 1)[1]["data"]), len(front))
         row = self.rows("card", "The card while")[0]
         self.assertEqual(row, ["1", "1,980", "1,500", "40", "500", "12", "power cap", "yes", ""])
-        self.assertEqual(self.rows("profile", "What was counted"), [["1", "yes", "61.25"]])
-        self.assertIn("Asked: tensor >= 50. Counted by ncu 2026 (measured).", self.text("#profile"))
+        self.assertEqual(self.rows("profile", "The profiler's metrics"), [["1", "yes", "61.25"]])
+        self.assertIn("Required: tensor >= 50. Counted by ncu 2026 (measured).", self.text("#profile"))
 
     def test_errors(self):
         winner = self.one("SELECT candidate FROM elite WHERE run = 1 AND rank = 1")[0]

@@ -1,4 +1,4 @@
-"""Sentences of a report: each is said of a run of which it holds, and not of one of which it does not."""
+"""Sentences of a report: each appears for a run for which it is true, and not for others."""
 
 from report_case import ReportCase
 
@@ -22,7 +22,7 @@ class SentencesTest(ReportCase):
     fresh = False
 
     def said(self, section, change):
-        """What a section says, tables included, when `change` was done to the run."""
+        """The text of a section, including tables, for the run after `change`."""
         browser = self.altered(change)
         browser.run("document.getElementById(arguments[0]).querySelectorAll('details')"
                     ".forEach(box => { box.open = true; })", section)
@@ -30,7 +30,7 @@ class SentencesTest(ReportCase):
         return browser.run("return document.getElementById(arguments[0]).textContent", section)
 
     def expect(self, section, sentence, holds, fails):
-        """`holds` and `fails`: changes of the run, of which the sentence is true and false."""
+        """`holds` and `fails`: changes of the run for which the sentence is true and false."""
         self.assertIn(sentence, self.said(section, holds))
         self.assertNotIn(sentence, self.said(section, fails))
 
@@ -64,7 +64,7 @@ class SentencesTest(ReportCase):
         self.expect("why", sentence, self.ways(way(large, small)),
                     self.ways(way(step([("A", "1", "2")], 0.9, 9), step([("B", "1", "2")], 0.9, 8.1))))
         doubtful = step([("A", "1", "2")], 0.99, 9.9, low=0.97, high=1.01)
-        self.expect("why", "No single step made it faster beyond doubt.", self.ways(way(doubtful)),
+        self.expect("why", "No single step certainly made it faster.", self.ways(way(doubtful)),
                     self.ways(way(doubtful, large)))
 
     def test_slower_steps_and_those_without_a_difference_are_told(self):
@@ -73,10 +73,10 @@ class SentencesTest(ReportCase):
         doubtful = step([("D", "x", "y")], 1.01, 5.5, low=0.99, high=1.03)
         self.expect("why", "These made it slower at their places: C x → y (+10.0 %).",
                     self.ways(way(large, slower)), self.ways(way(large, doubtful)))
-        self.expect("why", "1 step made no difference that can be told.",
+        self.expect("why", "1 step made no detectable difference.",
                     self.ways(way(large, doubtful)), self.ways(way(large, slower)))
-        # Without pairs, measured times are as far apart as two of one kernel may be.
-        self.expect("why", "1 step made no difference that can be told.",
+        # Without pairs, separately measured times of one kernel differ by up to this much.
+        self.expect("why", "1 step made no detectable difference.",
                     self.ways(way(large, step([("D", "x", "y")], 1.015, 5.1, pairs=0))),
                     self.ways(way(large, step([("D", "x", "y")], 1.03, 5.1, pairs=0))))
 
@@ -87,7 +87,7 @@ class SentencesTest(ReportCase):
 
     def test_kernels_that_were_not_checked_are_told(self):
         self.expect("why", "There was no time to check 1 kernel on the way.",
-                    self.ways(way(step([("A", "1", "2")], 0.5, 5, note="not checked: the time was over"))),
+                    self.ways(way(step([("A", "1", "2")], 0.5, 5, note="not checked: the time limit was reached"))),
                     self.ways(way(step([("A", "1", "2")], 0.5, 5))))
 
     # Milestones ---------------------------------------------------------------------------
@@ -110,9 +110,9 @@ class SentencesTest(ReportCase):
         ladder = self.milestones(True, True, True, True)
         partly = self.milestones(True, True, True, False)
         none = self.milestones(True, False, True, False)
-        self.expect("ladder", "and changes more: they are a ladder.", ladder, partly)
-        self.expect("ladder", "The first 3 of 4 milestones are a ladder", partly, none)
-        self.expect("ladder", "These milestones do not build on one another", none, ladder)
+        self.expect("ladder", "and adds more: they form a ladder.", ladder, partly)
+        self.expect("ladder", "The first 3 of 4 milestones form a ladder", partly, none)
+        self.expect("ladder", "These milestones do not extend each other", none, ladder)
         self.altered(none)
         self.assertEqual(self.browser.run("return document.querySelectorAll('#ladder .chart').length"), 0)
         few = self.milestones(True, True, True, True, times=(30, 20, None, None))
@@ -125,11 +125,11 @@ class SentencesTest(ReportCase):
         self.expect("ladder", "no faster than the rung before",
                     self.milestones(True, True, True, times=(30, 20, 21)),
                     self.milestones(True, True, True, times=(30, 20, 19)))
-        # Within what two times of one kernel differ by.
+        # Within the difference of two separate measurements of one kernel.
         self.expect("ladder", "no faster than the rung before",
                     self.milestones(True, True, True, times=(30, 20, 19.8)),
                     self.milestones(True, True, True, times=(30, 20, 19.5)))
-        # Where nothing is a ladder, there is no rung before.
+        # Without a ladder there is no previous milestone.
         self.expect("ladder", "no faster than the rung before",
                     self.milestones(True, True, True, times=(30, 20, 21)),
                     self.milestones(True, False, True, times=(30, 20, 21)))
@@ -139,7 +139,7 @@ class SentencesTest(ReportCase):
         self.expect("ladder", "Valid negatives: 1 value tried in the winner and no faster",
                     lambda run: run["insight"].update({"negatives": [negative]}),
                     lambda run: run["insight"].update({"negatives": []}))
-        self.expect("ladder", "No value of a macro was tried in the winner and found no faster.",
+        self.expect("ladder", "No value of a macro was tried in the winner without being faster.",
                     lambda run: run["insight"].update({"negatives": []}),
                     lambda run: run["insight"].update({"negatives": [negative]}))
 
@@ -175,7 +175,7 @@ class SentencesTest(ReportCase):
 
     def test_what_was_not_tried_near_the_winner_is_listed(self):
         untried, tried = value("2"), value("2", 1, in_winner_percent=9, verdict="slower")
-        self.expect("knobs", "Not tried near the winner, so nothing is said of them: A 2.",
+        self.expect("knobs", "Not tried near the winner, so their effect is unknown: A 2.",
                     self.knob(untried), self.knob(tried))
         self.expect("knobs", "Every value that ran was tried near the winner.", self.knob(tried), self.knob(untried))
         self.expect("knobs", "not tried near the winner, the space forbids it in the winner",
@@ -195,9 +195,9 @@ class SentencesTest(ReportCase):
     def test_pairs_of_values_are_told_where_squares_show_them(self):
         pair = {"settings": [{"macro": "A", "value": "2"}, {"macro": "B", "value": "3"}], "squares": 2,
                 "effect_percent": -20, "low_percent": -22, "high_percent": -18}
-        self.expect("knobs", "1 pair of values that together do more or less than both alone",
+        self.expect("knobs", "1 pair of values with a joint effect",
                     self.knob(interactions=[pair]), self.knob())
-        self.expect("knobs", "No two macros were seen to do together more or less than both alone",
+        self.expect("knobs", "No joint effect of two macros was found",
                     self.knob(), self.knob(interactions=[pair]))
 
     # Limits -------------------------------------------------------------------------------
@@ -212,7 +212,7 @@ class SentencesTest(ReportCase):
         tensor = "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active"
         near, far = self.units(units={tensor: 60}), self.units(units={tensor: 59.9})
         self.expect("roofline", "The winner is limited by tensor cores: 60.0 %", near, far)
-        self.expect("roofline", "No limit explains this time", far, near)
+        self.expect("roofline", "No known limit explains this time", far, near)
         self.expect("roofline", "No limit of this kernel is known.", self.units(), far)
 
     def test_units_that_nobody_counted_are_named(self):
@@ -254,11 +254,11 @@ class SentencesTest(ReportCase):
             def change(run):
                 run["card"] = [{**run["card"][0], "throttled": throttled, "others": others, "discarded": 0}]
             return change
-        self.expect("card", "it was never throttled, and nobody else was on it", card(False, []), card(True, []))
+        self.expect("card", "it was never throttled, and no other process used it", card(False, []), card(True, []))
         self.expect("card", "while another process was on it", card(False, ["4711 (x)"]), card(False, []))
 
     def test_nothing_else_happened(self):
-        self.expect("events", "Nothing else happened", lambda run: run.update({"events": []}), lambda run: None)
+        self.expect("events", "There were no other events", lambda run: run.update({"events": []}), lambda run: None)
 
     def test_reasons_of_rejections(self):
         self.expect("progress", "No candidate was rejected.",
@@ -270,11 +270,11 @@ class SentencesTest(ReportCase):
         def predict(run):
             run.update({"duels": [], "control": []})
             run["device"]["kind"] = "predicted"
-        self.expect("duels", "no candidate came near enough to the elite",
+        self.expect("duels", "no candidate came close enough to the elite",
                     lambda run: run.update({"duels": []}), lambda run: None)
         self.expect("duels", "predicted times do not vary", predict, lambda run: run.update({"duels": []}))
-        self.expect("duels", "its drift is not known", lambda run: run.update({"control": []}), lambda run: None)
-        self.expect("duels", "predicted times do not depend on the moment", predict,
+        self.expect("duels", "its drift is unknown", lambda run: run.update({"control": []}), lambda run: None)
+        self.expect("duels", "predicted times are reproducible", predict,
                     lambda run: run.update({"control": []}))
 
     def test_the_winner_that_is_the_default(self):
@@ -286,7 +286,7 @@ class SentencesTest(ReportCase):
             {"interpreted": "executed on virtual:h200 as well"}), lambda run: run.update({"interpreted": ""}))
         tied = {"candidate": 7, "p50_us": 1.5, "ratio_to_above": 1.001}
         apart = {"candidate": 8, "p50_us": 1.6, "ratio_to_above": None}
-        self.expect("winner", "between the winner and candidate 7 (1.50 µs); the winner was there first",
+        self.expect("winner", "between the winner and candidate 7 (1.50 µs); the winner was found first",
                     lambda run: run.update({"elite": [run["elite"][0], tied, apart]}),
                     lambda run: run.update({"elite": [run["elite"][0], apart, tied]}))
         self.expect("winner", "Nothing is green in this run", lambda run: run.update({"winner": None}), lambda run: None)

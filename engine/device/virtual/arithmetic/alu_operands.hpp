@@ -6,7 +6,7 @@
 
 namespace evo::ptx {
 
-/// Every lane from registers alone.
+/// Operands of instructions that compute every lane from registers alone.
 struct AluOperands {
   std::uint32_t dst = kNoRegister;
   std::uint32_t src[4] = {kNoRegister, kNoRegister, kNoRegister, kNoRegister};
@@ -18,15 +18,15 @@ struct AluOperands {
   }
 };
 
-/// Rounding to the precision of the result, or to an integral value.
+/// Rounding to the result's precision, or to an integral value.
 enum class Rounding : std::uint8_t { kNearest, kZero, kDown, kUp };
 
-/// cvt that names a rounding: to an integer, to a narrower float, or to an integral value.
+/// cvt with a rounding mode: to an integer, to a narrower float, or to an integral value.
 struct ConvertOperands {
   std::uint32_t dst = kNoRegister;
   std::uint32_t source = kNoRegister;
   Rounding rounding = Rounding::kNearest;
-  bool keeps_value = false;  ///< float to the same float: without rounding to an integral value
+  bool keeps_value = false;  ///< float to the same float type without rounding to an integral value
   bool ftz = false;
   bool sat = false;
   template <typename F>
@@ -71,7 +71,7 @@ enum class Compare : std::uint8_t {
 /// How setp combines the comparison with its third operand.
 enum class Combine : std::uint8_t { kNone, kAnd, kOr, kXor };
 
-/// setp: whether a and b compare so, and the opposite, each combined with a predicate.
+/// setp: the result of comparing a and b, and its opposite, each combined with a predicate.
 struct CompareOperands {
   std::uint32_t holds = kNoRegister;
   std::uint32_t opposite = kNoRegister;

@@ -8,7 +8,7 @@
 
 namespace evo::ptx {
 
-/// An instruction that computes every lane from registers alone: AluOperands.
+/// An instruction that computes every lane from registers alone (AluOperands).
 struct AluEntry {
   Handler fn = nullptr;
   Type dst = Type::kNone;
@@ -17,9 +17,9 @@ struct AluEntry {
   Pipe pipe = Pipe::kAlu;
 };
 
-/// Handlers the decoder inserts or picks by number rather than by spelling.
+/// Handlers that the decoder inserts or selects by number rather than by spelling.
 struct HelperHandlers {
-  /// [log2 of destination bytes][log2 of source bytes][source is signed]: copy with zero- or
+  /// [log2 of destination bytes][log2 of source bytes][source is signed]: copies with zero- or
   /// sign-extension or truncation; bytes 2, 4, 8, 16 (sources also 1: the low byte).
   Handler resize[5][5][2] = {};  // AluOperands
   /// [signed][log2 bytes − 1]: AluOperands.
@@ -28,7 +28,7 @@ struct HelperHandlers {
   /// [signed][log2 bytes]: ConvertOperands.
   Handler f64_to_integer[2][4] = {};
   Handler f32_to_integer[2][4] = {};
-  /// Float to the same float: ConvertOperands.
+  /// Float to the same float type: ConvertOperands.
   Handler same_f32 = nullptr;
   Handler same_f64 = nullptr;
   /// [unsigned, signed, float][log2 bytes]: CompareOperands.
@@ -37,7 +37,7 @@ struct HelperHandlers {
   Handler setp_bf16 = nullptr;
 };
 
-/// The table of one instruction set of the host.
+/// The table for one instruction set of the host.
 struct AluTable {
   std::unordered_map<std::string, AluEntry> entries;
   HelperHandlers helpers;
@@ -48,10 +48,10 @@ struct AluTable {
   }
 };
 
-/// Whether the host's processor runs what is compiled for AVX2.
+/// Whether the host's processor supports code compiled for AVX2.
 [[nodiscard]] bool has_avx2();
 
-/// The table for the host's processor (AVX2 where it has it), built once.
+/// The table for the host's processor (AVX2 if supported), built once.
 [[nodiscard]] const AluTable& alu_table();
 
 }  // namespace evo::ptx

@@ -28,7 +28,7 @@ bool is_wide() {
 MmaNumerics mma_numerics(std::string_view arch) {
   MmaNumerics numerics;
   if (arch.starts_with("sm_9") || arch.starts_with("sm_1")) {
-    // Hopper sums 16 products with 25 bits.
+    // Hopper adds 16 products with 25 bits.
     numerics.half = {.step = 16, .fraction_bits = 25, .result_bits = 23};
     numerics.tf32 = {.step = 8, .fraction_bits = 25, .result_bits = 23};
     numerics.fp8 = numerics.half;
@@ -61,7 +61,7 @@ void unpacked_fp8_tile(const DotRule& rule, bool half_result, const float* a, co
   constexpr std::size_t kRows = 16;
   constexpr std::size_t kColumns = 8;
   constexpr int kLeastHalfExponent = -14;
-  // Bytes 0 and 1 of a register go to the first half of the depth, 2 and 3 to the second.
+  // Bytes 0 and 1 of a register belong to the first half of the depth, bytes 2 and 3 to the second.
   const auto place = [](std::size_t k) { return k % 4 / 2 * (kDepth / 2) + k / 4 * 2 + k % 2; };
   std::array<float, kRows * kDepth> left;
   std::array<float, kDepth * kColumns> right;
@@ -74,7 +74,7 @@ void unpacked_fp8_tile(const DotRule& rule, bool half_result, const float* a, co
   const std::array<float, kRows* kColumns> zero = {};
   mma_tile(rule, static_cast<int>(kDepth), kLeastHalfExponent, half_result, left.data(),
            right.data(), zero.data(), d);
-  // f16: f32 holds the sum of two f16 to twice their digits; the caller rounds it.
+  // f16: f32 holds the sum of two f16 with twice their digits; the caller rounds it.
   for (std::size_t i = 0; i < kRows * kColumns; ++i) {
     const float sum = c[i] + d[i];
     d[i] = sum == sum ? sum : bits_float(0x7fffffffU);

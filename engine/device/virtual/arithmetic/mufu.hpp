@@ -5,19 +5,19 @@
 #include "engine/device/virtual/arithmetic/mufu_tables.hpp"
 #include "engine/device/virtual/arithmetic/small_floats.hpp"
 
-// MUFU.EX2 and MUFU.RCP to the bit: a table of segments and a quadratic in fixed point, whose
-// square is cut. The form is that of Oberman and Siu, "A High-Performance Area-Efficient
+// Bit-exact MUFU.EX2 and MUFU.RCP: a table of segments, and a quadratic in fixed point with a
+// truncated square. The form is that of Oberman and Siu, "A High-Performance Area-Efficient
 // Multifunction Interpolator" (ARITH 2005); widths, rounding constants and coefficients were found
 // from the outputs of an H200. Force-inlined like small_floats.hpp.
 
 namespace evo::ptx {
 
-/// u² for u = `fraction` / 2^bits, in units of 2^-15: products of two bits that weigh less than a
-/// unit are left out.
+/// u² for u = `fraction` / 2^bits, in units of 2^-15. Products of two bits below one unit are left
+/// out.
 template <int kBits>
 EVO_INLINE std::int32_t mufu_square(std::int32_t fraction) {
   constexpr int kSquareBits = 15;
-  constexpr int kRows = kSquareBits / 2;  // bits whose products with later ones reach a unit
+  constexpr int kRows = kSquareBits / 2;  // bits whose products with later bits reach one unit
   std::int32_t square = 0;
   for (int i = 0; i < kRows; ++i) {
     const int position = kBits - 1 - i;
@@ -31,7 +31,7 @@ EVO_INLINE std::int32_t mufu_square(std::int32_t fraction) {
 /// 2^(fraction / 2^23) · 2^23, rounded as the hardware does.
 EVO_INLINE std::int32_t mufu_exp2_mantissa(std::int32_t fraction) {
   constexpr int kBits = 17;
-  constexpr std::int64_t kRounding = 12228;  // of 2^16
+  constexpr std::int64_t kRounding = 12228;  // in units of 2^-16
   const MufuSegment& at = kExp2Segments[static_cast<std::size_t>(fraction >> kBits)];
   const std::int32_t u = fraction & ((1 << kBits) - 1);
   const std::int64_t sum = (static_cast<std::int64_t>(at.value) << 14) +
@@ -43,7 +43,7 @@ EVO_INLINE std::int32_t mufu_exp2_mantissa(std::int32_t fraction) {
 /// 2^24 / (1 + fraction / 2^23), rounded as the hardware does.
 EVO_INLINE std::int32_t mufu_reciprocal_mantissa(std::int32_t fraction) {
   constexpr int kBits = 16;
-  constexpr std::int64_t kRounding = 2023;  // of 2^15
+  constexpr std::int64_t kRounding = 2023;  // in units of 2^-15
   const MufuSegment& at = kReciprocalSegments[static_cast<std::size_t>(fraction >> kBits)];
   const std::int32_t u = fraction & ((1 << kBits) - 1);
   const std::int64_t sum = (static_cast<std::int64_t>(at.value) << 13) +
@@ -52,8 +52,8 @@ EVO_INLINE std::int32_t mufu_reciprocal_mantissa(std::int32_t fraction) {
   return static_cast<std::int32_t>(sum >> 15);
 }
 
-/// The operand of ex2.approx.ftz.f32 in units of 2^-23: cut to 23 binary places; the fraction of a
-/// negative one, unless it is zero, is complemented bit by bit, which makes it one place too small.
+/// The operand of ex2.approx.ftz.f32 in units of 2^-23, truncated to 23 binary places. The nonzero
+/// fraction of a negative operand is complemented bitwise, which makes it one unit too small.
 EVO_INLINE std::int32_t mufu_exp2_fixed(float x) {
   const float bounded = x > 200.0F ? 200.0F : (x > -200.0F ? x : -200.0F);
   const std::int32_t places = static_cast<std::int32_t>(bounded * 0x1p23F);
@@ -62,7 +62,8 @@ EVO_INLINE std::int32_t mufu_exp2_fixed(float x) {
   return negative && !whole ? ~-places : places;
 }
 
-/// ex2.approx.ftz.f32 of `x` from its mufu_exp2_fixed() and the mantissa of that one's fraction.
+/// ex2.approx.ftz.f32 of `x`, from its mufu_exp2_fixed() and the mantissa computed from its
+/// fraction.
 EVO_INLINE float mufu_exp2_result(float x, std::int32_t fixed, std::int32_t mantissa) {
   constexpr float kOne = 1.0F;
   const std::int32_t exponent = (fixed >> 23) + 127;

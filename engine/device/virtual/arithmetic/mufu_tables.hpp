@@ -3,13 +3,13 @@
 #include <array>
 #include <cstdint>
 
-// What the hardware's table of 2^x and of 1/x holds, as far as its outputs show: found from all
-// 2^23 results that an H200 gives for each, and equal to every one of them (mufu.hpp).
+// The content of the hardware's tables of 2^x and 1/x, derived from all 2^23 results that an H200
+// gives for each function. It reproduces all of them (mufu.hpp).
 
 namespace evo::ptx {
 
-/// f(x0 + u) = value + slope·u + curve·u², u in [0, 1) of the segment, in units of the last place
-/// of the result.
+/// f(x0 + u) = value + slope·u + curve·u², with u in [0, 1) within the segment, in units of the
+/// last place of the result.
 struct MufuSegment {
   std::int32_t value;  ///< in quarters
   std::int32_t slope;  ///< in twos

@@ -37,15 +37,15 @@ EVO_INLINE double round_to_integer(double value) {
   return __builtin_ceil(value);
 }
 
-/// What NaN becomes, as the PTX ISA has it: 0, but for f64 sources and 64-bit results the number
-/// whose highest bit alone is set.
+/// The result for NaN in the PTX ISA: 0, except for f64 sources and 64-bit results, where only the
+/// highest bit is set.
 template <typename I, typename F>
 EVO_INLINE I integer_of_nan() {
   constexpr bool kWide = sizeof(F) == 8 || sizeof(I) == 8;
   return kWide ? static_cast<I>(U64{1} << (sizeof(I) * 8 - 1)) : I{0};
 }
 
-/// To an integer of type I, stored in a register of type R: values out of range give the nearest
+/// Converts to an integer of type I in a register of type R. Values out of range give the nearest
 /// limit.
 template <typename R, typename I, typename F, int kMode>
 EVO_INLINE R to_integer(F value) {
@@ -123,7 +123,8 @@ void float_to_same(Warp& warp, const Instr& in) {
 
 constexpr auto f32_to_f64 = [](float a) { return static_cast<double>(a); };
 constexpr auto f32_ftz_to_f64 = [](float a) { return static_cast<double>(flush(a)); };
-// A NaN of f64 keeps its sign and what fits of its payload, unlike a NaN that arithmetic makes.
+// A NaN of f64 keeps its sign and the part of its payload that fits, unlike a NaN produced by
+// arithmetic.
 constexpr auto f64_to_f32 = [](double a) { return static_cast<float>(a); };
 constexpr auto f64_to_f32_ftz = [](double a) { return flush(static_cast<float>(a)); };
 constexpr auto f16_to_f32 = [](U16 a) { return canonical(half_to_float(a)); };
@@ -141,7 +142,7 @@ constexpr auto f32_to_f16_relu = [](float a) { return float_to_half(a <= 0.0F ? 
 constexpr auto f32_to_bf16 = [](float a) { return float_to_bfloat(a); };
 constexpr auto f32_to_bf16_rz = [](float a) { return float_to_bfloat_rz(a); };
 constexpr auto f32_to_bf16_relu = [](float a) { return float_to_bfloat(a <= 0.0F ? 0.0F : a); };
-// A NaN is cut and not rounded: one whose payload is in the low bits becomes an infinity.
+// A NaN is truncated, not rounded. If its payload is only in the low bits, it becomes an infinity.
 constexpr auto f32_to_tf32 = [](float a) {
   const U32 bits = float_bits(a);
   const U32 half = (bits & 0x7fffffffU) > 0x7f800000U ? 0U : 0x1000U;

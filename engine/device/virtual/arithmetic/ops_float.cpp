@@ -6,8 +6,8 @@
 #include "engine/device/virtual/arithmetic/mufu.hpp"
 
 // f32 and f64 arithmetic. Results that are NaN become the canonical NaN for f32, as on the
-// hardware. ex2.approx, rcp.approx and what is built on them give the hardware's bits (mufu.hpp);
-// other approximate instructions are rounded results of the exact function.
+// hardware. ex2.approx, rcp.approx and functions built on them match the hardware bit for bit
+// (mufu.hpp). Other approximate instructions round the exact result.
 
 namespace evo::ptx::EVO_SIMD {
 namespace {
@@ -50,7 +50,7 @@ template <bool F>
 constexpr auto abs_f32 =
     [](float a) { return canonical(bits_float(float_bits(input<F>(a)) & 0x7fffffffU)); };
 
-// min and max give the number when one operand is NaN (kNan: NaN), and order −0 below +0.
+// min and max return the number if one operand is NaN (kNan: NaN), and order −0 below +0.
 template <bool F, bool kNan>
 constexpr auto min_f32 = [](float a, float b) {
   const float x = input<F>(a);
@@ -77,8 +77,8 @@ template <bool F>
 constexpr auto div_f32 =
     [](float a, float b) { return output<F, false>(input<F>(a) / input<F>(b)); };
 
-// Approximate reciprocals and divisions as ptxas builds them from MUFU.RCP, which knows no
-// subnormal numbers: those of .f32 are scaled around it.
+// Approximate reciprocals and divisions as ptxas builds them from MUFU.RCP, which does not support
+// subnormals; the .f32 forms scale their operands around it.
 constexpr float kLeastNormal = 0x1p-126F;
 constexpr float kLargestInvertible = 0x1p126F;
 constexpr float kUp = 0x1p24F;
@@ -118,9 +118,9 @@ constexpr auto rsqrt_f32 = [](float a) {
       static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(input<F>(a)))));
 };
 
-// MUFU.EX2 flushes; .f32 takes the square of the root where the result is subnormal. The steps are
-// loops of their own: in one loop the compiler looks into the table only for some operands, and
-// then takes one lane after the other.
+// MUFU.EX2 flushes subnormals; for a subnormal result, .f32 squares the root. Each step is a
+// separate loop, because in a single loop the compiler would make the table lookup conditional and
+// not vectorise it.
 template <bool F>
 void ex2_f32(Warp& warp, const Instr& in) {
   const auto& op = in.as<AluOperands>();
@@ -185,8 +185,8 @@ constexpr auto max_f64 = [](double a, double b) {
   return a > b ? a : b;
 };
 constexpr auto copysign_f64 = [](double a, double b) { return __builtin_copysign(b, a); };
-// The approximate f64 instructions look at the upper 32 bits of the operand and give 20 bits or
-// more.
+// The approximate f64 instructions use the upper 32 bits of the operand and give at least 20
+// correct bits.
 constexpr auto rcp_approx_f64 = [](double a) {
   const double x =
       __builtin_bit_cast(double, __builtin_bit_cast(std::uint64_t, a) & 0xffffffff00000000ULL);
@@ -200,7 +200,7 @@ constexpr auto rsqrt_approx_f64 = [](double a) {
       double, __builtin_bit_cast(std::uint64_t, 1.0 / __builtin_sqrt(x)) & 0xffffffff00000000ULL);
 };
 
-// Not a constant: code of this file must not run before the instruction set was checked.
+// Not a constant, because no code of this file may run before the instruction set was checked.
 std::vector<Type> floats(std::size_t count) { return std::vector<Type>(count, Type::kF32); }
 
 template <bool F>

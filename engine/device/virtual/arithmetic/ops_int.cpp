@@ -5,7 +5,7 @@
 #include "engine/device/virtual/arithmetic/simd_integers.hpp"
 // clang-format on
 
-// Integer arithmetic, logic and shifts. Wrapping arithmetic is done on unsigned types.
+// Integer arithmetic, logic and shifts. Wrapping arithmetic uses unsigned types.
 
 namespace evo::ptx::EVO_SIMD {
 namespace {
@@ -42,7 +42,7 @@ template <typename T>
 constexpr auto not_op = [](T a) { return static_cast<T>(~a); };
 template <typename T>
 constexpr auto cnot_op = [](T a) { return static_cast<T>(a == 0 ? 1 : 0); };
-/// What shifts of T are computed in: vectors of it have a shift for each lane.
+/// The type in which shifts of T are computed: its vectors support a separate shift for each lane.
 template <typename T>
 using Shifted = std::conditional_t<sizeof(T) < sizeof(U32), U32, T>;
 template <typename T>
@@ -60,7 +60,7 @@ constexpr auto sar_op = [](T a, U32 b) {
   const U32 amount = b >= static_cast<U32>(kBits<T>) ? static_cast<U32>(kBits<T> - 1) : b;
   return static_cast<T>(static_cast<typename Names<T>::Signed>(a) >> amount);
 };
-// Division by zero gives all ones, as the hardware's expansion of the division does.
+// Division by zero gives all ones, as in the hardware's expansion of the division.
 template <typename T>
 constexpr auto div_op = [](T a, T b) -> T {
   if (b == 0) return static_cast<T>(~static_cast<U64>(0));
@@ -121,7 +121,7 @@ constexpr auto ssad_op = [](S a, S b, S c) {
   return static_cast<S>(static_cast<U64>(c) + (a < b ? static_cast<U64>(b) - static_cast<U64>(a)
                                                      : static_cast<U64>(a) - static_cast<U64>(b)));
 };
-/// The 48-bit product of the low 24 bits; as unsigned bits, so that either half can be taken.
+/// The 48-bit product of the low 24 bits, as an unsigned value, so that either half can be taken.
 constexpr auto product24 = [](U32 a, U32 b) {
   return static_cast<U64>(a & 0xffffffU) * (b & 0xffffffU);
 };
@@ -150,7 +150,7 @@ constexpr auto sub_sat_op = [](U32 a, U32 b) {
                                                 : sum);
 };
 
-/// Where the carry of an addition or subtraction comes from and goes to.
+/// The source and destination of the carry in an addition or subtraction.
 struct Carry {
   bool reads = false;
   bool writes = false;
@@ -177,7 +177,7 @@ void carry_add(Warp& warp, const Instr& in) {
   if (kCarry.writes) warp.carry = (warp.carry & ~warp.exec) | carry;
 }
 
-/// Which half of a product is taken, of what kind of numbers.
+/// Selects the half of a product, and the signedness of the factors.
 struct Half {
   bool is_high = false;
   bool is_signed = false;

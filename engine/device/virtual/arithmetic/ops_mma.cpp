@@ -5,9 +5,9 @@
 #include "engine/device/virtual/arithmetic/simd_target.hpp"
 // clang-format on
 
-// The arithmetic of one mma.sync tile. Eight columns at a time: exponents as integers, products as
-// exact floats scaled so that cutting to an integer is the alignment. And how registers become the
-// floats of a tile.
+// The arithmetic of one mma.sync tile, eight columns at a time. Exponents are integers. Products
+// are exact floats, scaled so that truncation to an integer performs the alignment. Also converts
+// registers to the floats of a tile.
 
 namespace evo::ptx::EVO_SIMD {
 namespace {
@@ -16,7 +16,8 @@ constexpr int kRows = 16;
 constexpr int kColumns = 8;
 constexpr int kMaxDepth = 32;
 constexpr std::int32_t kZeroExponent = -1000;
-/// Below this exponent alignment stops following the largest term, so that the scale is a float.
+/// Below this exponent, alignment no longer follows the largest term, so that the scale stays a
+/// float.
 constexpr std::int32_t kLeastExponent = -98;
 
 using Floats = float __attribute__((vector_size(32)));
@@ -38,14 +39,14 @@ EVO_INLINE Ints exponents_of(Floats values) {
   return magnitude == 0 ? Ints{} + kZeroExponent : bounded;
 }
 
-/// Round toward zero to f32 and keep the bits of `mask`.
+/// Rounds toward zero to f32 and keeps the bits of `mask`.
 EVO_INLINE Floats truncate_results(Doubles value, std::int32_t mask) {
   const Floats nearest = __builtin_convertvector(value, Floats);
   const Doubles back = __builtin_convertvector(nearest, Doubles);
   const Longs clear_sign = Longs{} + 0x7fffffffffffffffLL;
   const Longs too_large = reinterpret_cast<Doubles>(reinterpret_cast<Longs>(back) & clear_sign) >
                           reinterpret_cast<Doubles>(reinterpret_cast<Longs>(value) & clear_sign);
-  // The comparison gives −1 where it holds.
+  // A true comparison gives −1.
   const Ints bits = reinterpret_cast<Ints>(nearest) + __builtin_convertvector(too_large, Ints);
   return reinterpret_cast<Floats>(bits & mask);
 }
@@ -58,7 +59,7 @@ struct Tile {
   int k;
 };
 
-/// The exponent that the terms of one step of one row are aligned to.
+/// The exponent to which the terms of one step of one row are aligned.
 EVO_INLINE Ints aligning_exponent(const Tile& tile, int row, int from, int count, Floats acc) {
   const std::int32_t* exponent_a = tile.exponent_a + row * tile.k;
   Ints largest = exponents_of(acc);
@@ -69,7 +70,7 @@ EVO_INLINE Ints aligning_exponent(const Tile& tile, int row, int from, int count
   return largest < kLeastExponent ? Ints{} + kLeastExponent : largest;
 }
 
-/// 2^exponent of −126 … 127.
+/// 2^exponent, for −126 … 127.
 EVO_INLINE Floats power_of_two(Ints exponent) {
   return reinterpret_cast<Floats>((exponent + 127) << 23);
 }
@@ -80,7 +81,7 @@ EVO_INLINE Floats step_row(const Tile& tile, int row, int from, int count, int f
   const float* a = tile.a + row * tile.k;
   const Ints largest = aligning_exponent(tile, row, from, count, acc);
   const Floats scale = power_of_two(fraction_bits - largest);
-  // Sixteen products and the accumulator may need 33 bits: two sums.
+  // Sixteen products and the accumulator may need 33 bits, so two sums are used.
   const int half = count > 8 ? count / 2 : count;
   Ints low = __builtin_convertvector(acc * scale, Ints);
   Ints high = {};
@@ -93,12 +94,12 @@ EVO_INLINE Floats step_row(const Tile& tile, int row, int from, int count, int f
   return truncate_results(sum / __builtin_convertvector(scale, Doubles), mask);
 }
 
-/// Whether a step sums to less than 2^bits: products are below 2^(fraction_bits + 2).
+/// Whether a step's sum stays below 2^bits; products are below 2^(fraction_bits + 2).
 EVO_INLINE bool sums_below(int bits, int count, int fraction_bits) {
   return (std::int64_t{4 * count + 2} << fraction_bits) < (std::int64_t{1} << bits);
 }
 
-/// step_row() where sums stay below 2^31, and the aligning exponent below fraction_bits + 127.
+/// step_row() if sums stay below 2^31 and the aligning exponent is below fraction_bits + 127.
 EVO_INLINE Floats narrow_step_row(const Tile& tile, int row, int from, int count, int fraction_bits,
                                   std::int32_t mask, Floats acc) {
   const float* a = tile.a + row * tile.k;
@@ -107,8 +108,7 @@ EVO_INLINE Floats narrow_step_row(const Tile& tile, int row, int from, int count
   Ints sum = __builtin_convertvector(acc * scale, Ints);
   for (int i = from; i < from + count; ++i)
     sum += __builtin_convertvector(a[i] * tile.b[i] * scale, Ints);
-  // Toward zero; what overflows becomes the largest finite value. A comparison gives −1 where it
-  // holds.
+  // Rounds toward zero; overflow becomes the largest finite value. A true comparison gives −1.
   const Floats nearest = __builtin_convertvector(sum, Floats);
   const Ints back = __builtin_convertvector(nearest, Ints);
   const Ints too_large = (back < 0 ? -back : back) > (sum < 0 ? -sum : sum);
@@ -127,7 +127,7 @@ bool all_finite(const float* values, int count) {
   return worst < 0x7f800000U;
 }
 
-/// Tiles with infinities or NaN: element by element.
+/// Computes tiles with infinities or NaN element by element.
 Floats step_row_special(const DotRule& rule, int min_exponent, const Tile& tile, int row, int from,
                         int count, Floats acc) {
   for (int n = 0; n < kColumns; ++n) {
@@ -205,9 +205,9 @@ using Halves = std::uint16_t __attribute__((vector_size(16)));
 using WideHalves = std::uint16_t __attribute__((vector_size(32)));
 using Words = std::uint32_t __attribute__((vector_size(32)));
 using Bytes = std::uint8_t __attribute__((vector_size(16)));
-constexpr int kPieceBytes = 16;  ///< widened at a time
+constexpr int kPieceBytes = 16;  ///< elements widened at a time
 
-/// Eight of them. Subnormals cost nothing where the processor converts.
+/// Widens eight elements. Subnormals cost nothing if the processor converts them.
 EVO_INLINE Floats widen_halves(Halves halves) {
 #if defined(EVO_SIMD_AVX2) && !defined(__clang__)  // clang ignores the pragma of simd_target.hpp
   return reinterpret_cast<Floats>(__builtin_ia32_vcvtph2ps256(
@@ -242,7 +242,7 @@ EVO_INLINE void store_halves(float* to, const WideHalves& halves) {
   store_floats(to + kColumns, widen_halves(part[1]));
 }
 
-/// e4m3 as f16 is 2^-8 of it, but for NaN.
+/// The bits of an e4m3 value, read as f16, give 2^-8 of it; NaN needs special treatment.
 struct WidenE4m3 {
   EVO_INLINE static void widen(const std::byte* from, float* to) {
     const WideHalves bits = __builtin_convertvector(load_bytes(from), WideHalves);
@@ -272,7 +272,7 @@ struct WidenBf16 {
   }
 };
 
-/// Eight rows of eight values `stride` apart become eight columns.
+/// Transposes eight rows of eight values, `stride` apart, to eight columns.
 EVO_INLINE void transpose_eight(const float* from, int stride, float* to) {
   Floats row[8];
   for (int i = 0; i < 8; ++i) __builtin_memcpy(&row[i], from + i * stride, sizeof row[i]);

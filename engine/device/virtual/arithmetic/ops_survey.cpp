@@ -7,7 +7,7 @@
 namespace evo::ptx::EVO_SIMD {
 namespace {
 
-/// Address of the lane, or of the first lane of the mask where it takes no part.
+/// The lane's address. For an inactive lane, the address of the first active lane.
 EVO_INLINE void fill_others(const std::uint64_t* address, std::uint32_t mask, std::uint64_t* all) {
   const std::uint64_t first = address[__builtin_ctz(mask)];
   for (int l = 0; l < kWarpSize; ++l) {
@@ -45,7 +45,7 @@ LaneSurvey survey_lanes(const std::uint64_t* address, std::uint32_t mask, std::u
     uneven |= all[l] ^ expected;
     expected += stride;
   }
-  // Evenly spaced, ascending, and without a wrap: the ends say it all.
+  // The addresses are evenly spaced and ascending without a wrap, so the ends are sufficient.
   constexpr std::uint64_t kMostStride = 1ULL << 32;
   const std::uint64_t last = all[kWarpSize - 1];
   if (uneven == 0 && stride < kMostStride && last >= all[0]) {

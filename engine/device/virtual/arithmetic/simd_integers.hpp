@@ -4,7 +4,7 @@
 
 #include "engine/device/virtual/arithmetic/alu_table.hpp"
 
-// Names and related types of the integer widths.
+// Names of the integer widths, and related types.
 
 namespace evo::ptx::EVO_SIMD {
 

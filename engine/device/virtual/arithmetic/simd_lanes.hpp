@@ -7,8 +7,8 @@
 #include "engine/device/virtual/execute/warp.hpp"
 
 // Loops over the 32 lanes of a warp. Included only by files that are compiled once for each
-// instruction set, inside the namespace EVO_SIMD; without branches, so that the compiler
-// vectorises.
+// instruction set, inside the namespace EVO_SIMD. The loops have no branches, so that the compiler
+// vectorises them.
 
 #ifndef EVO_SIMD
 #error "EVO_SIMD must name the namespace of the instruction set"
@@ -21,12 +21,12 @@ EVO_INLINE T* lane_register(const Warp& warp, std::uint32_t offset) {
   return reinterpret_cast<T*>(warp.regs + offset);
 }
 
-/// dst = a where the bit of the lane is set, else b.
+/// dst = a if the lane's bit is set, else b.
 template <typename T>
 EVO_INLINE void choose(T* dst, std::uint32_t mask, const T* a, const T* b) {
 #pragma GCC ivdep
   for (int l = 0; l < kWarpSize; ++l) {
-    // Both are read whatever the bit: a read under a condition would be a masked one.
+    // Reads both unconditionally, because a conditional read would become a masked one.
     const T chosen = a[l];
     const T other = b[l];
     dst[l] = ((mask >> l) & 1U) != 0 ? chosen : other;

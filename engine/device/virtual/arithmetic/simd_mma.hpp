@@ -2,7 +2,8 @@
 
 #include "engine/device/virtual/arithmetic/mma_numerics.hpp"
 
-// What ops_mma.cpp has for each instruction set, in a namespace of its own: no include guard.
+// Declares the functions of ops_mma.cpp for each instruction set in its own namespace, so there is
+// no include guard.
 
 #ifndef EVO_SIMD
 #error "EVO_SIMD must name the namespace of the instruction set"

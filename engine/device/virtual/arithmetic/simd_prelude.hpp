@@ -1,6 +1,7 @@
 #pragma once
 
-// What the files that are compiled once for each instruction set include before they switch to it.
+// Headers that a file compiled once for each instruction set includes before it switches to that
+// set.
 
 #include <bit>
 #include <cmath>

@@ -1,6 +1,7 @@
 #include "engine/device/virtual/arithmetic/lane_survey.hpp"
 
-// What ops_survey.cpp has for each instruction set, in a namespace of its own: no include guard.
+// Declares the functions of ops_survey.cpp for each instruction set in its own namespace, so there
+// is no include guard.
 
 #ifndef EVO_SIMD
 #error "EVO_SIMD must name the namespace of the instruction set"

@@ -1,7 +1,7 @@
 #include "engine/device/virtual/arithmetic/alu_table.hpp"
 
-// The registration functions of the files that are compiled once for each instruction set, in a
-// namespace of its own: no include guard.
+// Declares the registration functions of the files compiled once for each instruction set, in its
+// own namespace, so there is no include guard.
 
 #ifndef EVO_SIMD
 #error "EVO_SIMD must name the namespace of the instruction set"

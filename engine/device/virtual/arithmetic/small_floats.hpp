@@ -6,7 +6,7 @@
 
 // Conversions of the 16- and 8-bit floating-point formats, written without branches so that loops
 // over lanes vectorise. Everything is force-inlined: the file is compiled for several instruction
-// sets and no copy for a newer one may be linked into code for an older one.
+// sets, and the linker must not pick a copy for a newer set in code for an older one.
 
 namespace evo::ptx {
 
@@ -17,7 +17,7 @@ EVO_INLINE std::uint32_t float_bits(float value) {
 }
 EVO_INLINE float bits_float(std::uint32_t bits) { return __builtin_bit_cast(float, bits); }
 
-// A float that is subnormal is nowhere multiplied: many processors take a hundred clocks for it.
+// Avoids multiplying subnormal floats, which takes a hundred clocks on many processors.
 
 /// Exact.
 EVO_INLINE float half_to_float(std::uint16_t half) {
@@ -44,13 +44,13 @@ EVO_INLINE std::uint16_t float_to_half(float value) {
   return static_cast<std::uint16_t>(result);
 }
 
-/// Round toward zero; overflow gives the largest finite value, infinity stays.
+/// Rounds toward zero; overflow gives the largest finite value, infinity stays infinity.
 EVO_INLINE std::uint16_t float_to_half_rz(float value) {
   const std::uint32_t bits = float_bits(value);
   const std::uint32_t magnitude = bits & 0x7fffffffU;
   const std::uint32_t sign = (bits >> 16) & 0x8000U;
   const std::uint32_t normal = (magnitude - 0x38000000U) >> 13;
-  // Of a value that is not subnormal in f16 the conversion would have no defined result.
+  // The conversion of a value that is not subnormal in f16 would be undefined.
   constexpr std::uint32_t kLeastNormal = 0x38800000U;
   const std::uint32_t small = magnitude < kLeastNormal ? magnitude : kLeastNormal;
   const auto subnormal = static_cast<std::uint32_t>(bits_float(small) * 0x1p24F);
@@ -77,7 +77,7 @@ EVO_INLINE std::uint16_t float_to_bfloat_rz(float value) {
   return static_cast<std::uint16_t>((bits & 0x7fffffffU) > 0x7f800000U ? 0x7fffU : bits >> 16);
 }
 
-/// Round to nearest even to f16 from double in one step (no double rounding).
+/// Rounds to nearest even from double to f16 in one step (no double rounding).
 EVO_INLINE std::uint16_t double_to_half(double value) {
   // Rounding to odd at f32's precision makes the second rounding to nearest exact.
   auto narrow = static_cast<float>(value);
@@ -108,7 +108,7 @@ EVO_INLINE float e5m2_to_float(std::uint8_t value) {
   return half_to_float(static_cast<std::uint16_t>(value << 8));
 }
 
-/// Round to nearest even, saturating to ±448 (infinity too); a NaN becomes 0x7f.
+/// Rounds to nearest even, saturating to ±448 (infinity, too); NaN becomes 0x7f.
 EVO_INLINE std::uint8_t float_to_e4m3(float value) {
   const std::uint32_t bits = float_bits(value);
   const std::uint32_t magnitude = bits & 0x7fffffffU;
@@ -122,7 +122,7 @@ EVO_INLINE std::uint8_t float_to_e4m3(float value) {
   return static_cast<std::uint8_t>(result);
 }
 
-/// Round to nearest even, saturating to ±57344; a NaN becomes 0x7f.
+/// Rounds to nearest even, saturating to ±57344; NaN becomes 0x7f.
 EVO_INLINE std::uint8_t float_to_e5m2(float value) {
   const std::uint32_t bits = float_bits(value);
   const std::uint32_t magnitude = bits & 0x7fffffffU;

@@ -1,4 +1,4 @@
-// Cta: what it reports, and in which words.
+// Cta: reports hazards and words the reports.
 
 #include <string>
 #include <utility>
@@ -54,10 +54,10 @@ void Cta::report_livelock(const Warp& warp) {
        over ? "more than " + std::to_string(launch_.issue_budget) + " warp instructions in one CTA"
             : "warp " + std::to_string(warp.index) + " runs, but nothing changed during " +
                   std::to_string(scheduler_.without_progress()) +
-                  " warp instructions (an endless loop, or waiting for what never comes)");
+                  " warp instructions (an endless loop, or waiting for an event that never comes)");
 }
 
-/// Every wgmma must have been executed by all four warps.
+/// All four warps must have executed each wgmma.
 void Cta::check_warpgroups() {
   for (std::size_t g = 0; g < warpgroups_.size(); ++g) {
     for (int w = 0; w < kGroupWarps; ++w) {

@@ -11,49 +11,57 @@
 
 namespace evo::ptx {
 
-/// Records what one CTA saw of others and published, in a launch. Belongs to the host thread that
-/// runs the CTA; its releases and acquisitions, which others look at, stay as they are.
+/// Records the synchronisation of one CTA with others in a launch: which changes it has seen and
+/// published. It belongs to the host thread that runs the CTA. Other threads read its releases and
+/// acquisitions, which never change.
 ///
-/// What warp v of CTA A did at t is ordered before what warp w of CTA B does when B acquired a
-/// chain, in w or before w by a barrier, with a release of A that publishes t of v; or one with a
-/// release of a third CTA that had acquired such a chain before.
+/// An access by warp v of CTA A at time t is ordered before an access by warp w of CTA B if B
+/// acquired a chain, in w or before w by a barrier, that contains a release of A publishing time t
+/// of v. It is also ordered if the chain contains a release of a third CTA that had acquired such a
+/// chain before.
 class CtaHistory {
  public:
   CtaHistory(std::uint64_t cta, int warps);
 
-  /// A warp saw the chain as far as it goes now.
+  /// Records that a warp saw the current state of the chain.
   void acquire(int warp, const VectorClock& clock, const ReleaseChain& chain);
-  /// What a change by this warp publishes now; nullptr: nothing.
+  /// The release that a change by this warp makes now; null if it publishes nothing.
   [[nodiscard]] const Release* release(int warp, const VectorClock& clock);
-  /// A fence: who sees a plain store of this CTA may see what it published so far.
+  /// Records a fence: another CTA that sees a later plain store of this CTA may see everything
+  /// published so far.
   void fence(int warp, const VectorClock& clock);
   [[nodiscard]] const ReleaseChain& fences() const { return fences_; }
 
-  /// Whether what `other_warp` of `other` did at `time` is ordered before what `warp` does now.
+  /// Whether the access of `other_warp` of `other` at `time` is ordered before the present moment
+  /// of `warp`.
   [[nodiscard]] bool knows(int warp, const VectorClock& clock, std::uint64_t other, int other_warp,
                            std::uint32_t time);
 
-  /// A warp saw a place as `change` left it. Of more places than kMostPlaces all count as seen.
+  /// Records that a warp read from `place` the value written by `change`. If there are more than
+  /// kMostPlaces places, all count as read.
   void see(int warp, const VectorClock& clock, const void* place, std::uint64_t change);
   [[nodiscard]] bool has_seen(int warp, const VectorClock& clock, const void* place,
                               std::uint64_t change) const;
 
  private:
   static constexpr std::size_t kMostPlaces = 1024;
-  using Chains = std::unordered_map<const ReleaseChain*, std::uint32_t>;  ///< with their lengths
-  /// Of another CTA: until when its acquisitions count, and which of them were taken over.
+  using Chains =
+      std::unordered_map<const ReleaseChain*, std::uint32_t>;  ///< chains with their lengths
+  /// About another CTA: until when its acquisitions count, and which of them have been adopted.
   struct Reached {
     std::vector<std::uint32_t> known;
     std::uint32_t taken = 0;
   };
-  /// What a warp has found out so far.
+  /// Results known about a warp so far.
   struct Knowledge {
-    std::vector<const Acquisition*> waiting;  ///< by other warps, not yet before it
-    std::uint32_t taken = 0;                  ///< acquisitions looked at
-    Chains direct;                            ///< that its CTA acquired
-    Chains all;                               ///< with what their releases had acquired
+    /// accesses of other warps that are not yet ordered before it
+    std::vector<const Acquisition*> waiting;
+    std::uint32_t taken = 0;  ///< number of acquisitions examined
+    Chains direct;            ///< chains that its CTA acquired
+    Chains all;               ///< including the acquisitions of their releases
     std::unordered_map<std::uint64_t, Reached> reached;
-    std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> published;  ///< of other CTAs
+    std::unordered_map<std::uint64_t, std::vector<std::uint32_t>>
+        published;  ///< releases of other CTAs
   };
   struct Seen {
     std::uint64_t change = 0;
@@ -69,9 +77,9 @@ class CtaHistory {
   std::deque<Acquisition> acquisitions_;
   std::deque<Release> releases_;
   ReleaseChain fences_;
-  std::vector<Chains> acquired_;        ///< by each warp
-  std::vector<const Release*> latest_;  ///< of each warp
-  std::vector<Knowledge> knowledge_;    ///< of each warp
+  std::vector<Chains> acquired_;        ///< one element per warp
+  std::vector<const Release*> latest_;  ///< latest release of each warp
+  std::vector<Knowledge> knowledge_;    ///< one element per warp
   std::unordered_map<const void*, Seen> seen_;
 };
 

@@ -28,7 +28,7 @@ std::string_view to_string(HazardKind kind) {
     case HazardKind::kReadOnlyWrite:
       return "write to a read-only buffer";
     case HazardKind::kReadOnlyLoad:
-      return "read-only load of what the launch wrote";
+      return "read-only load of data written in this launch";
     case HazardKind::kUninitialised:
       return "uninitialised data";
     case HazardKind::kDeadlock:

@@ -29,10 +29,10 @@ enum class HazardKind : std::uint8_t {
   kPendingWork,
   kTrap,
   kInvalidInstruction,
-  kUnsupported,  ///< by this interpreter: says nothing of the kernel
+  kUnsupported,  ///< a limit of this interpreter; does not concern the kernel
 };
 
-/// "shared-memory race", "deadlock" …: the first words of every report of the kind.
+/// "shared-memory race", "deadlock" …: the first words of each report of this kind.
 [[nodiscard]] std::string_view to_string(HazardKind kind);
 
 /// One finding. `instruction` and `other` index Program::code; −1 for none.
@@ -40,20 +40,20 @@ struct Hazard {
   HazardKind kind;
   int instruction = -1;
   int other = -1;
-  std::string what;  ///< the specifics: address, buffer, threads, barrier
+  std::string what;  ///< details: address, buffer, threads, barrier
   std::array<std::uint32_t, 3> cta = {0, 0, 0};
 };
 
-/// Collects hazards from all worker threads; one per kind and pair of instructions is kept.
+/// Collects hazards from all worker threads; keeps one for each kind and pair of instructions.
 class HazardLog {
  public:
   explicit HazardLog(std::size_t limit) : limit_(limit) {}
 
-  /// Thread-safe. True when the hazard was new and is kept.
+  /// Thread-safe. True if the hazard was new and is kept.
   bool add(Hazard hazard);
   [[nodiscard]] bool is_full() const;
   [[nodiscard]] bool is_known(HazardKind kind, int instruction, int other) const;
-  /// In the order of CTA and instruction, so that a report does not depend on thread timing.
+  /// In the order of CTA and instruction, so that reports do not depend on thread timing.
   [[nodiscard]] std::vector<Hazard> sorted() const;
 
  private:
@@ -65,7 +65,7 @@ class HazardLog {
 /// "line 12 (ld.shared.f32), kernel.cu:34".
 [[nodiscard]] std::string describe_instruction(const Program& program, int instruction);
 
-/// One line for people.
+/// One line for users.
 [[nodiscard]] std::string describe_hazard(const Program& program, const Hazard& hazard);
 
 }  // namespace evo::ptx

@@ -7,7 +7,7 @@
 
 namespace evo::ptx {
 
-/// How reports call the threads and the shared memory of a launch.
+/// Names of the threads and the shared memory of a launch, for reports.
 class PlaceNames {
  public:
   explicit PlaceNames(const LaunchContext& launch) : launch_(launch) {}

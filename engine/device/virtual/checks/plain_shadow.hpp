@@ -8,39 +8,39 @@
 
 namespace evo::ptx {
 
-/// Which CTAs wrote and read the places of a buffer, in a launch whose kernel has neither atomics
-/// nor strong accesses: nothing orders its CTAs, so that it does not matter when they did so. Takes
-/// an eighth of the memory that GlobalRaces::Word does, which is what elementwise kernels wait for.
+/// Records which CTAs wrote and read the places of a buffer, for a kernel without atomics and
+/// strong accesses. Nothing orders its CTAs, so times are not needed. It takes an eighth of the
+/// memory of GlobalRaces::Word, which is the bottleneck for elementwise kernels.
 ///
-/// A CTA is its number + 1; 0: none. Whoever calls holds the lock of the place.
+/// A CTA is stored as its number + 1; 0: none. The caller holds the lock of the place.
 class PlainShadow {
  public:
-  /// Throws std::bad_alloc where the host has no memory.
+  /// Throws std::bad_alloc if the host has too little memory.
   explicit PlainShadow(std::uint64_t places);
 
   [[nodiscard]] std::uint32_t writer(std::size_t place) const { return writers_.get()[place]; }
 
-  /// Notes a write. Gives another CTA that wrote or read there before, or 0.
+  /// Records a write. Returns another CTA that wrote or read the place before, or 0.
   std::uint32_t write(std::size_t place, std::uint32_t cta);
-  /// Notes writes of `count` places where no other CTA was in any of them; else notes nothing and
-  /// gives false.
+  /// Records writes of `count` places if no other CTA accessed any of them; otherwise records
+  /// nothing and returns false.
   [[nodiscard]] bool write_all(std::size_t first, std::size_t count, std::uint32_t cta);
-  /// Notes a read. Gives another CTA that wrote there before, or 0.
+  /// Records a read. Returns another CTA that wrote the place before, or 0.
   std::uint32_t read(std::size_t place, std::uint32_t cta);
 
  private:
   struct Readers {
     std::uint32_t last;
-    std::uint32_t other;  ///< the last one that is not `last`
+    std::uint32_t other;  ///< the last one other than `last`
   };
   struct Freed {
     void operator()(void* memory) const { std::free(memory); }
   };
 
-  // Pages that nothing touches take no memory; of a buffer that nobody reads, those of the readers.
+  // Untouched pages take no memory, for example the readers' pages of a buffer that is never read.
   std::unique_ptr<std::uint32_t, Freed> writers_;
   std::unique_ptr<Readers, Freed> readers_;
-  /// Set before the first reader of any place is noted.
+  /// Set before the first reader of any place is recorded.
   std::atomic<bool> is_read_{false};
 };
 

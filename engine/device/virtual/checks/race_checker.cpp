@@ -20,7 +20,7 @@ constexpr std::uint64_t kAsync = 1ULL << 60;
 constexpr std::uint64_t kTaint = 1ULL << 61;
 constexpr std::uint64_t kValid = 1ULL << 63;
 constexpr std::uint64_t kFlags = kStrong | kAsync | kTaint | kValid;
-/// Who, when and how: all but the instruction and the lane.
+/// The warp, time and kind: everything except the instruction and the lane.
 constexpr std::uint64_t kEpoch = ~((kPcMask << kPcShift) | (kLaneMask << kLaneShift));
 
 std::uint32_t clock_of(std::uint64_t record) {
@@ -68,8 +68,8 @@ void RaceChecker::join(int warp, const VectorClock& other) {
   for (std::size_t i = 0; i < own.size(); ++i) own[i] = std::max(own[i], other[i]);
 }
 
-/// The newest clock of another warp that is before the present moment of `warp`, and for the
-/// asynchronous proxy when `proxied`; of the warp itself what lies before all lanes met.
+/// The newest time of another warp that is ordered before the present moment of `warp` (for the
+/// asynchronous proxy if `proxied`). For the warp itself: the last time at which all its lanes met.
 std::uint32_t RaceChecker::limit(int warp, int other, bool proxied) const {
   const VectorClock& own = clocks_[static_cast<std::size_t>(warp)];
   const auto o = static_cast<std::size_t>(other);
@@ -82,13 +82,13 @@ void RaceChecker::check_writes(const Access& access, Result& result) const {
   constexpr bool kIsWrite = kCheck == Check::kWrite;
   const std::uint32_t count = std::max(access.bytes >> shift_, 1U);
   const std::uint64_t* writes = writes_.data();
-  // Most granules of an access were written by one warp at one time: what is found for the first
-  // holds for all of these.
+  // One warp usually wrote most granules of an access at one time, so the result for the first
+  // granule holds for all of these.
   std::uint64_t good = ~0ULL;
   const auto is_good = [&](std::uint64_t record) {
     const std::uint64_t epoch = record & kEpoch;
     if (epoch == good) return true;
-    // A write may meet a word nobody wrote; a read may not.
+    // A write may access a word without a previous write; a read may not.
     const bool plain = (record & kFlags) == kValid || (kIsWrite && (record & kFlags) == 0);
     const int other = warp_of(record);
     if (!plain || clock_of(record) > limit(access.warp, other, kCheck == Check::kAsyncRead))
@@ -163,7 +163,7 @@ void RaceChecker::check_reads(const Access& access, Result& result) const {
   }
 }
 
-/// A read in flight stays on record whatever else is read there, until it completes.
+/// A read in flight stays recorded despite later reads, until it completes.
 template <bool kCompletes>
 void RaceChecker::record_reads(const Access& access) {
   auto& row = reads_[static_cast<std::size_t>(access.warp)];
@@ -175,7 +175,7 @@ void RaceChecker::record_reads(const Access& access) {
   const std::uint64_t several = with_lane(base, kAllLanesSpan);
   const LaneOrder& order = orders_[static_cast<std::size_t>(access.warp)];
   const std::uint32_t count = std::max(access.bytes >> shift_, 1U);
-  // The first lane and the last leave what 32 do at one place.
+  // The first and the last lane leave the same record as all 32 lanes at one place.
   const std::uint32_t lanes = access.pattern == LanePattern::kUniform ? 0x80000001U : access.mask;
   for_lanes(lanes, [&](int lane) {
     // Chunks of an asynchronous read belong to no thread.
@@ -184,7 +184,7 @@ void RaceChecker::record_reads(const Access& access) {
     for (std::uint32_t k = 0; k < count; ++k) {
       const std::uint64_t old = word[k];
       if (!kCompletes && (old & kAsync) != 0) continue;
-      // What is before this read is before whatever comes after it.
+      // Accesses before this read are also before everything after it.
       const bool is_first =
           old == 0 || clock_of(old) < order.whole() ||
           (lane_of(old) != lane && !order.is_unordered(lane, lane_of(old), clock_of(old)));
@@ -192,7 +192,7 @@ void RaceChecker::record_reads(const Access& access) {
         word[k] = own;
         continue;
       }
-      // A plain read must not be hidden by a strong one, nor an earlier lane by a later one.
+      // A strong read must not hide a plain one, nor a later lane an earlier one.
       const std::uint64_t hidden = (old & kStrong) == 0 ? kStrong : 0;
       const int span = joined_span(lane_of(old), lane);
       const std::uint32_t since = span == lane ? now : clock_of(old);
@@ -224,7 +224,7 @@ RaceChecker::Result RaceChecker::write(const Access& access) {
   Result result;
   check_writes<Check::kWrite>(access, result);
   check_reads(access, result);
-  // Lanes of one store that write the same word: the recorded write is the later lane's.
+  // If lanes of one store write the same word, the recorded write is that of the later lane.
   const std::uint64_t flags = access.kind == AccessKind::kPlain ? 0 : kStrong;
   const std::uint32_t now = clock(access.warp)[static_cast<std::size_t>(access.warp)];
   const std::uint64_t base = make_record(now, access.pc, access.warp, flags);
@@ -274,7 +274,7 @@ RaceChecker::Result RaceChecker::begin_async_read(const Access& access) {
 void RaceChecker::mark_async_read(const Access& access) {
   auto& row = reads_[static_cast<std::size_t>(access.warp)];
   latest_reads_[static_cast<std::size_t>(access.warp)] = std::numeric_limits<std::uint32_t>::max();
-  // The latest of all moments: after whatever a writer has seen.
+  // The latest possible time: after everything a writer has seen.
   const std::uint64_t record =
       with_lane(make_record(static_cast<std::uint32_t>(kClockMask), access.pc, access.warp, kAsync),
                 kAllLanesSpan);
@@ -290,7 +290,7 @@ void RaceChecker::complete_async_read(const Access& access) { record_reads<true>
 void RaceChecker::fence_proxy(int warp, bool all_lanes) {
   VectorClock& own = clock(warp);
   for (std::size_t i = 0; i < kMaxWarps; ++i) {
-    // Threads that do not execute the fence are only ordered before it by an earlier .sync.
+    // Threads that do not execute the fence are ordered before it only by an earlier .sync.
     const bool partly = i == static_cast<std::size_t>(warp) && !all_lanes;
     own[i + kProxied] = std::max(own[i + kProxied], partly ? own[i] - 1 : own[i]);
   }

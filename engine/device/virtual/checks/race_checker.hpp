@@ -14,13 +14,13 @@
 
 namespace evo::ptx {
 
-/// Whether an access takes part in races: plain ones do; strong ones (.volatile, .relaxed …) and
-/// atomics only race with plain ones.
+/// How an access takes part in races: plain accesses race with all; strong ones (.volatile,
+/// .relaxed …) and atomics race only with plain ones.
 enum class AccessKind : std::uint8_t { kPlain, kStrong, kAtomic };
 
-/// A conflicting pair that the checker found: the access at hand and the recorded one.
+/// A conflicting pair of accesses: the current one and the recorded one.
 struct Conflict {
-  int lane = 0;               ///< of the access at hand
+  int lane = 0;               ///< lane of the current access
   std::uint32_t address = 0;  ///< shared byte address
   int other_warp = 0;
   int other_lane = 0;  ///< kWarpSize: several lanes
@@ -32,19 +32,18 @@ struct Conflict {
 };
 
 /// Finds races in shared memory by happens-before: a shadow word for every granule holds the last
-/// write and, for every warp, its last read; every warp has a vector clock that barriers join.
-/// Threads of one warp are ordered by its .sync instructions only, and by these only those that
-/// meet there. A race is reported whatever the schedule was. Also knows which bytes were never
-/// written.
+/// write and the last read by each warp; every warp has a vector clock, which barriers join.
+/// Threads of one warp are ordered only by .sync instructions, and only if they meet there.
+/// Reported races do not depend on the schedule. Also tracks bytes that were never written.
 class RaceChecker {
  public:
-  /// For a new CTA. `granule`: bytes per shadow word (1, 2 or 4).
+  /// Resets the state for a new CTA. `granule`: bytes per shadow word (1, 2 or 4).
   void reset(std::uint32_t shared_bytes, int granule, int warps);
 
   [[nodiscard]] VectorClock& clock(int warp) { return clocks_[static_cast<std::size_t>(warp)]; }
-  /// Everything the warp did so far is before what it does next.
+  /// Orders everything the warp did so far before its next accesses.
   void advance(int warp) { orders_[static_cast<std::size_t>(warp)].met(tick(warp)); }
-  /// What `lanes` of the warp did so far is before what they do next.
+  /// Orders everything `lanes` of the warp did so far before their next accesses.
   void advance(int warp, std::uint32_t lanes) {
     orders_[static_cast<std::size_t>(warp)].met(lanes, tick(warp));
   }
@@ -54,38 +53,39 @@ class RaceChecker {
     int warp;
     std::uint32_t pc;
     std::uint32_t mask;
-    const std::uint64_t* address;  ///< of each lane, in bounds
+    const std::uint64_t* address;  ///< addresses of the lanes, in bounds
     std::uint32_t bytes;
     AccessKind kind;
     LanePattern pattern = LanePattern::kScattered;
   };
   struct Result {
     std::vector<Conflict> conflicts;
-    std::uint32_t unwritten = 0;  ///< lanes that read bytes never written, or tainted ones
+    std::uint32_t unwritten = 0;  ///< lanes that read uninitialised or tainted bytes
   };
   [[nodiscard]] Result read(const Access& access);
   [[nodiscard]] Result write(const Access& access);
   /// A read and a write in one.
   [[nodiscard]] Result atomic(const Access& access);
 
-  /// A cp.async was issued: until complete() nobody may touch the destination.
+  /// A cp.async was issued: until complete() no thread may access the destination.
   [[nodiscard]] Result begin_async(const Access& access);
-  /// Its data have landed for these lanes, as a write of the issuing thread.
+  /// The data have arrived for these lanes, and count as a write of the issuing thread.
   void complete_async(const Access& access);
 
-  /// Up to 32 reads by the asynchronous proxy begin: what they read must have been written before,
-  /// with a proxy fence between; until complete_async_read() nobody may write there.
+  /// Up to 32 reads by the asynchronous proxy begin. The bytes must have been written before, with
+  /// a proxy fence in between; until complete_async_read() no thread may write there.
   [[nodiscard]] Result begin_async_read(const Access& access);
-  /// The reads of `access` are in flight (again, when others of the same place were completed).
+  /// The reads of `access` are in flight (recorded again after other reads of the same place
+  /// completed).
   void mark_async_read(const Access& access);
   void complete_async_read(const Access& access);
-  /// fence.proxy.async: what is before the present moment of the warp is visible to the
+  /// fence.proxy.async: accesses before the present moment of the warp become visible to the
   /// asynchronous proxy. `all_lanes`: every running thread of the warp executes it.
   void fence_proxy(int warp, bool all_lanes);
-  /// A fence of the GPU: what is before the present moment of the warp is published.
+  /// A fence of GPU scope publishes the accesses before the present moment of the warp.
   void publish(int warp);
 
-  /// Bit b: byte b of [address, address + bytes) was never written or is tainted.
+  /// Bit b: byte b of [address, address + bytes) is uninitialised or tainted.
   [[nodiscard]] std::uint32_t taint_mask(std::uint32_t address, std::uint32_t bytes) const;
   /// After a write: the content of these bytes (bit b: address + b) is still unknown.
   void add_taint(std::uint32_t address, std::uint32_t byte_mask);
@@ -101,16 +101,16 @@ class RaceChecker {
   void check_one(const Access& access, int lane, std::uint32_t granule, Check check,
                  Result& result) const;
   [[nodiscard]] std::uint32_t limit(int warp, int other, bool proxied) const;
-  /// The warp's next moment.
+  /// The warp's next time.
   std::uint32_t tick(int warp) {
     return ++clocks_[static_cast<std::size_t>(warp)][static_cast<std::size_t>(warp)];
   }
 
   std::vector<std::uint64_t> writes_;              ///< last write of each granule
   std::vector<std::vector<std::uint64_t>> reads_;  ///< [warp][granule]: its last read
-  std::vector<std::uint32_t> latest_reads_;        ///< of each warp: no read of it came later
+  std::vector<std::uint32_t> latest_reads_;        ///< for each warp: no read of it came later
   std::vector<VectorClock> clocks_;
-  std::vector<LaneOrder> orders_;  ///< among the lanes of each warp
+  std::vector<LaneOrder> orders_;  ///< order among the lanes of each warp
   int shift_ = 2;
   int warps_ = 0;
 };

@@ -10,8 +10,8 @@ namespace evo::ptx {
 
 class ReleaseChain;
 
-/// A warp of a CTA saw, at a moment of its own, a place as the first `length` releases of a chain
-/// left it. A list, the latest first; numbers count from 1.
+/// A warp of a CTA saw a place, at a certain time, as the first `length` releases of a chain left
+/// it. This is a linked list, the latest entry first; numbers start at 1.
 struct Acquisition {
   const ReleaseChain* chain = nullptr;
   std::uint32_t length = 0;
@@ -21,8 +21,8 @@ struct Acquisition {
   const Acquisition* before = nullptr;
 };
 
-/// What a change by a CTA says to who sees it: per warp of that CTA until when everything is
-/// published, and until when its acquisitions are known.
+/// The information that a CTA's change carries to its readers: for each warp of that CTA, the time
+/// up to which its accesses are published and the time up to which its acquisitions are known.
 struct Release {
   std::uint64_t cta = 0;
   std::vector<std::uint32_t> published;
@@ -32,16 +32,17 @@ struct Release {
   [[nodiscard]] bool operator==(const Release&) const = default;
 };
 
-/// The releases by changes of one place of which each goes on from the one before (atomics): who
-/// sees one of them sees all before it. Thread-safe.
+/// A chain of releases at one place, in which each change continues the one before (atomics). A
+/// thread that sees one of them sees all earlier ones. Thread-safe.
 class ReleaseChain {
  public:
   void append(const Release& release);
   [[nodiscard]] std::uint32_t length() const;
-  /// One of the first `length` that publishes what a warp of a CTA did at `time`, or nullptr.
+  /// One of the first `length` releases that publishes the access of a warp of a CTA at `time`, or
+  /// null.
   [[nodiscard]] const Release* find(std::uint64_t cta, int warp, std::uint32_t time,
                                     std::uint32_t length) const;
-  /// Those from `first` on, up to `length`.
+  /// The releases from `first` on, up to `length`.
   [[nodiscard]] std::vector<const Release*> slice(std::uint32_t first, std::uint32_t length) const;
 
  private:

@@ -5,7 +5,7 @@
 
 namespace evo::ptx {
 
-/// For moments: what is done under it takes less time than going to sleep.
+/// A spin lock for operations that are shorter than putting a thread to sleep.
 class SpinLock {
  public:
   void lock() {
@@ -16,7 +16,7 @@ class SpinLock {
   void unlock() { taken_.clear(std::memory_order_release); }
 
  private:
-  static constexpr int kTries = 64;  ///< before somebody else, perhaps its owner, may run
+  static constexpr int kTries = 64;  ///< attempts before another thread, perhaps the owner, may run
   std::atomic_flag taken_;
 };
 

@@ -10,27 +10,26 @@
 
 namespace evo::ptx {
 
-/// Notes which CTA of a launch stores to which part of some buffers. May be told by several threads
-/// at once.
+/// Records which CTA of a launch stores to which part of some buffers. Thread-safe.
 class StoreOwners {
  public:
-  /// The host's memory for the notes of one launch.
+  /// Limit of host memory for the records of one launch.
   static constexpr std::uint64_t kMostBytes = 1ULL << 30;
 
   [[nodiscard]] static std::uint64_t bytes_for(std::span<const GlobalBuffer* const> buffers,
                                                int granule);
 
-  /// `granule`: bytes that are noted together, the narrowest access of the kernel.
+  /// `granule`: the unit of recording, the kernel's narrowest access in bytes.
   StoreOwners(std::span<const GlobalBuffer* const> buffers, int granule);
 
-  /// A store of `bytes` bytes by `cta` (linear index below 2^32 − 1).
+  /// Records a store of `bytes` bytes by `cta` (linear index below 2^32 − 1).
   void note(std::uint64_t address, std::uint32_t bytes, std::uint64_t cta);
 
-  /// Some part is stored to by several CTAs.
+  /// True if several CTAs store to the same part.
   [[nodiscard]] bool has_overlaps() const { return overlaps_.load(); }
-  /// Something was stored to another buffer or a variable of the kernel.
+  /// True if the launch stored to another buffer or to a variable of the kernel.
   [[nodiscard]] bool went_elsewhere() const { return elsewhere_.load(); }
-  /// Of the buffer at `position`, by granule: the linear index of a CTA plus 1, 0 for nobody.
+  /// For the buffer at `position`, by granule: the linear index of a CTA plus 1, or 0 for none.
   [[nodiscard]] std::vector<std::uint32_t> owners(std::size_t position) const;
 
  private:

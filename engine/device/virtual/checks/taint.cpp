@@ -14,13 +14,13 @@
 namespace evo::ptx {
 namespace {
 
-/// Where the first such data of the warp came from; empty where nobody noted it.
+/// The origin of the warp's first uninitialised data; empty if it was not recorded.
 std::string origin_of(const Warp& warp) {
   const UnknownData& unknown = warp.unknown;
   if (unknown.instruction < 0) return {};
   const std::string place = describe_instruction(warp.cta->program(), unknown.instruction);
   if (unknown.is_shuffled) {
-    // PTX ISA, shfl.sync: what is read from a thread that does not execute it is undefined.
+    // PTX ISA, shfl.sync: reading from a thread that does not execute it is undefined.
     return fmt::format(
         "; the shuffle at {} read lane {}, which does not execute it: its result is undefined; let "
         "every lane that is read execute it, with a mask that names it",
@@ -158,10 +158,10 @@ bool any_in_row(const std::uint8_t* taint) {
   return (words[0] | words[1] | words[2] | words[3]) != 0;
 }
 
-/// `is_wide`: also in the second row, which registers of 16 bytes keep.
+/// `is_wide`: also in the second row, where registers of 16 bytes keep their upper half.
 bool any_taint(const Warp& warp, std::uint32_t reg, bool is_wide) {
   if (any_in_row(warp.taint_of(reg))) return true;
-  // For others than those of 16 bytes it belongs to a neighbour and does no harm.
+  // For other registers the second row belongs to a neighbour; marking it is harmless.
   const bool has_second = reg / 4 + 2 * kWarpSize <= warp.cta->program().register_bytes / 4;
   return is_wide && has_second && any_in_row(warp.taint_of(reg) + kWarpSize);
 }
@@ -175,8 +175,8 @@ void clear_taint(Warp& warp, std::uint32_t reg) {
   for_lanes(warp.exec, [&](int lane) { taint[lane] = 0; });
 }
 
-/// The rules that most instructions have, for all lanes at once, as lane_taint() says of one.
-/// False: the instruction has another one.
+/// The common rules, for all lanes at once; lane_taint() does the same for one lane. Returns false
+/// if the instruction has another rule.
 bool propagate_rows(Warp& warp, const Instr& in, const InstrInfo& info) {
   if (info.dst_bytes > 8 || (info.taint != TaintRule::kAny && info.taint != TaintRule::kMove))
     return false;
@@ -242,7 +242,7 @@ std::uint32_t tainted_lanes(const Warp& warp, std::uint32_t reg, std::uint32_t b
 void report_tainted_use(Warp& warp, std::uint32_t lanes, const char* purpose) {
   const int lane = std::countr_zero(lanes);
   warp.cta->report(HazardKind::kUninitialised, static_cast<int>(warp.pc), -1,
-                   fmt::format("data nobody wrote {} in {}{}", purpose,
+                   fmt::format("uninitialised data {} in {}{}", purpose,
                                warp.cta->names().thread(warp.index, lane), origin_of(warp)));
 }
 

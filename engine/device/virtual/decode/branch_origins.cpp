@@ -9,15 +9,15 @@
 namespace evo::ptx {
 namespace {
 
-constexpr std::size_t kMostOriginBytes = std::size_t{1}
-                                         << 26;  ///< origins of all registers everywhere
-constexpr std::size_t kMuchCode = 32;            ///< instructions
+/// limit of the origins of all registers at all instructions
+constexpr std::size_t kMostOriginBytes = std::size_t{1} << 26;
+constexpr std::size_t kMuchCode = 32;  ///< limit of instructions
 
-/// Sets of what a value comes from; none: it is the same in all CTAs.
+/// Flags for the origins of a value; none: the value is the same in all CTAs.
 using Origin = std::uint8_t;
-constexpr Origin kPlace = 1;  ///< where the CTA is, or memory that is read
-constexpr Origin kData = 2;   ///< what no slice computes
-constexpr Origin kWait = 4;   ///< whether an mbarrier is complete
+constexpr Origin kPlace = 1;  ///< the CTA's index, or memory that is read
+constexpr Origin kData = 2;   ///< values that no slice can compute
+constexpr Origin kWait = 4;   ///< the completion of an mbarrier
 
 Origin origin_of(Special special) {
   switch (special) {
@@ -40,7 +40,7 @@ class Analysis {
       : program_(program),
         paths_(find_post_dominators(program)),
         loads_are_known_(loads_are_known),
-        slots_(program.register_bytes / kSlotBytes + 1),  // the last: the condition code
+        slots_(program.register_bytes / kSlotBytes + 1),  // the last entry is the condition code
         forced_(program.code.size(), 0) {}
 
   std::optional<BranchOrigins> run() {
@@ -65,7 +65,7 @@ class Analysis {
  private:
   Origin& at(std::size_t pc, std::size_t slot) { return before_[pc * slots_ + slot]; }
 
-  /// Of what an instruction reads, and of whether it is reached.
+  /// The origins of an instruction's sources and of the decision to reach it.
   [[nodiscard]] Origin inputs(std::uint32_t pc) {
     Origin origin = forced_[pc];
     for (const std::uint32_t reg : program_.info[pc].sources) {
@@ -80,7 +80,7 @@ class Analysis {
     return origin;
   }
 
-  /// Of what it computes.
+  /// The origins of its results.
   [[nodiscard]] Origin result(std::uint32_t pc) {
     const Instr& in = program_.code[pc];
     Origin origin = inputs(pc);
@@ -129,14 +129,14 @@ class Analysis {
     }
   }
 
-  /// 0 for what is no branch, and for one that all CTAs take alike.
+  /// 0 unless it is a branch on which CTAs may differ.
   [[nodiscard]] Origin branch_origin(std::uint32_t pc) {
     if (paths_.next[pc].size() < 2) return 0;
     const Origin origin = inputs(pc);
     return (origin & kWait) != 0 ? Origin{0} : origin;
   }
 
-  /// What a branch decides comes from where the branch does.
+  /// The decision of a branch includes the origins of the branch itself.
   bool force_regions() {
     bool changed = false;
     for (std::uint32_t branch = 0; branch < paths_.end(); ++branch) {
@@ -151,7 +151,7 @@ class Analysis {
     return changed;
   }
 
-  /// What lies between a branch and where its paths meet again.
+  /// The instructions between a branch and the point where its paths join.
   [[nodiscard]] std::vector<std::uint32_t> region(std::uint32_t branch) const {
     std::vector<bool> seen(paths_.end() + 1, false);
     std::vector<std::uint32_t> found;
@@ -179,8 +179,8 @@ class Analysis {
   PostDominators paths_;
   bool loads_are_known_;
   std::size_t slots_;
-  std::vector<Origin> forced_;  ///< by the branches that decide whether an instruction is reached
-  std::vector<Origin> before_;  ///< of each register before each instruction
+  std::vector<Origin> forced_;  ///< the branches that decide whether an instruction is reached
+  std::vector<Origin> before_;  ///< for each register before each instruction
 };
 
 }  // namespace

@@ -8,18 +8,18 @@
 
 namespace evo::ptx {
 
-/// What decides the branches of a program, where CTAs may differ in it.
+/// The inputs that decide the branches of a program, as far as CTAs may differ in them.
 struct BranchOrigins {
-  /// One for each instruction: a branch (or guarded exit) that the CTA's place in the grid decides,
-  /// or memory that is read, as far as a slice can compute that.
+  /// One flag for each instruction: true for a branch (or guarded exit) that depends on the CTA's
+  /// index or on memory that is read, as far as a slice can compute it.
   std::vector<bool> by_place;
-  /// A loop, or much code, depends on what no slice computes: on shared memory, tensor cores,
-  /// atomics or clocks. What waits for an mbarrier does not count.
+  /// True if a loop, or much code, depends on values that no slice can compute: shared memory,
+  /// tensor cores, atomics or clocks. Waiting for an mbarrier does not count.
   bool by_data = false;
 };
 
-/// By a forward data-flow analysis with control dependence. `loads_are_known`: memory that is read
-/// is not written by the launch. Nothing for a program that is too large.
+/// Computes it by a forward data-flow analysis with control dependence. `loads_are_known`: the
+/// launch does not write the memory that is read. Nullopt if the program is too large.
 [[nodiscard]] std::optional<BranchOrigins> find_branch_origins(const Program& program,
                                                                bool loads_are_known);
 

@@ -18,8 +18,8 @@ bool is_any(const Instr& in) {
 /// Instructions that may follow instruction `pc`.
 [[nodiscard]] std::vector<std::uint32_t> successors(const Program& program, std::size_t pc);
 
-/// Calls `visit(pc)` for the first instruction and, whenever it returns true (something changed
-/// there), for the successors of pc, until nothing changes.
+/// Calls `visit(pc)` for the first instruction. Whenever it returns true (its state changed), calls
+/// it for the successors of pc, until nothing changes.
 void visit_until_stable(const Program& program, const std::function<bool(std::uint32_t)>& visit);
 
 }  // namespace evo::ptx

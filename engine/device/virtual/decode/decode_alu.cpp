@@ -12,7 +12,7 @@
 #include "engine/device/virtual/memory/global_memory.hpp"
 #include "engine/device/virtual/memory/parameter_space.hpp"
 
-// mov in all its forms, and everything the table of lane-wise instructions spells out.
+// Decodes mov in all its forms, and the instructions in the table of lane-wise instructions.
 
 namespace evo::ptx {
 namespace {
@@ -65,7 +65,7 @@ std::optional<RoundedOp> rounded_op(Opcode opcode) {
   }
 }
 
-/// Arithmetic with .rz, .rm or .rp; false when it is something else.
+/// Arithmetic with .rz, .rm or .rp; false for other instructions.
 bool decode_rounded(DecodeContext& context) {
   const Instruction& in = context.current();
   const auto found = rounded_op(in.opcode);
@@ -167,7 +167,7 @@ bool decode_clock(DecodeContext& context) {
 
 }  // namespace
 
-/// cvta moves between a state space's window and generic addresses.
+/// cvta converts between generic addresses and those of a state space.
 void decode_cvta(DecodeContext& context) {
   const Instruction& in = context.current();
   Modifiers modifiers(in);
@@ -211,7 +211,7 @@ void decode_move(DecodeContext& context) {
   } else if (in.operands[0].kind == Operand::Kind::kVector) {
     decode_unpack(context, type);
   } else if (!decode_clock(context)) {
-    // A move of a wider or narrower special register; everything else is in the table.
+    // Moves a wider or narrower special register; all other moves are in the table.
     decode_alu(context);
   }
 }

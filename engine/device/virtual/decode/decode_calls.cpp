@@ -3,14 +3,15 @@
 #include "engine/device/virtual/decode/decode_context.hpp"
 #include "engine/device/virtual/execute/exec_system_calls.hpp"
 
-// Calls: functions of the module are inlined, functions of the device are one instruction.
+// Calls: functions of the module are inlined; system functions of the device become one
+// instruction.
 
 namespace evo::ptx {
 namespace {
 
-constexpr std::size_t kMaxCalls = 1U << 13;  // inlined, empty functions too
+constexpr std::size_t kMaxCalls = 1U << 13;  // limit of inlined functions, including empty ones
 
-/// A function that the device itself has, with the bytes of its parameters and of its result.
+/// A system function of the device, with the sizes in bytes of its parameters and its result.
 struct SystemFunction {
   std::string_view name;
   Handler handler;
@@ -43,7 +44,7 @@ std::uint32_t DecodeContext::call_variable(const Operand& operand, std::uint64_t
   return static_cast<std::uint32_t>(found.offset);
 }
 
-/// True when the callee is a function of the device.
+/// True if the callee is a system function of the device.
 bool DecodeContext::decode_system_call(const Instruction& in) {
   const SystemFunction* function = find_system_function(in.operands[1].name);
   if (function == nullptr) return false;

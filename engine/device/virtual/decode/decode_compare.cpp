@@ -82,7 +82,7 @@ void decode_compare(DecodeContext& context) {
     emit_compare(context, op, type);
     return;
   }
-  // set: the predicate as a number: all ones, or 1.0.
+  // set: the result as a number: all ones, or 1.0.
   if (result != Type::kU32 && result != Type::kS32 && result != Type::kF32) modifiers.unsupported();
   op.holds = context.new_register(Type::kPred);
   emit_compare(context, op, type);

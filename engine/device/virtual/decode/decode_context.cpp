@@ -11,18 +11,20 @@ namespace evo::ptx {
 namespace {
 
 constexpr int kMaxCallDepth = 32;
-constexpr std::size_t kMaxInstructions = 1U << 20;        // what a race record can name
-constexpr std::size_t kMaxRegisters = 1U << 20;           // of all inlined functions together
-constexpr std::uint64_t kMaxParameterBytes = 32764;       // as CUDA allows
-constexpr std::uint64_t kMaxSharedBytes = 227ULL * 1024;  // of the largest device
-constexpr std::uint64_t kMaxLocalBytes = 512ULL * 1024;   // of a thread, as CUDA allows
+// limit of the instruction number in a race record
+constexpr std::size_t kMaxInstructions = 1U << 20;
+// limit over all inlined functions together
+constexpr std::size_t kMaxRegisters = 1U << 20;
+constexpr std::uint64_t kMaxParameterBytes = 32764;       // CUDA's limit
+constexpr std::uint64_t kMaxSharedBytes = 227ULL * 1024;  // that of the largest device
+constexpr std::uint64_t kMaxLocalBytes = 512ULL * 1024;   // CUDA's limit per thread
 
 std::uint64_t align_up(std::uint64_t value, std::uint64_t align) {
   return align == 0 ? value : (value + align - 1) / align * align;
 }
 
-/// Registers of a thread where setmaxnreg needs to know them: what is stated, or an equal share of
-/// the 65536 of an SM among as many threads as are stated; 0 when nothing is.
+/// Registers per thread for setmaxnreg: the stated number, or an equal share of an SM's 65536
+/// registers for the stated number of threads; 0 if neither is stated.
 int launch_registers(const Function& entry) {
   constexpr int kRegistersOfSm = 65536;
   constexpr int kUnit = 8;
@@ -54,7 +56,7 @@ std::uint32_t DecodeContext::new_register(Type type) {
   return static_cast<std::uint32_t>(types_.size() - 1);
 }
 
-/// The offset of a variable behind `used` bytes of a space that holds at most `limit`.
+/// The offset of a variable after `used` bytes of a space of at most `limit` bytes.
 std::uint32_t DecodeContext::allocate(const Variable& variable, std::uint32_t& used,
                                       std::uint64_t limit, const char* space) const {
   const std::uint64_t offset = align_up(used, variable.align);
@@ -68,8 +70,8 @@ std::uint32_t DecodeContext::allocate(const Variable& variable, std::uint32_t& u
   return static_cast<std::uint32_t>(offset);
 }
 
-/// Places the static shared variables of the function, of what it calls and of module scope as far
-/// as they are used; what follows is dynamic shared memory.
+/// Places the used static shared variables of the function, of its callees and of module scope;
+/// dynamic shared memory follows.
 void DecodeContext::place_shared(const Function& function) {
   if (!placed_.insert(&function).second) return;
   for (const Variable& variable : function.variables) {
@@ -158,7 +160,7 @@ void DecodeContext::decode_instruction(Frame& frame, const Instruction& in, int 
   }
 }
 
-/// Only an error when the entry can reach the instruction.
+/// An error only if the entry can reach the instruction.
 void DecodeContext::replace_by_unsupported(std::size_t before, const std::string& why) {
   program_.code.resize(before);
   program_.info.resize(before);
@@ -280,7 +282,7 @@ void DecodeContext::decode_entry_body(const Function& function) {
   Frame frame;
   frame.function = &function;
   decode_function(frame, 0);
-  // Falling off the end is an exit.
+  // Reaching the end of the function is an exit.
   Instruction end;
   end.line = function.body.empty() ? function.line : function.body.back().line;
   end.opcode = Opcode::kExit;

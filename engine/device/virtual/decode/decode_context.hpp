@@ -14,7 +14,7 @@
 
 namespace evo::ptx {
 
-/// Builds a Program. While decoding, register fields of instructions hold numbers of virtual
+/// Builds a Program. During decoding, register fields of instructions hold numbers of virtual
 /// registers; assign_registers() turns them into offsets.
 class DecodeContext {
  public:
@@ -23,15 +23,16 @@ class DecodeContext {
   struct Frame {
     const Function* function;
     std::vector<std::uint32_t> registers;        ///< function's register → virtual register
-    std::vector<std::int64_t> variable_address;  ///< window offset of each variable; −1 none yet
+    std::vector<std::int64_t> variable_address;  ///< window offset of each variable; −1: none yet
     std::vector<std::uint32_t> label_pc;         ///< filled when labels are passed
     std::vector<std::pair<std::size_t, int>> branch_fixups;  ///< instruction, label
-    std::vector<std::pair<std::size_t, int>> target_fixups;  ///< in Program::branch_targets, label
+    /// index in Program::branch_targets, label
+    std::vector<std::pair<std::size_t, int>> target_fixups;
     std::vector<std::size_t> return_fixups;  ///< branches to the end of an inlined function
     bool is_entry = true;
   };
 
-  /// Everything: parameters, body, lifetimes, offsets.
+  /// Decodes everything: parameters, body, lifetimes, offsets.
   void decode_entry_body(const Function& function);
   void decode_function(Frame& frame, int depth);
   void decode_instruction(Frame& frame, const Instruction& in, int depth);
@@ -50,16 +51,16 @@ class DecodeContext {
   /// Appends an instruction with the guard of the current one.
   void emit(Handler fn, Operands operands, Pipe pipe, TaintRule taint);
   [[nodiscard]] InstrInfo& last_info() { return program_.info.back(); }
-  /// Declares what the last instruction reads and writes, for lifetimes and taint.
+  /// Declares the registers that the last instruction reads and writes, for lifetimes and taint.
   void reads(std::uint32_t reg);
   void reads(const std::vector<std::uint32_t>& registers);
   void writes(std::uint32_t reg);
   void writes(const std::vector<std::uint32_t>& registers);
 
-  /// A register holding the operand's value as `type`, inserting a width change when needed.
+  /// A register with the operand's value as `type`; inserts a width change if needed.
   std::uint32_t source(const Operand& operand, Type type);
-  /// A register to write a value of `type` to; when the operand's register is wider the value is
-  /// extended after the instruction by finish_destination().
+  /// A register for a result of `type`. If the operand's register is wider, finish_destination()
+  /// extends the value after the instruction.
   std::uint32_t destination(const Operand& operand, Type type, bool is_signed = false);
   void finish_destinations();
   /// A predicate operand; `negated` is its sign.
@@ -70,23 +71,23 @@ class DecodeContext {
   std::uint32_t special(Special special);
   [[nodiscard]] Type type_of(std::uint32_t reg) const { return types_[reg]; }
 
-  /// An address operand, and the space it must be in when it names a variable.
+  /// An address operand, and the required space if it names a variable.
   struct AddressOperand {
     Address at;
     bool is_parameter = false;      ///< offset into the kernel's parameter block
-    Space space = Space::kGeneric;  ///< of the variable it names; kGeneric for registers
+    Space space = Space::kGeneric;  ///< the space of the named variable; kGeneric for registers
   };
   AddressOperand address(const Operand& operand);
   void narrow_shared_granule(int bytes);
   void narrow_global_granule(int bytes);
 
   void assign_registers();
-  /// Throws for an instruction that is reached and not supported.
+  /// Throws for a reached instruction that is not supported.
   void check_reachable();
 
-  /// Adds to Program::registers.
+  /// Appends to Program::registers.
   RegisterList add_list(const std::vector<std::uint32_t>& registers);
-  /// Adds to Program::branch_targets.
+  /// Appends to Program::branch_targets.
   TargetList add_targets(const std::vector<int>& labels);
 
  private:
@@ -121,8 +122,10 @@ class DecodeContext {
   std::vector<Type> types_;
   std::map<std::pair<std::uint64_t, Type>, std::uint32_t> constants_;
   std::map<Special, std::uint32_t> specials_;
-  std::map<std::string, std::int64_t> shared_addresses_;   ///< of module scope
-  std::map<const Variable*, std::int64_t> static_shared_;  ///< of function scope
+  /// addresses of variables at module scope
+  std::map<std::string, std::int64_t> shared_addresses_;
+  /// addresses of variables at function scope
+  std::map<const Variable*, std::int64_t> static_shared_;
   std::map<std::string, std::int64_t> parameter_offsets_;
   struct PendingDestination {
     std::uint32_t narrow;
@@ -132,26 +135,26 @@ class DecodeContext {
   };
   std::vector<PendingDestination> pending_;
   std::set<const Function*> placed_;
-  std::size_t calls_ = 0;  ///< inlined so far
+  std::size_t calls_ = 0;  ///< number of calls inlined so far
   bool in_helper_ = false;
 };
 
-/// Registers of a vector operand, which must have `count`.
+/// Registers of a vector operand, which must have `count` elements.
 [[nodiscard]] std::vector<std::uint32_t> vector_registers(DecodeContext& context,
                                                           const Operand& operand, std::size_t count,
                                                           bool write, Type type = Type::kB32);
 
-/// Registers of a matrix product D = A B + C as operands 0 to 3 name them.
+/// Registers of a matrix product D = A B + C, given by operands 0 to 3.
 struct ProductSizes {
   int a = 0;
   int b = 0;
   int cd = 0;
-  Type type = Type::kB32;  ///< of a register
+  Type type = Type::kB32;  ///< type of a register
 };
 /// mma.sync of f64, and wmma m8n8k4.
 void decode_double_mma(DecodeContext& context, int m, int k);
 struct Product {
-  RegisterList list;  ///< of D, A, B, C one after the other
+  RegisterList list;  ///< registers of D, A, B, C in this order
   std::vector<std::uint32_t> d;
   std::vector<std::uint32_t> sources;
 };
@@ -160,7 +163,7 @@ void emit_product(DecodeContext& context, Handler fn, const Operands& operands,
                   const Product& product, int multiply_adds);
 [[nodiscard]] bool is_fp8(Type type);
 
-/// Bytes of a register that holds values of the type: 2, 4, 8 or 16; 4 for predicates.
+/// Bytes of a register for values of the type: 2, 4, 8 or 16; 4 for predicates.
 [[nodiscard]] int register_bytes(Type type);
 
 }  // namespace evo::ptx

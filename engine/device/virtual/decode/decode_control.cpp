@@ -72,7 +72,7 @@ void decode_control(DecodeContext& context) {
       // Hints without effect on the result of a single launch.
       emit(exec_nop);
       break;
-    default:  // exit, and ret of the entry
+    default:  // exit, and ret in the entry
       emit(exec_exit);
       context.last_info().ends_path = !is_guarded;
   }

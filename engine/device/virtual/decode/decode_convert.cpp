@@ -8,8 +8,8 @@
 #include "engine/device/virtual/arithmetic/ops_rounding.hpp"
 #include "engine/device/virtual/decode/decode_context.hpp"
 
-// cvt. Packed and half-precision conversions stand in the table under their spelling; conversions
-// from and to integers are put together here. Those that no single step covers become two.
+// cvt. Packed and half-precision conversions are in the table under their spelling. Conversions
+// from and to integers are composed here, if necessary of two steps.
 
 namespace evo::ptx {
 namespace {
@@ -35,7 +35,7 @@ bool is_integer(Type type) { return type >= Type::kU8 && type <= Type::kS64; }
 
 int log2_bytes(Type type) { return std::countr_zero(static_cast<unsigned>(bit_width(type) / 8)); }
 
-/// Whether a rounding other than to nearest is asked for.
+/// Whether a rounding other than to nearest is requested.
 bool is_directed(const Conversion& c) { return c.rounding && *c.rounding != Rounding::kNearest; }
 
 void emit_step(DecodeContext& context, Handler fn, const Operands& operands, std::uint32_t dst,
@@ -53,7 +53,7 @@ void step(DecodeContext& context, Handler fn, std::uint32_t dst, Type to, std::u
   emit_step(context, fn, AluOperands{.dst = dst, .src = {source}}, dst, to, source, taint);
 }
 
-/// A step whose handler is told how to round.
+/// A step whose handler takes the rounding mode.
 void rounding_step(DecodeContext& context, Handler fn, const ConvertOperands& op, Type to) {
   emit_step(context, fn, op, op.dst, to, op.source, TaintRule::kAny);
 }
@@ -69,7 +69,7 @@ void integer_to_integer(DecodeContext& context, const Conversion& c) {
   std::uint32_t source = context.source(in.operands[1], c.from);
   Type from = c.from;
   if (bit_width(from) == 8) {
-    // The register may hold anything above its low byte.
+    // The register's bits above the low byte are arbitrary.
     const std::uint32_t clean = context.new_register(Type::kB16);
     step(context, alu_table().helpers.resize[1][0][is_signed(from) ? 1 : 0], clean, Type::kB16,
          source);
@@ -105,7 +105,7 @@ void integer_to_float(DecodeContext& context, const Conversion& c) {
   const auto column = static_cast<std::size_t>(log2_bytes(from) - 1);
   const std::uint32_t dst = context.destination(in.operands[0], c.to);
   if (c.to == Type::kF16 || c.to == Type::kBf16) {
-    // 32 bits and fewer are exact in double; then one rounding.
+    // 32 bits and fewer are exact in double, so a single rounding remains.
     if (is_directed(c) || c.to == Type::kBf16 || bit_width(from) == 64)
       context.unsupported("this integer to half conversion");
     const std::uint32_t wide = context.new_register(Type::kF64);

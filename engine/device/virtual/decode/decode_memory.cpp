@@ -11,7 +11,7 @@
 namespace evo::ptx {
 namespace {
 
-constexpr int kMostBitsOfAccess = 256;  // of a lane: .v8.b32, .v4.b64
+constexpr int kMostBitsOfAccess = 256;  // limit per lane: .v8.b32, .v4.b64
 
 struct AccessSpelling {
   Space space = Space::kGeneric;
@@ -90,7 +90,7 @@ Pipe pipe_of(Space space) {
 Space resolve_space(Space spelled, const DecodeContext::AddressOperand& address) {
   if (address.is_parameter) return Space::kParam;
   if (spelled == Space::kParam) {
-    // Without a register it is a .param variable of a call.
+    // An address without a register is a .param variable of a call.
     return address.at.base != kNoRegister ? Space::kParam : Space::kLocal;
   }
   if (spelled == Space::kGeneric && address.space != Space::kGeneric) return address.space;
@@ -107,7 +107,7 @@ std::vector<const Operand*> elements_of(const Operand& operand) {
   return elements;
 }
 
-/// Bytes of the register an element of `type` is loaded to or stored from: its own width.
+/// Bytes of the register for an element of `type` in a load or store.
 int element_register_bytes(DecodeContext& context, const Operand& operand, Type type) {
   if (operand.kind == Operand::Kind::kRegister) {
     const Type have =
@@ -208,7 +208,7 @@ void decode_store(DecodeContext& context) {
   const int width = element_register_bytes(context, *elements[0], access.type);
   std::vector<std::uint32_t> sources;
   for (const Operand* element : elements) {
-    // A literal takes the width of the other registers.
+    // A literal has the width of the other registers.
     const bool same = element_register_bytes(context, *element, access.type) == width;
     if (element->kind == Operand::Kind::kRegister && !same)
       context.unsupported("registers of different width");

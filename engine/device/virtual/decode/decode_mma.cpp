@@ -102,7 +102,7 @@ void decode_mma(DecodeContext& context) {
   Modifiers modifiers(in);
   modifiers.take("sync");
   modifiers.take("aligned");
-  const bool is_small = modifiers.take("m8n8k4");  // of f64 alone
+  const bool is_small = modifiers.take("m8n8k4");  // only for f64
   const int depth =
       is_small ? 0 : modifiers.take_one_of({"m16n8k4", "m16n8k8", "m16n8k16", "m16n8k32"});
   static constexpr std::array kDepths = {4, 8, 16, 32};

@@ -5,8 +5,9 @@
 #include "engine/device/virtual/decode/decode_context.hpp"
 #include "engine/device/virtual/memory/parameter_space.hpp"
 
-// Operands become registers: literals and special registers as constants, names as addresses, and
-// width changes where the register of an operand is wider or narrower than its instruction says.
+// Converts operands to registers: literals and special registers become constants, names become
+// addresses, and width changes are inserted if the operand's register is wider or narrower than the
+// instruction's type.
 
 namespace evo::ptx {
 namespace {
@@ -80,7 +81,7 @@ std::uint32_t DecodeContext::special(Special special) {
     program_.uses_reserved_shared = true;
   if (special == Special::kEnvReg1 || special == Special::kEnvReg2) {
     program_.cooperative = true;
-    program_.claims_work = true;  // a part of the grid would wait for the rest forever
+    program_.claims_work = true;  // a part of the grid would wait for the other CTAs for ever
   }
   return entry->second;
 }

@@ -6,20 +6,22 @@
 #include "engine/device/virtual/decode/decode_context.hpp"
 #include "engine/ptx/source_lines.hpp"
 
-// After decoding: what the entry can reach, which registers live where, and their offsets.
+// The pass after decoding: reachable instructions, lifetimes of registers, and their offsets.
 //
-// 1. Successors of every instruction; the instructions the entry reaches.
-// 2. Backward data flow for registers live into each block.
-// 3. One interval a register, from its first to its last live instruction, sources and destinations
-//    of one instruction overlapping (a handler may write before it has read everything).
-// 4. Linear scan: slots are reused within their layout, see Layout.
+// 1. Find the successors of every instruction and the reachable instructions.
+// 2. Compute the live registers at the start of each block by backward data flow.
+// 3. Give each register one interval, from its first to its last live instruction. Sources and
+//    destinations of one instruction overlap, because a handler may write before it has read
+//    everything.
+// 4. Assign slots by linear scan; a slot is reused only within its layout, see Layout.
 
 namespace evo::ptx {
 namespace {
 
-constexpr std::uint32_t kMostSlots = 1U << 16;            // 8 MiB a warp
-constexpr std::size_t kMostLivenessWords = 1U << 25;      // 256 MiB: a bit for a block and register
-constexpr std::uint64_t kMostLivenessSteps = 1ULL << 31;  // words changed until nothing changes
+constexpr std::uint32_t kMostSlots = 1U << 16;  // 8 MiB for each warp
+// 256 MiB: one bit for each block and register
+constexpr std::size_t kMostLivenessWords = 1U << 25;
+constexpr std::uint64_t kMostLivenessSteps = 1ULL << 31;  // words that change until the fixed point
 
 std::vector<bool> reachable(const Program& program) {
   std::vector<bool> seen(program.code.size(), false);
@@ -40,7 +42,7 @@ struct Block {
 
 class Liveness {
  public:
-  /// `guarded_writes_kill`: treat a write under a guard as if it always happened.
+  /// `guarded_writes_kill`: treats a guarded write as if it always happened.
   Liveness(const Program& program, std::size_t registers, bool guarded_writes_kill)
       : program_(program), words_((registers + 63) / 64), kill_all_(guarded_writes_kill) {
     split();
@@ -88,7 +90,7 @@ class Liveness {
     }
   }
 
-  /// live := live before the block, given live after it. True when the stored value grew.
+  /// live := live before the block, given live after it. True if the stored value grew.
   bool transfer(Block& block) {
     std::vector<std::uint64_t> live = live_out(block);
     for (std::size_t pc = block.last + 1; pc-- > block.first;) {
@@ -158,18 +160,18 @@ std::vector<Interval> intervals(const Program& program, const Liveness& liveness
   return result;
 }
 
-/// How a register's lanes lie in its slots. Lanes of a warp may stand at different instructions, so
-/// a slot is only reused by registers in which every lane has the same bytes (or bits): another
-/// layout's write for one lane would hit what another lane still needs.
+/// The layout of a register's lanes in its slots. Lanes of a warp may be at different instructions.
+/// So a slot is reused only by registers with the same bytes (or bits) in every lane; with another
+/// layout, a write for one lane would overwrite data that another lane still needs.
 struct Layout {
-  bool predicate;                                   ///< a bit a lane
-  int bytes;                                        ///< of a lane
+  bool predicate;                                   ///< one bit per lane
+  int bytes;                                        ///< bytes per lane
   auto operator<=>(const Layout&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 Layout layout_of(Type type) { return {type == Type::kPred, register_bytes(type)}; }
 
-/// Hands out slots; freed ones are reused by registers of the same layout.
+/// Allocates slots; freed slots are reused by registers of the same layout.
 class SlotPool {
  public:
   std::uint32_t take(Type type) {
@@ -213,7 +215,8 @@ void DecodeContext::check_reachable() {
   }
 }
 
-/// Those of literals and special registers: filled before the first instruction, and never reused.
+/// Slots of literals and special registers, which are filled before the first instruction and never
+/// reused.
 std::vector<bool> DecodeContext::permanent_registers() const {
   std::vector<bool> permanent(types_.size(), false);
   for (const auto& [key, reg] : constants_) permanent[reg] = true;
@@ -255,8 +258,8 @@ void DecodeContext::assign_registers() {
   write_offsets(slot, pool.size());
 }
 
-/// Registers some path reads before any write. Guarded writes count as writes here: the two halves
-/// of a predicated pair cover all lanes.
+/// Registers that some path reads before any write. Guarded writes count as writes here, because
+/// the two halves of a predicated pair cover all lanes.
 void DecodeContext::list_unset_registers() {
   const Liveness certain(program_, types_.size(), true);
   const auto& live = certain.blocks().front().live_in;

@@ -30,7 +30,7 @@ std::optional<Mode> take_mode(Modifiers& modifiers, std::initializer_list<std::s
   return static_cast<Mode>(found);
 }
 
-/// Emits; what it reads and writes are the registers given.
+/// Emits an instruction that reads and writes the given registers.
 void emit_exchange(DecodeContext& context, Handler fn, const Operands& operands,
                    std::initializer_list<std::uint32_t> sources,
                    std::initializer_list<std::uint32_t> destinations) {

@@ -1,7 +1,7 @@
 #include "engine/device/virtual/decode/decode_context.hpp"
 #include "engine/device/virtual/execute/exec_texture.hpp"
 
-// tex of one and two dimensions, by 64-bit handles.
+// One- and two-dimensional tex, with 64-bit handles.
 
 namespace evo::ptx {
 namespace {

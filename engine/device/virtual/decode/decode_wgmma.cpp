@@ -11,14 +11,14 @@ namespace evo::ptx {
 namespace {
 
 constexpr int kWarpgroupRows = 64;
-constexpr int kColumns = 8;  ///< of an n-tile
+constexpr int kColumns = 8;  ///< columns of an n-tile
 
 struct Spelling {
-  int tiles = 0;  ///< of eight columns
+  int tiles = 0;  ///< number of tiles of eight columns
   const MmaShape* shape = nullptr;
 };
 
-/// m64nNk16 or m64nNk32: N a multiple of 8 up to 256.
+/// m64nNk16 or m64nNk32: N is a multiple of 8 up to 256.
 Spelling take_shape(const Instruction& in, Modifiers& modifiers) {
   const auto name = std::ranges::find_if(
       in.modifiers, [](const std::string& word) { return word.starts_with("m64n"); });
@@ -40,8 +40,8 @@ Spelling take_shape(const Instruction& in, Modifiers& modifiers) {
   return {n / kColumns, shape};
 }
 
-/// Whether scale-d is the result of a comparison of literals just before that is false: what the
-/// accumulators held is then not read.
+/// Whether scale-d is the false result of a comparison of literals just before. The previous
+/// content of the accumulators is then not read.
 bool scale_is_zero(const DecodeContext& context, const Operand& scale) {
   if (scale.kind == Operand::Kind::kInteger) return scale.bits == 0;
   static const std::vector<std::string> comparison = {"ne", "b32"};

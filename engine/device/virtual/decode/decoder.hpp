@@ -13,10 +13,10 @@ namespace evo::ptx {
 /// Addresses of the module's global and constant variables.
 using GlobalAddresses = std::map<std::string, std::uint64_t>;
 
-/// Turns the entry into a dense program: calls are inlined, labels resolved, operands made
-/// registers, registers with disjoint lifetimes put into one slot. Throws PtxError for an
-/// instruction the entry can reach and this virtual GPU does not support ("not supported: … at line
-/// N").
+/// Decodes the entry into a dense program: inlines calls, resolves labels, turns operands into
+/// registers, and lets registers with disjoint lifetimes share slots. Throws PtxError ("not
+/// supported: … at line N") for an instruction that the entry can reach and this virtual GPU does
+/// not support.
 [[nodiscard]] std::shared_ptr<const Program> decode_entry(const Module& module,
                                                           const std::string& entry,
                                                           const GlobalAddresses& globals);

@@ -6,9 +6,9 @@ namespace evo::ptx {
 
 class DecodeContext;
 
-/// Decodes the current instruction of the context: one function for each family.
+/// Decoders of the context's current instruction: one function for each family.
 using Decoder = void (*)(DecodeContext&);
-/// The one of an opcode; what has no family is looked up by its whole spelling.
+/// The decoder of an opcode. An opcode without a family is looked up by its whole spelling.
 [[nodiscard]] Decoder decoder_of(Opcode opcode);
 
 void decode_branch(DecodeContext& context);

@@ -27,13 +27,13 @@
 
 namespace evo::ptx {
 
-/// How the taint of the sources (bytes never written by anyone) reaches the destination.
+/// How the taint of the sources (uninitialised bytes) propagates to the destination.
 enum class TaintRule : std::uint8_t {
-  kAny,      ///< any tainted source byte taints all of the destination lane
+  kAny,      ///< any tainted source byte taints the whole destination lane
   kMove,     ///< byte by byte
   kAnd,      ///< byte by byte; a known zero byte clears
   kOr,       ///< byte by byte; a known 0xff byte clears
-  kXor,      ///< byte by byte, either
+  kXor,      ///< byte by byte, from either source
   kCarry,    ///< add, sub, mul: bytes from the lowest tainted one upwards
   kSelect,   ///< selp: the chosen source and the predicate
   kPredAnd,  ///< a known false clears
@@ -41,8 +41,8 @@ enum class TaintRule : std::uint8_t {
   kPack,     ///< vector to scalar
   kUnpack,   ///< scalar to vector
   kPermute,  ///< prmt with a known selector
-  kShift,    ///< shl, shr by a known multiple of 8: byte by byte, else as kAny
-  kOwn,      ///< the handler keeps taint itself
+  kShift,    ///< shl, shr by a known multiple of 8: byte by byte, otherwise as kAny
+  kOwn,      ///< the handler propagates taint itself
 };
 
 /// The unit that executes an instruction, for the predicted time.
@@ -64,7 +64,7 @@ enum class Pipe : std::uint8_t {
   kCount,
 };
 
-/// The operands of each family of instructions, as byte offsets into the warp's register file.
+/// The operands of each instruction family, as byte offsets into the warp's register file.
 using Operands =
     std::variant<NoOperands, AluOperands, ConvertOperands, RoundedOperands, CompareOperands,
                  BranchOperands, IndexedBranchOperands, ClockOperands, SleepOperands,
@@ -77,7 +77,7 @@ using Operands =
                  MmaOperands, WgmmaOperands, WgmmaWaitOperands, SetmaxnregOperands,
                  WmmaMoveOperands, WmmaOperands, WmmaShapeOperands, DoubleMmaOperands>;
 
-/// One decoded instruction: dense, so that a warp walks through few cache lines.
+/// One decoded instruction; compact, so that a warp touches few cache lines.
 struct Instr {
   Handler fn = nullptr;
   std::uint32_t guard = kNoRegister;
@@ -91,7 +91,7 @@ struct Instr {
 };
 static_assert(sizeof(Instr) <= 64, "an instruction is a cache line");
 
-/// What only reports, taint and costs need of an instruction.
+/// Data of an instruction that only reports, taint and costs need.
 struct InstrInfo {
   int line = 0;
   SourceLocation source = {};
@@ -99,16 +99,17 @@ struct InstrInfo {
   TaintRule taint = TaintRule::kAny;
   std::uint8_t dst_bytes = 4;  ///< width of the destination register
   std::uint8_t src_bytes = 4;  ///< width of the first source register
-  bool helper = false;         ///< inserted by the decoder: not an instruction of the PTX
-  bool is_branch = false;      ///< may continue elsewhere than at the next instruction
+  bool helper = false;         ///< inserted by the decoder; not an instruction of the PTX
+  bool is_branch = false;      ///< may continue at another instruction than the next one
   bool ends_path = false;      ///< never continues at the next instruction
   bool is_fp8 = false;         ///< tensor work on e4m3 or e5m2
-  std::uint32_t flops = 0;     ///< tensor work of a warp: multiply-adds × 2
+  std::uint32_t flops = 0;     ///< tensor work of a warp in operations: multiply-adds × 2
   Opcode opcode = Opcode::kOther;
   std::string spelling;                     ///< for messages
-  std::vector<std::uint32_t> sources;       ///< registers read (offsets), guard included
+  std::vector<std::uint32_t> sources;       ///< registers read (offsets), including the guard
   std::vector<std::uint32_t> destinations;  ///< registers written
-  std::string unsupported;                  ///< not empty: why the instruction cannot be executed
+  /// if not empty: why the instruction cannot be executed
+  std::string unsupported;
 };
 
 }  // namespace evo::ptx

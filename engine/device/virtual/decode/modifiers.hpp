@@ -9,18 +9,18 @@
 
 namespace evo::ptx {
 
-/// The modifiers of an opcode, consumed one by one; what nobody asked for makes the instruction
-/// unsupported.
+/// The modifiers of an opcode, consumed one by one. A modifier that was not consumed makes the
+/// instruction unsupported.
 class Modifiers {
  public:
   explicit Modifiers(const Instruction& in) : in_(in), used_(in.modifiers.size(), false) {}
-  /// Consumes the modifier when it is there.
+  /// Consumes the modifier if it is present.
   bool take(std::string_view name);
-  /// Consumes the first of `names` that is there; −1 when none is.
+  /// Consumes the first of `names` that is present; −1 if none is.
   int take_one_of(std::initializer_list<std::string_view> names);
-  /// Consumes the first modifier that is a type; kNone when there is none.
+  /// Consumes the first modifier that is a type; kNone if there is none.
   Type take_type();
-  /// Throws "not supported" when something is left.
+  /// Throws "not supported" if a modifier is left.
   void finish() const;
   [[noreturn]] void unsupported(const std::string& why = {}) const;
 

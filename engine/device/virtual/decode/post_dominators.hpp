@@ -7,9 +7,9 @@
 
 namespace evo::ptx {
 
-/// Where the paths from each instruction meet again: its immediate post-dominator. The number of
-/// instructions stands for the end of the program; kNone for an instruction from which no path
-/// leads there. A trap counts as passed, so that an assertion does not split the paths behind it.
+/// The immediate post-dominator of each instruction, where the paths from it join. The number of
+/// instructions stands for the end of the program; kNone: no path from the instruction reaches the
+/// end. A trap counts as if execution continued, so that assertions do not split the paths.
 struct PostDominators {
   static constexpr std::uint32_t kNone = 0xffffffffU;
 

@@ -8,30 +8,33 @@
 
 // Two forward analyses over the instructions, each the union over all paths:
 //
-// 1. Which wgmma may be in flight: from mma_async until a wait_group that names its group. An
-//    instruction that reads an accumulator of one of them, or writes one of its registers, is to be
-//    checked. (When it runs, exec_checked() looks whether that wgmma really is in flight.)
-// 2. Which registers of wgmma may have been written since the last wgmma.fence. A wgmma that uses
-//    one of them as accumulator or fragment of A lacks a fence. Accumulators that it replaces
-//    (scale-d is a literal 0) do not count: compilers leave moves of dead values before it.
+// 1. The wgmma that may be in flight: from mma_async until a wait_group for its group. An
+//    instruction that reads an accumulator of such a wgmma, or writes one of its registers, needs a
+//    check. At run time, exec_checked() tests whether that wgmma is in flight.
+// 2. The registers of wgmma that may have been written since the last wgmma.fence. A wgmma that
+//    uses such a register as accumulator or A fragment lacks a fence. Accumulators that it
+//    overwrites (scale-d is a literal 0) do not count, because compilers may leave moves of dead
+//    values before it.
 
 namespace evo::ptx {
 namespace {
 
-constexpr int kMostCommits = 64;               ///< later ones are no longer told apart
-constexpr std::size_t kMostStates = 1U << 27;  ///< bytes, about, of what is known at instructions
+constexpr int kMostCommits = 64;  ///< later ones are not distinguished
+/// approximate limit in bytes of the states at all instructions
+constexpr std::size_t kMostStates = 1U << 27;
 
 struct InFlight {
-  std::uint32_t product;  ///< number in products
-  int commits;            ///< groups committed since, this one's included
+  std::uint32_t product;  ///< index in products
+  int commits;            ///< groups committed since, including its own
   bool operator==(const InFlight&) const = default;
 };
 
 struct Product {
   std::uint32_t pc;
   std::span<const std::uint32_t> accumulators;
-  std::span<const std::uint32_t> fragments;  ///< of A, when in registers
-  bool replaces = false;                     ///< what the accumulators held is not read
+  std::span<const std::uint32_t> fragments;  ///< registers of A, if A is in registers
+  /// the previous content of the accumulators is not read
+  bool replaces = false;
 };
 
 bool contains(std::span<const std::uint32_t> registers, std::uint32_t reg) {
@@ -74,7 +77,7 @@ class ProductRegisters {
   }
 
  private:
-  /// Adds to a state of analysis 1; true when it changed. The fewest commits win.
+  /// Adds to a state of analysis 1; true if the state changed. The fewest commits are kept.
   static bool merge(std::vector<InFlight>& into, const std::vector<InFlight>& from) {
     bool changed = false;
     for (const InFlight& item : from) {
@@ -101,7 +104,7 @@ class ProductRegisters {
       std::erase_if(state, [&](const InFlight& i) { return i.product == number_of(pc); });
       state.push_back({number_of(pc), 0});
     }
-    if (in.guard != kNoRegister) return;  // perhaps not executed
+    if (in.guard != kNoRegister) return;  // may not be executed
     if (in.fn == exec_wgmma_commit) {
       for (InFlight& item : state) item.commits = std::min(item.commits + 1, kMostCommits);
     } else if (in.fn == exec_wgmma_wait) {
@@ -147,20 +150,20 @@ class ProductRegisters {
     if (touches(info.destinations, true)) checks_[pc].writes.push_back(product.pc);
   }
 
-  /// A state of analysis 2: bit 0, no fence at all; then a bit for each register of a wgmma.
+  /// A state of analysis 2: bit 0: no fence yet; then one bit for each register of a wgmma.
   using Written = std::vector<bool>;
 
   void step(std::uint32_t pc, Written& state) const {
     const Instr& in = program_.code[pc];
     if (in.fn == exec_wgmma_fence && in.guard == kNoRegister) state.assign(state.size(), false);
     for (const std::uint32_t reg : program_.info[pc].destinations) {
-      // The next wgmma may follow one with the same accumulators without a fence.
+      // The next wgmma may use the same accumulators without a fence.
       if (const auto found = bit_.find(reg); found != bit_.end())
         state[found->second] = in.fn != exec_wgmma;
     }
   }
 
-  /// True when `into` changed; an empty one was not reached before.
+  /// True if `into` changed; an empty state was not reached before.
   static bool merge(Written& into, const Written& from) {
     if (into.empty()) {
       into = from;
@@ -201,7 +204,7 @@ class ProductRegisters {
   Program& program_;
   std::vector<Product> products_;
   std::map<std::uint32_t, std::vector<std::uint32_t>> users_;  ///< register → products
-  std::map<std::uint32_t, std::size_t> bit_;                   ///< register → place in Written
+  std::map<std::uint32_t, std::size_t> bit_;                   ///< register → index in Written
   std::map<std::uint32_t, ProductCheck> checks_;
 };
 

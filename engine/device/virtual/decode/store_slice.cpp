@@ -12,7 +12,8 @@
 namespace evo::ptx {
 namespace {
 
-constexpr std::size_t kMostWords = std::size_t{1} << 24;  ///< 128 MiB: live registers everywhere
+/// 128 MiB: the live registers at all instructions
+constexpr std::size_t kMostWords = std::size_t{1} << 24;
 
 using Registers = std::vector<std::uint32_t>;  ///< numbers of slots
 
@@ -33,7 +34,8 @@ bool may_store_to_global(const Program& program, std::size_t pc) {
 
 class Slicer {
  public:
-  /// `roots`: must be kept. `of_stores`: of these, only where they store.
+  /// `roots`: instructions that must be kept. `of_stores`: of these, keeps only the addresses of
+  /// stores.
   Slicer(const Program& program, std::vector<bool> roots, bool of_stores)
       : program_(program),
         roots_(std::move(roots)),
@@ -58,7 +60,7 @@ class Slicer {
 
   [[nodiscard]] bool splits(std::uint32_t pc) const { return paths_.next[pc].size() > 1; }
 
-  /// Registers that must be right before a kept instruction.
+  /// Registers whose values matter before a kept instruction.
   [[nodiscard]] Registers uses(std::uint32_t pc) const {
     const Instr& in = program_.code[pc];
     Registers found;
@@ -98,7 +100,7 @@ class Slicer {
            spelling.starts_with("madc");
   }
 
-  /// Why the result of an instruction cannot be had in a slice.
+  /// Why a slice cannot compute the result of an instruction.
   [[nodiscard]] std::optional<std::string> obstacle(std::uint32_t pc) const {
     const Instr& in = program_.code[pc];
     const auto refuse = [&](const std::string& why) {
@@ -108,17 +110,17 @@ class Slicer {
     if (const auto* load = std::get_if<AccessOperands>(&in.operands)) {
       if (load->space == Space::kShared) return refuse("shared memory");
       if (load->space == Space::kLocal && !program_.system_calls.empty())
-        return refuse("a function of the device");
+        return refuse("a system function of the device");
       return std::nullopt;
     }
     if (is_any<AluOperands, ConvertOperands, RoundedOperands, CompareOperands, PackOperands,
                UnpackOperands, ParameterOperands, ShuffleOperands, VoteOperands, MatchOperands,
                ReduxOperands, ElectOperands, ActiveMaskOperands>(in))
       return std::nullopt;
-    return refuse("its result is not computed here");
+    return refuse("its result cannot be computed in a slice");
   }
 
-  /// Live registers before each instruction, and the instructions that define what is live.
+  /// Live registers before each instruction, and the instructions that define them.
   std::optional<std::string> keep_definitions() {
     live_.assign(words_ * program_.code.size(), 0);
     std::vector<std::uint64_t> live(words_);
@@ -140,7 +142,7 @@ class Slicer {
     return std::nullopt;
   }
 
-  /// From behind an instruction to before it.
+  /// Goes from after an instruction to before it.
   std::optional<std::string> step(std::uint32_t pc, std::vector<std::uint64_t>& live) {
     const auto bit = [](std::uint32_t reg) { return std::uint64_t{1} << (reg % 64); };
     const Registers defined = definitions(pc);
@@ -157,7 +159,7 @@ class Slicer {
     return std::nullopt;
   }
 
-  /// A load of local memory needs all that may have been stored there.
+  /// A load from local memory needs everything that may have been stored there.
   bool keep_stores_to_local() {
     if (needs_local_) return false;
     for (std::uint32_t pc = 0; pc < paths_.end() && !needs_local_; ++pc) {
@@ -173,7 +175,7 @@ class Slicer {
     return true;
   }
 
-  /// Branches that decide whether a kept instruction is reached.
+  /// The branches that decide whether a kept instruction is reached.
   bool keep_branches() {
     bool changed = false;
     for (std::uint32_t pc = 0; pc < paths_.end(); ++pc) {
@@ -229,7 +231,7 @@ class Slicer {
       if (const auto check = program_.product_checks.find(pc);
           check != program_.product_checks.end())
         slice.code.back().fn = check->second.original;
-      // So that counts show which way a branch went.
+      // So that counts show the direction of a branch.
       if (!of_stores_ && roots_[pc] && splits(pc)) append_mark(program_.info[pc], slice);
     } else if (splits(pc)) {
       append_jump(paths_.meeting[pc], program_.info[pc], slice);
@@ -245,7 +247,7 @@ class Slicer {
     slice.info.push_back(std::move(info));
   }
 
-  /// Without a condition, to an instruction of the whole program or to its end.
+  /// An unconditional branch to an instruction of the whole program or to its end.
   void append_jump(std::uint32_t to, InstrInfo info, Program& slice) const {
     const bool leaves = to == paths_.end();
     info.sources.clear();
@@ -262,11 +264,11 @@ class Slicer {
   std::vector<bool> roots_;
   bool of_stores_;
   PostDominators paths_;
-  std::uint32_t carry_;  ///< the number of a slot that stands for the condition code
+  std::uint32_t carry_;  ///< the slot number that stands for the condition code
   std::size_t words_;
   std::vector<bool> kept_;
   bool needs_local_ = false;
-  std::vector<std::uint64_t> live_;  ///< before each instruction, a bit a slot
+  std::vector<std::uint64_t> live_;  ///< before each instruction, one bit per slot
 };
 
 }  // namespace

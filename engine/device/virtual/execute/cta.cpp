@@ -8,7 +8,7 @@
 namespace evo::ptx {
 namespace {
 
-/// The register file starts on a cache line whatever the allocator gave.
+/// Aligns the register file to a cache line, independent of the allocator.
 std::byte* aligned(std::vector<std::byte>& storage) {
   const auto address = reinterpret_cast<std::uintptr_t>(storage.data());
   return storage.data() + ((64 - address % 64) % 64);
@@ -21,7 +21,8 @@ std::uint64_t cta_bytes(const LaunchContext& launch) {
   const std::uint64_t threads =
       static_cast<std::uint64_t>(launch.block[0]) * launch.block[1] * launch.block[2];
   const std::uint64_t warps = (threads + kWarpSize - 1) / kWarpSize;
-  const std::uint64_t registers = warps * program.register_bytes * 5 / 4;  // with their taint
+  const std::uint64_t registers =
+      warps * program.register_bytes * 5 / 4;  // including the taint bytes
   const std::uint64_t local = warps * kWarpSize * program.local_bytes * 2;
   const std::uint64_t granules =
       launch.shared_bytes / static_cast<std::uint64_t>(program.shared_granule);
@@ -50,7 +51,8 @@ Cta::Cta(LaunchContext& launch) : launch_(launch), scheduler_(launch), names_(la
   local_.resize(warp_count * kWarpSize * local_stride_);
   local_written_.resize(local_.size());
   shared_.resize(launch.shared_bytes + 16);
-  const std::size_t counts_apart = launch.count_memory ? program.code.size() : 0;  // of two warps
+  const std::size_t counts_apart =
+      launch.count_memory ? program.code.size() : 0;  // separate counts of two warps
   counts_.resize(program.code.size() + (warp_count - 1) * counts_apart);
   if (launch.count_memory) {
     memory_counts_.resize(program.code.size());
@@ -126,9 +128,9 @@ CtaHistory& Cta::made_history() {
 
 namespace {
 
-/// What a register holds that no instruction set: another value in each of four launches in a row,
-/// negative, zero, positive and −1 (as a float negative, zero, tiny and NaN), so that what such a
-/// register decides comes out one way and the other.
+/// The content of a register that no instruction has set: a different value in each of four
+/// successive launches, negative, zero, positive and −1 (as a float negative, zero, tiny and NaN),
+/// so that decisions based on such a register vary.
 std::uint32_t unset_word(std::uint64_t launch) {
   static constexpr std::array<std::uint32_t, 4> kWords = {0xcdcdcdcd, 0, 1, 0xffffffff};
   return kWords[launch % kWords.size()];
@@ -163,7 +165,7 @@ void Cta::reset_warp(Warp& warp) {
   warp.unknown = {};
   const Program& code = program();
   for (std::size_t i = 0; i < code.unset_registers.size(); ++i) {
-    // A register that may be read before it is written: known to be nobody's.
+    // Marks a register that may be read before it is written as uninitialised.
     const std::size_t words =
         std::size_t{kWarpSize} * std::max(code.unset_bytes[i], 4U) / sizeof(std::uint32_t);
     const std::uint32_t word = unset_word(launch_.number);
@@ -286,7 +288,7 @@ CtaState Cta::run(std::uint64_t budget) {
       report_livelock(*warp);
       return CtaState::kFailed;
     }
-    // Not where times are predicted: how often a warp looks belongs to them.
+    // Not while times are predicted, because the number of polls affects the time.
     if (scheduler_.only_polls() && !launch_.count_memory) break;
     if (scheduler_.stands_aside()) break;
   }

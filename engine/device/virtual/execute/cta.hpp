@@ -22,22 +22,22 @@
 
 namespace evo::ptx {
 
-/// What one instruction asked of memory, over all warps of a CTA.
+/// The memory requests of one instruction, over all warps of a CTA.
 struct MemoryCounts {
   std::uint64_t shared_wavefronts = 0;
-  std::uint64_t global_sectors = 0;        ///< 32-byte sectors asked of L1 / L2
-  std::uint64_t global_lines = 0;          ///< of 128 bytes: each takes a pass of L1
+  std::uint64_t global_sectors = 0;        ///< 32-byte sectors requested from L1 / L2
+  std::uint64_t global_lines = 0;          ///< lines of 128 bytes; each takes one pass of L1
   std::uint64_t global_sectors_first = 0;  ///< read by this CTA for the first time
   std::uint64_t global_bytes_written = 0;
-  std::uint64_t sleep_ns = 0;  ///< of nanosleep, the longest of a warp's lanes
-  std::uint64_t prints = 0;    ///< calls of printf by lanes
+  std::uint64_t sleep_ns = 0;  ///< time of nanosleep, the longest among a warp's lanes
+  std::uint64_t prints = 0;    ///< calls of printf, counted per lane
 
   MemoryCounts& operator+=(const MemoryCounts& other);
 };
 
 /// An mbarrier object; its 8 bytes in shared memory hold an opaque pattern.
 struct MBarrier {
-  std::uint32_t count = 0;  ///< arrivals a phase needs
+  std::uint32_t count = 0;  ///< arrivals needed for a phase
   std::uint32_t pending = 0;
   std::int64_t transactions = 0;
   std::uint64_t phase = 0;  ///< completed phases
@@ -47,10 +47,10 @@ struct MBarrier {
 
 enum class CtaState : std::uint8_t { kRunning, kDone, kFailed };
 
-/// Memory of the host that one CTA of the launch takes, about.
+/// Approximate host memory for one CTA of the launch.
 [[nodiscard]] std::uint64_t cta_bytes(const LaunchContext& launch);
 
-/// One CTA: its warps, shared memory and barriers. Reused for one CTA after another.
+/// One CTA: its warps, shared memory and barriers. The object is reused for successive CTAs.
 class Cta {
  public:
   explicit Cta(LaunchContext& launch);
@@ -58,18 +58,18 @@ class Cta {
   Cta& operator=(const Cta&) = delete;
 
   void start(std::array<std::uint32_t, 3> index, std::uint64_t linear_index);
-  /// Runs about `budget` warp instructions, fewer when it waits for another CTA or stands aside.
+  /// Runs about `budget` warp instructions; fewer if it waits for another CTA or lets others run.
   CtaState run(std::uint64_t budget);
 
   [[nodiscard]] LaunchContext& launch() const { return launch_; }
   [[nodiscard]] const Program& program() const { return *launch_.program; }
   [[nodiscard]] const std::array<std::uint32_t, 3>& index() const { return index_; }
-  /// Its place in the grid, x fastest.
+  /// Its linear index in the grid, x fastest.
   [[nodiscard]] std::uint64_t number() const { return number_; }
-  /// What it saw of other CTAs and published; nullptr until there is something to note.
+  /// Its synchronisation with other CTAs; null until there is something to record.
   [[nodiscard]] CtaHistory* history() const { return history_; }
   CtaHistory& made_history();
-  /// Of memory that kernels may write, until an atomic comes to that place.
+  /// Plain reads of memory that kernels may write, kept until an atomic accesses the same place.
   [[nodiscard]] GlobalRaces::PlainReads& plain_reads() { return plain_reads_; }
   [[nodiscard]] std::vector<Warp>& warps() { return warps_; }
   [[nodiscard]] RaceChecker& races() { return races_; }
@@ -92,35 +92,35 @@ class Cta {
     return warpgroups_[static_cast<std::size_t>(warp.index / kGroupWarps)];
   }
   [[nodiscard]] RegisterPool& register_pool() { return register_pool_; }
-  /// How often warps executed each instruction: all of them; or, if the launch counts memory, the
-  /// first warp, then the second, …
+  /// How often warps executed each instruction: the sum over all warps; or, if the launch counts
+  /// memory, the counts of the first warp, then of the second, and so on.
   [[nodiscard]] const std::vector<std::uint64_t>& counts() const { return counts_; }
-  /// How often the first warp, the second, … took each branch; empty unless the launch counts
-  /// memory.
+  /// How often the first warp, the second, and so on took each branch; empty unless the launch
+  /// counts memory.
   [[nodiscard]] const std::vector<std::uint64_t>& taken() const { return taken_; }
-  /// Of each instruction; empty unless the launch counts memory.
+  /// For each instruction; empty unless the launch counts memory.
   [[nodiscard]] std::vector<MemoryCounts>& memory_counts() { return memory_counts_; }
-  /// Counts of what it executes from now on begin at 0.
+  /// Resets the counts to 0.
   void clear_counts();
-  /// Atomic operations by their addresses in global memory; filled if the launch counts memory.
+  /// Atomic operations by address in global memory; empty unless the launch counts memory.
   [[nodiscard]] std::unordered_map<std::uint64_t, std::uint64_t>& atomics() { return atomics_; }
-  /// Sectors of global memory that it read; filled if the launch counts memory.
+  /// Sectors of global memory that it read; empty unless the launch counts memory.
   [[nodiscard]] std::unordered_set<std::uint64_t>& sectors_read() { return sectors_read_; }
-  /// What its warps did at barriers; recorded if the launch counts memory.
+  /// The actions of its warps at barriers; empty unless the launch counts memory.
   [[nodiscard]] const std::vector<std::vector<SyncEvent>>& syncs() const { return syncs_; }
   void note_sync(const Warp& warp, std::uint32_t barrier, std::int64_t arrives,
                  std::int64_t awaits);
   [[nodiscard]] std::vector<GlobalBuffer*>& buffer_cache() { return buffer_cache_; }
 
-  /// Adds a hazard that lets the kernel go on.
+  /// Adds a hazard after which the kernel continues.
   void report(HazardKind kind, int instruction, int other, std::string what);
-  /// Adds a hazard after which nothing sensible can run, and ends the launch.
+  /// Adds a hazard after which no meaningful execution is possible, and ends the launch.
   void fail(HazardKind kind, int instruction, int other, std::string what);
   [[nodiscard]] bool failed() const { return failed_; }
   [[nodiscard]] bool is_reported(HazardKind kind, int instruction, int other) const;
 
   void on_exit(Warp& warp);
-  /// The warp executes its instruction again once wake_retrying() was called.
+  /// Makes the warp execute its instruction again after wake_retrying().
   void retry_later(Warp& warp, const Instr& in);
   void wake_retrying();
 
@@ -143,7 +143,8 @@ class Cta {
   std::vector<std::uint8_t> taint_file_;
   std::vector<Warp> warps_;
   std::vector<std::byte> shared_;
-  std::size_t local_stride_ = 0;  ///< of threads: their memory is aligned as their addresses are
+  /// number of threads; their memory is aligned like their addresses
+  std::size_t local_stride_ = 0;
   std::vector<std::byte> local_;
   std::vector<std::uint8_t> local_written_;
   RaceChecker races_;
@@ -167,15 +168,15 @@ class Cta {
   bool failed_ = false;
 };
 
-/// Runs one warp until it blocks, exits, yields, or `budget` instructions are done. Returns how
-/// many it executed.
+/// Runs one warp until it blocks, exits, yields, or has executed `budget` instructions. Returns
+/// their number.
 std::uint64_t run_warp(Warp& warp, std::uint64_t budget);
 
-/// Parks the running lanes at their instruction unless all of `needed` (alive lanes only) run it.
-/// True when the instruction may execute.
+/// Parks the running lanes at their instruction unless all of `needed` (only lanes that have not
+/// exited) are there. True if the instruction may execute.
 bool converge(Warp& warp, std::uint32_t needed);
 
-/// Orders the lanes of a warp: called by every .sync instruction that all of them execute.
+/// Orders the lanes of a warp; called by every .sync instruction that all of them execute.
 inline void sync_lanes(Warp& warp) { warp.cta->races().advance(warp.index); }
 
 /// Index of the instruction in the program.

@@ -13,13 +13,14 @@
 #include "engine/device/virtual/memory/guest_memory.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 
-// cp.async: the copy is read when it is issued and lands when its thread waits for it, the latest
-// moment the programming model allows. Until then nobody may touch the destination.
+// cp.async: the source is read when the copy is issued. The data arrive when the thread waits for
+// them, the latest moment that the programming model allows. Until then no thread may access the
+// destination.
 
 namespace evo::ptx {
 namespace {
 
-/// Bytes each lane takes from its source; the rest of the copy is zero.
+/// Bytes that each lane copies from its source; the rest of the destination becomes zero.
 std::array<std::uint32_t, kWarpSize> source_bytes(Warp& warp, const CopyOperands& op) {
   std::array<std::uint32_t, kWarpSize> bytes;
   bytes.fill(op.bytes);
@@ -42,14 +43,14 @@ std::array<std::uint32_t, kWarpSize> source_bytes(Warp& warp, const CopyOperands
   return bytes;
 }
 
-/// Bytes of the lane's source that nobody wrote; bit b is byte b.
+/// Uninitialised bytes of the lane's source; bit b is byte b.
 std::uint16_t source_taint(const Warp& warp, const LaneAccess& source, std::size_t lane,
                            std::uint32_t bytes) {
   if (!warp.cta->launch().check || source.marks(lane) == nullptr) return 0;
   return static_cast<std::uint16_t>(read_taint(warp, source, static_cast<int>(lane), bytes));
 }
 
-/// Adds the copies to the warp, one record for each number of groups committed so far.
+/// Adds the copies to the warp, with one record for each number of groups committed so far.
 void enqueue(Warp& warp, const CopyOperands& op, const LaneAccess& destination,
              const LaneAccess& source, const std::array<std::uint32_t, kWarpSize>& bytes) {
   std::uint32_t left = warp.exec;
@@ -106,7 +107,7 @@ void exec_cp_async(Warp& warp, const Instr& in) {
   note_global_read(warp, source, op.bytes);
   enqueue(warp, op, destination, source, bytes);
   if (cta.launch().count_memory) {
-    constexpr std::uint32_t kWhole = 16;  // passes L1 by
+    constexpr std::uint32_t kWhole = 16;  // bypasses L1
     count_access(warp, source, op.bytes, false);
     if (op.bytes == kWhole) {
       count_copy(warp, source, destination);

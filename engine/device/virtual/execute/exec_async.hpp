@@ -6,11 +6,12 @@
 
 namespace evo::ptx {
 
-/// What says how many bytes cp.async takes from its source; the rest of the copy is zero.
+/// The operand that determines the number of bytes that cp.async copies from its source; the rest
+/// of the destination becomes zero.
 enum class CopySize : std::uint8_t {
-  kWhole,   ///< nothing: all of them
+  kWhole,   ///< none: copies all bytes
   kBytes,   ///< a register
-  kIgnore,  ///< a predicate: none where it holds
+  kIgnore,  ///< a predicate: copies no bytes if it is true
 };
 
 /// cp.async.
@@ -19,7 +20,7 @@ struct CopyOperands {
   Address from;
   std::uint32_t size_or_ignore = kNoRegister;
   CopySize size = CopySize::kWhole;
-  bool negated = false;  ///< the predicate
+  bool negated = false;  ///< for kPredicate
   std::uint8_t bytes = 0;
   template <typename F>
   void each_register(F&& visit) {
@@ -31,7 +32,7 @@ struct CopyOperands {
 void exec_cp_async(Warp& warp, const Instr& in);
 void exec_commit_group(Warp& warp, const Instr& in);
 
-/// cp.async.wait_group: groups that may stay pending; −1: wait for everything.
+/// cp.async.wait_group: number of groups that may stay pending; −1: waits for everything.
 struct WaitGroupOperands {
   std::int64_t keep = -1;
   template <typename F>
@@ -39,7 +40,8 @@ struct WaitGroupOperands {
 };
 void exec_wait_group(Warp& warp, const Instr& in);
 
-/// Lands every copy of `mask` lanes with fewer than `keep` newer groups; −1: all, committed or not.
+/// Completes every copy of the lanes in `mask` with fewer than `keep` newer groups; −1: all copies,
+/// committed or not.
 void finish_copies(Warp& warp, std::uint32_t mask, std::int64_t keep);
 
 }  // namespace evo::ptx

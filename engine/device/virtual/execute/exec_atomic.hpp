@@ -11,9 +11,9 @@ enum class AtomicOp : std::uint8_t { kAdd, kMin, kMax, kExch, kCas, kInc, kDec, 
 /// atom and red.
 struct AtomicOperands {
   Address address;
-  std::uint32_t dst = kNoRegister;  ///< none: red
+  std::uint32_t dst = kNoRegister;  ///< kNoRegister: red
   std::uint32_t operand = kNoRegister;
-  std::uint32_t swap = kNoRegister;  ///< what cas stores
+  std::uint32_t swap = kNoRegister;  ///< the value that cas stores
   Space space = Space::kGeneric;
   AccessOrder order;
   template <typename F>
@@ -24,7 +24,7 @@ struct AtomicOperands {
     visit(swap);
   }
 };
-/// The handler for an operation on a type, or nullptr.
+/// The handler for an operation on a type; null if there is none.
 [[nodiscard]] Handler atomic_handler(AtomicOp op, Type type);
 
 }  // namespace evo::ptx

@@ -10,10 +10,10 @@ namespace evo::ptx {
 enum class BarrierOp : std::uint8_t { kSync, kArrive, kPopc, kAnd, kOr };
 
 struct BarrierOperands {
-  std::uint32_t dst = kNoRegister;  ///< of a reduction
+  std::uint32_t dst = kNoRegister;  ///< for a reduction
   std::uint32_t id = kNoRegister;
-  std::uint32_t count = kNoRegister;      ///< threads; none: all of the CTA
-  std::uint32_t predicate = kNoRegister;  ///< of a reduction
+  std::uint32_t count = kNoRegister;      ///< number of threads; none: the whole CTA
+  std::uint32_t predicate = kNoRegister;  ///< for a reduction
   bool negated = false;                   ///< the predicate
   BarrierOp op = BarrierOp::kSync;
   template <typename F>

@@ -8,17 +8,19 @@
 #include "engine/device/virtual/execute/cta.hpp"
 #include "engine/device/virtual/execute/lanes.hpp"
 
-// Branches, exit, traps, clocks and what else touches no data.
+// Branches, exit, traps, clocks, and other instructions that touch no data.
 
 namespace evo::ptx {
 namespace {
 
-/// The lanes of `taken` go to `target`; the rest of the group falls through.
+/// The lanes of `taken` branch to `target`; the rest of the group continues at the next
+/// instruction.
 void diverge(Warp& warp, std::uint32_t taken, std::uint32_t target) {
   const std::uint32_t rest = warp.active & ~taken;
   if (taken == 0) return;
   if (target <= warp.pc) ++warp.backward_branches;
-  // A loop goes on while any lane does; what is skipped is skipped by all.
+  // A loop continues while any lane does; a forward branch skips only instructions that all lanes
+  // skip.
   if (warp.taken != nullptr && (rest == 0 || target <= warp.pc)) ++warp.taken[warp.pc];
   if (rest == 0) {
     warp.next_pc = target;
@@ -88,7 +90,7 @@ void exec_trap(Warp& warp, const Instr&) {
 
 void exec_nanosleep(Warp& warp, const Instr& in) {
   if (warp.cta->launch().count_memory) {
-    constexpr std::uint32_t kMost = 1'000'000;  // a card sleeps no longer, says the PTX manual
+    constexpr std::uint32_t kMost = 1'000'000;  // the PTX ISA's upper limit
     const auto* ns = warp.reg<const std::uint32_t>(in.as<SleepOperands>().ns);
     std::uint32_t longest = 0;
     for_lanes(warp.exec, [&](int lane) { longest = std::max(longest, std::min(ns[lane], kMost)); });

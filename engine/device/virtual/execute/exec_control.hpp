@@ -6,7 +6,7 @@
 
 namespace evo::ptx {
 
-// Branches, exit, traps, clocks and what else touches no data.
+// Branches, exit, traps, clocks, and other instructions that touch no data.
 
 struct BranchOperands {
   std::uint32_t target = 0;
@@ -15,7 +15,7 @@ struct BranchOperands {
 };
 void exec_branch(Warp& warp, const Instr& in);
 
-/// Targets one after the other in Program::branch_targets.
+/// Consecutive targets in Program::branch_targets.
 struct TargetList {
   std::uint32_t first = 0;
   std::uint32_t count = 0;
@@ -69,7 +69,7 @@ void exec_exit(Warp& warp, const Instr& in);
 void exec_nop(Warp& warp, const Instr& in);
 void exec_trap(Warp& warp, const Instr& in);
 void exec_nanosleep(Warp& warp, const Instr& in);
-/// An instruction that cannot be executed; load() refuses programs that can reach it.
+/// An instruction that cannot be executed; load() rejects programs that can reach it.
 void exec_unsupported(Warp& warp, const Instr& in);
 
 }  // namespace evo::ptx

@@ -22,7 +22,7 @@ constexpr int kColumns = 8;
 constexpr int kMostDepth = 16;
 constexpr int kBytes = 8;
 
-/// Numbers and which of them are made of data that nobody wrote.
+/// Numbers, and whether each of them is computed from uninitialised data.
 template <int kRows, int kWidth>
 struct Matrix {
   std::array<std::array<double, kWidth>, kRows> value{};

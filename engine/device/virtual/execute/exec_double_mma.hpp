@@ -6,10 +6,10 @@
 
 namespace evo::ptx {
 
-/// Products of f64: mma.sync m8n8k4 and m16n8k4, m16n8k8, m16n8k16, and wmma m8n8k4, whose
-/// fragments are those of mma.sync m8n8k4.
+/// f64 products: mma.sync m8n8k4, m16n8k4, m16n8k8 and m16n8k16, and wmma m8n8k4, which has the
+/// fragments of mma.sync m8n8k4.
 struct DoubleMmaOperands {
-  RegisterList registers;  ///< of D, A, B, C one after the other, 64 bits each
+  RegisterList registers;  ///< registers of D, A, B, C in this order, 64 bits each
   std::uint8_t m = 8;
   std::uint8_t k = 4;
   template <typename F>

@@ -54,7 +54,7 @@ struct MatchOperands {
   std::uint32_t value = kNoRegister;
   std::uint32_t members = kNoRegister;
   bool all = false;
-  bool is_wide = false;  ///< values of 64 bits
+  bool is_wide = false;  ///< whether values have 64 bits
   template <typename F>
   void each_register(F&& visit) {
     visit(dst);

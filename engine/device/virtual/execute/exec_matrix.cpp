@@ -31,7 +31,8 @@ std::uint32_t address_lanes(const MatrixMoveOperands& op) {
   return op.matrices.count == 4 ? kAllLanes : (1U << (8 * op.matrices.count)) - 1;
 }
 
-/// As mma.sync, these need every lane: one that has exited, or never was, has no row to give.
+/// As mma.sync, these instructions need every lane: an exited or missing lane cannot give a row
+/// address.
 bool has_all_lanes(Warp& warp) {
   if (!converge(warp, kAllLanes)) return false;
   sync_lanes(warp);
@@ -42,7 +43,7 @@ bool has_all_lanes(Warp& warp) {
   return false;
 }
 
-/// The two elements of lane l: (row, column) of each.
+/// The (row, column) of both elements of lane l.
 struct Place {
   std::size_t row[2];
   std::size_t column[2];
@@ -106,7 +107,7 @@ void exec_stmatrix(Warp& warp, const Instr& in) {
   if (!access.ok) return;
   const auto* registers = warp.cta->program().registers_of(op.matrices);
   alignas(16) std::byte rows[kWarpSize * kRowBytes];
-  std::array<std::uint32_t, kWarpSize> row_taint{};  // a bit a byte
+  std::array<std::uint32_t, kWarpSize> row_taint{};  // one bit per byte
   for (std::size_t m = 0; m < op.matrices.count; ++m) {
     const auto* src = warp.reg<const std::uint32_t>(registers[m]);
     for (std::size_t lane = 0; lane < kWarpSize; ++lane) {

@@ -10,13 +10,13 @@
 #include "engine/device/virtual/execute/lanes.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 
-// mbarrier objects. The 8 bytes in shared memory hold a pattern of ours, so that a kernel which
-// overwrites them, or uses one it never initialised, is caught. Clocks travel with the phases.
+// mbarrier objects. The 8 bytes in shared memory hold a private pattern, which reveals kernels that
+// overwrite an object or use an uninitialised one. Vector clocks are passed along with the phases.
 
 namespace evo::ptx {
 namespace {
 
-/// In a profile, below these are named barriers.
+/// In a profile, smaller numbers are named barriers.
 constexpr std::uint32_t kBarrierKeys = 16;
 constexpr std::uint64_t kPattern = 0x6d62'6172'0000'0000ULL;
 
@@ -28,7 +28,7 @@ std::array<std::uint64_t, kWarpSize> object_addresses(const Warp& warp, const Ad
   return address;
 }
 
-/// The object at `address`, or nullptr after reporting that there is none.
+/// The object at `address`; null, after a report, if there is none.
 MBarrier* find_object(Warp& warp, std::uint64_t address, std::size_t lane) {
   Cta& cta = *warp.cta;
   const auto found = cta.mbarriers().find(static_cast<std::uint32_t>(address));
@@ -75,7 +75,7 @@ std::uint32_t barrier_key(std::uint64_t address) {
   return static_cast<std::uint32_t>(address) + kBarrierKeys;
 }
 
-/// Object bytes must be in bounds and aligned.
+/// The object must be in bounds and aligned.
 bool check_objects(Warp& warp, const Address& object,
                    const std::array<std::uint64_t, kWarpSize>& address) {
   report_tainted_address(warp, object, warp.exec);
@@ -126,7 +126,7 @@ void exec_mbarrier_arrive(Warp& warp, const Instr& in) {
   const auto& op = in.as<MbarrierArriveOperands>();
   const auto address = object_addresses(warp, op.object);
   if (!check_objects(warp, op.object, address)) return;
-  // The object itself was written by its initialisation: using it needs that to be before.
+  // The object's initialisation is a write, which must be ordered before this use.
   if (cta.launch().check) {
     LaneAccess access;
     access.shared = warp.exec;
@@ -156,7 +156,7 @@ void exec_mbarrier_wait(Warp& warp, const Instr& in) {
   const auto address = object_addresses(warp, op.object);
   if (!check_objects(warp, op.object, address)) return;
   std::uint32_t done = 0;
-  const MBarrier* barrier = nullptr;  // of the lane before: mostly the same
+  const MBarrier* barrier = nullptr;  // that of the previous lane, which usually has the same one
   const MBarrier* joined = nullptr;
   std::uint64_t known = 0;
   for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
@@ -164,7 +164,7 @@ void exec_mbarrier_wait(Warp& warp, const Instr& in) {
     if (barrier == nullptr || address[l] != known) barrier = find_object(warp, address[l], l);
     if (barrier == nullptr) return;
     known = address[l];
-    // A phase is complete when the barrier's current phase is another one.
+    // A phase is complete if the barrier's current phase differs.
     const std::uint64_t asked = op.is_parity ? warp.reg<const std::uint32_t>(op.phase)[l] & 1U
                                              : warp.reg<const std::uint64_t>(op.phase)[l] & 1U;
     if ((barrier->phase & 1U) == asked) return;
@@ -172,7 +172,7 @@ void exec_mbarrier_wait(Warp& warp, const Instr& in) {
     if (barrier != joined) cta.races().join(warp.index, barrier->completed);
     joined = barrier;
   });
-  // For the predicted time a warp waits here: how often it would have asked is luck.
+  // While times are predicted, the warp waits here, because the number of polls is arbitrary.
   if (cta.launch().count_memory && op.is_try) {
     if (done != warp.exec) {
       warp.next_pc = warp.pc;
@@ -189,7 +189,7 @@ void exec_mbarrier_wait(Warp& warp, const Instr& in) {
   }
   std::uint32_t& predicate = warp.predicate(op.dst);
   predicate = (predicate & ~warp.exec) | done;
-  // A warp that polls (test_wait, the only form below sm_90) lets other warps run as well.
+  // A polling warp (test_wait, the only form below sm_90) lets other warps run, too.
   if (done != warp.exec) warp.yield = true;
 }
 
@@ -198,7 +198,7 @@ void exec_cp_async_mbarrier_arrive(Warp& warp, const Instr& in) {
   const auto& op = in.as<CopyArriveOperands>();
   const auto address = object_addresses(warp, op.object);
   if (!check_objects(warp, op.object, address)) return;
-  // The arrival is made when the copies have landed; here they land at once.
+  // The arrival happens when the copies have arrived; here they arrive immediately.
   finish_copies(warp, warp.exec, -1);
   for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
     MBarrier* barrier = cta.failed() ? nullptr : find_object(warp, address[l], l);

@@ -26,12 +26,12 @@ struct MbarrierInvalOperands {
 };
 void exec_mbarrier_inval(Warp& warp, const Instr& in);
 
-/// What the operand of an arrival, expect_tx or complete_tx is.
+/// The kind of the operand of an arrival, expect_tx or complete_tx.
 enum class ArriveOperand : std::uint8_t { kNone, kCount, kExpectedBytes, kCompletedBytes };
 /// mbarrier.arrive, arrive.expect_tx, expect_tx and complete_tx.
 struct MbarrierArriveOperands {
   Address object;
-  std::uint32_t dst = kNoRegister;  ///< the phase; none
+  std::uint32_t dst = kNoRegister;  ///< receives the phase; kNoRegister: not needed
   std::uint32_t operand = kNoRegister;
   ArriveOperand kind = ArriveOperand::kNone;
   bool arrives = true;
@@ -49,7 +49,7 @@ struct MbarrierWaitOperands {
   Address object;
   std::uint32_t dst = kNoRegister;
   std::uint32_t phase = kNoRegister;
-  bool is_parity = false;  ///< the phase is a parity, else a state
+  bool is_parity = false;  ///< whether the phase is a parity or a state
   bool is_try = false;     ///< lets other warps run
   template <typename F>
   void each_register(F&& visit) {
@@ -63,7 +63,7 @@ void exec_mbarrier_wait(Warp& warp, const Instr& in);
 /// cp.async.mbarrier.arrive.
 struct CopyArriveOperands {
   Address object;
-  bool increments = true;  ///< not .noinc
+  bool increments = true;  ///< without .noinc
   template <typename F>
   void each_register(F&& visit) {
     visit(object.base);

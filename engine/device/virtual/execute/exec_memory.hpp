@@ -6,21 +6,21 @@
 
 namespace evo::ptx {
 
-/// ld and st: elements next to each other in memory, one in each register.
+/// ld and st: elements adjacent in memory, one in each register.
 struct AccessOperands {
   Address address;
   RegisterList registers;
   Space space = Space::kGeneric;
   AccessOrder order;
-  std::uint8_t bytes = 0;  ///< of one element
-  std::uint8_t count = 1;  ///< elements
+  std::uint8_t bytes = 0;  ///< bytes of one element
+  std::uint8_t count = 1;  ///< number of elements
   template <typename F>
   void each_register(F&& visit) {
     visit(address.base);
   }
 };
-/// The handler of a load of elements of `memory_bytes` (1, 2, 4, 8, 16), sign-extended or not, into
-/// registers of `register_bytes` (2, 4, 8, 16); nullptr when there is no such combination.
+/// The handler for loading elements of `memory_bytes` (1, 2, 4, 8, 16), sign-extended or not, into
+/// registers of `register_bytes` (2, 4, 8, 16); null for an impossible combination.
 [[nodiscard]] Handler load_handler(int memory_bytes, bool is_signed, int register_bytes);
 /// The same for stores.
 [[nodiscard]] Handler store_handler(int memory_bytes, int register_bytes);
@@ -37,9 +37,9 @@ struct ParameterOperands {
 [[nodiscard]] Handler load_parameter_handler(int memory_bytes, bool is_signed, int register_bytes);
 
 void exec_fence(Warp& warp, const Instr& in);
-/// The same with the CTA's scope: other CTAs see nothing of it.
+/// The same with CTA scope: other CTAs see no effect.
 void exec_cta_fence(Warp& warp, const Instr& in);
-/// fence.proxy.async as far as shared memory is concerned; orders nothing else.
+/// fence.proxy.async for shared memory; it orders nothing else.
 void exec_proxy_fence(Warp& warp, const Instr& in);
 
 }  // namespace evo::ptx

@@ -45,7 +45,7 @@ constexpr std::array kShapes = {
 /// tf32: the hardware ignores the low bits.
 float tf32_value(std::uint32_t word) { return bits_float(word & 0xffffe000U); }
 
-/// The register of each group of four lanes as a row of floats, `stride` apart.
+/// The registers of each group of four lanes as a row of floats, `stride` apart.
 void gather_rows(const Warp& warp, std::uint32_t reg, Type type, float* to, int stride) {
   constexpr int kGroups = 8;
   constexpr int kGroupBytes = 16;
@@ -115,8 +115,8 @@ void gather_b(const Warp& warp, const std::uint32_t* regs, Type type, int k, flo
   }
 }
 
-// Elements 2i and 2i + 1 of the lanes lie next to each other in C and D, lane after lane: a half of
-// the tile. A copy of it overlaps no registers, so that the loops are vectorised.
+// In C and D, elements 2i and 2i + 1 of the lanes are adjacent, lane after lane, and form half of
+// the tile. Works on a copy that overlaps no registers, so that the loops vectorise.
 
 void gather_c(const Warp& warp, const std::uint32_t* regs, Type type, float* c) {
   constexpr std::size_t kHalf = 2 * std::size_t{kWarpSize};

@@ -15,12 +15,12 @@ struct MmaShape {
   int b_regs;
   int c_regs;
 };
-/// One of the shapes mma.sync and (as two of them) wmma know; nullptr when there is none.
+/// One of the shapes of mma.sync; wmma uses two of them. Null if there is none.
 [[nodiscard]] const MmaShape* find_mma_shape(int k, Type a, Type b, Type c);
 
 /// mma.sync.
 struct MmaOperands {
-  RegisterList registers;  ///< of D, A, B, C one after the other
+  RegisterList registers;  ///< registers of D, A, B, C in this order
   const MmaShape* shape = nullptr;
   bool saturates = false;
   template <typename F>

@@ -11,7 +11,7 @@
 #include "engine/device/virtual/execute/print_format.hpp"
 #include "engine/device/virtual/memory/guest_memory.hpp"
 
-// Functions that the device itself has: vprintf and __assertfail.
+// The system functions of the device: vprintf and __assertfail.
 
 namespace evo::ptx {
 namespace {
@@ -19,10 +19,11 @@ namespace {
 constexpr std::size_t kMostString = 1 << 16;
 constexpr std::uint64_t kWindowBytes = 1ULL << 32;
 
-/// The bytes from a generic address to the end of what holds it, as one lane sees them.
+/// The bytes from a generic address to the end of the object that contains it, as one lane sees
+/// them.
 struct GuestSpan {
   const std::byte* data = nullptr;
-  const std::uint8_t* written = nullptr;  ///< null: all are
+  const std::uint8_t* written = nullptr;  ///< null: all bytes are written
   std::uint64_t bytes = 0;
 };
 
@@ -48,8 +49,8 @@ GuestSpan find_span(const Warp& warp, int lane, std::uint64_t address) {
           buffer->bytes - offset};
 }
 
-/// One lane's view of a call: its parameters, and what they point to. What cannot be read is
-/// reported and ends the launch; the values are then zeros.
+/// One lane's view of a call: its parameters, and the memory to which they point. An unreadable
+/// address is reported and ends the launch; the values are then zeros.
 class LaneCall {
  public:
   LaneCall(Warp& warp, const SystemCall& call, int lane, const char* function)
@@ -101,7 +102,7 @@ class LaneCall {
       return;
     }
     warp_.cta->report(HazardKind::kUninitialised, pc_of(warp_), -1,
-                      std::string("bytes that nobody wrote reach ") + function_ + " of " +
+                      std::string("uninitialised bytes reach ") + function_ + " of " +
                           warp_.cta->names().thread(warp_.index, lane_));
   }
 

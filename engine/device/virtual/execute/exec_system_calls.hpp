@@ -6,7 +6,7 @@
 
 namespace evo::ptx {
 
-/// A call of a function that the device itself has.
+/// A call of a system function of the device.
 struct SystemCallOperands {
   std::uint32_t call = 0;  ///< index into Program::system_calls
   template <typename F>

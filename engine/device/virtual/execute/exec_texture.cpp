@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t kAllBytes = 0xf;
 
-/// What is wrong with the use of the texture by this instruction, or nothing.
+/// The error in this instruction's use of the texture; empty if there is none.
 std::string misuse(const TextureOperands& op, const Texture& texture) {
   const TextureSpec& spec = texture.spec;
   const std::string name = "texture '" + spec.name + "' ";
@@ -32,7 +32,7 @@ std::string misuse(const TextureOperands& op, const Texture& texture) {
   return {};
 }
 
-/// The texture of a lane. Fails the launch, and gives nullptr, when there is none that fits.
+/// The texture of a lane. If it is missing or does not fit, ends the launch and returns null.
 const Texture* texture_of(Warp& warp, const TextureOperands& op, std::uint64_t handle, int lane) {
   const Texture* texture = warp.cta->launch().textures->find(handle);
   std::string why;

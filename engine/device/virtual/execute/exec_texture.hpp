@@ -6,14 +6,14 @@
 
 namespace evo::ptx {
 
-/// tex of one and two dimensions.
+/// One- and two-dimensional tex.
 struct TextureOperands {
   RegisterList results;  ///< four
   std::uint32_t handle = kNoRegister;
   std::uint32_t x = kNoRegister;
-  std::uint32_t y = kNoRegister;   ///< none in one dimension
-  bool gives_floats = false;       ///< the results are f32, else integers
-  bool whole_coordinates = false;  ///< the coordinates are s32, else f32
+  std::uint32_t y = kNoRegister;   ///< kNoRegister in one dimension
+  bool gives_floats = false;       ///< true: the results are f32; false: integers
+  bool whole_coordinates = false;  ///< true: the coordinates are s32; false: f32
   template <typename F>
   void each_register(F&& visit) {
     visit(handle);

@@ -11,7 +11,7 @@ namespace evo::ptx {
 
 namespace {
 
-// Where the size of a part is a constant, moving one is an instruction.
+// With a constant size, moving a part compiles to one instruction.
 
 template <std::size_t kPart>
 void pack(Warp& warp, const PackOperands& op) {

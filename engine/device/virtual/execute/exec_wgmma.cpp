@@ -14,16 +14,16 @@
 #include "engine/device/virtual/execute/wgmma_layout.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 
-// wgmma.mma_async. Each warp of the warpgroup executes its own quarter, 16 of the 64 rows, as
-// n-tiles of eight columns; it reads all of B. The product is computed when it is issued; until it
-// is waited for, its reads of shared memory stay on record, and product_checks watch its registers.
+// wgmma.mma_async. Each warp of the warpgroup computes its own quarter, 16 of the 64 rows, as
+// n-tiles of eight columns, and reads all of B. The product is computed when it is issued. Until it
+// is waited for, its reads of shared memory stay recorded, and product_checks watch its registers.
 
 namespace evo::ptx {
 namespace {
 
-constexpr std::uint32_t kBlocksOfA = 2;  ///< of eight rows, of a warp
+constexpr std::uint32_t kBlocksOfA = 2;  ///< blocks of eight rows per warp
 
-/// Chunks of one operand, block after block.
+/// Chunks of one operand, block by block.
 using Chunks = std::vector<std::uint32_t>;
 
 void append_block(Chunks& chunks, const MatrixDescriptor& matrix, bool k_major,
@@ -32,7 +32,7 @@ void append_block(Chunks& chunks, const MatrixDescriptor& matrix, bool k_major,
   chunks.insert(chunks.end(), addresses.begin(), addresses.end());
 }
 
-/// The value all 32 threads must agree on; nothing, after a report, when they do not.
+/// The value on which all 32 threads must agree; nullopt, after a report, if they do not.
 std::optional<std::uint64_t> uniform(Warp& warp, std::uint32_t reg, const char* what) {
   const auto* value = warp.reg<const std::uint64_t>(reg);
   if (warp.tainted) {
@@ -50,7 +50,7 @@ std::optional<std::uint64_t> uniform(Warp& warp, std::uint32_t reg, const char* 
   return value[0];
 }
 
-/// scale-d: whether the accumulators are added to.
+/// scale-d: whether the previous accumulators are added.
 std::optional<bool> accumulates(Warp& warp, const WgmmaOperands& op) {
   const std::uint32_t lanes =
       op.negated_scale ? ~warp.predicate(op.scale) : warp.predicate(op.scale);
@@ -104,7 +104,7 @@ bool in_bounds(Warp& warp, const MatrixDescriptor& matrix, const Chunks& chunks,
   return false;
 }
 
-/// Calls `body` with accesses of up to 32 chunks and the number of the first chunk of each.
+/// Calls `body` with accesses of up to 32 chunks and the index of the first chunk.
 template <typename F>
 void for_accesses(int warp, std::uint32_t pc, const Chunks& chunks, F&& body) {
   std::array<std::uint64_t, kWarpSize> address{};
@@ -117,7 +117,7 @@ void for_accesses(int warp, std::uint32_t pc, const Chunks& chunks, F&& body) {
   }
 }
 
-/// Bit r of entry b: row (column) r of block b has bytes that nobody wrote.
+/// Bit r of entry b: row (column) r of block b has uninitialised bytes.
 using BlockTaint = std::vector<std::uint8_t>;
 
 std::uint8_t chunk_taint(const RaceChecker& races, std::uint32_t address, std::size_t chunk,
@@ -134,7 +134,7 @@ std::uint8_t chunk_taint(const RaceChecker& races, std::uint32_t address, std::s
   return static_cast<std::uint8_t>(rows);
 }
 
-/// Begins the reads; nothing when all of it was written.
+/// Begins the reads; empty if everything was written.
 BlockTaint begin_reads(Warp& warp, const Chunks& chunks, bool k_major) {
   RaceChecker& races = warp.cta->races();
   BlockTaint taint;
@@ -154,7 +154,7 @@ BlockTaint begin_reads(Warp& warp, const Chunks& chunks, bool k_major) {
   return taint;
 }
 
-/// The elements of a block, widened: out[row · row_step + k · k_step].
+/// The destination of a block's elements, widened to f32: out[row · row_step + k · k_step].
 struct BlockPlace {
   float* out;
   std::size_t row_step;
@@ -189,7 +189,7 @@ struct Matrices {
   bool adds = true;
 };
 
-/// Rows of the warp that A taints.
+/// Rows of the warp that become tainted by A.
 std::uint32_t tainted_rows(const Warp& warp, const Matrices& matrices, const std::uint32_t* a,
                            int a_regs) {
   std::uint32_t rows = 0;
@@ -238,7 +238,7 @@ void multiply(Warp& warp, const WgmmaOperands& op, const Matrices& matrices) {
   }
 }
 
-/// Shared memory serves B once for the four warps.
+/// B is read from shared memory once for the four warps.
 void count_reads(Warp& warp, const Matrices& matrices) {
   constexpr std::size_t kBytesAPass = 128;
   MemoryCounts& counts = warp.cta->memory_counts()[warp.pc];
@@ -308,7 +308,7 @@ void exec_wgmma_wait(Warp& warp, const Instr& in) {
     sync_lanes(warp);
     return;
   }
-  // The hardware needs all four warps before any of them can go on.
+  // On hardware all four warps must arrive before any continues.
   if (std::prev(done)->number >= cta.warpgroup(warp).issued_by_all()) {
     cta.retry_later(warp, in);
     return;

@@ -9,12 +9,12 @@ namespace evo::ptx {
 
 /// wgmma.mma_async.
 struct WgmmaOperands {
-  RegisterList registers;  ///< of D, then of A when it is in registers
+  RegisterList registers;  ///< registers of D, followed by those of A if A is in registers
   const MmaShape* shape = nullptr;
-  std::uint32_t a = kNoRegister;      ///< descriptor; none: in registers
+  std::uint32_t a = kNoRegister;      ///< descriptor; kNoRegister: in registers
   std::uint32_t b = kNoRegister;      ///< descriptor
   std::uint32_t scale = kNoRegister;  ///< scale-d
-  std::uint8_t tiles = 0;             ///< of eight columns
+  std::uint8_t tiles = 0;             ///< number of tiles of eight columns
   bool negated_scale = false;
   bool negates_a = false;
   bool negates_b = false;
@@ -31,7 +31,7 @@ void exec_wgmma(Warp& warp, const Instr& in);
 void exec_wgmma_fence(Warp& warp, const Instr& in);
 void exec_wgmma_commit(Warp& warp, const Instr& in);
 
-/// wgmma.wait_group: groups that may stay pending.
+/// wgmma.wait_group: number of groups that may stay pending.
 struct WgmmaWaitOperands {
   std::int64_t keep = 0;
   template <typename F>
@@ -39,13 +39,13 @@ struct WgmmaWaitOperands {
 };
 void exec_wgmma_wait(Warp& warp, const Instr& in);
 
-/// An instruction that may touch registers of a wgmma in flight, or a wgmma whose registers may
-/// have been written since the last wgmma.fence: Program::product_checks says which. Reports, then
-/// does what the instruction does.
+/// Executes an instruction that may touch registers of a wgmma in flight, or a wgmma whose
+/// registers may have been written since the last wgmma.fence; Program::product_checks tells which.
+/// Reports hazards, then runs the original handler.
 void exec_checked(Warp& warp, const Instr& in);
 
 struct SetmaxnregOperands {
-  std::uint32_t registers = 0;  ///< of a thread
+  std::uint32_t registers = 0;  ///< registers per thread
   bool increases = false;
   template <typename F>
   void each_register(F&& /*visit*/) {}

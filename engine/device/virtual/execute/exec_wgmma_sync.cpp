@@ -4,7 +4,7 @@
 #include "engine/device/virtual/execute/cta.hpp"
 #include "engine/device/virtual/execute/exec_wgmma.hpp"
 
-// What surrounds wgmma.mma_async: fence, groups, the checks of its registers, and setmaxnreg.
+// The instructions around wgmma.mma_async: fence, groups, register checks, and setmaxnreg.
 
 namespace evo::ptx {
 namespace {
@@ -52,9 +52,9 @@ void exec_setmaxnreg(Warp& warp, const Instr& in) {
   const auto& op = in.as<SetmaxnregOperands>();
   const std::uint32_t wanted = op.registers;
   Cta& cta = *warp.cta;
-  if (warp.registers == 0) return;  // nothing states how many there are at launch
+  if (warp.registers == 0) return;  // the number at launch is not stated
   const bool more = op.increases;
-  // A hint: asking for fewer than there are, or giving back to more, has no effect.
+  // Only a hint: requesting fewer registers than present, or releasing to more, has no effect.
   if (more ? wanted <= warp.registers : wanted >= warp.registers) return;
   if (!more) {
     cta.register_pool().give(warp.registers - wanted);

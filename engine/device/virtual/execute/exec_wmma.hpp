@@ -8,8 +8,8 @@
 
 namespace evo::ptx {
 
-// wmma: see exec_wmma.cpp for the layout of fragments. What is not m16n16k16 of f16 or bf16 has a
-// WmmaShape.
+// wmma: exec_wmma.cpp describes the layout of fragments. Products other than m16n16k16 of f16 or
+// bf16 have a WmmaShape.
 
 struct WmmaShape {
   int m;
@@ -18,31 +18,32 @@ struct WmmaShape {
   Type ab;
   Type c;  ///< accumulator and result
 
-  /// Distinct registers of a fragment: f16 ones of A and B have eight, which repeat these.
+  /// Distinct registers of a fragment. f16 fragments of A and B have eight registers, which repeat
+  /// these.
   [[nodiscard]] int a_regs() const { return m * k * element_bits() / 1024; }
   [[nodiscard]] int b_regs() const { return k * n * element_bits() / 1024; }
   [[nodiscard]] int c_regs() const { return c == Type::kF16 ? m * n / 64 : m * n / 32; }
 
  private:
   [[nodiscard]] int element_bits() const {
-    // Each f64 element has a register of its own as well.
+    // Each f64 element also has its own register.
     return ab == Type::kTf32 || ab == Type::kF64   ? 32
            : ab == Type::kF16 || ab == Type::kBf16 ? 16
                                                    : 8;
   }
 };
 enum class WmmaPart : std::uint8_t { kA, kB, kC };
-/// nullptr when there is none.
+/// Null if there is none.
 [[nodiscard]] const WmmaShape* find_wmma_shape(std::string_view mnk, Type ab, Type c);
-/// One with these sizes and a fragment `part` of this type.
+/// A shape with these sizes, and a fragment `part` of this type.
 [[nodiscard]] const WmmaShape* find_wmma_fragment(std::string_view mnk, WmmaPart part, Type type);
 
 /// wmma.load and wmma.store.
 struct WmmaMoveOperands {
   Address address;
   RegisterList registers;
-  const WmmaShape* shape = nullptr;    ///< none: m16n16k16 of f16 or bf16
-  std::uint32_t stride = kNoRegister;  ///< in elements; none: 16
+  const WmmaShape* shape = nullptr;    ///< null: m16n16k16 of f16 or bf16
+  std::uint32_t stride = kNoRegister;  ///< in elements; kNoRegister: 16
   Space space = Space::kGeneric;
   WmmaPart part = WmmaPart::kA;
   std::uint8_t element_bytes = 2;
@@ -58,9 +59,9 @@ void exec_wmma_store(Warp& warp, const Instr& in);
 
 /// wmma.mma m16n16k16 of f16 or bf16, as two products m16n8k16.
 struct WmmaOperands {
-  RegisterList registers;  ///< of D, A, B, C one after the other
+  RegisterList registers;  ///< registers of D, A, B, C in this order
   const MmaShape* half = nullptr;
-  std::uint8_t ab_regs = 0;  ///< of A, and of B
+  std::uint8_t ab_regs = 0;  ///< for A and for B
   std::uint8_t cd_regs = 0;
   template <typename F>
   void each_register(F&& /*visit*/) {}
@@ -69,7 +70,7 @@ void exec_wmma_mma(Warp& warp, const Instr& in);
 
 /// wmma.mma of a WmmaShape.
 struct WmmaShapeOperands {
-  RegisterList registers;  ///< of D, A, B, C one after the other
+  RegisterList registers;  ///< registers of D, A, B, C in this order
   const WmmaShape* shape = nullptr;
   std::uint8_t a_regs = 0;
   std::uint8_t b_regs = 0;
@@ -79,7 +80,7 @@ struct WmmaShapeOperands {
 };
 void exec_wmma_shape_mma(Warp& warp, const Instr& in);
 
-/// False, with a fault, where lanes of the warp cannot come.
+/// Returns false and adds a fault if some lanes of the warp cannot take part.
 bool wmma_ready(Warp& warp);
 
 }  // namespace evo::ptx

@@ -10,8 +10,8 @@
 #include "engine/device/virtual/execute/exec_wmma.hpp"
 #include "engine/device/virtual/execute/mma_fragments.hpp"
 
-// Products of wmma with other shapes than m16n16k16 of f16 or bf16, from fragments as
-// exec_wmma.cpp lays them out.
+// wmma products with other shapes than m16n16k16 of f16 or bf16, on fragments in the layout of
+// exec_wmma.cpp.
 
 namespace evo::ptx {
 namespace {
@@ -40,7 +40,7 @@ constexpr std::array kShapes = {
 
 constexpr int kMostRows = 32;
 
-/// A fragment of 32-bit registers as words, and which of its elements are tainted.
+/// A fragment of 32-bit registers as words, and its tainted elements.
 class Fragment {
  public:
   Fragment(const Warp& warp, const std::uint32_t* regs, Type type)
@@ -99,8 +99,8 @@ Result integer_product(const WmmaShape& s, const Fragment& a, const Fragment& b,
   return result;
 }
 
-/// By tiles of m16n8, rows beyond the matrix zero: every element has the sum that mma.sync gives
-/// it.
+/// Uses tiles of m16n8 with zeros in rows beyond the matrix, so that every element has the same sum
+/// as in mma.sync.
 Result real_product(const Warp& warp, const WmmaShape& s, const Fragment& a, const Fragment& b,
                     const Fragment& c) {
   const MmaShape& tile_shape = *find_mma_shape(s.k, s.ab, s.ab, s.c);
@@ -127,7 +127,7 @@ Result real_product(const Warp& warp, const WmmaShape& s, const Fragment& a, con
   return result;
 }
 
-/// A tainted element of A taints its row of D, of B its column, of C its element.
+/// A tainted element of A taints its row of D, one of B its column, and one of C its element.
 std::vector<bool> tainted_elements(const WmmaShape& s, const Fragment& a, const Fragment& b,
                                    const Fragment& c) {
   std::array<bool, kMostRows> rows{};

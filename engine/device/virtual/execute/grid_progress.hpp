@@ -5,11 +5,11 @@
 
 namespace evo::ptx {
 
-/// Whether the CTAs of a launch still get anywhere. A host thread may be held up for any time, so
-/// that CTAs which wait for others are stalled together or not at all. Thread-safe.
+/// Detects whether the CTAs of a launch still make progress. A host thread may be delayed
+/// arbitrarily, so CTAs that wait for others are stalled only if all of them are. Thread-safe.
 class GridProgress {
  public:
-  /// Before the first CTA: how many there are, and how many there is room for at once.
+  /// Call it before the first CTA, with the number of CTAs and of those resident at once.
   void start(std::uint64_t ctas, std::uint64_t room) {
     not_started_ = ctas;
     room_ = room;
@@ -19,24 +19,24 @@ class GridProgress {
     not_started_.fetch_sub(1);
   }
   void note_ended() { under_way_.fetch_sub(1); }
-  /// CTAs that started and have not ended.
+  /// The number of CTAs that have started and not ended.
   [[nodiscard]] std::uint64_t under_way() const { return under_way_.load(); }
 
-  /// Something changed that other CTAs could wait for.
+  /// Records a change for which other CTAs could be waiting.
   void note_change() {
     std::uint64_t before = state_.load();
     while (!state_.compare_exchange_weak(before, (before / kChange + 1) * kChange)) {
     }
   }
-  /// How often something did.
+  /// The number of such changes.
   [[nodiscard]] std::uint64_t changes() const { return state_.load() / kChange; }
-  /// One CTA, once for each number of changes, has only waited for its whole budget.
+  /// A CTA has only waited for its whole budget. Each CTA calls this once per number of changes.
   void note_stalled(std::uint64_t changes) {
     std::uint64_t before = state_.load();
     while (before / kChange == changes && !state_.compare_exchange_weak(before, before + 1)) {
     }
   }
-  /// Every CTA under way has, and no other has room to start.
+  /// True if every running CTA has, and no further CTA can start.
   [[nodiscard]] bool are_all_stalled() const {
     const std::uint64_t stalled = state_.load() % kChange;
     return stalled >= under_way_ && (not_started_ == 0 || under_way_ >= room_);
@@ -45,7 +45,8 @@ class GridProgress {
  private:
   static constexpr std::uint64_t kChange = 1ULL << 24;
 
-  std::atomic<std::uint64_t> state_{0};  ///< changes, and in the lower 24 bits who stalled since
+  /// number of changes; the lower 24 bits count the CTAs stalled since
+  std::atomic<std::uint64_t> state_{0};
   std::atomic<std::uint64_t> under_way_{0};
   std::atomic<std::uint64_t> not_started_{0};
   std::uint64_t room_ = 0;

@@ -14,17 +14,17 @@
 namespace evo::ptx {
 namespace {
 
-constexpr std::uint64_t kSlice = 400'000;  ///< warp instructions before a CTA is set aside
-/// The same where CTAs wait for each other, so that a CTA which only waits costs little.
+constexpr std::uint64_t kSlice = 400'000;  ///< warp instructions before another CTA may run
+/// The same if CTAs wait for each other; short, so that a waiting CTA costs little.
 constexpr std::uint64_t kSliceTogether = 20'000;
 constexpr std::uint64_t kSliceInTurns = 1'000;
 constexpr int kMostThreads = 256;
-/// CTAs of one host thread that stand aside while others start.
+/// The number of CTAs of one host thread that pause while others start.
 constexpr std::size_t kMostAside = 8;
-/// CTAs that start in an order of their own. All have room at once, so that one may wait for
-/// another that comes before it in the grid.
+/// A window of CTAs that start in random order. All of them are resident at once, so that one may
+/// wait for another one that precedes it in the grid.
 constexpr std::uint64_t kWindow = 64;
-constexpr std::uint64_t kMostBytes = 4ULL << 30;  ///< of the host for all CTAs under way
+constexpr std::uint64_t kMostBytes = 4ULL << 30;  ///< host memory for all running CTAs
 
 template <typename T>
 void add(const std::vector<T>& from, std::vector<T>& to) {
@@ -49,7 +49,7 @@ std::uint64_t signature_of(Cta& cta) {
   return signature;
 }
 
-/// The waiting time of a CTA that sleeps or prints, as a number of warp instructions.
+/// The time of sleeping or printing, as a number of warp instructions.
 std::uint64_t waited(Cta& cta) {
   constexpr std::uint64_t kOfAPrint = 2000;
   std::uint64_t sum = 0;
@@ -101,9 +101,8 @@ class Grid {
   void work_unguarded() {
     std::deque<std::unique_ptr<Cta>> active;
     std::vector<std::unique_ptr<Cta>> idle;
-    std::size_t served = 0;  // CTAs that had a slice since the last one finished or started
-    bool gives_way =
-        false;  // the last one only looks whether another did something, or stands aside
+    std::size_t served = 0;  // CTAs that had a slice since the last CTA finished or started
+    bool gives_way = false;  // whether the last one only polled or paused
     while (!launch_.stop.load(std::memory_order_relaxed)) {
       const bool all_must_start = takes_turns() && next_.load() < total_;
       if (active.empty() || served >= active.size() || all_must_start || gives_way) {
@@ -136,7 +135,7 @@ class Grid {
     for (const auto& cta : active) collect_counts(*cta);
   }
 
-  /// A part of a grid, and what is predicted, run in their own order.
+  /// Partial grids and predictions run in ascending order.
   std::uint64_t cta_of(std::uint64_t number) const {
     if (!options_.sample.empty()) return options_.sample[number];
     if (launch_.count_memory || launch_.number == 0) return number;
@@ -145,7 +144,7 @@ class Grid {
 
   bool takes_turns() const { return options_.together || options_.in_turns; }
 
-  /// Starts the next CTA in front of the queue. False when there is none or no room.
+  /// Starts the next CTA at the front of the queue. False if there is none or no room.
   bool start_next(std::deque<std::unique_ptr<Cta>>& active,
                   std::vector<std::unique_ptr<Cta>>& idle) {
     if (resident_.fetch_add(1) >= limit_ && !active.empty()) {
@@ -217,7 +216,7 @@ class Grid {
   LaunchContext& launch_;
   const GridOptions& options_;
   std::uint64_t total_ = 0;
-  std::size_t limit_ = 1;  ///< CTAs under way: what the device and the host have room for
+  std::size_t limit_ = 1;  ///< limit of running CTAs: by the device's and the host's resources
   std::atomic<std::uint64_t> next_{0};
   std::atomic<std::size_t> resident_{0};
   std::mutex mutex_;

@@ -11,20 +11,21 @@ namespace evo::ptx {
 
 struct GridOptions {
   int threads = 2;                    ///< host threads
-  std::size_t resident = 1;           ///< CTAs that may be started and not finished, all together
-  std::vector<std::uint64_t> sample;  ///< linear CTA indices to run; empty: all
-  bool in_turns = false;   ///< all CTAs that fit take short turns: what they claim is shared fairly
-  bool note_ways = false;  ///< GridCounts::ways
-  bool together = false;   ///< CTAs wait for each other: all start before any is done
+  std::size_t resident = 1;           ///< CTAs that may be running at once
+  std::vector<std::uint64_t> sample;  ///< linear indices of the CTAs to run; empty: all
+  /// all resident CTAs take short turns, so that work they claim is shared evenly
+  bool in_turns = false;
+  bool note_ways = false;  ///< record GridCounts::ways
+  bool together = false;   ///< CTAs wait for each other, so all start before any has finished
 };
 
 /// Atomic operations on one address.
 struct AtomicCount {
   std::uint64_t operations = 0;
-  std::uint64_t ctas = 0;  ///< that made them
+  std::uint64_t ctas = 0;  ///< number of CTAs that executed them
 };
 
-/// The way of a CTA through a program: equal for CTAs that execute each instruction equally often.
+/// A CTA's path through a program: equal for CTAs that execute each instruction equally often.
 struct CtaWay {
   std::uint64_t cta = 0;
   std::uint64_t signature = 0;
@@ -33,41 +34,42 @@ struct CtaWay {
 
 /// Sums over CTAs.
 struct CtaCounts {
-  std::vector<std::uint64_t> executions;      ///< as Cta::counts()
-  std::vector<std::uint64_t> taken;           ///< as Cta::taken()
-  std::vector<MemoryCounts> memory;           ///< of each instruction; empty unless it is counted
-  std::vector<std::vector<SyncEvent>> syncs;  ///< of the CTA with the most of them
-  std::unordered_map<std::uint64_t, AtomicCount> atomics;  ///< by address; if memory is counted
+  std::vector<std::uint64_t> executions;      ///< see Cta::counts()
+  std::vector<std::uint64_t> taken;           ///< see Cta::taken()
+  std::vector<MemoryCounts> memory;           ///< for each instruction; empty if not counted
+  std::vector<std::vector<SyncEvent>> syncs;  ///< barrier events of the CTA with the most
+  /// by address; empty if memory is not counted
+  std::unordered_map<std::uint64_t, AtomicCount> atomics;
   std::uint64_t ctas = 0;
   std::uint64_t warp_instructions = 0;
-  std::uint64_t all_work = 0;  ///< the same and what sleeps and prints take, of a level
+  std::uint64_t all_work = 0;  ///< the same, plus the time of sleeps and prints, for one level
 
   CtaCounts& operator+=(const CtaCounts& other);
 };
 
 /// Over the CTAs that ran.
 struct GridCounts : CtaCounts {
-  /// If the launch counts memory: the same sums by work_level() of the CTAs, and the work of each
-  /// CTA by its place in the grid: its warp instructions, and as many as pass while it sleeps or
-  /// prints.
+  /// If the launch counts memory: the same sums grouped by work_level() of the CTAs, and each CTA's
+  /// work by its index in the grid. Work is the number of warp instructions, including the
+  /// equivalent of sleeps and prints.
   std::map<int, CtaCounts> levels;
   std::map<std::uint64_t, std::uint64_t> work;
-  std::vector<CtaWay> ways;  ///< if asked for
+  std::vector<CtaWay> ways;  ///< empty if not requested
 
   GridCounts& operator+=(const GridCounts& other);
 };
 
-/// CTAs whose work differs by less than a tenth are on one level, or on two that follow
-/// each other.
+/// The level of a CTA's work. CTAs whose work differs by less than a tenth are on the same level or
+/// on adjacent levels.
 [[nodiscard]] int work_level(std::uint64_t work);
 
-/// CTAs of the launch that this host has memory for at a time; at least one.
+/// The number of CTAs of the launch for which this host has memory at once; at least one.
 [[nodiscard]] std::size_t ctas_on_host(const LaunchContext& launch);
 
-/// Runs the CTAs of a launch on host threads. A CTA that does not finish within its slice (it may
-/// wait for another one) is set aside and others run, as far as the resident limit allows. So is
-/// now and then one that may just have taken a lock: if others can enter as well, they do. Hazards
-/// are in the launch's log; a fatal one ends the run.
+/// Runs the CTAs of a launch on host threads. A CTA that does not finish within its slice, because
+/// it may wait for another one, is paused while others run, up to the resident limit. Now and then
+/// a CTA that may just have taken a lock is paused as well, which reveals whether others can
+/// wrongly enter. Hazards are in the launch's log; a fatal one ends the run.
 [[nodiscard]] GridCounts run_grid(LaunchContext& launch, const GridOptions& options);
 
 }  // namespace evo::ptx

@@ -6,19 +6,19 @@
 
 namespace evo::ptx {
 
-/// Lanes that name the same members, by the member mask of a .sync instruction.
+/// Lanes with the same member mask in a .sync instruction.
 struct MemberGroup {
   std::uint32_t members = 0;
   std::uint32_t lanes = 0;
 };
 
-/// Those of `left` that name what its first lane does. Each must name itself: else a hazard ends
-/// the launch, and no lanes are given.
+/// The lanes of `left` with the same mask as its first lane. If one of them does not include
+/// itself, a hazard ends the launch and the result is empty.
 [[nodiscard]] MemberGroup first_group(Warp& warp, std::uint32_t members, std::uint32_t left);
 
-/// Each member mask is a rendezvous of its own. Calls `meet` for every group of running lanes that
-/// name the same members, once all of these that have not exited are there: the group is then
-/// warp.exec. The other lanes wait. `members`: the register of the masks.
+/// Lanes with different member masks meet separately. Calls `meet` for every group of running lanes
+/// with the same mask once all members that have not exited are there; the group is then warp.exec.
+/// The other lanes wait. `members`: the register with the masks.
 template <typename F>
 void for_member_groups(Warp& warp, std::uint32_t members, F&& meet) {
   const std::uint32_t all = warp.exec;

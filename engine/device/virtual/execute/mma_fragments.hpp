@@ -18,7 +18,7 @@ struct MmaTile {
   alignas(32) float d[16 * 8];
 };
 
-/// Whether elements of the type are 8, 16 or 32 bits wide, as elements in a register.
+/// Whether elements of the type are stored in registers as 8, 16 or 32 bits.
 [[nodiscard]] int elements_per_register(Type type);
 /// Exponent of the smallest normal number.
 [[nodiscard]] int least_exponent(Type type);
@@ -33,15 +33,15 @@ void integer_tile(Warp& warp, const std::uint32_t* d, const std::uint32_t* a,
                   const std::uint32_t* b, const std::uint32_t* c, const MmaShape& shape,
                   bool saturate);
 
-/// Runs the tile with the architecture's rule for the types.
+/// Computes the tile by the architecture's rule for the types.
 void multiply_tile(const Warp& warp, const MmaShape& shape, MmaTile& tile);
 
 /// The 16 bytes at `chunk` as elements of a type of 8 or 16 bits.
 void widen_chunk(const std::byte* chunk, Type type, float* values);
 
-/// Rows of the tile in which a register of A is tainted, a bit each.
+/// Rows of the tile in which a register of A is tainted, one bit each.
 [[nodiscard]] std::uint32_t tainted_rows_of_a(const Warp& warp, const std::uint32_t* a, int a_regs);
-/// Taint of D: of its rows and columns, and of C (nullptr: none).
+/// Taint of D, from tainted rows, columns and elements of C (null: none).
 void spread_mma_taint(Warp& warp, const std::uint32_t* d, const std::uint32_t* c, int c_regs,
                       std::uint32_t rows, std::uint32_t columns);
 

@@ -17,7 +17,7 @@ struct NamedBarrier {
   bool in_use = false;
   VectorClock clock{};
   std::vector<int> blocked;  ///< warps
-  int first_pc = -1;         ///< of the first arrival, for messages
+  int first_pc = -1;         ///< the first arrival, for messages
   std::uint32_t reduced_count = 0;
   bool reduced_and = true;
   bool reduced_or = false;
@@ -34,10 +34,10 @@ class NamedBarriers {
   [[nodiscard]] const std::array<NamedBarrier, kCount>& all() const { return barriers_; }
   [[nodiscard]] const NamedBarrier& at(std::uint32_t id) const { return barriers_[id]; }
 
-  /// The warp arrives, with its clock and, in a reduction, its predicates; it blocks unless it only
-  /// arrives. `count`: threads the barrier waits for; 0: the whole CTA.
+  /// The warp arrives with its clock and, in a reduction, its predicates. It blocks unless it only
+  /// arrives. `count`: number of threads for which the barrier waits; 0: the whole CTA.
   void arrive(std::uint32_t id, std::uint32_t count, Warp& warp, const Instr& in);
-  /// Releases the barriers that wait for nobody any more: after a warp has exited.
+  /// After a warp has exited: releases the barriers that wait for no other warp.
   void release_complete();
 
  private:

@@ -15,7 +15,7 @@ constexpr std::size_t kMostText = 1 << 20;
 
 enum class Size : std::uint8_t { kInt, kShort, kChar, kLong };
 
-/// A conversion as it is written, from its '%' on.
+/// A conversion specification as written, from its '%' on.
 struct Conversion {
   std::string flags;
   std::optional<int> width;
@@ -24,7 +24,7 @@ struct Conversion {
   bool precision_is_argument = false;
   Size size = Size::kInt;
   char type = '\0';
-  std::size_t length = 0;  ///< of its text
+  std::size_t length = 0;  ///< length of its text
 };
 
 class ConversionParser {
@@ -74,12 +74,12 @@ class ConversionParser {
   std::size_t at_ = 1;
 };
 
-/// The host's printf for one value.
+/// Formats one value with the host's printf.
 template <typename T>
 std::string print_one(const Conversion& conversion, const char* type, T value) {
   const std::string spec = "%" + conversion.flags + "*" + (conversion.precision ? ".*" : "") + type;
   const int width = conversion.width.value_or(0);
-  std::array<char, 2 * kMostWidth + 512> buffer;  // the longest f64 has 309 digits before its point
+  std::array<char, 2 * kMostWidth + 512> buffer;  // the longest f64 has 309 digits before the point
   const int length = conversion.precision
                          ? std::snprintf(buffer.data(), buffer.size(), spec.c_str(), width,
                                          *conversion.precision, value)
@@ -140,7 +140,7 @@ class Formatter {
       conversion.width = small_argument();
     }
     if (conversion.precision_is_argument) {
-      // A negative precision is none.
+      // A negative precision counts as none.
       if (const int precision = small_argument(); precision >= 0) conversion.precision = precision;
     }
     const char type = conversion.type;

@@ -7,13 +7,13 @@
 
 namespace evo::ptx {
 
-/// What one call of printf makes of its format and arguments.
+/// The result of one call of printf.
 struct PrintedText {
   std::string text;
-  int arguments = 0;  ///< that the format took: what CUDA's printf returns
+  int arguments = 0;  ///< number of arguments that the format used, which CUDA's printf returns
 };
 
-/// Where the arguments of a call are found.
+/// Access to the arguments of a call.
 struct PrintSource {
   /// The little-endian value of `bytes` (4 or 8) bytes at `offset` of the argument buffer.
   std::function<std::uint64_t(std::uint32_t offset, std::uint32_t bytes)> argument;
@@ -22,9 +22,9 @@ struct PrintSource {
 };
 
 /// Formats as CUDA's printf does: flags `-+ #0`, width and precision (also `*`, at most 4096),
-/// sizes h, hh, l, ll, z, j and t, conversions d i u o x X c f F e E g G a A s p and %%. A
-/// conversion of another kind, and what comes after 32 arguments, stands in the text as it was
-/// written. Arguments lie one after the other, each on a multiple of its size.
+/// sizes h, hh, l, ll, z, j and t, conversions d i u o x X c f F e E g G a A s p and %%. Other
+/// conversions, and those after 32 arguments, are copied to the text unchanged. Arguments are
+/// consecutive in memory, each aligned to its size.
 [[nodiscard]] PrintedText format_print(std::string_view format, const PrintSource& source);
 
 }  // namespace evo::ptx

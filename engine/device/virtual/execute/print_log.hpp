@@ -8,16 +8,16 @@
 
 namespace evo::ptx {
 
-/// Collects what the CTAs of a launch print, from all host threads.
+/// Collects the printed text of a launch's CTAs from all host threads.
 class PrintLog {
  public:
-  /// What is kept of a launch: the size of CUDA's own buffer, unless a program changes it.
+  /// Limit of the text of a launch: the default size of CUDA's own buffer.
   static constexpr std::size_t kMostBytes = 1 << 20;
 
-  /// Thread-safe. Appends to what CTA number `cta` printed; what does not fit is counted only.
+  /// Thread-safe. Appends to the text of CTA number `cta`; text beyond the limit is only counted.
   void add(std::uint64_t cta, const std::string& text);
 
-  /// All of it, CTA after CTA in the order of their numbers, and a line about what was dropped.
+  /// The whole text in the order of the CTAs' numbers, with a line about dropped text.
   [[nodiscard]] std::string text() const;
 
  private:

@@ -5,18 +5,17 @@
 #include "engine/device/virtual/checks/taint.hpp"
 #include "engine/device/virtual/execute/cta.hpp"
 
-// Divergence: every lane has its own place in the program. The group with the lowest instruction
-// runs first, so that structured code meets again where its branches join; groups that stand at
-// the same instruction become one. A group that spins while others wait behind it gives way after
-// kSpinLimit backward branches.
+// Divergence: every lane has its own position in the program. The group with the lowest position
+// runs first, so that groups reconverge where branches of structured code join. Groups at the same
+// instruction merge. A spinning group lets waiting groups run after kSpinLimit backward branches.
 
 namespace evo::ptx {
 namespace {
 
 constexpr int kSpinLimit = 256;
 constexpr int kFairnessHold = 4096;
-/// Instructions of a warp after which registers that nobody set may all be overwritten: a power of
-/// two.
+/// After so many instructions of a warp, checks whether all uninitialised registers have been
+/// overwritten. A power of two.
 constexpr std::uint64_t kTaintCheck = 64;
 
 void select_group(Warp& warp, std::size_t chosen) {
@@ -26,8 +25,8 @@ void select_group(Warp& warp, std::size_t chosen) {
   warp.next_pc = group.pc;
 }
 
-/// The group to run when the running one left: the lowest that is not parked; when all are, one of
-/// the parked ones tries again.
+/// Selects the next group after the running one left: the lowest that is not parked; if all are
+/// parked, one of them tries again.
 void next_group(Warp& warp) {
   std::size_t best = warp.waiting.size();
   for (std::size_t i = 0; i < warp.waiting.size(); ++i) {
@@ -42,8 +41,8 @@ bool is_cta_barrier(const Instr& in) {
   return std::holds_alternative<BarrierOperands>(in.operands);
 }
 
-/// No group of the warp can go on. The culprit is a .sync instruction of the warp when there is
-/// one, else a barrier of the CTA in divergent code.
+/// No group of the warp can continue. Blames a .sync instruction of the warp if there is one,
+/// otherwise a barrier of the CTA in divergent code.
 void report_divergence(Warp& warp) {
   const Program& program = warp.cta->program();
   std::uint32_t pc = warp.pc;
@@ -67,7 +66,7 @@ void report_divergence(Warp& warp) {
                  other, what);
 }
 
-/// After a handler asked to park: the lanes of exec stay, the rest of the group goes on.
+/// After a handler asked to park: the lanes of exec stay, the rest of the group continues.
 void park_group(Warp& warp) {
   warp.park = false;
   if (++warp.parks_in_a_row > static_cast<int>(warp.waiting.size()) + 2) {
@@ -85,7 +84,7 @@ void park_group(Warp& warp) {
   next_group(warp);
 }
 
-/// Joins groups at the same instruction and puts the lowest one in front.
+/// Merges groups at the same instruction and moves the lowest one to the front.
 void regroup(Warp& warp) {
   for (std::size_t i = 0; i < warp.waiting.size();) {
     if (warp.waiting[i].pc == warp.pc) {

@@ -11,15 +11,15 @@ namespace evo::ptx {
 
 class Cta;
 
-/// Lanes that left the running group of a warp: at another instruction, or waiting there for
+/// Lanes that are not in the running group of a warp: they are at another instruction or wait for
 /// others.
 struct LaneGroup {
   std::uint32_t pc;
   std::uint32_t mask;
-  bool parked;  ///< at a .sync instruction that needs more lanes
+  bool parked;  ///< waiting at a .sync instruction for more lanes
 };
 
-/// Copies issued by one cp.async instruction that have not landed yet.
+/// Copies issued by one cp.async instruction that have not arrived yet.
 struct AsyncCopy {
   std::uint32_t mask = 0;
   std::uint32_t group = 0;  ///< number of groups its threads had committed before
@@ -27,41 +27,42 @@ struct AsyncCopy {
   std::uint8_t bytes = 0;
   std::array<std::uint32_t, kWarpSize> destination{};
   std::array<std::array<std::byte, 16>, kWarpSize> data{};
-  std::array<std::uint16_t, kWarpSize> taint{};  ///< bytes of the source nobody wrote
+  std::array<std::uint16_t, kWarpSize> taint{};  ///< uninitialised bytes of the source
 };
 
 /// A wgmma.mma_async that has not been waited for.
 struct PendingProduct {
   std::uint32_t pc = 0;
   std::uint32_t group = 0;            ///< number of groups the warp had committed before
-  std::uint64_t number = 0;           ///< among the warp's, from 0
-  std::vector<std::uint32_t> chunks;  ///< of 16 bytes that it reads
+  std::uint64_t number = 0;           ///< index among the warp's products, from 0
+  std::vector<std::uint32_t> chunks;  ///< chunks of 16 bytes that it reads
 };
 
-/// Where data that nobody wrote came from.
+/// The origin of uninitialised data.
 struct UnknownData {
-  int instruction = -1;       ///< that read them; -1: nobody noted it
-  int lane = 0;               ///< that was read, by a shuffle
-  std::uint64_t address = 0;  ///< in global memory; else 0
-  bool is_shuffled = false;   ///< from a lane that does not execute the shuffle
+  int instruction = -1;       ///< instruction that read them; -1: not recorded
+  int lane = 0;               ///< register that was read by a shuffle
+  std::uint64_t address = 0;  ///< address in global memory; otherwise 0
+  bool is_shuffled = false;   ///< they came from a lane that does not execute the shuffle
 };
 
 enum class WarpState : std::uint8_t { kReady, kBlocked, kDone };
 
-/// 32 threads: registers as a structure of arrays, and where each thread is.
+/// 32 threads: their registers as a structure of arrays, and their positions in the program.
 struct Warp {
   std::byte* regs = nullptr;
-  /// One byte a lane for every slot: bit b says that byte b of the register was never written.
+  /// One byte per lane for every slot: bit b is set if byte b of the register is uninitialised.
   std::uint8_t* taint = nullptr;
-  bool tainted = false;      ///< whether any register may be
-  bool has_foreign = false;  ///< whether some came from memory or another lane, see taint.hpp
-  UnknownData unknown;       ///< the first of them
+  bool tainted = false;  ///< whether any register may be uninitialised
+  /// whether some of the data came from memory or another lane, see taint.hpp
+  bool has_foreign = false;
+  UnknownData unknown;       ///< the first origin
   std::uint32_t exec = 0;    ///< lanes of the instruction that runs
   std::uint32_t active = 0;  ///< lanes of the running group
   std::uint32_t alive = 0;   ///< lanes that have not exited
   std::uint32_t pc = 0;
   std::uint32_t next_pc = 0;
-  std::uint32_t carry = 0;  ///< condition code CC.CF, a bit a lane
+  std::uint32_t carry = 0;  ///< condition code CC.CF, one bit per lane
   std::vector<LaneGroup> waiting;
   bool park = false;   ///< set by a handler: the lanes of `exec` wait here for others
   bool yield = false;  ///< set by a handler: let other warps run
@@ -69,19 +70,19 @@ struct Warp {
   int fairness_hold = 0;
   int backward_branches = 0;
   WarpState state = WarpState::kReady;
-  int index = 0;     ///< in the CTA
-  int barrier = -1;  ///< the one it is blocked at
+  int index = 0;     ///< index in the CTA
+  int barrier = -1;  ///< the barrier at which it is blocked
   const Instr* blocked_at = nullptr;
   Cta* cta = nullptr;
   const Instr* code = nullptr;
   std::uint64_t executed = 0;
   std::uint64_t* counts = nullptr;  ///< executions of each instruction
-  std::uint64_t* taken = nullptr;   ///< how often it branched there; null: not counted
+  std::uint64_t* taken = nullptr;   ///< taken branches at each instruction; null: not counted
   std::vector<AsyncCopy> copies;
   std::array<std::uint32_t, kWarpSize> committed{};  ///< groups committed by each thread
   std::vector<PendingProduct> products;              ///< in the order of issue
   std::uint32_t product_groups = 0;                  ///< committed
-  std::uint32_t registers = 0;                       ///< of a thread; 0: not known
+  std::uint32_t registers = 0;                       ///< registers per thread; 0: unknown
 
   template <typename T>
   [[nodiscard, gnu::always_inline]] T* reg(std::uint32_t offset) const {
@@ -90,7 +91,7 @@ struct Warp {
   [[nodiscard, gnu::always_inline]] std::uint32_t& predicate(std::uint32_t offset) const {
     return *reinterpret_cast<std::uint32_t*>(regs + offset);
   }
-  /// Taint bytes of the register at `offset`, one a lane.
+  /// Taint bytes of the register at `offset`, one per lane.
   [[nodiscard, gnu::always_inline]] std::uint8_t* taint_of(std::uint32_t offset) const {
     return taint + offset / 4;
   }

@@ -4,9 +4,9 @@ namespace evo::ptx {
 namespace {
 
 constexpr std::uint32_t kAddressMask = (1U << 18) - 1;
-constexpr std::uint32_t kRows = 8;  ///< of a core matrix
+constexpr std::uint32_t kRows = 8;  ///< bytes of a core matrix
 
-/// Bytes of a row of the permuted pattern.
+/// Bytes per row of the swizzle pattern.
 std::uint32_t row_bytes(Swizzle swizzle) {
   switch (swizzle) {
     case Swizzle::k128:
@@ -28,7 +28,8 @@ std::uint32_t k_major_offset(const MatrixDescriptor& m, std::uint32_t row, std::
          column * (plain ? m.leading : kChunkBytes);
 }
 
-/// Chunk `column` along M or N at depth k. Unpermuted matrices have the two offsets the other way.
+/// Chunk `column` along M or N at depth k. Without a swizzle, the two offsets have swapped
+/// meanings.
 std::uint32_t mn_major_offset(const MatrixDescriptor& m, std::uint32_t column, std::uint32_t k) {
   const std::uint32_t width = row_bytes(m.swizzle) / kChunkBytes;
   const bool plain = m.swizzle == Swizzle::kNone;
@@ -36,7 +37,7 @@ std::uint32_t mn_major_offset(const MatrixDescriptor& m, std::uint32_t column, s
          k % kRows * row_bytes(m.swizzle) + k / kRows * (plain ? m.leading : m.stride);
 }
 
-/// Swaps chunks within 128 bytes by the row of 128 bytes they lie in.
+/// Swaps chunks within 128 bytes, depending on the row of 128 bytes that contains them.
 std::uint32_t permuted(std::uint32_t address, Swizzle swizzle) {
   const std::uint32_t mask = row_bytes(swizzle) / kChunkBytes - 1;
   return address ^ ((address >> 7) & mask) << 4;

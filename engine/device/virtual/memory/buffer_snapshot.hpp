@@ -9,7 +9,7 @@
 
 namespace evo::ptx {
 
-/// Puts the content of writable buffers back when it goes.
+/// Restores the content of writable buffers in its destructor.
 class BufferSnapshot {
  public:
   explicit BufferSnapshot(const GlobalMemory& memory) {

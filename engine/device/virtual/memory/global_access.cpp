@@ -34,8 +34,9 @@ Hazard race(const LaunchContext& launch, std::uint64_t cta, const GlobalRaces::P
   return {HazardKind::kGlobalRace, access.pc, -1,
           std::string(verb) + " of " + launch.memory->describe(access.address) + " by " +
               PlaceNames(launch).thread(access.warp, static_cast<int>(access.lane)) +
-              " is not ordered after what " + cta_text(launch, GlobalRaces::cta_of(access.other)) +
-              " did there in this launch (its fence, then an atomic or volatile access here "
+              " is not ordered after the access by " +
+              cta_text(launch, GlobalRaces::cta_of(access.other)) +
+              " there in this launch (required: its fence, then an atomic or volatile access here "
               "that sees it)",
           index_of(launch, cta)};
 }
@@ -45,14 +46,14 @@ GlobalRaces::Actor actor_of(const Warp& warp) {
   return {cta.number(), warp.index, cta.races().clock(warp.index), cta.history()};
 }
 
-/// Of memory that no kernel may write, which most accesses go to, there is nothing to note.
+/// Most accesses go to memory that no kernel may write; for it there is nothing to record.
 bool is_checked(const Warp& warp, const LaneAccess& access) {
   const bool is_read_only = access.buffer != nullptr && !access.buffer->writable;
   const LaunchContext& launch = warp.cta->launch();
   return access.global != 0 && !is_read_only && launch.check && launch.global_races.is_on();
 }
 
-/// One lane does for all that read the same.
+/// One record serves for all lanes that read the same place.
 std::uint32_t places_of(const LaneAccess& access) {
   return access.pattern == LanePattern::kUniform ? 1U : access.global;
 }
@@ -71,7 +72,7 @@ WatchedPlaces::WatchedPlaces(Warp& warp, const LaneAccess& access, std::uint32_t
 GlobalBuffer* WatchedPlaces::writable_at(std::uint64_t address) {
   if (buffer_ == nullptr || !buffer_->contains(address, bytes_))
     buffer_ = warp_.cta->launch().memory->find(address);
-  return buffer_->writable ? buffer_ : nullptr;  // else nobody writes there in this launch
+  return buffer_->writable ? buffer_ : nullptr;  // otherwise no CTA writes there in this launch
 }
 
 void WatchedPlaces::hold(std::uint64_t address) {
@@ -115,7 +116,7 @@ void WatchedPlaces::report(Record other, std::size_t word, const char* verb) {
       race(cta.launch(), cta.number(), {pc_of(warp_), warp_.index, lane_, address, other}, verb));
 }
 
-/// What stays as it is harms nobody, and tells nobody anything.
+/// A change that keeps the value neither races nor orders anything.
 bool WatchedPlaces::is_same(std::size_t word, const std::byte* values) const {
   std::byte old[8];
   const std::size_t at = word * granule_;
@@ -214,7 +215,7 @@ void WatchedPlaces::store(const std::byte* values) {
   }
 }
 
-/// A plain read of what an atomic of the CTA comes to was a guess.
+/// A plain read of a place that an atomic of the CTA accesses was a guess.
 void WatchedPlaces::explain_read(const Word& word) {
   auto& reads = warp_.cta->plain_reads();
   const auto read = reads.find(&word);
@@ -280,7 +281,7 @@ bool note_owner(const Warp& warp, const LaneAccess& access, std::uint32_t bytes)
   for_lanes<std::size_t>(access.global, [&](std::size_t lane) {
     owners->note(access.address[lane], bytes, warp.cta->number());
   });
-  return access.local == 0;  // what is left of a generic address goes to nobody
+  return access.local == 0;  // the rest of a generic address belongs to no buffer
 }
 
 void require_still(Warp& warp, const LaneAccess& access) {

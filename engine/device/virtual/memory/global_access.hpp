@@ -8,40 +8,40 @@
 #include "engine/device/virtual/checks/global_races.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 
-// What accesses to global memory tell GlobalRaces. Nothing where the launch is not checked.
+// Reports accesses to global memory to GlobalRaces. Does nothing if the launch is not checked.
 
 namespace evo::ptx {
 
-/// The places in global memory that the lanes of an access touch, one lane after the other: what is
-/// known of a place and its content change together, between enter() of the lane and that of the
-/// next one. Everything else is about the lane that was entered last.
+/// The places in global memory that the lanes of an access touch, one lane at a time. A place and
+/// its record are locked from enter() of a lane until the next one, so that they change together.
+/// All other functions refer to the lane entered last.
 class WatchedPlaces {
  public:
   WatchedPlaces(Warp& warp, const LaneAccess& access, std::uint32_t bytes);
 
-  /// False: there is nothing to note.
+  /// False: there is nothing to record.
   [[nodiscard]] bool is_active() const { return is_active_; }
-  /// The lane's places are this thread's alone until the next call or the end.
+  /// Locks the lane's places for this thread until the next call or the end.
   void enter(std::size_t lane);
 
   /// A plain read.
   void read();
-  /// A read by the path for read-only data.
+  /// A read through the read-only data path.
   void read_only();
-  /// A plain write of `values`, before it is done.
+  /// A plain write of `values`, called before the write.
   void write(const std::byte* values);
-  /// Lanes from `first` on whose plain write of `values`, those of lane 0 first, is noted at once,
-  /// before it is done; their places are this thread's alone until the next call or the end. None
-  /// where lanes must be entered one by one, and behind the last lane.
+  /// The number of lanes from `first` on whose plain writes of `values` (lane 0 first) are recorded
+  /// at once, before the write; their places stay locked until the next call or the end. 0 if lanes
+  /// must be entered one by one, and after the last lane.
   [[nodiscard]] std::size_t write_piece(std::size_t first, const std::byte* values);
   /// A strong read.
   void see();
-  /// A strong store of `values`, before it is done.
+  /// A strong store of `values`, called before the store.
   void store(const std::byte* values);
-  /// An atomic, after it was done. `changed`: it left another value than it found; `accumulates`:
-  /// the result depends on what was there; `returns`: the kernel sees what was there.
+  /// An atomic, called after it. `changed`: the value changed; `accumulates`: the result depends on
+  /// the previous value; `returns`: the kernel sees the previous value.
   void atomic(bool changed, bool accumulates, bool returns);
-  /// The same of an atomic that other CTAs need not see as one.
+  /// The same for an atomic that need not be atomic for other CTAs.
   void atomic_of_cta(bool changed);
 
  private:
@@ -49,7 +49,7 @@ class WatchedPlaces {
   void report(GlobalRaces::Record other, std::size_t word, const char* verb);
   [[nodiscard]] bool is_same(std::size_t word, const std::byte* values) const;
   void hold(std::uint64_t address);
-  /// The buffer of an address, when kernels may write it.
+  /// The buffer of an address if kernels may write it.
   [[nodiscard]] GlobalBuffer* writable_at(std::uint64_t address);
   [[nodiscard]] std::uint32_t plain_cta() const;
   void write_plain(const std::byte* values);
@@ -58,36 +58,39 @@ class WatchedPlaces {
   const LaneAccess& access_;
   GlobalRaces& races_;
   std::uint32_t bytes_;
-  std::uint32_t granule_;  ///< of a shadow word
+  std::uint32_t granule_;  ///< bytes of a shadow word
   bool is_active_;
-  GlobalBuffer* buffer_;  ///< of the lane before
+  GlobalBuffer* buffer_;  ///< that of the previous lane
   std::size_t lane_ = 0;
-  std::span<GlobalRaces::Word> words_;  ///< empty where nobody watches
-  PlainShadow* plain_ = nullptr;        ///< in the place of words, see GlobalRaces::is_plain()
-  std::size_t place_ = 0;               ///< the lane's first place there
+  std::span<GlobalRaces::Word> words_;  ///< empty if it is not checked
+  PlainShadow* plain_ = nullptr;        ///< in place of words, see GlobalRaces::is_plain()
+  std::size_t place_ = 0;               ///< index of the lane's first place
   GlobalRaces::Stripe* stripe_ = nullptr;
   std::unique_lock<SpinLock> lock_;
 };
 
-/// A plain read of the global lanes.
+/// Records a plain read of the global lanes.
 void note_global_read(Warp& warp, const LaneAccess& access, std::uint32_t bytes);
 
-/// A load by the path for read-only data (ld.global.nc, __ldg) of the global lanes: a hazard where
-/// any CTA, also this one, wrote in this launch, since that path may give what was there before
-/// (PTX ISA, "ld.global.nc"). Only memory that is watched for races between CTAs is looked at.
+/// Records a load through the read-only data path (ld.global.nc, __ldg) of the global lanes. It is
+/// a hazard if any CTA, including this one, wrote there in this launch, because that path may
+/// return the old value (PTX ISA, "ld.global.nc"). Only memory that is checked for races between
+/// CTAs is examined.
 void check_read_only_load(Warp& warp, const LaneAccess& access, std::uint32_t bytes);
 
 /// The hazard of a read that is not ordered after a change.
 [[nodiscard]] Hazard unordered_read(const LaunchContext& launch,
                                     const GlobalRaces::Unordered& unordered);
 
-/// A fence of the GPU, or before a release: what is before it in the CTA is published.
+/// A fence of GPU scope, or before a release: publishes the previous accesses of the CTA.
 void note_published(Warp& warp);
 
-/// In a launch that only notes who stores where: notes the global lanes. Whether that was all.
+/// In a launch that only records who stores where: records the global lanes. Returns whether that
+/// was all.
 [[nodiscard]] bool note_owner(const Warp& warp, const LaneAccess& access, std::uint32_t bytes);
 
-/// In such a launch: ends it when a load reads what may hold something else when the kernel runs.
+/// In such a launch: ends it if a load reads memory that may have another content when the kernel
+/// runs.
 void require_still(Warp& warp, const LaneAccess& access);
 
 }  // namespace evo::ptx

@@ -33,7 +33,7 @@ GlobalBuffer& GlobalMemory::allocate(std::string name, std::uint64_t bytes, bool
 
 void GlobalMemory::require_room(const std::string& what, std::uint64_t bytes,
                                 std::uint64_t others) const {
-  // A byte of the device takes two of the host: its value, and whether it was written.
+  // A byte of the device takes two bytes of the host: its value, and whether it was written.
   constexpr std::uint64_t kMemoryBytes = 4ULL << 30;
   std::uint64_t used = others;
   for (const auto& buffer : buffers_) used += buffer->bytes;
@@ -73,7 +73,7 @@ std::string GlobalMemory::describe(std::uint64_t address) const {
       before = below;
     }
   }
-  if (nearest == nullptr) return "in no buffer";
+  if (nearest == nullptr) return "outside of all buffers";
   return std::to_string(distance) + (before ? " bytes before '" : " bytes past the end of '") +
          nearest->name + "' (" + std::to_string(nearest->bytes) + " bytes)";
 }

@@ -4,14 +4,14 @@
 #include <cstdint>
 #include <cstring>
 
-// Device memory as lanes read and write it. CTAs run on several host threads, and a kernel may
-// race, by mistake or by waiting for a flag: such accesses must stay defined on the host. They are
-// relaxed atomics of at most 8 bytes, which cost what plain ones do; an access of 16 or 32 bytes is
-// not one piece, as on a card. The order between them comes from fences, see exec_fence().
+// Access to device memory. CTAs run on several host threads, and a kernel may have data races, by
+// mistake or by polling a flag; such accesses must stay defined on the host. They are relaxed
+// atomics of at most 8 bytes, which cost as much as plain accesses. An access of 16 or 32 bytes is
+// not atomic as a whole, as on a card. Fences provide the order between accesses, see exec_fence().
 
 namespace evo::ptx {
 
-/// Reads one value. `from` is a multiple of the size, or of 8 for larger values.
+/// Reads one value. `from` is aligned to the size, or to 8 for larger values.
 template <typename T>
 [[nodiscard, gnu::always_inline]] inline T read_guest(const std::byte* from) {
   if constexpr (sizeof(T) <= sizeof(std::uint64_t)) {
@@ -30,7 +30,7 @@ template <typename T>
   __atomic_store_n(reinterpret_cast<Word*>(to), value, __ATOMIC_RELAXED);
 }
 
-/// Copies 1, 2, 4, 8, 16 or 32 bytes out of device memory, where they lie on a multiple of them.
+/// Copies 1, 2, 4, 8, 16 or 32 bytes from device memory, aligned to their size.
 inline void copy_from_guest(std::byte* to, const std::byte* from, std::uint32_t bytes) {
   const auto copy = [&]<typename T>(T) {
     for (std::uint32_t at = 0; at < bytes; at += sizeof(T)) {
@@ -44,7 +44,7 @@ inline void copy_from_guest(std::byte* to, const std::byte* from, std::uint32_t 
   copy(std::uint8_t{});
 }
 
-/// The same into device memory.
+/// The same, to device memory.
 inline void copy_to_guest(std::byte* to, const std::byte* from, std::uint32_t bytes) {
   const auto copy = [&]<typename T>(T value) {
     for (std::uint32_t at = 0; at < bytes; at += sizeof(T)) {
@@ -58,7 +58,7 @@ inline void copy_to_guest(std::byte* to, const std::byte* from, std::uint32_t by
   copy(std::uint8_t{});
 }
 
-/// Notes that `bytes` bytes were written; `marks` has one for each.
+/// Marks `bytes` bytes as written in `marks`, which has one element per byte.
 inline void mark_written(std::uint8_t* marks, std::uint32_t bytes) {
   auto* to = reinterpret_cast<std::byte*>(marks);
   if (bytes == 4) return write_guest<std::uint32_t>(to, 0x01010101U);

@@ -92,7 +92,7 @@ bool resolve_local(Warp& warp, LaneAccess& access, std::uint32_t mask, std::uint
   return good;
 }
 
-/// Kernel parameters; below them, .param variables of calls.
+/// Kernel parameters; lower addresses are .param variables of calls.
 bool resolve_parameters(Warp& warp, LaneAccess& access, std::uint32_t mask, std::uint32_t bytes,
                         AccessIntent intent) {
   std::vector<std::byte>& parameters = warp.cta->launch().parameters;
@@ -120,7 +120,7 @@ bool resolve_parameters(Warp& warp, LaneAccess& access, std::uint32_t mask, std:
   return good;
 }
 
-/// All lanes in one buffer that may be accessed so. False: look at each lane.
+/// Handles the case that all lanes are in one accessible buffer. False: each lane must be checked.
 bool resolve_in_buffer(LaneAccess& access, const GlobalBuffer& buffer, const LaneSurvey& survey,
                        std::uint32_t mask, std::uint32_t bytes, bool writes) {
   if (!buffer.contains(survey.lowest, bytes) || !buffer.contains(survey.highest, bytes) ||
@@ -200,7 +200,7 @@ bool resolve_generic(Warp& warp, LaneAccess& access, std::uint32_t mask, std::ui
     return survey_lanes(access.address.data(), lanes, bytes);
   };
   bool good = true;
-  // A slice notes what goes to global memory, and has no shared memory: see store_slice.hpp.
+  // A slice records stores to global memory, and has no shared memory, see store_slice.hpp.
   const bool is_traced = intent != AccessIntent::kRead && warp.cta->launch().owners != nullptr;
   if (is_traced && shared == mask) return false;
   if (shared != 0 && !is_traced)
@@ -213,8 +213,8 @@ bool resolve_generic(Warp& warp, LaneAccess& access, std::uint32_t mask, std::ui
 
 bool same_value(const Conflict& conflict, const LaneAccess& access, std::uint32_t bytes,
                 const std::byte* values, std::uint32_t granule) {
-  // The part of the lane's new value that falls on the granule, against what is there or, for two
-  // lanes of one store, against what the other lane stores.
+  // Compares the part of the lane's new value that falls on the granule with the present content
+  // or, for two lanes of one store, with the other lane's value.
   const auto lane = static_cast<std::size_t>(conflict.lane);
   const std::uint64_t offset =
       conflict.address - std::min<std::uint64_t>(access.address[lane], conflict.address);
@@ -302,7 +302,7 @@ HazardKind kind_of(const Warp& warp, const Conflict& conflict) {
              : HazardKind::kSharedRace;
 }
 
-/// How the access at hand lies to the other one: the second half of a report.
+/// Describes the current access relative to the other one, for the second half of a report.
 std::string relation_text(const Cta& cta, const Conflict& conflict) {
   const std::string other = cta.names().thread(conflict.other_warp, conflict.other_lane);
   if (is_product(cta, conflict.other_pc)) {

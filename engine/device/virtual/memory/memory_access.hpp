@@ -12,25 +12,27 @@ namespace evo::ptx {
 
 enum class AccessIntent : std::uint8_t { kRead, kWrite, kReadWrite, kAsyncSource };
 
-/// Where the lanes of an access point, after bounds, alignment and permission were checked. What it
-/// says of a lane that takes no part is nothing.
+/// The targets of an access's lanes after the checks of bounds, alignment and permission. Entries
+/// of inactive lanes are undefined.
 struct LaneAccess {
-  bool ok = false;  ///< false: a fatal hazard was reported, nothing may be touched
-  LanePattern pattern = LanePattern::kScattered;  ///< of global or shared lanes
+  bool ok = false;  ///< false: a fatal hazard was reported and the access must not happen
+  LanePattern pattern = LanePattern::kScattered;  ///< the global or shared lanes
   std::uint32_t shared = 0;                       ///< lanes in shared memory
   std::uint32_t global = 0;
   std::uint32_t local = 0;
-  std::uint32_t tracked = 0;             ///< global and local lanes that may read what nobody wrote
-  const GlobalBuffer* buffer = nullptr;  ///< of all global lanes; null where nobody looked
+  /// global and local lanes that may read uninitialised data
+  std::uint32_t tracked = 0;
+  /// buffer of all global lanes; null if it was not determined
+  const GlobalBuffer* buffer = nullptr;
   std::array<std::uint64_t, kWarpSize> address;  ///< window offset for shared and local
   std::array<std::byte*, kWarpSize> pointer;
-  std::array<std::uint8_t*, kWarpSize> written;  ///< of the tracked lanes
+  std::array<std::uint8_t*, kWarpSize> written;  ///< flags of the tracked lanes
 
   /// Whether each byte of the lane was written; null: all were.
   [[nodiscard]] std::uint8_t* marks(std::size_t lane) const {
     return ((tracked >> lane) & 1U) != 0 ? written[lane] : nullptr;
   }
-  /// Nobody can write there meanwhile: shared memory belongs to one thread of the host.
+  /// No other thread can write meanwhile, because shared memory belongs to one host thread.
   [[nodiscard]] bool is_still() const {
     return shared != 0 || (buffer != nullptr && !buffer->writable);
   }
@@ -40,7 +42,7 @@ struct LaneAccess {
 [[nodiscard]] std::array<std::uint64_t, kWarpSize> lane_addresses(const Warp& warp,
                                                                   const Address& from);
 
-/// Reports an address of `mask` lanes that depends on data nobody wrote.
+/// Reports an address of `mask` lanes that depends on uninitialised data.
 void report_tainted_address(Warp& warp, const Address& from, std::uint32_t mask);
 
 /// Resolves `mask` lanes' addresses in `space` for an access of `bytes` bytes each.
@@ -48,22 +50,22 @@ void report_tainted_address(Warp& warp, const Address& from, std::uint32_t mask)
                                  const std::array<std::uint64_t, kWarpSize>& address,
                                  std::uint32_t mask, std::uint32_t bytes, AccessIntent intent);
 
-/// Tells the race checker; returns lanes that read what nobody wrote. `values`: for writes, the new
-/// bytes of each lane (`bytes` apart), to tell harmless equal stores.
+/// Reports the access to the race checker; returns lanes that read uninitialised data. `values`:
+/// for writes, the new bytes of each lane (`bytes` apart), to recognise harmless equal stores.
 std::uint32_t note_shared_read(Warp& warp, const LaneAccess& access, std::uint32_t bytes,
                                AccessKind kind);
 void note_shared_write(Warp& warp, const LaneAccess& access, std::uint32_t bytes, AccessKind kind,
                        const std::byte* values);
 void note_shared_atomic(Warp& warp, const LaneAccess& access, std::uint32_t bytes);
 
-/// Taint of `bytes` bytes that lane reads; bit b is byte b.
+/// Taint of the `bytes` bytes that a lane reads; bit b is byte b.
 [[nodiscard]] std::uint32_t read_taint(const Warp& warp, const LaneAccess& access, int lane,
                                        std::uint32_t bytes);
 
-/// Turns conflicts into reports.
+/// Reports conflicts as hazards.
 void report_conflicts(Warp& warp, const RaceChecker::Result& result, const char* verb);
 
-/// Strong accesses and fences order warps through the memory they touch.
+/// Strong accesses and fences order warps through the memory they access.
 void acquire_from(Warp& warp, std::uint64_t address, bool immediately);
 void release_to(Warp& warp, std::uint64_t address, bool immediately);
 

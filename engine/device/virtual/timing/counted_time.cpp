@@ -6,7 +6,7 @@
 namespace evo::ptx {
 namespace {
 
-// First guesses, to be fitted on measured spaces: latency of a dependent instruction in clocks
+// Rough constants, to be fitted to measured spaces: latency of a dependent instruction in clocks,
 // times the share of instructions that wait for their predecessor.
 constexpr double kDependentShare = 0.5;
 constexpr double kAluLatency = 4.5;
@@ -14,7 +14,8 @@ constexpr double kTensorLatency = 33;
 constexpr double kMufuLatency = 18;
 constexpr double kSharedLatency = 29;
 constexpr double kBarrierLatency = 25;
-constexpr double kGlobalShare = 0.35;  ///< of the L2 latency a global load is not hidden by others
+/// share of the L2 latency of a global load that other loads do not hide
+constexpr double kGlobalShare = 0.35;
 constexpr double kSchedulers = 4;
 constexpr double kLanes = 32;
 constexpr double kSectorBytes = 32;
@@ -41,7 +42,7 @@ double latency_of(const DeviceModel& model, const InstrInfo& info) {
   }
 }
 
-/// FLOP a clock and SM of a matrix instruction.
+/// FLOP per clock and SM of a matrix instruction.
 double tensor_rate(const DeviceModel& model, const InstrInfo& info) {
   const bool fp8 = info.is_fp8;
   if (info.opcode == Opcode::kWgmma && model.wgmma_f16_flops_per_clock > 0)
@@ -77,7 +78,7 @@ CtaCost cta_cost(const DeviceModel& model, const Program& program, const CtaCoun
       executions += counts.executions[at];
     if (info.helper || executions == 0) continue;
     const double warps = static_cast<double>(executions) / ctas;
-    // Moves and parameters mostly vanish when PTX becomes machine code.
+    // Most moves and parameter loads disappear when PTX is compiled to machine code.
     if (info.pipe != Pipe::kMove && info.pipe != Pipe::kConst) cost.issue += warps / kSchedulers;
     cost.warp_latency += warps / warps_per_cta * latency_of(model, info);
     switch (info.pipe) {

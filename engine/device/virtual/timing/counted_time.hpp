@@ -8,8 +8,8 @@
 
 namespace evo::ptx {
 
-/// What one CTA keeps each unit of an SM busy with, in clocks, and how long one warp's chain of
-/// dependent instructions takes. Averages over CTAs.
+/// How long one CTA occupies each unit of an SM, in clocks, and the latency of one warp's chain of
+/// dependent instructions. Averages over CTAs.
 struct CtaCost {
   double issue = 0;
   double tensor = 0;
@@ -22,9 +22,9 @@ struct CtaCost {
   double l2 = 0;
   double warp_latency = 0;  ///< clocks
 
-  /// The busiest unit.
+  /// Clocks of the busiest unit.
   [[nodiscard]] double busiest() const;
-  /// Adds a share of another one.
+  /// Adds a share of another cost.
   void add(const CtaCost& other, double share);
 };
 
@@ -33,16 +33,16 @@ struct CtaCost {
 
 struct PredictionInput {
   CtaCost cost = {};          ///< mean over the grid
-  double slowest_clocks = 0;  ///< of the longest CTA, alone on an SM
+  double slowest_clocks = 0;  ///< time of the longest CTA, alone on an SM
   std::uint64_t ctas = 1;
   int ctas_per_sm = 1;        ///< occupancy
-  double fresh_bytes = 0;     ///< of all buffers that are not the same in each launch that is timed
-  double rotation_bytes = 0;  ///< of all that launches take when they are timed
+  double fresh_bytes = 0;     ///< bytes of all buffers that differ between timed launches
+  double rotation_bytes = 0;  ///< bytes of all buffers of all timed launches
 };
 
-/// Microseconds of one launch: whole waves of resident CTAs and a last, smaller one, each taking
-/// the larger of its busiest unit and of one warp's latency, and the launch itself. Buffers that
-/// fit the L2 cache count as warm.
+/// Microseconds of one launch: full waves of resident CTAs and a smaller last wave, plus the launch
+/// overhead. A wave takes the time of its busiest unit or the latency of one warp, whichever is
+/// longer. Buffers that fit the L2 cache count as warm.
 [[nodiscard]] double predict_time_us(const DeviceModel& model, const PredictionInput& input);
 
 }  // namespace evo::ptx

@@ -1,4 +1,4 @@
-// The figures of a card: each has a value, a unit and a source, and each is asked for.
+// The figures of a card. Each has a value, a unit and a source, and all are required.
 #include <fmt/format.h>
 
 #include <array>
@@ -150,7 +150,7 @@ void put(double value, const Place& place) {
              place);
 }
 
-/// Empty when the figure may have the value.
+/// Why the figure may not have the value; empty if it may.
 std::string allowed_instead(const Figure& figure, double value, DeviceModel& model) {
   const bool is_whole = !std::holds_alternative<double*>(figure.place(model));
   if (value >= 0 && value <= kMost && (value > 0 || figure.may_be_zero) &&
@@ -160,7 +160,7 @@ std::string allowed_instead(const Figure& figure, double value, DeviceModel& mod
                      figure.may_be_zero ? "from" : "above", kMost);
 }
 
-/// Reads {"value": …, "unit": …, "source": …} of one figure.
+/// Reads one figure: {"value": …, "unit": …, "source": …}.
 void read_figure(const JsonReader& all, const Figure& figure, const JsonReader& sources,
                  DeviceModel& model) {
   const JsonReader reader = all.child(figure.key);

@@ -11,18 +11,18 @@
 
 namespace evo::ptx {
 
-/// What the virtual GPU knows of a card: limits, and figures for the predicted time. Where each
-/// comes from stands in its file in devices/.
+/// A card as the virtual GPU models it: limits, and figures for the predicted time. The card's file
+/// in devices/ gives the source of each figure.
 struct DeviceModel {
   DeviceInfo info;
   int max_warps_per_sm = 0;
   int max_ctas_per_sm = 0;
   int registers_per_sm = 0;
-  int register_unit_per_warp = 0;  ///< registers are allocated to warps in this granularity
+  int register_unit_per_warp = 0;  ///< granularity of register allocation to warps
   int shared_bytes_per_sm = 0;
-  int reserved_shared_bytes = 0;  ///< taken by the system from every CTA
+  int reserved_shared_bytes = 0;  ///< reserved by the system in every CTA
   int shared_unit_bytes = 0;
-  // Of an SM and clock.
+  // Rates per SM and clock.
   double f16_flops_per_clock = 0;        ///< dense, mma.sync
   double fp8_flops_per_clock = 0;        ///< 0: no e4m3 mma.sync
   double wgmma_f16_flops_per_clock = 0;  ///< 0: no wgmma
@@ -32,10 +32,10 @@ struct DeviceModel {
   double mufu_per_clock = 0;
   double convert_per_clock = 0;
   double fp64_per_clock = 0;
-  MachineRates rates;  ///< what does not follow from the figures above
+  MachineRates rates;  ///< parameters that do not follow from the figures above
 };
 
-/// A file of figures as it travels inside the programs.
+/// A file of figures, embedded in the programs.
 struct DeviceFile {
   std::string_view name;
   std::string_view text;
@@ -43,29 +43,29 @@ struct DeviceFile {
 
 [[nodiscard]] std::span<const DeviceFile> device_files();
 
-/// Reads the text of such a file. Throws InputError naming file, key, value and what is allowed,
-/// also where a figure has no source.
+/// Parses the text of such a file. Throws InputError naming file, key, value and the allowed
+/// values, also if a figure has no source.
 [[nodiscard]] DeviceModel read_device_model(const std::string& text, const std::string& file);
 
-/// The model with another value of a figure, named as in its file. Throws InputError.
+/// The model with one figure changed; `name` is its name in the file. Throws InputError.
 [[nodiscard]] DeviceModel with_figure(DeviceModel model, std::string_view key, double value);
 
 /// "virtual:l4", "virtual:a100", "virtual:h200".
 [[nodiscard]] std::vector<std::string> device_ids();
 
-/// The model of one of device_ids(). Throws InputError for another id, listing these.
+/// The model for one of device_ids(). Throws InputError listing these for another id.
 [[nodiscard]] const DeviceModel& device_model(std::string_view id);
 
-/// What the simulation of an SM works with.
+/// The parameters of the simulation of an SM.
 [[nodiscard]] MachineRates machine_rates(const DeviceModel& model);
 
-/// What limits the resident CTAs of an SM.
+/// The limit of the number of resident CTAs of an SM.
 struct Occupancy {
   int ctas_per_sm = 0;
   std::string_view limit;  ///< "registers", "shared memory", "warps" or "CTAs"
 };
 
-/// By the rules of cuda_occupancy.h. `registers`: per thread, 0 when unknown.
+/// Computed by the rules of cuda_occupancy.h. `registers`: per thread, 0 if unknown.
 [[nodiscard]] Occupancy occupancy(const DeviceModel& model, int registers, int threads,
                                   int shared_bytes);
 

@@ -11,18 +11,19 @@ namespace evo::ptx {
 namespace {
 
 constexpr double kAlike = 1.1;
-constexpr std::uint64_t kMostListed = 1 << 16;  ///< CTAs of a grid that are handed out one by one
+/// number of CTAs of a grid that are scheduled one by one
+constexpr std::uint64_t kMostListed = 1 << 16;
 
 double mean_work(const CtaCounts& counts) {
   return static_cast<double>(counts.all_work) /
          static_cast<double>(std::max<std::uint64_t>(counts.ctas, 1));
 }
 
-/// Of which kind each CTA is.
+/// The kind of each CTA.
 class Kinds {
  public:
   explicit Kinds(const ExecutedGrid& grid) : grid_(grid) {
-    double least = 0;  // work of the lightest of the last kind
+    double least = 0;  // work of the lightest CTA of the last kind
     for (const auto& [level, counts] : grid.counts.levels) {
       if (kinds_.empty() || mean_work(counts) > kAlike * least) {
         least = mean_work(counts);
@@ -55,7 +56,7 @@ class Kinds {
   std::map<int, std::uint16_t> of_level_;
 };
 
-/// Where the CTAs of a list run when each takes as long as it has warp instructions.
+/// Schedules the CTAs of a list, if each takes a time proportional to its warp instructions.
 class Places {
  public:
   Places(int sms, int resident) : of_sm_(static_cast<std::size_t>(sms)) {
@@ -85,7 +86,7 @@ class Places {
   }
 
  private:
-  using Place = std::pair<double, std::size_t>;  ///< when it is free, its number
+  using Place = std::pair<double, std::size_t>;  ///< time at which the place is free, its number
   std::priority_queue<Place, std::vector<Place>, std::greater<>> free_;
   std::vector<std::vector<std::uint16_t>> of_sm_;
   double end_ = 0;
@@ -93,8 +94,9 @@ class Places {
   std::size_t last_sm_ = 0;
 };
 
-/// What the slowest SM gets of kinds that are spread evenly: of each, and of all that take longer,
-/// as many as no SM can avoid. Long ones are spread over its queue by the golden ratio, one first.
+/// The load of the slowest SM if kinds are spread evenly: for each kind together with all longer
+/// ones, the number that some SM must receive. Long CTAs are distributed over its queue by the
+/// golden ratio, with one at the front.
 std::vector<std::uint16_t> dealt_kinds(const std::vector<double>& shares, double ctas_per_sm,
                                        std::size_t count) {
   constexpr double kGolden = 0.6180339887;
@@ -107,7 +109,7 @@ std::vector<std::uint16_t> dealt_kinds(const std::vector<double>& shares, double
   std::ranges::sort(turns);
   std::vector<std::uint16_t> dealt(count);
   std::size_t done = 0;
-  double share = 0;  // of this kind and of those that take longer
+  double share = 0;  // CTAs of this kind and of longer ones
   for (std::size_t kind = shares.size(); kind-- > 0;) {
     share += shares[kind];
     const auto until = static_cast<std::size_t>(std::ceil(share * ctas_per_sm - kRounding));
@@ -162,7 +164,7 @@ GridKinds kinds_of_grid(const ExecutedGrid& grid, int sms, int resident) {
   }
   result.last_sm = places.last_sm();
   result.last_sm.each = static_cast<double>(grid.ctas) / static_cast<double>(listed);
-  // One that the list left out may be the longest.
+  // A CTA that was not executed may be the longest.
   if (result.shares.back() == 0) {
     result.last_sm.last = static_cast<std::uint16_t>(result.shares.size() - 1);
     result.last_sm.last_start = 0;

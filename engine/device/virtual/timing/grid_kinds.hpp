@@ -9,32 +9,32 @@
 
 namespace evo::ptx {
 
-/// What is known of a grid of which all CTAs or some were executed.
+/// The known properties of a grid of which all or some CTAs were executed.
 struct ExecutedGrid {
-  GridCounts counts;  ///< of those
+  GridCounts counts;  ///< indices of the executed CTAs
   std::uint64_t ctas = 1;
-  /// The executed CTA that does what another one of the grid does; empty: the nearest one does.
+  /// For each CTA of the grid, the executed CTA that represents it; empty: the nearest one does.
   std::function<std::uint64_t(std::uint64_t cta)> like = {};
-  bool is_certain = false;  ///< nothing that was not executed may take longer
-  /// Who comes first decides what a CTA does (it claims work, or merges what others left): its
-  /// place says nothing, and all were executed.
+  bool is_certain = false;  ///< no CTA that was not executed takes longer
+  /// The order of arrival decides what a CTA does (it claims work, or merges results of others).
+  /// Its index then tells nothing, and all CTAs were executed.
   bool by_arrival = false;
 };
 
-/// Whether the executed CTAs differ so much in their warp instructions that one cannot stand for
-/// another: by more than a tenth.
+/// Whether the executed CTAs differ by more than a tenth in their warp instructions, so that one
+/// cannot represent another.
 [[nodiscard]] bool differ(const GridCounts& counts);
 
-/// The kinds of CTAs that a grid has, from the least to the most work, and where they run.
+/// The kinds of CTAs of a grid, from the least to the most work, and where they run.
 struct GridKinds {
-  std::vector<CtaCounts> counts;  ///< sums over those that were executed
-  std::vector<double> shares;     ///< of the grid's CTAs
-  LastSm last_sm;                 ///< of several kinds
+  std::vector<CtaCounts> counts;  ///< sums over the executed CTAs of the kind
+  std::vector<double> shares;     ///< number of the grid's CTAs of each kind
+  LastSm last_sm;                 ///< if there are several kinds
 };
 
-/// A device hands out the CTAs in their order, each to the first of `resident` places on one of
-/// `sms` that is free. Kinds that arrival decides are spread evenly: an SM that gets no more CTAs
-/// than another one gets at most one more of a kind.
+/// Models a device that assigns the CTAs in order, each to the first free of `resident` places on
+/// one of `sms` SMs. Kinds decided by arrival are spread evenly: the numbers of CTAs of one kind on
+/// two SMs differ by at most one.
 [[nodiscard]] GridKinds kinds_of_grid(const ExecutedGrid& grid, int sms, int resident);
 
 }  // namespace evo::ptx

@@ -7,9 +7,9 @@
 namespace evo::ptx {
 namespace {
 
-/// Warp instructions of slices that are executed at most for one prediction.
+/// Limit of warp instructions in slices for one prediction.
 constexpr std::uint64_t kMostSurveyed = std::uint64_t{1} << 22;
-constexpr std::uint64_t kStartOfWarp = 32;  ///< what it costs to start one, in instructions
+constexpr std::uint64_t kStartOfWarp = 32;  ///< cost of starting a CTA, in instructions
 constexpr std::uint64_t kFirstCtas = 256;
 
 }  // namespace

@@ -13,12 +13,12 @@
 
 namespace evo::ptx {
 
-/// CTAs of a grid in the order in which they are looked at: the first, the last, then as drawn.
+/// The order in which a grid's CTAs are examined: the first, the last, then at random.
 class CtaDraw {
  public:
   CtaDraw(std::uint64_t ctas, std::uint64_t seed) : ctas_(ctas), random_(seed) {}
 
-  /// The next `count`, in the order of the grid; fewer where no more are left.
+  /// The next `count` CTAs, sorted; fewer if fewer are left.
   [[nodiscard]] std::vector<std::uint64_t> next(std::uint64_t count);
 
  private:
@@ -27,13 +27,13 @@ class CtaDraw {
   std::set<std::uint64_t> drawn_;
 };
 
-/// Executes CTAs of a launch and counts what they do.
+/// Executes CTAs of a launch and counts their operations.
 using ExecuteCtas = std::function<std::variant<GridCounts, Fault>(std::vector<std::uint64_t> ctas)>;
 
-/// Which CTAs of a grid go the same way through a program, as a slice of it shows.
+/// Groups the CTAs of a grid by their path through a program, using a slice of it.
 class GridSurvey {
  public:
-  /// CTAs that go the same way.
+  /// CTAs with the same path.
   struct Group {
     std::uint64_t work = 0;           ///< warp instructions of the slice
     std::vector<std::uint64_t> ctas;  ///< in the order of the grid
@@ -42,7 +42,7 @@ class GridSurvey {
   explicit GridSurvey(std::vector<CtaWay> ways);
 
   [[nodiscard]] const std::vector<Group>& groups() const { return groups_; }
-  /// The group of a CTA; of one that was not looked at, that of the nearest one.
+  /// The group of a CTA. For a CTA that was not examined, the group of the nearest one.
   [[nodiscard]] std::size_t group_of(std::uint64_t cta) const;
   [[nodiscard]] std::uint64_t ctas() const { return ways_.size(); }
 
@@ -55,8 +55,8 @@ class GridSurvey {
   std::vector<Place> ways_;    ///< in the order of the grid
 };
 
-/// Executes a slice for all CTAs of a grid, or for as many as are drawn where that were too much
-/// work. Nothing where it fails.
+/// Executes a slice for all CTAs of a grid, or for a random part if all would be too much work.
+/// Nullopt if it fails.
 [[nodiscard]] std::optional<GridSurvey> survey_grid(std::uint64_t ctas, std::uint64_t seed,
                                                     int warps_per_cta,
                                                     const ExecuteCtas& execute_slice);

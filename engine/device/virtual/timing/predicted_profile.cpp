@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kPercent = 100;
 
-/// Of what the model lets kernels reach, which is a share of the card's peak (machine_rates()).
+/// Relative to the model's attainable rate, which is a share of the card's peak (machine_rates()).
 double dram_percent(const PredictedLaunch& launch) {
   const LaunchProfile& profile = launch.profile;
   const MachineRates& rates = launch.rates;

@@ -8,9 +8,9 @@
 
 namespace evo::ptx {
 
-/// How busy the time model says that the units were, in percent, mean over the launches by their
-/// times; by the names that Nsight Compute has for the counters of a card. Empty when the times
-/// come from counts of instructions, which know no units.
+/// The utilisation of the units in the time model, in percent: the mean over the launches, weighted
+/// by their times, under Nsight Compute's counter names. Empty if the times come from instruction
+/// counts, which do not model units.
 [[nodiscard]] std::map<std::string, double> predicted_profile(
     const std::vector<PredictedLaunch>& launches);
 

@@ -11,8 +11,8 @@
 namespace evo::ptx {
 namespace {
 
-/// The line at which a warp goes on that comes to the instruction `pc`: an unconditional branch
-/// only leads on. 0: none.
+/// The line at which a warp continues after reaching instruction `pc`; unconditional branches are
+/// followed. 0: none.
 std::uint32_t line_at(const Program& program, std::size_t pc) {
   constexpr int kMostBranches = 8;
   for (int i = 0; i < kMostBranches && pc < program.code.size(); ++i) {
@@ -25,7 +25,7 @@ std::uint32_t line_at(const Program& program, std::size_t pc) {
 
 int warps_of(const ExecutedLaunch& launch) { return (launch.threads + kWarpSize - 1) / kWarpSize; }
 
-/// Mean over the CTAs that were run.
+/// Mean over the executed CTAs.
 class Activities {
  public:
   Activities(const ExecutedLaunch& launch, const CtaCounts& counts)
@@ -50,7 +50,7 @@ class Activities {
   }
 
  private:
-  /// By its place behind `.version`.
+  /// Lines relative to `.version`.
   [[nodiscard]] std::uint32_t behind(std::uint32_t line) const {
     return line > launch_.version_line ? line - launch_.version_line : 0;
   }
@@ -96,8 +96,8 @@ class Activities {
   std::size_t warps_;
 };
 
-/// Of a grid, on the address with the most. What only one of several executed CTAs came to counts
-/// as its own.
+/// For a grid: the address with the most operations. An address accessed by only one of several
+/// executed CTAs counts as private to the CTA.
 double hot_atomics(const GridKinds& kinds, double ctas) {
   struct Hot {
     double own = 0;
@@ -120,7 +120,7 @@ double hot_atomics(const GridKinds& kinds, double ctas) {
   return most;
 }
 
-/// What the warps did, line by line of the PTX behind its `.version`.
+/// The operations of the warps by line of the PTX, relative to its `.version`.
 LaunchProfile launch_profile(const ExecutedLaunch& launch, const GridKinds& kinds) {
   LaunchProfile profile;
   profile.cubin = launch.cubin;
@@ -136,7 +136,7 @@ LaunchProfile launch_profile(const ExecutedLaunch& launch, const GridKinds& kind
     profile.kinds.push_back(Activities(launch, kinds.counts[i]).kind(kinds.shares[i]));
   profile.lines = mean_lines(profile.kinds);
   profile.hot_atomics = hot_atomics(kinds, static_cast<double>(profile.ctas));
-  // Each call of printf takes its place in one buffer by an atomic.
+  // Each call of printf reserves space in one buffer by an atomic.
   double prints = 0;
   for (const auto& [number, line] : profile.lines) prints += line.prints;
   profile.hot_atomics = std::max(profile.hot_atomics, prints * static_cast<double>(profile.ctas));

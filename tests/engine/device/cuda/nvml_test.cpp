@@ -1,4 +1,4 @@
-// What is read through the functions of NVML, from a library that a test made.
+// Values read through the functions of NVML, from a library made by the test.
 
 #include "engine/device/cuda/nvml.hpp"
 
@@ -66,7 +66,7 @@ TEST_F(Nvml, InAContainerTheOneThatCameIsThisProcess) {
   EXPECT_THAT(monitor->other_processes(), ElementsAre("4200000"));
 }
 
-/// A process that does nothing; gone with the object.
+/// An idle process; killed by the destructor.
 class Idle {
  public:
   Idle() : process_(fork()) {

@@ -1,6 +1,6 @@
-// count-verdicts: judges the kernels of kernels/ that exist twice, right and with data that nothing
-// orders, over and over on the virtual GPU, with other seeds and on other numbers of threads. A
-// report of a right kernel is a false alarm; a twin without a report is missed.
+// count-verdicts: judges the kernels of kernels/ that exist in two versions, right and with
+// unordered data, many times on the virtual GPU, with different seeds and numbers of threads. A
+// report about a right kernel is a false alarm; a wrong version without a report is a miss.
 #include <CLI/CLI.hpp>
 #include <array>
 #include <atomic>
@@ -28,7 +28,7 @@ struct Arguments {
   std::string ptx;       ///< folder; "": compile
 };
 
-/// PTX of one set: of the right kernels, and of the twins.
+/// PTX of one set: the right kernels and the wrong versions.
 using PtxPair = std::array<std::string, 2>;
 
 struct Work {
@@ -44,7 +44,7 @@ struct Tally {
   std::size_t false_alarms = 0;
   std::size_t twins = 0;
   std::size_t missed = 0;  ///< nothing was reported
-  std::size_t other = 0;   ///< something else than the defect was reported
+  std::size_t other = 0;   ///< something other than the defect was reported
 
   void add(const Tally& more) {
     right += more.right;
@@ -119,7 +119,7 @@ Tally judge(const Work& work, std::uint64_t seed, std::string& report) {
   return tally;
 }
 
-/// Every kernel and every twin on one number of threads.
+/// Every kernel in both versions, with one number of threads.
 std::vector<Work> round_of(TwinSet set, const PtxPair& ptx, int threads) {
   std::vector<Work> works;
   for (const TwinKernel& kernel : kernels_of(set)) {

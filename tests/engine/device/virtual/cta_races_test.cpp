@@ -1,4 +1,4 @@
-// Races between CTAs in global memory, and twins of the same kernels that have none.
+// Races between CTAs in global memory, and versions of the same kernels without races.
 #include <gtest/gtest.h>
 
 #include "engine/device/virtual/checks/global_races.hpp"
@@ -48,7 +48,7 @@ TEST_P(CtaRaces, AreFoundWhateverTheSchedule) {
       const auto fault = run_race(GetParam(), true, seed, threads);
       ASSERT_TRUE(fault) << "seed " << seed << ", " << threads << " threads";
       EXPECT_TRUE(fault->reason.starts_with("race between CTAs")) << fault->reason;
-      EXPECT_NE(fault->reason.find("is not ordered after what CTA ("), std::string::npos)
+      EXPECT_NE(fault->reason.find("is not ordered after the access by CTA ("), std::string::npos)
           << fault->reason;
       EXPECT_NE(fault->detail.find("kernel.cu:"), std::string::npos) << fault->detail;
       EXPECT_FALSE(fault->device_lost);

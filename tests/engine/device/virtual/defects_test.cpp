@@ -8,8 +8,8 @@ namespace {
 
 struct Defect {
   const char* entry;
-  const char* found_as;  ///< how the report must begin
-  const char* mentions;  ///< what it must name
+  const char* found_as;  ///< expected beginning of the report
+  const char* mentions;  ///< text that the report must contain
 };
 
 // Every entry of kernels/defects_data.cu and defects_order.cu.
@@ -127,7 +127,7 @@ extern "C" __global__ void exchange(unsigned* out, unsigned* old) {
   };
   EXPECT_EQ(run_exchange(false), "");
   const std::string text = run_exchange(true);
-  EXPECT_TRUE(text.starts_with("uninitialised data: data nobody wrote reach global memory"))
+  EXPECT_TRUE(text.starts_with("uninitialised data: uninitialised data reach global memory"))
       << text;
 }
 

@@ -1,5 +1,5 @@
-// PTX that no compiler writes: it ends in a fault that names the line, never in a crash, a hang or
-// an exhausted host.
+// PTX that no compiler writes: it gives a fault that names the line, never a crash, a hang or an
+// exhausted host.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

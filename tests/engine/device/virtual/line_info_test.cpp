@@ -9,13 +9,13 @@
 #include "tests/engine/device/virtual/nvrtc.hpp"
 #include "tests/engine/device/virtual/test_gpu.hpp"
 
-// File and line of reports, for code of NVRTC with -lineinfo and a header in a folder.
+// File and line in reports, for NVRTC code with -lineinfo and a header in a folder.
 
 namespace evo::test {
 namespace {
 
 constexpr const char* kHeader = R"(#pragma once
-// Line 3 reads beyond the buffer when `i` is large.
+// Line 3 reads past the buffer if `i` is large.
 __device__ inline float read_at(const float* x, int i) { return x[i]; }
 
 __device__ inline float twice(const float* x, int i) {

@@ -5,7 +5,7 @@
 
 namespace evo::test {
 
-/// Whether a CUDA Toolkit's NVRTC can be opened here; tests skip where it cannot.
+/// Whether NVRTC can be opened here; otherwise tests are skipped.
 [[nodiscard]] bool has_nvrtc();
 
 /// PTX of `source` for `arch` ("compute_89"). Throws std::runtime_error with the compiler's log.

@@ -4,8 +4,8 @@
 
 #include "tests/engine/device/virtual/ordinary_fixture.hpp"
 
-// Kernels of kernels/ordinary.cu, compiled by NVRTC, against the CPU: data parallel ones and
-// arithmetic.
+// Kernels of kernels/ordinary.cu, compiled by NVRTC, compared with the CPU: data-parallel kernels
+// and arithmetic.
 
 namespace evo::test {
 namespace {

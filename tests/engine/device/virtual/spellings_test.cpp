@@ -1,5 +1,4 @@
-// Spellings that compilers emit now and then: masks of bits, addresses of parameters, clusters of
-// one CTA.
+// Forms that compilers rarely emit: bit masks, addresses of parameters, clusters of one CTA.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -1,4 +1,4 @@
-// Launches of several steps: in their order, each with its entry, its grid and its arguments.
+// Launches of several steps: run in order, each with its own entry, grid and arguments.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Of one thread a CTA: add: out[i] = in[i] + 1; twice: out[i] = 2 * in[i] + factor.
+// With one thread per CTA: add: out[i] = in[i] + 1; twice: out[i] = 2 * in[i] + factor.
 constexpr const char* kTwoEntries = R"(.version 8.0
 .target sm_80
 .address_size 64

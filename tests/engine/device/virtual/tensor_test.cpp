@@ -7,7 +7,7 @@
 #include "tests/engine/device/virtual/nvrtc.hpp"
 #include "tests/engine/device/virtual/test_gpu.hpp"
 
-// Kernels of kernels/tensor.cu against plain loops over the matrices.
+// Kernels of kernels/tensor.cu compared with plain loops over the matrices.
 
 namespace evo::test {
 namespace {
@@ -142,7 +142,7 @@ TEST_F(Tensor, E4m3PairsHaveTheFirstSourceInTheUpperByte) {
 TEST_F(Tensor, AsyncCopiesFillWithZeros) {
   std::vector<U32> in(10, 7);
   const BufferId out = gpu_.output<U32>("out", 128);
-  // The tail of the buffer would be out of bounds if ignored lanes were read.
+  // If inactive lanes were read, the end of the buffer would be out of bounds.
   in.resize(12, 7);
   launch("copy_with_zero_fill", {gpu_.input("in", in), out, ScalarArgument::of(40)});
   const auto got = gpu_.read<U32>(out, 128);

@@ -8,9 +8,9 @@
 #include "tests/engine/device/virtual/nvrtc.hpp"
 #include "tests/engine/device/virtual/test_gpu.hpp"
 
-// Texture fetches compiled by NVRTC, against the formulas of the CUDA C++ Programming Guide,
-// "Texture Fetching", written down here once more: coordinates are changed first, as the guide says
-// it, where the virtual GPU changes indices.
+// Texture fetches compiled by NVRTC, compared with an independent implementation of "Texture
+// Fetching" in the CUDA C++ Programming Guide: it modifies coordinates as in the guide, while the
+// virtual GPU modifies indices.
 
 namespace evo::test {
 namespace {
@@ -20,7 +20,7 @@ struct Point {
   float y;
 };
 
-/// What a texture holds, channel 0 of it, as numbers.
+/// The content of a texture, channel 0, as numbers.
 struct Plane {
   std::vector<float> texels;
   int width;
@@ -96,7 +96,7 @@ class Textures : public testing::Test {
     return values;
   }
 
-  /// All points through the texture, against the formulas.
+  /// All points fetched through the texture, compared with the formulas.
   void check_plane(const TextureSpec& spec, const Plane& plane, const std::vector<Point>& at) {
     const BufferId source = gpu_.input("texels", plane.texels);
     const TextureId texture = gpu_.device().textures()->make_texture(spec, source);
@@ -328,12 +328,12 @@ TEST(TextureSpec, WhatCudaDoesNotTakeIsRefusedWithWhatIsAllowed) {
   using enum TextureStorage;
   EXPECT_EQ(reason({.name = "t", .width = 16, .height = 16}), "");
   EXPECT_EQ(reason({.name = "t", .channels = 3, .width = 16}),
-            "texture 't': 3 channels: allowed are 1, 2 and 4");
-  EXPECT_EQ(reason({.name = "t", .width = 0}), "texture 't': width 0: allowed are 1 to 131072");
+            "texture 't': 3 channels: allowed: 1, 2 and 4");
+  EXPECT_EQ(reason({.name = "t", .width = 0}), "texture 't': width 0: allowed: 1 to 131072");
   EXPECT_EQ(reason({.name = "t", .width = 64, .height = 64}),
             "texture 't': its texels take 16384 bytes, the buffer has 4096");
   EXPECT_EQ(reason({.name = "t", .width = 9, .height = 9, .storage = kPitched}),
-            "texture 't': a row of 36 bytes: allowed are multiples of 32");
+            "texture 't': a row of 36 bytes: allowed: multiples of 32");
   EXPECT_EQ(reason({.name = "t", .width = 9, .height = 9, .storage = kLinear}),
             "texture 't': linear memory has one dimension: height 0");
   EXPECT_EQ(reason({.name = "t", .type = TexelType::kU8, .width = 9, .linear_filter = true}),

@@ -1,4 +1,4 @@
-// CTAs on several host threads, on memory that they share; under the thread sanitizer as well.
+// CTAs on several host threads with shared memory areas; also run under the thread sanitizer.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,8 +35,8 @@ struct Fixture {
 
 TEST(GridThreads, AKernelThatRacesLeavesOneOfTheValues) {
   Fixture fixture(4);
-  fixture.gpu.device().interpreting()->set_checks(false);  // it is not what is looked at here
-  // Every CTA stores its number + 1 in words, halves and vectors, and reads them, over and over.
+  fixture.gpu.device().interpreting()->set_checks(false);  // not the subject of this test
+  // Every CTA repeatedly stores its number + 1 as words, halves and vectors, and reads them.
   const std::string body = R"(
 add.u32 %r3, %r1, 1;
 mul.lo.u32 %r3, %r3, 0x10001;
@@ -61,7 +61,7 @@ setp.lt.u32 %p1, %r4, 50;
 }
 
 TEST(GridThreads, WhatWasWrittenBeforeAFlagIsThereAfterIt) {
-  // CTA 0 writes, fences and raises the flag; the others wait for it and copy.
+  // CTA 0 writes, fences and sets the flag; the others wait for it and copy.
   const std::string body = R"(
 mul.wide.u32 %rd3, %r2, 4;
 add.s64 %rd4, %rd1, %rd3;
@@ -104,7 +104,7 @@ ld.global.u32 %r3, [%rd4];
 st.global.u32 [%rd4], %r2;
 ld.global.u32 %r5, [%rd4];)";
   const auto fault = gpu.run(module(body), "k", {{32, 1, 1}, {64, 1, 1}}, {data, flag});
-  // At most it is called a race.
+  // A race may be reported, but nothing else.
   EXPECT_THAT(fault ? fault->reason : "race between CTAs", testing::HasSubstr("race between CTAs"));
   EXPECT_THAT(gpu.read<std::uint32_t>(data, 64), testing::Contains(63U));
 }

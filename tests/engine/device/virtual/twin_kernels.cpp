@@ -120,7 +120,7 @@ constexpr TwinKernel kCollectives[] = {{"reduce_raking", kRace},
                                        {"warp_sort_8", kRace},
                                        {"warp_sort_32", kRace}};
 
-/// In one judgement. CTAs meet in another order in each, as in the launches of the gate's checks.
+/// In one judgement. CTAs run in a different order in each launch, as in the gate's checks.
 constexpr int kLaunches = 2;
 constexpr int kLaunchesOfCtas = 6;
 
@@ -143,7 +143,7 @@ const SetFacts& facts_of(TwinSet set) {
   return kFacts[static_cast<std::size_t>(set)];
 }
 
-/// Where CUDA 13 keeps libcu++ and CUB beside where CUDA 12 does.
+/// CUDA 13 keeps libcu++ and CUB in a subfolder of CUDA 12's folder.
 std::vector<std::string> include_folders() {
   const std::string include = EVO_CUDA_INCLUDE_DIR;
   return {include, include + "/cccl"};
@@ -177,7 +177,7 @@ Launch launch_of(TwinSet set) {
   throw std::logic_error("no such set of twins");
 }
 
-/// What is wrong with the results of a launch that nothing was reported of.
+/// The error in the results of a launch without a report.
 std::string wrong_result(TwinSet set, const std::string& entry, const std::vector<float>& in,
                          const std::vector<float>& out) {
   if (set == TwinSet::kCtaRaces) return "";
@@ -230,7 +230,7 @@ std::string judge_twin(TwinSet set, const std::string& ptx, const std::string& e
   TestGpu gpu("virtual:a100", options);
   const BufferId in = gpu.input("in", launch.in);
   const BufferId out = gpu.inout("out", std::vector<float>(launch.out_count, 0.0F));
-  // The first launch of a device has the order of the grid.
+  // The first launch of a device runs in the order of the grid.
   const int launches = launch.config.ctas() > 1 ? kLaunchesOfCtas : kLaunches;
   for (int time = 0; time < launches; ++time) {
     const auto fault = gpu.run(ptx, entry, launch.config, {in, out});
@@ -243,7 +243,7 @@ std::string judge_twin(TwinSet set, const std::string& ptx, const std::string& e
 
 bool is_defect_found(const TwinKernel& kernel, const std::string& report) {
   if (*kernel.found_as == '\0') return false;
-  // Who overtakes the producer's last item finds no race, but not the items either.
+  // Overtaking the producer's last item is no race, but the results differ.
   return report.starts_with(kernel.found_as) || report == kLostItems;
 }
 

@@ -1,5 +1,5 @@
-// Locks, flags, tiles, groups and collectives, whatever the host does meanwhile, and twins of each
-// that order nothing.
+// Locks, flags, tiles, groups and collectives under any timing of the host, and wrong versions of
+// each without ordering.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -78,7 +78,7 @@ TEST_P(Groups, AreRight) { expect_right({1, 2, 16}); }
 TEST_P(Groups, ThatDoNotMeetAreReported) { expect_found({1, 2, 16}); }
 INSTANTIATE_TEST_SUITE_P(All, Groups, testing::ValuesIn(cases_of({TwinSet::kGroups})), kEntryName);
 
-/// One CTA, and so one thread of the host.
+/// One CTA, and so one host thread.
 class MemberMasks : public Twins {};
 TEST_P(MemberMasks, LanesThatNameEachOtherMeet) { expect_right({1}); }
 TEST_P(MemberMasks, LanesThatDoNotMeetAreReported) { expect_found({1}); }

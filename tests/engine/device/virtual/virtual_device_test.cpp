@@ -13,7 +13,7 @@
 namespace evo::test {
 namespace {
 
-// out[i] = in[i] + i for i < n, one element a thread.
+// out[i] = in[i] + i for i < n, one element per thread.
 constexpr const char* kAddIndex = R"(.version 8.0
 .target sm_80
 .address_size 64
@@ -59,8 +59,8 @@ TEST(VirtualDevice, RunsEveryThreadOfTheGrid) {
   EXPECT_EQ(gpu.device().statistics().ctas, 4U);
 }
 
-// Thread 0 waits for the others with a value in a register that they need no more: they come to
-// write predicates, 16-bit and 64-bit values first. out[i] = i + 7.
+// Thread 0 waits for the others while a register holds a value. The others do not need that
+// register any more and first write predicates, 16-bit and 64-bit values. out[i] = i + 7.
 constexpr const char* kLanesApart = R"(.version 8.0
 .target sm_80
 .address_size 64
@@ -258,7 +258,7 @@ TEST(VirtualDevice, LaunchesBeyondTheKernelsBoundAreRefused) {
       gpu.input("in", numbers(128)), gpu.output<int>("out", 128), ScalarArgument::of(128)};
   EXPECT_EQ(text_of(gpu.run(bounded, "add_index", {{2, 1, 1}, {64, 1, 1}, 0}, arguments)), "");
   EXPECT_NE(text_of(gpu.run(bounded, "add_index", {{1, 1, 1}, {128, 1, 1}, 0}, arguments))
-                .find("the kernel is bounded to 64"),
+                .find("limits the kernel to 64"),
             std::string::npos);
 }
 
@@ -316,8 +316,8 @@ TEST(Prediction, GrowsWithTheNumberOfWaves) {
   EXPECT_NEAR(ptx::predict_time_us(l4, input), one, 1e-9);
 }
 
-// out[cta] holds what thread 0 sees of where and when it runs, out[grid + cta] how many CTAs came
-// to the counter before it.
+// out[cta] holds the values of %smid and the like that thread 0 sees; out[grid + cta] holds the
+// number of CTAs that reached the counter before it.
 constexpr const char* kLooksAround = R"(.version 8.0
 .target sm_80
 .address_size 64
@@ -349,7 +349,7 @@ DONE:
 
 constexpr int kLookingCtas = 40;
 
-/// What two launches of one kernel leave.
+/// The outputs of two launches of one kernel.
 std::array<std::vector<std::uint64_t>, 2> seen_twice(const std::string& sees) {
   std::string ptx = kLooksAround;
   ptx.replace(ptx.find("SEES"), 4, sees);
@@ -385,7 +385,7 @@ TEST(VirtualDevice, CtasStartInAnotherOrderInEachLaunch) {
   EXPECT_NE(seen[0], seen[1]);
 }
 
-// y[i] = 1, then y[i] is read back by the path that LOAD names.
+// y[i] = 1, then y[i] is read back through the path LOAD.
 constexpr const char* kReadsBack = R"(.version 8.0
 .target sm_80
 .address_size 64
@@ -420,7 +420,7 @@ std::string read_back(const std::string& first, const std::string& after) {
 TEST(VirtualDevice, ThePathForReadOnlyDataDoesNotSeeWhatTheLaunchWrote) {
   const std::string nc = "ld.global.nc.u32 %r6, [%rd3];";
   const std::string found = read_back("", nc);
-  EXPECT_TRUE(found.starts_with("read-only load of what the launch wrote")) << found;
+  EXPECT_TRUE(found.starts_with("read-only load of data written in this launch")) << found;
   EXPECT_NE(found.find("of 'y'"), std::string::npos) << found;
   EXPECT_EQ(read_back(nc, ""), "") << "before it is written";
   EXPECT_EQ(read_back("", "ld.global.u32 %r6, [%rd3];"), "");

@@ -8,8 +8,8 @@ namespace {
 
 struct Defect {
   const char* entry;
-  const char* found_as;  ///< how the report must begin
-  const char* mentions;  ///< what it must name
+  const char* found_as;  ///< expected beginning of the report
+  const char* mentions;  ///< text that the report must contain
   std::uint32_t threads = 128;
 };
 

@@ -7,27 +7,27 @@ namespace evo::test {
 
 enum class PlaceOfA { kRegisters = 0, kSharedK = 1, kSharedM = 2 };
 
-/// A way to spell and lay out one product of kernels/wgmma.cu.
+/// A variant of the product in kernels/wgmma.cu.
 struct WgmmaVariant {
   const char* name;
   const char* types;  ///< "f16.f16", "e4m3.e5m2" …
   int n = 64;
-  int steps = 1;  ///< of 32 bytes of K
+  int steps = 1;  ///< number of steps of 32 bytes of K
   int swizzle = 0;
   PlaceOfA a = PlaceOfA::kSharedK;
   bool b_n_major = false;
-  bool adds = true;  ///< to C; else the first scale-d is 0
+  bool adds = true;  ///< added to C; otherwise the first scale-d is 0
   int scale_a = 1;
   int scale_b = 1;
 };
 
-/// Every layout, type and form that the tests run.
+/// Every layout, type and form that is tested.
 [[nodiscard]] std::vector<WgmmaVariant> wgmma_variants();
 
 /// Bytes of an element of both operands.
 [[nodiscard]] int element_bytes(const WgmmaVariant& variant);
 
-/// kernels/wgmma.cu behind the definitions of the variant.
+/// The definitions of the variant, followed by kernels/wgmma.cu.
 [[nodiscard]] std::string wgmma_source(const WgmmaVariant& variant);
 
 }  // namespace evo::test

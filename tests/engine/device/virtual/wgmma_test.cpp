@@ -9,7 +9,7 @@
 #include "tests/engine/device/virtual/test_gpu.hpp"
 #include "tests/engine/device/virtual/wgmma_source.hpp"
 
-// Products of a warpgroup in every layout, against plain loops over the matrices.
+// Products of a warpgroup in every layout, compared with plain loops over the matrices.
 
 namespace evo::test {
 namespace {
@@ -81,7 +81,7 @@ TEST_P(Wgmma, PutsEveryElementInItsPlace) {
       want += term;
       largest = std::max({largest, std::abs(term), std::abs(want)});
     }
-    // Each term and each result may lose a unit of the last bit that is kept.
+    // Each term and each result may lose one unit of the last kept bit.
     const double unit = std::exp2(narrow ? -13 : -23) * 2 * largest;
     EXPECT_NEAR(static_cast<double>(got[i]), want, static_cast<double>(k + 8) * unit)
         << "row " << i / n << " column " << i % n;
@@ -123,7 +123,7 @@ INSTANTIATE_TEST_SUITE_P(Spellings, WgmmaRefusal,
                                          Refusal{"n", ".m64n64k16", ".m64n60k16", "m64n60k16"}),
                          [](const auto& test) { return std::string(test.param.name); });
 
-/// What mma.sync of the same numbers would keep is lost: 13 bits below the largest term.
+/// mma.sync would keep a term that wgmma loses: 13 bits below the largest term.
 TEST(WgmmaNumerics, E4m3SumsKeepThirteenBits) {
   const auto numerics = ptx::mma_numerics("sm_90a");
   EXPECT_EQ(numerics.wgmma_fp8.step, 32);
@@ -132,7 +132,7 @@ TEST(WgmmaNumerics, E4m3SumsKeepThirteenBits) {
   a[31] = 1, b[31 * 8] = 0.75F;  // the last bit is 2^-1
   ptx::mma_tile(numerics.wgmma_fp8, 32, -6, false, a.data(), b.data(), c.data(), d.data());
   EXPECT_EQ(d[0], 4096.5F);
-  c[0] = 0.25F;  // lost by itself: each term is cut before the sum
+  c[0] = 0.25F;  // lost even alone, because each term is truncated before the sum
   ptx::mma_tile(numerics.wgmma_fp8, 32, -6, false, a.data(), b.data(), c.data(), d.data());
   EXPECT_EQ(d[0], 4096.5F);
   ptx::mma_tile(numerics.fp8, 32, -6, false, a.data(), b.data(), c.data(), d.data());

@@ -9,7 +9,7 @@
 #include "tests/engine/device/virtual/nvrtc.hpp"
 #include "tests/engine/device/virtual/test_gpu.hpp"
 
-// Kernels of kernels/wmma.cu against plain loops over the matrices.
+// Kernels of kernels/wmma.cu compared with plain loops over the matrices.
 
 namespace evo::test {
 namespace {
@@ -52,7 +52,7 @@ class Wmma : public testing::Test {
     return values;
   }
 
-  /// Element (i / n, i % n) of A B, of numbers that `number` reads.
+  /// Element (i / n, i % n) of A B; `number` converts elements to numbers.
   template <typename Ab>
   static double sum(const Sizes& s, std::size_t i, const std::vector<Ab>& a,
                     const std::vector<Ab>& b, const std::function<double(Ab)>& number) {

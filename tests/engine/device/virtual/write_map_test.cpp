@@ -1,5 +1,5 @@
-// Who writes what of a grid, traced without computing it, against what each CTA writes when it runs
-// alone.
+// The map of writers of a grid, traced without computing values, compared with the writes of each
+// CTA run alone.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ class WriteMaps : public testing::TestWithParam<std::string> {
     return gpu_.device().interpreting()->write_map(kernel_, plan_, arguments_, std::vector{out_});
   }
 
-  /// By byte: the CTA that writes it when it runs alone, plus 1.
+  /// For each byte: the CTA that writes it when run alone, plus 1.
   std::vector<std::uint32_t> by_running() {
     std::vector<std::uint32_t> owners(kElements * sizeof(float));
     Interpreting& sampler = *gpu_.device().interpreting();
@@ -104,13 +104,13 @@ TEST_P(Untraced, AreRefusedWithTheReason) {
   const std::map<std::string, std::string> reasons = {
       {"place_by_shared_memory", "shared memory"},
       {"place_by_output", "memory that kernels may write"},
-      {"place_by_claim", "its result is not computed here"},
-      {"place_by_clock", "its result is not computed here"},
+      {"place_by_claim", "its result cannot be computed in a slice"},
+      {"place_by_clock", "its result cannot be computed in a slice"},
       {"lost_in_remainder", "several CTAs write the same place"},
       {"lost_in_quotient", "several CTAs write the same place"},
       {"overlapping", "several CTAs write the same place"},
       {"reductions_together", "several CTAs write the same place"},
-      {"elsewhere_too", "more than outputs"}};
+      {"elsewhere_too", "other memory than outputs"}};
   const auto found = map();
   ASSERT_TRUE(std::holds_alternative<std::string>(found));
   EXPECT_THAT(std::get<std::string>(found), HasSubstr(reasons.at(GetParam())));

@@ -1,4 +1,4 @@
-// Which samples count on a card that is throttled, on made-up readings.
+// Validity of samples on a throttled card, with made-up readings.
 
 #include "engine/gate/card/card_watch.hpp"
 
@@ -97,14 +97,14 @@ TEST(CardWatch, NeverAllSamplesAreThrownAway) {
   EXPECT_TRUE(card.watch.state()->throttled);
   EXPECT_EQ(card.watch.state()->discarded, 10 * CardWatch::kMostRefusals);
   EXPECT_TRUE(card.watch.accepts(10)) << "its refusals are spent";
-  // The next kernel on the same card is not worth as many.
+  // The next kernel on the same card gets fewer tries.
   card.watch.begin();
   EXPECT_FALSE(card.watch.accepts(10));
   EXPECT_TRUE(card.watch.accepts(10));
   card.monitor.on_pace = [](int) { return at_mhz(1980); };
   card.watch.begin();
   EXPECT_TRUE(card.watch.accepts(10));
-  // And of a card that is well again the one after it is.
+  // After the card has recovered, the next kernel gets all tries again.
   card.monitor.on_pace = [](int) { return at_mhz(300, {Slowdown::kHardwareThermal}); };
   card.watch.begin();
   refused = 0;
@@ -116,7 +116,7 @@ TEST(CardWatch, LooksAtMostEveryTwoMilliseconds) {
   Watched card;
   card.watch.begin();
   EXPECT_FALSE(card.watch.is_due(1999));
-  // A look that takes long is made more rarely, which needs no upper bound here.
+  // A slow query is made more rarely; no upper bound is needed here.
   EXPECT_TRUE(card.watch.is_due(1e9));
 }
 
@@ -153,7 +153,7 @@ TEST(CardWatch, ACardThatWasBusyAMomentAgoGetsASecond) {
   EXPECT_FALSE(card.watch.state()->busy_before_percent.has_value());
 }
 
-/// The gate with a card that is slow in some looks, and times that are ten times as long then.
+/// The gate with a card that is throttled at some queries and then ten times as slow.
 struct ThrottledGate {
   explicit ThrottledGate(std::function<bool(int look)> is_throttled) {
     monitor.on_pace = [this, is_throttled](int look) {
@@ -200,7 +200,7 @@ TEST(CardWatch, TheTimingGateKeepsWhatAThrottledCardHas) {
 }
 
 TEST(CardWatch, AKernelIsNotGivenUpForASlowCard) {
-  // All samples up to the first look are slow, and would be hopeless.
+  // All samples up to the first query are slow, and the kernel would seem too slow.
   ThrottledGate gate([](int look) { return look == 1; });
   gate.slow = true;
   const TimingResult result = gate.time(20);

@@ -10,7 +10,7 @@
 namespace evo {
 namespace {
 
-/// x and the constant "factors", which a kernel turns into y.
+/// x and the constant "factors", from which a kernel computes y.
 std::string problem_text(const std::filesystem::path& folder) {
   write_file(folder / "k.cu", "");
   const Json normal = {{"distribution", "normal"}};

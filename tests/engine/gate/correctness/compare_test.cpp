@@ -58,7 +58,7 @@ TEST(Compare, NanAndInfinityNeverPass) {
     EXPECT_EQ(found.non_finite, 1U);
     EXPECT_EQ(found.worst_index, 1U);
     EXPECT_TRUE(violation(found, anything, "y").has_value());
-    // And the reverse: a finite number where the reference is not.
+    // The reverse: a finite number where the reference is not finite.
     EXPECT_TRUE(violation(compare_f32({1, 2, 3}, {1, bad, 3}), anything, "y").has_value());
   }
   EXPECT_TRUE(violation(compare_f32({kInfinity}, {-kInfinity}), anything, "y").has_value());
@@ -93,7 +93,7 @@ TEST(Compare, EachBoundIsNamedWhenItIsTheOneBroken) {
   EXPECT_FALSE(violation(compare_f32(output, ones), kTolerance, "o"));
 }
 
-/// A bound that is as good as none.
+/// An ineffective bound.
 TEST(Compare, ZerosNeverPassForWhatIsNotZero) {
   const std::vector<double> expected = {0.5, -3, 1e-7};
   const Tolerance loose{1e300, 1e300, 1, 1};
@@ -171,7 +171,8 @@ Comparison compare_rows(const std::vector<double>& output, const std::vector<dou
 }
 
 TEST(Compare, ErrorsRelativeToTheirRowByHand) {
-  // rms of the rows: 5, 0.5; the larger error stands in the first, the worse one in the second.
+  // rms of the rows: 5, 0.5; the larger error is in the first row, the relatively worse one in the
+  // second.
   const std::vector<double> expected = {7, 1, 0.1, 0.7};
   const Comparison found = compare_rows({7.5, 1, 0.1, 0.5}, expected, 2);
   EXPECT_NEAR(found.max_row_error, 0.4, 1e-7);  // 0.5 is not 0.7 in f32 either
@@ -209,7 +210,7 @@ TEST(Compare, ARowOfZerosAllowsOnlyZero) {
 }
 
 TEST(Compare, NonFiniteElementsAreNoPartOfARowsSize) {
-  // The rest of the row is compared by what is finite in it.
+  // The rest of the row is compared by its finite elements.
   const Comparison found = compare_rows({kInfinity, 3, 5}, {kInfinity, 3, 4}, 3);
   EXPECT_NEAR(found.max_row_error, 1 / std::sqrt(12.5), 1e-7);
 }
@@ -236,9 +237,9 @@ TEST(Compare, NanBoundsPassNothing) {
   EXPECT_TRUE(violation(compare_f32({1}, {1}), broken, "y").has_value());
 }
 
-/// Attention averages S values of unit variance, so its output's rms falls with S; the worst case
-/// for a checker is one output under the absolute bound. An all-zero output must fail at every
-/// length.
+/// Attention averages S values of unit variance, so its output's rms decreases with S. For a
+/// comparison, the hardest case is an output that lies entirely below the absolute bound. An output
+/// of zeros must fail at every length.
 class ZeroAttention : public testing::TestWithParam<double> {};
 
 TEST_P(ZeroAttention, FailsByTheTolerancesOfTheShippedProblem) {
@@ -255,7 +256,7 @@ TEST_P(ZeroAttention, FailsByTheTolerancesOfTheShippedProblem) {
     try {
       tolerance = kernel.tolerance.evaluate({});
     } catch (const std::exception&) {
-      continue;  // its bounds depend on macros; held against the largest below
+      continue;  // its bounds depend on macros; the largest is tested below
     }
     const Comparison found = compare(encoded(Dtype::kF16, zeros), f16, tolerance.bad_abs_error);
     EXPECT_TRUE(violation(found, tolerance, "o").has_value()) << kernel.name << ", rms " << rms;
@@ -298,7 +299,7 @@ TEST(ShippedFp8Tolerance, StopsOneRowThatIsWrongThoughItsErrorsAreSmall) {
   std::fill_n(output.begin() + 2000 * kLength, kLength, 0.0);
   EXPECT_FALSE(judge(output, false)) << "the other bounds do not see a row of 2048";
   EXPECT_THAT(judge(output, true).value_or("passed"), HasSubstr("error relative to the row"));
-  // An honest kernel: errors of 2.6 % of each row's rms, 0.1 in the first rows.
+  // A correct kernel: errors of 2.6 % of each row's rms, 0.1 in the first rows.
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const double rms = 1 / std::sqrt(static_cast<double>(i / kLength + 1));
     output[i] = expected[i] + 0.026 * rms * random.normal();

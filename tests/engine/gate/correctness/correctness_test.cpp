@@ -1,4 +1,4 @@
-// The correctness gate against every known way in which a wrong kernel has passed a checker.
+// The correctness gate against every known way in which a wrong kernel can pass a check.
 
 #include "engine/gate/correctness/correctness.hpp"
 
@@ -26,7 +26,7 @@ constexpr int kY = 1;
 constexpr int kScratch = 2;
 constexpr int kN = 3;
 
-/// A kernel that is right and then does something.
+/// A kernel that is right and then does something wrong.
 fake::Kernel right_and(const std::function<void(const Launch&, float* y, int n)>& spoil) {
   return [spoil](const Launch& launch) {
     auto fault = GateFixture::honest(launch);
@@ -103,7 +103,8 @@ TEST(CorrectnessGate, AnErrorWithinToleranceIsReportedAndPasses) {
 
 TEST(CorrectnessGate, RejectsAnOutputLeftFromBefore) {
   GateFixture fixture;
-  // The reference's right answer lies in the buffer when the candidate, which writes nothing, runs.
+  // The reference's right answer is still in the buffer when the candidate, which writes nothing,
+  // runs.
   const auto result =
       fixture.check(fixture.load("stale", [](const Launch&) { return std::optional<Fault>(); }));
   EXPECT_THAT(reason_of(result), HasSubstr("33 non-finite element(s); worst: y[0] = nan"));
@@ -115,7 +116,7 @@ TEST(CorrectnessGate, RejectsNan) {
                                                    y[7] = std::numeric_limits<float>::quiet_NaN();
                                                  })));
   EXPECT_THAT(reason_of(result), HasSubstr("1 non-finite element(s); worst: y[7] = nan"));
-  EXPECT_EQ(result.checks.size(), 1U);  // what was found is kept
+  EXPECT_EQ(result.checks.size(), 1U);  // the results are kept
 }
 
 TEST(CorrectnessGate, RejectsAnAllZeroOutput) {
@@ -127,7 +128,7 @@ TEST(CorrectnessGate, RejectsAnAllZeroOutput) {
 
 TEST(CorrectnessGate, RejectsOneWrongRowThatEveryOtherBoundAllows) {
   GateFixture fixture;
-  // y is about 2: off by 0.009 is under the bounds on elements, and ten in a thousand are few.
+  // y is about 2: an error of 0.009 is below the bounds on elements, and ten in a thousand are few.
   const auto wrong_row = right_and([](const Launch&, float* y, int n) {
     for (int i = 0; n == 1000 && i < 10; ++i) y[700 + i] += 0.009F;
   });
@@ -153,7 +154,7 @@ TEST(CorrectnessGate, RejectsWritesOutsideTheBuffer) {
     const int at = index;
     const auto result = fixture.check(
         fixture.load("outside", right_and([at](const Launch&, float* y, int) { y[at] = 1.0F; })));
-    // Past the end of the small shape may be inside the large one: small comes first.
+    // Past the end of the small shape may be inside the large one, so the small one runs first.
     EXPECT_THAT(reason_of(result),
                 AllOf(HasSubstr("shape small"), HasSubstr("wrote outside buffer 'y' (132 bytes)"),
                       HasSubstr(text)));
@@ -204,7 +205,7 @@ TEST(CorrectnessGate, ATemplateMayAddInAnOrderThatVaries) {
     y[5] = std::nextafter(y[5], static_cast<float>(launch.number) * 100 - 50);
   };
   EXPECT_EQ(reason_of(fixture.check(fixture.load("order", right_and(tiny)))), "passed");
-  // But not beyond the tolerance.
+  // But not outside of the tolerance.
   const auto large = [](const Launch& launch, float* y, int) {
     if (launch.number == 1) y[5] += 1;
   };
@@ -290,7 +291,7 @@ TEST(CorrectnessGate, AWorkspaceIsZeroedOnceAndKeptFromLaunchToLaunch) {
   GateFixture fixture;
   const auto counting = right_and([](const Launch& launch, float* y, int) {
     int* counter = launch.buffer<int>(kScratch);
-    // Right as long as it finds its own count of launches on this shape.
+    // Right as long as its own launch count on this shape is the expected one.
     if (*counter < 0 || *counter > 5) y[0] = 99;
     ++*counter;
   });
@@ -317,7 +318,7 @@ TEST(CorrectnessGate, LargeShapesMayBeCheckedWithOneSeed) {
   EXPECT_EQ(result.checks.size(), 6U);  // five of the small shape, one of the large
 }
 
-/// A screening on a clock that the kernel moves: `ms` a launch on the timed shape.
+/// A screening with a clock that the kernel advances: `ms` per launch on the timed shape.
 struct Screening {
   explicit Screening(double ms, Effort effort = Effort::kScreening) {
     double now = 0;
@@ -339,7 +340,7 @@ struct Screening {
   CorrectnessResult result;
 };
 
-/// A quick check with a limit for the timed shape, where launches of checks take as long as others.
+/// A quick check with a limit for the timed shape, where check launches take as long as others.
 struct Limited {
   Limited(double launch_us, double limit_us, bool is_wrong = false, bool is_known = true) {
     fixture.time_us = [&](const fake::Program&, std::int64_t) { return launch_us; };
@@ -418,7 +419,7 @@ TEST(CorrectnessGate, AFirstLaunchThatTakesLongerIsNoReasonToScreenLess) {
   GateFixture fixture;
   double now = 0;
   const LoadedKernel kernel = fixture.load("k", [&](const Launch& launch) {
-    now += launch.number == 0 ? 30 : 0.01;  // loaded when it is launched
+    now += launch.number == 0 ? 30 : 0.01;  // the driver loads it at its first launch
     return GateFixture::honest(launch);
   });
   const CorrectnessResult result =

@@ -1,5 +1,5 @@
-// The kernels that judge on a card, executed by the virtual GPU with all of its checks on: they
-// find what the host finds.
+// The check kernels for cards, executed by the virtual GPU with all of its checks: they find the
+// same as the host.
 
 #include <gtest/gtest.h>
 
@@ -133,7 +133,7 @@ TEST_F(DeviceWorkTest, ASealIsBrokenByAnyByte) {
   for (std::byte& byte : content) byte = std::byte(random.below(256));
   const KeptId kept = kept_of(content);
   work_->kept().seal(kept);
-  // The buffer holds what is kept now: without the seal, both looks would find nothing wrong.
+  // The buffer holds the kept content now: without the seal, both checks would find nothing wrong.
   const auto look_at = [&](const std::vector<std::byte>& now) {
     work_->kept().keep(kept, now);
     const BufferId buffer = buffer_of(now);
@@ -193,7 +193,7 @@ TEST_F(DeviceWorkTest, NothingThatIsKeptLiesInTheMemoryAsItIs) {
   EXPECT_EQ(work_->kept().content(kept[1]), content);
 }
 
-/// The vectors that come with the paper's programs (Random123's kat_vectors).
+/// The test vectors of the paper's programs (Random123's kat_vectors).
 TEST_F(DeviceWorkTest, MasksAreThePublishedRandomNumbers) {
   const auto loaded = device_->load({image().ptx, "", {"evo_mask"}});
   const auto mask = [&](std::uint64_t key) {
@@ -228,7 +228,8 @@ TEST_F(DeviceWorkTest, ManyLooksAtOnce) {
   }
 }
 
-/// Zones and a buffer between them, as one buffer: nothing on a virtual GPU can reach past one.
+/// Zones with a buffer between them, as one buffer, because nothing on a virtual GPU can reach past
+/// a buffer.
 class GuardZones : public DeviceWorkTest {
  protected:
   static constexpr std::size_t kBytes = 1000;

@@ -1,5 +1,5 @@
-// Checking a part of a grid against data: what it must still find, and when a part cannot stand for
-// the whole.
+// Checking a part of a grid against data: which errors it must find, and when a part cannot
+// represent the whole.
 
 #include "engine/gate/correctness/element_sample.hpp"
 
@@ -84,7 +84,7 @@ class ElementSampleTest : public testing::Test {
   static std::string reason_of(const CorrectnessResult& result) {
     return result.rejection ? result.rejection->reason : "passed";
   }
-  /// Passed, and by what part.
+  /// Passed, and the part that was run.
   static std::string sampled(const CorrectnessResult& result) {
     return result.rejection ? result.rejection->reason : result.checks.front().sampled;
   }
@@ -92,7 +92,7 @@ class ElementSampleTest : public testing::Test {
     elements_ = elements;
     json_["shapes"]["long"]["variables"]["N"] = elements;
   }
-  /// y holds something before, and so do its first and last elements afterwards.
+  /// y has previous content, and its first and last elements keep it.
   void make_inout(std::size_t border) {
     first_ = border;
     json_["arguments"][1]["direction"] = "inout";
@@ -147,7 +147,8 @@ TEST_F(ElementSampleTest, TheFirstAndTheLastCtaAlwaysRun) {
   }
 }
 
-/// What one CTA leaves out nobody else writes: the shares do not add up, and the whole grid runs.
+/// No other CTA writes what one CTA leaves out, so the shares do not cover everything and the whole
+/// grid runs.
 TEST_F(ElementSampleTest, AnElementThatIsLeftOutIsNeverMissed) {
   for (const char* thread : {"0", "31", "63"}) {
     EXPECT_THAT(reason_of(check(kernel("\n  setp.ne.u32 %p1, %r2, " + std::string(thread) + ";"))),
@@ -156,7 +157,7 @@ TEST_F(ElementSampleTest, AnElementThatIsLeftOutIsNeverMissed) {
 }
 
 TEST_F(ElementSampleTest, CtasThatOverlapCannotStandForAll) {
-  // Each CTA writes the first element of the next one as well.
+  // Each CTA also writes the first element of the next one.
   EXPECT_EQ(sampled(check(kernel("", R"(
   add.s32 %r6, %r3, 64;
   setp.lt.u32 %p3, %r6, %r5;
@@ -168,7 +169,7 @@ TEST_F(ElementSampleTest, CtasThatOverlapCannotStandForAll) {
             "");
 }
 
-/// Each writes what is right, but not its own share.
+/// Each writes right values, but not its own share.
 TEST_F(ElementSampleTest, CtasThatLoseAPartOfTheirIndexCannotStandForAll) {
   for (const char* cta : {"and.b32 %r6, %r1, 2047", "shr.u32 %r6, %r1, 1"}) {
     EXPECT_THAT(reason_of(check(kernel("\n  " + std::string(cta) + R"(;
@@ -183,7 +184,7 @@ TEST_F(ElementSampleTest, CtasThatLoseAPartOfTheirIndexCannotStandForAll) {
 }
 
 TEST_F(ElementSampleTest, WhatTheDeviceSeesInAPartCounts) {
-  // What is stored is right, what is read beside it lies before the buffer.
+  // The stored values are right, but the kernel also reads before the buffer.
   EXPECT_THAT(reason_of(check(kernel("\n  ld.global.f32 %f3, [%rd1+-4096];"))),
               AllOf(StartsWith("shape long, seed "), HasSubstr("out-of-bounds")));
 }
@@ -195,7 +196,7 @@ TEST_F(ElementSampleTest, AGridOfFewCtasRunsWhole) {
 }
 
 TEST_F(ElementSampleTest, APartInWhichNothingIsComparedIsNone) {
-  // Nothing is expected to change, and the problem says that it is meant.
+  // Nothing is expected to change, and the problem declares that as intended.
   make_inout(elements_);
   json_["arguments"][1]["degenerate"] = true;
   EXPECT_EQ(sampled(check(kernel("\n  setp.eq.u32 %p1, %r2, 64;"))), "");
@@ -206,7 +207,7 @@ TEST_F(ElementSampleTest, OnlyKernelsThatSaySoAreSampled) {
   EXPECT_EQ(sampled(check(kernel())), "");
 }
 
-/// A part of a row has no size of its own.
+/// A part of a row has no norm of its own.
 TEST_F(ElementSampleTest, ABoundOfRowsNeedsTheWholeGrid) {
   json_["arguments"][1]["row"] = 16;
   EXPECT_EQ(sampled(check(kernel())), "65 of 4096 CTAs, 4160 of 262144 elements compared");
@@ -224,9 +225,9 @@ TEST_F(ElementSampleTest, OfAnInoutArgumentWhatChangesAddsUp) {
   setp.lt.u32 %p2, %r3, %r6;
   and.pred %p1, %p1, %p2;)";
   EXPECT_EQ(sampled(check(kernel(inside))), "65 of 4096 CTAs, 4154 of 262144 elements compared");
-  // The border is changed as well, by the first and the last CTA: the whole grid runs, and tells.
+  // The first and the last CTA also change the border, so the whole grid runs and finds it.
   EXPECT_THAT(reason_of(check(kernel())), HasSubstr("y["));
-  // One element of each CTA is left as it was.
+  // Each CTA leaves one element unchanged.
   EXPECT_THAT(reason_of(check(kernel(inside + R"(
   setp.ne.u32 %p2, %r2, 17;
   and.pred %p1, %p1, %p2;)"))),

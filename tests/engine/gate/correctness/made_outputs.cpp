@@ -11,7 +11,7 @@
 namespace evo {
 namespace {
 
-/// Elements, and elements of a row. 4096 elements are what a warp takes at once.
+/// Numbers of elements, and elements per row. A warp processes 4096 elements at once.
 struct Size {
   std::size_t elements;
   std::size_t row_length;
@@ -47,7 +47,7 @@ class Maker {
     std::vector<double> single = right;
     single[random_.below(count)] += 7;
     made.push_back(of("one wrong", encoded(dtype_, single), encoded(dtype_, right)));
-    // Ties: the first of several largest errors is the worst.
+    // Ties: the first of several largest errors is reported.
     std::vector<double> shifted = right;
     for (double& value : shifted) value += 2;
     made.push_back(of("shifted", encoded(dtype_, shifted), encoded(dtype_, right)));

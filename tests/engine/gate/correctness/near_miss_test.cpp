@@ -1,4 +1,4 @@
-// Outputs that are wrong by a place.
+// Outputs that are wrong by one position.
 
 #include "engine/gate/correctness/near_miss.hpp"
 
@@ -36,7 +36,7 @@ TEST(NearMiss, ASlopeIsHiddenByWhatItRisesInOnePlace) {
 }
 
 TEST(NearMiss, RowsThatAreNearlyAlike) {
-  // Large steps inside of a row, small ones from row to row.
+  // Large steps within a row, small ones from row to row.
   const Expectation rows = expected(
       1000, [](std::size_t i) { return as_number(i % 10) * 5 + 0.001 * as_number(i / 10); });
   EXPECT_THAT(accepted_near_misses(rows, within(0.01), 10), ElementsAre(NearMiss::kRowsExchanged));
@@ -44,7 +44,7 @@ TEST(NearMiss, RowsThatAreNearlyAlike) {
 }
 
 TEST(NearMiss, ElementsStayInTheirRow) {
-  // From one row to the next is far, inside of a row near.
+  // Adjacent rows differ much; adjacent elements of a row differ little.
   const Expectation rows = expected(
       1000, [](std::size_t i) { return as_number(i / 10) * 100 + 0.001 * as_number(i % 10); });
   EXPECT_THAT(accepted_near_misses(rows, within(0.01), 10),

@@ -1,4 +1,4 @@
-// Kernels that look right in all but one launch, CTA or argument.
+// Kernels that are wrong in only one launch, CTA or argument.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -103,7 +103,7 @@ TEST_F(PartialEvidence, HonestKernelsPass) {
 }
 
 TEST_F(PartialEvidence, AFaultInOneOfManyLaunchesIsTheReason) {
-  // What comes before and after it is right.
+  // The launches before and after it are right.
   const std::string reason = reason_of(kernel(R"(
   setp.eq.u32 %p2, %r2, 0;
   mov.u64 %rd6, launches;

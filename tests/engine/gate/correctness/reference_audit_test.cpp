@@ -1,4 +1,4 @@
-// References that cannot tell a right kernel from a wrong one.
+// References that cannot distinguish a right kernel from a wrong one.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ constexpr int kX = 0;
 constexpr int kY = 1;
 constexpr int kN = 3;
 
-/// The error that judging the kernel that is its own reference ends in, or "accepted".
+/// The error when the kernel that is its own reference is judged, or "accepted".
 std::string audit(const fake::Kernel& reference, bool degenerate = false) {
   GateFixture fixture;
   fixture.problem.arguments[kY].degenerate = degenerate;
@@ -73,19 +73,19 @@ TEST(ReferenceAudit, RefusesWhatIsNowhereFinite) {
                 std::memcpy(&nan, &bits, sizeof nan);
                 return nan;
               })),
-              HasSubstr("the reference gives no finite number"));
+              HasSubstr("the reference output has no finite number"));
 }
 
 TEST(ReferenceAudit, RefusesAReferenceThatDoesNotDependOnItsInputs) {
   EXPECT_THAT(audit(mapped([](float, int i) { return static_cast<float>(i); })),
-              HasSubstr("the reference gives the same for all inputs"));
+              HasSubstr("the reference output is the same for all inputs"));
   EXPECT_EQ(audit(mapped([](float, int i) { return static_cast<float>(i); }), true), "accepted");
 }
 
 TEST(ReferenceAudit, RefusesAReferenceThatDoesNotWrite) {
   EXPECT_THAT(audit([](const Launch&) { return std::optional<Fault>(); }),
               HasSubstr("reference: on shape 'small' it does not write y[0]"));
-  // Though its poison may be anything, and though this is meant to be degenerate.
+  // Although its poison may be arbitrary, and although it is declared degenerate.
   EXPECT_THAT(audit([](const Launch&) { return std::optional<Fault>(); }, true),
               HasSubstr("it does not write y[0]"));
   EXPECT_THAT(audit([](const Launch& launch) {
@@ -97,7 +97,7 @@ TEST(ReferenceAudit, RefusesAReferenceThatDoesNotWrite) {
               HasSubstr("it does not write y[17]"));
 }
 
-/// How often the reference runs for one case. `wrong_element`: it leaves what is there in this one.
+/// How often the reference runs for one case. `wrong_element`: an element that it does not write.
 int runs_for_one_case(int wrong_element) {
   GateFixture fixture;
   int launches = 0;
@@ -157,7 +157,7 @@ TEST(ReferenceAudit, RefusesOutputsWithoutElements) {
 }
 
 TEST(ReferenceAudit, AnOutputThatIsAlwaysEmptySaysNothing) {
-  // Where no other output has an element, the shape itself is refused.
+  // If no other output has an element, the shape itself is rejected.
   GateFixture fixture;
   ReferenceAudit audit(fixture.problem);
   audit.take(fixture.problem.shape("small"), 1, kY, {}, {});

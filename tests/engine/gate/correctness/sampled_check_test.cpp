@@ -1,4 +1,4 @@
-// Checking a part of a grid: what it must still find, and when a part cannot stand for the whole.
+// Checking a part of a grid: which errors it must find, and when a part cannot represent the whole.
 
 #include "engine/gate/correctness/sampled_check.hpp"
 
@@ -231,7 +231,7 @@ TEST_F(Sampled, ACtaOfARowMustExist) {
       (void)check(kernel(), "1", 1, cta);
       ADD_FAILURE() << cta;
     } catch (const ProblemError& error) {
-      EXPECT_THAT(error.what(), HasSubstr("allowed is the number of a CTA below 4096"));
+      EXPECT_THAT(error.what(), HasSubstr("allowed: the number of a CTA below 4096"));
     }
   }
 }
@@ -243,7 +243,7 @@ TEST_F(Sampled, CtasThatMostlyWriteNothingCannotStandForAll) {
               HasSubstr("y[64] was never written"));
 }
 
-/// Each writes a whole row, and right, but not its own.
+/// Each writes a whole row with right values, but not its own row.
 TEST_F(Sampled, CtasThatLoseAPartOfTheirIndexCannotStandForAll) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     for (const char* row :
@@ -273,7 +273,7 @@ TEST_F(Sampled, CtasThatAreSkippedAreFoundThoughNoneOfThemIsDrawn) {
   }
 }
 
-/// What decides where they write is computed in another way than was traced.
+/// The addresses are computed differently than in the trace.
 TEST_F(Sampled, CtasWhoseStoresDependOnTheirResultsCannotStandForAll) {
   const CorrectnessResult result = check(kernel(R"(
   ld.global.u32 %r4, [%rd6];
@@ -321,7 +321,7 @@ TEST_F(Sampled, AToleranceThatTakesACopyIsAnErrorOfTheProblem) {
   }
 }
 
-/// A CTA that knows of its neighbour knows whether the whole grid runs.
+/// A CTA that sees its neighbour's data knows whether the whole grid runs.
 TEST_F(Sampled, CtasThatLeaveSomethingForOthersCannotStandForAll) {
   const CorrectnessResult result = check(kernel("  st.global.u32 [%rd6], 1;"));
   EXPECT_EQ(reason_of(result), "passed");
@@ -329,7 +329,7 @@ TEST_F(Sampled, CtasThatLeaveSomethingForOthersCannotStandForAll) {
 }
 
 TEST_F(Sampled, CtasThatWritePartsOfRowsCannotStandForAll) {
-  // Every CTA writes its half of a row and leaves the other to the next one: wrong in CTA 1 of
+  // Every CTA writes half of its row and leaves the other half to the next one: wrong in CTA 1 of
   // 4096.
   const CorrectnessResult result = check(kernel(R"(
   and.b32 %r4, %r1, 1;

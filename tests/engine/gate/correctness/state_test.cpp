@@ -1,5 +1,5 @@
-// Kernels that read outputs nobody initialised, and kernels that keep something from launch to
-// launch: on a device like a card, and on the virtual GPU.
+// Kernels that read uninitialised outputs, and kernels that keep state between launches: on a
+// card-like device and on the virtual GPU.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ std::string reason_of(const CorrectnessResult& result) {
   return result.rejection ? result.rejection->reason : "passed";
 }
 
-/// y[i] = f(y[i], 2 x[i] + 1): right wherever f returns its second argument.
+/// y[i] = f(y[i], 2 x[i] + 1): right if f returns its second argument.
 fake::Kernel folded(const std::function<float(float, float)>& f) {
   return [f](const Launch& launch) {
     float* y = launch.buffer<float>(kY);
@@ -86,7 +86,7 @@ TEST(WorkspaceMemory, WhatTheDeviceDoesNotHoldIsTheKernelsFault) {
       fixture.timing().time(kernel, fixture.problem.shape("timed"), [](const std::string&) {});
   ASSERT_TRUE(timed.rejection);
   EXPECT_THAT(timed.rejection->reason, HasSubstr("its workspace does not fit"));
-  // The next one is judged as if nothing had happened.
+  // The next kernel is judged without any effect of this one.
   fixture.problem.templates.front().workspace.clear();
   EXPECT_EQ(reason_of(fixture.check(fixture.load("honest", GateFixture::honest))), "passed");
 }
@@ -137,8 +137,8 @@ TEST(Aged, AFaultOrTooLittleMemoryIsTheReason) {
               HasSubstr("its workspace does not fit"));
 }
 
-/// y = 2 x + 1 on the virtual GPU; `first` runs before the store, with %r5 the launches counted so
-/// far in a variable of the module and %rd7 the workspace.
+/// y = 2 x + 1 on the virtual GPU; `first` runs before the store, with the number of launches so
+/// far, from a variable of the module, in %r5, and the workspace in %rd7.
 std::string kernel(const std::string& first) {
   return R"(.version 8.0
 .target sm_80
@@ -238,7 +238,7 @@ TEST_F(VirtualState, AKernelThatStopsAfterSoManyLaunchesIsFound) {
   }
 }
 
-/// Launched again on the same input it leaves everything as it was.
+/// A second launch on the same input leaves the same state.
 TEST_F(VirtualState, AKernelThatStopsAfterSoManyInputsIsFound) {
   for (const char* limit : {"12", "900"}) {
     EXPECT_THAT(outcome(R"(
@@ -294,7 +294,7 @@ TEST_F(VirtualState, AFaultAfterSoManyLaunchesIsFound) {
               HasSubstr("trap"));
 }
 
-/// A problem whose output is changed in place: y = y + 2 x + 1.
+/// A problem whose output is updated in place: y = y + 2 x + 1.
 class InOut : public testing::Test {
  protected:
   static std::optional<Fault> honest(const Launch& launch) {

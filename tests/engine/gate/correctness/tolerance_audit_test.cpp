@@ -1,4 +1,4 @@
-// Tolerances under which a kernel that ignores its inputs would be right.
+// Tolerances that would accept a kernel that ignores its inputs.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -242,11 +242,11 @@ TEST_F(ToleranceAuditTest, InputsThatAreMeantToBeTheSameAreNoOtherOnes) {
 
 TEST_F(ToleranceAuditTest, OfLargeOutputsTheStartIsLookedAtInWholeRows) {
   fixture_.problem.arguments[kOutputY].row = Expression("3");
-  set_length(3 * 1'400'000);  // the looked-at 2^22 are no whole rows
+  set_length(3 * 1'400'000);  // the examined 2^22 elements are not whole rows
   EXPECT_EQ(judge(GateFixture::honest, {.seeds = 1}), "passed");
 }
 
-/// y[i] = the sum of what lies up to x[i], or before it.
+/// y[i] = the sum of elements up to x[i], or before it.
 fake::Kernel scan(bool is_inclusive) {
   return [is_inclusive](const Launch& launch) {
     float sum = 0;
@@ -265,7 +265,7 @@ TEST_F(ToleranceAuditTest, AnExclusiveScanIsNoInclusiveOne) {
   set_tolerance("1", "0.5");
   EXPECT_THAT(
       problem_error(scan(false)),
-      AllOf(HasSubstr("it takes the element before in place of every element of 'y'"),
+      AllOf(HasSubstr("it takes the previous element in place of every element of 'y'"),
             HasSubstr("is off by one, as an exclusive scan"), HasSubstr("\"degenerate\": true")));
   set_tolerance("0.01", "0.0001");
   EXPECT_EQ(judge(scan(true)), "passed");
@@ -273,7 +273,7 @@ TEST_F(ToleranceAuditTest, AnExclusiveScanIsNoInclusiveOne) {
 }
 
 TEST_F(ToleranceAuditTest, ANearMissOfOneSeedMayBeAnAccident) {
-  // With the inputs of the first seed y hardly rises.
+  // With the inputs of the first seed, y hardly increases.
   std::map<int, float> firsts;  // by shape
   const auto steps = [&firsts](const Launch& launch) {
     const auto* x = launch.buffer<float>(kInputX);

@@ -1,4 +1,4 @@
-// Energy of a launch, on a made-up clock and a made-up counter.
+// Energy per launch, with a made-up clock and a made-up counter.
 
 #include "engine/gate/timing/energy.hpp"
 
@@ -17,7 +17,8 @@ using testing::HasSubstr;
 
 TEST(EnergyWindow, RunsFromOneChangeOfTheCounterToAnother) {
   EnergyWindow window({.settle_s = 0.3, .window_s = 1, .patience_s = 2});
-  // 1 mJ a launch, 1000 launches a second, a counter that is told every 100 ms and 7 ms late.
+  // 1 mJ per launch, 1000 launches per second, and a counter that is updated every 100 ms with a
+  // delay of 7 ms.
   for (int ms = 0; !window.is_finished(); ms += 3) {
     ASSERT_LT(ms, 2000);
     const double told = std::floor((ms - 7) / 100.0) * 100;
@@ -48,7 +49,7 @@ TEST(EnergyWindow, ACounterThatStandsStillIsNoCounter) {
   EXPECT_FALSE(window.is_finished());
 }
 
-/// A device of 20 µs a launch whose counter grows with the launches made.
+/// A device with 20 µs per launch whose counter increases with the launches.
 struct CountedDevice {
   CountedDevice() {
     fixture.time_us = [this](const auto&, std::int64_t) {

@@ -9,7 +9,7 @@
 namespace evo {
 namespace {
 
-/// Feeds samples until the rule has enough of them; how many that took.
+/// Adds samples until the rule has enough; returns their number.
 template <typename Sample>
 std::size_t samples_taken(StoppingRule& rule, Sample sample) {
   while (!rule.is_finished()) rule.add_measurement(sample(rule.samples_us().size()));
@@ -79,7 +79,7 @@ TEST(StoppingRule, ALittleSlowerMayBeAnotherMinute) {
 }
 
 TEST(StoppingRule, NoiseIsNoReasonToGiveUp) {
-  // A kernel as fast as the last of the elite, on a device that scatters by a tenth.
+  // A kernel as fast as the last of the elite, on a device with a scatter of a tenth.
   int gave_up = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     Random random(seed);

@@ -1,4 +1,4 @@
-// Kernels that are right while they are checked and do less, or something else, once they are
+// Kernels that are right while they are checked and do less, or something else, while they are
 // timed.
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ using testing::HasSubstr;
 
 const Progress kSilent = [](const std::string&) {};
 
-/// Kernels that pass the correctness gate and do less once they are timed.
+/// Kernels that pass the correctness gate and do less work while they are timed.
 class TimedCheats : public testing::Test {
  protected:
   using Cheat = std::function<bool(const fake::Launch&)>;  ///< whether it does the work
@@ -58,7 +58,7 @@ TEST_F(TimedCheats, ComputingOnlyOverPoison) {
 }
 
 TEST_F(TimedCheats, ComputingOnlyWhatIsNotThere) {
-  // Every launch that is timed finds another result there: nothing is gained, and it is right.
+  // Every timed launch finds another result there, so the kernel gains nothing and is right.
   int skipped = 0;
   int launches = 0;
   EXPECT_EQ(outcome([&](const fake::Launch& launch) {
@@ -86,7 +86,7 @@ TEST_F(TimedCheats, SkippingPairsOfInputAndOutputMetBefore) {
 }
 
 TEST_F(TimedCheats, RememberingResultsByAddress) {
-  // Right for every input it knows, by copying; wrong for new data at an old address.
+  // Right for every known input, by copying; wrong for new data at a known address.
   std::map<const void*, std::vector<float>> results;
   const LoadedKernel kernel = fixture_.load("cheat", [&](const fake::Launch& launch) {
     float* y = launch.buffer<float>(kY);
@@ -107,7 +107,7 @@ TEST_F(TimedCheats, RememberingResultsByAddress) {
 }
 
 TEST_F(TimedCheats, RememberingResultsByContent) {
-  // Right for all data, by computing what it has not met; its time is that of a copy.
+  // Right for all data, because it computes inputs it has not met; its time is that of a copy.
   std::map<std::pair<int, float>, std::vector<float>> results;
   double last_us = 0;
   fixture_.time_us = [&](const auto&, std::int64_t) { return last_us; };
@@ -164,7 +164,7 @@ TEST_F(TimedCheats, RightOnlyAtAddressesItHasSeen) {
                 return met.size() < 10 || met.contains(launch.arguments[kX]) ||
                        (met.emplace(launch.arguments[kX], 1), false);
               }),
-              "passed");  // it has met fewer than ten, and knows none
+              "passed");  // it has met fewer than ten, and recognises none
   std::map<const void*, int> known;
   EXPECT_THAT(outcome([&](const fake::Launch& launch) {
                 const bool has_room = known.size() < 10;  // five cases of two shapes
@@ -244,7 +244,8 @@ TEST_F(TimedCheats, LeaveNoBuffersBehind) {
 }
 
 TEST_F(TimedCheats, SkippingKnownContentInKnownPlaces) {
-  // Fresh data and new buffers are computed: only what the samples themselves leave is wrong.
+  // Fresh data and new buffers are computed correctly; only the results of the samples themselves
+  // are wrong.
   std::map<std::pair<float, const void*>, int> met;
   EXPECT_THAT(outcome([&](const fake::Launch& launch) {
                 return met[{launch.buffer<float>(kX)[0], launch.arguments[kY]}]++ < 3;

@@ -48,7 +48,7 @@ TEST(TimingGate, FasterThanPhysicsIsARejection) {
   const TimingResult fast = fixture.timing().time(kernel, shape, kSilent);
   ASSERT_TRUE(fast.rejection.has_value());
   EXPECT_EQ(fast.rejection->gate, Gate::kTiming);
-  EXPECT_THAT(fast.rejection->reason, HasSubstr("faster than the device can be"));
+  EXPECT_THAT(fast.rejection->reason, HasSubstr("below the roofline bound"));
   fixture.time_us = [](const auto&, std::int64_t) { return 2.1e-5; };
   EXPECT_FALSE(fixture.timing().time(kernel, shape, kSilent).rejection);
 }
@@ -58,7 +58,7 @@ TEST(Floor, BandwidthCountsOnlyBeyondTheL2) {
   EXPECT_DOUBLE_EQ(floor_us(info, 0, 1 << 20), 0);
   EXPECT_DOUBLE_EQ(floor_us(info, 0, 2e6), 2);  // 2 MB at 1000 GB/s
   EXPECT_DOUBLE_EQ(floor_us(info, 1e9, 2e6), 10);
-  info.peak_tflops = 0;  // unknown: no floor rather than a wrong one
+  info.peak_tflops = 0;  // unknown: no bound rather than a wrong one
   info.peak_bandwidth_gbs = 0;
   EXPECT_EQ(floor_us(info, 1e9, 1e9), 0);
 }
@@ -92,16 +92,16 @@ TEST(TimingGate, LongLaunchesAreTimedFewTimesAndVerified) {
   EXPECT_TRUE(result.timing->complete);
   EXPECT_EQ(result.timing->samples, 3);
   EXPECT_LE(launches, 5);       // a tenth of a second each
-  EXPECT_GE(steps.size(), 4U);  // signs of life
+  EXPECT_GE(steps.size(), 4U);  // progress messages
   launches = 0;
   const PairResult pair = fixture.timing().compare_pair(kernel, kernel, shape, kSilent);
   EXPECT_EQ(pair.pairs, 4);
-  EXPECT_EQ(launches, 8);  // those that plan and those that are verified are halves of pairs
+  EXPECT_EQ(launches, 8);  // launches for planning and verification are halves of pairs
   EXPECT_EQ(pair.verdict(), 0);
 }
 
 TEST(TimingGate, LongLaunchesAreGivenUpAfterTwoOrThreeAndVerifiedAllTheSame) {
-  // 20 ms; the further beyond, the fewer.
+  // 20 ms per launch; the more it exceeds the limit, the fewer launches are made.
   const std::vector<std::pair<double, int>> cases = {{1.9e4, 3}, {1.5e4, 2}};
   for (const auto& [early_stop_us, most_launches] : cases) {
     for (const bool is_wrong : {false, true}) {
@@ -109,7 +109,7 @@ TEST(TimingGate, LongLaunchesAreGivenUpAfterTwoOrThreeAndVerifiedAllTheSame) {
       fixture.time_us = [](const auto&, std::int64_t) { return 2e4; };
       int launches = 0;
       const LoadedKernel kernel = fixture.load("k", [&](const fake::Launch& launch) {
-        // It skips the data it has not met at the place of others.
+        // It skips inputs that it has not met at another shape's addresses.
         if (++launches > 1 && is_wrong) return std::optional<Fault>();
         return GateFixture::honest(launch);
       });
@@ -130,7 +130,7 @@ TEST(TimingGate, LongLaunchesThatAreFarTooSlowAreNotWarmedUp) {
   for (const bool rises : {false, true}) {
     GateFixture fixture;
     int launches = 0;
-    // A clock that rises: the first two launches take twice as long as all others.
+    // A rising clock: the first two launches take twice as long as all others.
     fixture.time_us = [&](const auto&, std::int64_t) { return rises && launches > 2 ? 2e3 : 4e3; };
     const LoadedKernel kernel = fixture.load("k", [&](const fake::Launch& launch) {
       ++launches;
@@ -181,7 +181,7 @@ TEST(Pairs, LongLaunchesThatScatterGetMorePairsUpToABound) {
     const LoadedKernel second = fixture.load("second", GateFixture::honest);
     std::size_t launches = 0;
     fixture.time_us = [&, us = launch_us](const fake::Program& program, std::int64_t) {
-      // The ratios lie on both sides of 1, their median well above it.
+      // The ratios lie on both sides of 1, with their median well above it.
       constexpr std::array kRatios = {1.03, 0.99, 1.01};
       return program.entry == "first" ? us * kRatios.at(launches++ % kRatios.size()) : us;
     };
@@ -193,7 +193,7 @@ TEST(Pairs, LongLaunchesThatScatterGetMorePairsUpToABound) {
 }
 
 TEST(Pairs, OfLongLaunchesSixOrEightSettleWhatFourDoNot) {
-  // Differences of as much as the scatter, and of two thirds of it; scatter about 1.
+  // Differences as large as the scatter, and two thirds of it; scatter about 1.
   for (const auto& [ratio, scatter, pairs, verdict] :
        {std::tuple(1.02, 0.012, 6, 1), std::tuple(1.02, 0.018, 8, 1),
         std::tuple(1.0, 0.012, 6, 0)}) {
@@ -265,7 +265,7 @@ TEST(TimingGate, NoOutputHoldsTheResultOfTheInputsThatComeNext) {
         fixture.timing().time(kernel, fixture.problem.shape("timed"), kSilent);
     EXPECT_FALSE(result.rejection) << result.rejection->reason;
     EXPECT_GE(launches, time_us > 100 ? 20 : 120);
-    // Only the first estimates, of a single launch, run into their own result.
+    // Only the first estimates, single launches, meet their own result.
     EXPECT_LE(right_already, 8) << time_us;
   }
 }
@@ -302,10 +302,10 @@ TEST(TimingGate, ADeviceThatPredictsIsAskedOnce) {
   EXPECT_EQ(result.timing->p50_us, 5);
 }
 
-/// Made-up noise of a device: independent scatter, a drift that remembers, throttling bumps.
+/// Made-up noise of a device: independent scatter, an autocorrelated drift, and throttling.
 struct Noise {
   double white = 0;   ///< standard deviation, relative
-  double drift = 0;   ///< of the first-order autoregressive part
+  double drift = 0;   ///< standard deviation of the first-order autoregressive part
   double memory = 0;  ///< its coefficient
   double bumps = 0;   ///< share of samples that take a fifth longer
   double slope = 0;   ///< relative change per sample, for ever
@@ -331,7 +331,7 @@ class NoisyClock {
 
 class Pairs : public testing::TestWithParam<Noise> {
  protected:
-  /// Verdicts of comparisons of a kernel of 5 µs with one of `second_us`.
+  /// Verdicts of A/B comparisons of a kernel of 5 µs with one of `second_us`.
   static std::map<int, int> verdicts(const Noise& noise, double second_us, int comparisons) {
     GateFixture fixture;
     const LoadedKernel first = fixture.load("first", GateFixture::honest);

@@ -1,5 +1,5 @@
-// Kernels that look right, or fast, to a checker that looks away. Each does the honest work somewhere
-// and saves it, or does something else, where it hopes that nobody notices.
+// Kernels that try to look right or fast to a careless check. Each does the real work somewhere and
+// skips it, or does something else, where that might not be noticed.
 
 #if !defined(CHEAT) || !defined(LIMIT)
 #error "CHEAT and LIMIT must be defined"
@@ -11,14 +11,14 @@ constexpr int kThreads = 256;
 constexpr int kMostKnown = 32;
 constexpr int kLongest = 65536;
 
-// What outlives a launch.
+// State that persists between launches.
 __device__ unsigned long long known_keys[kMostKnown];
 __device__ float known_results[kMostKnown][kLongest];
 __device__ unsigned known_done[kMostKnown];  // CTAs that finished with a key
 __device__ unsigned arrived;                 // CTAs of all launches
 __device__ unsigned long long last_launch_ns;
 
-// The honest work, made slow enough to be worth saving.
+// The real work, made slow enough to be worth skipping.
 __device__ float work(float v) {
   float sum = 0;
 #pragma unroll 1
@@ -26,7 +26,7 @@ __device__ float work(float v) {
   return sum;
 }
 
-// The number of `key` among those met, kMostKnown when there are too many. The same in the whole CTA.
+// The index of `key` among the known keys; kMostKnown if there are too many. Uniform over the CTA.
 __device__ int number_of(unsigned long long key) {
   __shared__ int number;
   if (threadIdx.x == 0) {
@@ -40,7 +40,7 @@ __device__ int number_of(unsigned long long key) {
   return number;
 }
 
-// How often the key was met before this launch: CTAs done with it over CTAs of a launch.
+// How often the key was met before this launch: finished CTAs divided by the CTAs per launch.
 __device__ unsigned times_met(int number) {
   __shared__ unsigned met;
   if (threadIdx.x == 0) {
@@ -65,7 +65,7 @@ extern "C" __global__ void cheats(const float* x, float* y, int n, unsigned* kep
 #if CHEAT == CHEAT_HONEST
   if (inside) y[i] = work(x[i]);
 
-#elif CHEAT == CHEAT_FOLDS_MIN  // outputs that nobody initialised
+#elif CHEAT == CHEAT_FOLDS_MIN  // outputs that were not initialised
   if (inside) y[i] = fminf(y[i], work(x[i]));
 #elif CHEAT == CHEAT_FOLDS_MAX
   if (inside) y[i] = fmaxf(y[i], work(x[i]));
@@ -90,7 +90,7 @@ extern "C" __global__ void cheats(const float* x, float* y, int n, unsigned* kep
   if (times_met(number_of((static_cast<unsigned long long>(__float_as_uint(x[0])) << 32) + n)) < LIMIT && inside)
     y[i] = work(x[i]);
 
-#elif CHEAT == CHEAT_REMEMBERS_ADDRESS || CHEAT == CHEAT_REMEMBERS_CONTENT  // copies what it knows
+#elif CHEAT == CHEAT_REMEMBERS_ADDRESS || CHEAT == CHEAT_REMEMBERS_CONTENT  // copies known results
 #if CHEAT == CHEAT_REMEMBERS_ADDRESS
   const int number = number_of(reinterpret_cast<unsigned long long>(x));
 #else
@@ -103,7 +103,7 @@ extern "C" __global__ void cheats(const float* x, float* y, int n, unsigned* kep
     y[i] = result;
   }
 
-#elif CHEAT == CHEAT_STOPS_AFTER  // so many launches
+#elif CHEAT == CHEAT_STOPS_AFTER  // number of launches
   if (launches_before() < LIMIT && inside) y[i] = work(x[i]);
 #elif CHEAT == CHEAT_EVERY_SECOND_LAUNCH
   const unsigned before = launches_before();
@@ -113,7 +113,7 @@ extern "C" __global__ void cheats(const float* x, float* y, int n, unsigned* kep
   __syncthreads();
   if (threadIdx.x == 0) atomicAdd(kept, 1u);
   if (before < LIMIT && inside) y[i] = work(x[i]);
-#elif CHEAT == CHEAT_SKIPS_WHEN_BUSY  // launches that follow each other closely are timed ones
+#elif CHEAT == CHEAT_SKIPS_WHEN_BUSY  // launches in quick succession are timed ones
   __shared__ unsigned long long since;
   if (threadIdx.x == 0) {
     unsigned long long now;
@@ -122,7 +122,7 @@ extern "C" __global__ void cheats(const float* x, float* y, int n, unsigned* kep
   }
   __syncthreads();
   if ((blockIdx.x > 0 || since > 15000) && inside) y[i] = work(x[i]);
-#elif CHEAT == CHEAT_KEY_IN_THE_WORKSPACE  // nothing to do when the last input comes again
+#elif CHEAT == CHEAT_KEY_IN_THE_WORKSPACE  // nothing to do if the last input comes again
   const bool same = kept[0] == __float_as_uint(x[0]) && kept[1] == 7;
   __syncthreads();
   if (!same && inside) y[i] = work(x[i]);
@@ -142,7 +142,7 @@ extern "C" __global__ void cheats(const float* x, float* y, int n, unsigned* kep
   if (inside) y[i] = work(x[i]);
   if (launches_before() > LIMIT && blockIdx.x == 0 && threadIdx.x == 0) const_cast<float*>(x)[n - 1] = 1.0f;
 
-#elif CHEAT == CHEAT_COPIES_WHAT_IT_FINDS  // what is expected may lie in the memory around the outputs
+#elif CHEAT == CHEAT_COPIES_WHAT_IT_FINDS  // the expected results may be in memory near the outputs
   __shared__ unsigned long long place;
   constexpr unsigned long long kPage = 2ull << 20;
   if (threadIdx.x == 0) place = 0;
@@ -158,7 +158,7 @@ extern "C" __global__ void cheats(const float* x, float* y, int n, unsigned* kep
   __syncthreads();
   if (inside && place != 0) y[i] = reinterpret_cast<const volatile float*>(place)[i];
 
-#elif CHEAT == CHEAT_KNOWS_ITS_SM  // where one device happens to put the CTAs
+#elif CHEAT == CHEAT_KNOWS_ITS_SM  // SMs on which one device places the CTAs
   unsigned sm, sms;
   asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
   asm volatile("mov.u32 %0, %%nsmid;" : "=r"(sms));

@@ -1,6 +1,6 @@
-// y = 2 x + 1, ITEMS elements a thread, and a defect on request (BUG): each is a way in which a wrong
-// kernel could pass a careless checker. UNUSED_ALIAS changes nothing: two values are one kernel.
-// Grid (ceil_div(n, THREADS * ITEMS)), block (THREADS).
+// y = 2 x + 1, ITEMS elements per thread, and optionally a defect (BUG): each is a way in which a
+// wrong kernel could pass a careless check. UNUSED_ALIAS changes nothing: its two values give the
+// same kernel. Grid (ceil_div(n, THREADS * ITEMS)), block (THREADS).
 
 #if !defined(BUG) || !defined(THREADS) || !defined(ITEMS)
 #error "BUG, THREADS and ITEMS must be defined"

@@ -1,4 +1,4 @@
-// y = 2 x + 1, one element a thread. Grid (ceil_div(n, 128)), block (128).
+// y = 2 x + 1, one element per thread. Grid (ceil_div(n, 128)), block (128).
 
 extern "C" __global__ void planted_reference(const float* x, float* y, int n) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);

@@ -26,7 +26,7 @@ struct Case {
 
 class MmaTileRule : public testing::TestWithParam<Case> {};
 
-/// The vector form against the plain one, element by element, step by step.
+/// Compares the vectorised version with the straightforward one, element by element, step by step.
 TEST_P(MmaTileRule, AgreesWithThePlainForm) {
   const auto [arch, fp8, k, wgmma] = GetParam();
   const MmaNumerics numerics = mma_numerics(arch);
@@ -75,7 +75,7 @@ INSTANTIATE_TEST_SUITE_P(Architectures, MmaTileRule,
                                          Case{"sm_90a", false, 16, true},
                                          Case{"sm_90a", true, 32, true}));
 
-/// Every value of the formats of 8 and 16 bits, as conversions of one value have it.
+/// Every value of the 8- and 16-bit formats, compared with conversions of single values.
 TEST(WidenRows, IsExactForEveryValue) {
   std::vector<std::uint8_t> bytes(256);
   std::vector<std::uint16_t> halves(65536);
@@ -118,8 +118,8 @@ TEST(TransposeRows, TurnsEightRowsIntoColumns) {
   }
 }
 
-/// One product of 2^13 and one of 1: the 13 fraction bits of Ada's fp8 sums keep it, one bit more
-/// does not fit.
+/// One product of 2^13 and one of 1: the 13 fraction bits of Ada's fp8 sums hold both, but not one
+/// bit more.
 TEST(MmaNumerics, AdaFp8SumsKeepThirteenBits) {
   const auto sum = [](const char* arch, float large, float small) {
     std::vector<float> a(16 * 32, 0.0F), b(32 * 8, 0.0F), c(128, 0.0F), d(128);
@@ -155,7 +155,7 @@ TEST(MmaNumerics, OnlyNewArchitecturesHaveFp8) {
   EXPECT_TRUE(mma_numerics("sm_90a").has_fp8);
 }
 
-/// Bytes 4t and 4t + 1 of a row first, then 4t + 2 and 4t + 3, from zero; C last.
+/// First bytes 4t and 4t + 1 of a row, then 4t + 2 and 4t + 3, starting from zero; C is added last.
 TEST(UnpackedFp8Tile, AddsCToTwoProductsOfHalves) {
   const DotRule rule = mma_numerics("sm_90").fp8;
   Random random(6);

@@ -1,4 +1,4 @@
-// MUFU.EX2 and MUFU.RCP against every result that an H200 gave, by the hash of all of them.
+// MUFU.EX2 and MUFU.RCP compared with every result of an H200, by the hash of all of them.
 
 #include "engine/device/virtual/arithmetic/mufu.hpp"
 

@@ -10,7 +10,7 @@
 namespace evo::ptx {
 namespace {
 
-/// Value of a format with `exponent_bits` and `mantissa_bits`, by its definition.
+/// The value of a code of a format with `exponent_bits` and `mantissa_bits`, by definition.
 double value_by_definition(unsigned bits, int exponent_bits, int mantissa_bits) {
   const int bias = (1 << (exponent_bits - 1)) - 1;
   const int exponent = static_cast<int>(bits >> mantissa_bits) & ((1 << exponent_bits) - 1);
@@ -80,7 +80,7 @@ TEST(SmallFloats, RoundToNearestEvenAgainstASearch) {
         << value;
     ASSERT_EQ(double_to_half(static_cast<double>(value)), float_to_half(value));
   }
-  // Halfway between two halves, plus less than a float can hold: one rounding goes up, two go to
+  // The middle of two halves plus less than a float can represent: one rounding goes up, two go to
   // even.
   EXPECT_EQ(double_to_half(1.0 + 0x1p-11 + 0x1p-40), float_to_half(1.0F) + 1);
   EXPECT_EQ(float_to_half(65519.0F), 0x7bff);

@@ -5,7 +5,7 @@
 namespace evo::ptx {
 namespace {
 
-/// A warp's clock where it has got to `own`, and has published until `published`.
+/// A warp's clock at time `own`, with accesses published up to `published`.
 VectorClock clock_of(std::size_t warp, std::uint32_t own, std::uint32_t published = 0) {
   VectorClock clock{};
   clock[warp] = own;

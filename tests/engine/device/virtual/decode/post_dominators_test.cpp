@@ -1,4 +1,4 @@
-// Immediate post-dominators against their definition, in programs whose branches are drawn.
+// Immediate post-dominators compared with their definition, in programs with random branches.
 #include "engine/device/virtual/decode/post_dominators.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace evo::ptx {
 namespace {
 
-/// Blocks of one instruction; behind each may be a branch, with or without a condition, or an exit.
+/// Blocks of one instruction; each may be followed by a branch, conditional or not, or an exit.
 std::string drawn_program(Random& random) {
   constexpr std::uint64_t kBlocks = 12;
   std::string text =
@@ -31,7 +31,7 @@ std::string drawn_program(Random& random) {
   return text + "ret;\n}\n";
 }
 
-/// Whether a path leads from `from` to the end without `without`.
+/// Whether a path leads from `from` to the end without passing `without`.
 bool reaches_end(const PostDominators& graph, std::uint32_t from, std::uint32_t without) {
   std::vector<bool> seen(graph.end() + 1, false);
   std::vector<std::uint32_t> left = {from};
@@ -64,7 +64,7 @@ TEST(PostDominatorsTest, AreTheNearestOnEveryPathToTheEnd) {
       if (meeting != end) {
         ASSERT_FALSE(reaches_end(found, pc, meeting)) << pc << "\n" << text;
       }
-      // Every other one is passed behind it.
+      // Every other post-dominator comes after it.
       for (std::uint32_t other = 0; other < end; ++other) {
         if (other == pc || other == meeting || reaches_end(found, pc, other)) continue;
         ASSERT_NE(meeting, end) << pc << ", " << other << "\n" << text;

@@ -48,7 +48,7 @@ TEST(WarpScheduler, IsStalledOnceNothingChangedForTheBudget) {
   EXPECT_TRUE(scheduler.count(100));
   scheduler.note_progress();
   EXPECT_TRUE(scheduler.count(100));
-  launch.progress.note_change();  // of another CTA
+  launch.progress.note_change();  // a change by another CTA
   EXPECT_TRUE(scheduler.count(100));
   EXPECT_FALSE(scheduler.count(1));
   EXPECT_EQ(scheduler.without_progress(), 101);
@@ -111,16 +111,16 @@ TEST(WarpScheduler, NobodyIsStalledWhileAnotherCtaMayRun) {
     return goes_on;
   };
   EXPECT_TRUE(waits(one));
-  EXPECT_TRUE(waits(one));  // as often as it likes
+  EXPECT_TRUE(waits(one));  // any number of times
   other.note_progress();
   EXPECT_TRUE(other.count(1));
-  EXPECT_TRUE(waits(other));  // the first one has not looked since
+  EXPECT_TRUE(waits(other));  // the first one has not polled since
   EXPECT_FALSE(waits(one));
   launch.progress.note_change();
   launch.progress.note_ended();
   EXPECT_TRUE(waits(one));  // there is room for the third
   launch.progress.note_started();
-  EXPECT_TRUE(waits(one));  // which has not looked
+  EXPECT_TRUE(waits(one));  // the third has not polled
 }
 
 TEST(WarpScheduler, StandsAsideAFewTimesAfterChanges) {

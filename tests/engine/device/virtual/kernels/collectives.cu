@@ -1,5 +1,5 @@
 // Collectives of CUB over 128 threads: out[i] = 2 * in[i], in of 128 floats with whole values from
-// 0 to 127. With BUG, data of a collective are touched before all threads are through with it.
+// 0 to 127. With BUG, data of a collective are accessed before all threads have finished it.
 #include <cub/block/block_adjacent_difference.cuh>
 #include <cub/block/block_discontinuity.cuh>
 #include <cub/block/block_exchange.cuh>
@@ -26,7 +26,7 @@ constexpr int kThreads = 128;
 #define KERNEL(name) \
   extern "C" __global__ void __launch_bounds__(kThreads) name(const float* in, float* out)
 
-// Between two uses of one storage; the twin takes all of it without waiting.
+// Between two uses of one storage; the wrong version omits the barriers.
 template <typename Storage>
 __device__ void between(Storage& storage) {
 #ifdef BUG

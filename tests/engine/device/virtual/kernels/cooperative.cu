@@ -3,7 +3,8 @@
 
 namespace cg = cooperative_groups;
 
-// Each step, every element becomes the sum of itself and its right neighbour of the step before.
+// In each step, every element becomes the sum of itself and its right neighbour from the previous
+// step.
 extern "C" __global__ void neighbours(int* a, int* b, int n, int steps) {
   cg::grid_group grid = cg::this_grid();
   const int i = static_cast<int>(grid.thread_rank());
@@ -32,7 +33,7 @@ extern "C" __global__ void sum_of_all(const int* x, int* partial, int* out, int 
   }
 }
 
-// CTA 0 leaves without waiting.
+// CTA 0 exits without waiting.
 extern "C" __global__ void one_leaves(int* out) {
   if (blockIdx.x == 0) return;
   cg::this_grid().sync();

@@ -1,11 +1,11 @@
-// CTAs that meet in global memory: 4 of 64 threads, `in` and `out` of 256 elements, `out` zeroed.
-// With BUG nothing orders them.
+// CTAs that access the same global memory: 4 of 64 threads, `in` and `out` of 256 elements, `out`
+// zeroed. With BUG, nothing orders them.
 
 __device__ float parts[256];
 __device__ unsigned arrived;
 __device__ volatile unsigned ready;
 
-// True in all threads of the CTA that comes last.
+// True in all threads of the CTA that arrives last.
 __device__ bool comes_last() {
   __shared__ bool last;
   __syncthreads();
@@ -20,7 +20,7 @@ __device__ float sum_of_parts() {
   return sum;
 }
 
-// The neighbour's elements are overwritten while they are needed.
+// The neighbour's elements are overwritten while they are still needed.
 extern "C" __global__ void in_place(const float* in, float* out) {
   const unsigned i = blockIdx.x * 64 + threadIdx.x;
 #ifdef BUG
@@ -30,7 +30,7 @@ extern "C" __global__ void in_place(const float* in, float* out) {
 #endif
 }
 
-// Rows that are stored as a whole; each begins one element before the end of the one before it.
+// Rows that are stored as a whole; each begins one element before the end of the previous one.
 extern "C" __global__ void overlapping_rows(const float* in, float* out) {
 #ifdef BUG
   const unsigned i = blockIdx.x * 63 + threadIdx.x;
@@ -40,7 +40,7 @@ extern "C" __global__ void overlapping_rows(const float* in, float* out) {
   out[i] = in[i] + static_cast<float>(blockIdx.x + 1);
 }
 
-// The last CTA of the grid takes the others' parts without waiting for them.
+// The last CTA of the grid reads the others' parts without waiting for them.
 extern "C" __global__ void without_waiting(const float* in, float* out) {
   parts[blockIdx.x * 64 + threadIdx.x] = in[blockIdx.x * 64 + threadIdx.x];
 #ifdef BUG
@@ -51,7 +51,7 @@ extern "C" __global__ void without_waiting(const float* in, float* out) {
 #endif
 }
 
-// The CTA that comes last may not see the others' parts.
+// The CTA that arrives last may not see the others' parts.
 extern "C" __global__ void missing_fence(const float* in, float* out) {
   parts[blockIdx.x * 64 + threadIdx.x] = in[blockIdx.x * 64 + threadIdx.x];
 #ifndef BUG
@@ -70,7 +70,7 @@ extern "C" __global__ void fence_of_the_cta(const float* in, float* out) {
   if (comes_last()) out[threadIdx.x] = sum_of_parts();
 }
 
-// An atomic at the start says nothing about what comes later.
+// An atomic at the start does not order later accesses.
 extern "C" __global__ void claims_and_reads(const float* in, float* out) {
   __shared__ unsigned number;
   if (threadIdx.x == 0) number = atomicAdd(&arrived, 1u) % gridDim.x;
@@ -100,7 +100,7 @@ extern "C" __global__ void counter_without_atomic(const float* in, float* out) {
 #endif
 }
 
-// One CTA clears what all add to.
+// One CTA clears an element to which all add.
 extern "C" __global__ void cleared_by_one(const float* in, float* out) {
 #ifdef BUG
   if (blockIdx.x == 0) out[threadIdx.x] = 1.0f;
@@ -108,7 +108,7 @@ extern "C" __global__ void cleared_by_one(const float* in, float* out) {
   atomicAdd(out + threadIdx.x, in[blockIdx.x * 64 + threadIdx.x]);
 }
 
-// Who comes last wins.
+// The CTA that comes last determines the value.
 extern "C" __global__ void written_by_all(const float* in, float* out) {
 #ifdef BUG
   out[threadIdx.x] = in[blockIdx.x * 64 + threadIdx.x] + blockIdx.x;
@@ -117,7 +117,7 @@ extern "C" __global__ void written_by_all(const float* in, float* out) {
 #endif
 }
 
-// CTAs wait for each other, and then read what the next one left.
+// CTAs wait for each other, and then read data written by the next one.
 extern "C" __global__ void own_grid_barrier(const float* in, float* out) {
   parts[blockIdx.x * 64 + threadIdx.x] = in[blockIdx.x * 64 + threadIdx.x];
 #ifndef BUG
@@ -133,7 +133,7 @@ extern "C" __global__ void own_grid_barrier(const float* in, float* out) {
   out[blockIdx.x * 64 + threadIdx.x] = parts[(blockIdx.x * 64 + 64 + threadIdx.x) % 256];
 }
 
-// Four CTAs write the four bytes of a word: different places.
+// Four CTAs write the four bytes of a word; these are different places.
 extern "C" __global__ void bytes_side_by_side(const float* in, unsigned char* out) {
 #ifdef BUG
   out[threadIdx.x * 4] = static_cast<unsigned char>(in[threadIdx.x] + blockIdx.x * 8);
@@ -142,7 +142,7 @@ extern "C" __global__ void bytes_side_by_side(const float* in, unsigned char* ou
 #endif
 }
 
-// One CTA writes what it and all others read.
+// One CTA writes a place that it and all others read.
 extern "C" __global__ void read_by_all(const float* in, float* out) {
   const float value = out[threadIdx.x];
   parts[blockIdx.x * 64 + threadIdx.x] = value + in[threadIdx.x];
@@ -161,7 +161,7 @@ extern "C" __global__ void two_buffers(const float* in, float* out) {
 #endif
 }
 
-// A read of what others exchange is a guess, of what another CTA stored it is none.
+// A read of a place that others exchange is a guess; a read of another CTA's plain store is not.
 extern "C" __global__ void stale_then_exchanged(const float* in, float* out) {
   if (blockIdx.x == 0) {
 #ifdef BUG
@@ -173,7 +173,7 @@ extern "C" __global__ void stale_then_exchanged(const float* in, float* out) {
   atomicExch(out + threadIdx.x, 2.0f);
 }
 
-// What a CTA has seen changed it may read: nobody changes it any more.
+// A CTA may read a change that it has seen, because the place does not change any more.
 extern "C" __global__ void polled_then_read(const float* in, float* out) {
   if (threadIdx.x == 0) {
     atomicAdd(&arrived, 1u);
@@ -184,7 +184,7 @@ extern "C" __global__ void polled_then_read(const float* in, float* out) {
   out[blockIdx.x * 64 + threadIdx.x] = in[threadIdx.x] * arrived;
 }
 
-// The last CTA waits for all others, and has read what they change before.
+// The last CTA waits for all others, and has read the places before they change them.
 extern "C" __global__ void read_before_waiting(const float* in, float* out) {
   if (blockIdx.x < gridDim.x - 1) {
     if (threadIdx.x == 0) {
@@ -216,7 +216,7 @@ extern "C" __global__ void guess_and_swap(const float* in, float* out) {
   }
 }
 
-// The CTA of the last number takes the sum of all others, whether or not they have added to it.
+// The CTA with the last number reads the sum, whether or not all others have added to it.
 extern "C" __global__ void sum_read_by_the_last(const float* in, float* out) {
   if (blockIdx.x < gridDim.x - 1) {
     atomicAdd(out, in[blockIdx.x * 64 + threadIdx.x]);
@@ -225,7 +225,7 @@ extern "C" __global__ void sum_read_by_the_last(const float* in, float* out) {
   }
 }
 
-// The first CTA takes what nobody has added to yet.
+// The first CTA reads an element before the others add to it.
 extern "C" __global__ void reads_first(const float* in, float* out) {
   if (threadIdx.x != 0) return;
   if (blockIdx.x == 0) parts[0] = out[0];

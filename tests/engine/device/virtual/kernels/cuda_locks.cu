@@ -1,5 +1,5 @@
-// Locks and flags between CTAs by libcu++: 8 of 64 threads, `out` of 256 floats, zeroed. With BUG,
-// data that they guard is not ordered.
+// Locks and flags between CTAs, with libcu++: 8 of 64 threads, `out` of 256 floats, zeroed. With
+// BUG, the data that they guard are not ordered.
 #include <cuda/atomic>
 #include <cuda/barrier>
 #include <cuda/latch>
@@ -48,7 +48,7 @@ KERNEL(ref_released) {
   lock.store(0, kRelease);
 }
 
-// The twin looks at the lock and takes it later, so that two may enter.
+// The wrong version tests the lock and takes it later, so that two may enter.
 KERNEL(ref_looked_at) {
   ONLY_FIRST;
   DeviceRef lock(word);
@@ -126,7 +126,7 @@ KERNEL(binary_semaphore_tried) {
   binary.release();
 }
 
-// One may enter; the twin lets two in.
+// One may enter; the wrong version lets two in.
 KERNEL(counting_semaphore) {
   ONLY_FIRST;
   counting.acquire();
@@ -193,7 +193,7 @@ KERNEL(latch_of_the_device) {
   out[32] = sum;
 }
 
-// The last one to come adds up what all have left.
+// The CTA that arrives last adds up the others' results.
 KERNEL(last_to_come) {
   ONLY_FIRST;
   parts[blockIdx.x] = in[blockIdx.x];

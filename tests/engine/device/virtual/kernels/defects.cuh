@@ -1,6 +1,6 @@
-// Pairs of kernels for the checker: with BUG each does one thing wrong, without it the same thing
+// Pairs of kernels for the checks: with BUG each contains one error; without it the same code is
 // right. All take n floats in, n floats out, and run with one CTA of 128 threads unless the test
-// says otherwise; n is 128.
+// states otherwise; n is 128.
 
 #define SHARED(pointer) static_cast<unsigned>(__cvta_generic_to_shared(pointer))
 

@@ -1,4 +1,4 @@
-// Behind defects.cuh: data that are not there yet, not there any more, or not there at all.
+// Included after defects.cuh: data that are read too early, too late, or without being written.
 
 // The tile is read before every thread has stored its part.
 extern "C" __global__ void missing_sync(const float* in, float* out, int n) {
@@ -82,7 +82,7 @@ extern "C" __global__ void missing_wait(const float* in, float* out, int n) {
 #endif
 }
 
-// Every thread waits for its own copies, but nobody for those of the others.
+// Every thread waits for its own copies, but not for those of other threads.
 extern "C" __global__ void wait_without_barrier(const float* in, float* out, int n) {
   __shared__ float tile[128];
   const int t = threadIdx.x;
@@ -166,7 +166,7 @@ extern "C" __global__ void uninitialised_accumulator(const float* in, float* out
   out[t] = sum[t % 32];
 }
 
-// Output that nobody wrote decides a branch.
+// An element that no thread wrote decides a branch.
 extern "C" __global__ void uninitialised_branch(const float* in, float* out, int n) {
   __shared__ int flag[4];
   const int t = threadIdx.x;
@@ -195,7 +195,7 @@ extern "C" __global__ void uninitialised_local(const float* in, float* out, int 
   out[t] = local[(t * 5) % 32];
 }
 
-// A plain flag in shared memory tells the consumer that the data are there.
+// A plain flag in shared memory signals the consumer.
 extern "C" __global__ void plain_flag(const float* in, float* out, int n) {
   __shared__ float tile[32];
   __shared__ volatile int ready;

@@ -1,4 +1,4 @@
-// Behind defects.cuh: barriers, loops, accesses, and what is left behind.
+// Included after defects.cuh: barriers, loops, accesses, and unfinished work.
 
 // The consumer waits for more threads than ever arrive.
 extern "C" __global__ void barrier_count_too_large(const float* in, float* out, int n) {
@@ -21,7 +21,7 @@ extern "C" __global__ void barrier_count_too_large(const float* in, float* out, 
   }
 }
 
-// Two sides of a barrier name different counts.
+// The two sides of a barrier use different counts.
 extern "C" __global__ void barrier_count_mismatch(const float* in, float* out, int n) {
   __shared__ float tile[64];
   const int t = threadIdx.x;
@@ -71,7 +71,7 @@ extern "C" __global__ void barrier_in_divergent_branch(const float* in, float* o
 #endif
 }
 
-// One warp leaves out a barrier that the others wait at.
+// One warp skips a barrier at which the others wait.
 extern "C" __global__ void barrier_skipped_by_a_warp(const float* in, float* out, int n) {
   __shared__ float tile[128];
   const int t = threadIdx.x;
@@ -106,7 +106,7 @@ extern "C" __global__ void crossed_barriers(const float* in, float* out, int n) 
   }
 }
 
-// Waits for a flag that nobody sets.
+// Waits for a flag that is never set.
 extern "C" __global__ void endless_spin(const float* in, float* out, int n) {
   volatile float* flag = out;
   const int t = threadIdx.x;
@@ -152,7 +152,7 @@ extern "C" __global__ void shared_out_of_bounds(const float* in, float* out, int
   out[t] = tile[t];
 }
 
-// A shuffle names lanes that are elsewhere and will not come.
+// A shuffle names lanes that are elsewhere and never arrive.
 extern "C" __global__ void shuffle_of_absent_lanes(const float* in, float* out, int n) {
   const int t = threadIdx.x;
   float v = in[t];
@@ -167,8 +167,8 @@ extern "C" __global__ void shuffle_of_absent_lanes(const float* in, float* out, 
   out[t] = v;
 }
 
-// The mask names the lanes that come, but lanes are read that do not. A mask may name lanes that
-// have exited.
+// The mask names the arriving lanes, but other lanes are read. A mask may name lanes that have
+// exited.
 extern "C" __global__ void shuffle_from_absent_lanes(const float* in, float* out, int n) {
   const int t = threadIdx.x;
   float v = in[t];
@@ -200,7 +200,7 @@ extern "C" __global__ void counter_without_atomic(const float* in, float* out, i
   out[t] = count;
 }
 
-// Work is left when the kernel ends: nobody waits at the barrier that was arrived at.
+// Unfinished work when the kernel ends: no thread waits at the barrier at which others arrived.
 extern "C" __global__ void barrier_left_pending(const float* in, float* out, int n) {
   const int t = threadIdx.x;
   out[t] = in[t];

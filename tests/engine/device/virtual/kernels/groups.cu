@@ -1,5 +1,5 @@
 // Cooperative groups: 4 CTAs of 64 threads, out[i] = 2 * in[i], in of 256 floats. With BUG, threads
-// that exchange data do not meet.
+// that exchange data do not synchronise.
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 #include <cooperative_groups/reduce.h>
@@ -21,7 +21,7 @@ constexpr unsigned kThreads = 64;
 
 __device__ float of_all[256];
 
-/// So that whoever comes too early finds something.
+/// Initialises the data, so that a thread that comes too early finds a defined value.
 template <typename T, unsigned kCount>
 __device__ void clear(T (&values)[kCount]) {
   if (threadIdx.x < kCount) values[threadIdx.x] = 0;
@@ -30,7 +30,7 @@ __device__ void clear(T (&values)[kCount]) {
 
 __device__ unsigned place() { return blockIdx.x * kThreads + threadIdx.x; }
 
-// The first half of the tile's lanes is passed on through shared memory.
+// The values of the first half of the tile's lanes are passed on through shared memory.
 template <unsigned kLanes>
 __device__ void share(const float* in, float* out) {
   __shared__ float values[kThreads];
@@ -47,7 +47,7 @@ KERNEL(tile_of_8) { share<8>(in, out); }
 KERNEL(tile_of_16) { share<16>(in, out); }
 KERNEL(tile_of_32) { share<32>(in, out); }
 
-// A sum of the tile, told to the CTA.
+// A sum over the tile, made known to the CTA.
 template <unsigned kLanes>
 __device__ void add_up(const float* in, float* out) {
   __shared__ int sums[kThreads / kLanes];

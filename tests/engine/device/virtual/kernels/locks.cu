@@ -1,5 +1,5 @@
-// Locks and flags between CTAs: 8 of 64 threads, `out` of 256 floats, zeroed. With BUG, data that
-// they guard is not ordered.
+// Locks and flags between CTAs: 8 of 64 threads, `out` of 256 floats, zeroed. With BUG, the data
+// that they guard are not ordered.
 
 __device__ int lock;
 __device__ int locks[16];
@@ -81,7 +81,7 @@ KERNEL(ticket_polled_by_atomics) {
   atomicAdd(&now_serving, 1u);
 }
 
-// All threads work under the lock that the first one took.
+// All threads work under the lock taken by the first one.
 KERNEL(no_barrier_before_unlock) {
   if (threadIdx.x == 0) {
     LOCK(&lock);
@@ -186,7 +186,7 @@ KERNEL(bucket_locks) {
   }
 }
 
-// Readers count themselves in; a writer takes all places.
+// Readers count themselves; a writer takes all places.
 KERNEL(readers_and_writers) {
   ONLY_FIRST;
   constexpr int kAll = 1000;
@@ -210,7 +210,7 @@ KERNEL(readers_and_writers) {
 #endif
 }
 
-// Each CTA waits for the one before.
+// Each CTA waits for the previous one.
 KERNEL(chain_of_flags) {
   ONLY_FIRST;
   const int b = static_cast<int>(blockIdx.x);
@@ -223,7 +223,7 @@ KERNEL(chain_of_flags) {
   IF_RIGHT(*reinterpret_cast<volatile int*>(&flags[b]) = 1;)
 }
 
-// The last CTA hears of the first one by way of those between.
+// The last CTA is synchronised with the first one through those in between.
 KERNEL(told_by_others) {
   ONLY_FIRST;
   const int b = static_cast<int>(blockIdx.x);
@@ -243,7 +243,7 @@ KERNEL(told_by_others) {
   atomicExch(&flags[b], 1);
 }
 
-// The flag says nothing about who has not come to it.
+// The flag does not order accesses of CTAs that have not reached it.
 KERNEL(flag_of_somebody_else) {
   ONLY_FIRST;
   const int b = static_cast<int>(blockIdx.x);
@@ -286,7 +286,8 @@ KERNEL(slots) {
   }
 }
 
-// Others read what is announced by strong reads, which no checker reports: they find it or not.
+// Other CTAs read the announced value by strong reads, which checkers never report; they may see it
+// or not.
 KERNEL(announced_too_early) {
   ONLY_FIRST;
   if (blockIdx.x > 1) return;
@@ -323,7 +324,7 @@ KERNEL(release_and_acquire) {
   }
 }
 
-// The last one to come adds up what all have left.
+// The CTA that arrives last adds up the others' results.
 KERNEL(last_but_one) {
   __shared__ bool last;
   parts[blockIdx.x * 64 + threadIdx.x] = in[threadIdx.x];
@@ -378,7 +379,7 @@ KERNEL(meets_again) {
   }
 }
 
-// A total that others still add to.
+// A total to which others still add.
 KERNEL(total_read_while_added) {
   if (threadIdx.x == 0) {
     atomicAdd(out + 5, 1.0f);

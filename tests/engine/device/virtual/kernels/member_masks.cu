@@ -1,12 +1,12 @@
-// Lanes of one .sync instruction that name different members: 64 threads, out[i] = 2 * in[i]. With
-// BUG, lanes that exchange data do not meet.
+// Lanes of one .sync instruction with different member masks: 64 threads, out[i] = 2 * in[i]. With
+// BUG, lanes that exchange data do not synchronise.
 
 __device__ unsigned tile_mask(unsigned lanes) {
   const unsigned lane = threadIdx.x % 32;
   return (lanes == 32 ? ~0u : (1u << lanes) - 1) << (lane / lanes * lanes);
 }
 
-// Two halves of a warp shuffle by one instruction.
+// Two halves of a warp shuffle in one instruction.
 extern "C" __global__ void halves_shuffle(const float* in, float* out) {
 #ifdef BUG
   const unsigned mask = ~tile_mask(16);
@@ -30,7 +30,7 @@ extern "C" __global__ void tiles_share(const float* in, float* out) {
   out[threadIdx.x ^ other] = 2 * values[threadIdx.x ^ other];
 }
 
-// A tile of 16 knows what its tiles of 4 did before it met.
+// A tile of 16 sees the accesses of its tiles of 4 before it met.
 extern "C" __global__ void tiles_grow(const float* in, float* out) {
   __shared__ float values[64];
   values[threadIdx.x] = in[threadIdx.x];
@@ -58,7 +58,7 @@ extern "C" __global__ void tiles_overwrite(const float* in, float* out) {
 #endif
 }
 
-// Who names a lane waits until that lane names the same ones.
+// A lane waits until every lane in its mask has the same mask.
 extern "C" __global__ void masks_agree(const float* in, float* out) {
   const unsigned pair = tile_mask(2);
 #ifdef BUG
@@ -84,7 +84,7 @@ extern "C" __global__ void labels_reduce(const float* in, float* out) {
   out[threadIdx.x] = is_good ? 2 * in[threadIdx.x] : 0;
 }
 
-// Each tile goes round as often as its number says.
+// Each tile iterates as often as its number.
 extern "C" __global__ void tiles_go_round(const float* in, float* out) {
   float value = in[threadIdx.x];
   const unsigned rounds = threadIdx.x % 32 / 8 * 2 + 2;
@@ -100,7 +100,7 @@ extern "C" __global__ void tiles_go_round(const float* in, float* out) {
   out[threadIdx.x] = 2 * value;
 }
 
-// Half of the warp has left; masks may still name it.
+// Half of the warp has exited; masks may still name it.
 extern "C" __global__ void half_has_exited(const float* in, float* out) {
   out[threadIdx.x] = 2 * in[threadIdx.x];
 #ifdef BUG

@@ -1,4 +1,4 @@
-// Ordinary kernels, as people write them, for comparing the virtual GPU with the CPU (and with a card).
+// Typical kernels, for comparing the virtual GPU with the CPU (and with a card).
 typedef unsigned u32;
 typedef unsigned long long u64;
 
@@ -398,7 +398,7 @@ KERNEL atomics(int* out, u32* words, u64* longs, float* floats) {
 }
 
 KERNEL spin_lock(int* lock, int* total) {
-  // Threads of one warp take the lock in turn: needs progress of the lanes that hold it.
+  // Threads of one warp take the lock in turn, which requires progress of the lane that holds it.
   bool done = false;
   while (!done) {
     if (atomicCAS(lock, 0, 1) == 0) {
@@ -423,7 +423,7 @@ KERNEL work_queue(u32* queue, int* out, int n) {
 }
 
 KERNEL grid_barrier(volatile u32* arrived, int* out, int n) {
-  // Every CTA waits for all others: they must run side by side.
+  // Every CTA waits for all others, so all must be resident.
   out[blockIdx.x * blockDim.x + threadIdx.x] = blockIdx.x;
   __syncthreads();
   if (threadIdx.x == 0) {
@@ -500,8 +500,8 @@ KERNEL sparse_matrix_vector(const int* row, const int* column, const float* valu
   y[r] = sum;
 }
 
-// Two elements of each thread, of which the second may lie beyond the end: it is never loaded, its
-// loop runs all the same, and its result is not stored.
+// Two elements per thread; the second may lie beyond the end. It is then never loaded, but its loop
+// still runs and its result is not stored.
 extern "C" __global__ void halvings_of_two(const float* x, int* out, int n) {
   const int first = blockIdx.x * 64 + threadIdx.x;
   float value[2];

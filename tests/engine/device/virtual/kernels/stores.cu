@@ -1,5 +1,5 @@
-// Kernels of one signature that store in different ways: a grid of {6, 4} CTAs of 64 threads, out of
-// 4096 floats, in of 4096 ints (in[i] = 4095 - i).
+// Kernels with one signature that store in different ways: a grid of {6, 4} CTAs of 64 threads, out
+// of 4096 floats, in of 4096 ints (in[i] = 4095 - i).
 #include <cuda_fp16.h>
 #include <mma.h>
 
@@ -8,7 +8,7 @@
 __device__ int cta() { return blockIdx.y * gridDim.x + blockIdx.x; }
 __device__ int own() { return cta() * 64 + threadIdx.x; }
 
-// --- whose stores can be traced ---
+// --- kernels whose stores can be traced ---
 
 KERNEL(plain) { out[own()] = static_cast<float>(in[own()]); }
 
@@ -102,7 +102,7 @@ KERNEL(predicated) {
   out[place] = 1.0f;
 }
 
-// What a predicated instruction leaves as it was is needed; its source lives on.
+// The old value under a predicated instruction is needed, so its source stays live.
 KERNEL(left_by_a_predicate) {
   const int before = own();
   int place = before;
@@ -196,7 +196,7 @@ KERNEL(by_a_pointer_of_a_choice) {
   *(to + own()) = 1.0f;
 }
 
-// --- whose stores cannot ---
+// --- kernels whose stores cannot be traced ---
 
 KERNEL(place_by_shared_memory) {
   __shared__ int places[64];

@@ -1,5 +1,5 @@
-// Tensor-core instructions one at a time: element (row, column) of the operands from plain arrays by
-// the layouts PTX documents, so that a fragment in the wrong place shows.
+// Tensor-core instructions, one at a time: element (row, column) of the operands comes from plain
+// arrays by the layouts in the PTX ISA, so that a misplaced fragment is detected.
 typedef unsigned u32;
 typedef unsigned short u16;
 typedef unsigned char u8;
@@ -59,7 +59,8 @@ KERNEL mma_s8(const u8* a, const u8* b, int* d) {
   for (int i = 0; i < 4; ++i) d[(g + 8 * (i / 2)) * 8 + 2 * t + i % 2] = rc[i];
 }
 
-// Four 8×8 matrices of 16-bit elements, plain and transposed: each lane's registers to out[m][lane].
+// Four 8×8 matrices of 16-bit elements, plain and transposed: the registers of each lane are
+// written to out[m][lane].
 KERNEL load_matrices(const u16* in, u32* out) {
   __shared__ __align__(16) u16 tile[32 * 8];
   for (int i = threadIdx.x; i < 256; i += 32) tile[i] = in[i];
@@ -98,7 +99,7 @@ KERNEL wmma_product(const u16* a, const u16* b, float* c, int lda) {
                "f"(fc[2]), "f"(fc[3]), "f"(fc[4]), "f"(fc[5]), "f"(fc[6]), "f"(fc[7]), "r"(16) : "memory");
 }
 
-// e4m3 pairs: two floats down, and back to f16; the first source goes to the upper byte.
+// Converts two floats to an e4m3 pair and back to f16; the first source is the upper byte.
 KERNEL convert_e4m3(const float* in, u16* bytes, u32* halves) {
   const int t = threadIdx.x;
   u16 packed;
@@ -135,12 +136,12 @@ KERNEL half_pairs(const u32* a, const u32* b, const u32* c, u32* out) {
   out[4 * t + 3] = largest;
 }
 
-// The error of 2^x.
+// Computes 2^x, whose error the test measures.
 KERNEL exponentials(const float* in, float* out, int n) {
   for (int i = threadIdx.x; i < n; i += blockDim.x) asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(out[i]) : "f"(in[i]));
 }
 
-// Copies 16 bytes of which only the first 4 were written by anyone, and uses those.
+// Copies 16 bytes of which only the first 4 were written, and uses all of them.
 KERNEL copies_padding(const u32* in, u32* out, int use) {
   __shared__ __align__(16) u32 tile[4 * 32];
   const u32 to = static_cast<u32>(__cvta_generic_to_shared(tile + 4 * threadIdx.x));

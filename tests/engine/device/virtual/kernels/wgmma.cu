@@ -1,5 +1,5 @@
-// One product D[64][N] = A[64][K] · B[N][K]ᵀ + C by wgmma, in as many steps of 32 bytes of K as
-// STEPS says. The test defines:
+// One product D[64][N] = A[64][K] · B[N][K]ᵀ + C by wgmma, in STEPS steps of 32 bytes of K. The
+// test defines:
 //   ELEMENT_BYTES 1 or 2; N; STEPS; SWIZZLE 0, 32, 64 or 128 bytes, of which the bytes of K are a
 //   multiple where K is contiguous;
 //   A_PLACE: 0 registers, 1 shared memory with K contiguous, 2 with M contiguous; B_N_MAJOR 0 or 1;
@@ -10,10 +10,10 @@ typedef unsigned char u8;
 
 constexpr int kStepBytes = 32;
 constexpr int kK = STEPS * kStepBytes / ELEMENT_BYTES;
-constexpr u32 kRowBytes = SWIZZLE == 0 ? 16 : SWIZZLE;  ///< of the permuted pattern
+constexpr u32 kRowBytes = SWIZZLE == 0 ? 16 : SWIZZLE;  ///< row bytes of the swizzle pattern
 constexpr u32 kMode = SWIZZLE == 128 ? 1 : SWIZZLE == 64 ? 2 : SWIZZLE == 32 ? 3 : 0;
 
-/// Chunks of 16 bytes change places within 128 bytes.
+/// Swaps chunks of 16 bytes within 128 bytes.
 __device__ u32 permuted(u32 address) {
   return address ^ ((address >> 7) & (kRowBytes / 16 - 1)) << 4;
 }
@@ -37,7 +37,7 @@ __device__ void store(u8* tile, const u8* matrix, u32 rows, bool contiguous_rows
   }
 }
 
-/// Descriptor of one step. Where rows are contiguous, 16 depths; else 32 bytes.
+/// Descriptor of one step: 16 depths if rows are contiguous, otherwise 32 bytes.
 __device__ u64 place(const u8* tile, u32 rows, bool contiguous_rows, u32 step) {
   u32 start = static_cast<u32>(__cvta_generic_to_shared(tile));
   u32 leading = 16, stride = 8 * kRowBytes;
@@ -75,7 +75,7 @@ extern "C" __global__ void product(const u8* a, const u8* b, const float* c, flo
   for (u32 i = 0; i < N / 2; ++i) {
     const u32 row = first + 8 * (i / 2 % 2), column = 8 * (i / 4) + 2 * (lane % 4) + i % 2;
     sum[i] = c == nullptr ? 0 : c[row * N + column];
-    asm volatile("" : "+f"(sum[i])::"memory");  // written before the fence, not where it is used
+    asm volatile("" : "+f"(sum[i])::"memory");  // forces the write before the fence
   }
   u32 fragment[STEPS][4] = {};
   for (u32 step = 0; step < STEPS && A_PLACE == 0; ++step) load_fragment(fragment[step], a, step);

@@ -1,6 +1,6 @@
-// Pairs of kernels for the checks of wgmma: with BUG each does one thing wrong, without it the same
-// thing right. All take n floats in, n floats out, and run with one CTA; out has a float for each
-// thread. A is 64 by 16 f16, B 16 by 8, no permutation.
+// Pairs of kernels for the checks of wgmma: with BUG each contains one error; without it the same
+// code is right. All take n floats in, n floats out, and run with one CTA; out has a float for each
+// thread. A is 64 by 16 f16, B 16 by 8, without a swizzle.
 typedef unsigned u32;
 typedef unsigned long long u64;
 typedef unsigned short u16;
@@ -48,7 +48,7 @@ __device__ __forceinline__ void multiply(float (&d)[4], u64 a, u64 b) {
 __device__ __forceinline__ void multiply(float (&d)[4], const Tiles& tiles) {
   multiply(d, place(tiles.a, 1024), place(tiles.b, 128));
 }
-/// The compiler moves no write of the accumulators across this.
+/// The compiler moves no write of the accumulators across this point.
 __device__ __forceinline__ void keep(float (&d)[4]) {
   asm volatile("" : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])::"memory");
 }

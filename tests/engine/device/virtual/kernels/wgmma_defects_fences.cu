@@ -1,6 +1,6 @@
-// Behind wgmma_defects.cuh: fences, barriers, warps that part company, registers.
+// Included after wgmma_defects.cuh: fences, barriers, diverging warps, registers.
 
-// What threads stored is read by wgmma, with a barrier but no proxy fence between.
+// wgmma reads data stored by threads, with a barrier but no proxy fence in between.
 KERNEL missing_proxy_fence(const float* in, float* out, int n) {
   __shared__ __align__(1024) Tiles tiles;
   fill(tiles, in);
@@ -39,7 +39,8 @@ KERNEL proxy_fence_too_early(const float* in, float* out, int n) {
   out[threadIdx.x] = sum(d);
 }
 
-// Only the readers execute the proxy fence, but before the barrier behind which the tiles are there.
+// Only the readers execute the proxy fence, but before the barrier after which the tiles are
+// complete.
 KERNEL readers_fence_before_the_barrier(const float* in, float* out, int n) {
   __shared__ __align__(1024) Tiles tiles;
   if (threadIdx.x >= 128) {
@@ -65,7 +66,7 @@ KERNEL readers_fence_before_the_barrier(const float* in, float* out, int n) {
   out[threadIdx.x] = sum(d);
 }
 
-// One warp forgets the proxy fence for what it stored.
+// One warp omits the proxy fence for its stores.
 KERNEL proxy_fence_skipped_by_a_warp(const float* in, float* out, int n) {
   __shared__ __align__(1024) Tiles tiles;
   fill(tiles, in);
@@ -84,7 +85,7 @@ KERNEL proxy_fence_skipped_by_a_warp(const float* in, float* out, int n) {
   out[threadIdx.x] = sum(d);
 }
 
-// A copy has landed and a barrier has passed, but the proxy fence is missing.
+// A copy has arrived and a barrier has passed, but the proxy fence is missing.
 KERNEL missing_proxy_fence_after_copy(const float* in, float* out, int n) {
   __shared__ __align__(1024) Tiles tiles;
   fill(tiles, in);
@@ -95,7 +96,7 @@ KERNEL missing_proxy_fence_after_copy(const float* in, float* out, int n) {
                  : "memory");
   }
 #ifdef BUG
-  fence_proxy();  // what was stored, not what is being copied
+  fence_proxy();  // covers the stores, but not the running copies
 #endif
   asm volatile("cp.async.wait_all;" ::: "memory");
 #ifndef BUG
@@ -165,7 +166,7 @@ KERNEL missing_fence_after_scaling(const float* in, float* out, int n) {
   out[threadIdx.x] = sum(d);
 }
 
-// The kernel ends with a product that nobody waited for.
+// The kernel ends with a product that was not waited for.
 KERNEL product_left_pending(const float* in, float* out, int n) {
   PREPARE
   multiply(d, tiles);
@@ -187,7 +188,7 @@ KERNEL product_never_committed(const float* in, float* out, int n) {
   out[threadIdx.x] = in[threadIdx.x % n];
 }
 
-// A warp of the warpgroup multiplies somewhere else.
+// A warp of the warpgroup executes another wgmma instruction.
 KERNEL warps_part_company(const float* in, float* out, int n) {
   PREPARE
 #ifdef BUG
@@ -243,7 +244,7 @@ KERNEL warp_comes_too_late(const float* in, float* out, int n) {
   out[threadIdx.x] = sum(d);
 }
 
-// A fifth warp has no warpgroup. (160 threads.)
+// A fifth warp has no complete warpgroup. (160 threads.)
 KERNEL warpgroup_is_not_whole(const float* in, float* out, int n) {
   PREPARE
 #ifndef BUG

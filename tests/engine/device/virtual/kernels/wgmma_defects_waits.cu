@@ -1,4 +1,4 @@
-// Behind wgmma_defects.cuh: products that nobody waited for.
+// Included after wgmma_defects.cuh: products that were not waited for.
 
 // An accumulator is read before its product is waited for.
 KERNEL reads_accumulator_early(const float* in, float* out, int n) {

@@ -18,7 +18,7 @@ using testing::ElementsAre;
 using testing::Le;
 using testing::SizeIs;
 
-/// CTAs that take as many instructions as `work` says.
+/// CTAs with the numbers of instructions given by `work`.
 template <typename Work>
 ExecuteCtas executor(Work work) {
   return [work](std::vector<std::uint64_t> ctas) -> std::variant<GridCounts, Fault> {
@@ -115,7 +115,7 @@ TEST(SurveyGrid, LooksAtAPartOfAGridThatIsTooLarge) {
   }));
 }
 
-/// Of 4 SMs with 2 places each, where all CTAs were executed.
+/// A grid on 4 SMs with 2 places each, of which all CTAs were executed.
 GridKinds kinds_of_all(std::uint64_t ctas, const ExecuteCtas& execute, bool by_arrival) {
   std::vector<std::uint64_t> all(ctas);
   std::iota(all.begin(), all.end(), 0);
@@ -128,7 +128,7 @@ GridKinds kinds_of_all(std::uint64_t ctas, const ExecuteCtas& execute, bool by_a
 
 TEST(KindsOfGrid, WhereArrivalDecidesEverySmGetsItsShareOfEachKind) {
   const auto merging = executor([](std::uint64_t cta) { return cta % 4 == 3 ? 1000U : 100U; });
-  // By their places, one SM of four would get both.
+  // By index alone, one of four SMs would get both.
   EXPECT_THAT(kinds_of_all(8, merging, false).last_sm.kinds, ElementsAre(1, 1));
   const auto kinds = kinds_of_all(8, merging, true);
   EXPECT_THAT(kinds.shares, ElementsAre(0.75, 0.25));
@@ -148,7 +148,7 @@ TEST(KindsOfGrid, WhereArrivalDecidesTheSlowestSmGetsTheRareKind) {
 }
 
 TEST(KindsOfGrid, TheSmThatEndsLastHasTheLongestQueue) {
-  // Eight places: the ninth CTA, a long one, starts when the first light one has ended.
+  // Eight places: the ninth CTA, a long one, starts when the first short one has ended.
   const auto kinds =
       kinds_of(16, executor([](std::uint64_t cta) { return cta == 8 ? 1000U : 100U; }));
   EXPECT_EQ(kinds.last_sm.last, 1);

@@ -1,5 +1,5 @@
-// output[y][x] = sum of image[y + v][x + u] * filter[v][u], u and v < FILTER; the image is larger than
-// the output by FILTER - 1 in both directions.
+// output[y][x] = sum of image[y + v][x + u] * filter[v][u], u and v < FILTER. The image is larger
+// than the output by FILTER - 1 in both directions.
 #ifndef FILTER
 #error FILTER: width and height of the filter
 #endif

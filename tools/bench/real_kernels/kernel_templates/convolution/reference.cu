@@ -1,4 +1,4 @@
-// One thread an element of the output, in double precision.
+// One thread per element of the output, in double precision.
 extern "C" __global__ void convolution_reference(const float* image, const float* filter,
                                                  float* output, int width, int height) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x;

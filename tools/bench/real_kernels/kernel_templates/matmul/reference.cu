@@ -1,4 +1,4 @@
-// One thread an element, tiles of 16 x 16 in shared memory, sums in double precision.
+// One thread per element, tiles of 16 x 16 in shared memory, sums in double precision.
 extern "C" __global__ void matmul_reference(const float* a, const float* b, float* c, int n) {
   __shared__ float tile_a[16][17];
   __shared__ float tile_b[16][17];

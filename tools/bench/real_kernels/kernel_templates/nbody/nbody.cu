@@ -1,4 +1,5 @@
-// force[i] = sum over j of mass[j] * (p[j] - p[i]) / (|p[j] - p[i]|^2 + softening)^(3/2): all pairs.
+// All pairs: force[i] = sum over j of mass[j] * (p[j] - p[i]) / (|p[j] - p[i]|^2 +
+// softening)^(3/2).
 constexpr float kSoftening = 0.01f;
 
 extern "C" __global__ void __launch_bounds__(THREADS)

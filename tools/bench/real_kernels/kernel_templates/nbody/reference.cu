@@ -1,4 +1,5 @@
-// A thread a body; pairs in f32, sums of 1024 pairs in f32, of those in double precision.
+// One thread per body. Pairs and sums of 1024 pairs in f32; the sum of these sums in double
+// precision.
 extern "C" __global__ void nbody_reference(const float4* bodies, float* force, int n) {
   const int body = blockIdx.x * blockDim.x + threadIdx.x;
   if (body >= n) return;

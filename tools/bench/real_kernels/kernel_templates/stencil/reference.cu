@@ -1,4 +1,4 @@
-// One thread a point, in double precision.
+// One thread per point, in double precision.
 extern "C" __global__ void stencil_reference(const float* x, float* y, int width, int height) {
   const int column = blockIdx.x * blockDim.x + threadIdx.x;
   const int row = blockIdx.y * blockDim.y + threadIdx.y;

@@ -1,5 +1,5 @@
-// One step of heat on a grid of HEIGHT x WIDTH: the mean of a point and its four neighbours; the border
-// keeps its values.
+// One step of heat diffusion on a grid of HEIGHT x WIDTH: the mean of a point and its four
+// neighbours; the border does not change.
 extern "C" __global__ void __launch_bounds__(BLOCK_X * BLOCK_Y)
 stencil(const float* __restrict__ x, float* __restrict__ y, int width, int height) {
   constexpr int kTileX = BLOCK_X * ITEMS_X;

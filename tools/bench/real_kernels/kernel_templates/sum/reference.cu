@@ -1,4 +1,4 @@
-// Like any sum in double precision, in another order.
+// A sum in double precision, in another order.
 extern "C" __global__ void sum_reference(const float* x, double* total, long n) {
   double part = 0;
   for (long i = static_cast<long>(blockIdx.x) * blockDim.x + threadIdx.x; i < n;
