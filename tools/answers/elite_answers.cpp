@@ -153,7 +153,7 @@ Answer elite_answer(const RunElite& elite) {
          std::string(to_string(row.kind)), row.candidate, tied_with, configs[i], texts.each[i]});
   }
   answer.notes = common_note(texts) + order_note(elite);
-  // From the table "Predicted time" in docs/virtual-gpu.md.
+  // From the table of predicted times in docs/results/nvidia-h200.json.
   if (kind == TimeKind::kPredicted && !elite.rows.empty()) {
     answer.notes +=
         "predicted times rank, by a model with errors: in eight recordings of an H200, some of "
