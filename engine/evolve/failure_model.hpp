@@ -12,7 +12,9 @@
 namespace evo {
 
 struct FailureSettings {
-  KernelPrior prior = {.shape = {.relevance = 0.5, .length = 0.5}, .noise = 0.05};
+  /// A limit of the device is a jump.
+  KernelPrior prior = {
+      .shape = {.relevance = 0.5, .length = 0.5}, .smoothness = Smoothness::kJumps, .noise = 0.05};
   /// the initial penalty of certain failure, in standard deviations of ln time;
   double penalty = 2;
   double penalty_rise = 1.5;   ///< each failure multiplies it by this,

@@ -10,16 +10,16 @@
 
 namespace evo {
 
-/// Settings of FullStrategy. The strategy `full` uses the defaults;
-/// docs/results/no-gpu.json shows the effect of each.
+/// Settings of FullStrategy. The strategy `full` uses the defaults; docs/search.md shows the effect
+/// of each.
 struct FullSettings {
   std::size_t initial = 8;  ///< evaluations before the model takes over
   std::size_t initial_draws =
       12;  ///< the first proposals are the most distant of this many random candidates
   std::size_t max_training = 224;  ///< number of observations used to train the model
-  double clip = 2;       ///< times above best + clip · (median − best) in ln time are clipped
-  double beta_low = 1;   ///< β of the first proposal of a generation
-  double beta_high = 3;  ///< β of the last; between them, β grows
+  double clip = 2;        ///< times above best + clip · (median − best) in ln time are clipped
+  double beta_low = 1.5;  ///< β of the first proposal of a generation
+  double beta_high = 4;   ///< β of the last; between them, β grows
   std::size_t runners_up = 8;  ///< runners-up that join the next pool
   bool learns_kernel = true;   ///< false: keeps the prior's kernel
   FailureSettings failure = {};

@@ -8,15 +8,24 @@
 namespace evo {
 namespace {
 
+/// The Matérn covariance (Rasmussen and Williams, Gaussian Processes for Machine Learning,
+/// equations 4.17 and 4.18).
+double matern(double distance, Smoothness smoothness) {
+  if (smoothness == Smoothness::kJumps) return portable_exp(-distance);
+  const double scaled = std::sqrt(3.0) * distance;
+  return (1 + scaled) * portable_exp(-scaled);
+}
+
 /// The kernel of two values depends only on their distance: entry m − 1 + j − i is that of i and j.
-std::vector<float> make_table(const KernelDimension& dimension, const KernelShape& shape) {
+std::vector<float> make_table(const KernelDimension& dimension, const KernelShape& shape,
+                              Smoothness smoothness) {
   const std::size_t m = dimension.values;
   std::vector<float> table(2 * m - 1);
   for (std::size_t apart = 0; apart < m; ++apart) {
     double similar = apart == 0 ? 1 : 0;
     if (dimension.ordered && apart > 0) {
       const double distance = static_cast<double>(apart) / static_cast<double>(m - 1);
-      similar = portable_exp(-distance / shape.length);
+      similar = matern(distance / shape.length, smoothness);
     }
     const auto value = static_cast<float>(1 - shape.relevance + shape.relevance * similar);
     table[m - 1 + apart] = value;
@@ -27,16 +36,17 @@ std::vector<float> make_table(const KernelDimension& dimension, const KernelShap
 
 }  // namespace
 
-Kernel::Kernel(std::vector<KernelDimension> dimensions, std::vector<KernelShape> shapes)
-    : dimensions_(std::move(dimensions)), shapes_(std::move(shapes)) {
+Kernel::Kernel(std::vector<KernelDimension> dimensions, std::vector<KernelShape> shapes,
+               Smoothness smoothness)
+    : dimensions_(std::move(dimensions)), shapes_(std::move(shapes)), smoothness_(smoothness) {
   for (std::size_t d = 0; d < dimensions_.size(); ++d) {
-    tables_.push_back(make_table(dimensions_[d], shapes_[d]));
+    tables_.push_back(make_table(dimensions_[d], shapes_[d], smoothness_));
   }
 }
 
 void Kernel::set_shape(std::size_t dimension, KernelShape shape) {
   shapes_[dimension] = shape;
-  tables_[dimension] = make_table(dimensions_[dimension], shape);
+  tables_[dimension] = make_table(dimensions_[dimension], shape, smoothness_);
 }
 
 void Kernel::row(std::span<const std::uint16_t> point, std::span<const std::uint16_t> points,

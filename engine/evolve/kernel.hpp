@@ -23,13 +23,18 @@ struct KernelShape {
   double length = 0.5;  ///< for an ordered parameter, as a share of its range
 };
 
-/// A covariance function of candidates: the product over the parameters of
-/// (1 − r) + r·exp(−|i − j| / ((m − 1)·length)) for ordered ones and of 1 − r for unordered values
-/// that differ. The product contains interactions of every order, with weights that decrease with
-/// the order. One table per parameter holds all factors.
+/// How a function varies along an ordered parameter: with jumps, for which the Matérn covariance
+/// has ν = 1/2, exp(−d); or with slopes, for which it has ν = 3/2, (1 + √3·d)·exp(−√3·d).
+enum class Smoothness { kJumps, kSlopes };
+
+/// A covariance function of candidates: the product over the parameters of (1 − r) + r·M(d) for
+/// ordered ones and of 1 − r for unordered values that differ, with d = |i − j| / ((m − 1)·length)
+/// and the Matérn covariance M. The product contains interactions of every order, with weights that
+/// decrease with the order. One table per parameter holds all factors.
 class Kernel {
  public:
-  Kernel(std::vector<KernelDimension> dimensions, std::vector<KernelShape> shapes);
+  Kernel(std::vector<KernelDimension> dimensions, std::vector<KernelShape> shapes,
+         Smoothness smoothness);
 
   [[nodiscard]] const std::vector<KernelDimension>& dimensions() const { return dimensions_; }
   [[nodiscard]] const std::vector<KernelShape>& shapes() const { return shapes_; }
@@ -43,6 +48,7 @@ class Kernel {
  private:
   std::vector<KernelDimension> dimensions_;
   std::vector<KernelShape> shapes_;
+  Smoothness smoothness_;
   std::vector<std::vector<float>> tables_;  ///< by distance, see make_table()
 };
 

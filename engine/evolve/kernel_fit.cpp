@@ -115,8 +115,8 @@ class Ascent {
 
 FittedKernel prior_kernel(const std::vector<KernelDimension>& dimensions,
                           const KernelPrior& prior) {
-  return {Kernel(dimensions, std::vector<KernelShape>(dimensions.size(), prior.shape)),
-          prior.noise};
+  const std::vector<KernelShape> shapes(dimensions.size(), prior.shape);
+  return {Kernel(dimensions, shapes, prior.smoothness), prior.noise};
 }
 
 FittedKernel improved_kernel(FittedKernel start, const KernelPrior& prior,

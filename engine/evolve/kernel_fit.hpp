@@ -12,6 +12,7 @@ namespace evo {
 /// The prior of a kernel's hyperparameters.
 struct KernelPrior {
   KernelShape shape = {.relevance = 0.6, .length = 1.0};
+  Smoothness smoothness = Smoothness::kSlopes;
   double noise = 0.01;            ///< variance, for targets with variance 1
   double relevance_spread = 1.5;  ///< standard deviation of the log-odds of a relevance
   double length_spread = 1.0;     ///< standard deviation of ln length

@@ -96,7 +96,7 @@ std::pair<double, double> textbook(const Kernel& kernel, std::span<const std::ui
 
 TEST(PoolPosterior, AgreesWithTheTextbookAlsoAfterChoices) {
   Random random(4);
-  const Kernel kernel(kDimensions, {{0.5, 0.4}, {0.7, 1.0}, {0.4, 1.0}});
+  const Kernel kernel(kDimensions, {{0.5, 0.4}, {0.7, 1.0}, {0.4, 1.0}}, Smoothness::kSlopes);
   constexpr double kNoise = 0.05;
   std::vector<std::uint16_t> known = random_points(30, random);
   const std::vector<std::uint16_t> pool = random_points(12, random);
