@@ -148,14 +148,15 @@ Task<std::optional<Evaluation>> Tuner::outcome_of(const Slot& slot) {
 /// Takes the outcome of a finished flight, as it counts now.
 Evaluation Tuner::take_outcome(Flight& flight) const {
   Evaluation evaluation = *std::exchange(flight.evaluation, std::nullopt);
-  const bool is_known = bench_.evaluator().knows(evaluation.kernel_key);
-  if (evaluation.was_run && is_known) evaluation.become_duplicate();
+  if (evaluation.was_run && bench_.evaluator().knows(evaluation.kernel_key)) {
+    evaluation.become_duplicate();
+  }
   note_early_stops(evaluation);
   return evaluation;
 }
 
-/// A kernel that was timed precisely but would be timed coarsely now does not challenge the elite,
-/// so that the result does not depend on which of two candidates is measured first.
+/// A precisely timed kernel that would be timed coarsely now does not challenge the elite: the
+/// result does not depend on the order of measuring.
 void Tuner::note_early_stops(Evaluation& evaluation) const {
   for (ShapeEvaluation& on : evaluation.shapes) {
     if (!on.timing || on.timing->kind != TimeKind::kMeasured) continue;
@@ -164,8 +165,7 @@ void Tuner::note_early_stops(Evaluation& evaluation) const {
   }
 }
 
-/// Whether a kernel that was timed coarsely, or only by its check, would be timed precisely now: a
-/// member has left the elite meanwhile, so that slower kernels may enter.
+/// Whether a coarsely timed kernel would be timed precisely now, since a member left the elite.
 bool Tuner::must_be_timed_again(const Evaluation& evaluation) const {
   if (bench_.task().device().time_kind != TimeKind::kMeasured || !evaluation.is_green()) {
     return false;

@@ -12,8 +12,7 @@
 namespace evo {
 namespace {
 
-/// Longest total time of launches between two waits. A worker must report progress more often than
-/// its time limit.
+/// Longest total time of launches between two waits, so that a worker reports progress in time.
 constexpr double kMostQueuedMs = 500;
 
 /// Neither a case nor a launch is at fault: the shape's workspace does not fit.
@@ -56,7 +55,6 @@ class ShapeClock {
     return time_ && stop_.times != nullptr &&
            stop_.times->is_surely_slower(place(), time_->fastest_us, limit_us_);
   }
-  /// The launch is so long that loading and rising clocks are negligible.
   [[nodiscard]] bool is_very_slow() const {
     return is_slow() && time_->fastest_us >= kVeryLongLaunchUs;
   }

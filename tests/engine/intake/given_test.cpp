@@ -90,6 +90,7 @@ TEST_F(GivenOfAKernel, WhatIsGivenStandsAsItIs) {
   given_.extents = {{"parts", "7*rows"}};
   given_.flops = "2*rows*n";
   given_.tolerance = "0.25";
+  given_.reference = "program";
   const Intake intake = take(
       "__global__ void f(const float *x, const int *index, float *y, float *parts, float a, int n)"
       " {\n  int c = blockIdx.y * blockDim.x + threadIdx.x;\n"

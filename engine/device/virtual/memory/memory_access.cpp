@@ -1,5 +1,7 @@
 #include "engine/device/virtual/memory/memory_access.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -14,15 +16,7 @@ namespace {
 
 constexpr std::uint64_t kWindowBytes = 1ULL << 32;
 
-std::string hex(std::uint64_t value) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  do {
-    text.insert(text.begin(), kDigits[value & 15U]);
-    value >>= 4;
-  } while (value != 0);
-  return "0x" + text;
-}
+std::string hex(std::uint64_t value) { return fmt::format("{:#x}", value); }
 
 const char* verb_of(AccessIntent intent) {
   return intent == AccessIntent::kWrite       ? "write"
