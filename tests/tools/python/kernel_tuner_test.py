@@ -214,7 +214,7 @@ class TuneKernel(unittest.TestCase):
                                      strategy_options={"max_fevals": 8}, seed=3)
         self.assertIn("'genetic' stands for it", environment["said"])
         self.assertTrue(1 <= len(results) <= 9, results)
-        with self.assertRaisesRegex(NotSupported, "allowed are brute_force"):
+        with self.assertRaisesRegex(NotSupported, "allowed: brute_force"):
             tuned(strategy="no_such")
 
     def test_a_cache_is_read_and_written(self):
@@ -249,7 +249,7 @@ class TuneKernel(unittest.TestCase):
             self.assertEqual(one[dram], 0)  # it fits into the L2 cache
             for name in ("nvml_energy", "core_freq", "per_watt", "dram__bytes.sum"):
                 self.assertTrue(numpy.isnan(one[name]), name)
-        self.assertIn("NVMLObserver: what the driver does not tell", environment["said"])
+        self.assertIn("NVMLObserver: figures that the driver does not report", environment["said"])
         self.assertIn("NCUObserver: nan: the profile gate is left out: the time model does not "
                       "predict the metric dram__bytes.sum", environment["said"])
 

@@ -52,7 +52,7 @@ class Safety(BundleTest):
             self.assertIn("nearest shape", chosen(32, allow=allow))
         for allow in ({"F"}, {"x"}, {"S": (33, 40)}, ()):
             self.assert_error("S = 32 was not checked", lambda: chosen(32, allow=allow))
-        self.assert_error("allow: 'T' is neither a shape variable nor a buffer; allowed are B, S, F, "
+        self.assert_error("allow: 'T' is neither a shape variable nor a buffer; allowed: B, S, F, "
                           "x, scale, y, s", lambda: chosen(32, allow={"T"}))
         for its in ((2, 1), (1, 2, 3)):
             self.assert_error("allow: the range of 'S'", lambda: chosen(32, allow={"S": its}))
@@ -182,7 +182,7 @@ class Safety(BundleTest):
                 (plan["chosen_for"][0], "sizes", [2, 64], "'sizes' are not those of the shape"),
                 (plan["arguments"][0]["elements"], "tree", [], "is no expression"),
                 (plan["arguments"][1], "dimensions", [["sin", 1]], "'sin' is unknown"),
-                (plan["steps"][0]["sizes"][0], "tree", 2.5, "2.5; allowed is a whole number")]:
+                (plan["steps"][0]["sizes"][0], "tree", 2.5, "2.5; allowed: a whole number")]:
             before, container[key] = container[key], other
             # Another kernel comes first, so that the bundle's buffers are as they were.
             self.index["kernels"].reverse()

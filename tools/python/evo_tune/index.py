@@ -18,7 +18,7 @@ class Index:
     def __init__(self, text):
         index = json.loads(text)
         if index["format"] != _FORMAT:
-            raise Error(f"format: allowed is \"{_FORMAT}\": export the bundle again")
+            raise Error(f"format: allowed: \"{_FORMAT}\": export the bundle again")
         self.name, self.shape_variables = index["name"], index["shape_variables"]
         if not all(isinstance(its, str) for its in [self.name, *self.shape_variables]):
             raise Error("'name' or 'shape_variables' are damaged")

@@ -31,7 +31,7 @@ def taken(arguments):
                 "parameter) is not supported; tune once for each of its arrays")
         if not isinstance(value, (numpy.ndarray, numpy.generic)):
             raise TypeError(f"arguments[{position}]: {type(argument).__name__} is not supported; "
-                            "allowed are NumPy, CuPy and PyTorch arrays and NumPy scalars such as "
+                            "allowed: NumPy, CuPy and PyTorch arrays and NumPy scalars such as "
                             "numpy.int32(n)")
         values.append(value)
     return values
@@ -52,7 +52,7 @@ def flat(array):
 def dtype_name(dtype, where):
     name = _DTYPES.get(str(dtype))
     if name is None:
-        raise NotSupported(f"{where}: elements of type {dtype} are not supported; allowed are "
+        raise NotSupported(f"{where}: elements of type {dtype} are not supported; allowed: "
                            + ", ".join(sorted(_DTYPES)))
     return name
 
