@@ -267,7 +267,7 @@ std::optional<nlohmann::json> DeviceClient::next_message() {
   }
 }
 
-/// Nothing while the worker is busy and gives signs of life.
+/// Nothing while the worker is busy and sends progress messages.
 std::optional<std::variant<nlohmann::json, DeviceClient::Lost>> DeviceClient::take_message() {
   try {
     while (auto message = next_message()) {

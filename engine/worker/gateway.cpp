@@ -213,7 +213,7 @@ class Gateway {
       }
     }
     for (const std::uint64_t id : silent) {
-      drop(id, "it gave no sign of life for " +
+      drop(id, "it sent no message for " +
                    std::to_string(connections_.at(id).run ? kLease.count() / 1000
                                                           : kGreetingLimit.count()) +
                    " s");
