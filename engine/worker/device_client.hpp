@@ -27,8 +27,9 @@ enum class WorkerPriority {
 /// fresh process can use the device; if none can, the device is lost.
 class DeviceClient final : public DeviceService {
  public:
-  /// Starts the worker, which opens the device. `step_limit`: between two progress messages; 0: 10
-  /// s on devices that measure, 300 s on those that predict. `loop` must outlive the client.
+  /// Starts the worker, which opens the device. `step_limit`: longest time between two progress
+  /// messages; 0: 10 s on devices that measure, 300 s on devices that predict. `loop` must outlive
+  /// the client.
   DeviceClient(EventLoop& loop, std::filesystem::path program, std::string device_id,
                std::chrono::milliseconds step_limit, EventSink on_event,
                WorkerPriority priority = WorkerPriority::kNormal);

@@ -23,7 +23,7 @@ using Task = asio::awaitable<T>;
 /// The clock, and the single thread that runs all coroutines of a run.
 ///
 /// Coroutines wait only in wait() and in Event::wait(). When a run is to stop, or when a spawned
-/// coroutine fails, all these waits throw, so that every coroutine unwinds and frees what it holds.
+/// coroutine fails, all these waits throw, so that every coroutine unwinds and frees its objects.
 class EventLoop {
  public:
   virtual ~EventLoop() = default;

@@ -23,7 +23,7 @@ constexpr std::array kSignals = {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGTRAP};
 
 struct State {
   int held = -1;      ///< the end of the pipe from which messages are read
-  int messages = -1;  ///< standard error as it was
+  int messages = -1;  ///< the original standard error
   std::uint64_t limit = 0;
 };
 State state;

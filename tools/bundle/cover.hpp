@@ -6,7 +6,7 @@
 
 namespace evo {
 
-/// The time of each kernel (outer) on each shape (inner), in µs; nothing where it is not known.
+/// The time of each kernel (outer) on each shape (inner), in µs; nothing if it is unknown.
 using TimeTable = std::vector<std::vector<std::optional<double>>>;
 
 /// The index of the kernel that serves each shape.

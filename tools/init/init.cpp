@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// "NAME=text", of which `form` says what the text is.
+/// Splits "NAME=text". `form`: the form of the text, for messages.
 NamedTexts split(const std::string& option, const std::vector<std::string>& texts,
                  const std::string& form) {
   NamedTexts named;

@@ -1,4 +1,4 @@
-"""The arguments of a kernel, from whatever array library they come."""
+"""The arguments of a kernel, from any array library."""
 
 import numpy
 
@@ -10,7 +10,7 @@ _DTYPES = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf
 
 
 def to_numpy(value):
-    """An array of NumPy, CuPy or PyTorch as NumPy's; anything else as it is."""
+    """Converts an array of CuPy or PyTorch to NumPy; returns other values unchanged."""
     if isinstance(value, (numpy.ndarray, numpy.generic)):
         return value
     if hasattr(value, "detach") and hasattr(value, "cpu"):

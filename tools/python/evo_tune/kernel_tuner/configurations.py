@@ -72,7 +72,7 @@ class Configurations:
                 yield configuration
 
     def default(self):
-        """The first allowed configuration. Throws Error where there is none."""
+        """The first allowed configuration. Raises Error if there is none."""
         tried = itertools.islice(self.all(), 1)
         for configuration in tried:
             return configuration

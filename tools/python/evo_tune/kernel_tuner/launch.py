@@ -98,7 +98,7 @@ class Grid:
         return tuple(grid)
 
     def expressions(self):
-        """One for each dimension; adds columns where there is none."""
+        """One expression for each dimension; adds columns if a size has no expression."""
         grid = []
         for axis in range(3):
             size = self._sizes[axis].expression if self._sizes else None

@@ -17,8 +17,8 @@ _LOWER_IS_BETTER = {"time", "energy", "nvml_energy", "compile_time"}
 
 
 def from_cache_file(path, configurations):
-    """The results of one of our runs: those that are green, those that failed, the environment, and
-    the file's entries of those that are green."""
+    """The results of a run of evo-tune: correct configurations, failed ones, the environment, and
+    the file's entries of the correct ones."""
     document = json.loads(Path(path).read_text())
     objective = document["objective"]
     results, failed, entries = [], [], []
@@ -58,7 +58,7 @@ def _named(result):
 
 
 def objective_of(objective, is_higher_better):
-    """The name of what is made best, and whether more is better. Throws NotSupported."""
+    """The name of the objective, and whether higher is better. Raises NotSupported."""
     name = objective or "time"
     if is_higher_better is None:
         if name in _LOWER_IS_BETTER:
