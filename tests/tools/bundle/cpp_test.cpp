@@ -179,7 +179,7 @@ TEST_F(ExportCpp, ReplacesWhatItWroteAndNobodysFiles) {
     std::filesystem::remove(folder_.path() / "out" / name);
   }
   ASSERT_EQ(exported().exit_code, 0);
-  // As written by another version.
+  // Changes the files, as if another version had written them.
   for (const std::string name : {"sdpa.hpp", "sdpaConfig.cmake", "evo_tune_plan.hpp"}) {
     const std::string content = file("out/" + name);
     write_file(folder_.path() / "out" / name, content + "\n");

@@ -236,7 +236,6 @@ std::optional<std::vector<unsigned char>> bytes_of(const std::string& dtype, dou
   }
 }
 
-/// As the engine writes the bytes of scalars.
 TEST(LoaderScalars, AreTheBytesThatTheEngineWrites) {
   for (const char* name : {"f16", "bf16", "f32", "f64", "i16", "u16", "i32", "u32", "i64", "u64"}) {
     const Dtype dtype = dtype_from_string(name);

@@ -52,8 +52,8 @@ class Loader(BundleTest):
         def infer(x, **more):
             return bundle(Array(0x1000, x), SCALE, y=0x2000, **more)
         infer((5, 64), s=0)
-        infer((320,), s=0, B=5)  # S is what is left
-        infer((5, 64), s=Array(0x900, (5,), "<f4"))  # and so is F
+        infer((320,), s=0, B=5)  # the other sizes determine S
+        infer((5, 64), s=Array(0x900, (5,), "<f4"))  # they determine F as well
         self.assertEqual(len(launches()), 3)
         self.assert_error("expected y to have size 64 at dimension 1 (S, as x has), but got 32",
                           lambda: bundle(Array(0x1000, (5, 64)), SCALE,
