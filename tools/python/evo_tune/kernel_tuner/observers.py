@@ -130,5 +130,5 @@ class Judged:
         profile = json.loads(done.stdout).get("profile")
         if profile is None:
             lines = [line for line in done.stderr.splitlines() if "profile gate" in line]
-            return math.nan, (lines or ["the profile gate was left out"])[-1].split(": ", 1)[-1]
+            return math.nan, (lines or ["the profile gate was skipped"])[-1].split(": ", 1)[-1]
         return profile["metrics"]["its"]["value"], None
