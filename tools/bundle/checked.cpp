@@ -199,7 +199,7 @@ class Conditions {
     }
     add_remainders(
         width, remainders,
-        fmt::format("vectors of up to {} elements start elsewhere: {}", width, checked_));
+        fmt::format("the alignment of vectors of up to {} elements differs: {}", width, checked_));
   }
 
   void add_code(const std::set<std::uint64_t>& divisors) {
@@ -314,16 +314,16 @@ void add_size_tests(const CheckedKernel& kernel, Json& all) {
     const auto seen = outcomes(kernel, test);
     if (seen && static_cast<Whole>(seen->size()) == test.most) continue;
     std::string text;
-    std::string why = "the kernel's code tells sizes apart by more than their order";
+    std::string why = "the kernel's code distinguishes sizes by more than their order";
     if (!seen) {
       text = checked_sizes(kernel, test.variables);
     } else {
       std::vector<std::string> values;
       for (const double value : *seen) values.push_back(formula_of(value));
       text = fmt::format("{} in [{}]", test.expression, fmt::join(values, ", "));
-      why =
-          fmt::format("the kernel's code asks for {}, which had no other value when it was checked",
-                      test.expression);
+      why = fmt::format(
+          "the kernel's code depends on {}, which had no other value when it was checked",
+          test.expression);
     }
     all.push_back({{"expression", text}, {"why", why}, {"variables", test.variables}});
   }

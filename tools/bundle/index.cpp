@@ -108,7 +108,7 @@ class Builder {
     }
     if (problems.size() > 1) {
       throw InputError(fmt::format(
-          "--bundle: the runs are of several problems: {}; choose those of one with --run",
+          "--bundle: the runs are of several problems: {}; choose runs of one problem with --run",
           fmt::join(problems, ", ")));
     }
     if (!problems.empty()) problem_ = *problems.begin();
@@ -153,10 +153,10 @@ class Builder {
       defaults.push_back(named->second);
     }
     for (const std::string& space : target.missing_defaults) {
-      bundle_.notes.push_back(fmt::format(
-          "{}: the defaults of space {} were in no elite, so that nobody checked them fully; they "
-          "are left out",
-          target.device.name, space));
+      bundle_.notes.push_back(
+          fmt::format("{}: the default configuration of space {} is left out: it was in no elite, "
+                      "so it did not pass through all checks",
+                      target.device.name, space));
     }
     const DeviceInfo& device = target.device;
     if (device.time_kind == TimeKind::kPredicted) {
@@ -261,10 +261,10 @@ class Builder {
           std::ranges::count_if(row, [](const auto& time) { return time.has_value(); }));
     }
     if (known == all) return;
-    bundle_.notes.push_back(fmt::format(
-        "{}: {} kernels, {} shapes, of whose {} times {} are known: where nobody timed a kernel it "
-        "cannot stand for another",
-        target.device.name, times.size(), target.shapes.size(), all, known));
+    bundle_.notes.push_back(
+        fmt::format("{}: {} kernels, {} shapes: {} of {} times are known; a kernel cannot replace "
+                    "another one on shapes where its time is unknown",
+                    target.device.name, times.size(), target.shapes.size(), known, all));
   }
 
   /// Adds a kernel and returns its name in the bundle.
@@ -327,8 +327,8 @@ class Builder {
     }
     manifest["valid"] = Json::array(
         {condition(fmt::format("{}", fmt::join(alternatives, " || ")),
-                   "its database is of an older version, which did not store where else it is "
-                   "valid than on the shapes it was checked on")});
+                   "an older version wrote its database, which has the checked shapes but not the "
+                   "conditions for other shapes")});
     bundle_.notes.push_back(manifest.at("name").get<std::string>() + ": " +
                             manifest["valid"][0]["why"].get<std::string>());
     return false;
