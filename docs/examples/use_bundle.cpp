@@ -202,7 +202,7 @@ Sizes sizes_from(const std::string& text, std::size_t count) {
   std::istringstream in(text);
   for (std::string size; std::getline(in, size, ',');) sizes.push_back(std::stod(size));
   if (sizes.size() == count) return sizes;
-  throw std::invalid_argument("'" + text + "': allowed are " + std::to_string(count) +
+  throw std::invalid_argument("'" + text + "': allowed: " + std::to_string(count) +
                               " numbers with commas between");
 }
 

@@ -126,7 +126,7 @@ def main():
         names = kernel.shape_variables
         shapes = [[int(size) for size in text.split(",")] for text in options.shape or []]
         if any(len(shape) != len(names) for shape in shapes):
-            raise ValueError(f"--shape: allowed are {len(names)} numbers: {','.join(names)}")
+            raise ValueError(f"--shape: allowed: {len(names)} numbers ({','.join(names)})")
         operator = evo_tune.torch_op(kernel)
     except (evo_tune.Error, ValueError) as error:
         print(f"use_bundle.py: {error}", file=sys.stderr)

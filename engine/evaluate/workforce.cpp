@@ -17,7 +17,7 @@ void tell(const WorkforceOptions& options, const std::string& kind, const std::s
 std::string refusal_of_slice(const DeviceInfo& info) {
   if (!is_slice(info)) return {};
   return "it is a MIG slice (" + info.name +
-         "), whose times depend on the other slices of its card; allowed are whole GPUs: disable "
+         "), whose times depend on the other slices of its card; allowed: whole GPUs: disable "
          "MIG there, or lend the host's compilers only";
 }
 

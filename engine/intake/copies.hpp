@@ -9,12 +9,12 @@
 
 namespace evo {
 
-/// Files: where they are, and where they go beside the kernel, in pairs.
+/// Files as pairs: the present path, and the new path relative to the kernel.
 using Copies = std::vector<std::pair<std::filesystem::path, std::string>>;
 
-/// The kernel and, in turn, what it includes from its own folder or, where that has no such file,
-/// from one of `include_folders`. Those go where an include of their name finds them. Throws
-/// InputError for a folder that is none, and for two files that go to one place.
+/// The kernel and, recursively, the headers that it includes from its own folder, else from one of
+/// `include_folders`. Their new paths are such that the includes find them. Throws InputError if a
+/// folder does not exist, and if two files get the same path.
 [[nodiscard]] Copies copies_of(const std::filesystem::path& kernel,
                                const std::vector<std::filesystem::path>& include_folders);
 

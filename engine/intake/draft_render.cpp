@@ -64,7 +64,7 @@ const char* direction(Kind kind) {
   }
 }
 
-/// In the usual order of hand-written files.
+/// The generator with its keys in the order that is usual in hand-written files.
 Ordered generator(const Json& unordered) {
   if (!unordered.is_object()) return Ordered::parse(unordered.dump());
   Ordered json = Ordered::object();

@@ -31,7 +31,7 @@ ElementType find(const std::string& name, const Names& scalars, const Names& vec
 }  // namespace
 
 ElementType element_type(std::string_view type) {
-  // In addition to the names in dtypes.def.
+  // Names in addition to those of dtypes.def.
   static const Names scalars = {{"signed", Dtype::kI32},
                                 {"signed int", Dtype::kI32},
                                 {"unsigned", Dtype::kU32},

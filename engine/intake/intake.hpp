@@ -19,10 +19,10 @@ namespace evo {
 /// The user's description of a CUDA file.
 struct IntakeRequest {
   std::filesystem::path kernel;
-  std::string entry;                       ///< empty: that of the T1 file, or else the only kernel
+  std::string entry;                       ///< empty: the T1 file's kernel, else the only kernel
   std::vector<std::string> later_entries;  ///< kernels that run after it
   std::filesystem::path t1;                ///< empty: none
-  /// Folders of includes that are not beside the kernel.
+  /// Folders of includes that are not in the kernel's folder.
   std::vector<std::filesystem::path> include_folders;
   std::vector<std::pair<std::string, std::string>> parameters;  ///< NAME → its values as written
   std::vector<std::string> constraints;

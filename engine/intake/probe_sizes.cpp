@@ -18,7 +18,7 @@ std::size_t count_of_large(const SizeTexts& variables) {
       variables, [](const auto& variable) { return number(variable.second) > kMostOfSmall; }));
 }
 
-/// For a variable with intended values up to 64.
+/// Probe values for a variable with intended values up to 64.
 Numbers below(SizeKind kind, std::int64_t value) {
   static const Numbers kPrimes = {2,  3,  5,  7,  11, 13, 17, 19, 23,
                                   29, 31, 37, 41, 43, 47, 53, 59, 61};
@@ -45,7 +45,7 @@ std::size_t level_of(std::int64_t value, const SizeTexts& variables) {
   return value < 4 * smallest ? 0 : value < 64 * smallest ? 1 : 2;
 }
 
-/// For the others, by level; fewer elements if more of them are multiplied.
+/// Probe values for larger variables, by level; smaller values if more variables are multiplied.
 const Numbers& small_numbers(SizeKind kind, std::size_t large, std::size_t level) {
   using Levels = std::array<Numbers, 3>;
   static const Levels kRagged = {Numbers{37, 53, 83, 94, 41, 71, 62}, Numbers{211, 127, 173, 146},

@@ -11,7 +11,7 @@ namespace {
 
 using Kind = DraftArgument::Kind;
 
-/// A name that is unused in the program.
+/// A name that the program does not use yet.
 std::string python_name(const std::string& name) {
   constexpr auto kTaken = std::to_array<std::string_view>(
       {"False",  "None",     "Path",  "True",     "and",  "as",     "assert", "async",  "await",
@@ -43,11 +43,11 @@ std::string output_name(const DraftArgument& argument) {
 
 std::string reference_stub(const Draft& draft) {
   std::string text =
-      "\"\"\"What " + draft.entry +
-      " is expected to write.\n\n"
-      "Is started in its own folder with one argument, another folder. There lie case.json (shape, "
-      "seed,\nvariables, scalars, outputs) and every input as NAME.npy; every output is written "
-      "there as "
+      "\"\"\"Computes the expected outputs of " + draft.entry +
+      ".\n\n"
+      "It runs in its own folder. Its argument is another folder, which holds case.json (shape, "
+      "seed,\nvariables, scalars, outputs) and every input as NAME.npy. Write every output there "
+      "as "
       "NAME.npy.\nAll arrays are flat.\n\"\"\"\n\n"
       "import json\nimport sys\nfrom pathlib import Path\n\nimport numpy as np\n\n"
       "folder = Path(sys.argv[1])\ncase = json.loads((folder / \"case.json\").read_text())\n";

@@ -17,11 +17,11 @@ class ByteStream {
 
   /// The number of bytes read; 0: there are none now; nothing: none will come any more.
   [[nodiscard]] virtual std::optional<std::size_t> read(std::span<std::uint8_t> target) = 0;
-  /// The number of bytes taken; 0: there is no room now; nothing: nobody reads them any more.
+  /// The number of bytes taken; 0: there is no room now; nothing: the reader is gone.
   [[nodiscard]] virtual std::optional<std::size_t> write(std::span<const std::uint8_t> bytes) = 0;
   /// The events that end a wait. `writes`: the caller has bytes to write.
   [[nodiscard]] virtual pollfd interest(bool writes) const = 0;
-  /// Says that nothing more comes.
+  /// Announces the end of the stream.
   virtual void end_writing() = 0;
   /// Whether the other side said that it does not take this caller, as opposed to having ended.
   [[nodiscard]] virtual bool was_refused() const { return false; }

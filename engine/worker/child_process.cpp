@@ -36,8 +36,8 @@ namespace {
   _exit(127);
 }
 
-/// The environment of this process. Libraries that a profiler loads into every process write files,
-/// and take down the profiler where they cannot.
+/// The environment of this process. Libraries that a profiler loads into every process write files;
+/// if they cannot, the profiler fails.
 std::vector<char*> environment_for(const WorkerLimits& limits) {
   std::vector<char*> variables;
   for (char** variable = environ; *variable != nullptr; ++variable) {
@@ -48,13 +48,13 @@ std::vector<char*> environment_for(const WorkerLimits& limits) {
   return variables;
 }
 
-/// Signals that a program causes itself; all others come from somebody else.
+/// Signals that a program causes itself; all other signals come from outside.
 bool is_own_fault(int signal) {
   constexpr std::array kOwn = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSYS, SIGTRAP};
   return std::find(kOwn.begin(), kOwn.end(), signal) != kOwn.end();
 }
 
-/// Whether somebody stopped the process (SIGSTOP): it does nothing, for no reason of its own.
+/// Whether a signal (SIGSTOP) stopped the process, so that it hangs without a fault of its own.
 bool is_stopped(int process) {
   std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
   const std::string text((std::istreambuf_iterator<char>(stat)), {});
@@ -67,7 +67,7 @@ bool is_stopped(int process) {
 bool may_be_gone(int process) {
   constexpr int kLimitMs = 10000;
   const int handle = static_cast<int>(syscall(SYS_pidfd_open, process, 0));
-  if (handle < 0) return true;  // nobody can tell
+  if (handle < 0) return true;  // unknown
   pollfd entry{handle, POLLIN, 0};
   int count = 0;
   while ((count = poll(&entry, 1, kLimitMs)) < 0 && errno == EINTR) {
@@ -135,7 +135,7 @@ std::chrono::nanoseconds ChildProcess::processor_time() const {
 
 Ending ChildProcess::kill(bool is_ending) {
   if (process_ < 0) return {false, "not running", -1};
-  // One that closed its side is ending by itself: give it a moment, to learn how it ended.
+  // A process that closed its side ends by itself; wait a moment to learn how it ended.
   constexpr int kPolls = 100;
   int status = 0;
   pid_t ended = 0;

@@ -12,9 +12,9 @@ namespace evo {
 
 /// How a worker process ended.
 struct Ending {
-  /// By a signal that a process gets from others (the user, the machine when memory is short), not
-  /// by one that it causes itself. Also one that was stopped so when we killed it, and one whose
-  /// host cannot be reached any more.
+  /// A signal from outside (the user, the system when memory is short) ended it, not one that it
+  /// caused itself. Also true if it was stopped by such a signal when we killed it, or if its host
+  /// is unreachable.
   bool killed_from_outside = false;
   std::string text;    ///< "exit code 3", "signal 11 (Segmentation fault)"
   int exit_code = -1;  ///< -1: it did not exit by itself
@@ -34,10 +34,10 @@ class ChildProcess {
 
   /// -1 when it does not run.
   [[nodiscard]] int number() const { return process_; }
-  /// Time that processors have spent on it; 0 where it does not run.
+  /// Processor time of the process; 0 if it does not run.
   [[nodiscard]] std::chrono::nanoseconds processor_time() const;
-  /// Kills the process if it still runs and says how it ended. One that a driver holds on to beyond
-  /// that is given up after ten seconds. `is_ending`: it ends by itself, and has a moment for that.
+  /// Kills the process if it still runs, and returns how it ended. Gives up after ten seconds if a
+  /// driver keeps the process alive. `is_ending`: waits a moment first, because it ends by itself.
   Ending kill(bool is_ending);
 
  private:

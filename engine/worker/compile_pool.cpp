@@ -11,16 +11,17 @@
 namespace evo {
 namespace {
 
-/// A process is replaced after so many compilations: whatever the compiler leaks stays bounded.
+/// A process is replaced after so many compilations, to bound the memory that the compiler leaks.
 constexpr int kCompilationsPerProcess = 1000;
 
-/// How many times the memory of a process a job gets that runs alone.
+/// A job that runs alone gets so many times the memory of a process.
 constexpr std::uint64_t kMoreAlone = 2;
 
-/// For the rest of an answer whose beginning is there.
+/// Time limit for the rest of an answer that has begun to arrive.
 constexpr std::chrono::seconds kRestOfAnswer{5};
 
-/// What its machine lacks, in the answer of a process that could not compile; empty where it could.
+/// The part that the process's machine lacks, from the answer of a process that could not compile;
+/// empty if it could compile.
 std::string complaint_in(const nlohmann::json& reply) {
   if (reply.contains("missing_folder")) {
     return "it has no folder " + reply.at("missing_folder").get<std::string>() +
@@ -31,7 +32,7 @@ std::string complaint_in(const nlohmann::json& reply) {
 
 }  // namespace
 
-/// Gives the slot back at the end, whatever happens.
+/// Releases the slot in its destructor.
 class CompilePool::Taken {
  public:
   Taken(CompilePool& pool, Slot& slot) : pool_(pool), slot_(slot) {}
@@ -58,7 +59,7 @@ void CompilePool::tell(const std::string& kind, const std::string& text) const {
 }
 
 const std::string& CompilePool::version() {
-  constexpr int kAttempts = 2;  // one may be killed by somebody else
+  constexpr int kAttempts = 2;  // another process may have killed the first one
   for (int attempt = 1; version_.empty(); ++attempt) {
     Slot& slot = slots_.front();
     prepare(slot, true, false);
@@ -79,7 +80,7 @@ const std::string& CompilePool::version() {
   return version_;
 }
 
-/// Why a process that has told its version is not taken; empty when it is.
+/// The reason to refuse a process, from its version; empty if it is accepted.
 std::string CompilePool::refusal_of(const Slot& slot, const nlohmann::json& reply) const {
   if (reply.contains("error")) return reply.at("error").get<std::string>();
   const auto theirs = reply.value("version", std::string("none"));
@@ -115,7 +116,7 @@ Task<> CompilePool::add(std::shared_ptr<WorkerHost> host, std::uint64_t memory_b
   wake_next();
 }
 
-/// Nothing is asked of that host any more, and nothing waits for it.
+/// Stops using the host of this slot; no job waits for it.
 void CompilePool::send_away(const Slot& slot, const std::string& why) const {
   tell("worker refused", "compile worker on " + slot.host->name() + ": " + why);
   slot.host->leave();
@@ -125,8 +126,8 @@ std::size_t CompilePool::in_flight() const {
   return static_cast<std::size_t>(std::ranges::count(slots_, true, &Slot::is_taken));
 }
 
-/// A host that is lost says nothing of the kernel: it goes elsewhere. One that took several hosts
-/// down is not believed any more.
+/// If a host is lost, the kernel is compiled on another host. A kernel with which several hosts
+/// were lost is rejected.
 Task<std::variant<CompilePool::Finished, CompilePool::Failed>> CompilePool::attempt_anywhere(
     const CompileRequest& request, bool retried, Needs needs) {
   constexpr int kMostHosts = 5;
@@ -154,7 +155,7 @@ Task<CompilePool::Finished> CompilePool::compile(CompileRequest request) {
   co_return Finished{outcome_of(std::move(failure)), false};
 }
 
-/// A free one, of this machine first. `spares_home`: another job waits for this machine.
+/// A free slot, on this machine first. `spares_home`: another job waits for this machine.
 CompilePool::Slot* CompilePool::slot_for(const Needs& needs, bool spares_home) {
   const auto home = slots_ | std::views::take(static_cast<std::ptrdiff_t>(options_.jobs));
   const bool home_is_taken = std::ranges::any_of(home, &Slot::is_taken);
@@ -170,7 +171,8 @@ CompilePool::Slot* CompilePool::slot_for(const Needs& needs, bool spares_home) {
   return found != others.end() ? &*found : nullptr;
 }
 
-/// Whose turn it is, and the slot. A job that waits for this machine holds up no other host.
+/// The next job in the queue that can run, and its slot. A job that waits for this machine does not
+/// block other hosts.
 std::pair<Event*, CompilePool::Slot*> CompilePool::next_in_queue() {
   bool spares_home = false;
   for (const Waiting& one : queue_) {
@@ -194,7 +196,7 @@ Task<CompilePool::Slot*> CompilePool::take_slot(Needs needs, bool first) {
       if (whose == &turn) {
         slot = free;
       } else {
-        if (whose != nullptr) whose->notify();  // it has come to the front since
+        if (whose != nullptr) whose->notify();  // it has reached the front meanwhile
         co_await turn.wait();
       }
     }
@@ -217,15 +219,16 @@ void CompilePool::prepare(Slot& slot, bool afresh, bool alone) {
   if (slot.compiled >= kCompilationsPerProcess || afresh || slot.has_more) slot.process.reset();
   slot.has_more = alone;
   if (!slot.process) {
-    slot.process = slot.host->start({"compile"}, {slot.memory_bytes * (alone ? kMoreAlone : 1),
-                                                  false, true});  // the device's worker goes first
+    slot.process =
+        slot.host->start({"compile"}, {slot.memory_bytes * (alone ? kMoreAlone : 1), false,
+                                       true});  // the device's worker has priority
     slot.compiled = 0;
     slot.source.reset();
   }
   ++slot.compiled;
 }
 
-/// A process keeps the source, which all candidates of a run have in common.
+/// Sends a request. The process keeps the source, which all candidates of a run share.
 bool CompilePool::send(Slot& slot, const CompileRequest& request) {
   nlohmann::json message = {{"op", "compile"},
                             {"entries", request.entries},
@@ -244,7 +247,7 @@ Task<std::variant<CompilePool::Finished, CompilePool::Failed>> CompilePool::atte
   wake_next();
   Attempt attempt{loop_.now()};
   attempt.deadline = attempt.started + options_.limit;
-  bool is_answered = false;  // or the process is in the middle of something
+  bool is_answered = false;  // otherwise the process is still busy
   const AtEnd abandon([&] {
     if (!is_answered) slot.process.reset();
   });
@@ -254,7 +257,7 @@ Task<std::variant<CompilePool::Finished, CompilePool::Failed>> CompilePool::atte
     if (!slot.host->is_gone()) throw;
     co_return Failed{{CompilerFailure::Kind::kInternal, error.what()}, false, true};
   }
-  // When the process is already gone, look_at() finds it closed and says so.
+  // If the process is already gone, look_at() finds it closed and reports it.
   (void)send(slot, request);
   while (true) {
     if (auto result = look_at(slot, attempt)) {
@@ -268,10 +271,12 @@ Task<std::variant<CompilePool::Finished, CompilePool::Failed>> CompilePool::atte
   }
 }
 
-/// Past its limit. A compiler that works, but seldom gets a processor, has more time.
+/// Whether the compilation exceeds its limit. A compiler that works but rarely gets a processor has
+/// more time.
 bool CompilePool::is_late(Slot& slot, Attempt& attempt) const {
-  constexpr int kMostByTheClock = 10;     // times the limit
-  constexpr int kLeastOfAProcessor = 20;  // a twentieth; less is no work, but a hang
+  constexpr int kMostByTheClock = 10;  // multiple of the limit
+  constexpr int kLeastOfAProcessor =
+      20;  // 1/20 of the elapsed time; a process that used less hangs
   constexpr std::chrono::milliseconds kLeastWait{100};
   const SteadyTime now = loop_.now();
   if (now < attempt.deadline) return false;
@@ -290,13 +295,13 @@ std::optional<std::variant<CompilePool::Finished, CompilePool::Failed>> CompileP
   const bool late = is_late(slot, attempt);
   try {
     auto reply = slot.process->poll();
-    // It is done, and waits for somebody to read what it found.
+    // The process is done and waits until its answer is read.
     if (!reply && late && slot.process->is_answering()) reply = slot.process->wait(kRestOfAnswer);
     if (reply) return result_of(slot, *reply);
   } catch (const MissingError&) {
     throw;
   } catch (const std::exception& error) {
-    // No message, or none that can be read.
+    // The answer is not a readable message.
     return Failed{{CompilerFailure::Kind::kInternal, error.what()}};
   }
   if (slot.process->is_open() && !late) return std::nullopt;
@@ -307,7 +312,7 @@ std::variant<CompilePool::Finished, CompilePool::Failed> CompilePool::result_of(
     Slot& slot, const nlohmann::json& reply) {
   if (const std::string why = complaint_in(reply); !why.empty()) {
     if (slot.host->name().empty()) throw MissingError(why);
-    send_away(slot, why);  // the other compilers may do it
+    send_away(slot, why);  // the other compilers may still work
     return Failed{{CompilerFailure::Kind::kInternal,
                    "the compile worker on " + slot.host->name() + " cannot work: " + why},
                   false,
@@ -349,7 +354,7 @@ std::variant<CompilePool::Finished, CompilePool::Failed> CompilePool::ending_of(
                 slot.host->is_gone()};
 }
 
-/// It says nothing of the kernel.
+/// The message for a compiler that ran out of memory; the kernel itself may be right.
 std::string CompilePool::out_of_memory_text(const std::string& why) const {
   const std::uint64_t bytes = options_.memory_bytes;
   return "the compiler ran out of memory: with its " + memory_text(bytes) + ", and alone with " +

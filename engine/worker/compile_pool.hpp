@@ -26,11 +26,11 @@ struct CompilePoolOptions {
 /// Compiles in several processes at once, each with a deadline and a limit of memory: a compiler
 /// that crashes or hangs costs one candidate.
 ///
-/// A failure that need not be the kernel's is tried once more, in a fresh process of this machine:
-/// the compiler was killed by somebody else, crashed, or reported an error of its own. After it
-/// crashed or ran out of memory, it runs alone here and with twice the memory: some compilers end
-/// themselves where memory is short. Only then is the kernel rejected, and nothing of that is kept
-/// as the kernel's.
+/// Some failures may not be the kernel's: another process killed the compiler, or it crashed or
+/// reported an internal error. The pool then tries once more in a fresh process on this machine.
+/// After a crash or a lack of memory, that process runs alone and with twice the memory, because
+/// some compilers end themselves if memory is short. If it fails again, the kernel is rejected, but
+/// the failure is not stored as the kernel's.
 ///
 /// Processes may run on other hosts, which come and go. A host that is lost costs the kernel
 /// nothing but another attempt elsewhere, and a broken one cannot reject it.
@@ -39,8 +39,8 @@ class CompilePool final : public CompileService {
   /// Starts processes on demand. `loop` must outlive the pool.
   CompilePool(EventLoop& loop, std::filesystem::path program, CompilePoolOptions options);
 
-  /// One more process, on `host`, once its compiler is of this pool's version; tells on_event why
-  /// it is not taken otherwise. `memory_bytes`: what a compiler has there.
+  /// Adds a process on `host` if its compiler has this pool's version; otherwise tells on_event the
+  /// reason. `memory_bytes`: memory for a compiler on that host.
   Task<> add(std::shared_ptr<WorkerHost> host, std::uint64_t memory_bytes) override;
 
   [[nodiscard]] const std::string& version() override;
@@ -48,16 +48,16 @@ class CompilePool final : public CompileService {
   [[nodiscard]] std::size_t in_flight() const override;
 
  private:
-  /// A compiler process, and the job that has it.
+  /// A compiler process and its job.
   struct Slot {
     std::shared_ptr<WorkerHost> host;
     std::uint64_t memory_bytes = 0;  ///< of a process
     std::unique_ptr<WorkerChannel> process = {};
     bool is_taken = false;
-    bool is_alone = false;  ///< the job that has it runs alone
+    bool is_alone = false;  ///< its job runs alone
     int compiled = 0;
-    bool has_more = false;                    ///< memory than others: of a job that runs alone
-    std::optional<KernelSource> source = {};  ///< the one that the process has
+    bool has_more = false;                    ///< more memory, for a job that runs alone
+    std::optional<KernelSource> source = {};  ///< the source that the process keeps
 
     [[nodiscard]] bool is_free() const { return !is_taken && !host->is_gone(); }
   };
@@ -75,7 +75,7 @@ class CompilePool final : public CompileService {
   /// Where a job may run.
   struct Needs {
     bool at_home = false;  ///< on this machine
-    bool alone = false;    ///< there, with nothing beside it
+    bool alone = false;    ///< on this machine, without other jobs
   };
   struct Waiting {
     Needs needs;

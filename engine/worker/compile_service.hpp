@@ -13,10 +13,10 @@
 
 namespace evo {
 
-/// Told of what happens to worker processes: kind and text of an event.
+/// Receives events about worker processes: kind and text.
 using EventSink = std::function<void(const std::string& kind, const std::string& text)>;
 
-/// The boundary to what compiles kernels, several at once and beside the caller.
+/// The interface to the compilers; they compile several kernels concurrently with the caller.
 class CompileService {
  public:
   struct Finished {
@@ -41,7 +41,7 @@ class CompileService {
     co_return;
   }
 
-  /// Compilations that run now; those that wait for a compiler are not among them.
+  /// The number of running compilations, without those that wait for a compiler.
   [[nodiscard]] virtual std::size_t in_flight() const = 0;
 };
 

@@ -15,7 +15,7 @@ constexpr const char* kDriverStep =
 constexpr std::chrono::milliseconds kMeasuredStep{10000};
 constexpr std::chrono::milliseconds kPredictedStep{300000};
 
-/// Throws the error a worker reported, as what it was there.
+/// Rethrows an error that a worker reported, with its original type.
 [[noreturn]] void rethrow(const nlohmann::json& message) {
   throw Error(static_cast<ExitCode>(message.at("code").get<int>()),
               message.at("error").get<std::string>());
@@ -262,12 +262,12 @@ std::optional<nlohmann::json> DeviceClient::next_message() {
   try {
     return process_->poll();
   } catch (const std::exception&) {
-    (void)process_->kill();  // what it sends cannot be read: as good as gone
+    (void)process_->kill();  // its messages are unreadable, so it is useless
     return std::nullopt;
   }
 }
 
-/// Nothing while the worker is busy and gives signs of life.
+/// Nothing while the worker is busy and sends progress messages.
 std::optional<std::variant<nlohmann::json, DeviceClient::Lost>> DeviceClient::take_message() {
   try {
     while (auto message = next_message()) {
@@ -288,8 +288,7 @@ std::variant<nlohmann::json, DeviceClient::Lost> DeviceClient::answer_of(nlohman
                 ") while " + step_};
   }
   if (!message.contains("error")) return message;
-  // Before any kernel has passed it may be the problem's or the machine's fault, and a bad problem
-  // is nobody else's.
+  // Before a kernel has passed, the problem or the machine may be at fault, not the kernel.
   const auto code = static_cast<ExitCode>(message.at("code").get<int>());
   if (!has_answered_ || code != ExitCode::kMissing) rethrow(message);
   return Lost{"failed while " + step_ + ": " + message.at("error").get<std::string>()};

@@ -12,23 +12,24 @@
 
 namespace evo {
 
-/// Which processor time a worker takes.
+/// The processor time that a worker may use.
 enum class WorkerPriority {
   kNormal,
-  kSpare,  ///< only what no other process wants
+  kSpare,  ///< only time that no other process needs
 };
 
-/// Speaks with the process that owns the device; replaces it when a kernel hangs, crashes or
-/// poisons it. One request at a time.
+/// Talks to the process that owns the device, and replaces it when a kernel hangs, crashes or
+/// corrupts it. One request at a time.
 ///
 /// A process that dies, runs out of memory or reports an error of the machine is replaced and the
-/// request is tried once more before its kernel is blamed: somebody else may have killed it, or
-/// earlier kernels may have left it in a bad state. A kernel that does not finish is blamed when a
-/// fresh process can use the device; where none can, the device is lost.
+/// request is tried once more before its kernel is rejected: another process may have killed it, or
+/// earlier kernels may have left it in a bad state. A kernel that does not finish is rejected if a
+/// fresh process can use the device; if none can, the device is lost.
 class DeviceClient final : public DeviceService {
  public:
-  /// Starts the worker, which opens the device. `step_limit`: between two signs of life; 0: 10 s on
-  /// devices that measure, 300 s on those that predict. `loop` must outlive the client.
+  /// Starts the worker, which opens the device. `step_limit`: longest time between two progress
+  /// messages; 0: 10 s on devices that measure, 300 s on devices that predict. `loop` must outlive
+  /// the client.
   DeviceClient(EventLoop& loop, std::filesystem::path program, std::string device_id,
                std::chrono::milliseconds step_limit, EventSink on_event,
                WorkerPriority priority = WorkerPriority::kNormal);
@@ -36,7 +37,7 @@ class DeviceClient final : public DeviceService {
   DeviceClient(EventLoop& loop, std::shared_ptr<WorkerHost> host, std::string device_id,
                std::chrono::milliseconds step_limit, EventSink on_event,
                WorkerPriority priority = WorkerPriority::kNormal);
-  /// A worker with nothing to do ends by itself.
+  /// An idle worker ends by itself.
   ~DeviceClient() override;
   DeviceClient(const DeviceClient&) = delete;
   DeviceClient& operator=(const DeviceClient&) = delete;
@@ -44,7 +45,7 @@ class DeviceClient final : public DeviceService {
   /// Waits until the device is open; call it before anything else. Throws MissingError or
   /// InputError when it cannot be opened.
   void wait_until_open();
-  /// The same, while others go on.
+  /// The same without blocking other coroutines.
   Task<> open();
 
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
@@ -67,11 +68,11 @@ class DeviceClient final : public DeviceService {
   /// A process that did not answer as it should.
   struct Lost {
     std::string why;
-    bool is_final = false;  ///< the kernel is to blame without another try
+    bool is_final = false;  ///< reject the kernel without another try
   };
 
   [[nodiscard]] std::vector<std::string> arguments() const;
-  /// The reply of a process that has just started. Nothing when somebody else killed it: try again.
+  /// The reply of a process that has just started. Nothing if another process killed it: try again.
   [[nodiscard]] std::optional<nlohmann::json> checked(std::optional<nlohmann::json> reply,
                                                       int attempt);
   Task<> start();
@@ -100,7 +101,7 @@ class DeviceClient final : public DeviceService {
   std::optional<nlohmann::json> setup_;
   std::unique_ptr<WorkerChannel> process_;
   bool is_busy_ = false;
-  bool has_answered_ = false;  ///< any request so far: device and problem work
+  bool has_answered_ = false;  ///< a request has succeeded, so device and problem work
   std::vector<std::string> ranges_;
   std::string step_;
   SteadyTime last_sign_;

@@ -9,7 +9,7 @@
 
 namespace evo {
 
-/// Why there is no answer: a line for people that blames the kernel and names the step it was in.
+/// The reason for a missing answer: a line of text about the kernel that names its step.
 struct WorkerFailure {
   std::string reason;
 };
@@ -53,7 +53,7 @@ class DeviceService {
   /// Needs a device that predicts.
   virtual Task<Reply<PredictedProfile>> profile(const KernelUnderTest& kernel,
                                                 const std::string& shape) = 0;
-  /// As Session::write_outputs().
+  /// See Session::write_outputs().
   virtual Task<Reply<LaunchOutcome>> write_outputs(const KernelUnderTest& kernel,
                                                    const std::string& shape,
                                                    const std::string& folder) = 0;

@@ -40,7 +40,7 @@ void EventLoop::run_to_end(Task<> task, const Stop& stop) {
   begin(std::move(task), [&](const std::exception_ptr& thrown) {
     is_done = true;
     error = thrown;
-    if (thrown) end_all_with(thrown);  // what it spawned may refer to what it held
+    if (thrown) end_all_with(thrown);  // its spawned tasks may refer to objects that it held
   });
   while (!is_done || (why_ && alive_ > 0)) {
     look_at_stop();
@@ -95,7 +95,7 @@ void EventLoop::end_waiting() {
 }
 
 Task<> SystemLoop::wait(pollfd interest, SteadyTime until) {
-  // The handlers may run after this frame is gone: they own what they use.
+  // The handlers may run after this frame is gone, so they own their data.
   const auto timer = std::make_shared<asio::steady_timer>(context_, until);
   const auto wake = [timer](const std::error_code&) { timer->cancel(); };
   asio::posix::stream_descriptor descriptor(context_);

@@ -16,14 +16,14 @@
 
 namespace evo {
 
-/// A coroutine that returns a T. It begins to run when somebody awaits it.
+/// A coroutine that returns a T. It begins to run when it is awaited.
 template <typename T = void>
 using Task = asio::awaitable<T>;
 
-/// Time, and the one thread in which all coroutines of a run take their turns.
+/// The clock, and the single thread that runs all coroutines of a run.
 ///
 /// Coroutines wait only in wait() and in Event::wait(). When a run is to stop, or when a spawned
-/// coroutine fails, all these waits throw, so that every coroutine unwinds and frees what it holds.
+/// coroutine fails, all these waits throw, so that every coroutine unwinds and frees its objects.
 class EventLoop {
  public:
   virtual ~EventLoop() = default;
@@ -33,16 +33,16 @@ class EventLoop {
 
   [[nodiscard]] virtual SteadyTime now() const = 0;
 
-  /// Suspends the caller until the descriptor has news or until `until`; may resume it earlier. A
-  /// negative descriptor has none.
+  /// Suspends the caller until the descriptor is ready or until `until`; may resume it earlier. A
+  /// negative descriptor is never ready.
   virtual Task<> wait(pollfd interest, SteadyTime until) = 0;
 
-  /// Lets `task` run beside everything else. What it throws ends the present run().
+  /// Runs `task` concurrently. An exception of the task ends the current run().
   void spawn(Task<> task);
 
-  /// Runs `task` to its end and returns its value; spawned tasks go on meanwhile. Throws what
-  /// `task` or a spawned task throws, and Interrupted when `stop` says so; no coroutine is left
-  /// then.
+  /// Runs `task` to its end and returns its value; spawned tasks go on meanwhile. Throws the
+  /// exceptions of `task` and of spawned tasks, and Interrupted if `stop` requests it; afterwards
+  /// no coroutine is left.
   template <typename T>
   [[nodiscard]] T run(Task<T> task, const Stop& stop = {}) {
     std::optional<T> value;
@@ -51,10 +51,10 @@ class EventLoop {
   }
   void run(Task<> task, const Stop& stop = {}) { run_to_end(std::move(task), stop); }
 
-  /// Ends all spawned tasks. Call it before what they refer to goes.
+  /// Ends all spawned tasks. Call it before you destroy the objects that they refer to.
   void end_all();
 
-  /// The time that everybody waited: no coroutine ran, milliseconds.
+  /// The time in milliseconds during which no coroutine ran.
   [[nodiscard]] double waited_ms() const { return waited_ms_; }
 
   /// Called some ten times a second during run().
@@ -67,7 +67,7 @@ class EventLoop {
   /// Suspends the caller until the timer expires or is cancelled.
   Task<> suspend(asio::steady_timer& timer);
 
-  /// Between these two everybody waits. A coroutine that is resumed ends it as well.
+  /// Between these two calls all coroutines wait. Resuming a coroutine ends the waiting as well.
   void begin_waiting() { waits_since_ = now(); }
   void end_waiting();
 
@@ -90,14 +90,14 @@ class EventLoop {
   std::set<asio::steady_timer*> waiting_;
   std::size_t alive_ = 0;  ///< coroutines that were begun and have not ended
   Stop stop_;
-  std::exception_ptr why_;  ///< everything ends; null: it goes on
+  std::exception_ptr why_;  ///< the reason why all coroutines end; null: they continue
   std::function<void()> watch_;
   SteadyTime watched_;
   std::optional<SteadyTime> waits_since_;
   double waited_ms_ = 0;
 };
 
-/// The machine's.
+/// The event loop on the machine's clock.
 class SystemLoop final : public EventLoop {
  public:
   ~SystemLoop() override { end_all(); }
@@ -108,7 +108,7 @@ class SystemLoop final : public EventLoop {
   void run_one(SteadyTime until) override;
 };
 
-/// Something that coroutines wait for.
+/// An event that coroutines wait for.
 class Event {
  public:
   /// `loop` must outlive the event.
@@ -118,7 +118,7 @@ class Event {
 
   /// Suspends the caller until the next notify().
   Task<> wait();
-  /// Resumes all that wait, in the order in which they came, when the caller suspends next.
+  /// Resumes all waiting coroutines, in their order of arrival, when the caller suspends next.
   void notify();
 
  private:
@@ -126,7 +126,7 @@ class Event {
   std::vector<asio::steady_timer*> waiting_;
 };
 
-/// From `start` to `end`.
+/// The time from `start` to `end`.
 [[nodiscard]] inline double milliseconds_between(SteadyTime start, SteadyTime end) {
   return std::chrono::duration<double, std::milli>(end - start).count();
 }

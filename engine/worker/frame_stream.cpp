@@ -17,7 +17,7 @@ bool FrameStream::send_frame(std::span<const std::uint8_t> frame) {
 void FrameStream::write_waiting() {
   while (open_ && sent_ < waiting_.size()) {
     const auto count = bytes_->write(std::span(waiting_).subspan(sent_));
-    if (!count) break;  // it may have answered before it went: what has arrived is still read
+    if (!count) break;  // it may have answered before it ended; read the rest
     if (*count == 0) return;
     sent_ += *count;
   }

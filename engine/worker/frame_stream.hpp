@@ -11,38 +11,38 @@
 
 namespace evo {
 
-/// Nothing more is read for a side that has so much to take.
+/// Reading pauses while the receiving side has so many bytes left to take.
 inline constexpr std::size_t kMostWaitingBytes = std::size_t{4} << 20;
 
-/// Frames over a stream of bytes. Nothing here ever waits.
+/// Frames over a stream of bytes. No member blocks.
 class FrameStream {
  public:
   /// Longer frames than `longest` bytes are an error.
   explicit FrameStream(std::unique_ptr<ByteStream> bytes, std::size_t longest = kLongestFrame)
       : bytes_(std::move(bytes)), reader_(longest) {}
 
-  /// Takes one message, whole; the part that does not go out now goes out in poll(). False when the
-  /// other side is gone.
+  /// Takes one whole message. poll() sends the part that cannot be sent now. False if the other
+  /// side is gone.
   [[nodiscard]] bool send(nlohmann::json message, FrameKind kind = FrameKind::kMessage);
   /// The same for a frame that is encoded already.
   [[nodiscard]] bool send_frame(std::span<const std::uint8_t> frame);
 
-  /// The next message if one has arrived whole; sends what is waiting. Throws Error on bytes that
+  /// The next message if a whole one has arrived; sends waiting bytes. Throws Error on bytes that
   /// are no message.
   [[nodiscard]] std::optional<nlohmann::json> poll();
   /// The same, not decoded; the bytes stay until the next call.
   [[nodiscard]] std::optional<std::span<const std::uint8_t>> poll_frame();
 
-  /// False once nothing more can come.
+  /// False once no more bytes can arrive.
   [[nodiscard]] bool is_open() const { return open_; }
   /// Whether a message has begun to arrive.
   [[nodiscard]] bool is_answering() const { return reader_.has_a_part(); }
-  /// Bytes that were taken and did not go out yet.
+  /// Bytes that were taken and not sent yet.
   [[nodiscard]] std::size_t waiting_bytes() const { return waiting_.size() - sent_; }
-  /// What to wait for with ::poll().
+  /// The descriptor and events for ::poll().
   [[nodiscard]] pollfd interest() const { return bytes_->interest(waiting_bytes() > 0); }
   void set_longest(std::size_t longest) { reader_.set_longest(longest); }
-  /// Says that nothing more comes, once all that is waiting has gone out.
+  /// Announces the end of the stream after all waiting bytes were sent.
   void end_writing() { bytes_->end_writing(); }
   void write_waiting();
   [[nodiscard]] bool was_refused() const { return bytes_->was_refused(); }
@@ -52,7 +52,7 @@ class FrameStream {
   bool open_ = true;
   FrameReader reader_;
   std::vector<std::uint8_t> waiting_;
-  std::size_t sent_ = 0;  ///< of it
+  std::size_t sent_ = 0;  ///< bytes of waiting_
 };
 
 }  // namespace evo

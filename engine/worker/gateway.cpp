@@ -25,7 +25,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Connections that have not said who they are: so many, and each for so long.
+/// Limits for connections that are not authenticated yet: their number, and the time for each.
 constexpr std::size_t kMostStrangers = 64;
 constexpr std::chrono::seconds kGreetingLimit{5};
 
@@ -118,7 +118,7 @@ class Gateway {
     watch(wire, id);
   }
 
-  /// Carries what there is. Why the connection ends; empty when it goes on.
+  /// Forwards all available frames. Returns why the connection ends; empty if it continues.
   std::string pump(std::uint64_t id, Connection& connection) {
     FrameStream& wire = connection.wire;
     wire.write_waiting();
@@ -213,7 +213,7 @@ class Gateway {
       }
     }
     for (const std::uint64_t id : silent) {
-      drop(id, "it gave no sign of life for " +
+      drop(id, "it sent no message for " +
                    std::to_string(connections_.at(id).run ? kLease.count() / 1000
                                                           : kGreetingLimit.count()) +
                    " s");
@@ -238,14 +238,14 @@ class Gateway {
   TlsContext tls_;
   FileDescriptor events_;
   std::map<std::uint64_t, Connection> connections_;
-  std::map<std::uint64_t, short> interest_;  ///< as epoll has it
+  std::map<std::uint64_t, short> interest_;  ///< as registered with epoll
   std::size_t strangers_ = 0;
   int told_of_ = 0;
   std::uint64_t next_id_ = 2;
   Clock::time_point next_look_;
 };
 
-/// As many connections as the system allows.
+/// Raises the limit of open descriptors to the most that the system allows.
 void allow_many_descriptors() {
   rlimit limit = {};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;

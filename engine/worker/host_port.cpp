@@ -59,7 +59,7 @@ HostPort parse_host_port(const std::string& option, const std::string& text) {
                          std::stoi(address.port) <= 65535;
   if (!address.host.empty() && is_number) return address;
   throw InputError(option + " '" + text +
-                   "': allowed is HOST:PORT, such as node1:4711, 0.0.0.0:0 (every interface, any "
+                   "': allowed: HOST:PORT, such as node1:4711, 0.0.0.0:0 (every interface, any "
                    "port) or [::1]:4711");
 }
 
@@ -71,7 +71,7 @@ std::string to_string(const HostPort& address) {
 FileDescriptor listen_on(const HostPort& address) {
   const auto refused = [&](const std::string& why) {
     return InputError("--listen " + to_string(address) + ": " + why +
-                      "; allowed are addresses of this machine and free ports");
+                      "; allowed: addresses of this machine and free ports");
   };
   const Addresses found = resolve(address, AI_PASSIVE);
   if (!found) throw refused("no such host");

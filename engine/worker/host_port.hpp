@@ -23,7 +23,7 @@ struct HostPort {
 [[nodiscard]] std::string port_of(const FileDescriptor& socket);
 /// The next connection, which does not block; none when there is none now.
 [[nodiscard]] FileDescriptor accept_from(const FileDescriptor& socket);
-/// A connection, which does not block; none when nobody answers within `limit_ms`.
+/// A non-blocking connection; none if there is no answer within `limit_ms`.
 [[nodiscard]] FileDescriptor connect_to(const HostPort& address, int limit_ms);
 /// The name of this machine.
 [[nodiscard]] std::string host_name();

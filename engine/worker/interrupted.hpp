@@ -8,15 +8,16 @@ namespace evo {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-/// When a run is to stop: somebody asks for it, or its time is over.
+/// The conditions to stop a run: a request, or the end of its time.
 struct Stop {
-  /// Set by whoever asks, such as a signal handler; null: nobody does. Must outlive the run.
+  /// A flag that requests the stop, set by a signal handler for example; null: there is none. It
+  /// must outlive the run.
   const std::atomic<bool>* requested = nullptr;
   SteadyTime deadline = SteadyTime::max();
 };
 
-/// The work at hand ended because somebody asked for it or its time was over, not because anything
-/// failed. The work in flight is lost; what was recorded is not.
+/// The run ended on request or because its time was over, not because of a failure. Work in flight
+/// is lost; recorded results are kept.
 class Interrupted : public std::exception {
  public:
   explicit Interrupted(bool out_of_time) : out_of_time_(out_of_time) {}

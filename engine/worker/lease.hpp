@@ -4,10 +4,10 @@
 
 namespace evo {
 
-// Neither side of a connection takes the other one's silence for life.
+// Heartbeats show each side of a connection that the other side is alive.
 
 inline constexpr std::chrono::milliseconds kBeatEvery{1500};
-/// Without a sign of life for so long, the other side is gone.
+/// After so long without a message, the other side counts as gone.
 inline constexpr std::chrono::milliseconds kLease{6000};
 /// A worker that has lost its coordinator for so long ends itself.
 inline constexpr std::chrono::milliseconds kGiveUpAfter{9000};

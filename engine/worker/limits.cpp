@@ -75,7 +75,7 @@ std::uint64_t address_space_limit() {
 
 bool was_near_memory_limit() {
   const std::uint64_t limit = address_space_limit();
-  // Allocators ask for large pieces: the one that failed is not in the peak.
+  // Allocators request large blocks, and the failed request is not part of the peak.
   return limit > 0 && peak_address_space() > limit - limit / 8;
 }
 

@@ -5,24 +5,24 @@
 
 namespace evo {
 
-/// What a worker process may take at most; 0: as much as there is.
+/// The limits of a worker process; 0: no limit.
 struct WorkerLimits {
   std::uint64_t address_space_bytes = 0;
-  /// False: the process cannot make a file grow, and nothing is loaded into it by LD_PRELOAD.
+  /// False: the process cannot make a file grow, and LD_PRELOAD has no effect on it.
   bool writes_files = true;
-  /// Where processors are scarce, others go first.
+  /// True: other processes have priority when processors are scarce.
   bool gives_way = false;
 };
 
-/// Sets the limits of the calling process; no worker leaves a core file. Only calls that are
+/// Sets the limits of the calling process and disables core files. It makes only calls that are
 /// allowed between fork and exec.
 void apply_limits(const WorkerLimits& limits);
 
-/// Memory for each of `jobs` compilers: half of the machine's, shared, but no less than 1 GiB,
-/// which a compiler needs, and no more than 4 GiB.
+/// Memory for each of `jobs` compilers: an equal share of half of the machine's memory, at least
+/// 1 GiB, which a compiler needs, and at most 4 GiB.
 [[nodiscard]] std::uint64_t compiler_memory_bytes(std::size_t jobs);
 
-/// Memory for a process that interprets kernels: three quarters of the machine's.
+/// Memory for a process that interprets kernels: three quarters of the machine's memory.
 [[nodiscard]] std::uint64_t interpreter_memory_bytes();
 
 /// The limit of the calling process's address space, 0 when there is none.

@@ -12,18 +12,18 @@
 
 #include "engine/worker/limits.hpp"
 
-// A handler of signals may only call what is safe there: no allocation, no stdio, no lock.
+// A signal handler may only call async-signal-safe functions: no allocation, no stdio, no lock.
 
 namespace evo {
 namespace {
 
-/// Whoever crashes for want of memory may have a broken stack.
+/// The handler has its own stack, because a process that ran out of memory may have a broken one.
 constexpr std::size_t kHandlerStackBytes = std::size_t{64} << 10;
 constexpr std::array kSignals = {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGTRAP};
 
 struct State {
   int held = -1;      ///< the end of the pipe from which messages are read
-  int messages = -1;  ///< standard error as it was
+  int messages = -1;  ///< the original standard error
   std::uint64_t limit = 0;
 };
 State state;
@@ -35,7 +35,7 @@ bool speaks_of_memory(std::string_view text) {
       kTexts, [&](std::string_view one) { return text.find(one) != std::string_view::npos; });
 }
 
-/// By /proc/self/statm, whose first number is that of the pages.
+/// Reads /proc/self/statm, whose first number is the number of pages.
 bool is_address_space_nearly_full() {
   const int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
@@ -56,8 +56,8 @@ void write_all(std::string_view text) {
   }
 }
 
-/// Passes on what was held back, up to what is about memory if that is to be left out; whether
-/// something is.
+/// Passes on the messages that were held back. With `leaves_out_memory` it stops at the first
+/// message about memory. Returns whether there is such a message.
 bool read_messages(bool leaves_out_memory) {
   bool is_about_memory = false;
   char text[4096];

@@ -2,17 +2,17 @@
 
 namespace evo {
 
-/// How a process ends that a library ended for want of memory.
+/// The exit code of a process that a library ended because memory ran out.
 inline constexpr int kOutOfMemoryExit = 86;
 
-/// From now on the calling process, whose address space is limited, ends with kOutOfMemoryExit
-/// where a library ends it by a signal (LLVM aborts) because memory ran out: it says so on standard
-/// error, or the address space is nearly full. Otherwise it ends by that signal, as before. What is
-/// written to standard error is held back until pass_on_messages() or such an end. Without a limit
-/// nothing is changed.
+/// If memory runs out and a library ends the calling process by a signal (LLVM aborts), the process
+/// exits with kOutOfMemoryExit. Memory has run out if standard error says so, or if the address
+/// space is nearly full. Otherwise the signal ends the process, as before. Standard error is held
+/// back until pass_on_messages() or the end of the process. Has no effect if the address space has
+/// no limit.
 void watch_for_memory_aborts();
 
-/// Writes what was held back. To be called between two requests.
+/// Writes the messages that were held back. Call it between two requests.
 void pass_on_messages();
 
 }  // namespace evo

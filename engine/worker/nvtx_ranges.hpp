@@ -6,9 +6,9 @@
 
 namespace evo {
 
-/// NVTX ranges, one inside the other, from construction to destruction: Nsight Systems and other
-/// profilers that this process runs under show what was done meanwhile. They cost nothing without
-/// one, and there are none where the toolkit has no NVTX 3.
+/// Nested NVTX ranges from construction to destruction. Nsight Systems and other profilers show
+/// them as the steps of this process. They cost nothing without a profiler. If the toolkit has no
+/// NVTX 3, there are no ranges.
 class NvtxRanges {
  public:
   explicit NvtxRanges(const std::vector<std::string>& names);

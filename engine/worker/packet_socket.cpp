@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kLongestPacket = std::size_t{32} << 10;
 
-/// Room for one descriptor beside a packet.
+/// Space for one descriptor that travels with a packet.
 struct Control {
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> bytes{};
 };

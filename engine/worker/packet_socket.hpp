@@ -25,8 +25,8 @@ class PacketSocket {
   /// Never waits: the packets for which there is no room go out in flush().
   void send(Packet packet);
   void flush();
-  /// The next packet, if there is one. Closes the socket when the other side is gone, and for what
-  /// is no packet.
+  /// The next packet, if there is one. Closes the socket if the other side is gone or sends invalid
+  /// data.
   [[nodiscard]] std::optional<Packet> receive();
 
   void close() { socket_.reset(); }

@@ -34,9 +34,9 @@ class WorkerProcess final : public WorkerChannel {
   void finish(std::chrono::milliseconds limit) override;
   Ending kill() override;
 
-  /// Of the process; -1 when it does not run.
+  /// The process id; -1 if it does not run.
   [[nodiscard]] int number() const { return process_.number(); }
-  /// As send() and poll(), for frames that stay encoded.
+  /// Like send() and poll(), for encoded frames.
   [[nodiscard]] bool send_frame(std::span<const std::uint8_t> frame);
   [[nodiscard]] std::optional<std::span<const std::uint8_t>> poll_frame() {
     return frames_.poll_frame();
@@ -49,10 +49,10 @@ class WorkerProcess final : public WorkerChannel {
 
   ChildProcess process_;
   FrameStream frames_;
-  std::chrono::nanoseconds time_before_{};  ///< of processors, when the last message was sent
+  std::chrono::nanoseconds time_before_{};  ///< processor time when the last message was sent
 };
 
-/// This machine.
+/// Starts workers on this machine.
 class LocalHost final : public WorkerHost {
  public:
   explicit LocalHost(std::filesystem::path program) : program_(std::move(program)) {}
@@ -65,13 +65,13 @@ class LocalHost final : public WorkerHost {
   std::filesystem::path program_;
 };
 
-/// The evo-worker program: named by the environment variable EVO_WORKER, else beside the running
-/// program. Throws MissingError when it is not there.
+/// The evo-worker program: the environment variable EVO_WORKER names it, else it is next to the
+/// running program. Throws MissingError if it does not exist.
 [[nodiscard]] std::filesystem::path worker_program();
-/// The one beside the running program, whatever EVO_WORKER says.
+/// The evo-worker next to the running program; ignores EVO_WORKER.
 [[nodiscard]] std::filesystem::path own_worker();
 
-/// A limit for people: "10 s", "0.5 s".
+/// A limit as text for messages: "10 s", "0.5 s".
 [[nodiscard]] std::string seconds_text(std::chrono::milliseconds duration);
 
 }  // namespace evo

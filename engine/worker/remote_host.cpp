@@ -7,7 +7,7 @@
 namespace evo {
 namespace {
 
-/// For an answer of an agent that does its part at once.
+/// Time limit for an agent's answer; agents answer at once.
 constexpr std::chrono::milliseconds kAnswerLimit{2000};
 
 }  // namespace
@@ -99,7 +99,7 @@ class RemoteProcess final : public WorkerChannel {
                     how.at("exit_code").get<int>()};
   }
 
-  /// A host whose agent talks nonsense is sent away: the process there says nothing of it.
+  /// Stops using a host whose agent sends invalid messages; its process is not to blame.
   void obey(std::span<const std::uint8_t> frame) {
     try {
       take(decode_frame(frame));
@@ -125,7 +125,7 @@ class RemoteProcess final : public WorkerChannel {
     return std::nullopt;
   }
 
-  /// Waits for a control message, and keeps the others for poll().
+  /// Waits for a control message, and keeps all other messages for poll().
   template <typename Condition>
   [[nodiscard]] bool wait_until(const Condition& is_there, std::chrono::milliseconds limit) {
     const auto deadline = std::chrono::steady_clock::now() + limit;

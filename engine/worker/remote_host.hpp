@@ -21,7 +21,7 @@ class RemoteHost final : public WorkerHost, public std::enable_shared_from_this<
     return has_left_ || !frames_ || !frames_->is_open();
   }
   void leave() override { frames_.reset(); }
-  /// The gateway says so. What has arrived is still read.
+  /// Marks the worker as gone, as the gateway reported. Data that has arrived is still read.
   void has_left() { has_left_ = true; }
   [[nodiscard]] std::string name() const override { return identity_.host; }
   [[nodiscard]] const WorkerIdentity& identity() const { return identity_; }
@@ -30,9 +30,9 @@ class RemoteHost final : public WorkerHost, public std::enable_shared_from_this<
   friend class RemoteProcess;
 
   WorkerIdentity identity_;
-  std::unique_ptr<FrameStream> frames_;  ///< null once it was sent away
+  std::unique_ptr<FrameStream> frames_;  ///< null after leave()
   bool has_left_ = false;
-  int endings_owed_ = 0;  ///< processes that were told to end, and whose end was not yet reported
+  int endings_owed_ = 0;  ///< processes that were told to end and have not reported it yet
 };
 
 }  // namespace evo

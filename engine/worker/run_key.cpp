@@ -32,7 +32,7 @@ std::string read_key_file(const std::string& name) {
   }
   if ((facts.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
     throw InputError(std::string(kKeyFileVariable) + ": others may read " + name +
-                     "; allowed is mode 600: chmod 600 " + name);
+                     "; allowed: mode 600: chmod 600 " + name);
   }
   std::array<char, 256> text{};
   const ssize_t count = read(file.get(), text.data(), text.size());
@@ -65,7 +65,7 @@ std::vector<std::uint8_t> key_bytes(const std::string& text, const std::string& 
   }
   if (is_key) return bytes;
   throw InputError(where +
-                   " holds no key; allowed are 64 hexadecimal digits, such as those of "
+                   " holds no key; allowed: 64 hexadecimal digits, such as those of "
                    "openssl rand -hex 32");
 }
 

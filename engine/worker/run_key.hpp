@@ -19,8 +19,8 @@ namespace evo {
 inline constexpr const char* kKeyVariable = "EVO_WORKER_KEY";
 inline constexpr const char* kKeyFileVariable = "EVO_WORKER_KEY_FILE";
 
-/// The key in the environment: in the variable itself, or in the file that the other one names,
-/// which nobody else may read. Throws InputError; says what is allowed where there is none.
+/// The key from the environment: from one variable, or from the file that a second variable names
+/// and that only its owner may read. Throws InputError if there is no valid key.
 [[nodiscard]] std::string key_of_environment();
 /// The first line of standard input.
 [[nodiscard]] std::string key_of_standard_input();

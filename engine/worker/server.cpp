@@ -28,8 +28,8 @@ namespace {
 using nlohmann::json;
 using Handler = std::function<json(const json&)>;
 
-/// Standard input and output as a stream of messages. Output that kernels' libraries print must not
-/// get in between: the descriptor is moved away and standard output points to standard error.
+/// Standard input and output as a stream of messages. Output of libraries must not mix with them,
+/// so the descriptor is duplicated and standard output points to standard error.
 class Channel {
  public:
   Channel() : output_(dup(STDOUT_FILENO)) { dup2(STDERR_FILENO, STDOUT_FILENO); }
@@ -52,7 +52,7 @@ class Channel {
     while (sent < frame.size()) {
       const ssize_t count = write(output_, frame.data() + sent, frame.size() - sent);
       if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) return;  // the coordinator is gone: receive() will see the end as well
+      if (count <= 0) return;  // the coordinator is gone; receive() reports the end as well
       sent += static_cast<std::size_t>(count);
     }
   }
@@ -75,7 +75,7 @@ int serve(Channel& channel, const Handler& handle) {
     try {
       reply = handle(*request);
     } catch (const std::bad_alloc&) {
-      // Of this process's memory, which the next one has again.
+      // The coordinator starts a new process with free memory.
       reply = {{"out_of_memory", memory_text(address_space_limit())}};
     } catch (const std::exception& error) {
       reply = error_message(error);
@@ -86,8 +86,8 @@ int serve(Channel& channel, const Handler& handle) {
   return 0;
 }
 
-/// What failed for want of memory says nothing of the kernel. Compilers report it in many ways, and
-/// some do not: what failed near the limit is not believed.
+/// A compilation that ran out of memory does not reject the kernel. Compilers report the lack of
+/// memory in many ways, or not at all, so any failure near the limit counts as such.
 CompileAnswer blamed_on_memory(CompileAnswer answer) {
   if (std::holds_alternative<Compiled>(answer) || !was_near_memory_limit()) return answer;
   CompilerFailure failure{CompilerFailure::Kind::kOutOfMemory, {}};
@@ -100,7 +100,7 @@ CompileAnswer blamed_on_memory(CompileAnswer answer) {
   return failure;
 }
 
-/// Says which files the compiler was refused, where that may be why it failed.
+/// Adds the files that the compiler was not allowed to open, if that may be why it failed.
 void name_refused(Rejection& rejection, const std::vector<std::string>& refused) {
   std::string names;
   for (const std::string& file : refused) {
@@ -114,13 +114,13 @@ void name_refused(Rejection& rejection, const std::vector<std::string>& refused)
                       "and the include paths)";
 }
 
-/// What is stored and sent has a bound far above any kernel that is meant.
+/// Rejects code above a size limit that is far above any real kernel.
 CompileAnswer within_size(Compiled compiled) {
   constexpr std::size_t kMostBytes = std::size_t{256} << 20;
   const std::size_t bytes = compiled.ptx.size() + compiled.cubin.size();
   if (bytes <= kMostBytes) return compiled;
   return Rejection{Gate::kBuild, "the kernel's code takes " + std::to_string(bytes >> 20) +
-                                     " MiB; allowed are " + std::to_string(kMostBytes >> 20)};
+                                     " MiB; allowed: " + std::to_string(kMostBytes >> 20)};
 }
 
 struct Watched {
@@ -139,7 +139,7 @@ Watched compile_watched(Compiler& compiler, const CompileRequest& request, bool 
   } catch (const std::exception& error) {
     result.answer = CompilerFailure{CompilerFailure::Kind::kInternal, error.what()};
   }
-  // An option that is refused ends it before the first file.
+  // A refused option ends the compilation before the first file.
   if (must_see_files && std::holds_alternative<Compiled>(result.answer) && !watch.saw_anything()) {
     throw NvrtcError("the files that the compiler opens cannot be watched on this system");
   }
@@ -148,7 +148,8 @@ Watched compile_watched(Compiler& compiler, const CompileRequest& request, bool 
   return result;
 }
 
-/// Here, where many processes can: the coordinator is one. Where memory is short, it does so.
+/// Compresses the code here, because there are many compilers and one coordinator. If memory is
+/// short, the coordinator compresses it.
 void pack(Compiled& compiled) {
   static ZstdFrames frames;
   try {
@@ -160,7 +161,7 @@ void pack(Compiled& compiled) {
   }
 }
 
-/// Another host may lack files that this kernel includes.
+/// An include folder that this host lacks.
 std::optional<std::string> missing_folder(const CompileRequest& request) {
   for (const auto& folder : include_folders(request.options)) {
     if (!std::filesystem::is_directory(folder)) return std::string(folder);
@@ -190,7 +191,7 @@ json compile(Compiler& compiler, const CompileRequest& request, bool must_see_fi
   return reply;
 }
 
-/// For profilers: where the coordinator is, and which gate this is.
+/// Names of ranges for profilers: the coordinator's step and the gate.
 std::vector<std::string> ranges_of(const json& request) {
   std::vector<std::string> ranges = request.value("ranges", std::vector<std::string>());
   const std::string op = request.at("op").get<std::string>();
@@ -264,7 +265,7 @@ class DeviceServer {
 
   void open() {
     device_ = open_();
-    // A driver reserves address space beyond all memory; an interpreter takes what it uses.
+    // A driver reserves more address space than there is memory; an interpreter does not.
     if (device_->info().time_kind == TimeKind::kPredicted) {
       apply_limits({interpreter_memory_bytes(), true});
     }
@@ -282,7 +283,7 @@ int serve_compiler(const std::function<std::unique_ptr<Compiler>()>& open, bool 
   watch_for_memory_aborts();
   Channel channel;
   std::unique_ptr<Compiler> compiler;
-  CompileRequest request;  // keeps the source until another one comes
+  CompileRequest request;  // keeps the source until a request has another one
   return serve(channel, [&](const json& message) -> json {
     pass_on_messages();
     if (!compiler) compiler = open();

@@ -10,10 +10,10 @@
 namespace evo {
 
 /// The loop of a compiler worker: compile requests on standard input, outcomes on standard output,
-/// until the input ends. `open` is called at the first request; what it throws is the reply. Files
-/// outside the request's include paths cannot be opened while it compiles. `must_see_files`: a
-/// compilation that looked for no file at all is an error, since every real one does: it says that
-/// files are not watched. Returns the exit code.
+/// until the input ends. `open` is called at the first request; the reply reports its exceptions.
+/// Files outside the request's include paths cannot be opened during a compilation.
+/// `must_see_files`: a compilation that opens no file is an error, because every compilation opens
+/// files, so watching them does not work. Returns the exit code.
 int serve_compiler(const std::function<std::unique_ptr<Compiler>()>& open, bool must_see_files);
 
 /// The loop of a device worker, likewise.

@@ -11,12 +11,13 @@
 namespace evo {
 namespace {
 
-constexpr std::size_t kKernelsKept = 32;  // the elite and the control of each shape, the newest
+constexpr std::size_t kKernelsKept =
+    32;  // the elite and the control kernel of each shape, and the newest kernels
 
-/// What ageing may take before a kernel may enter the elite.
+/// Time limit for the repeated launches (ageing) before a kernel may enter the elite.
 constexpr double kMostAgeingMs = 500;
 
-/// The clocks of a device that pauses for no longer do not fall.
+/// The clocks of a device do not drop in pauses up to this length.
 constexpr std::chrono::milliseconds kStillBusy(10);
 
 std::unique_ptr<BufferWork> work_on(Device& device, const KernelImage& check_kernels) {
@@ -150,7 +151,7 @@ TimingResult Session::time(const KernelUnderTest& kernel, const std::string& sha
   timed_last_ = kernel.key;
   worked_at_ = Clock::now();
   if (result.timing) learn_time(kernel, shape, *result.timing);
-  // What a screening launches on the other shapes counts, too.
+  // Launches of a screening on the other shapes count as ageing, too.
   result.aged = false;
   if (effort == Effort::kScreening && shape != kernel.shapes.back()) return result;
   const bool may_enter = result.timing && result.timing->complete;

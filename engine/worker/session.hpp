@@ -15,13 +15,13 @@
 
 namespace evo {
 
-/// What a device worker is told once, before the first kernel.
+/// The data that a device worker gets once, before the first kernel.
 struct SessionSetup {
   std::string problem_text;
   std::string problem_folder;
   std::string template_name;
-  KernelImage reference;      ///< without an entry no kernel is the reference
-  Values reference_macros;    ///< of its configuration, where it is one of the template's own
+  KernelImage reference;      ///< without an entry there is no reference kernel
+  Values reference_macros;    ///< of its configuration, if the template has it
   KernelImage check_kernels;  ///< of check_kernels.cu; without an entry the host checks
   std::uint64_t check_seed = 0;
   CorrectnessOptions correctness;
@@ -33,17 +33,17 @@ struct KernelUnderTest {
   std::string key;  ///< names the image, so that it is loaded once
   KernelImage image;
   Values macros;
-  std::vector<std::string> shapes;  ///< timed: it is checked on these too; at least one
+  std::vector<std::string> shapes;  ///< the timed shapes, on which it is also checked; at least one
 };
 
-/// Percent of the time, by Nsight Compute's names; empty where the time model does not say.
+/// Utilization in percent by Nsight Compute's metric names; empty if the time model has none.
 struct PredictedProfile {
   std::map<std::string, double> percent = {};
   std::optional<Rejection> rejection = {};
   bool device_lost = false;
 };
 
-/// How one launch went whose outputs were written to files.
+/// The outcome of a launch whose outputs were written to files.
 struct LaunchOutcome {
   std::optional<Rejection> rejection = {};
   bool device_lost = false;
@@ -55,37 +55,36 @@ class Session {
   /// `device` must outlive the session. Throws CudaError when the reference does not load.
   Session(Device& device, const SessionSetup& setup);
 
-  /// `limits_us`: of each of the kernel's shapes; a quick check ends early on a kernel that is
-  /// surely slower (EarlyStop). Empty: no limits.
+  /// `limits_us`: time limits, one for each of the kernel's shapes. A quick check stops early if
+  /// the kernel is surely slower (EarlyStop). Empty: no limits.
   [[nodiscard]] CorrectnessResult check(const KernelUnderTest& kernel, Effort effort,
                                         const std::vector<double>& limits_us,
                                         const Progress& progress);
 
-  /// Times the kernel on one of its shapes, and checks it once more after as many launches as it
-  /// sees in production. Gives up early on one that is surely slower than `early_stop_us`.
+  /// Times the kernel on one of its shapes, and checks it again after a number of launches that is
+  /// typical in production. Stops early if the kernel is surely slower than `early_stop_us`.
   [[nodiscard]] TimingResult time(const KernelUnderTest& kernel, const std::string& shape,
                                   Effort effort, double early_stop_us, const Progress& progress);
 
   [[nodiscard]] PairResult compare_pair(const KernelUnderTest& first, const KernelUnderTest& second,
                                         const std::string& shape, const Progress& progress);
 
-  /// What one launch takes from the card's supply, over a window of at least so many seconds.
+  /// The energy of one launch, measured over a window of at least `window_s` seconds.
   [[nodiscard]] EnergyResult energy(const KernelUnderTest& kernel, const std::string& shape,
                                     double window_s, const Progress& progress);
 
-  /// How busy the time model says the units are in one launch.
+  /// The utilization of the units in one launch, by the time model.
   [[nodiscard]] PredictedProfile predicted_profile(const KernelUnderTest& kernel,
                                                    const std::string& shape,
                                                    const Progress& progress);
 
-  /// Launches the kernel once on the inputs of the first seed, its outputs zero before, and writes
-  /// what it leaves in each output to `folder`/NAME.npy. Compares nothing. Throws InputError when a
-  /// file cannot be written.
+  /// Launches the kernel once on the inputs of the first seed, with zeroed outputs, and writes each
+  /// output to `folder`/NAME.npy. Compares nothing. Throws InputError if a file cannot be written.
   [[nodiscard]] LaunchOutcome write_outputs(const KernelUnderTest& kernel, const std::string& shape,
                                             const std::string& folder, const Progress& progress);
 
   /// Warms the kernel up on its first shape and launches it once between the marks of a profiler.
-  /// What it did wrong.
+  /// Returns the kernel's fault, if any.
   [[nodiscard]] std::optional<Fault> launch_profiled(const KernelUnderTest& kernel);
 
  private:
@@ -104,13 +103,13 @@ class Session {
     std::optional<Rejection> rejection = {};
     bool device_lost = false;
   };
-  /// Launches it until it was launched kAgedLaunches times, on all shapes together, or as often as
-  /// `most_ms` allow, and checks it once more.
+  /// Launches the kernel until it has had kAgedLaunches launches on all shapes together, or
+  /// `most_ms` have passed, and checks it again.
   [[nodiscard]] Aged age(const KernelUnderTest& kernel, const LoadedKernel& loaded, double most_ms,
                          const Progress& progress);
   [[nodiscard]] std::vector<const Shape*> checked_shapes(const KernelUnderTest& kernel) const;
 
-  /// The kernel loaded on the device, or why it cannot be.
+  /// The kernel loaded on the device, or the reason why it cannot be loaded.
   [[nodiscard]] std::variant<LoadedKernel, Fault> loaded(const KernelUnderTest& kernel);
   [[nodiscard]] std::optional<LoadedKernel> load_reference(const SessionSetup& setup);
 
@@ -127,10 +126,10 @@ class Session {
   CardWatch card_;
   std::vector<Cached> kernels_;  ///< most recently used last
   std::string timed_last_;       ///< the key of the kernel that was timed last
-  Clock::time_point worked_at_;  ///< when the device did something last
+  Clock::time_point worked_at_;  ///< when the device last worked
   CheckTimes check_times_;
   std::map<std::pair<std::string, std::string>, CheckedTime> checked_;  ///< by kernel and shape
-  std::map<std::string, std::int64_t> launches_;  ///< by kernel, those that count as ageing
+  std::map<std::string, std::int64_t> launches_;  ///< by kernel: launches that count as ageing
 };
 
 }  // namespace evo

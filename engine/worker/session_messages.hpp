@@ -3,11 +3,11 @@
 #include "engine/worker/messages.hpp"
 #include "engine/worker/session.hpp"
 
-// What travels between the coordinator and a device worker, as JSON and back.
+// Converts the messages between the coordinator and a device worker to and from JSON.
 
 namespace evo {
 
-// Only the options that the coordinator chooses.
+// These have only the options that the coordinator chooses.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CorrectnessOptions, seeds, flops_for_all_seeds,
                                    flops_of_whole_grids, flops_of_screening, flops_of_all_shapes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StoppingOptions, least_samples, most_samples, relative_interval)

@@ -12,7 +12,7 @@ namespace {
 /// A process that was asked something.
 class Question {
  public:
-  /// `subject`: what is asked, for people.
+  /// `subject`: the library or device that is asked, for messages.
   Question(std::string subject, const std::filesystem::path& worker,
            const std::vector<std::string>& arguments, std::chrono::milliseconds patience)
       : subject_(std::move(subject)),

@@ -20,12 +20,12 @@ struct MachineSurvey {
   NvmlFacts nvml;
   CudaFacts cuda;
   NvrtcFacts nvrtc;
-  std::variant<DeviceInfo, OpenFailure> device;  ///< the one that was asked for
+  std::variant<DeviceInfo, OpenFailure> device;  ///< the requested device
 };
 
-/// Asks the libraries, and opens the device as a run would: on a GPU that makes a context. A
-/// library that ends its process, or does not answer for so long, is a `failure` that says so.
-/// Throws MissingError when no process can be started.
+/// Asks the libraries for their versions, and opens the device as a run does; on a GPU that creates
+/// a context. If a library ends its process or does not answer in time, `failure` reports it.
+/// Throws MissingError if no process can be started.
 [[nodiscard]] MachineSurvey survey_machine(
     const std::filesystem::path& worker, const std::string& device_id,
     std::chrono::milliseconds patience = std::chrono::seconds(30));

@@ -13,7 +13,7 @@
 
 namespace evo {
 
-/// The run's side of a gateway (gateway.hpp): where workers of other hosts come in.
+/// The run's side of a gateway (gateway.hpp), through which workers on other hosts connect.
 class WorkerGate {
  public:
   struct Joined {
@@ -28,23 +28,23 @@ class WorkerGate {
   };
   using Notice = std::variant<Joined, Left, Refused>;
 
-  /// Starts `program` as the gateway. Throws InputError where it cannot listen to `address`,
-  /// "HOST:PORT", and MissingError where it does not start.
+  /// Starts `program` as the gateway. Throws InputError if it cannot listen to `address`,
+  /// "HOST:PORT", and MissingError if it does not start.
   WorkerGate(const std::filesystem::path& program, const std::string& address,
              const std::string& key);
 
-  /// The workers end themselves.
+  /// The workers end by themselves.
   ~WorkerGate();
   WorkerGate(const WorkerGate&) = delete;
   WorkerGate& operator=(const WorkerGate&) = delete;
 
-  /// Where it listens, with the port that it got.
+  /// The address on which it listens, with the actual port.
   [[nodiscard]] const std::string& address() const { return address_; }
-  /// The number of the gateway's process.
+  /// The process id of the gateway.
   [[nodiscard]] int process() const { return process_.number(); }
-  /// The next thing that happened, if there is one. Throws MissingError when the gateway is gone.
+  /// The next notice, if there is one. Throws MissingError if the gateway is gone.
   [[nodiscard]] std::optional<Notice> take();
-  /// What to wait for with ::poll().
+  /// The descriptor and events for ::poll().
   [[nodiscard]] pollfd interest() const { return packets_.interest(); }
 
  private:
@@ -60,7 +60,8 @@ class WorkerGate {
   PacketSocket packets_;
   ChildProcess process_;
   std::string address_;
-  std::map<std::uint64_t, std::shared_ptr<RemoteHost>> hosts_;  ///< by the gateway's number
+  std::map<std::uint64_t, std::shared_ptr<RemoteHost>>
+      hosts_;  ///< by the number that the gateway gave it
 };
 
 }  // namespace evo

@@ -6,10 +6,10 @@
 
 namespace evo {
 
-/// What both sides of a connection must have in common: the messages of this header's users.
+/// The version of the messages; both sides of a connection must have the same.
 inline constexpr int kWorkerProtocol = 1;
 
-/// The first frame of a worker: who calls.
+/// The first frame of a worker: its identity.
 struct WorkerIdentity {
   int protocol = kWorkerProtocol;
   std::string version;             ///< of the program
@@ -17,14 +17,14 @@ struct WorkerIdentity {
   std::string device;              ///< as on a command line; empty for a compiler
   std::string host;                ///< its name
   std::string gpus;                ///< CUDA_VISIBLE_DEVICES there
-  std::string job;                 ///< of Slurm or whoever started it; may be empty
+  std::string job;                 ///< the job id of Slurm or another launcher; may be empty
   std::string step;                ///< likewise
   std::string task;                ///< likewise
-  std::string nonce;               ///< of this process: drawn anew each time
-  int process = 0;                 ///< its number there
+  std::string nonce;               ///< random, a new one for each process
+  int process = 0;                 ///< its process id there
   std::uint64_t memory_bytes = 0;  ///< for one compiler there
 
-  /// For people: "node3 (job 17.0, task 2)".
+  /// As text for messages: "node3 (job 17.0, task 2)".
   [[nodiscard]] std::string name() const {
     std::string text = host;
     if (!job.empty()) text += " (job " + job + "." + step + ", task " + task + ")";
@@ -35,7 +35,7 @@ struct WorkerIdentity {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WorkerIdentity, protocol, version, role, device, host, gpus, job,
                                    step, task, nonce, process, memory_bytes)
 
-/// Longer first frames are an error: nobody knows yet who sends them.
+/// Longer first frames are an error, because the sender is not authenticated yet.
 inline constexpr std::size_t kLongestGreeting = 4096;
 
 }  // namespace evo

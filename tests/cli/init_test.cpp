@@ -177,7 +177,7 @@ TEST_F(EvoInit, WithASizeAndAReferenceNoLineIsWritten) {
   const ProgramResult judged = run(std::string("evo-judge --jobs 1 --device virtual:l4 --space ") +
                                    kSpace + " --set block_size_x=128");
   EXPECT_EQ(judged.exit_code, 0) << judged.out << judged.err;
-  EXPECT_THAT(run("evo-init triple.cu --size 5").err, HasSubstr("--size 5: allowed is NAME=VALUE"));
+  EXPECT_THAT(run("evo-init triple.cu --size 5").err, HasSubstr("--size 5: allowed: NAME=VALUE"));
 }
 
 TEST_F(EvoInit, AProgramIsTheReferenceWhereItIsAskedForOrNoDefaultIsThere) {
@@ -239,7 +239,7 @@ TEST_F(EvoInit, KernelsThatFollowEachOtherAreJudgedAsOne) {
       run("evo-judge --jobs 1 --device virtual:l4 --space search_spaces/two.json --set BLOCK=128");
   EXPECT_EQ(judged.exit_code, 0) << judged.out << judged.err;
   const ProgramResult refused = run("evo-init two.cu --entry shift --grid 1 --grid 2");
-  EXPECT_THAT(refused.err, HasSubstr("--grid 2: allowed is one for each --entry"));
+  EXPECT_THAT(refused.err, HasSubstr("--grid 2: allowed: one for each --entry"));
 }
 
 TEST_F(EvoInit, TheReferenceStopsUntilItIsWritten) {

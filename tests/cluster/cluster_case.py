@@ -1,5 +1,5 @@
-"""evo-tune over four devices on two nodes: parts of it are killed in the middle, and the run must store
-what a run on one device stores. Each file *_test.py has a kind of nodes; it is started as
+"""evo-tune over four devices on two nodes. Tests kill parts of it during the run; the run must
+store the same results as a run on one device. Each file *_test.py has its own kind of nodes. Usage:
 FILE FOLDER-OF-PROGRAMS [options of unittest]."""
 
 import ctypes
@@ -20,15 +20,15 @@ HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parent.parent
 SPACE = SOURCE / "tests/planted/search_spaces/wide.json"
 PATIENCE_S = 300
-LEASE_S = 10  # a worker that lost its coordinator ends by itself within it
+LEASE_S = 10  # a worker without a coordinator ends by itself within this time
 
-# What loses its parent becomes a child of this process: nothing that a test starts is overlooked.
+# Orphans become children of this process, so that the tests see every process that they started.
 PR_SET_CHILD_SUBREAPER = 36
 ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
 def free_ports(count):
-    """The first of so many free ports in a row."""
+    """The first of `count` consecutive free ports."""
     for first in range(26000 + os.getpid() % 3000, 60000, count):
         sockets = []
         try:
@@ -46,7 +46,7 @@ def free_ports(count):
 
 
 def status(process):
-    """State and parent; a zombie and nobody are none."""
+    """State and parent of a process; a zombie counts as absent."""
     try:
         words = pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
         return None if words[0] == "Z" else (words[0], int(words[1]))
@@ -59,7 +59,7 @@ def parent_of(process):
 
 
 def children():
-    """Every process that stems from this one: its number and its words."""
+    """All descendants of this process: process id and command line."""
     parents = {}
     for entry in pathlib.Path("/proc").iterdir():
         if entry.name.isdigit() and (known := status(entry.name)):
@@ -77,13 +77,13 @@ def children():
 
 
 def kilobytes(process):
-    """Resident memory."""
+    """Resident memory of a process in kB."""
     lines = pathlib.Path(f"/proc/{process}/status").read_text().splitlines()
     return int(next(line.split()[1] for line in lines if line.startswith("VmRSS")))
 
 
 def story(database):
-    """All that a run decided."""
+    """The decisions of a run: its candidates with their outcomes, and its elites."""
     with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as db:
         return [db.execute(query).fetchall() for query in (
             "SELECT c.generation, c.position, c.config, t.p50_us, r.reason, d.config FROM candidate c"
@@ -96,7 +96,7 @@ def story(database):
 class Cluster(unittest.TestCase):
     needs = ()
     needs_root = True
-    alone = None  # what a run on one device decided
+    alone = None  # the decisions of a run on one device
 
     def setUp(self):
         missing = [name for name in self.needs if shutil.which(name, path="/usr/bin:/usr/sbin") is None]
@@ -119,7 +119,7 @@ class Cluster(unittest.TestCase):
                        stdin=subprocess.DEVNULL, timeout=60)
 
     def expect_no_process(self, but=()):
-        """Within the time that a worker may take to see that its coordinator is gone."""
+        """Waits as long as a worker may take to notice that its coordinator is gone."""
         end = time.monotonic() + LEASE_S
         while (left := {one: words for one, words in children().items() if one not in but}) and time.monotonic() < end:
             time.sleep(0.1)
@@ -133,8 +133,8 @@ class Cluster(unittest.TestCase):
                 "--db", self.folder / database, *more]
 
     def tune(self, database, more, environment=None, within=()):
-        """`within`: the command that starts it."""
-        # A file: what survives its parent keeps a pipe open.
+        """Starts evo-tune. `within`: a command to start it with."""
+        # A file, because a process that survives its parent would keep a pipe open.
         self.log = open(self.folder / (database + ".log"), "w+")
         self.addCleanup(self.log.close)
         self.program = subprocess.Popen([*within, *self.command(database, more)], env=environment or self.environment,
@@ -164,12 +164,13 @@ class Cluster(unittest.TestCase):
             return []
 
     def is_under_way(self, database="many.db"):
-        """Four devices on two nodes, of which the first is in no event, and some kernels timed."""
+        """Whether all four devices have joined and some kernels are timed. The first device has no
+        event."""
         joined = self.rows("SELECT text FROM event WHERE kind = 'worker joined' AND text LIKE 'device%'", database)
         return len(joined) >= 3 and self.rows("SELECT count(*) FROM timing", database)[0] > 2
 
     def agents(self, role):
-        """The processes that speak to the coordinator, parents first."""
+        """The processes that talk to the coordinator, parents first."""
         return [one for one, words in children().items()
                 if "--connect" in words and words[0].endswith("evo-worker") and words[1] in (role, "host")]
 
@@ -177,7 +178,7 @@ class Cluster(unittest.TestCase):
         return next(one for one, words in children().items() if words[1:2] == ["gateway"])
 
     def run_alone(self):
-        """The same run on one device: once, as it is the same for all tests."""
+        """The same run on one device; only once, because all tests share it."""
         if Cluster.alone is not None:
             return
         alone = self.tune("alone.db", ["--device", "fake:predicted"], dict(self.environment, EVO_FAKE_COMPILE_MS="0"))
@@ -185,13 +186,13 @@ class Cluster(unittest.TestCase):
         Cluster.alone = story(self.folder / "alone.db")
 
     def expect_same(self, database="many.db"):
-        """It ended as the run on one device."""
+        """Checks that the run has the results of the run on one device."""
         self.assertGreater(len(Cluster.alone[1]), 0)
         self.assertEqual(Cluster.alone, story(self.folder / database))
         self.assertLessEqual(set(self.rows("SELECT host FROM timing", database)), set(self.nodes))
 
     def run_through(self, harm, more, within=(), compile_ms=150):
-        """The run on one device, then the same on the cluster with `harm` in the middle."""
+        """Makes the run on one device, then on the cluster with `harm` during the run."""
         self.run_alone()
         run = self.tune("many.db", more, dict(self.environment, EVO_FAKE_COMPILE_MS=str(compile_ms)), within)
         try:
@@ -204,7 +205,8 @@ class Cluster(unittest.TestCase):
         self.expect_same()
 
     def kill_and_resume(self, victim, more, code):
-        """`victim` of a run is killed, which ends it with that code; nothing is left; it resumes."""
+        """Kills `victim`, a part of a run. The run ends with `code`, leaves no process, and
+        resumes."""
         cluster = set(children())
         run = self.tune("many.db", more)
         self.expect(self.is_under_way, "four devices do not come")

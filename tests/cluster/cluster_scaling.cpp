@@ -1,7 +1,7 @@
-// cluster-scaling: the whole engine on a clock that jumps, with fake compilers and devices of
-// measured service times: candidates a second by numbers of GPUs and of compilers, the time to
-// within 2 % of the optimum, and the time that the coordinator itself spends on a candidate, with
-// the writing of its database on this machine's disk.
+// cluster-scaling: runs the whole engine on a simulated clock, with fake compilers and devices that
+// have measured service times. It prints candidates per second by numbers of GPUs and compilers,
+// the time to reach 2 % of the optimum, and the processor time of the coordinator for each
+// candidate, which includes writing its database on this machine's disk.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -31,7 +31,7 @@ struct Arguments {
 struct Outcome {
   double candidates_per_s = 0;
   double near_optimum_s = 0;  ///< negative: never
-  double coordinator_ms = 0;  ///< of a candidate: the processor's time
+  double coordinator_ms = 0;  ///< processor time for each candidate
 };
 
 constexpr double kOptimumUs = 10;
@@ -79,7 +79,7 @@ class FirstNearOptimum final : public TunerObserver {
   SteadyTime start_;
 };
 
-/// Kernels as large as real ones are, packed by whoever compiled them.
+/// Compiled kernels of realistic size, compressed by their compiler.
 class PackedKernels final : public fake::FakeCompileService {
  public:
   PackedKernels(fake::FakeLoop& loop, std::size_t jobs, double stored_kb)
@@ -116,7 +116,7 @@ Services fake_services(RunStore& store, const Arguments& arguments, std::size_t 
   return services;
 }
 
-/// Of this process, in user and kernel mode.
+/// The processor time of this process, in user and kernel mode.
 double processor_ms() {
   timespec time = {};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);

@@ -1,5 +1,6 @@
-"""The processor time that a run spends on a candidate: evo-tune and its gateway, with two hosts of four
-compilers and two devices on this machine, which take no time. Every kernel is checked, timed and stored.
+"""Measures the processor time that evo-tune and its gateway spend on a candidate. The run has two
+hosts of four compilers and two devices on this machine, all fakes that take no time. Every kernel
+is checked, timed and stored.
 
 coordinator_cost.py FOLDER-OF-PROGRAMS [candidates]"""
 

@@ -1,5 +1,6 @@
-"""Every part of a run over two hosts is killed at random instants; what is stored stays, and each run
-ends as one that nobody disturbs. EVO_KILLS: how many, 12 by default; EVO_KILLS_SEED: of the instants."""
+"""Kills every part of a run over two hosts at random times. Stored data must stay, and each run
+must end with the results of an undisturbed run. EVO_KILLS: the number of kills, 12 by default.
+EVO_KILLS_SEED: the seed of their times."""
 
 import collections
 import os
@@ -26,7 +27,7 @@ class KillsTest(Cluster):
         self.address = f"127.0.0.1:{free_ports(1)}"
         self.environment.update(EVO_WORKER_KEY="5e" * 32, EVO_FAKE_COMPILE_MS="40")
         self.hosts = {}
-        self.joined = []  # in place of workers that were killed
+        self.joined = []  # replacements of killed workers
         self.done = collections.Counter()
         self.addCleanup(self.end_hosts)
 
@@ -36,7 +37,7 @@ class KillsTest(Cluster):
             one.wait()
 
     def tend_hosts(self):
-        """Somebody starts workers again where they ended."""
+        """Restarts the workers that have ended."""
         self.joined = [one for one in self.joined if one.poll() is None]
         for node in self.nodes:
             if node in self.hosts and self.hosts[node].poll() is None:
@@ -66,8 +67,8 @@ class KillsTest(Cluster):
         return (self.rows("SELECT count(*) FROM candidate", database) or [0])[0]
 
     def kill_one(self, database):
-        """Workers: only behind as many candidates as are under way, so that none meets two kills. Whether one
-        was killed."""
+        """Kills one part and returns its name, or None. Before it kills a worker, it waits until
+        all candidates in flight are done, so that no candidate is hit twice."""
         part = self.random.choice(self.parts)
         if part == "coordinator":
             time.sleep(self.random.uniform(0, 1))
@@ -99,7 +100,7 @@ class KillsTest(Cluster):
         return facts
 
     def one_run(self, database):
-        """From its start to its end, whatever is killed in between."""
+        """One run from its start to its end, with the kills in between."""
         kept = set()
         while True:
             resumes = bool(self.rows("SELECT 1 FROM run", database))
@@ -117,7 +118,7 @@ class KillsTest(Cluster):
             if self.rows("SELECT 1 FROM run", database):
                 kept = self.expect_kept(database, kept)
             if self.rows("SELECT status FROM run", database) == ["finished"]:
-                break  # killed behind its last transaction
+                break  # killed after its last transaction
         facts = self.expect_kept(database, kept)
         self.assertEqual(len(self.rows("SELECT 1 FROM run", database)), 1)
         self.expect_same(database)

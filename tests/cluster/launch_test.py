@@ -1,4 +1,4 @@
-"""Workers that a command starts, or somebody by hand; callers that are none."""
+"""Workers started by a command or by hand, and strangers that call the run's port."""
 
 import os
 import random
@@ -56,16 +56,16 @@ class LaunchTest(Cluster):
 
 
 class Relay:
-    """A stretch of the network: passes on what goes through it, keeps what callers said, and can be cut."""
+    """A part of the network: forwards all data, records the data from callers, and can be cut."""
 
     def __init__(self, target):
         self.target = target
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
-        self.said = []     # by each caller
+        self.said = []     # the data from each caller
         self.pairs = []
-        self.cuts_after = None  # so many bytes more of what callers say
-        self.is_dead = False    # nothing arrives any more, and nobody is told
+        self.cuts_after = None  # number of further bytes from callers until the cut
+        self.is_dead = False    # drops all data without closing the connections
         threading.Thread(target=self.accept, daemon=True).start()
 
     def accept(self):
@@ -115,7 +115,7 @@ class Relay:
 
 
 def play(port, data, patience_s):
-    """Says it again. Whether the other side ended the connection."""
+    """Replays recorded data. Returns whether the other side closed the connection."""
     with socket.create_connection(("127.0.0.1", port)) as one:
         one.settimeout(patience_s)
         try:
@@ -142,7 +142,7 @@ class HandTest(Cluster):
         key.write_text(drawn.stdout)
         self.environment["EVO_WORKER_KEY_FILE"] = str(key)
         self.listen = ["--listen", f"127.0.0.1:{self.port}"]
-        # Memory may not grow: the address sanitizer must not keep what is freed.
+        # The test limits memory growth, so the address sanitizer must not quarantine freed memory.
         self.environment["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1"
 
     def lend(self, port, nodes=None):
@@ -170,7 +170,7 @@ class HandTest(Cluster):
             for _ in range(cuts):
                 one = chance.choice(sessions)
                 play(self.port, one[:chance.randrange(1, min(len(one), 4000))], 0.02)
-            relay.cuts_after = 40  # in the middle of a record of a worker that works
+            relay.cuts_after = 40  # in the middle of a record of a working worker
             self.expect(lambda: self.rows("SELECT 1 FROM event WHERE kind = 'worker left'"), "the cut is not seen")
             self.expect(lambda: len(self.refused()) >= replays, "replays are not refused")
             self.assertLess(kilobytes(gateway), before + 20000)
@@ -181,7 +181,7 @@ class HandTest(Cluster):
         self.assertEqual(self.rows(names), [0])
 
     def test_the_network_is_cut(self):
-        """Without a word to either side."""
+        """The cut closes neither side's connection."""
         relay = Relay(self.port)
         self.addCleanup(relay.close)
 
@@ -195,14 +195,14 @@ class HandTest(Cluster):
                 left = self.rows("SELECT text FROM event WHERE kind = 'worker left'")
                 self.assertLess(time.monotonic(), end, "workers outlive their coordinator")
                 time.sleep(0.05)
-            self.assertIn("n2: it gave no sign of life", left[0])
+            self.assertIn("n2: it sent no message", left[0])
             self.assertIsNone(run.poll())
         self.lend(self.port, ["n1"])
         self.lend(relay.port, ["n2"])
         self.run_through(harm, self.listen, compile_ms=700)
 
     def test_noise_is_refused(self):
-        """EVO_NOISE_FRAMES: how many; 1,500 by default. No more than 10,000 to a run."""
+        """EVO_NOISE_FRAMES: number of frames, 1,500 by default; each run gets at most 10,000."""
         left = int(os.environ.get("EVO_NOISE_FRAMES", "1500"))
         while left > 0:
             frames = min(left, 10000)

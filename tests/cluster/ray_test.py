@@ -1,5 +1,5 @@
-"""A real Ray of two nodes on this machine, from PyPI in an environment of its own: EVO_RAY names it;
-by default it is made beside the programs."""
+"""Runs on a real Ray cluster of two nodes on this machine. Ray comes from PyPI into an environment
+of its own. EVO_RAY names it; by default it is next to the programs."""
 
 import os
 import pathlib
@@ -13,7 +13,7 @@ import unittest
 from cluster_case import BIN, LEASE_S, PATIENCE_S, SOURCE, Cluster, children, free_ports, parent_of
 
 ENVIRONMENT = pathlib.Path(os.environ.get("EVO_RAY", BIN.parent / "ray"))
-# Ray takes free ports of its own for all but these.
+# Ray chooses free ports for everything else.
 LEAST = ["--block", "--num-cpus=4", "--num-gpus=2", "--object-store-memory=100000000", "--disable-usage-stats"]
 
 
@@ -29,7 +29,7 @@ def setUpModule():
 
 class RayTest(Cluster):
     needs_root = False
-    nodes = (socket.gethostname(),)  # both
+    nodes = (socket.gethostname(),)  # both nodes have this name
     lent = ["--worker-device", "fake:predicted", "--worker-jobs", "2", "--listen", "127.0.0.1:0"]
 
     def start_cluster(self):
@@ -39,7 +39,7 @@ class RayTest(Cluster):
         self.workers = ["--workers", f"ray:127.0.0.1:{self.port}", *self.lent]
         self.started = []
         self.addCleanup(self.stop)
-        # Sockets have paths of 107 characters at most.
+        # Paths of sockets have at most 107 characters.
         self.start_node("--head", f"--port={self.port}", f"--temp-dir={self.folder}/r", "--node-ip-address=127.0.0.1",
                         f"--dashboard-port={self.jobs_port}", f"--include-dashboard={self.wants_jobs()}")
         self.wait_for_nodes(1)
@@ -56,7 +56,7 @@ class RayTest(Cluster):
                                              stdout=log, stderr=log, stdin=subprocess.DEVNULL))
 
     def ray(self, text):
-        """What a driver prints."""
+        """Runs `text` in a Ray driver and returns its output."""
         lines = f"import os, ray; ray.init(address='auto', logging_level='CRITICAL', log_to_driver=False); {text}"
         done = subprocess.run([ENVIRONMENT / "bin/python", "-c", lines], env=self.environment, capture_output=True,
                               text=True)
@@ -76,7 +76,8 @@ class RayTest(Cluster):
             node.wait(PATIENCE_S)
 
     def expect_no_process(self, but=()):
-        """While Ray runs, which starts processes as it likes: none of evo-tune's, and no actor."""
+        """Checks for processes of evo-tune and for actors only, because Ray starts others at any
+        time."""
         if not but:
             super().expect_no_process()
             return
@@ -112,7 +113,7 @@ class RayTest(Cluster):
         self.kill_and_resume(lambda run: run.pid, self.workers, -signal.SIGKILL)
 
     def test_a_whole_run_is_a_job(self):
-        """As docs/cluster.md has it."""
+        """Submits the run as in docs/cluster.md."""
         self.run_alone()
         words = [str(word) for word in self.command("many.db", ["--workers", "ray:auto", *self.lent])]
         submit = [ENVIRONMENT / "bin/ray", "job", "submit", "--address", f"http://127.0.0.1:{self.jobs_port}",

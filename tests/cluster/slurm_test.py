@@ -1,4 +1,4 @@
-"""A real Slurm of two nodes on this machine."""
+"""Runs on a real Slurm cluster of two nodes on this machine."""
 
 import os
 import pathlib
@@ -26,7 +26,7 @@ class SlurmTest(Cluster):
         self.script("slurm.sh", "start")
 
     def wait_for_steps(self):
-        """Their daemons report their end to the controller before they go."""
+        """Waits until the daemons have reported the end of their steps to the controller."""
         end = time.monotonic() + LEASE_S
         while any(words[0].startswith("slurmstepd") for words in children().values()) and time.monotonic() < end:
             time.sleep(0.1)
@@ -51,7 +51,7 @@ class SlurmTest(Cluster):
         self.run_through(lambda run: os.kill(self.agents("device")[0], signal.SIGKILL), self.workers)
 
     def test_within_an_allocation(self):
-        """As a user has it behind salloc. A task is killed there as well."""
+        """A run inside salloc. The test also kills a task."""
         allocation = ["salloc", "-k", "-N2", "--exclusive", "--gpus-per-node=2"]
         self.run_through(lambda run: os.kill(self.agents("device")[0], signal.SIGKILL),
                          ["--workers", "slurm", *self.lent], within=allocation)
@@ -71,7 +71,7 @@ class SlurmTest(Cluster):
         self.run_through(harm, self.workers)
 
     def test_slurmd_is_killed(self):
-        """The run goes on until Slurm has seen it, and ends the job's part on that node."""
+        """The run continues until Slurm notices it and ends the job's part on that node."""
         def harm(run):
             os.kill(int((self.folder / "slurmd-n2.pid").read_text()), signal.SIGKILL)
             self.expect(lambda: "down" in self.slurm("sinfo", "-h", "-N", "-n", "n2", "-o", "%T"),
@@ -101,7 +101,7 @@ class SlurmTest(Cluster):
         self.assertTrue(condition(), what + "\n" + (log.read_text() if log.exists() else ""))
 
     def test_a_batch_job_is_preempted_and_resumes(self):
-        """The script of docs/cluster.md as it stands there; its evo-tune has this test's options as well."""
+        """Uses the script of docs/cluster.md unchanged, with this test's options for evo-tune."""
         page = (SOURCE / "docs/cluster.md").read_text()
         script = self.folder / "batch.sh"
         script.write_text(re.search(r"```bash\n(#!/bin/bash\n#SBATCH.*?)```", page, re.S).group(1))
@@ -118,7 +118,8 @@ class SlurmTest(Cluster):
         self.wait_for(lambda: self.job(number)["JobState"] == "PENDING", "it is not requeued")
         kept = self.rows("SELECT count(*) FROM candidate", "evo.db")[0]
         self.assertEqual(self.rows("SELECT status FROM run", "evo.db"), ["interrupted"])
-        # By itself after two minutes. Not at once: its nodes refuse what they ended in the same second.
+        # Slurm restarts it by itself after two minutes; this restarts it sooner, but not at once,
+        # because a node refuses a job that it ended in the same second.
         self.slurm("scontrol", "update", f"jobid={number}", "StartTime=now+3")
         self.wait_for(lambda: self.job(number)["JobState"] in ("COMPLETED", "FAILED"), "it does not end")
         self.assertEqual((self.job(number)["JobState"], self.job(number)["Restarts"]), ("COMPLETED", "1"),

@@ -41,7 +41,7 @@ class SshTest(Cluster):
         self.run_through(harm, self.workers)
 
     def test_the_sshd_of_a_session_is_killed(self):
-        """One that the worker's messages do not go through, and one that they do."""
+        """Only one of the two sessions carries the worker's messages."""
         for node in self.nodes:
             with self.subTest(node):
                 def harm(run):

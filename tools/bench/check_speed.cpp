@@ -1,4 +1,4 @@
-// check-speed: milliseconds for judging one output on the host and by kernels on the device.
+// check-speed: milliseconds to check one output on the host and by kernels on the device.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -37,7 +37,7 @@ KernelImage compiled_kernels(const std::string& arch) {
   return {kernels.ptx, kernels.cubin, {kCheckKernelsEntry}};
 }
 
-/// The best of `repeats`.
+/// The best time of `repeats`.
 double best_ms(int repeats, const std::function<void()>& work) {
   double best = 0;
   for (int i = 0; i < repeats; ++i) {
@@ -56,7 +56,7 @@ struct Costs {
   double guard_ms = 0;
 };
 
-/// For one output, each waited for separately.
+/// The times for one output; waits for each step separately.
 Costs costs_of(BufferWork& work, const std::vector<std::byte>& content, Dtype dtype,
                const Arguments& arguments) {
   Device& device = work.device();
@@ -115,9 +115,8 @@ void run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   CLI::App app(
-      "What it takes to compare an output with what is expected, to find where two contents "
-      "differ\n"
-      "and to look at guard zones: by the host, and by kernels on the device.");
+      "Times comparing an output with the expected one, finding where two contents differ,\n"
+      "and checking guard zones: on the host, and by kernels on the device.");
   evo::Arguments arguments;
   app.add_option("--device", arguments.device, "cuda:N or virtual:NAME")->capture_default_str();
   app.add_option("--dtype", arguments.dtype, "type of the elements")->capture_default_str();

@@ -3,14 +3,15 @@
 
     compare_pytorch.py sdpa_fp8 [more bundles ...] [--json result.json]
 
-For every kernel of a bundle of the problem sdpa_fp8 (evo-export --bundle), on the shape that it was
-tuned for: it is checked against scaled_dot_product_attention in double precision on the dequantised inputs,
-before and after timing, and timed beside every backend PyTorch offers here: flash, cuDNN, efficient
-and math, each starting from fp16 tensors and starting from the same FP8 bytes (conversion and
-attention). A sample is one replay of a CUDA graph of many launches over rotating input sets;
-samples of all contenders alternate, in turning order, so that a drifting clock meets all of them.
-With --db PyTorch's times are stored beside the run of the kernel, where evo-elite and evo-report
-show them; vendor_times.py does that later, on another machine.
+Takes every kernel of a bundle of the problem sdpa_fp8 (evo-export --bundle), on the shape for which
+it was tuned. Before and after timing it checks the kernel against scaled_dot_product_attention in
+double precision on the dequantised inputs. It times the kernel and every backend that PyTorch has
+on this machine: flash, cuDNN, efficient and math, each from fp16 tensors and from the same FP8
+bytes (conversion and attention). A sample is one replay of a CUDA graph of many launches over
+rotating input sets. Samples of all contenders alternate, with every second round in reverse order,
+so that a drifting clock affects all of them. With --db it stores PyTorch's times with the run of
+the kernel; evo-elite and evo-report show them. vendor_times.py stores them later, on another
+machine.
 
 Needs PyTorch with CUDA. Exit codes: 0 right, 1 a kernel is wrong, 2 bad usage or files, 3 a package
 or a GPU is missing.
@@ -69,12 +70,12 @@ class InputSet:
             enable_gqa=self.sizes["H"] != self.sizes["HKV"])
 
     def from_half(self):
-        """The call of a user with fp16 tensors."""
+        """PyTorch's attention on fp16 tensors."""
         return self.attention(self.half["q"], self.half["k"], self.half["v"], self.softmax_scale)
 
     def from_bytes(self):
-        """The cheapest way from the FP8 bytes: one conversion per tensor, descales per tensor folded
-        into the softmax scale and into one product with the output."""
+        """The cheapest way to start from FP8 bytes: one conversion per tensor. The descales of each
+        tensor are folded into the softmax scale and into one product with the output."""
         half = self.torch.float16
         q, k, v = (self.view(name).to(half) for name in "qkv")
         if self.sizes["PER_HEAD"]:
@@ -83,8 +84,8 @@ class InputSet:
         return self.attention(q, k, v, self.folded_scale) * self.scale("v").to(half)
 
     def errors(self):
-        """(max abs error, relative L2, largest error relative to the rms of its row) of the kernel's
-        output; NaN where the output is."""
+        """Errors of the kernel's output: (max abs error, relative L2, largest error relative to the
+        rms of its row); NaN if the output has a NaN."""
         double = self.torch.float64
         with self.torch.nn.attention.sdpa_kernel(self.torch.nn.attention.SDPBackend.MATH):
             q, k, v = (self.dequantised(name, double) for name in "qkv")
@@ -171,7 +172,7 @@ def pytorch_contender(torch, backend, start, sets):
 
 
 def pytorch_contenders(torch, sets):
-    """Every backend from both starts; unavailable ones carry the reason."""
+    """Every backend with both kinds of input; unavailable ones have the reason."""
     known = torch.nn.attention.SDPBackend
     contenders = []
     for name in BACKENDS:
@@ -192,7 +193,7 @@ def capture_all(torch, contenders):
 
 
 def measure(torch, contenders, warmups, samples):
-    """Takes samples of the contenders in turn, with every second turn in reverse."""
+    """Takes samples of the contenders in turn, every second round in reverse order."""
     ready = [contender for contender in contenders if contender.graph is not None]
     for turn in range(warmups + samples):
         for contender in ready if turn % 2 == 0 else reversed(ready):
@@ -202,7 +203,8 @@ def measure(torch, contenders, warmups, samples):
 
 
 def check(sets, launch_all, tolerance):
-    """(right, worst max abs error, worst relative L2) over all input sets, outputs poisoned first."""
+    """(right, worst max abs error, worst relative L2) over all input sets. Fills outputs with NaN
+    first."""
     row_bound = tolerance.get("max_row_error", math.inf)
     for data in sets:
         data.tensors["o"].fill_(math.nan)
@@ -226,7 +228,7 @@ def row_of(contender, ours):
 
 
 def compare(torch, bundle, folder, sizes, options):
-    """None if the shape's kernel was tuned for another shape."""
+    """The results for one shape; None if its kernel was tuned for another shape."""
     kernel = bundle.choose(**sizes).kernel
     if kernel["shape"]["variables"] != sizes:
         print(f"{kernel['name']} serves {sizes} as well, for which it was not tuned: left out")

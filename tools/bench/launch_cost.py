@@ -3,17 +3,17 @@
 
     launch_cost.py [--arguments 2,4,8,16] [--driver build/ci/tests/tools/libfake_driver.so]
 
-The kernel copies its first buffer to its last one and takes as many buffers as the column says. On a
+The kernel copies its first buffer to its last one; the column names its number of buffers. On a
 GPU, with PyTorch, it runs as a bundle (Python code alone, the extension, a plan, torch_op,
-torch.compile, a CUDA graph) beside a Triton kernel of the same arguments, torch.add and
-scaled_dot_product_attention; what is not installed is left out. Results are compared.
+torch.compile, a CUDA graph). It is compared with a Triton kernel of the same arguments, torch.add
+and scaled_dot_product_attention. Missing packages are skipped. Results are checked.
 
-With --driver, a driver that does nothing, no GPU is needed: buffers are addresses, objects with
-__cuda_array_interface__, and imitations of PyTorch's tensors. Where PyTorch is installed, it also
-shows how long the extension takes to read a real tensor, and what a custom operator adds to a call.
+--driver names a fake driver that does nothing; then no GPU is needed. Buffers are addresses,
+objects with __cuda_array_interface__, and fake PyTorch tensors. If PyTorch is installed, it also
+shows the time to read a real tensor in the extension, and the overhead of a custom operator.
 
-Needs the package evo-tune; EVO_TUNE_LAUNCHER is set here. Prints microseconds a call: of the least of
-several rounds. Exit codes: 0 right, 1 wrong result, 3 something is missing.
+Needs the package evo-tune; sets EVO_TUNE_LAUNCHER itself. Prints microseconds a call: the minimum
+of several rounds. Exit codes: 0 right, 1 wrong result, 3 a package or a GPU is missing.
 """
 
 import argparse
@@ -61,7 +61,7 @@ def value(tree):
 
 
 def write_bundle(folder, buffers):
-    """As evo-export writes one, for PTX alone."""
+    """Writes a bundle as evo-export does, with PTX alone."""
     names = [f"x{i}" for i in range(buffers - 1)] + ["y"]
     arguments = [{"name": name, "direction": "out" if name == "y" else "in", "dtype": "f32",
                   "bytes": value(["*", 4, "N"]), "element_bytes": 4, "alignment": 16,
@@ -152,7 +152,7 @@ def without_gpu(table, driver):
 
 
 def of_pytorch(counts):
-    """Printed by a process of its own: the imitation takes PyTorch's name."""
+    """Runs in a separate process, because the fake PyTorch has the module name torch."""
     import torch
     from evo_tune import fast
     table = Table(counts)
@@ -183,7 +183,7 @@ def touch({parameters}, N: tl.constexpr):
 
 
 def triton_kernel(folder, count):
-    """None without Triton."""
+    """The Triton kernel; None if Triton is missing."""
     if importlib.util.find_spec("triton") is None:
         return None
     names = [f"x{i}" for i in range(count)]
@@ -196,7 +196,7 @@ def triton_kernel(folder, count):
 
 
 def void(_):
-    """For calls whose result is not the output."""
+    """Discards the result of calls that do not return the output."""
 
 
 def graph_of(torch, call):

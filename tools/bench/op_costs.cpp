@@ -220,9 +220,8 @@ void run(const std::string& device) {
 
 int main(int argc, char** argv) {
   CLI::App app(
-      "What single operations, launches and code cost on a device: measured on a card, predicted "
-      "on "
-      "a virtual one. The figures of predicted times come from here.");
+      "Prints the cost of single operations, launches and code on a device: measured on a card,\n"
+      "predicted on a virtual one. The time model uses these figures.");
   std::string device = "cuda:0";
   app.add_option("--device", device, "cuda:N or virtual:NAME")->capture_default_str();
   return evo::tool_main("op-costs", [&] {

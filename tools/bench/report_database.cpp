@@ -188,7 +188,7 @@ class MadeUpRun {
     } else if (draw < 0.22) {
       record.rejection = Rejection{Gate::kCorrectness, "max_abs_error 0.3 > 0.06 on ragged31"};
     } else {
-      record.rejection = Rejection{Gate::kTiming, "no sign of life for 10 s"};
+      record.rejection = Rejection{Gate::kTiming, "no progress message for 10 s"};
     }
   }
 

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Writes a made recorded space in Kernel Tuner's format: search_made_space.py interactions|failures OUT
+"""Writes a synthetic recorded space in Kernel Tuner's format:
 
-interactions: 8 parameters of 4 values, 53 248 valid configurations, time = exp(single effects + effects
-  of all pairs, a third of them strong). Larger than the measured spaces, and without their regularity.
-failures: 4096 configurations of which 27 % fail, and the best ones lie beside those that do.
+    search_made_space.py interactions|failures OUT
+
+interactions: 8 parameters of 4 values, 53 248 valid configurations, time = exp(single effects +
+  effects of all pairs, a third of them strong). It is larger and less regular than measured spaces.
+failures: 4096 configurations of which 27 % fail; the best ones are neighbours of failing ones.
 """
 import gzip
 import itertools

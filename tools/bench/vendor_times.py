@@ -3,10 +3,10 @@
 
     vendor_times.py --db evo.db result.json
 
-result.json is what compare_pytorch.py --json wrote, here or on another machine. Each backend that
-was timed in turn with a kernel becomes a row of the table vendor_time (docs/database.md), in place
-of an earlier one of the same name and start. All of it is stored, or nothing. Exit codes: 0 stored,
-2 bad usage or files.
+compare_pytorch.py --json wrote result.json, on this or another machine. Each backend that was timed
+in turn with a kernel becomes a row of the table vendor_time (docs/database.md). It replaces an
+earlier row of the same name and start. All rows are stored in one transaction. Exit codes: 0
+stored, 2 bad usage or files.
 """
 
 import argparse
@@ -21,7 +21,8 @@ SCHEMA_VERSION = 10  # kSchemaVersion in db/database_file.hpp
 
 
 def require_run(database, result, device):
-    """Throws ValueError unless the database contains the result's candidate, as it was timed."""
+    """Raises ValueError unless the database has the result's candidate, with this shape and
+    device."""
     source = result["evo_tune"]
     found = database.execute(
         "SELECT p.key, r.shape, d.name FROM candidate c JOIN run r ON r.id = c.run_id"
@@ -37,8 +38,8 @@ def require_run(database, result, device):
 
 
 def store(path, results):
-    """`results` as compare_pytorch.py writes them. Returns how many rows were stored. Throws
-    ValueError for a database that they do not belong to, sqlite3.Error where it cannot be written."""
+    """Stores `results`, as compare_pytorch.py writes them. Returns the number of stored rows.
+    Raises ValueError if they belong to another database, sqlite3.Error if it cannot be written."""
     uri = f"file:{urllib.parse.quote(str(path))}?mode=rw"
     database = sqlite3.connect(uri, uri=True, timeout=300)
     count = 0
@@ -69,7 +70,7 @@ def store(path, results):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("results", type=pathlib.Path, help="what compare_pytorch.py --json wrote")
+    parser.add_argument("results", type=pathlib.Path, help="written by compare_pytorch.py --json")
     parser.add_argument("--db", type=pathlib.Path, default="evo.db", help="the runs' database")
     options = parser.parse_args()
     try:

@@ -78,7 +78,7 @@ std::set<std::uint64_t> code_divisors(const std::string& ptx) {
 
 namespace {
 
-/// Numbers of a tree that a tile, a block or a step may have.
+/// The numbers in a tree that may be the size of a tile, a block or a step.
 void add_numbers(const Json& tree, std::set<Whole>& numbers) {
   constexpr double kMost = 0x1p16;
   if (tree.is_array()) {
@@ -95,7 +95,8 @@ std::map<std::string, double> macros_of(const CheckedKernel& kernel) {
   return kernel.manifest.at("macros").get<std::map<std::string, double>>();
 }
 
-/// Of tiles: values of macros, numbers in the sizes of launches, powers of two up to a CTA's size.
+/// Possible sizes of tiles: values of macros, numbers in the sizes of launches, powers of two up to
+/// a CTA's size.
 std::set<Whole> tile_numbers(const CheckedKernel& kernel) {
   constexpr Whole kMostThreads = 1024;
   std::set<Whole> numbers;
@@ -170,7 +171,7 @@ class Conditions {
     }
   }
 
-  /// Where no multiple of a tile was checked, none is served.
+  /// If no multiple of a tile was checked, multiples of it are not served.
   void add_tiles(const std::set<Whole>& tiles) {
     std::vector<Whole> refused;
     for (const Whole tile : tiles) {
@@ -198,7 +199,7 @@ class Conditions {
     }
     add_remainders(
         width, remainders,
-        fmt::format("vectors of up to {} elements start elsewhere: {}", width, checked_));
+        fmt::format("the alignment of vectors of up to {} elements differs: {}", width, checked_));
   }
 
   void add_code(const std::set<std::uint64_t>& divisors) {
@@ -222,7 +223,7 @@ class Conditions {
   void add(const std::string& expression, const std::string& why) {
     all_.push_back({{"expression", expression}, {"why", why}, {"variables", Json::array({name_})}});
   }
-  /// Zero has no elements to be divided; the range says whether it was checked.
+  /// Size 0 has no elements to divide; the range condition covers whether it was checked.
   void add_unless_zero(const std::string& expression, const std::string& why) {
     add(seen_.contains(0) ? fmt::format("{} == 0 || {}", name_, expression) : expression, why);
   }
@@ -234,13 +235,13 @@ class Conditions {
   std::string name_;
   const std::set<double>& seen_;
   std::string checked_;
-  std::set<Whole> sizes_;  ///< empty where the range names all that is served
-  Whole divisor_ = 0;      ///< the greatest that all sizes have
+  std::set<Whole> sizes_;  ///< empty if the range already lists all served sizes
+  Whole divisor_ = 0;      ///< greatest common divisor of the sizes
   Json all_ = Json::array();
 };
 
-/// Buffers that several variables make large: no more elements than were checked, since each of the
-/// variables can be in its range and the product beyond what indices hold.
+/// Limits buffers whose size depends on several variables to the number of elements that was
+/// checked. Each variable can be in its range while their product exceeds the range of indices.
 void add_extents(const CheckedKernel& kernel, const ShapeVariables& variables, Json& all) {
   std::map<std::string, double> constants = macros_of(kernel);
   for (const auto& [name, value] : variables) constants.erase(name);
@@ -290,7 +291,7 @@ bool fits(const CheckedKernel& kernel, const SizeTest& test) {
   });
 }
 
-/// What `test` was on the checked shapes; nothing where it has no value on one of them.
+/// The values of `test` on the checked shapes; nothing if it has no value on one of them.
 std::optional<std::set<double>> outcomes(const CheckedKernel& kernel, const SizeTest& test) {
   if (test.expression.empty() || !fits(kernel, test)) return std::nullopt;
   const Expression expression(test.expression);
@@ -305,7 +306,7 @@ std::optional<std::set<double>> outcomes(const CheckedKernel& kernel, const Size
   return values;
 }
 
-/// What code computes from sizes must come out as it did on a shape that was checked.
+/// Each test of sizes in the code must have the outcome that it had on a checked shape.
 void add_size_tests(const CheckedKernel& kernel, Json& all) {
   std::set<std::string> names;
   for (const auto& [name, value] : kernel.shapes.begin()->second) names.insert(name);
@@ -313,16 +314,16 @@ void add_size_tests(const CheckedKernel& kernel, Json& all) {
     const auto seen = outcomes(kernel, test);
     if (seen && static_cast<Whole>(seen->size()) == test.most) continue;
     std::string text;
-    std::string why = "the kernel's code tells sizes apart by more than their order";
+    std::string why = "the kernel's code distinguishes sizes by more than their order";
     if (!seen) {
       text = checked_sizes(kernel, test.variables);
     } else {
       std::vector<std::string> values;
       for (const double value : *seen) values.push_back(formula_of(value));
       text = fmt::format("{} in [{}]", test.expression, fmt::join(values, ", "));
-      why =
-          fmt::format("the kernel's code asks for {}, which had no other value when it was checked",
-                      test.expression);
+      why = fmt::format(
+          "the kernel's code depends on {}, which had no other value when it was checked",
+          test.expression);
     }
     all.push_back({{"expression", text}, {"why", why}, {"variables", test.variables}});
   }

@@ -10,21 +10,21 @@
 
 namespace evo {
 
-/// Odd numbers from 3 on by which a kernel divides whole numbers, a power of two aside: operands of
-/// div and rem, and those that a compiler's multiplication by a reciprocal stands for.
+/// The odd factors, from 3 on, of the numbers by which a kernel divides whole numbers: operands of
+/// div and rem, and divisors that the compiler replaced by multiplication by a reciprocal.
 [[nodiscard]] std::set<std::uint64_t> code_divisors(const std::string& ptx);
 
-/// What a kernel can tell sizes apart by.
+/// A checked kernel: the data from which the conditions on sizes are derived.
 struct CheckedKernel {
-  std::map<std::string, ShapeVariables> shapes;  ///< that it was checked on, by name
+  std::map<std::string, ShapeVariables> shapes;  ///< the checked shapes by name
   nlohmann::ordered_json manifest;
   nlohmann::ordered_json plan;  ///< without these conditions
   std::string ptx;
 };
 
-/// Conditions that hold for the sizes that were checked and those that nothing in the kernel tells
-/// apart from them; docs/bundle.md has the rule. {"expression", "why", "variables"}: a
-/// condition is not asked where the caller allows one of these variables by name.
+/// Conditions that hold for the checked sizes, and for sizes that the kernel's code does not
+/// distinguish from them; docs/bundle.md has the rule. Each is {"expression", "why", "variables"};
+/// a condition is skipped if the caller allows one of its variables by name.
 [[nodiscard]] nlohmann::ordered_json checked_conditions(const CheckedKernel& kernel);
 
 }  // namespace evo

@@ -6,17 +6,17 @@
 
 namespace evo {
 
-/// The time of each kernel (outer) on each shape (inner), in µs; nothing where it is not known.
+/// The time of each kernel (outer) on each shape (inner), in µs; nothing if it is unknown.
 using TimeTable = std::vector<std::vector<std::optional<double>>>;
 
-/// Which kernel serves each shape.
+/// The index of the kernel that serves each shape.
 using KernelOfShape = std::vector<std::size_t>;
 
-/// The fewest kernels such that each shape has one that takes at most (1 + `loss`) times the
-/// shape's best time, and of as few those that lose least over all shapes (the smallest product of
-/// ratios to the best); each shape is served by the fastest of them. Kernel after kernel is tried
-/// for the shape that has the fewest left; beyond kMostTrials of these the best found until then
-/// counts. Throws std::invalid_argument when a shape has no time at all.
+/// Chooses the fewest kernels such that each shape has one within (1 + `loss`) times the shape's
+/// best time. Among equally small sets it chooses the smallest product of ratios to the best times.
+/// The fastest chosen kernel serves each shape. The search branches on the shape with the fewest
+/// candidates left; after kMostTrials trials it returns the best set found. Throws
+/// std::invalid_argument if a shape has no time at all.
 [[nodiscard]] KernelOfShape fewest_kernels(const TimeTable& times, double loss);
 
 inline constexpr std::size_t kMostTrials = 1'000'000;

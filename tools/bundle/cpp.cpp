@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Of types that C++ has no name for, void.
+/// The C++ type of `dtype`; void if C++ has none.
 std::string cpp_type(const std::string& dtype) {
   static const std::map<std::string, std::string> kTypes = {
       {"f32", "float"},        {"f64", "double"},        {"i8", "std::int8_t"},
@@ -39,7 +39,7 @@ std::string upper(std::string name) {
   return name;
 }
 
-/// Shape variables that are no whole number in some tuned shape.
+/// Shape variables that are not whole in some tuned shape.
 std::set<std::string> fractional(const Json& index) {
   std::set<std::string> names;
   for (const Json& target : index.at("targets")) {
@@ -52,7 +52,7 @@ std::set<std::string> fractional(const Json& index) {
   return names;
 }
 
-/// The tuned shapes with their times, a comment line each.
+/// The tuned shapes with their times, one comment line each.
 std::string served_lines(const Json& index) {
   std::string lines;
   for (const Json& target : index.at("targets")) {

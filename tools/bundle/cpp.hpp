@@ -9,12 +9,12 @@
 
 namespace evo {
 
-/// In the first line of the files that depend on the bundle: evo-export may replace them.
+/// Marks the first line of files that depend on the bundle; evo-export may replace such files.
 inline constexpr std::string_view kWrittenByExport = "Written by evo-export";
 
-/// What lets a C++ program use a bundle by one call: <name>.hpp with a typed function,
-/// <name>Config.cmake for find_package(), and the loader's headers. Names and contents. Throws
-/// InputError unless the bundle's name is a C identifier that is no word of C++ or CUDA.
+/// The files, as (name, content), with which a C++ program calls a bundle: <name>.hpp with a typed
+/// function, <name>Config.cmake for find_package(), and the loader's headers. Throws InputError
+/// unless the bundle's name is a C identifier and no reserved word of C++ or CUDA.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> cpp_files(const Bundle& bundle);
 
 }  // namespace evo

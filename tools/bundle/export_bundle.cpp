@@ -61,7 +61,7 @@ void take_free_names(Bundle& bundle, const fs::path& folder) {
   });
 }
 
-/// Files with hashes that the index in a folder names; nothing where it is none of this version.
+/// Files with hashes that the index in a folder names; nothing if its version is another one.
 std::map<std::string, std::string> code_of(const fs::path& index_file) {
   std::map<std::string, std::string> files;
   try {

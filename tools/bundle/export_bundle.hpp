@@ -7,11 +7,11 @@
 
 namespace evo {
 
-/// What evo-export --bundle takes.
+/// The options of evo-export --bundle.
 struct BundleOptions {
   std::string folder;
   double loss_percent = 2;
-  bool cpp = false;  ///< with a typed function and a CMake package
+  bool cpp = false;  ///< also writes a typed function and a CMake package
 };
 
 /// Writes the bundle and prints the names of its files. Throws InputError or DbError.

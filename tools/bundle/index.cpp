@@ -22,7 +22,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kBundleFormat = "evo-tune bundle 3";
 
-/// What a caller has to hand over, which all kernels must agree on.
+/// The arguments that a caller passes; they must be the same for all kernels.
 Json signature(const Json& manifest) {
   Json arguments = Json::array();
   for (const Json& argument : manifest.at("arguments")) {
@@ -56,7 +56,7 @@ Json condition(const std::string& expression, const std::string& why) {
   return {{"expression", expression}, {"why", why}};
 }
 
-/// In the order of the problem file.
+/// The shape variables in the order of the problem file.
 Json shape_variables(const StoredRun& run) {
   constexpr bool kThrow = true;
   constexpr bool kIgnoreComments = true;
@@ -108,13 +108,13 @@ class Builder {
     }
     if (problems.size() > 1) {
       throw InputError(fmt::format(
-          "--bundle: the runs are of several problems: {}; choose those of one with --run",
+          "--bundle: the runs are of several problems: {}; choose runs of one problem with --run",
           fmt::join(problems, ", ")));
     }
     if (!problems.empty()) problem_ = *problems.begin();
   }
 
-  /// The target's entry in the index; its kernels join the others.
+  /// Adds the target's kernels to the bundle and returns its entry in the index.
   Json add(const BundleTarget& target) {
     std::vector<ShapeVariables> shapes;
     for (const auto& [shape, name] : target.shapes) shapes.push_back(shape);
@@ -153,10 +153,10 @@ class Builder {
       defaults.push_back(named->second);
     }
     for (const std::string& space : target.missing_defaults) {
-      bundle_.notes.push_back(fmt::format(
-          "{}: the defaults of space {} were in no elite, so that nobody checked them fully; they "
-          "are left out",
-          target.device.name, space));
+      bundle_.notes.push_back(
+          fmt::format("{}: the default configuration of space {} is left out: it was in no elite, "
+                      "so it did not pass through all checks",
+                      target.device.name, space));
     }
     const DeviceInfo& device = target.device;
     if (device.time_kind == TimeKind::kPredicted) {
@@ -179,7 +179,7 @@ class Builder {
     return static_cast<std::size_t>(fastest - times.begin());
   }
 
-  /// Where a shape is served by another kernel than the one that evo-elite calls its winner.
+  /// Adds a note if the kernel that serves a shape is not the winner that evo-elite shows.
   void note_other_winner(const BundleTarget& target, const ShapeVariables& shape,
                          std::size_t kernel, bool is_fastest) {
     const auto found = target.winners.find(shape);
@@ -199,8 +199,8 @@ class Builder {
                    : "fewer kernels serve all shapes within --loss-percent"));
   }
 
-  /// What each kernel is chosen for. Of devices that are none the kernel's own, those with measured
-  /// times come first, then newer ones.
+  /// Writes the choices of each kernel. Among foreign devices, those with measured times come
+  /// first, then newer ones.
   void put_choices(const Json& targets) {
     std::vector<std::pair<std::pair<bool, int>, const Json*>> ranked;
     for (const Json& target : targets) {
@@ -227,7 +227,8 @@ class Builder {
     }
   }
 
-  /// What a caller has: neither scalars, which follow from the shape, nor workspaces.
+  /// The arguments that a caller passes. Scalars follow from the shape; the loader allocates
+  /// workspaces.
   [[nodiscard]] Json buffers() const {
     Json names = Json::array();
     for (const Json& argument : signature_) {
@@ -237,7 +238,7 @@ class Builder {
     return names;
   }
 
-  /// What a program that calls the bundle was compiled for.
+  /// The signature for which a program that calls the bundle was compiled.
   [[nodiscard]] std::string call_signature() const {
     std::vector<std::string> parts;
     for (const Json& argument : signature_) {
@@ -250,7 +251,7 @@ class Builder {
     return fmt::format("{}", fmt::join(parts, ", "));
   }
 
-  /// Kernels that could not be merged because nobody timed them.
+  /// Adds a note on kernels that could not be merged because times are missing.
   void note_unknown(const BundleTarget& target, const TimeTable& times) {
     std::size_t all = 0;
     std::size_t known = 0;
@@ -260,13 +261,13 @@ class Builder {
           std::ranges::count_if(row, [](const auto& time) { return time.has_value(); }));
     }
     if (known == all) return;
-    bundle_.notes.push_back(fmt::format(
-        "{}: {} kernels, {} shapes, of whose {} times {} are known: where nobody timed a kernel it "
-        "cannot stand for another",
-        target.device.name, times.size(), target.shapes.size(), all, known));
+    bundle_.notes.push_back(
+        fmt::format("{}: {} kernels, {} shapes: {} of {} times are known; a kernel cannot replace "
+                    "another one on shapes where its time is unknown",
+                    target.device.name, times.size(), target.shapes.size(), known, all));
   }
 
-  /// Its name in the bundle.
+  /// Adds a kernel and returns its name in the bundle.
   std::string add(const BundleKernel& kernel) {
     const Store& store = *sources_[kernel.source].store;
     const StoredRun run = store.run(store.evaluation(kernel.candidate).run);
@@ -274,7 +275,7 @@ class Builder {
         store, kernel.candidate,
         unused_name(run.info.space.name, kernel.is_default ? "default" : run.info.shape));
     Json& manifest = exported.manifest;
-    // Neither the source nor how to compile it leaves with a bundle.
+    // A bundle contains neither the source nor its compiler options.
     manifest.erase("source");
     manifest["build"].erase("nvcc");
     require_supported(manifest);
@@ -313,7 +314,7 @@ class Builder {
     return exported.name;
   }
 
-  /// False where the database is of a version that did not store on which shapes it is valid.
+  /// False if an older version wrote the database, without the shapes on which the kernel is valid.
   bool put_validity(const BundleKernel& kernel, Json& manifest) {
     manifest["checked_shapes"] = Json::object();
     for (const auto& [name, shape] : kernel.checked_shapes) {
@@ -326,8 +327,8 @@ class Builder {
     }
     manifest["valid"] = Json::array(
         {condition(fmt::format("{}", fmt::join(alternatives, " || ")),
-                   "its database is of an older version, which did not store where else it is "
-                   "valid than on the shapes it was checked on")});
+                   "an older version wrote its database, which has the checked shapes but not the "
+                   "conditions for other shapes")});
     bundle_.notes.push_back(manifest.at("name").get<std::string>() + ": " +
                             manifest["valid"][0]["why"].get<std::string>());
     return false;

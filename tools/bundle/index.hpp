@@ -14,12 +14,12 @@ struct Bundle {
   std::string name;
   nlohmann::ordered_json index;                            ///< docs/bundle.md
   std::vector<std::pair<std::string, std::string>> files;  ///< name, content; without the index
-  std::vector<std::string> notes;                          ///< what its user should know
+  std::vector<std::string> notes;                          ///< messages for its user
 };
 
 inline constexpr const char* kBundleIndexFile = "bundle.json";
 
-/// The text of an index: its first line has the hash of the others.
+/// The text of an index; its first line has the hash of the rest.
 [[nodiscard]] std::string index_text(const nlohmann::ordered_json& index);
 
 /// The fewest kernels of each target that stay within `loss` of each shape's best time, and the

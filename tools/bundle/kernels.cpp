@@ -11,7 +11,7 @@
 namespace evo {
 namespace {
 
-/// What makes two evaluations, also of different runs, the same kernel.
+/// Two evaluations, also of different runs, with equal identities have the same kernel.
 struct Identity {
   std::string ptx_hash;
   std::string config;
@@ -29,7 +29,7 @@ DeviceKey key_of(const DeviceInfo& device) {
 
 std::string with_sorted_keys(const std::string& config) { return Json::parse(config).dump(); }
 
-/// The configuration of defaults of a space as it was stored.
+/// The default configuration of a stored space.
 std::string default_config(const StoredRun& run) {
   const Json space = parse_json(run.info.space.text, run.info.space.name);
   Json config = Json::object();
@@ -51,12 +51,12 @@ std::map<std::string, ShapeVariables> shapes_of(const StoredRun& run) {
   return shapes;
 }
 
-/// Rejected by the profile gate: what was counted on one shape says nothing of the others.
+/// Whether the profile gate rejected it. Such a rejection holds on that shape only.
 bool is_idle(const StoredEvaluation& evaluation) {
   return evaluation.withdrawal && evaluation.withdrawal->gate == Gate::kProfile;
 }
 
-/// Those that passed all checks and not only a screening.
+/// The candidates that passed all checks, not only a screening.
 std::set<CandidateId> fully_checked(const Store& store, const StoredRun& run) {
   std::set<CandidateId> candidates;
   for (const StoredGeneration& generation : store.generations(run.id)) {
@@ -73,7 +73,7 @@ void add_checked(BundleKernel& kernel, const std::map<std::string, ShapeVariable
   }
 }
 
-/// Fills one target.
+/// Collects the kernels of one target.
 class Gathering {
  public:
   explicit Gathering(const std::vector<BundleSource>& sources) : sources_(sources) {}
@@ -142,7 +142,7 @@ class Gathering {
     newest_[{run.info.space.name, timed->second}] = winner;
   }
 
-  /// KernelTime::ranked_us
+  /// Computes KernelTime::ranked_us.
   [[nodiscard]] double ranked_us(std::size_t source, const StoredRun& run, const Identity& kernel,
                                  double p50_us) const {
     constexpr double kBehind = 1 + 1e-9;
@@ -191,8 +191,8 @@ class Gathering {
   std::set<std::string> configs_;
   std::map<Identity, BundleKernel> kernels_;
   std::set<Identity> withdrawn_;
-  std::map<std::pair<std::size_t, RunId>, ShapeWinner> winners_;  ///< of each run
-  /// Of the newest run of a space on a shape.
+  std::map<std::pair<std::size_t, RunId>, ShapeWinner> winners_;  ///< by run
+  /// The winner of the newest run of each space on each shape.
   std::map<std::pair<std::string, ShapeVariables>, ShapeWinner> newest_;
 };
 

@@ -8,7 +8,7 @@
 
 namespace evo {
 
-/// A database with the runs of it that a bundle is made from.
+/// A database and those of its runs from which a bundle is made.
 struct BundleSource {
   const Store* store = nullptr;
   std::vector<StoredRun> runs;
@@ -22,12 +22,12 @@ struct KernelTime {
   StoredRun run;
   Timing timing;
   std::string measured_at;
-  /// What kernels are chosen by: its p50, but of a kernel that is not its run's winner no less than
-  /// the winner's, since comparisons decide who that is.
+  /// The time by which kernels are chosen: the p50, raised to the p50 of the run's winner for all
+  /// other kernels, because A/B comparisons decide the winner.
   double ranked_us = 0;
 };
 
-/// Who won the newest run on a shape; of several spaces the fastest of their winners.
+/// The winner of the newest run on a shape; with several spaces, the fastest of their winners.
 struct ShapeWinner {
   RunId run = 0;
   CandidateId candidate = 0;
@@ -36,35 +36,35 @@ struct ShapeWinner {
   double p50_us = 0;
 };
 
-/// A kernel that passed all checks: one configuration's machine code, whatever runs it was in.
+/// A kernel that passed all checks: the machine code of one configuration, in any of the runs.
 struct BundleKernel {
   std::string ptx_hash;
   std::string config;  ///< JSON with sorted keys
   bool is_default = false;
   std::size_t source = 0;
-  CandidateId candidate = 0;                             ///< in an elite
-  std::map<ShapeVariables, KernelTime> times;            ///< the newest on each shape
+  CandidateId candidate = 0;                             ///< its number in an elite
+  std::map<ShapeVariables, KernelTime> times;            ///< the newest time on each shape
   std::map<std::string, ShapeVariables> checked_shapes;  ///< by name
 };
 
-/// Kernels whose times can be compared: they ran on one device model.
+/// Kernels with comparable times: all ran on one device model.
 struct BundleTarget {
   DeviceInfo device;
   std::vector<BundleKernel> kernels;
-  std::map<ShapeVariables, std::string> shapes;  ///< the timed ones with their names
+  std::map<ShapeVariables, std::string> shapes;  ///< names of the timed shapes
   std::map<ShapeVariables, ShapeWinner> winners;
-  /// Spaces whose configuration of defaults nobody checked fully.
+  /// Spaces whose default configuration did not pass through all checks.
   std::vector<std::string> missing_defaults;
 };
 
-/// All kernels that ever were in the elite of a run, and the spaces' defaults where they passed all
-/// checks, for each device and kind of time. A time on a shape is known where a run that timed this
-/// shape evaluated the kernel, too. What was withdrawn in any run is left out;
-/// of the profile gate, on the shape of that run.
+/// All kernels that were in the elite of a run, and the spaces' default configurations if they
+/// passed all checks, for each device and kind of time. A kernel has a time on a shape if a run
+/// that timed this shape evaluated the kernel. Kernels that any run withdrew are left out; a
+/// withdrawal by the profile gate excludes the kernel on the shape of that run only.
 [[nodiscard]] std::vector<BundleTarget> bundle_targets(const std::vector<BundleSource>& sources);
 
-/// One candidate alone, valid where it was checked; of a duplicate, its first one. Throws
-/// DbError where it has no time.
+/// A target with one candidate, valid on its checked shapes. For a duplicate, uses the original
+/// candidate. Throws DbError if it has no time.
 [[nodiscard]] BundleTarget target_of(const Store& store, CandidateId candidate);
 
 }  // namespace evo

@@ -18,11 +18,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Constants = std::map<std::string, double>;
 
-/// Elements of a buffer, above any device's memory.
+/// A limit for the elements of a buffer, above any device's memory.
 constexpr double kMostElements = 0x1p40;
 
-/// Of every buffer when a kernel is judged: what cuMemAlloc and the virtual GPU give, guard zones
-/// included (engine/device/guard.hpp).
+/// The alignment of every buffer during the checks: that of cuMemAlloc and the virtual GPU, guard
+/// zones included (engine/device/guard.hpp).
 constexpr int kJudgedAlignment = 256;
 
 Json tree_of(const std::string& text, const Constants& constants) {
@@ -37,14 +37,14 @@ const std::string& text_of(const Json& expression) {
   return expression.at("expression").get_ref<const std::string&>();
 }
 
-/// What a scalar of the type may be.
+/// Limits a scalar to the range of its type.
 Json checked_scalar(Json tree, Dtype dtype) {
   if (is_floating(dtype)) {
     return {"within", std::move(tree), -largest_finite(dtype), largest_finite(dtype)};
   }
   const bool is_signed = to_string(dtype)[0] == 'i';
   const double beyond = std::ldexp(1, static_cast<int>(8 * size_of(dtype)) - (is_signed ? 1 : 0));
-  // The largest whole number below that is one of double precision.
+  // The largest whole number below it that double precision can represent.
   const double most = std::min(beyond - 1, std::nextafter(beyond, 0));
   return {"whole", std::move(tree), is_signed ? -beyond : 0, most};
 }
@@ -65,8 +65,9 @@ Json factors_of(const Json& argument, const Constants& constants) {
   return factors;
 }
 
-/// Whether extents name the sizes of dimensions from the slowest to the fastest: where a row of an
-/// output is its last factor, and no output says otherwise.
+/// Whether extents list the dimensions from the slowest to the fastest. That holds if the last
+/// factor of the extent is the "row" of each argument that has one, and at least one argument has
+/// one.
 bool is_row_major(const Json& arguments, const Constants& constants) {
   bool is_said = false;
   for (const Json& argument : arguments) {
@@ -88,7 +89,7 @@ Json scalar_plan(const Json& argument, const Constants& constants) {
   for (const Json& field : fields) {
     const Dtype dtype = dtype_from_string(field.at("dtype").get<std::string>());
     const std::size_t size = size_of(dtype);
-    bytes = (bytes + size - 1) / size * size;  // as C++ lays out a structure
+    bytes = (bytes + size - 1) / size * size;  // the layout of a structure in C++
     const std::string& text = text_of(field.at("value"));
     const std::string its = field.at("name").get<std::string>();
     Json json =
@@ -163,11 +164,11 @@ int compute_capability_of(const std::string& arch) {
   const bool is_known = arch.starts_with("sm_") && arch.size() > 3 &&
                         std::isdigit(static_cast<unsigned char>(arch[3]));
   if (is_known) return std::stoi(arch.substr(3));
-  throw InputError("'" + arch + "' is no architecture; allowed are such as sm_90 and sm_90a");
+  throw InputError("'" + arch + "' is no architecture; allowed: names such as sm_90 and sm_90a");
 }
 
 Json kernel_plan(const Json& manifest, const std::vector<std::string>& shape_variables) {
-  // A variable of the shape comes before a macro of its name.
+  // A shape variable shadows a macro of the same name.
   auto constants = manifest.at("macros").get<Constants>();
   for (const std::string& variable : shape_variables) constants.erase(variable);
   constants.erase("SM_COUNT");
@@ -175,8 +176,8 @@ Json kernel_plan(const Json& manifest, const std::vector<std::string>& shape_var
   Json plan;
   const auto arch = manifest.at("arch").get<std::string>();
   const int capability = compute_capability_of(arch);
-  // Machine code runs on later minor versions, PTX on all later devices; an architecture-specific
-  // one (sm_90a) on no other.
+  // Machine code runs on later minor versions, PTX on all later devices. Code for an
+  // architecture-specific target (sm_90a) runs on that architecture only.
   constexpr int kAnyLater = 999;
   const bool is_specific = std::isdigit(static_cast<unsigned char>(arch.back())) == 0;
   plan["machine_code"] = {{"from", capability},

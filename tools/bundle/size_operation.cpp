@@ -16,7 +16,7 @@ using Sources = std::vector<std::optional<SizeValue>>;
 using Whole = std::int64_t;
 __extension__ using Wide = unsigned __int128;
 
-constexpr int kMostPlaces = 52;  ///< of a shift whose result double precision still holds
+constexpr int kMostPlaces = 52;  ///< largest shift whose result double precision represents
 
 std::optional<Type> type_at(const Instruction& instruction, std::size_t from_last) {
   const std::vector<std::string>& modifiers = instruction.modifiers;
@@ -34,7 +34,8 @@ bool has_modifier(const Instruction& instruction, std::string_view name) {
   return std::ranges::find(instruction.modifiers, name) != instruction.modifiers.end();
 }
 
-/// Of all sources; nothing where one of them does not follow from sizes.
+/// A value without an expression that depends on all sources; nothing if a source does not depend
+/// on sizes alone.
 std::optional<SizeValue> unwritten_of(const Sources& sources) {
   SizeValue result;
   for (const auto& source : sources) {
@@ -55,7 +56,7 @@ std::uint64_t lowest_bits(int count) {
 
 SizeOutcome tested(const SizeValue& value) { return {value, {value}}; }
 
-/// A product by `factor`, where that stands for a division.
+/// The division that a product by `factor` replaces, if there is one.
 std::optional<SizeValue> divided(const Instruction& instruction, const SizeValue& a,
                                  const SizeValue& factor) {
   const Type type = type_of(instruction);
@@ -83,7 +84,7 @@ std::optional<SizeValue> divided(const Instruction& instruction, const SizeValue
   return product;
 }
 
-/// A product that is kept in 32 bits.
+/// A product truncated to 32 bits.
 SizeValue narrow(SizeValue product, const Instruction& instruction) {
   constexpr int kShort = 32;
   const bool is_narrow =
@@ -155,7 +156,7 @@ SizeOutcome combined_bits(const Instruction& instruction, const Sources& sources
     const SizeValue combined = subtract(add(value, bits), common);
     return is_or ? SizeOutcome{combined, {}} : tested(combined);
   }
-  // What is rounded down grows with the size.
+  // A value that is rounded down still grows with the size.
   return result.grows ? SizeOutcome{result, {}} : tested(result);
 }
 
@@ -188,7 +189,7 @@ SizeOutcome comparison(const Instruction& instruction, const Sources& sources) {
   if (name == kNames.end() || sources.size() != 2 || ptx::is_float(type)) {
     return tested(*unwritten_of(sources));
   }
-  constexpr int kShort = 16;  // what was cut to so many bits has no sign
+  constexpr int kShort = 16;  // a value cut to so many bits has no sign
   const int width = ptx::bit_width(type);
   const auto read = [&](const SizeValue& value) {
     if (is_unsigned(type)) return without_sign(value, width);
@@ -197,8 +198,8 @@ SizeOutcome comparison(const Instruction& instruction, const Sources& sources) {
   const SizeValue a = read(*sources[0]);
   const SizeValue b = read(*sources[1]);
   const SizeValue result = compared(a, name->second, b);
-  // It is false up to some size and true from there on, or the other way round: the ends of the
-  // range say whether it changes between them.
+  // It changes at most once as the size grows, so comparing the ends of the range shows whether it
+  // changes between them.
   const bool is_threshold = name->second != "==" && name->second != "!=" &&
                             ((a.grows && b.constant) || (b.grows && a.constant));
   if (is_threshold && result.variables.size() == 1 && result.must_fit.empty()) {
@@ -207,8 +208,8 @@ SizeOutcome comparison(const Instruction& instruction, const Sources& sources) {
   return tested(result);
 }
 
-/// Of an instruction of which not all sources follow from sizes: where bits of a size are combined
-/// with something else, each size is a case of its own.
+/// The outcome of an instruction with a source that does not depend on sizes alone. If it combines
+/// bits of a size with another value, each size is a separate case.
 SizeOutcome mixed(const Instruction& instruction, const Sources& sources) {
   const bool combines = instruction.opcode == Opcode::kAnd || instruction.opcode == Opcode::kXor;
   SizeOutcome outcome;
@@ -227,7 +228,7 @@ SizeOutcome of_float_or_pair(const Instruction& instruction, const Sources& sour
   return is_test ? tested(all) : SizeOutcome{all, {}};
 }
 
-/// Sums and products of 16 bits wrap soon.
+/// Tests results of 16 bits, because their sums and products can wrap.
 SizeOutcome cut(SizeOutcome outcome, Type type) {
   constexpr int kShort = 16;
   if (outcome.result && ptx::bit_width(type) == kShort && !outcome.result->constant) {
@@ -282,7 +283,7 @@ std::optional<Reciprocal> reciprocal_of(std::uint64_t factor, int bits) {
   constexpr int kLeastShift = -2;
   constexpr int kMostShift = 13;
   constexpr std::uint64_t kLargestDivisor = 4095;
-  const int least_bits = bits == 64 ? 32 : bits == 32 ? 20 : 11;  // strides are below that
+  const int least_bits = bits == 64 ? 32 : bits == 32 ? 20 : 11;  // strides are smaller
   if (factor >> least_bits == 0) return std::nullopt;
   for (const Wide whole : {Wide{factor}, Wide{factor} + (Wide{1} << bits)}) {
     for (int shift = kLeastShift; shift <= kMostShift; ++shift) {

@@ -22,10 +22,11 @@ using ptx::Opcode;
 using ptx::Operand;
 using Kind = Operand::Kind;
 
-/// Nothing: threads can differ in it, or it comes from memory.
+/// A value that depends on sizes alone; nothing if threads can differ in it or it comes from
+/// memory.
 using Known = std::optional<SizeValue>;
 
-/// What all threads of a launch know.
+/// The values that are the same in all threads of a launch.
 struct KnownToAll {
   std::map<std::pair<std::size_t, std::int64_t>, SizeValue> scalars;  ///< parameter, byte in it
   std::map<std::string, SizeValue, std::less<>> specials;             ///< "%ntid.x"
@@ -53,7 +54,7 @@ std::vector<int> written_by(const Instruction& its) {
   return writes_none ? std::vector<int>{} : registers_in(its.operands[0]);
 }
 
-/// What is read or written, or which threads are there: not a matter of sizes.
+/// Whether the result depends on memory or on the threads, hence not on sizes alone.
 bool is_of_memory_or_threads(Opcode opcode) {
   return is_one_of(
       opcode, {Opcode::kAtom, Opcode::kLd, Opcode::kLdu, Opcode::kLdmatrix, Opcode::kTex,
@@ -61,7 +62,7 @@ bool is_of_memory_or_threads(Opcode opcode) {
                Opcode::kMatch, Opcode::kCall, Opcode::kMapa, Opcode::kBar, Opcode::kBarrier});
 }
 
-/// What one kernel computes from sizes alone, in the order in which it becomes known.
+/// The values that one kernel computes from sizes alone, in the order of their derivation.
 class SizeFlow {
  public:
   SizeFlow(const ptx::Function& function, const KnownToAll& known, std::set<SizeTest>& tests)
@@ -188,7 +189,7 @@ class SizeFlow {
     return list;
   }
 
-  /// What goes through memory that only threads of the launch see, or into a function.
+  /// Notes values that pass through shared or local memory, or into a function.
   void note_stored(const Instruction& its) {
     const std::string space = ptx_space(its);
     if (space != "param" && space != "shared" && space != "local") return;
@@ -205,13 +206,13 @@ class SizeFlow {
   const ptx::Function& function_;
   const KnownToAll& known_;
   std::set<SizeTest>& tests_;
-  std::map<int, std::size_t> parameters_;  ///< variable of the function → which parameter
+  std::map<int, std::size_t> parameters_;  ///< variable of the function → index of the parameter
   std::vector<Known> values_;
   std::vector<int> writers_;
   std::vector<bool> is_settled_;
 };
 
-/// Of a formula of the manifest, macros in it replaced by their values.
+/// The value of a formula of the manifest, with its macros replaced by their values.
 Known value_of(const Json& formula, const Formulas& macros, const std::set<std::string>& sizes) {
   const std::string text = with_formulas(formula.at("expression").get<std::string>(), macros);
   const Expression expression(text);
@@ -253,7 +254,7 @@ void put_scalars(const Json& manifest, const std::vector<std::string>& names,
   }
 }
 
-/// Sizes of the launch; where there is one CTA or thread along an axis its number as well.
+/// Adds the sizes of the launch. An axis with a single CTA or thread also has a known index.
 void put_specials(const Json& launch, const Formulas& macros, const std::set<std::string>& sizes,
                   KnownToAll& known) {
   struct Axes {

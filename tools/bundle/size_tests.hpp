@@ -8,13 +8,13 @@
 
 namespace evo {
 
-/// What code computes from sizes alone and tells them apart by: a comparison, some of their bits, a
-/// remainder.
+/// A value that the code computes from sizes alone and that distinguishes sizes: a comparison, some
+/// of their bits, a remainder.
 struct SizeTest {
-  std::string expression;  ///< over shape variables; empty: no expression says it
+  std::string expression;  ///< over shape variables; empty: it has no expression
   std::set<std::string> variables;
-  std::int64_t most = 0;           ///< values that it can have; 0: no limit is known
-  std::set<std::string> must_fit;  ///< the expression holds where 31 bits hold all of these
+  std::int64_t most = 0;           ///< possible values; 0: no limit is known
+  std::set<std::string> must_fit;  ///< the expression is valid if all of these fit in 31 bits
 
   bool operator==(const SizeTest&) const = default;
   bool operator<(const SizeTest& other) const {
@@ -23,11 +23,11 @@ struct SizeTest {
   }
 };
 
-/// Those of the kernels that a manifest launches. Not seen: what a loop computes from a size step
-/// by step. A size that goes through shared or local memory, or into a function that is not
-/// inlined, counts as a test that no expression says; so do all variables where the PTX cannot be
-/// read.
-/// `manifest`: of a kernel; `variables`: of its shapes.
+/// The tests in the kernels that a manifest launches. Values that a loop computes from a size step
+/// by step are not detected. A size that passes through shared or local memory, or into a function
+/// that is not inlined, counts as a test without an expression. If the PTX cannot be read, every
+/// variable counts as one.
+/// `manifest`: that of a kernel. `variables`: those of its shapes.
 [[nodiscard]] std::set<SizeTest> size_tests(const std::string& ptx,
                                             const nlohmann::ordered_json& manifest,
                                             const std::set<std::string>& variables);

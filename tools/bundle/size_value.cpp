@@ -10,14 +10,15 @@ namespace {
 
 using Whole = std::int64_t;
 
-/// Conditions longer than that nobody reads.
+/// Longer conditions are not written.
 constexpr std::size_t kLongestText = 300;
-/// Of constants that are multiplied here: their product is a number of 64 bits.
+/// The largest constant that is multiplied here, so that products fit in 64 bits.
 constexpr Whole kLargestFactor = Whole{1} << 31;
 
 bool is_written(const SizeValue& a) { return !a.text.empty(); }
 
-/// `text` of the variables of both; unwritten where one of them is, or where it is too long.
+/// `text` with the variables of both operands; without an expression if an operand has none, or if
+/// the text is too long.
 SizeValue written(const SizeValue& a, const SizeValue& b, const std::string& text) {
   SizeValue result = unwritten(a, b);
   if (is_written(a) && is_written(b) && text.size() <= kLongestText) result.text = text;
@@ -122,7 +123,7 @@ SizeValue masked(const SizeValue& a, std::uint64_t mask, int width) {
   }
   const int lowest = std::countr_zero(mask);
   const std::uint64_t run = mask >> lowest;
-  constexpr int kMostBits = 52;  // of whole numbers in double precision
+  constexpr int kMostBits = 52;  // whole numbers that double precision represents
   if (mask == 0 || (run & (run + 1)) != 0) return mask == 0 ? size_constant(0) : unwritten(a, a);
   if (mask == (all >> lowest << lowest)) {  // rounds down
     if (lowest > kMostBits) return unwritten(a, a);

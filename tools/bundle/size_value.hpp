@@ -10,14 +10,14 @@ namespace evo {
 /// A number that every thread of a launch computes alike: from the sizes of the shape and
 /// constants.
 struct SizeValue {
-  std::string text;  ///< an expression over shape variables; empty: no expression says it
-  std::set<std::string> variables;  ///< that it depends on; empty: a constant
+  std::string text;  ///< an expression over shape variables; empty: it has no expression
+  std::set<std::string> variables;  ///< the variables that it depends on; empty: a constant
   std::optional<std::int64_t> constant;
   bool may_be_negative = false;
-  bool grows = true;      ///< never becomes smaller where a variable becomes larger
-  std::int64_t most = 0;  ///< values that it can have, 0 and 1 and so on; 0: no limit is known
-  std::set<std::string> must_fit;  ///< products on the way to it that 31 bits must hold
-  /// Where it is `rounded` less the remainder by `step`.
+  bool grows = true;               ///< does not decrease when a variable increases
+  std::int64_t most = 0;           ///< number of values, from 0 up; 0: no limit is known
+  std::set<std::string> must_fit;  ///< intermediate products that must fit in 31 bits
+  /// If not empty, the value is `rounded` minus its remainder by `step`.
   std::string rounded;
   std::int64_t step = 0;
 

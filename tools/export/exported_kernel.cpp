@@ -55,7 +55,7 @@ std::vector<std::string> entries_of(const Json& manifest) {
   return entries;
 }
 
-/// "entry" becomes the symbol. A different C++ name is kept beside it.
+/// "entry" becomes the symbol. A different C++ name is kept in a second key.
 void put_symbol(Json& kernel, const std::vector<std::string>& entries,
                 const std::vector<CompiledEntry>& compiled) {
   const auto entry = kernel.at("entry").get<std::string>();

@@ -22,7 +22,7 @@ double ms(double us) {
   return us / kUsPerMs;
 }
 
-/// The files' name for the time of this run.
+/// The name that the files use for this run's time.
 std::string objective_of(const StoredRun& run) {
   return run.info.device.time_kind == TimeKind::kPredicted ? "predicted_time" : "time";
 }
@@ -73,7 +73,7 @@ const char* failed_config(Gate gate) {
   }
 }
 
-/// What the driver reported about the card while the kernel was timed; null where it did not.
+/// The driver's figures of the card during timing; null for figures that it did not report.
 Ordered card_figures(const CardState& card) {
   const auto one = [](const std::optional<double>& figure) {
     return figure ? Ordered(*figure) : Ordered();
@@ -185,7 +185,7 @@ Ordered cache_entry(const Store& store, const StoredEvaluation& evaluation,
   return entry;
 }
 
-/// The values of every parameter: from the space if readable, else those that occur.
+/// The values of every parameter: from the space if readable, else those in the results.
 Ordered tune_params(const StoredRun& run, const Ordered& cache, const Ordered& keys) {
   Ordered params = Ordered::object();
   try {

@@ -6,7 +6,8 @@
 
 namespace evo {
 
-/// Prints what the code says and which lines of the drafts in `folder` somebody has to write.
+/// Prints the facts found in the code, and the lines of the drafts in `folder` that the user must
+/// complete.
 void print_found(const Intake& intake, const std::filesystem::path& folder);
 
 }  // namespace evo

@@ -19,13 +19,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// "NAME=text", of which `form` says what the text is.
+/// Splits "NAME=text". `form`: the form of the text, for messages.
 NamedTexts split(const std::string& option, const std::vector<std::string>& texts,
                  const std::string& form) {
   NamedTexts named;
   for (const std::string& text : texts) {
     const auto both = named_in(text);
-    if (!both) throw InputError(option + " " + text + ": allowed is NAME=" + form);
+    if (!both) throw InputError(option + " " + text + ": allowed: NAME=" + form);
     named.push_back(*both);
   }
   return named;
@@ -44,7 +44,7 @@ void split_named(InitOptions& options) {
                           std::string GivenLaunch::*member) {
     if (texts.size() > kernels) {
       throw InputError(std::string(option) + " " + texts.back() +
-                       ": allowed is one for each --entry");
+                       ": allowed: one for each --entry");
     }
     given.launches.resize(std::max(given.launches.size(), texts.size()));
     for (std::size_t i = 0; i < texts.size(); ++i) given.launches[i].*member = texts[i];

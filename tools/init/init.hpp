@@ -26,7 +26,7 @@ struct InitOptions {
   unsigned compile_seconds = 300;
 };
 
-/// Writes the drafts and prints what was found and what is left to write. Throws InputError.
+/// Writes the drafts, and prints the facts found and the parts left to write. Throws InputError.
 [[nodiscard]] ExitCode init(InitOptions options);
 
 }  // namespace evo

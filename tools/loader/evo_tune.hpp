@@ -2,12 +2,13 @@
 //
 //   evo_tune::Bundle bundle("sdpa_fp8");           // a folder
 //   void* const buffers[] = {q, k, v, o};          // device addresses, as bundle.buffers()
-//   bundle.launch(stream, {2, 8, 512, 64}, buffers);  // as shape_variables(), in the current
-//   context
+//   // sizes in the order of shape_variables(); uses the current context
+//   bundle.launch(stream, {2, 8, 512, 64}, buffers);
 //
-// C++17 and the headers beside this one alone; the CUDA driver is opened at run time (link with
-// libdl where there is one). Every failure is an evo_tune::Error that names file and reason. Every
-// bundle has a copy: hence no #pragma once, which takes copies for several files.
+// It needs C++17 and only the headers next to this one. It opens the CUDA driver at run time (link
+// with libdl if the system has it). Every failure is an evo_tune::Error that names file and reason.
+// Each bundle has a copy of these headers. They use include guards because #pragma once does not
+// recognise copies as one file.
 #ifndef EVO_TUNE_HPP_V3
 #define EVO_TUNE_HPP_V3
 
@@ -33,16 +34,16 @@
 namespace evo_tune {
 inline namespace v3 {
 
-/// Which kernel serves a shape, and why.
+/// The kernel that serves a shape, and the reason.
 struct Choice {
-  std::size_t kernel = 0;  ///< its place among the index's
+  std::size_t kernel = 0;  ///< its position in the index
   std::string name;
   bool from_ptx = false;  ///< the driver compiles it
   std::string why;
 };
 
-/// A value of each shape variable, in their order: an array, a std::array, a std::vector or {…}
-/// that outlives it.
+/// A view of one value per shape variable, in their order: of an array, a std::array, a std::vector
+/// or {…}, which must outlive it.
 class Sizes {
  public:
   template <std::size_t N>
@@ -60,13 +61,13 @@ class Sizes {
   std::size_t count_;
 };
 
-/// A bundle that was read. After the construction threads may share it for everything but forget()
+/// A loaded bundle. After construction, threads may call all members concurrently except forget()
 /// and allow_unchecked().
 class Bundle {
  public:
-  /// `driver`: the library to open, at the first launch; empty: that of the environment variable
-  /// EVO_TUNE_DRIVER, else libcuda.so.1. `signature`: of the index, where the caller was compiled
-  /// for one; another one is an Error.
+  /// `driver`: the library to open at the first launch; empty: the environment variable
+  /// EVO_TUNE_DRIVER, else libcuda.so.1. `signature`: the signature for which the caller was
+  /// compiled; throws Error if the index has another one.
   explicit Bundle(const std::string& folder, const std::string& driver = {},
                   const std::string& signature = {})
       : folder_(folder), driver_file_(driver) {
@@ -78,7 +79,7 @@ class Bundle {
       detail::require_unchanged(text);
       index_ = detail::JsonReader{text.c_str(), text.c_str()}.read();
       if (index_.text("format") != "evo-tune bundle 3") {
-        throw Error("format: allowed is \"evo-tune bundle 3\": export the bundle again");
+        throw Error("format: allowed: \"evo-tune bundle 3\": export the bundle again");
       }
       variables_ = index_.names("shape_variables");
       buffers_ = index_.names("buffers");
@@ -96,12 +97,13 @@ class Bundle {
 
   [[nodiscard]] const std::string& name() const { return index_.text("name"); }
   [[nodiscard]] const std::vector<std::string>& shape_variables() const { return variables_; }
-  /// The arguments that a caller has: neither scalars, which follow from the shape, nor workspaces.
+  /// The arguments that a caller passes. Scalars follow from the shape; the loader allocates
+  /// workspaces.
   [[nodiscard]] const std::vector<std::string>& buffers() const { return buffers_; }
 
-  /// Before the first launch: lets the bundle serve sizes of a shape variable that are not like any
-  /// that was checked (docs/bundle.md), from `least` to `most`; or a buffer be where it overlaps
-  /// another one, or is aligned as no checked one was. Throws Error for other names.
+  /// Call it before the first launch. For a shape variable: permits unchecked sizes
+  /// (docs/bundle.md) from `least` to `most`. For a buffer: permits it to overlap other buffers and
+  /// to have an unchecked alignment. Throws Error for other names.
   void allow_unchecked(const std::string& name, double least = -HUGE_VAL, double most = HUGE_VAL) {
     const auto is_there = [&](const std::vector<std::string>& names) {
       return std::find(names.begin(), names.end(), name) != names.end();
@@ -115,20 +117,20 @@ class Bundle {
   /// The device of the current context.
   [[nodiscard]] Device device() const { return driver().device(); }
 
-  /// For the device that is most alike: the kernel that serves this very shape, else that of the
-  /// shape nearest in the logarithm of the variables for which it is valid, else the first
-  /// configuration of defaults that is valid. Throws Error with the reason of every kernel,
-  /// and for another number of sizes than there are shape variables.
+  /// Considers the most similar device first. Returns the kernel for exactly this shape; else the
+  /// valid kernel of the nearest shape, by the logarithm of the variables; else the first valid
+  /// default configuration. If no kernel is valid, throws Error with the reason for each. Also
+  /// throws Error if the number of sizes is not the number of shape variables.
   [[nodiscard]] Choice choose(Sizes shape, const Device& device) const {
     return chosen(checked(shape), device).first;
   }
   [[nodiscard]] Choice choose(Sizes shape) const { return choose(shape, device()); }
 
-  /// Starts the kernel for this shape on a stream of the current context. The first time for a
-  /// shape and stream it chooses, loads and allocates workspaces, as prepare() does beforehand:
-  /// only then may a launch be captured in a graph. `buffers`: device addresses in the order of
-  /// buffers(); null is allowed where a buffer is empty. One that is written overlaps no other, and
-  /// all are aligned as they were when the kernel was checked.
+  /// Starts the kernel for this shape on a stream of the current context. The first launch for a
+  /// shape and stream chooses and loads the kernel and allocates workspaces. prepare() does that
+  /// beforehand; it is required before a launch is captured in a graph. `buffers`: device addresses
+  /// in the order of buffers(); null is allowed for an empty buffer. A written buffer must not
+  /// overlap another buffer, and all must be aligned as during the checks.
   void launch(CUstream_st* stream, Sizes shape, void* const* buffers) const {
     const detail::Plan& plan = prepared(stream, checked(shape));
     try {
@@ -140,8 +142,8 @@ class Bundle {
   }
   void prepare(CUstream_st* stream, Sizes shape) const { (void)prepared(stream, checked(shape)); }
 
-  /// Frees all that launches left on GPUs. Nothing of it may be in use; before a context or stream
-  /// that was used is destroyed, call it.
+  /// Frees all modules and workspaces on GPUs. None of them may be in use. Call it before you
+  /// destroy a context or stream that was used.
   void forget() {
     const std::lock_guard lock(mutex_);
     epoch_ = ++last_epoch_;
@@ -150,7 +152,7 @@ class Bundle {
     allowed_.clear();
     for (; !left_.empty(); left_.pop_back()) {
       auto [context, module, address] = left_.back();
-      if (driver_->push_context(context) != 0) continue;  // it is gone, and all it had with it
+      if (driver_->push_context(context) != 0) continue;  // the context is gone, with its memory
       module != nullptr ? driver_->unload(module) : driver_->release(address);
       driver_->pop_context(&context);
     }
@@ -164,12 +166,12 @@ class Bundle {
     if (shape.size() == variables_.size()) return shape.begin();
     std::string names;
     for (const std::string& name : variables_) names += (names.empty() ? "" : ", ") + name;
-    throw Error(folder_ + ": got " + std::to_string(shape.size()) + " sizes; allowed are " +
-                std::to_string(variables_.size()) + ": " + names);
+    throw Error(folder_ + ": got " + std::to_string(shape.size()) +
+                " sizes; allowed: " + std::to_string(variables_.size()) + " (" + names + ")");
   }
 
-  /// Tries what kernels are chosen for, of the most alike device first, by the sum of squares of
-  /// the differences of log(1 + x), so that flags count as well.
+  /// Tries the choices, those of the most similar device first, then by distance: the sum of
+  /// squared differences of log(1 + x). The 1 makes flags (0 or 1) count as well.
   std::pair<Choice, detail::Plan> chosen(const double* shape, const Device& device) const try {
     Values values;
     for (std::size_t i = 0; i < variables_.size(); ++i) {
@@ -180,13 +182,13 @@ class Bundle {
       return plan.at(code).number("from") <= device.compute_capability &&
              plan.at(code).number("to") >= device.compute_capability;
     };
-    // PTX, another device model, the order of devices, distance; which kernel, for what.
+    // PTX, another device model, the order of devices, distance; index of the kernel, its use.
     std::vector<std::tuple<bool, bool, double, double, std::size_t, const Json*>> tries;
     const std::vector<Json>& kernels = index_.list("kernels");
     for (std::size_t i = 0; i < kernels.size(); ++i) {
       const Json& plan = kernels[i].at("plan");
       for (const Json& use : plan.list("chosen_for")) {
-        const std::vector<Json>& sizes = use.list("sizes");  // the defaults are for no shape
+        const std::vector<Json>& sizes = use.list("sizes");  // default configurations have no shape
         double distance = sizes.size() == variables_.size() ? 0 : HUGE_VAL;
         for (std::size_t v = 0; v < variables_.size() && distance < HUGE_VAL; ++v) {
           const double its = sizes[v].value;
@@ -230,7 +232,7 @@ class Bundle {
     return *driver_;
   }
 
-  /// Without a lock where this thread launched it lately.
+  /// Takes no lock if this thread launched it recently.
   const detail::Plan& prepared(CUstream_st* stream, const double* shape) const {
     using Entry = std::pair<const Key, detail::Plan>;
     static thread_local std::array<std::pair<std::uint64_t, const Entry*>, 8> recent;
@@ -245,12 +247,12 @@ class Bundle {
         return entry->second;
       }
     }
-    for (std::size_t i = 0; i < variables_.size(); ++i) {  // a NaN has no place in a map
+    for (std::size_t i = 0; i < variables_.size(); ++i) {  // a NaN cannot be a key of a map
       if (std::isfinite(shape[i])) continue;
       throw Error(folder_ + ": " + variables_[i] + " is " + detail::text_of(shape[i]));
     }
     const std::lock_guard lock(mutex_);
-    // One handle stands for the default stream of every thread.
+    // This handle means the default stream of the calling thread.
     const bool is_shared = reinterpret_cast<std::uintptr_t>(stream) == 2;
     const auto thread = is_shared ? std::this_thread::get_id() : std::thread::id();
     const Key key{context, stream, thread, {shape, shape + variables_.size()}};
@@ -289,7 +291,7 @@ class Bundle {
     }
     for (detail::Plan::Argument& argument : plan.arguments) {
       if (argument.direction != "workspace") continue;
-      // Zeroed once: a kernel leaves it ready for its next launch, on the same stream.
+      // Zeroed once: a kernel leaves its workspace ready for the next launch on the same stream.
       std::uint64_t address = 0;
       const std::size_t bytes = std::max<std::size_t>(argument.bytes, 1);
       cuda.check(cuda.allocate(&address, bytes),
@@ -301,7 +303,7 @@ class Bundle {
     }
     return std::move(plan);
   }
-  /// Never the same twice in a process: of a bundle that is gone a thread remembers nothing.
+  /// Unique in a process, so that threads do not use cached entries of a destroyed bundle.
   static inline std::atomic<std::uint64_t> last_epoch_{0};
   std::atomic<std::uint64_t> epoch_{++last_epoch_};
 
@@ -314,7 +316,7 @@ class Bundle {
   mutable std::mutex mutex_;
   mutable std::map<Key, detail::Plan> prepared_;
   mutable std::map<std::pair<CUctx_st*, std::string>, CUmod_st*> modules_;
-  mutable std::map<std::pair<CUmod_st*, std::string>, unsigned> allowed_;      ///< dynamic memory
+  mutable std::map<std::pair<CUmod_st*, std::string>, unsigned> allowed_;      ///< dynamic bytes
   mutable std::vector<std::tuple<CUctx_st*, CUmod_st*, std::uint64_t>> left_;  ///< to be freed
 };
 

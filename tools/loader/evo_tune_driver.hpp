@@ -1,4 +1,4 @@
-// The CUDA driver, opened at run time. A part of evo_tune.hpp, which says how to use it.
+// The CUDA driver, opened at run time. A part of evo_tune.hpp; include that header.
 #ifndef EVO_TUNE_DRIVER_HPP_V3
 #define EVO_TUNE_DRIVER_HPP_V3
 
@@ -20,7 +20,8 @@ namespace evo_tune {
 inline namespace v3 {
 namespace detail {
 
-/// The part of the CUDA driver API that a launch needs. The library is never closed: others use it.
+/// The part of the CUDA driver API that a launch needs. The library is never closed, because other
+/// code may use it.
 class Driver {
   struct Symbol {
     void* address;
@@ -36,7 +37,7 @@ class Driver {
                                              : ": cannot be opened: is a CUDA driver installed?"));
   }
   std::string file_;
-  void* library_;  // before what is looked up in it
+  void* library_;  // declared before the functions that are looked up in it
 
  public:
   explicit Driver(const std::string& file)

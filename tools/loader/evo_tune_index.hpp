@@ -1,5 +1,5 @@
-// Reads what a bundle consists of: files, JSON, expressions. A part of evo_tune.hpp, which says how
-// to use it.
+// Reads the parts of a bundle: files, JSON, expressions. A part of evo_tune.hpp; include that
+// header.
 #ifndef EVO_TUNE_INDEX_HPP_V3
 #define EVO_TUNE_INDEX_HPP_V3
 
@@ -25,7 +25,7 @@ struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-using Values = std::map<std::string, double>;  ///< of the names in expressions
+using Values = std::map<std::string, double>;  ///< values of names in expressions
 
 namespace detail {
 
@@ -39,11 +39,11 @@ inline std::string read_file(const std::string& file) try {
   std::ifstream in(file, std::ios::binary);
   if (!in) throw Error("");
   return {std::istreambuf_iterator<char>(in), {}};
-} catch (const std::exception&) {  // of a folder too
+} catch (const std::exception&) {  // also if it is a folder
   throw Error(file + ": cannot be read");
 }
 
-/// FIPS 180-4, in hexadecimal.
+/// The SHA-256 hash (FIPS 180-4) in hexadecimal.
 inline std::string sha256(const std::string& data) {
   static constexpr std::array<std::uint32_t, 64> kRound = {
       0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4,
@@ -97,12 +97,12 @@ inline std::string sha256(const std::string& data) {
   return text;
 }
 
-/// The first line of an index: it has the hash of the lines behind it.
+/// The first line of an index: it has the hash of the lines after it.
 inline std::string index_head(const std::string& rest) {
   return "{\"sha256\": \"" + sha256(rest) + "\",\n";
 }
 
-/// Throws Error where an index is not as evo-export wrote it.
+/// Throws Error unless the index is as evo-export wrote it.
 inline void require_unchanged(const std::string& text) {
   const std::size_t line = text.find('\n');
   const std::size_t rest = line == std::string::npos ? text.size() : line + 1;
@@ -110,12 +110,12 @@ inline void require_unchanged(const std::string& text) {
   throw Error("was damaged, changed by hand or written by another version: export it again");
 }
 
-/// `what`: for the message.
+/// `value` as a whole number from 0 to `most`, else throws Error. `what`: its name in the message.
 inline std::size_t whole(double value, double most, const std::string& what) {
   if (value >= 0 && value <= most && value == std::floor(value)) {
     return static_cast<std::size_t>(value);
   }
-  throw Error(what + " is " + text_of(value) + "; allowed is a whole number from 0 to " +
+  throw Error(what + " is " + text_of(value) + "; allowed: a whole number from 0 to " +
               text_of(most));
 }
 
@@ -163,7 +163,7 @@ struct JsonReader {
     if (!take(c)) fail(std::string("'") + c + "' is expected");
   }
   Json read(int depth = 0) {
-    constexpr int kDeepest = 500;  // far above what the engine lets an expression have
+    constexpr int kDeepest = 500;  // far above the engine's limit for expressions
     if (depth > kDeepest) fail("nested too deeply");
     Json json;
     const char open = next();
@@ -182,7 +182,7 @@ struct JsonReader {
     } else {
       const std::string word(at, std::strcspn(at, ",]} \t\r\n"));
       std::istringstream in(word == "true" ? "1" : word == "false" ? "0" : word);
-      in.imbue(std::locale::classic());  // whatever the program's is
+      in.imbue(std::locale::classic());  // not the program's locale
       json.kind = word == "null" ? Json::kNull : Json::kNumber;
       const bool is_number = in >> json.value && in.peek() == EOF;
       if (json.kind == Json::kNumber && !is_number) fail("no value");
@@ -197,7 +197,7 @@ struct JsonReader {
       if (*at != '\\') continue;
       const std::size_t known = std::string("\"\\/bfnrtu").find(*++at);
       if (known == std::string::npos) fail("an unknown escape");
-      result.back() = "\"\\/\b\f\n\r\t?"[known];  // a control character means nothing here
+      result.back() = "\"\\/\b\f\n\r\t?"[known];  // control characters are not needed here
       if (*at == 'u') at += std::min<std::size_t>(4, std::strlen(at + 1));
     }
     expect('"');
@@ -205,8 +205,8 @@ struct JsonReader {
   }
 };
 
-/// The value of an expression's "tree" (docs/bundle.md): a number, a name, or an operation with
-/// its operands, of which the one that ? does not take is not evaluated.
+/// The value of an expression's "tree" (docs/bundle.md): a number, a name, or an operation with its
+/// operands. The operator ? evaluates only the branch taken.
 inline double evaluate(const Json& tree, const Values& values) {
   if (tree.kind == Json::kNumber) return tree.value;
   if (tree.kind == Json::kString) {
@@ -244,18 +244,18 @@ inline double evaluate(const Json& tree, const Values& values) {
   if (op == "whole" || op == "within") {
     const double c = operand(3);
     if (a >= b && a <= c && (a == std::floor(a) || op == "within")) return a;
-    throw Error(text_of(a) + "; allowed is a " + (op == "whole" ? "whole " : "") + "number from " +
+    throw Error(text_of(a) + "; allowed: a " + (op == "whole" ? "whole " : "") + "number from " +
                 text_of(b) + " to " + text_of(c));
   }
   if (b == 0) throw Error("division by zero");
   if (op == "/") return a / b;
-  double rest = std::fmod(a, b);  // Python's has the sign of the divisor
+  double rest = std::fmod(a, b);  // Python's remainder has the sign of the divisor
   if (rest != 0 && (rest < 0) != (b < 0)) rest += b;
   if (op == "%") return rest;
   return op == "//" ? std::round((a - rest) / b) : throw Error("'" + op + "' is unknown");
 }
 
-/// Of {"expression", "tree"}: readable and to be evaluated.
+/// The value of {"expression", "tree"}: evaluates the tree; the text is for messages.
 inline double value_of(const Json& expression, const Values& values) {
   const Json* tree = expression.find("tree");
   try {

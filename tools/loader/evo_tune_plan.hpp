@@ -1,5 +1,5 @@
-// What a kernel of a bundle is launched with on one shape. A part of evo_tune.hpp, which says how
-// to use it.
+// The launch of a bundle's kernel on one shape: its arguments and sizes. A part of evo_tune.hpp;
+// include that header.
 #ifndef EVO_TUNE_PLAN_HPP_V3
 #define EVO_TUNE_PLAN_HPP_V3
 
@@ -20,23 +20,23 @@ struct CUfunc_st;
 namespace evo_tune {
 inline namespace v3 {
 
-/// What decides which kernels can run.
+/// The properties of a device that decide which kernels can run.
 struct Device {
   std::string name;
   int compute_capability = 0;  ///< 90 for 9.0
   int sm_count = 0;
-  int shared_bytes = 0;  ///< that a CTA can opt into
+  int shared_bytes = 0;  ///< largest size that a CTA can opt into
 };
 
-/// What the caller lets a bundle serve though it was not checked: for a shape variable a range, for
-/// a buffer (whatever the range) addresses that overlap or are aligned otherwise.
+/// Unchecked use that the caller permits, by name: for a shape variable, its range; for a buffer,
+/// the range is ignored and its address may overlap or have another alignment.
 using Allowed = std::map<std::string, std::pair<double, double>>;
 
 namespace detail {
 
 constexpr std::size_t kMostArguments = 256, kMostParameterBytes = 32764;
 
-/// Bits of the nearest float of 16 bits, ties to even.
+/// The bits of the nearest 16-bit float, ties to even.
 inline std::uint16_t half_bits(double value, int mantissa_bits) {
   const int bias = (1 << (14 - mantissa_bits)) - 1;
   const int exponent = value == 0 ? 1 - bias : std::max(std::ilogb(value), 1 - bias);
@@ -45,12 +45,12 @@ inline std::uint16_t half_bits(double value, int mantissa_bits) {
   return std::uint16_t(sign + ((exponent + bias - 1) << mantissa_bits) + static_cast<int>(steps));
 }
 
-/// Puts a number where it belongs in the bytes of an argument.
+/// Writes a number at its offset in the bytes of an argument.
 inline void store(std::vector<unsigned char>& bytes, const Json& field, double value) {
   const std::string& dtype = field.text("dtype");
   const std::size_t offset = whole(field.number("offset"), kMostParameterBytes, "'offset'");
   const std::size_t size = whole(field.number("bytes"), sizeof value, "'bytes'");
-  const auto put = [&](const auto& number) {  // of an integer the low bytes
+  const auto put = [&](const auto& number) {  // the low bytes of an integer
     if (size > std::min(sizeof number, bytes.size()) || offset > bytes.size() - size) {
       throw Error("a bad offset");
     }
@@ -69,22 +69,22 @@ inline void store(std::vector<unsigned char>& bytes, const Json& field, double v
   put(static_cast<std::int64_t>(value));
 }
 
-/// What a kernel is launched with on one shape.
+/// The launch of a kernel on one shape.
 struct Plan {
   struct Argument {
     std::string name;
     std::string direction;
     std::size_t bytes = 0;
-    std::vector<unsigned char> value;  ///< of a scalar; of a workspace its address
-    std::size_t buffer = 0;            ///< which of the caller's, where it has no value
+    std::vector<unsigned char> value;  ///< a scalar's bytes; a workspace's address
+    std::size_t buffer = 0;            ///< index of the caller's buffer if `value` is empty
     std::size_t alignment = 1;         ///< of its address, a power of two
     bool may_overlap = false;
   };
-  /// What every launch checks of a buffer that is not empty.
+  /// The properties that every launch checks for a buffer that is not empty.
   struct Span {
     std::size_t buffer = 0;
     std::uintptr_t bytes = 0;
-    std::uintptr_t low_bits = 0;  ///< of its address: zero
+    std::uintptr_t low_bits = 0;  ///< of its address: must be zero
     bool is_written = false;
     bool may_overlap = false;
   };
@@ -99,7 +99,7 @@ struct Plan {
   std::vector<Step> steps;
 };
 
-/// Throws Error where a condition does not hold, unless the caller allows one of its variables.
+/// Throws Error if a condition does not hold, unless the caller allows one of its variables.
 inline void require_valid(const Json& condition, const Values& values, const Allowed& allowed) {
   std::vector<std::string> variables;
   if (condition.find("variables") != nullptr) variables = condition.names("variables");
@@ -156,7 +156,7 @@ inline Plan::Argument planned_argument(const Json& its, const Values& values,
   return argument;
 }
 
-/// What a launch takes on any device: more is refused before it is cast.
+/// The sizes of a launch. Throws Error if a size exceeds the limit of all devices.
 inline std::array<unsigned, 7> planned_sizes(const Json& step, const Values& values) {
   constexpr double kMost = 0x1p31 - 1;
   std::array<unsigned, 7> sizes{};
@@ -170,8 +170,8 @@ inline std::array<unsigned, 7> planned_sizes(const Json& step, const Values& val
   return sizes;
 }
 
-/// By the "plan" of a kernel. Throws Error saying why the kernel is not valid for the shape.
-/// `buffers`: the names of the caller's, in their order.
+/// Makes the launch from the "plan" of a kernel. Throws Error with the reason if the kernel is not
+/// valid for the shape. `buffers`: the names of the caller's buffers, in order.
 inline Plan planned(const Json& json, Values values, const Device& device,
                     const std::vector<std::string>& buffers, const Allowed& allowed) {
   values["SM_COUNT"] = device.sm_count;
@@ -210,8 +210,8 @@ inline Plan planned(const Json& json, Values values, const Device& device,
               "\") lets it be launched all the same");
 }
 
-/// Throws Error unless the buffers are aligned as they were when the kernel was checked, and none
-/// that is written overlaps another one. `names`: of the buffers.
+/// Throws Error unless all buffers are aligned as during the checks and no written buffer overlaps
+/// another one. `names`: the names of the buffers.
 inline void require_apart(const Plan& plan, void* const* buffers,
                           const std::vector<std::string>& names) {
   const auto address = [&](const Plan::Span& its) {

@@ -1,4 +1,4 @@
-"""Adds to MkDocs what mkdocs.yml cannot say: pages that are made, and links into the sources.
+"""Extends MkDocs beyond mkdocs.yml: generated pages, and links into the sources.
 
 - README.md, CONTRIBUTING.md and CHANGELOG.md are pages of the site.
 - Pages of options come from the programs' --help, pages of results from docs/results.

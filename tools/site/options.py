@@ -1,4 +1,4 @@
-"""Pages of options from what the programs print for --help.
+"""Makes the pages of options from the output of the programs' --help.
 
     options.py PROGRAMS    # the folder of the programs; prints all pages as Markdown
 

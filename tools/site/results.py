@@ -3,7 +3,7 @@
     results.py FILE...    # prints the pages as Markdown
 
 A file holds the tables of one device, each with its date, kind of times, machine, command, columns
-and rows. The site has a page for each file; nobody writes such a page by hand.
+and rows. The site has a generated page for each file.
 """
 
 import json

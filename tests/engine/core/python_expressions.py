@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Random expressions with Python's results, for python_expressions.tsv:
+"""Prints random expressions with Python's results, for python_expressions.tsv:
 
-    python3 -W ignore tests/engine/core/python_expressions.py > tests/engine/core/python_expressions.tsv
+    cd tests/engine/core
+    python3 -W ignore python_expressions.py > python_expressions.tsv
 """
 import random
 
@@ -34,7 +35,7 @@ def expression(depth):
 
 
 def value(text):
-    """None if Python has no number for it."""
+    """The value of `text`; None if Python has no number for it."""
     try:
         return eval(text, {}, dict(NAMES))
     except (ArithmeticError, TypeError):
@@ -48,7 +49,7 @@ def main():
         text = expression(4)
         try:
             number = value(text)
-        except SyntaxError:  # `not` behind an operator
+        except SyntaxError:  # `not` after an operator
             continue
         if len(text) > 120 or (number is not None and abs(number) > LARGEST):
             continue

@@ -100,7 +100,7 @@ TEST(InterpretedChecks, NeitherARefusalNorAResultOutsideTheToleranceIsTheKernels
 TEST(InterpretedChecks, ACheckThatEndedWithoutAnAnswerCanBeRepeated) {
   int calls = 0;
   Interpreting run([&](const fake::Program&) -> Answer {
-    if (++calls == 1) return WorkerFailure{"no sign of life for 300 s"};
+    if (++calls == 1) return WorkerFailure{"no progress message for 300 s"};
     return fault(FaultKind::kDefect, "deadlock");
   });
   const auto first = run.outcome_of("a");

@@ -30,7 +30,7 @@ inline std::filesystem::path program(const std::string& name) {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path() / name;
 }
 
-/// A process beside the test, as another host starts it.
+/// A process outside the test, started as on another host.
 class Lent {
  public:
   Lent(std::vector<std::string> words, const std::string& key) {

@@ -1,4 +1,4 @@
-// Callers that send what nobody expects: without the key, with it, and as workers.
+// Callers that send unexpected data: without the key, with it, and as workers.
 
 #include <atomic>
 #include <fstream>
@@ -170,7 +170,7 @@ long kilobytes_of(int process) {
 }
 
 TEST_F(RemoteTest, NoiseIsRefusedAndHarmsNobody) {
-  // The address sanitizer must not keep what is freed.
+  // The address sanitizer must not quarantine freed memory.
   const std::string options_of_asan = environment_variable("ASAN_OPTIONS").value_or("");
   setenv("ASAN_OPTIONS", (options_of_asan + ":quarantine_size_mb=1").c_str(), 1);
   gate_.emplace(program("evo-worker"), "127.0.0.1:0", key_);

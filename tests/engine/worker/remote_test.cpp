@@ -101,7 +101,7 @@ TEST_F(RemoteTest, AWorkerThatFallsSilentHasLeft) {
   const auto lent = lend({"compile", "--jobs", "1"});
   const auto host = joined();
   kill(host->identity().process, SIGSTOP);
-  EXPECT_THAT(std::get<WorkerGate::Left>(next()).why, HasSubstr("no sign of life"));
+  EXPECT_THAT(std::get<WorkerGate::Left>(next()).why, HasSubstr("sent no message"));
 }
 
 TEST_F(RemoteTest, NobodyComesInWithoutTheKey) {
@@ -131,7 +131,7 @@ TEST_F(RemoteTest, AnotherVersionIsRefusedWithBothNames) {
 /// A stream that stops in the middle of a frame, without an end.
 TEST_F(RemoteTest, AStrangerThatSaysNothingIsDropped) {
   const FileDescriptor socket = dial();
-  EXPECT_THAT(refused(), HasSubstr("no sign of life"));
+  EXPECT_THAT(refused(), HasSubstr("sent no message"));
 }
 
 TEST(RunKey, IsReadFromFilesThatNobodyElseMayRead) {

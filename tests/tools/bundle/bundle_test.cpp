@@ -112,7 +112,7 @@ TEST_F(EvoExportBundle, ATimeThatNobodyTookIsNotGuessed) {
   elite(longer, {add(longer, 3, 40)});
   EXPECT_THAT(serves(exported("--loss-percent 500")), ElementsAre("long=3", "mission=2"));
   EXPECT_THAT(run("--bundle out").err,
-              HasSubstr("NVIDIA H200: 2 kernels, 2 shapes, of whose 4 times 2 are known"));
+              HasSubstr("NVIDIA H200: 2 kernels, 2 shapes: 2 of 4 times are known"));
 }
 
 TEST_F(EvoExportBundle, TheIndexIsOfManifestsWithTimesAndValidity) {
@@ -156,7 +156,7 @@ TEST_F(EvoExportBundle, DefaultsComeAlongWhereTheyWereChecked) {
   const CandidateId defaults = add(mission, 1, 30);
   elite(mission, {best});
   EXPECT_THAT(run("--bundle out").err,
-              HasSubstr("the defaults of space copy_h200 were in no elite"));
+              HasSubstr("the default configuration of space copy_h200 is left out"));
   EXPECT_EQ(exported()["targets"][0]["defaults"], Json::array());
   store_.record_generation(
       mission, {.number = 1,

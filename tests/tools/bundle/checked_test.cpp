@@ -1,5 +1,4 @@
-// The sizes that a bundle serves: those that were checked, and those that a kernel cannot
-// distinguish from them.
+// A bundle serves the checked sizes, and sizes that a kernel does not distinguish from them.
 
 #include "tools/bundle/checked.hpp"
 

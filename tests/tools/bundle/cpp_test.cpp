@@ -122,7 +122,7 @@ TEST_F(ExportCpp, AProgramFindsThePackageAndCallsTheFunction) {
               AllOf(HasSubstr("B = 4 was not checked: 'B in [1, 2]' does not hold"),
                     HasSubstr("launch copy 4,1,1 64,1,1 0 on (nil):"),
                     HasSubstr(folder + "/out: argument 'x' is null"),
-                    HasSubstr(folder + "/out: got 2 sizes; allowed are 3: B, S, X"),
+                    HasSubstr(folder + "/out: got 2 sizes; allowed: 3 (B, S, X)"),
                     HasSubstr("tuned for the nearest shape for which it is valid: mission")));
   // The folder may be moved; an environment variable gives its new path.
   ASSERT_EQ(std::system(("cd " + folder +
@@ -179,7 +179,7 @@ TEST_F(ExportCpp, ReplacesWhatItWroteAndNobodysFiles) {
     std::filesystem::remove(folder_.path() / "out" / name);
   }
   ASSERT_EQ(exported().exit_code, 0);
-  // As written by another version.
+  // Changes the files, as if another version had written them.
   for (const std::string name : {"sdpa.hpp", "sdpaConfig.cmake", "evo_tune_plan.hpp"}) {
     const std::string content = file("out/" + name);
     write_file(folder_.path() / "out" / name, content + "\n");

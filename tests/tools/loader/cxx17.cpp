@@ -1,4 +1,4 @@
-// The loader compiles as C++17, beside the driver's own header and as itself alone.
+// The loader compiles as C++17, alone and together with the driver's header.
 #include "tools/loader/evo_tune.hpp"
 // The loader's own declarations of the driver's handles match the driver's header.
 #include <cuda.h>

@@ -166,8 +166,8 @@ TEST(LoaderExpressions, SayWhatIsWrong) {
   EXPECT_EQ(message(R"(["sin", 1, 2])"), "X: 'sin' is unknown");
   EXPECT_EQ(message(R"(["^", 10, 400])"), "X: ^: no value");
   EXPECT_EQ(message(R"(["*", 1e200, 1e200])"), "X: the value is not finite");
-  EXPECT_EQ(message(R"(["whole", 0.5, 0, 7])"), "X: 0.5; allowed is a whole number from 0 to 7");
-  EXPECT_EQ(message(R"(["within", 9, -8, 8])"), "X: 9; allowed is a number from -8 to 8");
+  EXPECT_EQ(message(R"(["whole", 0.5, 0, 7])"), "X: 0.5; allowed: a whole number from 0 to 7");
+  EXPECT_EQ(message(R"(["within", 9, -8, 8])"), "X: 9; allowed: a number from -8 to 8");
   EXPECT_EQ(message(R"(["?", 0, ["/", 1, 0], 2])"), "no error");
   EXPECT_NE(message(std::string(5000, '[')).find("nested too deeply"), std::string::npos);
 }

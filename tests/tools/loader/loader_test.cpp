@@ -68,7 +68,7 @@ TEST_F(Loader, WhatDoesNotFitTheDeviceIsNotChosen) {
   const evo_tune::Bundle bundle = open();
   EXPECT_THAT(choice(bundle, 4096, {"Fake 90", 90, 4, 200}),
               AllOf(HasSubstr("small: tuned for the nearest"),
-                    HasSubstr("not large: dynamic shared bytes = 2 * TILE: 512; allowed is a whole "
+                    HasSubstr("not large: dynamic shared bytes = 2 * TILE: 512; allowed: a whole "
                               "number from 0 to 100")));
 }
 
@@ -141,8 +141,7 @@ TEST_F(Loader, ErrorsNameFileAndReason) {
             "/nowhere/bundle.json: cannot be read");
   const Json good = index_;
   index_["format"] = "evo-tune bundle 1";
-  EXPECT_EQ(opening(),
-            file + ": format: allowed is \"evo-tune bundle 3\": export the bundle again");
+  EXPECT_EQ(opening(), file + ": format: allowed: \"evo-tune bundle 3\": export the bundle again");
   index_ = good;
   index_.erase("buffers");
   EXPECT_EQ(opening(), file + ": 'buffers' is missing");
@@ -237,7 +236,6 @@ std::optional<std::vector<unsigned char>> bytes_of(const std::string& dtype, dou
   }
 }
 
-/// As the engine writes the bytes of scalars.
 TEST(LoaderScalars, AreTheBytesThatTheEngineWrites) {
   for (const char* name : {"f16", "bf16", "f32", "f64", "i16", "u16", "i32", "u32", "i64", "u64"}) {
     const Dtype dtype = dtype_from_string(name);

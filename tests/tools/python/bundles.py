@@ -1,5 +1,5 @@
-"""A bundle of three kernels on a driver that writes down what it is asked for. What a test program
-is called with: DRIVER MAKE_PLANS ROOT INSTALLED."""
+"""A bundle of three kernels on a fake driver that records its calls. Arguments of a test program:
+DRIVER MAKE_PLANS ROOT INSTALLED."""
 
 import ctypes
 import hashlib
@@ -38,7 +38,7 @@ def expression(text):
 
 
 def made(manifests=(), expressions=(), variables=("B", "S", "F")):
-    """Plans and trees, as evo-export makes them."""
+    """Plans and expression trees, as evo-export makes them."""
     text = json.dumps({"shape_variables": variables, "manifests": manifests,
                        "expressions": expressions})
     result = json.loads(subprocess.run([MAKE_PLANS], input=text, capture_output=True, text=True,
@@ -47,7 +47,8 @@ def made(manifests=(), expressions=(), variables=("B", "S", "F")):
 
 
 def kernel(name, arch, tile):
-    """x (B, S) of 8-bit floats and a scale to y (B, S) and, where F is 1, s (B)."""
+    """The manifest of a kernel that reads x (B, S), 8-bit floats, and a scale. It writes y (B, S)
+    and, if F is 1, s (B)."""
     def buffer(name, direction, dtype, extent, **more):
         return {"name": name, "direction": direction, "dtype": dtype,
                 "extent": expression(extent), **more}
@@ -68,7 +69,7 @@ def kernel(name, arch, tile):
 
 
 class Array:
-    """What has __cuda_array_interface__."""
+    """An array with __cuda_array_interface__."""
 
     def __init__(self, address, shape, typestr="|u1", **more):
         self.__cuda_array_interface__ = {"data": (address, False), "shape": shape,
@@ -98,7 +99,8 @@ class BundleTest(unittest.TestCase):
         fake.fake_context(ctypes.addressof(CONTEXT))
 
     def write(self, text):
-        """An index as evo-export writes one, whatever its text is."""
+        """Writes `text`, which may be invalid, as an index with the header that evo-export
+        writes."""
         with open(os.path.join(self.folder.name, "bundle.json"), "wb") as file:
             file.write(b'{"sha256": "%s",\n' % hashlib.sha256(text).hexdigest().encode() + text)
 

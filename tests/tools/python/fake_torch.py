@@ -1,4 +1,4 @@
-"""A PyTorch of which there is as much as a launch reads, on the fake driver: for tests and measurements."""
+"""A fake PyTorch on the fake driver, with the attributes that a launch reads."""
 
 import ctypes
 import sys
@@ -6,12 +6,12 @@ import types
 
 _new = ctypes.pythonapi.PyCapsule_New
 _new.restype, _new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-_NAME = b"dlpack_exchange_api"  # a capsule keeps no copy
+_NAME = b"dlpack_exchange_api"  # kept alive here, because a capsule does not copy its name
 _CODES = {"float32": (2, 32), "float8_e4m3fn": (10, 8), "int32": (0, 32)}
 
 
 class _Exchange(ctypes.Structure):
-    """DLPackExchangeAPI of dlpack.h."""
+    """The structure DLPackExchangeAPI of dlpack.h."""
     _fields_ = [("major", ctypes.c_uint32), ("minor", ctypes.c_uint32),
                 *((name, ctypes.c_void_p) for name in ("previous", "allocate", "from_object",
                                                        "to_object", "read", "stream"))]
@@ -41,7 +41,7 @@ class Device:
 
 
 class Tensor:
-    """At an address, with the attributes that PyTorch's have."""
+    """A tensor at an address, with the attributes of PyTorch's tensors."""
 
     def __init__(self, address, shape, dtype="float32", device=0, strides=None):
         self.address, self.shape, self.dtype = address, tuple(shape), DTYPES[dtype]
@@ -73,7 +73,8 @@ DTYPES = {name: DType(name) for name in _CODES}
 
 
 def install(driver=None):
-    """As the module torch. With a fake driver its tensors have the exchange of DLPack."""
+    """Installs it as the module torch. With a fake driver, its tensors have DLPack's exchange
+    API."""
     torch = types.ModuleType("torch")
     torch.driver, torch.allocated, torch.is_enabled = driver, [], True
     if driver is not None:

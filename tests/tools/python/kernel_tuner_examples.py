@@ -1,8 +1,9 @@
-"""Scripts of Kernel Tuner, unchanged: kernel_tuner_examples.py PROGRAMS SOURCE [SCRIPT…]
+"""Runs unchanged scripts of Kernel Tuner: kernel_tuner_examples.py PROGRAMS SOURCE [SCRIPT…]
 
-EVO_KERNEL_TUNER_EXAMPLES: the folder of its examples for CUDA. EVO_EXAMPLE_SECONDS: how long each
-may take (120); one that takes longer is no failure. EVO_DEVICE: where they run. Prints one line a
-script: it ran, was refused by a line, or took too long; anything else is a failure.
+EVO_KERNEL_TUNER_EXAMPLES: the folder of its examples for CUDA. EVO_EXAMPLE_SECONDS: time limit for
+each script (120 s); exceeding it is not a failure. EVO_DEVICE: the device. Prints one line for each
+script: it ran, evo-tune refused it with a message, or it took too long. All other outcomes are
+failures.
 """
 
 import os
@@ -20,7 +21,7 @@ SECONDS = float(os.environ.get("EVO_EXAMPLE_SECONDS", "120"))
 
 
 def outcome(script, folder):
-    """What became of a script: a word, and its last line."""
+    """The outcome of a script: one word, and the last line of its output."""
     environment = {**os.environ, "PYTHONPATH": SOURCE,
                    "PATH": PROGRAMS + os.pathsep + os.environ["PATH"]}
     command = [sys.executable, "-m", "evo_tune", "run"]

@@ -1,4 +1,4 @@
-"""The extension: it does what the Python code does, and leaves to it what is new, unusual or wrong."""
+"""The extension behaves like the Python code, and leaves new, unusual and wrong calls to it."""
 
 import contextlib
 import ctypes
@@ -17,9 +17,9 @@ SCALE = Array(0x500, (1,), "<f4")
 
 @contextlib.contextmanager
 def no_python(bundle):
-    """Calls of the bundle get by without the Python code."""
+    """Fails if a call of the bundle needs the Python code."""
     def fails(*_):
-        raise AssertionError("the Python code was asked")
+        raise AssertionError("the call used the Python code")
     before, bundle._readied = bundle._readied, fails
     try:
         yield
@@ -28,7 +28,7 @@ def no_python(bundle):
 
 
 def message(action):
-    """The text of the error that it raises, None without."""
+    """The text of the error that `action` raises, or None."""
     try:
         action()
     except evo_tune.Error as error:
@@ -38,7 +38,7 @@ def message(action):
 
 class Launcher(BundleTest):
     def both(self, **more):
-        """The bundle with the extension, and by Python code alone."""
+        """The bundle with the extension, and with Python code alone."""
         bundle = self.load(**more)
         pure = self.load(**more)
         pure._fast = None
@@ -62,7 +62,7 @@ class Launcher(BundleTest):
             self.assertIs(bundle(Array(0x3000, (3, 64)), SCALE, y=other, s=None, stream=7)[0], other)
         (line,) = log()
         self.assertEqual(line, first[0].replace("4096 1280 8192", "12288 1280 16384"))
-        # Everything new is prepared first.
+        # Every new call is prepared first.
         for action in (lambda: bundle(Array(0x1000, (5, 64)), SCALE, y=0x2000, s=0),
                        lambda: bundle(Array(0x1000, (3, 64)), SCALE, y=0x2000, s=0),
                        lambda: bundle(0x1000, SCALE, y=0x2000, s=0, B=3, S=64)):
@@ -144,7 +144,7 @@ class Launcher(BundleTest):
             with no_python(bundle) if is_fast else contextlib.nullcontext():
                 plan(Array(0x3000, (2, 64)), SCALE, Array(0x5000, (2, 64), "<f4"), 0)
             self.assertIn("on 0x7: 12288 1280 20480 0 64", launches()[0])
-            plan(0x3000, 0x500, 0x5000, 0)  # what it does not know at first sight
+            plan(0x3000, 0x500, 0x5000, 0)  # addresses that it has not seen before
             self.assertIn("on 0x7: 12288 1280 20480 0 64", launches()[0])
             self.assert_error("the plan takes 4 buffers (x, scale, y, s), got 3",
                               lambda: plan(x, SCALE, y))
@@ -172,7 +172,7 @@ class Launcher(BundleTest):
 
 
 class Tensors(BundleTest):
-    """Tensors are those of the imitation. The real PyTorch is tested in a process of its own."""
+    """Uses tensors of the fake PyTorch. A separate process tests the real PyTorch."""
 
     def call_twice(self, torch):
         self.addCleanup(sys.modules.pop, "torch")

@@ -22,7 +22,7 @@ class Loader(BundleTest):
         newer = evo_tune.Device("Fake 100", 100, 4, 9999)
         self.assertTrue(bundle.choose(newer, B=2, S=4096, F=0).from_ptx)
         little = evo_tune.Device("Fake 90", 90, 4, 200)
-        self.assertIn("not small: dynamic shared bytes = 2 * TILE + S: 128; allowed is a whole "
+        self.assertIn("not small: dynamic shared bytes = 2 * TILE + S: 128; allowed: a whole "
                       "number from 0 to 100", bundle.choose(little, B=2, S=64, F=0).why)
         older = evo_tune.Device("Fake 80", 80, 4, 9999)
         self.assert_error("no kernel for B=2 S=64 F=0 on Fake 80 (sm_80)",
@@ -52,8 +52,8 @@ class Loader(BundleTest):
         def infer(x, **more):
             return bundle(Array(0x1000, x), SCALE, y=0x2000, **more)
         infer((5, 64), s=0)
-        infer((320,), s=0, B=5)  # S is what is left
-        infer((5, 64), s=Array(0x900, (5,), "<f4"))  # and so is F
+        infer((320,), s=0, B=5)  # the other sizes determine S
+        infer((5, 64), s=Array(0x900, (5,), "<f4"))  # they determine F as well
         self.assertEqual(len(launches()), 3)
         self.assert_error("expected y to have size 64 at dimension 1 (S, as x has), but got 32",
                           lambda: bundle(Array(0x1000, (5, 64)), SCALE,
@@ -78,7 +78,7 @@ class Loader(BundleTest):
             self.assert_error(message, lambda: bundle(*arguments, **{"y": y, "s": 0, **more}))
         says("copy takes 2 inputs (x, scale), got 3; outputs are given by keyword", x, SCALE, y)
         says("copy is missing scale; it takes x, scale", x)
-        says("copy got an unexpected keyword argument 'T'; allowed are x, scale, y, s, B, S, F, "
+        says("copy got an unexpected keyword argument 'T'; allowed: x, scale, y, s, B, S, F, "
              "stream", x, SCALE, T=1)
         says("copy got multiple values for argument 'x'", x, SCALE, x=x)
         says("expected x to have dtype float8_e4m3fn, but got float16",
@@ -108,7 +108,7 @@ class Loader(BundleTest):
         os.remove(os.path.join(self.folder.name, "small.cubin"))
         self.assert_error("small.cubin: No such file", lambda: bundle(0x1000, 0x500, y=0x2000, s=0, B=2, S=64))
         self.index["format"] = "evo-tune bundle 1"
-        self.assert_error('format: allowed is "evo-tune bundle 3": export the bundle again',
+        self.assert_error('format: allowed: "evo-tune bundle 3": export the bundle again',
                           self.load)
         self.assert_error("nolib.so", lambda: evo_tune.bundle.Driver("/nolib.so"))
 

@@ -1,5 +1,5 @@
 // Reads {"shape_variables": […], "manifests": […], "expressions": […]} and writes their plans and
-// trees, as evo-export does: {"plans": […], "trees": […]}; null for what is no expression.
+// trees, as evo-export does: {"plans": […], "trees": […]}; null for text that is not an expression.
 
 #include <iostream>
 #include <nlohmann/json.hpp>

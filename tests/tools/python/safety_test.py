@@ -1,5 +1,5 @@
-"""What the Python loader refuses: sizes, files, buffers and indexes that are not those of the kernel
-that was checked."""
+"""The Python loader refuses sizes, files, buffers and indexes that differ from those of the checked
+kernel."""
 
 import json
 import os
@@ -8,7 +8,7 @@ import random
 from bundles import DRIVER, Array, BundleTest, evo_tune, fake, launches, made, main
 
 SCALE = Array(0x500, (1,), "<f4")
-SAMPLE = 2  # of the wrong values at each place
+SAMPLE = 2  # number of wrong values at each place
 SHAPE = {"B": 2, "S": 64, "F": 0}
 
 
@@ -21,7 +21,7 @@ def damaged(text, rng):
 
 
 def places(value):
-    """Every container in a value with each of its keys."""
+    """All (container, key) pairs in a nested value."""
     if isinstance(value, (dict, list)):
         for key in list(value) if isinstance(value, dict) else range(len(value)):
             yield value, key
@@ -52,7 +52,7 @@ class Safety(BundleTest):
             self.assertIn("nearest shape", chosen(32, allow=allow))
         for allow in ({"F"}, {"x"}, {"S": (33, 40)}, ()):
             self.assert_error("S = 32 was not checked", lambda: chosen(32, allow=allow))
-        self.assert_error("allow: 'T' is neither a shape variable nor a buffer; allowed are B, S, F, "
+        self.assert_error("allow: 'T' is neither a shape variable nor a buffer; allowed: B, S, F, "
                           "x, scale, y, s", lambda: chosen(32, allow={"T"}))
         for its in ((2, 1), (1, 2, 3)):
             self.assert_error("allow: the range of 'S'", lambda: chosen(32, allow={"S": its}))
@@ -137,7 +137,7 @@ class Safety(BundleTest):
             self.assert_error("export it again", lambda: evo_tune.load(self.folder.name))
 
     def ends(self, text):
-        """Of a launch by an index with this text: "launched" or the error."""
+        """The outcome of a launch with an index of this text: "launched" or the error."""
         self.write(text)
         fake.fake_reset(b"Fake 90", 90, 0)
         try:
@@ -182,9 +182,9 @@ class Safety(BundleTest):
                 (plan["chosen_for"][0], "sizes", [2, 64], "'sizes' are not those of the shape"),
                 (plan["arguments"][0]["elements"], "tree", [], "is no expression"),
                 (plan["arguments"][1], "dimensions", [["sin", 1]], "'sin' is unknown"),
-                (plan["steps"][0]["sizes"][0], "tree", 2.5, "2.5; allowed is a whole number")]:
+                (plan["steps"][0]["sizes"][0], "tree", 2.5, "2.5; allowed: a whole number")]:
             before, container[key] = container[key], other
-            # Another kernel comes first, so that the bundle's buffers are as they were.
+            # Another kernel comes first, so that the bundle's buffers do not change.
             self.index["kernels"].reverse()
             self.assertIn(why, self.load().choose(**SHAPE).why)
             self.index["kernels"].reverse()

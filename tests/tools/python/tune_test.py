@@ -137,7 +137,7 @@ class Tune(unittest.TestCase):
         def interrupt():
             found.wait()
             time.sleep(1)
-            # As a terminal does: the whole group of processes.
+            # Interrupts the whole process group, as a terminal does.
             os.killpg(os.getpgrp(), signal.SIGINT)
 
         def reference(x, factor, n):

@@ -87,7 +87,7 @@ class PageTest(ReportCase):
         self.assertEqual(times, sorted(times))
         self.browser.run(press, 2).send_keys(Keys.ENTER)
         self.assertEqual(self.browser.run(column, 2), [f"{us:.2f}" for us in sorted(times, reverse=True)]
-                         + ["–"] * (len(names) - len(times)), "what is not known stays last")
+                         + ["–"] * (len(names) - len(times)), "missing times stay last")
 
     def test_nothing_of_a_plot_or_a_caption_is_cut_on_a_phone(self):
         self.browser.resize(390)
@@ -105,7 +105,9 @@ class PageTest(ReportCase):
             }
             for (const caption of document.querySelectorAll("caption span")) {
               const box = caption.getBoundingClientRect();
-              if (box.right > innerWidth) found.push([caption.closest("section").id, caption.textContent]);
+              if (box.right > innerWidth) {
+                found.push([caption.closest("section").id, caption.textContent]);
+              }
             }
             return found;""")
         self.assertEqual(cut, [])
@@ -161,8 +163,9 @@ class PageTest(ReportCase):
         program("evo-report", "--db", red, "--out", page, expect=1)
         browser = self.opened(page)
         browser.settle()
-        sections = browser.run("""return Object.fromEntries([...document.querySelectorAll("section")]
-            .map(section => [section.id, section.textContent]));""")
+        sections = browser.run("""return Object.fromEntries(
+            [...document.querySelectorAll("section")].map(
+              section => [section.id, section.textContent]));""")
         self.assertEqual(browser.console(), [])
         self.assertEqual(browser.run("return document.querySelector('h1').textContent"), "Nothing is green")
         for section, sentence in {

@@ -40,7 +40,8 @@ INSERT INTO profile (candidate_id, kind, tool, require, passed)
 VALUES (1, 'measured', 'ncu 2026', 'tensor >= 50', 1);
 INSERT INTO profile_metric (candidate_id, name, metric, value, unit)
 VALUES (1, 'tensor', 'sm__pipe_tensor', 61.25, '%');
-INSERT INTO vendor_time (run_id, name, starts_from, p50_us, candidate_id, ratio, ratio_low, ratio_high)
+INSERT INTO vendor_time (run_id, name, starts_from, p50_us, candidate_id,
+  ratio, ratio_low, ratio_high)
 SELECT run, 'PyTorch <b>2.11</b> cudnn', 'fp16', 2 * p50_us, candidate, 2, 1.9, 2.1 FROM elite
 WHERE run = 1 AND rank = 1;
 """
@@ -141,7 +142,8 @@ class ReportCase(unittest.TestCase):
                           ".querySelectorAll('.chart')[arguments[1]])", section, place)
         self.browser.settle()
         return self.browser.run("""
-            const box = document.getElementById(arguments[0]).querySelectorAll(".chart")[arguments[1]];
+            const charts = document.getElementById(arguments[0]).querySelectorAll(".chart");
+            const box = charts[arguments[1]];
             return JSON.parse(JSON.stringify(echarts.getInstanceByDom(box).getOption().series));""",
                                 section, place)
 
@@ -149,7 +151,8 @@ class ReportCase(unittest.TestCase):
         """True if the plot contains a colour other than the page's."""
         self.option(section, place)
         return self.browser.run("""
-            const box = document.getElementById(arguments[0]).querySelectorAll(".chart")[arguments[1]];
+            const charts = document.getElementById(arguments[0]).querySelectorAll(".chart");
+            const box = charts[arguments[1]];
             const svg = box.querySelector("svg");
             if (svg) return svg.querySelectorAll("path").length > 5;
             const canvas = box.querySelector("canvas");

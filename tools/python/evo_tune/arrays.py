@@ -1,4 +1,4 @@
-"""What a caller hands over as a buffer: addresses, tensors of PyTorch, objects with
+"""Buffers that a caller passes: addresses, tensors of PyTorch, objects with
 __cuda_array_interface__ or DLPack."""
 
 import math
@@ -9,7 +9,7 @@ from typing import Any, Optional
 from . import dlpack
 from .errors import Error
 
-# Of the index, as PyTorch calls them.
+# PyTorch's name of each type in the index.
 DTYPES = {"e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2", "f16": "float16", "bf16": "bfloat16",
           "f32": "float32", "f64": "float64", "i8": "int8", "u8": "uint8", "i16": "int16",
           "u16": "uint16", "i32": "int32", "u32": "uint32", "i64": "int64", "u64": "uint64"}
@@ -18,17 +18,17 @@ _KINDS = {"f": "float", "i": "int", "u": "uint", "c": "complex", "b": "bool"}
 
 @dataclass
 class Array:
-    """`shape`, `dtype` and `device` are None where only an address is known."""
+    """`shape`, `dtype` and `device` are None if the caller passed only an address."""
     address: int
     shape: Optional[tuple] = None
     dtype: Optional[str] = None
     is_contiguous: bool = True
     is_read_only: bool = False
-    export: Any = None  # of DLPack, to be released
+    export: Any = None  # the DLPack capsule, to be released
 
 
 def torch_module():
-    """PyTorch where the program uses it."""
+    """PyTorch if the program has imported it, else None."""
     return sys.modules.get("torch")
 
 
@@ -38,7 +38,8 @@ def is_tensor(value):
 
 
 def device_of(value, driver):
-    """("cuda:0", 0); a number of None for what is on no GPU; None where it is not known."""
+    """The device's name and number, such as ("cuda:0", 0). The number is None if `value` is not on
+    a GPU. Returns None if the device is unknown."""
     if value is None or isinstance(value, int):
         return None
     if is_tensor(value):
@@ -59,7 +60,7 @@ def device_of(value, driver):
 
 
 def array_of(value, stream, driver):
-    """What it is; work of its producer that is under way comes before what `stream` gets next."""
+    """Describes `value`. Later work on `stream` waits for the pending work of its producer."""
     if value is None or isinstance(value, int):
         return Array(value or 0)
     if is_tensor(value):
@@ -74,7 +75,7 @@ def array_of(value, stream, driver):
 
 def _from_interface(interface, stream, driver):
     other = interface.get("stream")
-    if other is not None and other != (stream or 1):  # both call the default stream 1
+    if other is not None and other != (stream or 1):  # both interfaces call the default stream 1
         driver.wait(stream, other)
     if interface.get("mask") is not None:
         raise Error("expected an array without a mask")
@@ -100,14 +101,15 @@ def _is_contiguous(shape, strides):
 
 
 def check_dtype(name, expected, got):
-    """`expected`: of the index. Bytes stand for 8-bit floats, which not every library knows."""
+    """`expected`: the type in the index. uint8 is accepted for 8-bit floats, because not every
+    library has them."""
     wanted = DTYPES[expected]
     if got is not None and got != wanted and not (expected[0] == "e" and got == "uint8"):
         raise Error(f"expected {name} to have dtype {wanted}, but got {got}")
 
 
 def check(argument, array):
-    """`argument`: a plan's, of a buffer."""
+    """Checks the array against `argument`, a plan's argument for a buffer."""
     name, count = argument.name, argument.elements
     check_dtype(name, argument.json["dtype"], array.dtype)
     if not array.is_contiguous:
@@ -128,7 +130,8 @@ def check(argument, array):
 
 
 def check_apart(buffers):
-    """No buffer that is written overlaps another one. `buffers`: arguments of a plan with arrays."""
+    """Raises Error if a written buffer overlaps another one. `buffers`: pairs of a plan's argument
+    and its array."""
     filled = [(argument, array.address) for argument, array in buffers
               if argument.bytes > 0 and not argument.may_overlap]
     for written, begin in filled:
@@ -143,7 +146,8 @@ def check_apart(buffers):
 
 
 def common_device(devices):
-    """The number of the GPU that all of `devices`, by name, are on; None where nothing is known."""
+    """The number of the GPU that holds all arguments. `devices`: device_of() by argument name.
+    Returns None if no device is known."""
     known = [its for its in devices.values() if its is not None]
     names = list(dict.fromkeys(name for name, _ in known))
     if len(names) > 1:
@@ -156,8 +160,9 @@ def common_device(devices):
 
 
 def stream_handle(stream, values, device):
-    """Of an integer, a stream of PyTorch or CuPy, or what has __cuda_stream__; None: the current
-    one of PyTorch where a tensor of it is among `values`, else the default stream."""
+    """The handle of a stream: an integer, a stream of PyTorch or CuPy, or an object with
+    __cuda_stream__. For None, returns PyTorch's current stream if `values` has a tensor of PyTorch,
+    else the default stream."""
     if stream is None:
         if any(is_tensor(value) for value in values):
             return torch_module().cuda.current_stream(device).cuda_stream

@@ -1,4 +1,4 @@
-"""A bundle: choosing and launching its kernels."""
+"""A bundle: chooses and launches its kernels."""
 
 import contextlib
 import ctypes
@@ -24,19 +24,21 @@ class Choice:
 
 @dataclass
 class _Prepared:
-    """A kernel in a context with what it takes on one shape, but the caller's buffers."""
+    """A kernel loaded in a context, with all its arguments for one shape except the caller's
+    buffers."""
     choice: Choice
     arguments: list
     steps: list  # with their functions
     fixed: dict  # position -> ctypes object of a scalar
-    buffers: list  # position and argument of each
-    workspace_bytes: dict  # position -> how many
+    buffers: list  # (position, argument) pairs
+    workspace_bytes: dict  # position -> bytes
     workspaces: dict = field(default_factory=dict)  # stream, thread, capture -> position -> address
     lock: Any = field(default_factory=threading.Lock)
 
     def workspaces_of(self, driver, stream):
-        """By position. A kernel leaves them ready for its next launch on the stream; a captured
-        graph has its own, so that it may be replayed beside other launches."""
+        """The workspaces by position. A kernel leaves them ready for its next launch on the stream.
+        A captured graph has its own workspaces, so that it can be replayed concurrently with other
+        launches."""
         if not self.workspace_bytes:
             return {}
         # Handle 2 is the default stream of each thread.
@@ -50,8 +52,8 @@ class _Prepared:
 
 @dataclass
 class Call:
-    """Everything that a launch needs. `given` are the caller's buffers by name, and those of
-    `allocated`; `described` what they are."""
+    """Everything that a launch needs. `given`: all buffers by name, both the caller's and those
+    that `allocated` names. `described`: an arrays.Array for each of them."""
     context: int
     stream: int
     given: dict
@@ -62,16 +64,17 @@ class Call:
 
 
 def load(folder, driver=None, allow=()):
-    """The bundle in a folder; `driver` names another library than the environment or libcuda.
+    """Loads the bundle in a folder. `driver`: the driver library, instead of EVO_TUNE_DRIVER or
+    libcuda.
 
-    `allow`: what is served though it was not checked (docs/bundle.md): names of shape variables,
-    such as {"R"} or {"R": (1, 100000)} with a range; of buffers that may overlap others and be
-    aligned to their elements only."""
+    `allow`: permits launches that were not checked (docs/bundle.md). A shape variable, such as
+    {"R"} or {"R": (1, 100000)} with a range, may have values that were not checked. A buffer may
+    overlap other buffers and be aligned to its elements only."""
     return Bundle(folder, driver, allow)
 
 
 class Bundle:
-    """Call it with the inputs in their order, everything else by name. Threads may share it.
+    """Call it with the inputs in their order and all other arguments by name. Threads may share it.
 
     Code and workspaces stay on the GPU until the process ends.
     """
@@ -93,7 +96,7 @@ class Bundle:
         self.inputs = [its["name"] for its in arguments if its["direction"] != "out"]
         self.outputs = [its["name"] for its in arguments if its["direction"] == "out"]
         self._unchecked = self._ranges(allow)
-        # Names of parameters: what would be there twice has another one, as in the C++ function.
+        # Names of parameters: a name that is taken gets "_" appended, as in the C++ function.
         taken, self._keywords = {"stream"}, {}
         for name in [*self.buffers, *self.shape_variables]:
             keyword = name
@@ -104,16 +107,16 @@ class Bundle:
         self._buffer_keywords = set(list(self._keywords)[:len(self.buffers)])
 
     def _ranges(self, allow):
-        """By name, from what load() takes."""
+        """The allowed range of each name, from the `allow` of load()."""
         names = [allow] if isinstance(allow, str) else allow
         everything = (-math.inf, math.inf)
         ranges = dict(allow) if isinstance(allow, dict) else dict.fromkeys(names, everything)
         for name, its in ranges.items():
             if name not in self.shape_variables and name not in self.buffers:
-                raise Error(f"allow: '{name}' is neither a shape variable nor a buffer; allowed are "
+                raise Error(f"allow: '{name}' is neither a shape variable nor a buffer; allowed: "
                             f"{', '.join([*self.shape_variables, *self.buffers])}")
             if len(its) != 2 or not its[0] <= its[1]:
-                raise Error(f"allow: the range of '{name}' is {its}; allowed is (least, most)")
+                raise Error(f"allow: the range of '{name}' is {its}; allowed: (least, most)")
         return ranges
 
     @property
@@ -124,9 +127,9 @@ class Bundle:
             return self._opened
 
     def __call__(self, *inputs, stream=None, **keywords):
-        """Starts the kernel. Returns its outputs: one, or a tuple of them in their order; those
-        that are not given are allocated as tensors of PyTorch. Shape variables that follow from the
-        shapes of the tensors, or are the same in all tuned shapes, need not be given."""
+        """Starts the kernel. Returns its output, or a tuple of its outputs in their order. Outputs
+        that are not given are allocated as tensors of PyTorch. Shape variables may be omitted if
+        they follow from the shapes of the tensors or are the same in all tuned shapes."""
         if self._fast is not None:
             results = self._fast.call(inputs, keywords, stream)
             if results is not NotImplemented:
@@ -138,9 +141,10 @@ class Bundle:
         return results[0] if len(results) == 1 else results
 
     def plan(self, *inputs, stream=None, **keywords):
-        """A call to be made often: takes what a call takes, starts nothing, and returns a function
-        of all buffers in the order of `buffers`. They have the types and the shapes that these
-        have. Without `stream` each launch is on the current one, as that of a call."""
+        """Prepares a repeated call: takes the arguments of a call, launches nothing, and returns a
+        function that takes all buffers in the order of `buffers`. Its buffers must have the types
+        and shapes of those passed here. Without `stream`, each launch uses the current stream, as
+        a call does."""
         with self._readied(inputs, keywords, stream) as call:
             variables = list(self._keywords.items())[len(self.buffers):]
             shape = {keyword: call.shape[name] for keyword, name in variables}
@@ -156,17 +160,18 @@ class Bundle:
         return fast.plan(self, call, stream, start)
 
     def prepare(self, stream=0, **shape):
-        """What only the first call for a shape does, in the current context."""
+        """Does the one-time work of the first call for a shape, in the current context."""
         with self._driver.on(None) as context:
             prepared = self._find(context, stream, self._checked(shape))
             prepared.workspaces_of(self._driver, stream)
 
     def choose(self, device=None, **shape):
-        """As docs/bundle.md says; `device` is by default that of the current context."""
+        """Chooses a kernel by the rules of docs/bundle.md. `device` defaults to the device of the
+        current context."""
         return self._chosen(self._checked(shape), device)[0]
 
     def _bound(self, inputs, keywords):
-        """Buffers by name, and the sizes that were said."""
+        """The buffers by name, and the sizes that the caller passed."""
         if len(inputs) > len(self.inputs):
             raise Error(f"{self.name} takes {len(self.inputs)} inputs ({', '.join(self.inputs)}), "
                         f"got {len(inputs)}; outputs are given by keyword")
@@ -174,8 +179,8 @@ class Bundle:
         for keyword, value in keywords.items():
             name = self._keywords.get(keyword)
             if name is None:
-                raise Error(f"{self.name} got an unexpected keyword argument '{keyword}'; allowed "
-                            f"are {', '.join([*self._keywords, 'stream'])}")
+                raise Error(f"{self.name} got an unexpected keyword argument '{keyword}'; "
+                            f"allowed: {', '.join([*self._keywords, 'stream'])}")
             if keyword not in self._buffer_keywords:
                 sizes[name] = value
             elif name in given:
@@ -190,7 +195,7 @@ class Bundle:
 
     @contextlib.contextmanager
     def _readied(self, inputs, keywords, stream):
-        """A Call whose buffers are right, in its context."""
+        """A Call whose buffers are checked, with its context current."""
         given, sizes = self._bound(inputs, keywords)
         driver, devices, name = self._driver, {}, None
         try:
@@ -244,7 +249,7 @@ class Bundle:
         try:
             key = (*known.items(), *sizes.items())
             values = self._shapes.get(key)
-        except TypeError:  # a size that has no hash is no size
+        except TypeError:  # an unhashable value is not a size
             key = values = None
         if values is None:
             values = self._checked(shapes.infer(self._index.arguments, known, sizes,
@@ -334,7 +339,7 @@ class Bundle:
         key = (context, file)
         if key not in self._modules:
             self._modules[key] = self._driver.load(file, kernel["sha256"][code])
-        allowed = self._allowed.setdefault(key, {})  # the most that any launch asked for
+        allowed = self._allowed.setdefault(key, {})  # the largest size of any launch
         for step in steps:
             allowed[step.entry] = max(allowed.get(step.entry, 0), step.sizes[6])
         loaded = [(self._driver.function(self._modules[key], step.entry, allowed[step.entry], file),
@@ -349,7 +354,7 @@ class Bundle:
 
 
 def _of_argument(name, error):
-    """What goes wrong with an argument names it."""
+    """The error, with the name of the argument in its message."""
     if not isinstance(error, Error):
         error = damaged("what it says of itself", error)
     return Error(f"argument '{name}': {error}")

@@ -41,6 +41,6 @@ class CallServer:
         folder = Path(source.readline().strip())
         try:
             code, reason = self._handle(folder)
-        except Exception as error:  # whatever the caller's function throws
+        except Exception as error:  # any exception of the caller's function
             code, reason = 3, f"{type(error).__name__}: {error}"
         target.write(json.dumps({"code": code, "reason": reason}) + "\n")

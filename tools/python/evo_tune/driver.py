@@ -57,7 +57,8 @@ class Device:
 
 
 class Driver:
-    """Calls raise Error with the call's name; `file` defaults to EVO_TUNE_DRIVER, libcuda.so.1."""
+    """Failed calls raise Error with the call's name. `file` defaults to EVO_TUNE_DRIVER, else
+    libcuda.so.1."""
 
     def __init__(self, file=None):
         self.file = file = file or os.environ.get("EVO_TUNE_DRIVER") or "libcuda.so.1"
@@ -80,27 +81,27 @@ class Driver:
         raise Error(f"{where}{': ' if where else ''}{name}: {what}")
 
     def context(self):
-        """The current one, or None."""
+        """The current context, or None."""
         context = c_void_p()
         self.call("cuCtxGetCurrent", byref(context))
         return context.value
 
     def device_number(self):
-        """Of the current context."""
+        """The number of the current context's device."""
         number = c_int()
         self.call("cuCtxGetDevice", byref(number))
         return number.value
 
     @contextlib.contextmanager
     def on(self, device):
-        """A context of this device (None: whatever is current) is current; gives its handle."""
+        """Makes a context of `device` current and gives its handle; None keeps the current one."""
         context = self.context()
         if device is None and context is None:
             raise Error("no CUDA context is current on this thread")
         if device is None or (context is not None and self.device_number() == device):
             yield context
             return
-        with self._lock:  # never given back: PyTorch and the runtime API share it
+        with self._lock:  # never released: PyTorch and the runtime API share it
             if device not in self._primary:
                 retained = c_void_p()
                 self.call("cuDevicePrimaryCtxRetain", byref(retained), device)
@@ -149,8 +150,8 @@ class Driver:
         return function
 
     def capture(self, stream):
-        """0, or the number of the capture that the stream takes part in."""
-        if stream in (0, 1):  # the default one never does
+        """The number of the capture that the stream takes part in; 0 if there is none."""
+        if stream in (0, 1):  # the default stream never does
             return 0
         status, number = c_int(), c_uint64()
         self.call("cuStreamGetCaptureInfo_v2", stream, byref(status), byref(number), None, None,
@@ -159,7 +160,7 @@ class Driver:
 
     @contextlib.contextmanager
     def outside_captures(self):
-        """What this thread does is no part of a capture and does not break one."""
+        """Calls of this thread neither join a stream capture nor invalidate one."""
         mode = c_int(_CAPTURE_RELAXED)
         self.call("cuThreadExchangeStreamCaptureMode", byref(mode))
         try:
@@ -168,7 +169,7 @@ class Driver:
             self.call("cuThreadExchangeStreamCaptureMode", byref(mode))
 
     def zeroed(self, count):
-        """Memory that is zero when this returns."""
+        """Allocates memory. All of it is zero when this returns."""
         address, stream = c_uint64(), c_void_p()
         self.call("cuMemAlloc_v2", byref(address), max(count, 1))
         self.call("cuStreamCreate", byref(stream), _STREAM_NON_BLOCKING)
@@ -178,7 +179,7 @@ class Driver:
         return address.value
 
     def wait(self, stream, other):
-        """`stream` goes on when what `other` has now is done."""
+        """Makes later work on `stream` wait for the work that `other` holds now."""
         event = c_void_p()
         self.call("cuEventCreate", byref(event), _EVENT_DISABLE_TIMING)
         try:
@@ -188,6 +189,6 @@ class Driver:
             self.call("cuEventDestroy_v2", event)
 
     def launch(self, function, sizes, stream, values, where):
-        """`values`: ctypes objects, one a parameter."""
+        """`values`: one ctypes object for each parameter."""
         pointers = (c_void_p * len(values))(*[ctypes.addressof(value) for value in values])
         self.call("cuLaunchKernel", function, *sizes, stream, pointers, None, where=where)

@@ -1,11 +1,11 @@
-"""What goes wrong with a bundle."""
+"""Errors about bundles."""
 
 import contextlib
 import struct
 
 
 class Error(RuntimeError):
-    """Says what was expected; of a file also its name."""
+    """Its message states the expected value, and the file's name if a file is at fault."""
 
 
 # A damaged part of an index, or of an object, raises one of these.
@@ -19,7 +19,7 @@ def damaged(what, error):
 
 @contextlib.contextmanager
 def reading(what):
-    """What goes wrong inside is a damaged part of an index."""
+    """Reports exceptions raised inside as damage to `what`, a part of an index."""
     try:
         yield
     except DAMAGE as error:

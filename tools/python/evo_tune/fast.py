@@ -1,4 +1,4 @@
-"""The extension _launcher, where it is installed: it repeats what bundle.py prepared."""
+"""The optional extension _launcher: it repeats calls that bundle.py has prepared."""
 
 import functools
 import os
@@ -16,7 +16,7 @@ _has_said = False
 
 
 def can_exchange(tensor):
-    """Whether the extension reads this tensor of PyTorch in one step, on whatever device."""
+    """Whether the extension reads this tensor of PyTorch in one step, on any device."""
     return _launcher.can_exchange(tensor)
 
 
@@ -36,7 +36,7 @@ def _say_that_it_is_missing():
 
 
 def _calls_of(bundle):
-    """The bundle's part of the extension; None where there is none."""
+    """The extension's object for the bundle; None without the extension."""
     if bundle._fast is None and is_there():
         number = {name: i for i, name in enumerate(bundle.buffers)}
         bundle._fast = _launcher.Calls(
@@ -80,7 +80,7 @@ def learn(bundle, inputs, keywords, call):
 
 
 def plan(bundle, call, stream, in_python):
-    """A function of all buffers; `in_python` does the same for those that the extension refuses."""
+    """A function of all buffers; it calls `in_python` with buffers that the extension refuses."""
     calls = _calls_of(bundle)
     if calls is None:
         return in_python

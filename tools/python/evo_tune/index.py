@@ -12,13 +12,13 @@ _FORMAT = "evo-tune bundle 3"
 
 
 class Index:
-    """`arguments`: the plan's that a caller has; `uses`: pairs of what a kernel is chosen for and
-    the kernel; `damaged`: lines that say what kernels cannot be read, and why."""
+    """The parsed index. `arguments`: the plan's arguments that a caller passes. `uses`: pairs of a
+    use and its kernel. `damaged`: one line for each unreadable kernel, with the reason."""
 
     def __init__(self, text):
         index = json.loads(text)
         if index["format"] != _FORMAT:
-            raise Error(f"format: allowed is \"{_FORMAT}\": export the bundle again")
+            raise Error(f"format: allowed: \"{_FORMAT}\": export the bundle again")
         self.name, self.shape_variables = index["name"], index["shape_variables"]
         if not all(isinstance(its, str) for its in [self.name, *self.shape_variables]):
             raise Error("'name' or 'shape_variables' are damaged")
@@ -45,7 +45,7 @@ class Index:
 
 
 def _names(tree):
-    """Names of the variables in a tree, without those that only stand in conditions of ?."""
+    """Names of the variables in a tree, except those that occur only in conditions of ?."""
     if isinstance(tree, str):
         return {tree}
     operands = tree[2 if tree[0] == "?" else 1:] if isinstance(tree, list) else []
@@ -53,7 +53,7 @@ def _names(tree):
 
 
 def checked_text(file):
-    """The text of an index, whose first line has the hash of the others."""
+    """The text of an index, checked against the hash in its first line."""
     with open(file, "rb") as content:
         head, _, rest = content.read().partition(b"\n")
     if head != b'{"sha256": "%s",' % hashlib.sha256(rest).hexdigest().encode():
@@ -62,7 +62,7 @@ def checked_text(file):
 
 
 def _buffers_of(kernel):
-    """The plan's arguments that a caller has. Raises what reading() takes where one is damaged."""
+    """The plan's arguments that a caller passes. Raises one of DAMAGE if an argument is damaged."""
     buffers = [its for its in kernel["plan"]["arguments"]
                if its["direction"] not in ("scalar", "workspace")]
     for its in buffers:

@@ -1,4 +1,4 @@
-"""What a kernel is launched with on one shape, by the "plan" of the index (docs/bundle.md)."""
+"""Launch arguments of a kernel on one shape, from the "plan" of the index (docs/bundle.md)."""
 
 import math
 import struct
@@ -11,7 +11,7 @@ _FORMATS = {"f32": "f", "f64": "d", "i32": "i", "u32": "I", "i64": "q", "u64": "
 
 
 _MOST_PARAMETER_BYTES = 32764
-_MOST_SIZE = 2**31 - 1  # of a grid, a block, dynamic shared memory
+_MOST_SIZE = 2**31 - 1  # limit of each size of a launch: grid, block, dynamic shared memory
 _DIRECTIONS = ("in", "out", "inout", "workspace", "scalar")
 
 
@@ -21,21 +21,21 @@ class Argument:
     name: str
     direction: str
     bytes: int
-    elements: int  # of a buffer
-    alignment: int  # of its address
+    elements: int  # buffers only
+    alignment: int  # of the buffer's address, in bytes
     may_overlap: bool
-    value: bytes  # of a scalar
+    value: bytes  # scalars only
 
 
 @dataclass
 class Step:
     entry: str
     sizes: list  # grid, block, dynamic shared memory
-    positions: list  # of arguments
+    positions: list  # indices of its arguments
 
 
 def _rounded(x):
-    """Halves away from zero, as in C."""
+    """Rounds halves away from zero, as in C."""
     whole = math.floor(abs(x))
     return math.copysign(whole + (abs(x) - whole >= 0.5), x)
 
@@ -49,13 +49,13 @@ def _modulo(a, b):
 def _whole(x, least, most):
     if least <= x <= most and x == math.floor(x):
         return x
-    raise Error(f"{x:.15g}; allowed is a whole number from {least:.15g} to {most:.15g}")
+    raise Error(f"{x:.15g}; allowed: a whole number from {least:.15g} to {most:.15g}")
 
 
 def _within(x, least, most):
     if least <= x <= most:
         return x
-    raise Error(f"{x:.15g}; allowed is a number from {least:.15g} to {most:.15g}")
+    raise Error(f"{x:.15g}; allowed: a number from {least:.15g} to {most:.15g}")
 
 
 def _divided(a, b):
@@ -75,7 +75,7 @@ _OPERATIONS = {
 
 
 def evaluate(tree, values):
-    """The value of an expression's tree. Of ? only the branch that is taken is evaluated."""
+    """The value of an expression's tree. The operator ? evaluates only the branch taken."""
     if isinstance(tree, str):
         if tree not in values:
             raise Error(f"'{tree}' is unknown")
@@ -93,7 +93,7 @@ def evaluate(tree, values):
 
 
 def check_tree(tree, depth=0):
-    """Raises Error for what evaluate() cannot read."""
+    """Raises Error if evaluate() cannot read the tree."""
     is_number = isinstance(tree, (int, float)) and math.isfinite(tree)
     if is_number or isinstance(tree, str):
         return
@@ -106,7 +106,7 @@ def check_tree(tree, depth=0):
 
 
 def value_of(expression, values):
-    """Of {"expression", "tree"}."""
+    """The value of an expression of the index, {"expression", "tree"}."""
     try:
         value = evaluate(expression["tree"], values)
         if not isinstance(value, (int, float)) or not math.isfinite(value):
@@ -117,7 +117,7 @@ def value_of(expression, values):
 
 
 def _bf16(value):
-    """Its bytes, rounded to the nearest, ties to even."""
+    """The bytes of `value` in bf16, rounded to nearest, ties to even."""
     exponent = max(math.frexp(value)[1] - 1, -126) if value else -126
     steps = round(math.ldexp(abs(value), 7 - exponent))
     return struct.pack("<H", ((exponent + 126) << 7) + steps + (0x8000 if value < 0 else 0))
@@ -126,7 +126,7 @@ def _bf16(value):
 def _count(value, most, what):
     if 0 <= value <= most and value == math.floor(value):
         return int(value)
-    raise Error(f"{what} is {value:.15g}; allowed is a whole number from 0 to {most}")
+    raise Error(f"{what} is {value:.15g}; allowed: a whole number from 0 to {most}")
 
 
 def _scalar_bytes(argument, values, count):
@@ -159,7 +159,7 @@ def _argument(its, values, allowed):
 
 
 def _require_valid(condition, values, allowed):
-    """Unless the caller allows one of the condition's variables."""
+    """Raises Error if the condition fails, unless the caller allows one of its variables."""
     variables = condition.get("variables", [])
     for name in variables:
         least, most = allowed.get(name, (math.inf, -math.inf))
@@ -185,8 +185,8 @@ def _sizes(step, values):
 
 
 def planned(plan, shape, device, buffers, allowed):
-    """Arguments and steps. Raises Error saying why the kernel is not valid for the shape.
-    `buffers`: names of the caller's; `allowed`: ranges by name that need not have been checked."""
+    """Arguments and steps. Raises Error with the reason if the kernel is not valid for the shape.
+    `buffers`: names of the caller's buffers. `allowed`: ranges by name that may be unchecked."""
     values = {**shape, "SM_COUNT": device.sm_count, "SHARED_BYTES": device.shared_bytes}
     with reading("its part of the index"):
         for condition in plan["valid"]:

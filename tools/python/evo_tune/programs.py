@@ -11,12 +11,12 @@ from pathlib import Path
 
 from .errors import Error
 
-#: Environment variable: the device that takes the place of the one chosen here.
+#: Environment variable: overrides the device chosen here.
 DEVICE_VARIABLE = "EVO_DEVICE"
 
 
 def find(name):
-    """The path of a program: beside this interpreter, else in PATH. Throws Error."""
+    """The path of a program: next to this interpreter, else in PATH. Raises Error if not found."""
     for folder in (sysconfig.get_path("scripts"), Path(sys.executable).parent):
         candidate = Path(folder) / name
         if os.access(candidate, os.X_OK):
@@ -31,12 +31,13 @@ def find(name):
 def run(name, arguments, folder, quiet=True, on_line=None):
     """Runs a program in `folder` and returns the finished process, its output captured.
 
-    Progress on standard error is shown unless `quiet`. `on_line`: gets each line of the output. Exit codes 0 and 1 are results; 130 is
-    KeyboardInterrupt; all others throw Error with the program's last lines.
+    Progress on standard error is shown unless `quiet`. `on_line` gets each line of the output.
+    Exit codes 0 and 1 are results, 130 raises KeyboardInterrupt, and any other code raises Error
+    with the program's last lines.
     """
     command = [find(name), *map(str, arguments)]
     lines = []
-    # When the terminal interrupts, it interrupts the program as well, which saves what it found.
+    # The terminal interrupts the program as well; the program then saves its results.
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True, errors="replace") as process:
         try:
@@ -52,7 +53,7 @@ def run(name, arguments, folder, quiet=True, on_line=None):
 
 
 def _follow(process, lines, quiet, on_line):
-    """Standard output; lines of standard error as they come."""
+    """Returns standard output; appends each line of standard error to `lines` as it arrives."""
     def read_errors():
         for line in process.stderr:
             lines.append(line)
@@ -80,7 +81,7 @@ def _last_words(name, lines):
 
 
 def gpu_count():
-    """The number of GPUs that the CUDA driver shows; 0 without a driver."""
+    """The number of GPUs visible to the CUDA driver; 0 without a driver."""
     for name in ("libcuda.so.1", "libcuda.so"):
         try:
             driver = ctypes.CDLL(name)
@@ -93,7 +94,7 @@ def gpu_count():
 
 
 def choose_device(number=0):
-    """The name of a device for --device: that of EVO_DEVICE, else a GPU, else a virtual one."""
+    """The value for --device: EVO_DEVICE if set, else a GPU, else a virtual device."""
     chosen = os.environ.get(DEVICE_VARIABLE)
     if chosen:
         return chosen
@@ -110,5 +111,5 @@ def is_virtual(device):
 
 
 def say(text):
-    """One line for people, on standard error."""
+    """Prints one line for the user on standard error."""
     print("evo_tune: " + text, file=sys.stderr, flush=True)

@@ -1,6 +1,6 @@
-"""Workers of evo-tune on a Ray cluster: an actor for each GPU, and one for the other cores of each node.
+"""Workers of evo-tune on a Ray cluster: on each node an actor per GPU, and one for all other cores.
 
-Started by evo-tune --workers ray:ADDRESS, with the key of the run in EVO_WORKER_KEY."""
+evo-tune --workers ray:ADDRESS starts it, with the key of the run in EVO_WORKER_KEY."""
 
 import argparse
 import os
@@ -19,10 +19,10 @@ def end_with_parent():
 
 
 class Worker:
-    """Runs evo-worker, which ends with this process."""
+    """Runs evo-worker. evo-worker ends when this process ends."""
 
     def run(self, words, key, gives):
-        # What evo-worker reads to name itself, or to find its programs, is the coordinator's.
+        # The coordinator supplies the variables with evo-worker's host name and program paths.
         environment = dict(os.environ, **gives, **{KEY: key})
         return subprocess.run(words, env=environment, preexec_fn=end_with_parent, check=False).returncode
 

@@ -1,4 +1,4 @@
-"""What a search found."""
+"""The result of a search."""
 
 import json
 import shutil
@@ -11,7 +11,7 @@ from .errors import Error
 
 
 class Report:
-    """A page about a run; a notebook shows it in place."""
+    """An HTML page about a run; a notebook shows it inline."""
 
     def __init__(self, path):
         self.path = path
@@ -23,17 +23,18 @@ class Report:
 
 
 class Result:
-    """Lives as long as its folder: copies of what shall stay are made by bundle() and report()."""
+    """Owns the folder of the run and deletes it at its end. bundle() and report() write copies to
+    keep."""
 
     def __init__(self, folder, name, interrupted=False):
-        self.folder = folder  #: where problem, space and database (run.db) lie
+        self.folder = folder  #: holds problem, space and database (run.db)
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         self.name = name
         self.interrupted = interrupted
 
     @property
     def elite(self):
-        """The fastest correct kernels, the best first: dicts with config, p50_us, kind, …"""
+        """The fastest correct kernels, best first: dicts with config, p50_us, kind, …"""
         if not (self.folder / "run.db").is_file():
             return []
         told = programs.run("evo-elite", ["--db", "run.db", "--json"], self.folder)
@@ -41,7 +42,7 @@ class Result:
 
     @property
     def best(self):
-        """The first of the elite. Throws Error where nothing is green."""
+        """The fastest correct kernel. Raises Error if no configuration is correct."""
         elite = self.elite
         if not elite:
             raise Error("no configuration is correct; evo-elite rejections says why: "
@@ -49,11 +50,11 @@ class Result:
         return elite[0]
 
     def rejections(self):
-        """How many candidates failed at which gate, and why, for people."""
+        """A text with the number of failed candidates by gate and reason."""
         return programs.run("evo-elite", ["--db", "run.db", "rejections"], self.folder).stdout
 
     def candidates(self):
-        """Everything that was judged: dicts of macros, time in ms and figures."""
+        """All judged candidates: dicts of macros, time in ms and figures."""
         target = self.folder / "candidates.json"
         target.unlink(missing_ok=True)
         programs.run("evo-export", ["--db", "run.db", "--kernel-tuner-cache", target.name],
@@ -61,22 +62,22 @@ class Result:
         return list(json.loads(target.read_text())["cache"].values())
 
     def to_dataframe(self):
-        """candidates() as a table of pandas."""
+        """candidates() as a pandas DataFrame."""
         import pandas
         return pandas.json_normalize(self.candidates())
 
     def report(self, path=None):
-        """Writes the page that shows why the winner won."""
+        """Writes a page that explains why the best kernel is fast."""
         target = Path(path).resolve() if path else self.folder / "report.html"
         programs.run("evo-report", ["--db", "run.db", "--out", target], self.folder)
         return Report(target)
 
     def bundle(self, path):
-        """Writes the winner as a bundle, and returns the path."""
+        """Writes the best kernel as a bundle and returns the path."""
         target = Path(path).resolve()
         programs.run("evo-export", ["--db", "run.db", "--bundle", target], self.folder)
         return target
 
     def kernel(self, path=None):
-        """The winner as a function of tensors on the GPU; as a bundle in `path`, if given."""
+        """The best kernel as a function of tensors on the GPU; `path`: where to keep its bundle."""
         return load(self.bundle(path or self.folder / "bundle"))

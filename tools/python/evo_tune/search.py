@@ -27,14 +27,14 @@ def tune(source, params, inputs, reference, kernel, grid, block=None, shapes=Non
 
     source: CUDA C++, or the name of a file. params: values of each macro, the default first.
     inputs: the kernel's arrays and numbers by its parameters' names, as a dict, or as a function of
-    a shape's variables that returns one. Arrays are NumPy's, PyTorch's or CuPy's; their content is
-    what the first check sees, the others see normal numbers (integers: between the least and the
-    largest) of the same mean and deviation. reference: a function of the same names that returns
-    what the kernel writes: an array, a tuple in the order of the parameters, or a dict. It is
-    called for every seed and shape. shapes: variables by name, of which the last one is timed.
+    a shape's variables that returns one. Arrays are NumPy's, PyTorch's or CuPy's. The first check
+    uses their content; later checks draw normal numbers of the same mean and deviation (integers:
+    between the smallest and the largest). reference: a function of the same names that returns the
+    kernel's outputs: an array, a tuple in the order of the parameters, or a dict. It is called for
+    every seed and shape. shapes: variables by the shape's name; the last shape is timed.
     grid, block, shared: numbers or expressions of variables and macros. tolerance: the largest
-    relative L2 of an output. strategy: as evo-tune --strategy, or a function that makes one of a
-    space (evo_tune.strategy). An interrupt keeps what was found.
+    relative L2 error of an output. strategy: as evo-tune --strategy, or a function that makes a
+    strategy for a space (evo_tune.strategy). An interrupt keeps the results so far.
     """
     if shapes is None:
         shapes = {"given": {}}
@@ -58,7 +58,7 @@ def tune(source, params, inputs, reference, kernel, grid, block=None, shapes=Non
 
 
 def _with_strategy(strategy, folder, search):
-    """Searches by a strategy that is named or made in this process."""
+    """Searches with a named strategy, or with one that runs in this process."""
     if strategy is None:
         return search([])
     if not callable(strategy):
@@ -81,7 +81,7 @@ def _list(given):
 
 
 def _search(task, generations, options, quiet):
-    """Whether it was interrupted."""
+    """Runs evo-tune. Returns True if it was interrupted."""
     options = ["--space", f"search_spaces/{task.name}.json", "--db", "run.db", "--allow-programs",
                "--generations", generations, "--json", *options]
     with _Progress(generations, quiet) as progress:
@@ -93,7 +93,7 @@ def _search(task, generations, options, quiet):
 
 
 class _Progress:
-    """A bar by tqdm where that is installed, else a line for each generation."""
+    """A progress bar if tqdm is installed, else a line for each generation."""
 
     def __init__(self, generations, quiet):
         self._quiet = quiet
@@ -141,12 +141,12 @@ class _Task:
         (folder / "search_spaces").mkdir()
         self._facts = None
         self._given = {}  # by shape: the inputs by name
-        self._written = {}  # by shape: what the kernel writes, by name
+        self._written = {}  # by shape: the expected outputs by name
         self._variables = {}
-        self._likes = {}  # by name: an input of the library that the reference works with
+        self._likes = {}  # by name: an input of the library that the reference uses
 
     def read(self, inputs, reference, shapes):
-        """Looks at the kernel, and at data and results of each shape."""
+        """Reads the kernel's parameters and each shape's inputs and expected outputs."""
         self._facts = self._look()
         names = [one["name"] for one in self._facts["arguments"]]
         for shape, variables in shapes.items():
@@ -182,7 +182,7 @@ class _Task:
                 if one.get("direction") in ("out", "inout")]
 
     def _named(self, result):
-        """What a reference returned, by the names of what the kernel writes."""
+        """The arrays that the reference returned, by the names of the kernel's outputs."""
         outputs = self._outputs()
         if isinstance(result, dict):
             named = result
@@ -271,7 +271,7 @@ class _Task:
         return argument
 
     def _scalar(self, name):
-        """One number, or a variable that each shape gives its own."""
+        """A number, or the name of a variable if the value differs between shapes."""
         values = {shape: _number(given[name]) for shape, given in self._given.items()}
         if len(set(values.values())) == 1:
             return next(iter(values.values()))
@@ -291,7 +291,7 @@ def _extent_name(name):
 
 
 def _drawn_like(elements):
-    """Numbers of the same kind for the cases behind the first."""
+    """A generator of similar numbers for all cases but the first."""
     if elements.dtype.kind in "iu":
         low, high = int(elements.min()), int(elements.max())
         if low == high:
@@ -302,7 +302,7 @@ def _drawn_like(elements):
 
 
 def _as(array, like):
-    """A NumPy array as one of the library that `like` is of."""
+    """Converts a NumPy array to the library of `like`."""
     if hasattr(like, "detach"):
         import torch
         return torch.from_numpy(array).to(like.device)

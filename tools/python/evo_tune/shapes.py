@@ -1,4 +1,4 @@
-"""Shape variables from the shapes of tensors, and shapes of tensors from shape variables."""
+"""Infers shape variables from shapes of tensors, and shapes of tensors from shape variables."""
 
 import math
 
@@ -7,8 +7,8 @@ from .plan import evaluate
 
 
 def infer(arguments, shapes, given, variables, defaults):
-    """Values of all `variables`, in their order. `arguments`: of a plan; `shapes`: of the buffers
-    that are there, by name; `given`: what the caller said. Sizes may be symbolic."""
+    """Values of all `variables`, in their order. `arguments`: those of a plan. `shapes`: shapes of
+    the known buffers, by name. `given`: values that the caller passed. Sizes may be symbolic."""
     values, origin = dict(given), {name: "as given" for name in given}
     known = [(argument, tuple(shapes[argument["name"]])) for argument in arguments
              if argument["name"] in shapes and "dimensions" in argument]
@@ -53,7 +53,7 @@ def _has_value(trees, values):
 
 
 def shape_of(argument, values):
-    """Of a tensor for a buffer: its dimensions, or one where the index does not say them."""
+    """The shape of a buffer's tensor: its dimensions, or one dimension if the index has none."""
     trees = argument.get("dimensions") or [argument["elements"]["tree"]]
     sizes = [evaluate(tree, values) for tree in trees]
     return tuple(int(size) if isinstance(size, float) else size for size in sizes)

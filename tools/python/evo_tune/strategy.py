@@ -1,4 +1,4 @@
-"""Strategies in Python: what evo-tune --strategy 'program: COMMAND' speaks, docs/search.md.
+"""Strategies in Python, by the protocol of --strategy 'program: COMMAND' (docs/search.md).
 
 A strategy is made of a space, a dict of "seed", "elite", "configurations" and "parameters", each of
 these a dict of "macro" and "values". It has propose(count), which returns at most `count`
@@ -59,7 +59,7 @@ with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as caller:
 
 
 class StrategyServer:
-    """A strategy of this process as a program: `name` is what --strategy takes."""
+    """Serves a strategy of this process as a program; `name` is the value for --strategy."""
 
     def __init__(self, folder, make):
         self._make = make
@@ -75,5 +75,5 @@ class StrategyServer:
     def _answer(self, source, target):
         try:
             serve(self._make, source, target)
-        except Exception as error:  # whatever the strategy throws
+        except Exception as error:  # any exception of the strategy
             self.failure = error

@@ -4,14 +4,16 @@ from . import arrays, shapes
 from .bundle import Bundle
 from .errors import Error
 
-# By the operators' names: an operator lives as long as its library.
+# Libraries by operator name. They are kept because an operator lives as long as its library.
 _libraries = {}
 
 
 def torch_op(bundle, name=None):
-    """Registers `bundle` (or the one in this folder) as the operator `name`, "evo_tune::" and its
-    own name by default. Call it with the inputs in their order and shape variables by keyword; it
-    returns the outputs. It works under torch.compile and in CUDA graphs, and has no backward."""
+    """Registers `bundle`, a Bundle or its folder, as the operator `name`; the default name is
+    "evo_tune::" and the name of the bundle. Call it with the inputs in their order and shape
+    variables by keyword; it returns the outputs. It works under torch.compile and in CUDA graphs,
+    and has no backward.
+    """
     import torch
 
     kernel = bundle if isinstance(bundle, Bundle) else Bundle(bundle)
@@ -46,14 +48,15 @@ def torch_op(bundle, name=None):
 
 
 def _registered(name, schema, launch, fake):
-    """With torch.library.custom_op a call costs twice as much: more Python code comes before it."""
+    """Does not use torch.library.custom_op: its Python code doubles the cost of a call."""
     import torch
     if name in _libraries:
         _libraries.pop(name)._destroy()
     namespace, own = name.split("::")
     library = _libraries[name] = torch.library.Library(namespace, "FRAGMENT")
     library.define(own + schema, tags=[torch.Tag.pt2_compliant_tag])
-    library.impl(own, launch, "CompositeExplicitAutograd")  # for all devices: launch says what is wrong
+    # For all devices, because launch reports a wrong device.
+    library.impl(own, launch, "CompositeExplicitAutograd")
     torch.library.register_fake(name, fake, lib=library)
     return getattr(getattr(torch.ops, namespace), own).default
 

@@ -20,7 +20,7 @@ struct Machine {
         objects(whereabouts),
         folder(std::move(its_folder)),
         buffers(std::move(names)) {}
-  /// Null where there is none.
+  /// The current context; null if there is none.
   [[nodiscard]] CUctx_st* current_context() const {
     CUctx_st* context = nullptr;
     return driver.current_context(&context) == 0 ? context : nullptr;
@@ -40,8 +40,8 @@ class Launch {
   /// position.
   Launch(Machine& machine, std::uintptr_t context, nb::handle arguments, nb::handle steps,
          nb::object workspaces);
-  /// Starts it in its context, whichever is current. False where the Python code has to say what is
-  /// wrong with the buffers. Throws evo_tune::Error where the driver refuses.
+  /// Starts the kernel in its own context. False if the buffers are wrong and the Python code must
+  /// report the error. Throws evo_tune::Error if the driver fails.
   bool start(std::uintptr_t stream, void* const* buffers);
 
  private:

@@ -25,7 +25,7 @@ struct Call {
   std::vector<std::int64_t> producer_streams;
   Words words;
 
-  /// False for buffers on two devices, or what only Python code can judge.
+  /// False for buffers on two devices, and for objects that only Python code can read.
   bool add(Machine& machine, std::size_t buffer, PyObject* value) {
     const auto seen = machine.objects.read(value, words);
     if (!seen) return false;
@@ -46,8 +46,8 @@ struct Call {
   }
 };
 
-/// The handle of the stream that a caller named, None for PyTorch's current one where there are
-/// tensors. Nothing where only Python code knows it.
+/// The handle of the stream that a caller passed. None is PyTorch's current stream if there are
+/// tensors. Nothing if only Python code can find the handle.
 std::optional<std::uintptr_t> stream_of(Machine& machine, nb::handle stream, const Call& call,
                                         const nb::object& in_python) {
   if (stream.is_none() && call.first_tensor == nullptr) return 0;
@@ -67,7 +67,7 @@ std::optional<std::uintptr_t> stream_of(Machine& machine, nb::handle stream, con
 
 nb::object not_implemented() { return nb::borrow(Py_NotImplemented); }
 
-/// Calls with the same buffers but for their addresses: what the caller holds.
+/// A plan, as the caller holds it: repeated calls whose buffers differ in their addresses only.
 class HeldPlan {
  public:
   HeldPlan(std::shared_ptr<Machine> machine, std::unique_ptr<Launch> launch, nb::object stream,
@@ -78,7 +78,7 @@ class HeldPlan {
         stream_in_python_(std::move(stream_in_python)),
         in_python_(std::move(in_python)) {}
 
-  /// Keeps what these buffers say of themselves; buffers of calls have to say the same.
+  /// Keeps the properties of these buffers; the buffers of calls must have the same.
   bool keep(nb::handle buffers) {
     Call call;
     if (!read(buffers, call)) return false;
@@ -116,7 +116,7 @@ class HeldPlan {
   std::string words_;
 };
 
-/// The calls of a bundle that were prepared, by what they were given.
+/// The prepared calls of a bundle, by the properties of their arguments.
 class Calls {
  public:
   /// `inputs`, `outputs`: numbers of buffers; `keywords`: number of the buffer, or behind those of
@@ -152,8 +152,8 @@ class Calls {
     return results(call);
   }
 
-  /// Keeps what was prepared for such a call in the current context. `allocations`: buffer, shape
-  /// and dtype of the outputs that it allocates.
+  /// Keeps the launch that was prepared for such a call in the current context. `allocations`:
+  /// buffer, shape and dtype of the outputs that it allocates.
   void learn(nb::handle inputs, nb::handle keywords, std::uintptr_t context, nb::handle arguments,
              nb::handle steps, nb::object workspaces, nb::handle allocations) {
     Call call;
@@ -167,7 +167,7 @@ class Calls {
     prepared_.try_emplace(std::string(call.words.bytes()), std::move(prepared));
   }
 
-  /// A plan for all buffers; None where they are of a kind that only Python code reads.
+  /// A plan for all buffers; None if only Python code can read their kind.
   nb::object plan(nb::handle buffers, nb::object stream, std::uintptr_t context,
                   nb::handle arguments, nb::handle steps, nb::object workspaces,
                   nb::object in_python) {

@@ -1,4 +1,4 @@
-// Reads the buffers of a call without Python code, where that is possible.
+// Reads the buffers of a call without Python code if possible.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -25,7 +25,7 @@ class Words {
     ++size_;
   }
   void set(std::size_t at, std::int64_t word) { words_[at] = word; }
-  /// False where there were more than fit: then bytes() are not all of them.
+  /// False if there were more words than fit; then bytes() is incomplete.
   [[nodiscard]] bool are_complete() const { return size_ <= words_.size(); }
   [[nodiscard]] std::string_view bytes() const {
     return {reinterpret_cast<const char*>(words_.data()), size_ * sizeof(std::int64_t)};
@@ -60,18 +60,17 @@ class Whereabouts {
   int (*capture_info_)(void*, int*, std::uint64_t*, void*, void*, void*) = nullptr;
 };
 
-/// Reads objects. Unusual and wrong ones are left to the Python code, which says what is wrong.
+/// Reads objects. It leaves unusual and wrong objects to the Python code, which reports errors.
 class Objects {
  public:
   explicit Objects(const Whereabouts& whereabouts);
-  /// Appends to `words` what `value` says of itself. Nothing for what only Python code can judge.
+  /// Appends the properties of `value` to `words`. Nothing if only Python code can read it.
   std::optional<Seen> read(PyObject* value, Words& words);
-  /// PyTorch's current stream of a device. Nothing where its internals are not those that are
-  /// known.
+  /// PyTorch's current stream of a device. Nothing if PyTorch's internals are unknown.
   std::optional<std::uintptr_t> current_stream(int device);
-  /// A tensor beside `like`, an owned reference; null with a Python error.
+  /// A new tensor on the device of `like`, as an owned reference; null with a Python error.
   PyObject* empty(PyObject* like, PyObject* shape, PyObject* dtype);
-  /// Whether PyTorch's exchange of DLPack reads a tensor, on whatever device: for measurements.
+  /// Whether PyTorch's DLPack exchange API reads a tensor, on any device; for measurements.
   bool can_exchange(PyObject* value);
 
  private:

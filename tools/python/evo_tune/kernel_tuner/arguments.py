@@ -1,4 +1,4 @@
-"""The arguments of a kernel, from whatever array library they come."""
+"""The arguments of a kernel, from any array library."""
 
 import numpy
 
@@ -10,7 +10,7 @@ _DTYPES = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf
 
 
 def to_numpy(value):
-    """An array of NumPy, CuPy or PyTorch as NumPy's; anything else as it is."""
+    """Converts an array of CuPy or PyTorch to NumPy; returns other values unchanged."""
     if isinstance(value, (numpy.ndarray, numpy.generic)):
         return value
     if hasattr(value, "detach") and hasattr(value, "cpu"):
@@ -31,7 +31,7 @@ def taken(arguments):
                 "parameter) is not supported; tune once for each of its arrays")
         if not isinstance(value, (numpy.ndarray, numpy.generic)):
             raise TypeError(f"arguments[{position}]: {type(argument).__name__} is not supported; "
-                            "allowed are NumPy, CuPy and PyTorch arrays and NumPy scalars such as "
+                            "allowed: NumPy, CuPy and PyTorch arrays and NumPy scalars such as "
                             "numpy.int32(n)")
         values.append(value)
     return values
@@ -52,7 +52,7 @@ def flat(array):
 def dtype_name(dtype, where):
     name = _DTYPES.get(str(dtype))
     if name is None:
-        raise NotSupported(f"{where}: elements of type {dtype} are not supported; allowed are "
+        raise NotSupported(f"{where}: elements of type {dtype} are not supported; allowed: "
                            + ", ".join(sorted(_DTYPES)))
     return name
 

@@ -29,14 +29,14 @@ class Configurations:
 
     def __init__(self, tune_params, restrictions, block_names, prefix=""):
         if not isinstance(tune_params, dict) or not tune_params:
-            raise TypeError("tune_params: allowed is a dict of lists of values, at least one")
+            raise TypeError("tune_params: allowed: a dict of lists of values, at least one")
         self.params = {}
         for name, values in tune_params.items():
             if isinstance(values, (str, bytes)) or not numpy.iterable(values):
-                raise TypeError(f"tune_params['{name}']: allowed is a list of values")
+                raise TypeError(f"tune_params['{name}']: allowed: a list of values")
             self.params[name] = list(dict.fromkeys(plain(value) for value in values))
             if not self.params[name]:
-                raise TypeError(f"tune_params['{name}']: allowed are one or more values")
+                raise TypeError(f"tune_params['{name}']: allowed: one or more values")
         self.numeric = {name for name, values in self.params.items()
                         if all(_is_number(value) for value in values)}
         self.macros = {name: prefix + name if name in self.numeric else "kt_" + name
@@ -72,7 +72,7 @@ class Configurations:
                 yield configuration
 
     def default(self):
-        """The first allowed configuration. Throws Error where there is none."""
+        """The first allowed configuration. Raises Error if there is none."""
         tried = itertools.islice(self.all(), 1)
         for configuration in tried:
             return configuration
@@ -97,7 +97,7 @@ class Configurations:
         rows = [one for one in self.all() if key_of(one) not in left_out]
         if len(rows) > _MOST_ROWS:
             raise NotSupported(f"tune_params: {len(rows)} allowed configurations are too many for "
-                               f"a table; allowed are {_MOST_ROWS}")
+                               f"a table; allowed: {_MOST_ROWS}")
         return rows
 
     def code(self, name, value):

@@ -1,23 +1,24 @@
-"""What a call of Kernel Tuner's interface asks for and evo-tune does not do."""
+"""Errors of Kernel Tuner's interface: arguments that evo-tune does not support, and failed
+configurations."""
 
 from ..errors import Error
 
 
 class NotSupported(Error):
-    """Names the argument, and says what to do instead."""
+    """Its message names the argument and an alternative."""
 
 
 class ErrorConfig(str):
-    """A configuration that failed, in place of its time."""
+    """Stands in a result in place of the time when the configuration failed."""
 
 
 class InvalidConfig(ErrorConfig):
-    """It takes more of a resource than the device has."""
+    """The configuration needs more of a resource than the device has."""
 
 
 class CompilationFailedConfig(ErrorConfig):
-    """It does not compile."""
+    """The configuration does not compile."""
 
 
 class RuntimeFailedConfig(ErrorConfig):
-    """It fails when it runs, or computes something else than is expected."""
+    """The kernel fails at run time, or its outputs are wrong."""

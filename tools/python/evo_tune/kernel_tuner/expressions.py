@@ -1,4 +1,4 @@
-"""Python's expressions as those of problem and space files."""
+"""Translates Python's expressions into those of problem and space files."""
 
 import ast
 import math
@@ -13,14 +13,14 @@ _NODES = (ast.Expression, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.N
 _FUNCTIONS = {"min", "max", "abs"}
 _MOST_CHARACTERS = 9000  # a file allows 10,000 for one expression
 
-#: What the text of an expression may name beside parameters.
+#: Names, besides parameters, that the text of an expression may use.
 GLOBALS = {"math": math, "np": numpy, "numpy": numpy}
 
 
 def engine_expression(text, macros):
-    """`text` as an expression of a file, or None where it says what these cannot.
+    """`text` as an expression of a file, or None if files cannot express it.
 
-    `macros`: the macro of each parameter with numbers as values.
+    `macros`: the macro of each parameter whose values are numbers.
     """
     try:
         tree = ast.parse(text.strip(), mode="eval")
@@ -45,7 +45,7 @@ def engine_expression(text, macros):
 
 
 def function_of(text, names):
-    """`text` as a function of a configuration, whatever Python it is."""
+    """`text`, any Python expression, as a function of a configuration."""
     compiled = compile(text.strip(), "<expression>", "eval")
     del names
     return lambda configuration: eval(compiled, dict(GLOBALS), dict(configuration))

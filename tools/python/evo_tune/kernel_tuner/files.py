@@ -9,7 +9,7 @@ from .configurations import plain
 
 
 def get_config_string(params, keys=None, units=None):
-    """A configuration with its figures, for people."""
+    """A configuration with its figures, as text."""
     return outcomes.config_text(params, keys or list(params), units)
 
 

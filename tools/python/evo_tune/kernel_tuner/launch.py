@@ -13,7 +13,7 @@ _DEFAULT_BLOCK = (256, 1, 1)
 def block_names(given, tune_params):
     names = list(given or [])
     if any(not isinstance(name, str) for name in names) or len(names) > 3:
-        raise TypeError("block_size_names: allowed are up to three names of parameters")
+        raise TypeError("block_size_names: allowed: up to three names of parameters")
     del tune_params
     return names + BLOCK_NAMES[len(names):]
 
@@ -51,7 +51,7 @@ class Size:
         elif callable(given):
             self.expression = None
         else:
-            raise TypeError(f"{where}: {type(given).__name__} is not supported; allowed are "
+            raise TypeError(f"{where}: {type(given).__name__} is not supported; allowed: "
                             "numbers, texts and functions of a configuration")
 
     def value(self, configuration):
@@ -73,7 +73,7 @@ class Grid:
     def _sizes_of(self, given):
         sizes = [given] if isinstance(given, (str, int, numpy.integer)) else list(given)
         if not 1 <= len(sizes) <= 3:
-            raise TypeError("problem_size: allowed are one to three sizes")
+            raise TypeError("problem_size: allowed: one to three sizes")
         sizes += [1] * (3 - len(sizes))
         return [Size(size, self._macros, f"problem_size[{axis}]")
                 for axis, size in enumerate(sizes)]
@@ -98,7 +98,7 @@ class Grid:
         return tuple(grid)
 
     def expressions(self):
-        """One for each dimension; adds columns where there is none."""
+        """One expression for each dimension; adds columns if a size has no expression."""
         grid = []
         for axis in range(3):
             size = self._sizes[axis].expression if self._sizes else None

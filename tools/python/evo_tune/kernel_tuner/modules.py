@@ -21,7 +21,7 @@ def _not_here(name, instead):
 
 _CLOCKS = "set the clocks of the card by nvidia-smi and tune at each; --objective energy is ours"
 
-#: What each module has.
+#: The content of each module.
 _CONTENT = {
     "": {"tune_kernel": tune_kernel, "run_kernel": run_kernel,
          "tune_kernel_T1": _not_here("tune_kernel_T1", "evo-init --t1 FILE reads such files"),
@@ -55,13 +55,13 @@ _CONTENT = {
 def _module(name, content):
     full = f"{ROOT}.{name}" if name else ROOT
     module = types.ModuleType(full, f"Stands for {full}: evo-tune does the work.")
-    module.__path__ = []  # every one may have modules below it
+    module.__path__ = []  # a package: it may have submodules
     module.__dict__.update(content)
     return module
 
 
 def install():
-    """From here on `import kernel_tuner` finds these modules."""
+    """Makes `import kernel_tuner` find these modules."""
     made = {name: _module(name, content) for name, content in _CONTENT.items()}
     for name, module in made.items():
         sys.modules[module.__name__] = module

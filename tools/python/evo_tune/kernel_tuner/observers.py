@@ -1,4 +1,4 @@
-"""Kernel Tuner's observers, by evo-tune's own figures of each kernel."""
+"""Kernel Tuner's observers, served from the figures that evo-tune has for each kernel."""
 
 import json
 import math
@@ -7,14 +7,14 @@ from .. import programs
 from .errors import NotSupported
 from .problem import NAME, read_json
 
-#: What NVMLObserver calls a figure of the card while a kernel was timed.
+#: NVMLObserver's names for the figures of the card during timing.
 _OF_THE_CARD = {"core_freq": "sm_clock_mhz", "mem_freq": "memory_clock_mhz",
                 "temperature": "temperature_c", "nvml_power": "power_w"}
 _ENERGY = "nvml_energy"
 
 
 class BenchmarkObserver:
-    """A class of this kind looks at a kernel while Kernel Tuner runs it; evo-tune has none."""
+    """In Kernel Tuner, subclasses observe a running kernel; evo-tune does not support that."""
 
     instead = ("observers of your own are not called; evo-judge --json and the database have "
                "registers, times and energy of each kernel")
@@ -44,15 +44,15 @@ class RegisterObserver:
 
 
 class NVMLObserver:
-    """Clocks, temperature and power are the driver's while a kernel was timed; the energy of a
-    launch, in joules, is that power times its median time."""
+    """Clocks, temperature and power are those that the driver reported while the kernel was timed.
+    The energy of a launch, in joules, is that power times its median time."""
 
     def __init__(self, observables=None, device=0, save_all=False, **_):
         del device, save_all
         self._observables = list(observables or [_ENERGY])
         unknown = [one for one in self._observables if one not in (*_OF_THE_CARD, _ENERGY)]
         if unknown:
-            raise NotSupported(f"NVMLObserver: {', '.join(unknown)} is not supported; allowed are "
+            raise NotSupported(f"NVMLObserver: {', '.join(unknown)} is not supported; allowed: "
                                + ", ".join([*_OF_THE_CARD, _ENERGY]))
 
     def observe(self, judged):
@@ -65,13 +65,14 @@ class NVMLObserver:
             result.update({name: figures[name] for name in self._observables})
             is_missing |= any(math.isnan(figures[name]) for name in self._observables)
         if is_missing:
-            programs.say("NVMLObserver: what the driver does not tell, and all of a virtual GPU, "
-                         "is nan")
+            programs.say("NVMLObserver: figures that the driver does not report are nan; a "
+                         "virtual GPU has none")
 
 
 class NCUObserver:
-    """Metrics of Nsight Compute, of one launch of each kernel after the search; without a GPU those
-    that the time model knows (docs/profile.md). Others are nan."""
+    """Metrics of Nsight Compute for one launch of each kernel, taken after the search. Without a
+    GPU the time model supplies the metrics that it knows (docs/profile.md). Unknown metrics are
+    nan."""
 
     def __init__(self, metrics=None, device=0, **_):
         del device
@@ -85,7 +86,7 @@ class NCUObserver:
         whys = {}
         try:
             for metric in self._metrics:
-                # One by one: what is not known leaves out the others of a gate.
+                # One metric at a time: an unknown metric would disable the whole gate.
                 gate = {"metrics": {"its": metric}, "require": "its >= 0 || its < 0"}
                 file.write_text(json.dumps({**json.loads(before), "profile": gate}))
                 for result, entry in judged.pairs:
@@ -118,7 +119,7 @@ class Judged:
         self.folder, self.pairs, self._device = folder, pairs, device
 
     def profiled(self, entry):
-        """The metric "its" of the problem for one configuration; nan and why, where there is none."""
+        """(value of the metric "its" for one configuration, None), or (nan, the reason)."""
         space = read_json(self.folder / "search_spaces" / f"{NAME}.json")
         options = ["--space", f"search_spaces/{NAME}.json", "--device", self._device, "--profile",
                    "--json", "--allow-programs"]
@@ -129,5 +130,5 @@ class Judged:
         profile = json.loads(done.stdout).get("profile")
         if profile is None:
             lines = [line for line in done.stderr.splitlines() if "profile gate" in line]
-            return math.nan, (lines or ["the profile gate was left out"])[-1].split(": ", 1)[-1]
+            return math.nan, (lines or ["the profile gate was skipped"])[-1].split(": ", 1)[-1]
         return profile["metrics"]["its"]["value"], None

@@ -1,4 +1,4 @@
-"""Writes the folder that the programs work on: kernel, data, problem.json and the space."""
+"""Writes the input folder of the programs: kernel, data, problem.json and the space."""
 
 import json
 import re
@@ -13,8 +13,9 @@ from .errors import NotSupported
 from .sources import MAIN
 
 NAME = "tuned"
-_DEFAULT_RTOL = 1e-5  # of numpy.allclose
-#: Without an answer: the largest relative L2 of outputs, by type; sums in another order fit in.
+_DEFAULT_RTOL = 1e-5  # the default of numpy.allclose
+#: Without an answer: the largest relative L2 error of outputs, by type. It leaves room for sums in
+#: another order.
 _L2_OF_TYPE = {"f64": 1e-10, "f32": 1e-4, "f16": 1e-2, "bf16": 5e-2}
 _NO_BOUND = 1e30
 
@@ -24,7 +25,7 @@ def read_json(path):
 
 
 class Problem:
-    """What is tuned, once it is written to a folder."""
+    """The problem to tune, written to a folder."""
 
     def __init__(self, folder, configurations, sources, kernel_name):
         self.folder = folder
@@ -40,7 +41,7 @@ class Problem:
         self.written = []  # positions of arrays that the kernel writes
 
     def facts(self, default):
-        """What the compiled kernel does with its parameters, by evo-init."""
+        """The problem.json by evo-init: how the compiled kernel uses its parameters."""
         look = self.folder / "init"
         look.mkdir()
         self.sources.write(look)
@@ -49,7 +50,7 @@ class Problem:
         options = []
         for macro, value in row.items():
             if not (self.sources.mentions(macro) or macro in self.entry):
-                continue  # the launch alone depends on it, or nothing
+                continue  # it affects the launch alone, or nothing
             options += ["--param", f"{macro}={_number(value)}"]
         try:
             programs.run("evo-init", [MAIN, "--entry", self.entry, "--name", NAME, "--out",
@@ -59,8 +60,8 @@ class Problem:
             shutil.rmtree(look)
 
     def write(self, found, values, constants, grid, block, shared, options, judged):
-        """`found`: facts(). `values`: the kernel's arguments. `constants`: arrays by variable. `options`: for the
-        compiler. `judged`: a Judgement."""
+        """`found`: facts(). `values`: the kernel's arguments. `constants`: arrays by variable.
+        `options`: for the compiler. `judged`: a Judgement."""
         parameters = [one for one in found["arguments"] if one.get("kind") != "constant"]
         if len(parameters) != len(values):
             raise Error(f"arguments: {self.entry} takes {len(parameters)} parameters, "
@@ -158,7 +159,7 @@ def _elements(values):
 
 
 class Judgement:
-    """How outputs are judged: by answers, by a function, or by the default configuration."""
+    """Judges outputs against answers, by a function, or against the default configuration."""
 
     def __init__(self, answer, atol, verify, values):
         self._answer = None
@@ -169,8 +170,8 @@ class Judgement:
                 raise TypeError("verify: needs an answer to verify against")
             return
         if not isinstance(answer, (list, tuple)) or len(answer) != len(values):
-            raise TypeError(f"answer: allowed is a list of {len(values)} entries, one for each "
-                            "argument, None for those that are not compared")
+            raise TypeError(f"answer: allowed: a list of {len(values)} entries, one for each "
+                            "argument, None for arguments that are not compared")
         self._answer = [given_arguments.to_numpy(one) for one in answer]
         if all(one is None for one in self._answer):
             raise TypeError("answer: one entry at least must not be None")
@@ -211,7 +212,7 @@ class Judgement:
             for position, expected in enumerate(self._answer) if expected is not None}}}
 
     def tolerance(self, dtypes):
-        """Bounds of numpy.allclose, or of a type where nobody says how large outputs are."""
+        """The bounds of numpy.allclose; without an answer, bounds by the type of the outputs."""
         if self._answer is None or self.verify is not None:
             loosest = max([_L2_OF_TYPE.get(dtype, 0) for dtype in dtypes], default=0)
             bound = _NO_BOUND if loosest > 0 else 0

@@ -39,7 +39,7 @@ def _taken(number, restriction, params, macros):
         function, names = restriction[0], list(restriction[1])
         return Restriction(lambda c: function(*[c[name] for name in names]))
     raise NotSupported(f"restrictions[{number}]: {type(restriction).__name__} is not supported; "
-                       "allowed are texts, functions, and pairs of a function and the names of its "
+                       "allowed: texts, functions, and pairs of a function and the names of its "
                        "parameters")
 
 

@@ -17,8 +17,8 @@ _LOWER_IS_BETTER = {"time", "energy", "nvml_energy", "compile_time"}
 
 
 def from_cache_file(path, configurations):
-    """The results of one of our runs: those that are green, those that failed, the environment, and
-    the file's entries of those that are green."""
+    """The results of a run of evo-tune: correct configurations, failed ones, the environment, and
+    the file's entries of the correct ones."""
     document = json.loads(Path(path).read_text())
     objective = document["objective"]
     results, failed, entries = [], [], []
@@ -42,7 +42,7 @@ def add_metrics(results, metrics):
     if metrics is None:
         return
     if not isinstance(metrics, dict):
-        raise TypeError("metrics: allowed is a dict of texts and functions")
+        raise TypeError("metrics: allowed: a dict of texts and functions")
     for result in results:
         for name, metric in metrics.items():
             if callable(metric):
@@ -50,7 +50,7 @@ def add_metrics(results, metrics):
             elif isinstance(metric, str):
                 result[name] = expressions.function_of(metric, result)(_named(result))
             else:
-                raise TypeError(f"metrics['{name}']: allowed are texts and functions")
+                raise TypeError(f"metrics['{name}']: allowed: texts and functions")
 
 
 def _named(result):
@@ -58,7 +58,7 @@ def _named(result):
 
 
 def objective_of(objective, is_higher_better):
-    """The name of what is made best, and whether more is better. Throws NotSupported."""
+    """The name of the objective, and whether higher is better. Raises NotSupported."""
     name = objective or "time"
     if is_higher_better is None:
         if name in _LOWER_IS_BETTER:
@@ -72,7 +72,7 @@ def objective_of(objective, is_higher_better):
 def best_of(results, objective, is_higher_better=False):
     judged = [one for one in results if isinstance(one.get(objective), (int, float))]
     if not judged:
-        raise NotSupported(f"objective: no result has '{objective}'; allowed are time and the "
+        raise NotSupported(f"objective: no result has '{objective}'; allowed: time and the "
                            "names of metrics")
     return (max if is_higher_better else min)(judged, key=lambda one: one[objective])
 

@@ -14,7 +14,7 @@ _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
 
 def require_cuda(lang):
     if lang is not None and lang.upper() not in _LANGUAGES:
-        raise NotSupported(f"lang: '{lang}' is not supported; allowed is CUDA C++ (CUDA, cupy, "
+        raise NotSupported(f"lang: '{lang}' is not supported; allowed: CUDA C++ (CUDA, cupy, "
                            "nvcuda): for host code around a kernel, tune the kernel alone")
 
 
@@ -25,7 +25,7 @@ def _names_a_file(source):
 
 
 def _read(source):
-    """The text and the folder in which its headers are."""
+    """The text, and the folder of its headers."""
     if not _names_a_file(source):
         return source, Path.cwd()
     path = Path(source)
@@ -35,14 +35,14 @@ def _read(source):
 
 
 class Sources:
-    """The files that are compiled. `files`: by name; MAIN is the kernel's."""
+    """The files to compile. `files`: texts by name; MAIN is the kernel's."""
 
     def __init__(self, given, configurations, defines):
         self._configurations = configurations
         self.files = {}
         sources = list(given) if isinstance(given, (list, tuple)) else [given]
         if not sources:
-            raise TypeError("kernel_source: allowed are one or more files")
+            raise TypeError("kernel_source: allowed: one or more files")
         for other in sources[1:]:
             if callable(other) or not _names_a_file(other):
                 raise NotSupported("kernel_source: files behind the first are headers that it "
@@ -68,7 +68,7 @@ class Sources:
         self._with_headers(code, folder)
 
     def _dispatched(self, generate):
-        """Generated texts: a configuration names the one that is its own."""
+        """Generated texts: a column of the configuration selects its text."""
         texts = {}
 
         def number_of(configuration):
@@ -93,7 +93,7 @@ class Sources:
         return "\n".join([self.text, *self.files.values()])
 
     def _preamble(self, defines, text):
-        """What the source is told beside the macros of the space."""
+        """Definitions at the top of the source, in addition to the macros of the space."""
         lines = []
         if defines is None:
             for name, macro in self._configurations.macros.items():
@@ -138,7 +138,7 @@ class Sources:
         return [f"#define {name} {text}".replace("\n", "\\\n")]
 
     def _unrolled(self, text):
-        """0 turns off a "#pragma unroll" that names a loop_unroll_factor."""
+        """The value 0 of a loop_unroll_factor disables the "#pragma unroll" that names it."""
         for name in self._configurations.params:
             if "loop_unroll_factor" not in name:
                 continue

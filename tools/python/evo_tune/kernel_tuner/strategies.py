@@ -36,7 +36,7 @@ def ours(strategy):
     name = strategy.__name__ if isinstance(strategy, Strategy) else strategy
     if not isinstance(name, str):
         raise NotSupported(f"strategy: an object of {type(strategy).__name__} is not supported; "
-                           "allowed are names: " + ", ".join(_OURS))
+                           "allowed: names: " + ", ".join(_OURS))
     if name not in _OURS:
-        raise NotSupported(f"strategy: '{name}' is unknown; allowed are " + ", ".join(_OURS))
+        raise NotSupported(f"strategy: '{name}' is unknown; allowed: " + ", ".join(_OURS))
     return name, _OURS[name]

@@ -1,4 +1,4 @@
-"""tune_kernel and run_kernel: Kernel Tuner's interface over the programs of evo-tune."""
+"""tune_kernel and run_kernel: Kernel Tuner's interface on top of evo-tune's programs."""
 
 import itertools
 import math
@@ -23,20 +23,20 @@ from .problem import NAME, Judgement, Problem
 from .sources import Sources, require_cuda
 from .verify import VerifyServer
 
-#: Environment variable: a folder in which the files of a run stay.
+#: Environment variable: a folder in which the files of a run are kept.
 KEEP_VARIABLE = "EVO_TUNE_KEEP"
 _CHILDREN = 8
 _MOST_DEFAULTS = 20  # configurations that are tried as the reference
 _DEFAULT_EVALUATIONS = 160  # 20 generations
-#: What errors say of a configuration that cannot be the reference.
+#: Texts in the errors about a configuration that cannot be the reference.
 _BAD_REFERENCE = ("the reference does not pass", "reference: on shape")
-#: Options of other compilers that say nothing about the code.
+#: Options of other compilers that do not affect the code.
 _IGNORED_OPTIONS = ("-arch", "--gpu-architecture", "-gencode", "--generate-code", "-O", "-Xcompiler",
                     "-lineinfo", "-w")
 
 
 class Setup:
-    """The arguments that tune_kernel and run_kernel have in common, written to a folder."""
+    """The common arguments of tune_kernel and run_kernel, written to a folder."""
 
     def __init__(self, kernel_name, kernel_source, problem_size, arguments, params, grid_divs,
                  restrictions=None, lang=None, smem_args=None, cmem_args=None, texmem_args=None,
@@ -66,7 +66,7 @@ class Setup:
         if not smem_args:
             return 0
         if set(smem_args) != {"size"}:
-            raise NotSupported("smem_args: allowed is {'size': bytes}")
+            raise NotSupported("smem_args: allowed: {'size': bytes}")
         size = Size(smem_args["size"], self.configurations.number_macros, "smem_args['size']")
         if size.expression is None:
             self.configurations.add_column("kt_shared_bytes", lambda c: int(size.value(c)))
@@ -94,7 +94,7 @@ class Setup:
                            self.block, self.shared, self.options, judged)
 
     def _facts(self):
-        """By the first configuration that compiles, which becomes the default."""
+        """Problem.facts() of the first configuration that compiles; it becomes the default."""
         for default in itertools.islice(self.configurations.all(), _MOST_DEFAULTS):
             try:
                 facts = self.problem.facts(default)
@@ -109,7 +109,7 @@ class Setup:
 
 
 class _Folder:
-    """A folder for the files of a run: a temporary one, unless EVO_TUNE_KEEP names where."""
+    """A folder for the files of a run: temporary unless EVO_TUNE_KEEP names a folder."""
 
     def __enter__(self):
         kept = os.environ.get(KEEP_VARIABLE)
@@ -128,7 +128,7 @@ def run_kernel(kernel_name, kernel_source, problem_size, arguments, params, grid
                grid_div_y=None, grid_div_z=None, lang=None, device=0, platform=0, smem_args=None,
                cmem_args=None, texmem_args=None, compiler=None, compiler_options=None,
                defines=None, block_size_names=None, quiet=False, log=None):
-    """Launches one configuration once. Returns the arguments as it leaves them."""
+    """Launches one configuration once. Returns the arguments after the launch."""
     del platform, compiler, log
     setup = Setup(kernel_name, kernel_source, problem_size, arguments,
                   {name: [value] for name, value in params.items()} or {"kt_none": [0]},
@@ -169,17 +169,16 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments, tune_params
                 strategy=None, strategy_options=None, cache=None, metrics=None,
                 simulation_mode=False, parallel=None, observers=None, objective=None,
                 objective_higher_is_better=None, objectives=None, seed=None, parallel_runner=None):
-    """Tunes a kernel with Kernel Tuner's arguments; docs/python.md says how each is carried.
+    """Tunes a kernel with Kernel Tuner's arguments; docs/python.md explains their translation.
 
-    Returns the configurations that are correct, each a dict with "time" in ms, and the
-    environment.
+    Returns the correct configurations, each a dict with "time" in ms, and the environment.
     """
     del platform, compiler, log, parallel, parallel_runner, verbose
     started = time.perf_counter()
     observing.require_known(observers)
     asked, ours = strategies.ours(strategy)
     if objectives is not None and not isinstance(objectives, dict):
-        raise TypeError("objectives: allowed is a dict of names and whether more is better")
+        raise TypeError("objectives: allowed: a dict of names and whether more is better")
     aim = None if objectives else outcomes.objective_of(objective, objective_higher_is_better)
     if simulation_mode:
         return _simulated(kernel_name, tune_params, restrictions, block_size_names, cache, asked,
@@ -207,7 +206,7 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments, tune_params
 
 
 class _Search:
-    """How the space is searched."""
+    """The settings of the search."""
 
     def __init__(self, strategy, options, seed, device, quiet, observers):
         self.strategy = strategy
@@ -239,7 +238,7 @@ class _Search:
 
 
 def _run(setup, judged, search, store, atol):
-    """Writes the files, runs the program, reads what it found."""
+    """Writes the files, runs the program and reads its results."""
     known, keys = store.known() if store is not None else ([], [])
     with _Folder() as folder:
         server = None
@@ -268,7 +267,7 @@ def _run(setup, judged, search, store, atol):
 
 
 def _with_a_default(setup, judged, rows, quiet, work):
-    """Searches with the first configuration that can be the reference."""
+    """Searches with the first configuration that is valid as the reference."""
     after = itertools.dropwhile(lambda one: one != setup.default, setup.configurations.all())
     for default in itertools.islice(after, _MOST_DEFAULTS):
         if not (judged.has_answer or quiet):
@@ -340,7 +339,7 @@ def _simulated(kernel_name, tune_params, restrictions, block_size_names, cache, 
     if not cache:
         raise TypeError("simulation_mode: needs a cache file")
     if asked != "brute_force":
-        raise NotSupported(f"simulation_mode: strategy '{asked}' is not supported; allowed is "
+        raise NotSupported(f"simulation_mode: strategy '{asked}' is not supported; allowed: "
                            "brute_force. evo-replay judges strategies on recorded spaces")
     configurations = Configurations(tune_params, restrictions,
                                     block_names(block_size_names, tune_params))

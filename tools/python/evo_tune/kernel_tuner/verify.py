@@ -6,7 +6,7 @@ from ..calls import CallServer
 
 
 class VerifyServer(CallServer):
-    """Calls `verify(answer, result, atol)` for what each kernel leaves."""
+    """Calls `verify(answer, result, atol)` with the outputs of each kernel."""
 
     def __init__(self, folder, judged, atol, names, shapes):
         super().__init__(folder, self._judge)
