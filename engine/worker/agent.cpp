@@ -45,7 +45,7 @@ class Agent {
     while (true) {
       FileDescriptor socket = dial(deadline);
       if (!socket.is_open()) {
-        tell("nobody answers at " + to_string(options_.coordinator));
+        tell("no answer from " + to_string(options_.coordinator));
         return static_cast<int>(ExitCode::kMissing);
       }
       const Outcome outcome = serve(std::move(socket), deadline);

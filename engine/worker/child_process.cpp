@@ -157,7 +157,7 @@ Ending ChildProcess::kill(bool is_ending) {
   process_ = -1;
   Ending ending = ending_of(status);
   if (by_us) ending.killed_from_outside = stopped;
-  if (stopped) ending.text = "stopped by somebody";
+  if (stopped) ending.text = "stopped by a signal from outside";
   return ending;
 }
 

@@ -116,7 +116,7 @@ std::optional<nlohmann::json> DeviceClient::checked(std::optional<nlohmann::json
       throw MissingError("the device worker for " + device_id_ +
                          " does not answer: " + ending.text + (is_virtual ? "" : kDriverStep));
     }
-    tell("device worker killed", "somebody killed it while it was starting");
+    tell("device worker killed", "another process killed it while it was starting");
     if (attempt < kAttempts) return std::nullopt;
     throw MissingError("the device worker for " + device_id_ + " is killed whenever it starts");
   }

@@ -63,7 +63,7 @@ std::filesystem::path worker_program() {
   const std::filesystem::path program = chosen ? std::filesystem::path(*chosen) : own_worker();
   if (access(program.c_str(), X_OK) != 0) {
     throw MissingError("the program evo-worker is missing at " + program.string() +
-                       "; install it beside the others or name it in EVO_WORKER");
+                       "; install it next to the other programs or name it in EVO_WORKER");
   }
   return program;
 }

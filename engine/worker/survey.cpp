@@ -32,7 +32,7 @@ class Question {
         return *message;
       }
     } catch (const std::exception&) {
-      return failure("sends what cannot be read");
+      return failure("sends unreadable messages");
     }
     const bool hangs = process_.is_open();
     const Ending ending = process_.kill();

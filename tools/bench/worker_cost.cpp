@@ -72,7 +72,7 @@ double report(const char* name, const std::vector<double>& times) {
 
 ExitCode run(int argc, char** argv) {
   Arguments arguments;
-  CLI::App app("worker-cost: what the way to a worker costs a candidate");
+  CLI::App app("worker-cost: the cost of communication with a worker for each candidate");
   app.add_option("--image-kb", arguments.image_kb, "size of a compiled kernel")
       ->capture_default_str()
       ->transform(whole_number(0, 100000));

@@ -139,7 +139,7 @@ TEST_F(DeviceClientOnceTest, AWorkerThatSomebodyStopsCostsNoKernel) {
   const CorrectnessResult result = check("is_stopped_once");
   EXPECT_FALSE(result.rejection.has_value());
   ASSERT_EQ(events_.size(), 1U);
-  EXPECT_THAT(events_[0], HasSubstr("stopped by somebody"));
+  EXPECT_THAT(events_[0], HasSubstr("stopped by a signal from outside"));
 }
 
 TEST_F(DeviceClientTest, AKernelThatEndsTwoWorkersIsBlamed) {

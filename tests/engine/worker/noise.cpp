@@ -84,7 +84,7 @@ class Noise {
       if (socket.is_open()) return socket;
       std::this_thread::sleep_for(kVerdictLimit);
     }
-    throw MissingError("nobody answers at " + to_string(options_.gateway));
+    throw MissingError("no answer from " + to_string(options_.gateway));
   }
 
   /// Bytes that look like the beginning of a handshake, or like a frame.

@@ -81,7 +81,7 @@ TEST(WorkerProcess, KnowsWhoEndedIt) {
   (void)stopped.wait(Milliseconds(200));
   const Ending ending = stopped.kill();
   EXPECT_TRUE(ending.killed_from_outside);
-  EXPECT_EQ(ending.text, "stopped by somebody");
+  EXPECT_EQ(ending.text, "stopped by a signal from outside");
 }
 
 TEST(WorkerProcess, CannotWriteFilesWhereItMustNot) {

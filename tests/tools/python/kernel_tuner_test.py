@@ -340,7 +340,7 @@ print("best", get_best_config(results, "time")["block_size_x"], len(results))
     def test_one_line_says_what_is_not_carried(self):
         done = self.run_script("from kernel_tuner.hyper import tune_hyper_params\n")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("kernel_tuner.hyper is not carried by evo-tune", done.stderr)
+        self.assertIn("kernel_tuner.hyper is not supported by evo-tune", done.stderr)
         self.assertNotIn("Traceback", done.stderr)
 
 

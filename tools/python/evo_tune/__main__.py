@@ -35,15 +35,16 @@ def _run(script, arguments):
     except ModuleNotFoundError as error:
         name = (error.name or "").split(".")[0]
         if name == "kernel_tuner":
-            raise Error(f"{error.name} is not carried by evo-tune; docs/python.md lists what is"
-                        ) from None
+            raise Error(f"{error.name} is not supported by evo-tune; docs/python.md lists "
+                        "the supported modules") from None
         instead = _OTHERS.get(name)
         raise Error(f"{script} imports {name}, which is not installed"
                     + (f"; {instead}" if instead else f": pip install {name}")) from None
     except ImportError as error:
         if (error.name or "").split(".")[0] != "kernel_tuner":
             raise
-        raise Error(f"{error}: not carried by evo-tune; docs/python.md lists what is") from None
+        raise Error(f"{error}: not supported by evo-tune; docs/python.md lists the "
+                    "supported names") from None
     except Exception as error:
         kind = type(error)
         if kind.__name__ != "CUDARuntimeError" or not kind.__module__.startswith("cupy"):

@@ -356,5 +356,5 @@ class Bundle:
 def _of_argument(name, error):
     """The error, with the name of the argument in its message."""
     if not isinstance(error, Error):
-        error = damaged("what it says of itself", error)
+        error = damaged("its description", error)
     return Error(f"argument '{name}': {error}")

@@ -272,7 +272,7 @@ def _with_a_default(setup, judged, rows, quiet, work):
     for default in itertools.islice(after, _MOST_DEFAULTS):
         if not (judged.has_answer or quiet):
             programs.say("no answer is given: the configuration " + text_of(default) +
-                         " is the reference of all others; what is wrong in all is not found")
+                         " is the reference; an error in all configurations is not found")
         setup.problem.write_space(default, rows)
         try:
             return work()
