@@ -68,10 +68,6 @@ Kind kind_of(const ParameterUse& parameter, bool is_pointer) {
   return Kind::kIn;
 }
 
-bool is_integer(const std::string& dtype) {
-  return dtype.starts_with("i") || dtype.starts_with("u");
-}
-
 /// A number as JSON, without a point if it is whole.
 Json number(double value) {
   if (value == std::floor(value) && std::fabs(value) < 0x1.0p53) {
@@ -82,7 +78,7 @@ Json number(double value) {
 
 Json default_generator(const DraftArgument& argument) {
   if (argument.use == kNeverUsed) return {{"distribution", "constant"}, {"value", 0}};
-  if (is_integer(argument.dtype)) {
+  if (is_integer_type(argument.dtype)) {
     return todo("generator of " + argument.name +
                 ", such as {\"distribution\": \"integers\", \"low\": 0, \"high\": 9}");
   }
@@ -301,7 +297,7 @@ class Arguments {
     if (fill == "constant") {
       target.generator = {{"distribution", "constant"},
                           {"value", number(given.fill_value.value_or(0))}};
-    } else if (fill == "random" && !is_integer(target.dtype) && high > low) {
+    } else if (fill == "random" && !is_integer_type(target.dtype) && high > low) {
       target.generator = {
           {"distribution", "uniform"}, {"low", number(low)}, {"high", number(high)}};
     } else if (fill == "random" && std::floor(high) > std::ceil(low)) {

@@ -97,4 +97,10 @@ ElementType t1_element_type(std::string_view type) {
   return find(std::string(type), scalars, vectors);
 }
 
+bool is_integer_type(std::string_view dtype) {
+  return std::ranges::any_of(dtype_rows(), [&](const DtypeRow& row) {
+    return row.name == dtype && row.kind != NumberKind::kFloat;
+  });
+}
+
 }  // namespace evo

@@ -20,4 +20,7 @@ struct ElementType {
 /// For a type name in a T1 file: "float", "int32", "float4".
 [[nodiscard]] ElementType t1_element_type(std::string_view type);
 
+/// Whether `dtype` names an integer type of problem files. A placeholder names none.
+[[nodiscard]] bool is_integer_type(std::string_view dtype);
+
 }  // namespace evo

@@ -12,6 +12,7 @@
 #include "engine/core/expression.hpp"
 #include "engine/core/names.hpp"
 #include "engine/core/suggestion.hpp"
+#include "engine/intake/element_type.hpp"
 #include "engine/intake/intake.hpp"
 #include "engine/intake/python_list.hpp"
 
@@ -134,8 +135,7 @@ GivenLaunch launch_of(const Given& given, std::size_t kernel) {
 }
 
 Json start_of_output(const std::string& dtype) {
-  const bool is_integer = dtype.starts_with('i') || dtype.starts_with('u');
-  if (is_integer) return {{"distribution", "constant"}, {"value", 0}};
+  if (is_integer_type(dtype)) return {{"distribution", "constant"}, {"value", 0}};
   return {{"distribution", "normal"}, {"mean", 0}, {"std", 1}};
 }
 

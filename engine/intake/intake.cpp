@@ -12,6 +12,7 @@
 #include "engine/core/missing_file.hpp"
 #include "engine/core/names.hpp"
 #include "engine/intake/active_code.hpp"
+#include "engine/intake/element_type.hpp"
 #include "engine/intake/measured_extents.hpp"
 
 namespace evo {
@@ -224,8 +225,7 @@ void look_at_runs(const IntakeRequest& request, Compiler& compiler, const Compil
 /// Numbers in problem.json that were assumed.
 void note_assumed_numbers(Draft& draft) {
   const bool is_floating = std::ranges::any_of(draft.arguments, [](const auto& argument) {
-    return argument.is_written() && argument.is_compared && !argument.dtype.starts_with('i') &&
-           !argument.dtype.starts_with('u');
+    return argument.is_written() && argument.is_compared && !is_integer_type(argument.dtype);
   });
   if (is_floating && draft.max_abs_error.empty()) {
     draft.assumed.push_back(

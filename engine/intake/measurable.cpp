@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/core/json_reader.hpp"
+#include "engine/intake/element_type.hpp"
 #include "engine/intake/measured_extents.hpp"
 
 namespace evo {
@@ -12,10 +13,6 @@ using Kind = DraftArgument::Kind;
 
 bool is_plain_number(const std::string& text) {
   return Json::parse(text, nullptr, false).is_number();
-}
-
-bool has_integers(const std::string& dtype) {
-  return dtype.starts_with("i") || dtype.starts_with("u");
 }
 
 }  // namespace
@@ -43,10 +40,10 @@ std::string why_not_measured(const Draft& draft) {
     if (argument.kind == Kind::kTexture) continue;
     if (is_todo(argument.dtype)) {
       needs("the type of " + argument.name);
-    } else if (argument.kind == Kind::kConstant && has_integers(argument.dtype)) {
+    } else if (argument.kind == Kind::kConstant && is_integer_type(argument.dtype)) {
       needs("what __constant__ " + argument.name + " holds");
     } else if (argument.kind == Kind::kScalar && is_todo(argument.value) &&
-               has_integers(argument.dtype)) {
+               is_integer_type(argument.dtype)) {
       needs("the value of " + argument.name + " (--value " + argument.name + "=…)");
     }
   }

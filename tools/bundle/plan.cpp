@@ -42,7 +42,7 @@ Json checked_scalar(Json tree, Dtype dtype) {
   if (is_floating(dtype)) {
     return {"within", std::move(tree), -largest_finite(dtype), largest_finite(dtype)};
   }
-  const bool is_signed = to_string(dtype)[0] == 'i';
+  const bool is_signed = row_of(dtype).kind == NumberKind::kSigned;
   const double beyond = std::ldexp(1, static_cast<int>(8 * size_of(dtype)) - (is_signed ? 1 : 0));
   // The largest whole number below it that double precision can represent.
   const double most = std::min(beyond - 1, std::nextafter(beyond, 0));

@@ -7,9 +7,8 @@
 
 namespace evo {
 
-/// The roofline bound in µs: the lowest time in which the device can compute `flops`, and move the
-/// part of `bytes` that exceeds its L2 cache. A lower time is a fault of the kernel or of the
-/// clock.
+/// The roofline bound in µs: the lowest time in which the device can compute `flops`, and move
+/// `bytes` if they exceed its L2 cache. A lower time is a fault of the kernel or of the clock.
 [[nodiscard]] double floor_us(const DeviceInfo& device, double flops, double bytes);
 
 /// The timing gate: measures the time of one launch inside a graph of many, over rotating inputs.

@@ -30,5 +30,12 @@ TEST(ElementType, OfT1Names) {
   EXPECT_EQ(t1_element_type("custom").dtype, "");
 }
 
+TEST(ElementType, IsAnIntegerByItsRow) {
+  for (const char* type : {"i8", "u8", "i32", "u64"}) EXPECT_TRUE(is_integer_type(type)) << type;
+  for (const char* type : {"f32", "e4m3", "bf16", "int", "u", "TODO: the type of x"}) {
+    EXPECT_FALSE(is_integer_type(type)) << type;
+  }
+}
+
 }  // namespace
 }  // namespace evo
