@@ -292,7 +292,7 @@ void save(const Evaluation& evaluation, const std::string& folder) {
   write_outputs(files, kSaver);
 }
 
-/// Launches the configuration once. A kernel that fails is a rejection.
+/// Launches the configuration once. If the kernel fails, the result has a rejection.
 Evaluation launch_once(Workbench& bench, const Candidate& candidate, const std::string& outputs) {
   if (!bench.has_device()) {
     throw InputError("--outputs: a kernel cannot be launched with --device none");

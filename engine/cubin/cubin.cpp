@@ -140,7 +140,8 @@ std::optional<std::vector<std::size_t>> parameter_bytes(std::string_view cubin,
     if (ordinal != in_order.size()) return std::nullopt;
     in_order.push_back(bytes);
   }
-  // The parameters' constant bank has a size even if their own attributes are unknown.
+  // No parameter was found, but the parameters' constant bank is not empty: this cubin describes
+  // its parameters by attributes that are not known here.
   const auto bank = find_attribute(info->content, kParameterBank, 2,
                                    [](const std::vector<std::uint32_t>&) { return true; });
   if (in_order.empty() && bank && (*bank)[1] >> kBankSizeShift != 0) return std::nullopt;

@@ -19,8 +19,8 @@ struct ComparedPair {
 /// Full checks that kernels have passed, by kernel key.
 using FullChecks = std::map<std::string, CorrectnessResult>;
 
-/// Exclusive use of the home device during the lifetime of this object, to run and compare green
-/// kernels again.
+/// Exclusive use of the home device (see DevicePool) during the lifetime of this object, to run and
+/// compare green kernels again.
 class HomeDevice {
  public:
   /// All references must outlive this object.

@@ -13,8 +13,8 @@ DeviceInfo device_of(const WorkbenchOptions& options, const Services& services) 
   return arch_limits(read_space_file(options.space_file).arch);
 }
 
-/// A virtual device needs line information to name source lines in hazards, and to predict times
-/// from the lines of the PTX behind the machine code.
+/// A virtual device needs line information: it names source lines in hazards, and maps machine
+/// instructions (SASS) to lines of the PTX in order to predict times.
 bool needs_lines(const Services& services) {
   return !services.devices.empty() &&
          services.devices.front()->info().time_kind == TimeKind::kPredicted;

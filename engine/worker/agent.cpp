@@ -95,7 +95,7 @@ class Agent {
 
   Outcome lost(const FrameStream& wire) const {
     if (!wire.was_refused()) return Outcome::kLost;
-    tell("the coordinator does not let it in: is this the key of the run?");
+    tell("the coordinator refuses this worker: is this the key of the run?");
     return Outcome::kRefused;
   }
 

@@ -42,7 +42,8 @@ __device__ __forceinline__ void mask_scores(Scores& scores, int first_key, int f
 struct Accumulated {
   float output[kBlocks][kColumnTiles][4];  ///< sum of P V, relative to `maximum`
   float maximum[kBlocks][2];               ///< maximum of raw scores; LAZY_RESCALE: may be outdated
-  /// sum of P: rows at 0 and 2; over this lane's columns, or over all if mma computes them
+  /// Sum of P: row g at index 0, row g + 8 at index 2. With kSumByMma, every lane has the sum over
+  /// all keys of the warp; otherwise the sum over its own columns, until finish_sums().
   float sum[kBlocks][4];
 };
 

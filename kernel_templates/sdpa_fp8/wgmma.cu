@@ -25,10 +25,10 @@ using Ring = ProducedRing;
 using Ring = SharedRing;
 #endif
 
-/// The position of a warpgroup's step: its keys in a tile of the ring.
+/// The keys that a warpgroup processes in one step.
 struct Place {
-  int tile;
-  int key;  ///< first key of the step, within the tile
+  int tile;  ///< the tile of K and V that holds them
+  int key;   ///< the first of them, within the tile
 };
 
 __device__ __forceinline__ Place place_of(int tile, int step, const Role& role) {

@@ -383,7 +383,7 @@ TEST_F(OwnData, DataThatIsNoDrawIsCheckedOnceByAnInterpreterAndLaunchedTwice) {
   const Json judged = Json::parse(judge().out);
   EXPECT_EQ(judged["verdict"], "green");
   EXPECT_EQ(judged["checks"].size(), 1U);
-  // Right only at its first launch.
+  // The results of this kernel are right only at its first launch.
   kernel(body("3 * x[i] + launches; if (i == 0) ++launches", "__device__ int launches = 0;\n"));
   EXPECT_NE(OwnData::judged(), "green");
 }

@@ -121,8 +121,8 @@ class Turns {
   int turns_ = 0;
 };
 
-/// Right until its launches have alternated with another kernel's as in an A/B comparison. After
-/// that it faults, in this process or always.
+/// A kernel whose results are right until its launches have alternated with those of another
+/// kernel, as in an A/B comparison. After that it faults, in this process or always.
 std::optional<Fault> fail_in_pairs(int turns, bool for_good, const Vectors& vectors) {
   constexpr int kTurnsAlone = 20;  // alternations with the reference, in all checks
   if (turns > kTurnsAlone && for_good) (void)is_first_time("pair");

@@ -38,7 +38,7 @@ const std::map<std::string, Expected>& expectations() {
       {"skips_known_address", {kCorrectness, kTimed, kAged}},
       {"skips_known_pair", {kCorrectness, kTimed, kAged}},
       {"skips_known_content", {kCorrectness, kTimed, kAged}},
-      // Right for all inputs; on a device that predicts, the cheat gains nothing.
+      // These two pass the checks before timing; on a device that predicts, they gain nothing.
       {"remembers_address", {kCorrectness, kTimed, "", true}},
       {"remembers_content", {"timing", "it remembers results", "", true}},
       {"stops_after", {kCorrectness, "shape mission", kAged}},

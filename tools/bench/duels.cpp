@@ -97,7 +97,7 @@ int main(int argc, char** argv) {
     app.add_option("--first", options.first, "configuration, MACRO=VALUE ...");
     app.add_option("--second", options.second, "the other one; the same by default");
     app.add_flag("--reload", options.reload,
-                 "load the other one anew for every duel: how much lies in where code lies");
+                 "load the second kernel again for every duel: shows the effect of its address");
     app.add_option("--count", options.count, "duels")->check(CLI::Range(1, 1000000));
     if (const auto done = evo::parse_command_line(app, argc, argv)) return *done;
     return evo::run(options);

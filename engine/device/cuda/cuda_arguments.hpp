@@ -31,7 +31,7 @@ struct CudaConstant {
   bool has_value = false;  ///< whether the source gives it an initial value other than zero
 };
 
-/// The variables of a module with these symbols.
+/// Looks up the __constant__ variables with these names in a module.
 [[nodiscard]] std::vector<CudaConstant> find_constants(const CudaDriver& driver, CUmodule module,
                                                        std::span<const std::string> symbols);
 

@@ -27,7 +27,7 @@ namespace evo::ptx {
 [[nodiscard]] std::optional<Fault> cooperative_refusal(std::uint64_t ctas, std::uint64_t room,
                                                        std::uint64_t host_room);
 
-/// The values that kernels receive for the objects of a device.
+/// The addresses of buffers and the handles of textures that kernels receive as arguments.
 struct ArgumentValues {
   std::function<std::uint64_t(BufferId)> address;
   std::function<std::uint64_t(TextureId)> handle;

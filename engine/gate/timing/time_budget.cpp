@@ -9,7 +9,8 @@ namespace {
 constexpr double kShortLaunchUs = 100;
 constexpr double kLeastSamples = 3;
 constexpr double kLeastPairs = 10;
-/// Shares of the time that the fewest samples take: for warm-ups, and for all samples.
+/// The time for warm-ups, and the time for the most samples, as multiples of the time for the least
+/// samples.
 constexpr double kShareOfWarmups = 0.2;
 constexpr double kShareOfMost = 1.4;
 /// For launches so long that a few of them are precise.

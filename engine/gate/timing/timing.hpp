@@ -13,8 +13,8 @@ namespace evo {
 
 /// The timing gate: measures the time of one launch inside a graph of many, over rotating inputs.
 /// Also verifies that these launches compute the expected results (Stopwatch::verify), at moments
-/// that the kernel cannot predict and at the end. A wrong result is a rejection by correctness.
-/// Samples of a throttled card are repeated (CardWatch).
+/// that the kernel cannot predict and at the end. A wrong result leads to a rejection by
+/// correctness. Samples of a throttled card are repeated (CardWatch).
 class TimingGate {
  public:
   /// All references must outlive this object. `fresh_case`: index of the cases that kernels meet

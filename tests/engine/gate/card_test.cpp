@@ -174,7 +174,7 @@ TEST_F(Card, AnErrorIsReportedWithItsElement) {
 }
 
 TEST_F(Card, TheFirstLaunchThatIsWrongIsBlamed) {
-  // Wrong on the third and on the fifth seed, which are judged together.
+  // The kernel is wrong on the third and on the fifth seed, which are judged together.
   for (const std::size_t seed : {1, 2, 4}) {
     const std::string wrong =
         verdict("if (i == 3 && (X0 == " + x0("small", seed) + " || X0 == " + x0("small", 4) +
@@ -251,7 +251,7 @@ TEST_F(Card, WhatIsKeptAndOverwrittenIsNoVerdict) {
   damaged[4] ^= std::byte{0x10};
   card_->work->kept().keep(*data.expected[1], damaged);
   EXPECT_THROW((void)check(*card_, ""), CudaError);
-  // A kernel that computes the planted data is not right either.
+  // A kernel that writes the same damaged data does not pass either.
   EXPECT_THROW((void)check(*card_, "if (i == 2) *((unsigned char*)y + 4) ^= 0x10;"), CudaError);
   card_->work->kept().keep(*data.expected[1], right);
   EXPECT_FALSE(check(*card_, "").rejection);

@@ -189,7 +189,7 @@ TEST(Generator, IntegersCoverAllOf64BitsExactly) {
     return values;
   };
   const auto is_spread = [](const std::vector<std::uint64_t>& values, std::uint64_t low) {
-    // Every bit of the distance from the low end is set about half of the time.
+    // In `value - low`, every bit is set in about half of the values.
     for (int bit = 0; bit < 64; ++bit) {
       const auto ones = std::count_if(values.begin(), values.end(),
                                       [&](std::uint64_t v) { return ((v - low) >> bit & 1) != 0; });

@@ -194,7 +194,8 @@ class Calls {
     }
   };
 
-  /// False where something is there twice, missing, unknown or only known to Python code.
+  /// Puts the arguments of a Python call into `call`. Returns false if an argument is given twice,
+  /// missing or unknown, or if only the Python code supports it.
   bool bind(nb::handle inputs, nb::handle keywords, Call& call) {
     const std::size_t buffers = machine_->buffers.size();
     const auto count = static_cast<std::size_t>(PyTuple_Size(inputs.ptr()));

@@ -11,7 +11,7 @@ namespace evo::ptx {
 
 namespace {
 
-// With a constant size, moving a part compiles to one instruction.
+// The size of a part is a template argument, so that its memcpy compiles to one instruction.
 
 template <std::size_t kPart>
 void pack(Warp& warp, const PackOperands& op) {

@@ -17,7 +17,7 @@ struct ExecutedGrid {
   std::function<std::uint64_t(std::uint64_t cta)> like = {};
   bool is_certain = false;  ///< no CTA that was not executed takes longer
   /// The order of arrival decides what a CTA does (it claims work, or merges results of others).
-  /// Its index then tells nothing, and all CTAs were executed.
+  /// The index of a CTA then does not tell its work, so all CTAs were executed.
   bool by_arrival = false;
 };
 

@@ -291,7 +291,7 @@ TEST(CorrectnessGate, AWorkspaceIsZeroedOnceAndKeptFromLaunchToLaunch) {
   GateFixture fixture;
   const auto counting = right_and([](const Launch& launch, float* y, int) {
     int* counter = launch.buffer<int>(kScratch);
-    // Right as long as its own launch count on this shape is the expected one.
+    // The kernel is right while the launches that it counts on this shape are as expected.
     if (*counter < 0 || *counter > 5) y[0] = 99;
     ++*counter;
   });

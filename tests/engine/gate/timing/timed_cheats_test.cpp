@@ -86,7 +86,7 @@ TEST_F(TimedCheats, SkippingPairsOfInputAndOutputMetBefore) {
 }
 
 TEST_F(TimedCheats, RememberingResultsByAddress) {
-  // Right for every known input, by copying; wrong for new data at a known address.
+  // The cheat copies results for known inputs, and is wrong for new data at a known address.
   std::map<const void*, std::vector<float>> results;
   const LoadedKernel kernel = fixture_.load("cheat", [&](const fake::Launch& launch) {
     float* y = launch.buffer<float>(kY);
@@ -107,7 +107,8 @@ TEST_F(TimedCheats, RememberingResultsByAddress) {
 }
 
 TEST_F(TimedCheats, RememberingResultsByContent) {
-  // Right for all data, because it computes inputs it has not met; its time is that of a copy.
+  // The cheat is right for all data: it copies known results and computes only new ones. Its time
+  // is that of a copy.
   std::map<std::pair<int, float>, std::vector<float>> results;
   double last_us = 0;
   fixture_.time_us = [&](const auto&, std::int64_t) { return last_us; };

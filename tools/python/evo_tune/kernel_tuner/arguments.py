@@ -42,7 +42,7 @@ def is_array(value):
 
 
 def flat(array):
-    """The elements as the kernel sees them: complex numbers as pairs, truth values as bytes."""
+    """The elements as the kernel sees them: complex numbers as pairs, booleans as bytes."""
     elements = numpy.ascontiguousarray(array).reshape(-1)
     if elements.dtype.kind == "c":
         return elements.view(elements.real.dtype)

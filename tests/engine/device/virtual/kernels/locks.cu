@@ -379,7 +379,7 @@ KERNEL(meets_again) {
   }
 }
 
-// A total to which others still add.
+// CTA 3 reads a total. With BUG, it does not wait until the other CTAs have added to it.
 KERNEL(total_read_while_added) {
   if (threadIdx.x == 0) {
     atomicAdd(out + 5, 1.0f);
