@@ -41,7 +41,6 @@ set(EVO_ALONE
   tests/engine/gate/correctness/reference_audit_test.cpp
   tests/engine/gate/correctness/sampled_check_test.cpp
   tests/engine/gate/correctness/state_test.cpp
-  tests/engine/gate/timing/timing_test.cpp
   tests/engine/intake/python_list_test.cpp
   tests/engine/intake/source_macros_test.cpp
   tests/engine/intake/t1_file_test.cpp

@@ -16,7 +16,7 @@ enum class Operation : std::uint8_t {
   kNumber,
   kVariable,
   kSkip,    ///< gives no value; the following nodes do not apply to some values of its operand
-  kChoose,  ///< a condition and two values, of which one is chosen
+  kChoose,  ///< a condition, and two values: it chooses one of them
   kEqual,
   kLess,
   kLessEqual,

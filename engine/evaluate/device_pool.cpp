@@ -8,39 +8,25 @@
 
 namespace evo {
 
-std::string_view to_string(Phase phase) {
-  switch (phase) {
-    case Phase::kChecking:
-      return "checking";
-    case Phase::kTiming:
-      return "timing";
-    case Phase::kConfirming:
-      return "confirming";
-    case Phase::kIdle:
-      break;
-  }
-  return {};
-}
-
 DeviceLease::~DeviceLease() {
   if (pool_ != nullptr) pool_->release(device_);
 }
 
 DeviceService& DeviceLease::at(Phase phase) const {
-  pool_->enter(device_, phase);
+  pool_->times_.enter(device_, phase);
   return pool_->service(device_);
 }
 
 void DeviceLease::give_up() const { pool_->lose(device_); }
 
 DevicePool::DevicePool(EventLoop& loop, std::vector<std::unique_ptr<DeviceService>> devices)
-    : loop_(loop), last_change_(loop.now()) {
-  for (auto& service : devices) devices_.push_back({std::move(service)});
+    : loop_(loop), times_(loop) {
+  for (auto& service : devices) add(std::move(service));
 }
 
 std::size_t DevicePool::add(std::unique_ptr<DeviceService> device) {
   const std::size_t number = devices_.size();
-  count_time();
+  times_.add();
   devices_.push_back({std::move(device)});
   wake_next();
   return number;
@@ -67,7 +53,7 @@ std::size_t DevicePool::home() const {
 
 std::optional<std::size_t> DevicePool::free_device(std::size_t wanted) const {
   if (wanted == kHome) wanted = home();
-  // the home device last, because comparisons need it
+  // The home device is the last choice, because comparisons need it.
   for (std::size_t i = devices_.size(); i-- > 0;) {
     const Place& place = devices_[i];
     if (!place.is_taken && !place.is_lost && (wanted == kAny || wanted == i)) return i;
@@ -103,7 +89,7 @@ Task<DeviceLease> DevicePool::take(std::size_t wanted, Turn turn) {
 }
 
 void DevicePool::release(std::size_t device) {
-  enter(device, Phase::kIdle);
+  times_.enter(device, Phase::kIdle);
   devices_[device].is_taken = false;
   wake_next();
 }
@@ -123,51 +109,11 @@ void DevicePool::lose(std::size_t device) {
 }
 
 void DevicePool::leave(std::size_t device) {
-  count_time();
+  times_.lose(device);
   devices_[device].is_lost = true;
   for (const Waiting& one : waiting_) {
     if (one.wanted == device) one.event->notify();  // for nothing
   }
-}
-
-void DevicePool::enter(std::size_t device, Phase phase) {
-  count_time();
-  devices_[device].phase = phase;
-}
-
-/// Adds the time since the last change.
-void DevicePool::count_time() {
-  const SteadyTime now = loop_.now();
-  starved_ms_ = starved_ms();
-  const double passed_ms = milliseconds_between(last_change_, now);
-  for (const Place& place : devices_) {
-    if (!place.is_lost) spent_ms_[static_cast<std::size_t>(place.phase)] += passed_ms;
-  }
-  last_change_ = now;
-  waited_before_ms_ = loop_.waited_ms();
-}
-
-/// Number of usable devices in that phase.
-double DevicePool::count_in(Phase phase) const {
-  return static_cast<double>(std::ranges::count_if(
-      devices_, [&](const Place& place) { return !place.is_lost && place.phase == phase; }));
-}
-
-double DevicePool::spent_ms(Phase phase) const {
-  return spent_ms_[static_cast<std::size_t>(phase)] +
-         count_in(phase) * milliseconds_between(last_change_, loop_.now());
-}
-
-double DevicePool::starved_ms() const {
-  return starved_ms_ + count_in(Phase::kIdle) * (loop_.waited_ms() - waited_before_ms_);
-}
-
-std::vector<Phase> DevicePool::phases() const {
-  std::vector<Phase> phases;
-  for (const Place& place : devices_) {
-    if (!place.is_lost) phases.push_back(place.phase);
-  }
-  return phases;
 }
 
 }  // namespace evo

@@ -4,21 +4,14 @@
 #include <limits>
 #include <memory>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "db/records.hpp"
 #include "engine/core/error.hpp"
+#include "engine/evaluate/device_times.hpp"
 #include "engine/worker/device_service.hpp"
 
 namespace evo {
-
-/// The kind of work that a device does, for the time statistics.
-enum class Phase { kIdle, kChecking, kTiming, kConfirming };
-
-/// "checking", "timing", "confirming"; empty for an idle device.
-[[nodiscard]] std::string_view to_string(Phase phase);
 
 /// The priority of callers that wait for a device: smaller numbers first, then earlier calls.
 using Turn = std::size_t;
@@ -82,13 +75,8 @@ class DevicePool {
   /// Waits for that device. Throws MissingError if it is lost.
   Task<DeviceLease> one(std::size_t device, Turn turn) { return take(device, turn); }
 
-  /// Time that all devices have spent on `phase` since the pool was created.
-  [[nodiscard]] double spent_ms(Phase phase) const;
-  /// The part of the idle time in which devices waited for compilers, because no other device was
-  /// busy.
-  [[nodiscard]] double starved_ms() const;
-  /// The current work of each usable device.
-  [[nodiscard]] std::vector<Phase> phases() const;
+  /// The devices' current work, and the time that they have spent on each kind of it.
+  [[nodiscard]] const DeviceTimes& times() const { return times_; }
 
  private:
   friend class DeviceLease;
@@ -97,14 +85,12 @@ class DevicePool {
     std::unique_ptr<DeviceService> service;
     bool is_taken = false;
     bool is_lost = false;
-    Phase phase = Phase::kIdle;
   };
   struct Waiting {
     Turn turn = 0;
     std::size_t wanted = kAny;
     Event* event = nullptr;
   };
-  static constexpr std::size_t kPhases = 4;
   // Stands for any device.
   static constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
   static constexpr std::size_t kHome = kAny - 1;
@@ -113,9 +99,6 @@ class DevicePool {
   [[nodiscard]] std::optional<std::size_t> free_device(std::size_t wanted) const;
   void require_usable(std::size_t wanted) const;
   void release(std::size_t device);
-  void enter(std::size_t device, Phase phase);
-  void count_time();
-  [[nodiscard]] double count_in(Phase phase) const;
   void lose(std::size_t device);
   void wake_next();
 
@@ -123,10 +106,7 @@ class DevicePool {
   bool expects_more_ = false;
   std::vector<Place> devices_;
   std::deque<Waiting> waiting_;  ///< in the order in which they are served
-  double spent_ms_[kPhases] = {};
-  double starved_ms_ = 0;
-  double waited_before_ms_ = 0;  ///< EventLoop::waited_ms() at the last change
-  SteadyTime last_change_;
+  DeviceTimes times_;
 };
 
 }  // namespace evo

@@ -175,8 +175,7 @@ std::string too_much_to_interpret(const TuningTask& task) {
   if (flops <= kMostInterpretedFlops && bytes <= kMostInterpretedBytes) return {};
   return fmt::format(
       "its smallest checked shape, {}, takes {:.2g} operations on {:.2g} bytes; the limits are "
-      "{:.2g} "
-      "and {:.2g}; add a small shape with \"check\": true to problem.json",
+      "{:.2g} and {:.2g}; add a small shape with \"check\": true to problem.json",
       smallest->name, flops, bytes, kMostInterpretedFlops, kMostInterpretedBytes);
 }
 

@@ -120,14 +120,15 @@ Task<HomeDevice> Workbench::device(std::size_t number) {
 }
 
 Activity Workbench::activity() const {
-  const double starved_ms = devices_.starved_ms();
+  const DeviceTimes& of = devices_.times();
+  const double starved_ms = of.starved_ms();
   const PhaseTimes times{.compile_ms = compilations_.busy_ms(),
                          .starved_ms = starved_ms,
-                         .check_ms = devices_.spent_ms(Phase::kChecking),
-                         .time_ms = devices_.spent_ms(Phase::kTiming),
-                         .confirm_ms = devices_.spent_ms(Phase::kConfirming),
-                         .engine_ms = devices_.spent_ms(Phase::kIdle) - starved_ms};
-  return {compilations_.in_flight(), devices_.phases(), times};
+                         .check_ms = of.spent_ms(Phase::kChecking),
+                         .time_ms = of.spent_ms(Phase::kTiming),
+                         .confirm_ms = of.spent_ms(Phase::kConfirming),
+                         .engine_ms = of.spent_ms(Phase::kIdle) - starved_ms};
+  return {compilations_.in_flight(), of.phases(), times};
 }
 
 PhaseTimes PhaseTimes::operator-(const PhaseTimes& before) const {

@@ -14,8 +14,8 @@ namespace evo {
 /// the effect of each.
 struct FullSettings {
   std::size_t initial = 8;  ///< evaluations before the model takes over
-  std::size_t initial_draws =
-      12;  ///< the first proposals are the most distant of this many random candidates
+  /// the first proposals are the most distant of this many random candidates
+  std::size_t initial_draws = 12;
   std::size_t max_training = 224;  ///< number of observations used to train the model
   double clip = 2;        ///< times above best + clip · (median − best) in ln time are clipped
   double beta_low = 1.5;  ///< β of the first proposal of a generation

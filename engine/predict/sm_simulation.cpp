@@ -13,6 +13,7 @@
 #include "engine/predict/memory_unit.hpp"
 #include "engine/predict/sim_kind.hpp"
 #include "engine/predict/sim_warp.hpp"
+#include "engine/predict/sub_core.hpp"
 #include "engine/predict/warp_path.hpp"
 
 namespace evo {
@@ -126,16 +127,6 @@ class Simulation {
     ++started_;
   }
 
-  struct SubCore {
-    std::vector<std::size_t> warps;
-    std::array<double, static_cast<std::size_t>(Unit::kCount)> free{};
-    double next = 0;        ///< issue slot
-    double mma_free = 0;    ///< when the last mma.sync has read its operands
-    std::size_t last = 0;   ///< warp that issued last
-    double candidate = -1;  ///< when it can issue next; -1: unknown
-    std::size_t chosen = 0;
-  };
-
   /// When the warp can issue its instruction, and for what it waits until then.
   std::pair<double, Wait> earliest(const SubCore& core, const SimWarp& warp) const {
     if (warp.blocked) return {kNever, Wait::kBarrier};
@@ -227,7 +218,7 @@ class Simulation {
     core.last = number;
     core.candidate = -1;
     const auto unit = static_cast<std::size_t>(step.unit);
-    share_registers(core, step, at);
+    core.share_registers(rates_, step, at);
     double done = at + step.latency;
     double read = at + rates_.operand_latency;
     if (step.passes == 0) {
@@ -296,19 +287,6 @@ class Simulation {
     if (step.passes == 0 || step.unit == Unit::kGmma)
       activity_->busy[static_cast<std::size_t>(step.unit)] += step.occupies;
     if (!step.never) activity_->memory_busy += step.passes;
-  }
-
-  /// Registers have few ports, so register reads during an mma.sync delay both.
-  void share_registers(SubCore& core, const IssueStep& step, double at) const {
-    double& tensor = core.free[static_cast<std::size_t>(Unit::kTensor)];
-    double& transform = core.free[static_cast<std::size_t>(Unit::kTransform)];
-    if (step.unit == Unit::kTensor) {
-      core.mma_free = at + step.occupies;
-      if (transform > at) transform += rates_.tensor_transforms;
-    } else if (core.mma_free > at) {
-      core.mma_free += rates_.tensor_shares;
-      tensor = std::max(tensor, core.mma_free);
-    }
   }
 
   double start_gmma(SubCore& core, const IssueStep& step, double at) {

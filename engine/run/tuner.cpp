@@ -292,23 +292,9 @@ void Tuner::settle(const Slot& slot, const std::optional<Evaluation>& evaluation
   }
   ++settled_of_generation_;
   if (!evaluation) ++progress_.recorded;
-  count(*evaluated.shapes.front().record);
+  progress_.count(*evaluated.shapes.front().record);
   tell_progress();
   if (evaluation) observer_.on_evaluated(evaluated, progress_);
-}
-
-/// The candidate's outcome is the same on all of its shapes.
-void Tuner::count(const EvaluationRecord& record) {
-  ++progress_.evaluated;
-  if (record.duplicate_of) {
-    ++progress_.duplicates;
-  } else if (record.rejection) {
-    ++progress_.rejected[record.rejection->gate];
-  } else if (record.timing) {
-    ++progress_.green;
-  } else {
-    ++progress_.unjudged;
-  }
 }
 
 void Tuner::tell_progress() {

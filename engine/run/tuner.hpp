@@ -8,34 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "engine/run/run_progress.hpp"
 #include "engine/run/shape_run.hpp"
 
 namespace evo {
-
-/// The progress of a run.
-struct RunProgress {
-  int generation = 0;
-  int generations = 0;
-  std::size_t evaluated = 0;
-  std::size_t recorded = 0;     ///< how many of these come from an interrupted run
-  std::size_t to_evaluate = 0;  ///< limit for the whole run
-  std::size_t green = 0;
-  std::size_t duplicates = 0;
-  std::size_t unjudged = 0;
-  std::size_t in_flight = 0;  ///< candidates in flight
-  std::size_t window = 0;     ///< limit of candidates in flight
-  std::size_t left_out = 0;   ///< green kernels not compared with the elite for lack of time
-  std::map<Gate, std::size_t> rejected;
-  /// The fastest time on each shape; 0: none yet.
-  struct Best {
-    std::string shape;
-    double us = 0;
-  };
-  std::vector<Best> best;
-  double elapsed_s = 0;
-  double max_seconds = std::numeric_limits<double>::infinity();
-  std::optional<double> control_drift = {};  ///< the last known drift
-};
 
 /// One recorded candidate, for observers, on every shape on which it was judged.
 struct Evaluated {
@@ -150,7 +126,6 @@ class Tuner {
   void note_early_stops(Evaluation& evaluation) const;
   [[nodiscard]] bool must_be_timed_again(const Evaluation& evaluation) const;
   void settle(const Slot& slot, const std::optional<Evaluation>& evaluation);
-  void count(const EvaluationRecord& record);
   Task<> close_generation();
   void withdraw_everywhere();
   void interpret_elites();

@@ -219,9 +219,9 @@ void CompilePool::prepare(Slot& slot, bool afresh, bool alone) {
   if (slot.compiled >= kCompilationsPerProcess || afresh || slot.has_more) slot.process.reset();
   slot.has_more = alone;
   if (!slot.process) {
-    slot.process =
-        slot.host->start({"compile"}, {slot.memory_bytes * (alone ? kMoreAlone : 1), false,
-                                       true});  // the device's worker has priority
+    const std::uint64_t memory_bytes = slot.memory_bytes * (alone ? kMoreAlone : 1);
+    // The device's worker has priority.
+    slot.process = slot.host->start({"compile"}, {memory_bytes, false, true});
     slot.compiled = 0;
     slot.source.reset();
   }
@@ -275,8 +275,8 @@ Task<std::variant<CompilePool::Finished, CompilePool::Failed>> CompilePool::atte
 /// more time.
 bool CompilePool::is_late(Slot& slot, Attempt& attempt) const {
   constexpr int kMostByTheClock = 10;  // multiple of the limit
-  constexpr int kLeastOfAProcessor =
-      20;  // 1/20 of the elapsed time; a process that used less hangs
+  // A process hangs if it used less than 1/20 of the elapsed time.
+  constexpr int kLeastOfAProcessor = 20;
   constexpr std::chrono::milliseconds kLeastWait{100};
   const SteadyTime now = loop_.now();
   if (now < attempt.deadline) return false;

@@ -11,8 +11,8 @@
 namespace evo {
 namespace {
 
-constexpr std::size_t kKernelsKept =
-    32;  // the elite and the control kernel of each shape, and the newest kernels
+/// Enough for the elite and the control kernel of each shape, and for the newest kernels.
+constexpr std::size_t kKernelsKept = 32;
 
 /// Time limit for the repeated launches (ageing) before a kernel may enter the elite.
 constexpr double kMostAgeingMs = 500;

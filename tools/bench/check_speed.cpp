@@ -126,7 +126,7 @@ int main(int argc, char** argv) {
   app.add_option("--row", arguments.row, "elements of a row; 0: no rows")
       ->capture_default_str()
       ->transform(evo::whole_number(0, 4000000000));
-  app.add_option("--repeats", arguments.repeats, "repetitions, of which the best counts")
+  app.add_option("--repeats", arguments.repeats, "repetitions; the best one counts")
       ->capture_default_str()
       ->transform(evo::whole_number(1, 1000000));
   return evo::tool_main("check-speed", [&] {

@@ -27,7 +27,7 @@ struct StepToPredict {
 /// The CTAs of an entry to execute, and what to record.
 struct GridPart {
   std::vector<std::uint64_t> ctas;  ///< linear indices; empty: all
-  /// whether this is a slice, of which only the CTAs' paths are recorded
+  /// whether this is a slice; a slice records only the paths of its CTAs
   bool is_slice = false;
 };
 using ExecutePart =

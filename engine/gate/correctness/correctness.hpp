@@ -21,8 +21,8 @@ namespace evo {
 
 struct CorrectnessOptions {
   std::size_t seeds = 5;  ///< for each shape
-  double flops_for_all_seeds =
-      1e18;  ///< shapes with more work than this get one seed and no repeat
+  /// Shapes with more work than this get one seed and no repeat.
+  double flops_for_all_seeds = 1e18;
   /// On devices that sample grids: shapes with more work than this are checked in part, by about
   /// this much work (SampledCheck).
   double flops_of_whole_grids = 1e18;

@@ -18,7 +18,7 @@ struct ProgramEnd {
   std::string output;
 };
 
-/// A limit for a program's output, of which only the end is used, so that it cannot fill the disk.
+/// A limit for a program's output, so that it cannot fill the disk. Only its end is used.
 inline constexpr std::uintmax_t kMostLogBytes = std::uintmax_t{64} << 20;
 
 /// Runs a program in `folder` without input and waits for it. `words`: the program, found as by a

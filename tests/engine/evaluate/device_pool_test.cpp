@@ -52,8 +52,9 @@ TEST_F(DevicePoolTest, AllDevicesWorkAtTheSameTime) {
   loop_.run(loop_.sleep(199));
   EXPECT_EQ(order_.size(), 8U);
   loop_.run(loop_.sleep(10));
-  EXPECT_NEAR(pool_->spent_ms(Phase::kTiming), 800, 1);
-  EXPECT_NEAR(pool_->spent_ms(Phase::kIdle), 4 * milliseconds_between(start, loop_.now()) - 800, 1);
+  EXPECT_NEAR(pool_->times().spent_ms(Phase::kTiming), 800, 1);
+  EXPECT_NEAR(pool_->times().spent_ms(Phase::kIdle),
+              4 * milliseconds_between(start, loop_.now()) - 800, 1);
 }
 
 TEST_F(DevicePoolTest, ALostDeviceIsNotUsedAgainAndTheHomeMovesOn) {
@@ -140,7 +141,7 @@ TEST_F(DevicePoolTest, OneThatComesTakesTheWorkOfTheLastThatLeft) {
   loop_.run(loop_.sleep(1));
   EXPECT_EQ(loop_.run(work()), 1U);
   EXPECT_EQ(pool.home(), 1U);
-  EXPECT_EQ(pool.phases().size(), 1U) << "of those that can be used";
+  EXPECT_EQ(pool.times().phases().size(), 1U) << "of those that can be used";
 }
 
 TEST_F(DevicePoolTest, TheLossOfTheLastIsNoErrorWhereOthersMayCome) {

@@ -158,7 +158,7 @@ TEST(FailureModel, LearnsAThreshold) {
   EXPECT_EQ(fresh.probability(pool), std::vector<float>(4, 0.0F));
 }
 
-/// 4096 candidates, of which about a third fail: too much shared memory or too many registers.
+/// 4096 candidates; about a third of them fail: too much shared memory or too many registers.
 RecordedSpace failing_space() {
   return made_space(
       {8, 8, 8, 4, 2}, [](const Candidate&) { return true; },

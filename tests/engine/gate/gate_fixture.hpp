@@ -13,6 +13,9 @@
 
 namespace evo {
 
+/// Ignores the reports of progress.
+inline const Progress kSilent = [](const std::string&) {};
+
 /// Problem, fake device and cases for tests of the gates: y = 2 x + 1 over two checked shapes. A
 /// kernel is a host function, selected by name.
 class GateFixture {

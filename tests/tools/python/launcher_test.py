@@ -170,6 +170,26 @@ class Launcher(BundleTest):
         self.assertEqual(sum(line.startswith("launch") for line in lines), 800)
         self.assertEqual(sum(line.startswith("allocate") for line in lines), 20)
 
+    def test_threads_on_one_stream_share_its_workspaces(self):
+        bundle = self.load()
+        at_once = threading.Barrier(4)
+        shapes = range(32, 32 * 41, 32)
+
+        def work():
+            fake.fake_context(ctypes.addressof(CONTEXT))
+            for size in shapes:
+                at_once.wait()
+                for _ in range(3):
+                    bundle(Array(0x1000, (2, size)), SCALE, y=0x2000, s=0, stream=9)
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        lines = log()
+        self.assertEqual(sum(line.startswith("launch") for line in lines), 12 * len(shapes))
+        self.assertEqual(sum(line.startswith("allocate") for line in lines), len(shapes))
+
 
 class Tensors(BundleTest):
     """Uses tensors of the fake PyTorch. A separate process tests the real PyTorch."""

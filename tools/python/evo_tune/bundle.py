@@ -44,9 +44,11 @@ class _Prepared:
         # Handle 2 is the default stream of each thread.
         key = (stream, threading.get_ident() if stream == 2 else 0, driver.capture(stream))
         if key not in self.workspaces:
-            with self.lock, driver.outside_captures():
-                self.workspaces[key] = {position: ctypes.c_uint64(driver.zeroed(count))
-                                        for position, count in self.workspace_bytes.items()}
+            with self.lock:
+                if key not in self.workspaces:  # another thread may have been faster
+                    with driver.outside_captures():
+                        self.workspaces[key] = {position: ctypes.c_uint64(driver.zeroed(count))
+                                                for position, count in self.workspace_bytes.items()}
         return self.workspaces[key]
 
 

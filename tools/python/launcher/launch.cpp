@@ -79,7 +79,8 @@ const evo_tune::detail::Plan& Launch::plan_for(std::uintptr_t stream) {
     std::vector<unsigned char>& bytes = plan.arguments.at(nb::cast<std::size_t>(position)).value;
     std::memcpy(bytes.data(), &value, sizeof value);
   }
-  return with_workspaces_.insert_or_assign(queue, std::move(plan)).first->second;
+  // Another thread may have been here meanwhile, and may be launching its plan.
+  return with_workspaces_.try_emplace(queue, std::move(plan)).first->second;
 }
 
 bool Launch::start(std::uintptr_t stream, void* const* buffers) {

@@ -285,37 +285,6 @@ TEST(VirtualDevice, UnknownNamesListTheKnownOnes) {
   }
 }
 
-// Figures of NVIDIA's occupancy calculator for compute capability 8.9 (65536 registers, 48 warps,
-// 24 CTAs, 100 KiB).
-TEST(Occupancy, FollowsThePublishedRules) {
-  const ptx::DeviceModel& l4 = ptx::device_model("virtual:l4");
-  EXPECT_EQ(ptx::occupancy(l4, 32, 128, 0).ctas_per_sm, 12);
-  EXPECT_EQ(ptx::occupancy(l4, 32, 32, 0).ctas_per_sm, 24);
-  EXPECT_EQ(ptx::occupancy(l4, 128, 128, 0).ctas_per_sm, 4);
-  EXPECT_EQ(ptx::occupancy(l4, 255, 256, 0).ctas_per_sm, 1);
-  // Five warps of 5,376 registers, three of them on each sub-core: 12 warps.
-  EXPECT_EQ(ptx::occupancy(l4, 167, 160, 0).ctas_per_sm, 2);
-  // 17 of 3,328 registers, four of them on each sub-core: 16.
-  EXPECT_EQ(ptx::occupancy(l4, 104, 17 * 32, 0).ctas_per_sm, 0);
-  EXPECT_EQ(ptx::occupancy(l4, 32, 128, 48 * 1024).ctas_per_sm, 2);
-  EXPECT_EQ(ptx::occupancy(l4, 32, 128, 48 * 1024).limit, "shared memory");
-  EXPECT_EQ(ptx::occupancy(l4, 32, 128, 99 * 1024).ctas_per_sm, 1);
-}
-
-TEST(Prediction, GrowsWithTheNumberOfWaves) {
-  const ptx::DeviceModel& l4 = ptx::device_model("virtual:l4");
-  ptx::PredictionInput input;
-  input.cost.tensor = 2040;
-  input.ctas_per_sm = 1;
-  input.ctas = 58;
-  const double one = ptx::predict_time_us(l4, input);
-  EXPECT_NEAR(one, 1.0 + l4.rates.launch_us, 1e-9);
-  input.ctas = 59;
-  EXPECT_NEAR(ptx::predict_time_us(l4, input), one + 1.0, 1e-9);
-  input.ctas = 1;
-  EXPECT_NEAR(ptx::predict_time_us(l4, input), one, 1e-9);
-}
-
 // out[cta] holds the values of %smid and the like that thread 0 sees; out[grid + cta] holds the
 // number of CTAs that reached the counter before it.
 constexpr const char* kLooksAround = R"(.version 8.0

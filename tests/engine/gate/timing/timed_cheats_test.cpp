@@ -18,8 +18,6 @@ namespace {
 
 using testing::HasSubstr;
 
-const Progress kSilent = [](const std::string&) {};
-
 /// Kernels that pass the correctness gate and do less work while they are timed.
 class TimedCheats : public testing::Test {
  protected:

@@ -115,7 +115,7 @@ TEST(SurveyGrid, LooksAtAPartOfAGridThatIsTooLarge) {
   }));
 }
 
-/// A grid on 4 SMs with 2 places each, of which all CTAs were executed.
+/// A grid on 4 SMs with 2 places each; all of its CTAs were executed.
 GridKinds kinds_of_all(std::uint64_t ctas, const ExecuteCtas& execute, bool by_arrival) {
   std::vector<std::uint64_t> all(ctas);
   std::iota(all.begin(), all.end(), 0);

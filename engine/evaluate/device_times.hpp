@@ -1,0 +1,52 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "engine/worker/event_loop.hpp"
+
+namespace evo {
+
+/// The kind of work that a device does, for the time statistics.
+enum class Phase { kIdle, kChecking, kTiming, kConfirming };
+
+/// "checking", "timing", "confirming"; empty for an idle device.
+[[nodiscard]] std::string_view to_string(Phase phase);
+
+/// The time that the devices of a pool spend on each phase. A lost device counts no more.
+class DeviceTimes {
+ public:
+  /// `loop` must outlive the object.
+  explicit DeviceTimes(EventLoop& loop) : loop_(loop), last_change_(loop.now()) {}
+
+  /// Adds an idle device; devices are numbered in this order.
+  void add();
+  void enter(std::size_t device, Phase phase);
+  void lose(std::size_t device);
+
+  /// Time that all devices have spent on `phase` since the first one was added, in milliseconds.
+  [[nodiscard]] double spent_ms(Phase phase) const;
+  /// The part of the idle time in which devices waited for compilers, because no other device was
+  /// busy.
+  [[nodiscard]] double starved_ms() const;
+  /// The current phase of each usable device.
+  [[nodiscard]] std::vector<Phase> phases() const;
+
+ private:
+  static constexpr std::size_t kPhases = 4;
+
+  void count_time();
+  [[nodiscard]] double count_in(Phase phase) const;
+
+  EventLoop& loop_;
+  std::vector<std::optional<Phase>> devices_;  ///< nullopt for a lost device
+  std::array<double, kPhases> spent_ms_ = {};
+  double starved_ms_ = 0;
+  double waited_before_ms_ = 0;  ///< EventLoop::waited_ms() at the last change
+  SteadyTime last_change_;
+};
+
+}  // namespace evo

@@ -1,0 +1,238 @@
+// The end of a run: out of time, stopped, or without a working machine. All services are faked.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <tuple>
+
+#include "engine/core/error.hpp"
+#include "engine/run/tuner.hpp"
+#include "tests/fakes/fake_world.hpp"
+
+namespace evo {
+namespace {
+
+TEST(Tuner, OutOfTimeBeforeTheFirstComparisonTheFastestGreenKernelWins) {
+  fake::MemoryStore store;
+  fake::DeviceBehaviour behaviour = screened_kernels();
+  behaviour.check_ms = 300;  // more than the 200 ms that are left for comparing
+  World world(store, behaviour, {.space = "distinct"});
+  TunerOptions options = options_for(20, 8);
+  options.max_seconds = 1.2;
+  SilentObserver observer;
+  Tuner tuner(*world.bench, store, {kRun}, options, observer);
+  static const std::atomic<bool> never{false};
+  EXPECT_EQ(tuner.run({}, never), TunerEnd::kOutOfTime);
+  ASSERT_EQ(tuner.elite().members().size(), 1U);
+  double fastest_us = tuner.elite().members().front().p50_us;
+  for (const StoredEvaluation& stored : store.evaluations()) {
+    if (stored.record.timing && stored.record.timing->complete) {
+      EXPECT_LE(fastest_us, stored.record.timing->p50_us);
+    }
+  }
+  EXPECT_EQ(store.evaluation(tuner.elite().members().front().id).checks.size(), 2U)
+      << "fully checked";
+  EXPECT_EQ(store.generations().back().record.elite.size(), 1U);
+}
+
+TEST(Tuner, IsOutOfTimeWithinOneLaunchAndKeepsWhatItFound) {
+  fake::MemoryStore store;
+  fake::DeviceBehaviour behaviour;
+  behaviour.check_ms = 400;
+  behaviour.time_ms = 400;
+  behaviour.compare_ms = 700;
+  behaviour.time_us = [](const fake::Program&) { return 10.0; };  // each has to be compared
+  World world(store, behaviour);
+  TunerOptions options = options_for(100, 8);
+  options.children = 40;
+  options.max_seconds = 9.5;
+  const SteadyTime start = world.loop->now();
+  SilentObserver observer;
+  Tuner tuner(*world.bench, store, {kRun}, options, observer);
+  static const std::atomic<bool> never{false};
+  EXPECT_EQ(tuner.run({}, never), TunerEnd::kOutOfTime);
+  EXPECT_LE(milliseconds_between(start, world.loop->now()), 9510);
+  EXPECT_FALSE(tuner.elite().members().empty());
+  EXPECT_EQ(store.generations().size(), 1U) << "the generation it was in";
+  EXPECT_GE(world.device->abandoned(), 1U);
+  EXPECT_GT(tuner.progress().left_out, 0U);
+  EXPECT_LT(tuner.progress().left_out, tuner.progress().green);
+}
+
+TEST(Tuner, WhenTimeEndsWithinAContestNobodyEntersTwice) {
+  // The time for comparing ends within the first generation's tournament, in both runs.
+  for (double seconds = 8; seconds < 60; seconds += 1.7) {
+    fake::MemoryStore store;
+    fake::DeviceBehaviour behaviour;
+    behaviour.check_ms = 100;
+    behaviour.time_ms = 100;
+    behaviour.compare_ms = 3000;
+    behaviour.time_us = [](const fake::Program& program) {
+      return 10 - program.number("THREADS", 0) / 1e4;
+    };
+    World world(store, behaviour);
+    TunerOptions options = options_for(100, 8);
+    options.max_seconds = seconds;
+    SilentObserver observer;
+    Tuner tuner(*world.bench, store, {kRun}, options, observer);
+    static const std::atomic<bool> never{false};
+    (void)tuner.run({}, never);
+    std::set<CandidateId> members;
+    for (const EliteMember& member : tuner.elite().members()) members.insert(member.id);
+    EXPECT_EQ(members.size(), tuner.elite().members().size()) << seconds;
+    std::set<std::tuple<int, CandidateId, CandidateId>> duels;
+    for (const ConfirmationRecord& duel : store.confirmations(kRun)) {
+      EXPECT_TRUE(duels.emplace(duel.generation, duel.challenger, duel.incumbent).second)
+          << "twice, " << seconds;
+    }
+  }
+}
+
+TEST(Tuner, SomebodyMayAskForTheEndWhileTheLastKernelsAreCompared) {
+  fake::MemoryStore store;
+  static std::atomic<bool> stop{false};
+  stop = false;
+  const fake::FakeLoop* loop = nullptr;
+  SteadyTime start;
+  fake::DeviceBehaviour behaviour;
+  behaviour.check_ms = 100;
+  behaviour.time_ms = 100;
+  behaviour.compare_ms = 3000;
+  behaviour.time_us = [](const fake::Program&) { return 10.0; };  // each has to be compared
+  behaviour.compare = [&](const fake::Program&, const fake::Program&) {
+    // The search may last until 16 s; later comparisons exceed the time limit.
+    stop = loop->now() > start + std::chrono::seconds(15);
+    PairResult pair;
+    pair.ratio = 1;
+    pair.interval = {0.99, 1.01};
+    return pair;
+  };
+  World world(store, behaviour);
+  loop = world.loop;
+  start = loop->now();
+  TunerOptions options = options_for(100, 8);
+  options.children = 40;
+  options.max_seconds = 20;
+  SilentObserver observer;
+  Tuner tuner(*world.bench, store, {kRun}, options, observer);
+  EXPECT_EQ(tuner.run({}, stop), TunerEnd::kInterrupted);
+  EXPECT_GT(loop->now(), start + std::chrono::seconds(15));
+}
+
+TEST(Tuner, StopsAtOnceWhenAskedAndGoesOnLater) {
+  fake::MemoryStore whole;
+  World world(whole);
+  ASSERT_EQ(run_all(world, whole, options_for(4, 8)), TunerEnd::kFinished);
+  fake::MemoryStore store;
+  std::atomic<bool> stop{false};
+  int checks = 0;
+  fake::DeviceBehaviour behaviour;
+  behaviour.check = [&](const fake::Program&) {
+    if (++checks == 9) stop = true;
+    return CorrectnessResult{{CheckResult{"mission", 1}}};
+  };
+  {
+    World stopped(store, behaviour);
+    SilentObserver observer;
+    Tuner tuner(*stopped.bench, store, {kRun}, options_for(4, 8), observer);
+    EXPECT_EQ(tuner.run({}, stop), TunerEnd::kInterrupted);
+    EXPECT_EQ(stopped.device->abandoned(), 1U) << "the launch that was running is given up";
+    EXPECT_EQ(checks, 9);
+  }
+  World resumed(store);
+  EXPECT_EQ(run_all(resumed, store, options_for(4, 8)), TunerEnd::kFinished);
+  EXPECT_EQ(story(store), story(whole));
+}
+
+TEST(Tuner, WhatWasRecordedBeforeTheMachineFailedIsKept) {
+  constexpr int kJudged = 12;
+  fake::DeviceBehaviour behaviour;
+  int checks = 0;
+  behaviour.check = [&](const fake::Program&) -> std::variant<CorrectnessResult, WorkerFailure> {
+    if (++checks > kJudged) throw MissingError("the device is gone");
+    return CorrectnessResult{{CheckResult{"mission", 1}}};
+  };
+  fake::MemoryStore store;
+  World world(store, behaviour, {.space = "distinct"});
+  EXPECT_THROW((void)run_all(world, store, options_for(4, 8)), MissingError);
+  // Except those whose turn had not come.
+  EXPECT_LE(store.evaluations().size(), static_cast<std::size_t>(kJudged));
+  EXPECT_GT(store.evaluations().size() + 8, static_cast<std::size_t>(kJudged));
+}
+
+TEST(Tuner, WhenTimeEndsWhatIsFinishedBehindOneThatIsNotIsRecorded) {
+  int gaps = 0;
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    fake::MemoryStore store;
+    World world(store, screened_kernels(), {.compiler_seed = seed, .space = "distinct"});
+    world.compilers->longest_ms = 2000;
+    TunerOptions options = options_for(20, 16);
+    options.strategy = "random";
+    options.children = 60;  // all in the first generation
+    options.max_seconds = 2.5;
+    SilentObserver observer;
+    Tuner tuner(*world.bench, store, {kRun}, options, observer);
+    static const std::atomic<bool> never{false};
+    EXPECT_EQ(tuner.run({}, never), TunerEnd::kOutOfTime);
+    const std::vector<StoredEvaluation> stored = store.evaluations();
+    EXPECT_EQ(tuner.progress().evaluated, stored.size());
+    EXPECT_FALSE(tuner.elite().members().empty());
+    if (stored.back().record.position + 1 > static_cast<int>(stored.size())) ++gaps;
+
+    // A run that is extended fills the gaps.
+    options.max_seconds = 1e6;
+    options.generations = 1;
+    World later(store, screened_kernels(), {.space = "distinct"});
+    EXPECT_EQ(run_all(later, store, options), TunerEnd::kFinished);
+    std::set<int> positions;
+    for (const StoredEvaluation& one : store.evaluations()) {
+      positions.insert(one.record.position);
+    }
+    EXPECT_EQ(*positions.rbegin() + 1, static_cast<int>(positions.size()));
+    EXPECT_EQ(store.evaluations().size(), positions.size());
+  }
+  EXPECT_GT(gaps, 4);
+}
+
+TEST(Tuner, TimeMayEndAnywhereAlsoWhileAKernelIsTimedAgain) {
+  // Fast kernels turn out to be wrong, so members leave the elite, and slower ones are timed again.
+  fake::DeviceBehaviour behaviour = screened_kernels();
+  behaviour.stops_checks = true;
+  behaviour.check = {};
+  behaviour.time_ms = 40;
+  behaviour.compare = [](const fake::Program& first, const fake::Program&) {
+    PairResult result;
+    result.failed_first = first.number("OTHER", 0) < 4;
+    if (result.failed_first) result.rejection = Rejection{Gate::kCorrectness, "wrong at last"};
+    return result;
+  };
+  behaviour.full_check = [](const fake::Program& program) {
+    CorrectnessResult result{{CheckResult{"mission", 1}}};
+    if (program.number("OTHER", 0) < 4) result.rejection = Rejection{Gate::kCorrectness, "wrong"};
+    return result;
+  };
+  bool was_timed_again = false;
+  for (double seconds = 1; seconds < 9; seconds += 0.07) {
+    fake::MemoryStore store;
+    World world(store, behaviour, {.space = "distinct"});
+    TunerOptions options = options_for(50, 16);
+    options.strategy = "random";
+    options.max_seconds = seconds;
+    SilentObserver observer;
+    Tuner tuner(*world.bench, store, {kRun}, options, observer);
+    static const std::atomic<bool> never{false};
+    EXPECT_NE(tuner.run({}, never), TunerEnd::kInterrupted);
+    EXPECT_EQ(tuner.progress().evaluated, store.evaluations().size());
+    std::multiset<std::string> checked;
+    for (const std::string& request : world.device->requests()) {
+      if (request.starts_with("time ")) checked.insert(request);
+    }
+    const auto is_again = [&](const std::string& request) { return checked.count(request) > 1; };
+    was_timed_again = was_timed_again || std::ranges::any_of(checked, is_again);
+  }
+  EXPECT_TRUE(was_timed_again);
+}
+
+}  // namespace
+}  // namespace evo
