@@ -9,7 +9,7 @@
 namespace evo {
 namespace {
 
-constexpr double kLookShare = 20;       // a query takes at most 1 / kTimesLook of the time
+constexpr double kLookShare = 20;       // queries take at most 1 / 20 of the time
 constexpr double kLeastBatchUs = 2000;  // ten samples of short launches
 
 double microseconds_since(std::chrono::steady_clock::time_point start) {

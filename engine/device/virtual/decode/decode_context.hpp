@@ -59,7 +59,7 @@ class DecodeContext {
 
   /// A register with the operand's value as `type`; inserts a width change if needed.
   std::uint32_t source(const Operand& operand, Type type);
-  /// A register for a result of `type`. If the operand's register is wider, finish_destination()
+  /// A register for a result of `type`. If the operand's register is wider, finish_destinations()
   /// extends the value after the instruction.
   std::uint32_t destination(const Operand& operand, Type type, bool is_signed = false);
   void finish_destinations();

@@ -20,7 +20,7 @@ struct CopyOperands {
   Address from;
   std::uint32_t size_or_ignore = kNoRegister;
   CopySize size = CopySize::kWhole;
-  bool negated = false;  ///< for kPredicate
+  bool negated = false;  ///< for kIgnore
   std::uint8_t bytes = 0;
   template <typename F>
   void each_register(F&& visit) {
