@@ -17,8 +17,9 @@ constexpr const char* kAbout =
     "plain or "
     "gzip.\n\n"
     "Columns: mean fraction optimum / best after so many evaluations ± standard deviation of a "
-    "repeat; score P of the auto-tuning methodology (0 random search, 1 optimum); evaluations "
-    "wasted on failures after the first 50, against the share that fails in the whole space.";
+    "repeat; score P of the auto-tuning methodology: 0 as good as random search, 1 at the optimum "
+    "from the first evaluation on, negative if worse than random; evaluations wasted on failures "
+    "after the first 50, against the share that fails in the whole space.";
 
 struct Options {
   std::vector<std::string> recorded;

@@ -33,7 +33,9 @@ std::vector<std::string> sizes_of(const std::string& name, const std::string& te
     std::uint64_t number = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
     if (error != std::errc() || end != value.data() + value.size() || number == 0) {
-      refuse("--size", name, text, "allowed: whole numbers from 1: --size " + name + "=1000000");
+      refuse("--size", name, text,
+             fmt::format("allowed: whole numbers from 1; for another scalar: --value {}={}", name,
+                         value));
     }
     values.emplace_back(value);
   }

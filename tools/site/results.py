@@ -1,49 +1,259 @@
-"""Pages of results from the files under docs/results.
+#!/usr/bin/env python3
+"""Pages of results, made from stored runs.
 
-    results.py FILE...    # prints the pages as Markdown
+    results.py           # writes docs/results/DEVICE.json and the README's table
+    results.py --check   # exit code 1 if one of them is not what the runs say
 
-A file holds the tables of one device, each with its date, kind of times, machine, command, columns
-and rows. The site has a generated page for each file.
+docs/results/runs/DEVICE holds the runs of a page: KIND.VARIANT.txt is the unchanged output of a
+program, below the date, machine and command of the run (tools/bench/record_results.sh stores them).
+A kind of run makes one table of all its variants, or shows the outputs as they are.
 """
 
 import json
+import re
 import sys
 from pathlib import Path
 
-FORMAT = "evo-tune results 1"
-KEYS = {"title", "date", "kind", "machine", "command", "columns", "rows", "notes"}
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "docs" / "results"
+FORMAT = "evo-tune results 2"
+DEVICES = {  # folder of runs: name, summary, in the order of the site
+    "nvidia-h100": ("NVIDIA H100", "Measured on one NVIDIA H100."),
+    "nvidia-h200": ("recordings of cards", "Measured on one NVIDIA H200 or H100 and recorded. Here the "
+                    "virtual GPU is compared with the recordings."),
+    "no-gpu": ("machines without a GPU", "Measured or counted on processors. Times of kernels are "
+               "predicted or simulated."),
+}
+README_DEVICE = "nvidia-h100"
 
 
-def row(cells):
+class Run:
+    """A stored run: the head of its file, and the output."""
+
+    def __init__(self, file):
+        head, _, self.output = file.read_text(encoding="utf-8").partition("\n\n")
+        fields = dict(line[2:].split(": ", 1) for line in head.splitlines())
+        self.date, self.machine, self.command = (fields[k] for k in ("date", "machine", "command"))
+        self.variant = file.stem.partition(".")[2].replace("_", " ")
+
+    def json_lines(self):
+        return [json.loads(line) for line in self.output.splitlines() if line.startswith("{")]
+
+    def find(self, pattern):
+        match = re.search(pattern, self.output)
+        if match is None:
+            raise ValueError(f"{self.command}: its output has no '{pattern}'")
+        return match.groups()
+
+
+# Each function makes (columns, rows) of the runs of one kind.
+
+def last_lines(runs):
+    return ["run", "result"], [[run.variant, run.output.strip().splitlines()[-1]] for run in runs]
+
+
+def searches(runs):
+    rows = []
+    for run in runs:
+        speed = run.json_lines()[-1]
+        rows.append([run.variant, f"{speed['evaluated']:.0f}", f"{speed['total_ms'] / 1000:.1f}",
+                     f"{speed['variants_per_s']:.1f}"])
+    return ["search", "candidates", "seconds", "candidates a second"], rows
+
+
+def comparisons(run):
+    """(sizes, template, ours in us, fastest of PyTorch by its inputs) of each tuned shape."""
+    for result in json.loads(run.output)["results"]:
+        names = ("B", "H", "LQ", "D")
+        sizes = ", ".join(str(int(result["shape"]["variables"][name])) for name in names)
+        rows = [row for row in result["rows"] if "p50_us" in row]
+        best = {start: min((row for row in rows[1:] if row["start"] == start),
+                           key=lambda row: row["p50_us"]) for start in ("fp16", "fp8")}
+        yield sizes, Path(result["manifest"]).parent.name, rows[0]["p50_us"], best
+
+
+def attention(runs):
+    rows = []
+    for sizes, template, ours, best in comparisons(runs[0]):
+        cells = [f"{best[start]['p50_us']:.2f} ({best[start]['ratio']:.2f}×, {best[start]['name']})"
+                 for start in ("fp16", "fp8")]
+        rows.append([sizes, template, f"{ours:.2f}", *cells])
+    return ["B, H, S, D", "template", "evo-tune, µs", "PyTorch from fp16, µs",
+            "PyTorch from FP8, µs"], rows
+
+
+def operations(runs):
+    """Operations of one warp, launches and code, side by side for a card and a virtual one."""
+    figures = {}
+    for run in runs:
+        for line in run.output.splitlines():
+            match = re.fullmatch(r"(\S.*?\S)\s+([\d.]+)( us)?", line)
+            if match:
+                name, figure, unit = match.groups()
+                unit = unit or "clocks"
+                figures.setdefault((name, unit.strip()), {})[run.variant] = figure
+    rows = [[re.sub(" +", " ", name), its["measured"], its["predicted"], unit]
+            for (name, unit), its in figures.items() if len(its) == 2]
+    return ["operation", "measured", "predicted", "unit"], rows
+
+
+def energies(runs):
+    rows = [[run.variant, *run.find(r"energy +(\S+) mJ a launch, (\d+) W"), *run.find(r"p50 (\S+) µs")]
+            for run in runs]
+    return ["kernel", "mJ a launch", "W", "p50, µs"], rows
+
+
+def rates(runs):
+    """Candidates a second of several tuners on the same kernels."""
+    figures = {}
+    for run in runs:
+        for kernel, rate in re.findall(r"^(\S+?): .*?([\d.]+) candidates/s", run.output, re.M):
+            figures.setdefault(kernel, {})[run.variant] = rate
+    tuners = [run.variant for run in runs]
+    return ["kernel", *tuners], [[kernel, *(its.get(tuner, "-") for tuner in tuners)]
+                                 for kernel, its in figures.items()]
+
+
+def predictions(runs):
+    rows = []
+    for run in runs:
+        rows.append([run.variant, *run.find(r"kernels +(\d+)"),
+                     *run.find(r"Spearman +(\S+) +(\S+)"), *run.find(r"Kendall +(\S+)"),
+                     *run.find(r"median error (\S+ %)"),
+                     *run.find(r"predicted fastest (\S+ %).*best of the 16 predicted fastest (\S+ %)")])
+    return ["recording", "kernels", "Spearman", "within twice the best", "Kendall", "median error",
+            "the predicted fastest is slower than the best by", "the best of the 16 predicted fastest by"], rows
+
+
+def strategies(runs):
+    """Mean fraction of the optimum after so many evaluations, over the recorded spaces."""
+    rows = [[run.variant, *run.find(r"\nmean" + r" +(-?[\d.]+)" * 6)] for run in runs]
+    rows.sort(key=lambda row: float(row[3]), reverse=True)
+    return ["run", "25", "50", "100", "200", "400", "score P"], rows
+
+
+# Kind: title, kind of the figures, maker of the table (none: the outputs as they are), note.
+KINDS = {
+    "attention": ("FP8 attention against PyTorch", "measured", attention,
+                  "p50 of a call in CUDA graphs; all contenders in turn in one process. × says how much "
+                  "longer PyTorch's fastest backend takes."),
+    "search": ("Default searches of attention", "measured", searches, ""),
+    "random": ("Candidates judged a second, random search", "measured", searches, ""),
+    "ladder": ("The WMMA ladder", "measured", None, ""),
+    "insight": ("Why the WMMA winner won", "measured", None, ""),
+    "bundle": ("A bundle called from PyTorch", "measured", None,
+               "An eager or compiled call is bound by the CPU."),
+    "rate": ("Plain kernels at real sizes: candidates judged a second", "measured", rates,
+             "Random candidates. Kernel Tuner checks each kernel once, keeps no elite and compiles one "
+             "kernel after the other. evo-tune compiles on all cores, checks fully before the elite, "
+             "and compares by pairs."),
+    "duel": ("Comparisons of two kernels by pairs", "measured", last_lines,
+             "\"same\" compares a kernel with itself; \"slower\" with one that does 2 % more work."),
+    "operations": ("Single operations", "measured and predicted", operations, ""),
+    "energy": ("Energy of a launch", "measured", energies, ""),
+    "checks": ("Comparing outputs", "measured", None, ""),
+    "call": ("Cost of a call from Python", "measured", None, ""),
+    "predict": ("How well predicted times rank measured ones",
+                "predicted, against measured times of the recording", predictions,
+                "The recordings of the stencil, softmax and WMMA chose some of the model's figures, and "
+                "half of the candidates of the others chose two. There the table shows a fit, not a test."),
+    "agreement": ("The virtual GPU against the card, output by output", "exact", None, ""),
+    "interpreter": ("Speed of the virtual GPU", "measured", None, ""),
+    "launch": ("A launch on the virtual GPU", "measured", last_lines, ""),
+    "alarms": ("False alarms of the virtual GPU", "exact", None,
+               "Random correct candidates; a report would be a false alarm."),
+    "strategy": ("Strategies on recorded spaces of others", "simulated", strategies,
+                 "Optimum / best time after so many evaluations, mean over the spaces (GEMM, convolution, "
+                 "point in polygon and dedispersion on seven cards)."),
+    "window": ("Strategy full, by candidates in flight", "simulated", strategies, ""),
+    "engine": ("Cost of the engine", "measured", None, ""),
+    "kills": ("Processes killed at random instants", "exact", None, ""),
+    "soak": ("A long run with injected faults", "exact", None, ""),
+    "hosts": ("Many hosts", "simulated clock, real engine and database", None, ""),
+    "loopback": ("Cost of a worker across the loopback", "measured", None, ""),
+}
+
+
+def joined(values):
+    return "; ".join(sorted(set(values)))
+
+
+def table(kind, files):
+    title, figures, maker, note = KINDS[kind]
+    runs = [Run(file) for file in files]
+    made = {"title": title, "date": joined(run.date for run in runs), "kind": figures,
+            "machine": joined(run.machine for run in runs), "commands": [run.command for run in runs]}
+    if maker is None:
+        made["output"] = "\n".join(run.output.rstrip() for run in runs).splitlines()
+    else:
+        made["columns"], made["rows"] = maker(runs)
+    return made | ({"note": note} if note else {})
+
+
+def tables(device):
+    files = {}
+    for file in sorted((RESULTS / "runs" / device).glob("*.txt")):
+        files.setdefault(file.name.split(".")[0], []).append(file)
+    unknown = set(files) - set(KINDS)
+    if unknown:
+        raise ValueError(f"docs/results/runs/{device}: unknown kinds {sorted(unknown)}; allowed: {sorted(KINDS)}")
+    return [table(kind, files[kind]) for kind in KINDS if kind in files]
+
+
+def json_text(device):
+    """The tables as JSON, with a row or a line of output on each line."""
+    name, summary = DEVICES[device]
+    data = {"format": FORMAT, "device": name, "summary": summary, "tables": tables(device)}
+    text = json.dumps(data, indent=1, ensure_ascii=False)
+    rows = re.compile(r"\[\n\s+(\"[^\[\]{}]*?)\n\s+\](?=,?\n\s+[\[\]])")
+    return rows.sub(lambda row: "[" + re.sub(r",\n\s+", ", ", row.group(1)) + "]", text) + "\n"
+
+
+def readme_text(text):
+    """The README with the rows of its table replaced: the fastest template of each shape."""
+    fastest = {}
+    for sizes, _, ours, best in comparisons(Run(RESULTS / "runs" / README_DEVICE / "attention.txt")):
+        half, eight = best["fp16"], best["fp8"]
+        row = f"| {sizes} | {ours:.2f} | {half['p50_us']:.2f} ({half['ratio']:.2f}×) | {eight['ratio']:.2f}× |\n"
+        fastest[sizes] = min(fastest.get(sizes, (ours, row)), (ours, row))
+    rows = "".join(row for _, row in sorted(fastest.values()))
+    return re.sub(r"(\| B, H, S, D .*\n\|---.*\n)(?:\|.*\n)+", lambda head: head.group(1) + rows, text)
+
+
+def row_text(cells):
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def table_page(table):
-    unknown = set(table) - KEYS
-    missing = KEYS - {"notes"} - set(table)
-    if unknown or missing:
-        raise ValueError(f"table {table.get('title')!r}: unknown {unknown}, missing {missing}")
-    columns, rows = table["columns"], table["rows"]
-    for cells in rows:
-        if len(cells) != len(columns):
-            raise ValueError(f"table {table['title']!r}: {cells} has not {len(columns)} cells")
-    lines = [f"## {table['title']}", "", row(columns), "|" + "---|" * len(columns)]
-    lines += [row(cells) for cells in rows]
-    lines += ["", *(note + "\n" for note in table.get("notes", []))]
-    lines += [f"{table['date']}, {table['machine']}; {table['kind']}. Command:", "",
-              "```sh", *table["command"].split("; "), "```", ""]
-    return lines
-
-
 def page(file):
+    """A page of the site, as Markdown."""
     data = json.loads(Path(file).read_text(encoding="utf-8"))
-    if data["format"] != FORMAT:
-        raise ValueError(f"{file}: format {data['format']!r}; allowed: {FORMAT!r}")
     lines = [f"# Results: {data['device']}", "", data["summary"], ""]
-    for table in data["tables"]:
-        lines += table_page(table)
+    for its in data["tables"]:
+        lines += [f"## {its['title']}", ""]
+        if "output" in its:
+            lines += ["```", *its["output"], "```", ""]
+        else:
+            lines += [row_text(its["columns"]), "|" + "---|" * len(its["columns"]), *map(row_text, its["rows"]), ""]
+        lines += [its["note"], ""] if "note" in its else []
+        lines += [f"{its['date']}, {its['machine']}; {its['kind']}:", "", "```sh", *its["commands"], "```", ""]
     return "\n".join(lines)
 
 
+def main():
+    wrong = []
+    readme = ROOT / "README.md"
+    made = {RESULTS / f"{device}.json": json_text(device) for device in DEVICES}
+    made[readme] = readme_text(readme.read_text(encoding="utf-8"))
+    for file, text in made.items():
+        if sys.argv[1:] == ["--check"]:
+            if not file.exists() or file.read_text(encoding="utf-8") != text:
+                wrong.append(str(file.relative_to(ROOT)))
+        else:
+            file.write_text(text, encoding="utf-8")
+    if wrong:
+        print(f"not what docs/results/runs says: {', '.join(wrong)}; run tools/site/results.py", file=sys.stderr)
+    return 1 if wrong else 0
+
+
 if __name__ == "__main__":
-    print("\n".join(page(file) for file in sys.argv[1:]))
+    sys.exit(main())

@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# Measures what a page of results shows, and stores the output of each program as a run in FOLDER,
+# from which tools/site/results.py makes the page. An output replaces an older one of that name.
+# Usage: tools/bench/record_results.sh DEVICE FOLDER [--bin FOLDER] [--only GLOB] [--list]
+#   DEVICE   cuda:N: a card; none: a machine without one; recorded: what stored recordings of cards
+#            show, on a machine without one
+#   FOLDER   such as docs/results/runs/nvidia-h100
+#   --bin    folder of the programs (default: build/ci/bin, which has those of the tests)
+#   --only   only steps whose name matches, such as 'duel.*'; attention and bundle use what the
+#            steps search.* found, insight what ladder found
+#   --list   prints the steps and their seconds, and runs none
+# The environment variable EVO_RECORDED names a folder of recorded spaces for evo-replay.
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+device="${1:?DEVICE: cuda:N, none or recorded}" out="${2:?FOLDER for the outputs}"
+shift 2
+bin="$PWD/build/ci/bin" only='*' list=''
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --bin) bin="$(realpath "${2:?}")"; shift 2 ;;
+    --only) only="${2:?}"; shift 2 ;;
+    --list) list=1; shift ;;
+    *) echo "record_results.sh: unknown option $1; allowed: --bin, --only, --list" >&2; exit 2 ;;
+  esac
+done
+export PATH="$bin:$PATH" PYTHONPATH="$PWD/tools/python${PYTHONPATH:+:$PYTHONPATH}"
+export work="build/results" device bin recorded="${EVO_RECORDED:-build/recorded}"
+[ -n "$list" ] || mkdir -p "$out" "$work"
+cuda="$(evo-tune doctor --json 2>/dev/null | sed -n 's/.*"version": "nvrtc \(.*\)",/\1/p')"
+card="$(nvidia-smi --id="${device#cuda:}" --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null |
+  sed 's/, /, driver /')"
+machine="${card:+$card, }$(nproc) cores of an $(sed -n 's/^model name\t: //p' /proc/cpuinfo | head -n 1)"
+status=0
+
+# step NAME SECONDS COMMAND: stores the output of COMMAND, which may take three times its SECONDS.
+step() {
+  # shellcheck disable=SC2254 # a pattern
+  case "$1" in $only) ;; *) return ;; esac
+  [ -z "$list" ] || { printf '%-28s %5s s  %s\n' "$@"; return; }
+  local begin=$SECONDS code=0
+  timeout $(($2 * 3 + 10)) bash -o pipefail -c "$3" >"$work/$1.out" 2>"$work/$1.err" || code=$?
+  echo "$1: $((SECONDS - begin)) s, exit code $code" >&2
+  if [ "$code" -ne 0 ]; then
+    tail -n 3 "$work/$1.err" "$work/$1.out" >&2
+    status=1
+    return
+  fi
+  { printf '# date: %s\n# machine: %s, CUDA %s\n# command: %s\n\n' "$(date -u +%F)" "$machine" "$cuda" "$3"
+    cat "$work/$1.out"; } >"$out/$1.txt"
+}
+
+attention=search_spaces/sdpa_fp8
+busy='duels --space tests/planted/search_spaces/busy.json --device $device'
+speed="sed -n '/\"event\":\"speed\"/p'"
+
+on_a_card() {
+  [ "$only" != '*' ] || rm -f "$work"/*.db
+  for run in wgmma_s128 wgmma_b1s512 wgmma_mission wgmma_long mma_small mma_s128 mma_b1s512; do
+    local template="${run%%_*}"
+    step "search.$run" 11 "evo-tune --device \$device --space ${attention}_${template}_h200.json --shape ${run#*_} --no-warm-start --db \$work/$template.db --json | $speed"
+  done
+  step attention 45 'for t in wgmma mma; do evo-export --db $work/$t.db --bundle $work/$t --loss-percent 0; done >&2; python3 tools/bench/compare_pytorch.py $work/wgmma $work/mma --json $work/attention.json >&2 && cat $work/attention.json'
+  step bundle 40 'python3 docs/examples/use_bundle.py $work/wgmma --shape 2,8,8,128,128,64,0,0,0 --shape 2,8,8,512,512,64,0,0,0 --shape 2,8,8,300,300,64,0,0,0'
+  step call 30 'python3 tools/bench/launch_cost.py'
+  step ladder 14 "evo-tune --device \$device --space ${attention}_wmma_h200.json --db \$work/wmma.db --quiet >&2; evo-elite ladder --db \$work/wmma.db"
+  step insight 1 'evo-elite insight --db $work/wmma.db | sed "/^importance/,/^valid negatives/{/^valid negatives/!d}"'
+  for template in mma wmma wgmma; do
+    step "random.$template" 12 "evo-tune --device \$device --space ${attention}_${template}_h200.json --strategy random --seed 7 --generations 80 --max-seconds 10 --db \$work/random.db --json | $speed"
+  done
+  step duel.same 6 "$busy --first WORK=2000 --count 100"
+  step duel.slower 6 "$busy --first WORK=2000 --second WORK=2040 --count 100"
+  step duel.same_attention 8 "duels --device \$device --space ${attention}_mma_h200.json --count 100"
+  step operations.measured 12 'op-costs --device $device'
+  step operations.predicted 40 'op-costs --device virtual:h200'
+  step energy.wgmma_defaults 6 "evo-judge --device \$device --space ${attention}_wgmma_h200.json --energy"
+  step energy.row_softmax 6 'evo-judge --device $device --space search_spaces/row_softmax_h200.json --energy'
+  step checks 8 'check-speed --device $device --elements 1048576 --elements 16777216 --row 4096'
+  step rate.evo_tune 50 'tools/bench/real_kernels.sh $bin $device 8 convolution stencil matmul sum nbody:quarter'
+  step rate.kernel_tuner 50 'python3 tools/bench/compare_kernel_tuner.py --seconds 8 convolution stencil matmul sum nbody:quarter'
+}
+
+without_a_card() {
+  step interpreter 3 'virtual-speed'
+  for milestone in "mma_l4:lazy rescale" "mma_l4:fp8 both" "wmma_l4:stage 4" "wmma_l4:wmma both" "wgmma_h200:producer"; do
+    local space="${milestone%:*}"
+    step "launch.${milestone//[: ]/_}" 3 "virtual-launch ${attention}_$space.json '${milestone#*:}' --device virtual:${space#*_}"
+  done
+  step alarms 60 'count-alarms --candidates 25'
+  for strategy in full free insight random genetic annealing differential local; do
+    step "strategy.$strategy" 600 "evo-replay --recorded \$recorded/*.json.gz --strategy $strategy --repeats 20 --window 16 --no-cutoff --jobs 2"
+  done
+  for window in 1 64; do
+    step "window.$window" 600 "evo-replay --recorded \$recorded/*.json.gz --repeats 20 --window $window --no-cutoff --jobs 2"
+  done
+  step engine 40 'tools/bench/judge_rate.sh "$(dirname $bin)"'
+  step kills 120 'EVO_BIN=$bin tools/bench/kill_test.sh 20'
+  step soak 120 'EVO_BIN=$bin tools/bench/soak.sh 1000'
+  step hosts 60 'cluster-scaling'
+  step loopback 10 'worker-cost; worker-cost --image-kb 1 --candidates 5000'
+  step call 30 'python3 tools/bench/launch_cost.py --driver $bin/../tests/tools/libfake_driver.so'
+}
+
+from_recordings() {
+  step predict.h100_mma_mission 200 'evo-predict rank search_spaces/sdpa_fp8_mma_h200.json tests/recorded/h100/mma_mission.json.gz --count 60'
+  predict mma_mission "${attention}_mma_h200" mission
+  predict mma_long "${attention}_mma_h200" long
+  predict mma_small "${attention}_mma_h200" small
+  predict wgmma_mission "${attention}_wgmma_h200" mission
+  predict wmma_mission "${attention}_wmma_h200" mission
+  predict row_softmax search_spaces/row_softmax_h200 mission
+  predict stencil tools/bench/real_kernels/search_spaces/stencil mission
+  predict matmul tools/bench/real_kernels/search_spaces/matmul mission
+  step agreement 60 'record-agreement --check tests/agreement/recorded/h200.gz'
+  for answer in ladder insight; do
+    step "$answer" 1 "gunzip -c tests/recorded/report/h200.db.gz >\$work/h200.db; evo-elite $answer --db \$work/h200.db"
+  done
+}
+
+predict() { # RECORDING SPACE SHAPE
+  step "predict.h200_$1" 200 "evo-predict rank $2.json tests/recorded/h200/$1.json.gz --shape $3 --count 60"
+}
+
+case "$device" in
+  none) without_a_card ;;
+  recorded) from_recordings ;;
+  *) on_a_card ;;
+esac
+exit "$status"
