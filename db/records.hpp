@@ -179,7 +179,7 @@ struct StoredEvaluation {
 
 struct EliteEntry {
   CandidateId candidate = 0;
-  double p50_us = 0;  ///< time of the ranking
+  double p50_us = 0;  ///< the time by which it is ranked
 };
 
 struct GenerationRecord {

@@ -84,8 +84,8 @@ class Grammar : ExpressionCursor {
   /// skipped.
   [[nodiscard]] Term both(const Term& left, const Term& right, bool is_word, Node skip);
   [[nodiscard]] Term either(const Term& left, const Term& right, bool is_word, Node skip);
-  /// Parses operands that are separated by `sign` or `word` and joins them from the right.
-  /// Evaluation stops after an operand that is `decides`.
+  /// Parses operands that are separated by `sign` or `word`, and joins them from the right. An
+  /// operand whose truth value is `decides` determines the result; those behind it are skipped.
   [[nodiscard]] Term logical(std::string_view sign, std::string_view word, bool decides,
                              Rule operand, Joining join);
   [[nodiscard]] Term checked(Term term) const;

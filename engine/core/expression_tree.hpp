@@ -60,8 +60,8 @@ class ExpressionTree {
   /// be 0 or 1.
   [[nodiscard]] Node truth(Node node);
 
-  /// The nodes from here to land() are skipped if `condition` is `when`. kChoose must then choose
-  /// the other value.
+  /// Evaluation skips the nodes from here to land() if the truth value of `condition` is `when`. They
+  /// then have no value, so the kChoose that uses them must choose its other operand.
   [[nodiscard]] Node skip(Node condition, bool when);
   void land(Node skip) { nodes_[skip].second = static_cast<Node>(nodes_.size()); }
 

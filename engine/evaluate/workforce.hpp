@@ -12,7 +12,7 @@
 
 namespace evo {
 
-/// How workers of other hosts are taken.
+/// Options for the use of workers on other hosts.
 struct WorkforceOptions {
   std::chrono::milliseconds step_limit{0};  ///< as DeviceClient has it
   /// Without any device for so long, the run ends as interrupted.

@@ -52,7 +52,7 @@ void FailureModel::learn() {
     next_fit_ = static_cast<double>(n) * kFitGrowth;
     const std::size_t half = settings_.prior.max_points / 2;
     const TrainingSet set = training_set(half, half);
-    process_.reset();  // it refers to the kernel
+    process_.reset();  // it refers to the kernel, which changes now
     fitted_ = improved_kernel(std::move(fitted_), settings_.prior, set.points, set.targets);
   }
   TrainingSet set = training_set(settings_.first, settings_.latest);

@@ -12,7 +12,7 @@
 namespace evo {
 
 struct FailureSettings {
-  /// A limit of the device is a jump.
+  /// Jumps, because a candidate that exceeds a limit of the device fails, however close it is.
   KernelPrior prior = {
       .shape = {.relevance = 0.5, .length = 0.5}, .smoothness = Smoothness::kJumps, .noise = 0.05};
   /// the initial penalty of certain failure, in standard deviations of ln time;

@@ -117,7 +117,8 @@ class FullStrategy final : public SearchBase {
     }
   }
 
-  /// The fastest half of `limit`, and as many spread evenly over the rest.
+  /// At most `limit` observations to train with: half of them the fastest, the others spread evenly
+  /// over the rest in the order of their times.
   [[nodiscard]] std::vector<std::size_t> training_indices(std::size_t limit) const {
     std::vector<std::size_t> indices(std::min(limit, ran_.size()));
     std::iota(indices.begin(), indices.end(), std::size_t{0});
@@ -183,8 +184,8 @@ class FullStrategy final : public SearchBase {
     return pool;
   }
 
-  /// Predictions for the pool, where candidates under evaluation count as known. These follow the
-  /// candidates of the pool.
+  /// Predictions for the pool. Candidates under evaluation are appended behind the pool's own, and
+  /// count as known.
   [[nodiscard]] PoolPosterior believed(const GaussianProcess& process,
                                        std::vector<std::uint16_t> points,
                                        std::size_t pool_size) const {
@@ -210,7 +211,8 @@ class FullStrategy final : public SearchBase {
     return order;
   }
 
-  /// β between the two settings; a generation of one proposal draws it at random.
+  /// β of number `turn` of a generation of `count` proposals. It goes from beta_low to beta_high; if
+  /// the generation has one proposal, β is drawn between the two.
   [[nodiscard]] double beta_of(std::size_t turn, std::size_t count) {
     return count > 1 ? beta_at(turn, count) : beta_at_share(random_.uniform());
   }

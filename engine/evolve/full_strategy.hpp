@@ -10,8 +10,8 @@
 
 namespace evo {
 
-/// Settings of FullStrategy. The strategy `full` uses the defaults; docs/results/no-gpu.json has
-/// the effect of each.
+/// Settings of FullStrategy. The strategy `full` uses the defaults; tools/bench/search_ablation
+/// measures the effect of each.
 struct FullSettings {
   std::size_t initial = 8;  ///< evaluations before the model takes over
   /// the first proposals are the most distant of this many random candidates

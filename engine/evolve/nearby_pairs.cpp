@@ -123,7 +123,8 @@ std::vector<NearbyPairs::Square> NearbyPairs::squares() const {
     const auto own = in_winner.find(corners);
     const PairEffect beyond =
         summary_of(seen, own != in_winner.end() ? std::optional(own->second) : std::nullopt);
-    // It combines four times, so it scatters twice as much as a single time.
+    // The effect combines four measured times. Each has the same scatter, so that of the effect is
+    // twice as large.
     const bool is_plain =
         std::abs(beyond.middle) > 2 * kSameTime && (beyond.low > 0 || beyond.high < 0);
     if (is_plain) {

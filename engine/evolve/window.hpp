@@ -7,8 +7,8 @@ namespace evo {
 
 /// How many candidates may be in flight when the candidate of slot `slot` (0, 1, …) is proposed.
 /// The first eight need no outcome. After them, proposals improve if they wait for more outcomes,
-/// so the limit grows with the slot number until it reaches `window`
-/// (docs/results/no-gpu.json shows the benefit).
+/// so the limit grows with the slot number until it reaches `window`.
+/// docs/results/no-gpu.json compares windows.
 [[nodiscard]] constexpr std::size_t in_flight_at(std::size_t slot, std::size_t window) {
   constexpr std::size_t kAtFirst = 8;
   constexpr std::size_t kFewest = 3;

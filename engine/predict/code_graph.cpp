@@ -39,7 +39,8 @@ bool is_divergence_check(const MachineInstruction& branch) {
   return (branch.high >> 27 & 1U) != 0 && branch.operation() == kBra;
 }
 
-/// Guarded, or with a second predicate among its operands.
+/// Whether the block's last instruction may leave by either edge: it has a guard, or is a branch
+/// with a second predicate among its operands, or a check for divergence.
 bool is_conditional(const MachineInstruction& end) {
   if (end.is_guarded()) return true;
   return end.operation() == kBra && ((end.high >> 23 & 0xfU) != 7 || is_divergence_check(end));

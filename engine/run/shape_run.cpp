@@ -248,7 +248,8 @@ void ShapeRun::dismiss(int generation, const std::string& kernel_key, const Reje
   tournament_.dismiss(generation, first->second, why);
 }
 
-/// Counted in this generation, the last one, because an interrupted run continues the count here.
+/// Kernels that the gate withdrew in the last closed generation. A resumed run continues with this
+/// number.
 std::size_t ShapeRun::rejected_last(Gate gate) const {
   return static_cast<std::size_t>(
       std::ranges::count_if(tournament_.withdrawn(), [&](const auto& one) {
@@ -309,7 +310,7 @@ bool ShapeRun::is_recorded_elite() const {
                             &EliteEntry::candidate);
 }
 
-/// With the last generation.
+/// Records the elite as it is now in the row of the last generation.
 void ShapeRun::record_elite() {
   last_.elite.clear();
   for (const EliteMember& member : elite().members()) {
@@ -348,7 +349,7 @@ void ShapeRun::admit_fastest(int generation) {
 void ShapeRun::end_generation(int generation) {
   for (const CandidateId id : of_generation_) {
     Judged& judged = judged_.at(id);
-    judged.kernel.reset();  // the database contains it
+    judged.kernel.reset();  // the database has its code
     judged.stored.record.checks = {};
     judged.stored.record.manifest_json = {};
     if (judged.stored.record.rejection) judged.stored.record.rejection->detail = {};

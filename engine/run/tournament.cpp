@@ -39,7 +39,7 @@ Tournament::Tournament(const TuningTask& task, RunStore& store, RunId run, std::
 
 Task<> Tournament::challenge(HomeDevice& home, int generation,
                              std::vector<EliteMember> challengers) {
-  // Candidates of this generation, if it was interrupted after they had left.
+  // If this generation was interrupted and is now repeated: kernels that were withdrawn in it.
   for (const auto& [candidate, withdrawn] : withdrawn_) {
     if (withdrawn.generation == generation) elite_.remove(candidate);
   }
@@ -138,7 +138,8 @@ Task<ComparisonResult> Tournament::compare_times(HomeDevice& home, int generatio
   if (compared.second_failed) co_return ComparisonResult::kIncumbentOut;
   const PairResult& pair = compared.pair;
   if (pair.rejection) {
-    // Each is right alone, but together they fail twice. The incumbent has been tested more often.
+    // Each kernel is right alone, but the comparison of both failed twice. The challenger leaves,
+    // because the incumbent has been tested more often.
     store_.record_event(run_, "confirmation failed", pair.rejection->reason);
     co_return ComparisonResult::kChallengerOut;
   }
@@ -183,7 +184,7 @@ Task<std::optional<double>> Tournament::time_control(HomeDevice& home, int gener
   choose_control();
   if (!control_) co_return std::nullopt;
   const auto found = withdrawn_.find(control_->id);
-  // A verdict of the profile gate does not make its time unreliable.
+  // A kernel that only the profile gate withdrew gives right results, so it remains the control.
   const bool is_wrong = found != withdrawn_.end() && found->second.why.gate != Gate::kProfile;
   if (is_wrong) co_return std::nullopt;
   const std::optional<Timing> timing = co_await home.time_again(control_->kernel, closely, shape_);

@@ -90,7 +90,7 @@ TunerEnd Tuner::run(std::vector<RunHistory> histories, const std::atomic<bool>& 
   return end;
 }
 
-/// Unrecorded evaluations stay pending for the next time.
+/// Evaluations that are not recorded yet when it ends stay pending; the next call records them.
 TunerEnd Tuner::search_until(const std::atomic<bool>& stop) {
   try {
     return bench_.wait(search());
@@ -214,7 +214,7 @@ bool Tuner::is_under_way(const Candidate& candidate) const {
 
 void Tuner::fill_window() {
   const auto window = [&] {
-    // Candidates known in advance wait for nothing.
+    // Milestones and other candidates known in advance depend on no outcome.
     const bool waits = strategy_learns(options_.strategy) && opening_.empty();
     return waits ? in_flight_at(started_slots_, options_.window) : options_.window;
   };

@@ -145,8 +145,8 @@ class Tuner {
   SteadyTime started_;
   SteadyTime generation_started_;
 
-  std::deque<Planned> opening_;    ///< candidates still to come
-  std::vector<Candidate> opened_;  ///< all of them
+  std::deque<Planned> opening_;    ///< candidates known in advance that are still to come
+  std::vector<Candidate> opened_;  ///< all candidates known in advance
   std::deque<Slot> slots_;         ///< in flight, oldest first
   std::size_t started_slots_ = 0;
   std::size_t next_shape_ = 0;  ///< shape whose strategy proposes next

@@ -62,7 +62,7 @@ std::optional<Candidate> carried_over(const TuningTask& task, const std::string&
     Candidate candidate = space.candidate_from_settings(settings, space.defaults());
     if (is_allowed(task, candidate)) return candidate;
   } catch (const SpaceError&) {
-    // The other space had values that this one lacks.
+    // This space lacks a value of the other one.
   }
   return std::nullopt;
 }

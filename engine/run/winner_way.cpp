@@ -220,7 +220,7 @@ WinnerStep WayFinder::next_step(Candidate& current, SteadyTime rank_until) {
   }
   const Option rest = all_at_once(current, "a part of them alone fails a gate");
   std::optional<WinnerStep> step = step_to(current, rest);
-  if (!step) step = described(current, rest);  // the winner is green, but the pair was not
+  if (!step) step = described(current, rest);  // the comparison failed; the winner itself is green
   current = winner_.candidate;
   return *std::move(step);
 }

@@ -153,12 +153,9 @@ Answer elite_answer(const RunElite& elite) {
          std::string(to_string(row.kind)), row.candidate, tied_with, configs[i], texts.each[i]});
   }
   answer.notes = common_note(texts) + order_note(elite);
-  // From the table of predicted times in docs/results/nvidia-h200.json.
   if (kind == TimeKind::kPredicted && !elite.rows.empty()) {
     answer.notes +=
-        "predicted times rank, by a model with errors: in eight recordings of an H200, some of "
-        "which chose its figures, the kernel predicted fastest was 0 to 17 % (median 0.0 %) slower "
-        "than the fastest\n";
+        "predicted times rank, by a model with errors: choose between the best few on a card\n";
   }
   for (const EliteRow& row : elite.rows) {
     if (row.not_modelled.empty()) continue;

@@ -1,29 +1,33 @@
 #!/usr/bin/env bash
 # Measures what a page of results shows, and stores the output of each program as a run in FOLDER,
 # from which tools/site/results.py makes the page. An output replaces an older one of that name.
-# Usage: tools/bench/record_results.sh DEVICE FOLDER [--bin FOLDER] [--only GLOB] [--list]
+# Usage: tools/bench/record_results.sh DEVICE FOLDER [--bin FOLDER] [--only GLOB]
+#                                                     [--patience N] [--list]
 #   DEVICE   cuda:N: a card; none: a machine without one; recorded: what stored recordings of cards
 #            show, on a machine without one
 #   FOLDER   such as docs/results/runs/nvidia-h100
 #   --bin    folder of the programs (default: build/ci/bin, which has those of the tests)
 #   --only   only steps whose name matches, such as 'duel.*'; attention and bundle use what the
 #            steps search.* found, insight what ladder found
+#   --patience  ends a step after N times its seconds and 10 more (default: 3)
 #   --list   prints the steps and their seconds, and runs none
 # The environment variable EVO_RECORDED names a folder of recorded spaces for evo-replay.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 device="${1:?DEVICE: cuda:N, none or recorded}" out="${2:?FOLDER for the outputs}"
 shift 2
-bin="$PWD/build/ci/bin" only='*' list=''
+bin="$PWD/build/ci/bin" only='*' list='' patience=3
 while [ $# -gt 0 ]; do
   case "$1" in
     --bin) bin="$(realpath "${2:?}")"; shift 2 ;;
     --only) only="${2:?}"; shift 2 ;;
+    --patience) patience="${2:?}"; shift 2 ;;
     --list) list=1; shift ;;
-    *) echo "record_results.sh: unknown option $1; allowed: --bin, --only, --list" >&2; exit 2 ;;
+    *) echo "record_results.sh: unknown option $1; allowed: --bin, --only, --patience, --list" >&2; exit 2 ;;
   esac
 done
-export PATH="$bin:$PATH" PYTHONPATH="$PWD/tools/python${PYTHONPATH:+:$PYTHONPATH}"
+export PATH="$bin:$PATH"
+python3 -c 'import evo_tune' 2>/dev/null || export PYTHONPATH="$PWD/tools/python${PYTHONPATH:+:$PYTHONPATH}"
 export work="build/results" device bin recorded="${EVO_RECORDED:-build/recorded}"
 [ -n "$list" ] || mkdir -p "$out" "$work"
 cuda="$(evo-tune doctor --json 2>/dev/null | sed -n 's/.*"version": "nvrtc \(.*\)",/\1/p')"
@@ -32,13 +36,13 @@ card="$(nvidia-smi --id="${device#cuda:}" --query-gpu=name,driver_version --form
 machine="${card:+$card, }$(nproc) cores of an $(sed -n 's/^model name\t: //p' /proc/cpuinfo | head -n 1)"
 status=0
 
-# step NAME SECONDS COMMAND: stores the output of COMMAND, which may take three times its SECONDS.
+# step NAME SECONDS COMMAND: stores the output of COMMAND.
 step() {
   # shellcheck disable=SC2254 # a pattern
   case "$1" in $only) ;; *) return ;; esac
   [ -z "$list" ] || { printf '%-28s %5s s  %s\n' "$@"; return; }
   local begin=$SECONDS code=0
-  timeout $(($2 * 3 + 10)) bash -o pipefail -c "$3" >"$work/$1.out" 2>"$work/$1.err" || code=$?
+  timeout $(($2 * patience + 10)) bash -o pipefail -c "$3" >"$work/$1.out" 2>"$work/$1.err" || code=$?
   echo "$1: $((SECONDS - begin)) s, exit code $code" >&2
   if [ "$code" -ne 0 ]; then
     tail -n 3 "$work/$1.err" "$work/$1.out" >&2
@@ -101,7 +105,7 @@ without_a_card() {
 }
 
 from_recordings() {
-  step predict.h100_mma_mission 200 'evo-predict rank search_spaces/sdpa_fp8_mma_h200.json tests/recorded/h100/mma_mission.json.gz --count 60'
+  step predict.h100_mma_mission 60 'evo-predict rank search_spaces/sdpa_fp8_mma_h200.json tests/recorded/h100/mma_mission.json.gz --count 60'
   predict mma_mission "${attention}_mma_h200" mission
   predict mma_long "${attention}_mma_h200" long
   predict mma_small "${attention}_mma_h200" small
@@ -117,7 +121,7 @@ from_recordings() {
 }
 
 predict() { # RECORDING SPACE SHAPE
-  step "predict.h200_$1" 200 "evo-predict rank $2.json tests/recorded/h200/$1.json.gz --shape $3 --count 60"
+  step "predict.h200_$1" 60 "evo-predict rank $2.json tests/recorded/h200/$1.json.gz --shape $3 --count 60"
 }
 
 case "$device" in

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the tables of strategies in docs/results/no-gpu.json: search_study.sh BIN OUT RECORDED…
+# Compares strategies and settings of full on recorded spaces: search_study.sh BIN OUT RECORDED…
 # BIN: folder of evo-replay and search-ablation (a release build); OUT: a folder for the results.
 set -eu
 bin=$1 out=$2

@@ -1,7 +1,8 @@
 """Extends MkDocs beyond mkdocs.yml: generated pages, and links into the sources.
 
 - README.md, CONTRIBUTING.md and CHANGELOG.md are pages of the site.
-- Pages of options come from the programs' --help, pages of results from docs/results.
+- Pages of options come from the programs' --help, pages of results from docs/results
+  (results.py).
 - A link that leaves docs/ must name a file that exists, or the build fails. The site has no
   sources: there the text stays, and the path becomes its title.
 

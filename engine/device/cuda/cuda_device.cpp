@@ -19,8 +19,8 @@
 namespace evo {
 namespace {
 
-/// For bytes 1 to 126: repeated, no two of them form the same number in any type, and none forms
-/// zero.
+/// The largest byte that fills constants; the least is 1. An element made of one such byte, repeated,
+/// is not zero in any type, and two different bytes never make equal elements.
 constexpr unsigned char kMostFiller = 126;
 
 /// A graph, and the contents that its kernel's constants receive before it runs.

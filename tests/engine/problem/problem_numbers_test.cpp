@@ -54,7 +54,8 @@ TEST(ProblemFile, AnInputIsOnlyConstantWhereItSaysSo) {
   EXPECT_THAT(drawn("f16", "uniform", "low", 1, "high", 1.0001), HasSubstr("the same f16"));
   EXPECT_THAT(drawn("i8", "normal", "mean", 0, "std", 0.1), HasSubstr("the same i8"));
   EXPECT_THAT(drawn("f64", "normal", "mean", 1, "std", 1e-20), HasSubstr("the same f64"));
-  // Outside of the type's range: all elements would be the largest value, or infinite.
+  // Most elements would be outside of the type's range, so they would become its largest value or
+  // infinity.
   EXPECT_THAT(drawn("e4m3", "normal", "mean", 0, "std", 1000), HasSubstr("cannot hold"));
   EXPECT_THAT(drawn("f16", "uniform", "low", 0, "high", 1e6), HasSubstr("cannot hold"));
   EXPECT_THAT(drawn("u8", "normal", "mean", 0, "std", 1), HasSubstr("cannot hold"));

@@ -62,7 +62,7 @@ class Loader(BundleTest):
                           lambda: infer((5, 64), s=0, S=32))
         self.assert_error("cannot infer B, S from the shapes of the tensors: pass them by "
                           "keyword, such as B=1", lambda: bundle(0x1000, 0x500, y=0x2000, s=0))
-        # Without a row of an output nothing says in which order the sizes of dimensions are.
+        # An output without "row" leaves the order of its dimensions open.
         for its in self.index["kernels"]:
             uses, its["plan"] = its["plan"]["chosen_for"], None
             del its["arguments"][2]["row"]

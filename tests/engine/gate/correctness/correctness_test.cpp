@@ -291,7 +291,8 @@ TEST(CorrectnessGate, AWorkspaceIsZeroedOnceAndKeptFromLaunchToLaunch) {
   GateFixture fixture;
   const auto counting = right_and([](const Launch& launch, float* y, int) {
     int* counter = launch.buffer<int>(kScratch);
-    // The kernel is right while the launches that it counts on this shape are as expected.
+    // The kernel counts its launches on this shape. Its result is wrong if the counter was not zero
+    // at first, or counts launches on other shapes.
     if (*counter < 0 || *counter > 5) y[0] = 99;
     ++*counter;
   });
