@@ -162,7 +162,7 @@ Task<std::optional<Rejection>> Evaluator::timing_gate(const DeviceLease& lease,
   co_return std::nullopt;
 }
 
-/// Beside the times, if they are complete.
+/// Measures the energy of a launch on each shape with a complete time, if the energy is wanted.
 Task<std::optional<Rejection>> Evaluator::energy_gate(const DeviceLease& lease,
                                                       const KernelUnderTest& kernel,
                                                       Evaluation& result) {

@@ -21,7 +21,8 @@ std::string refusal_of_slice(const DeviceInfo& info) {
          "MIG there, or lend the host's compilers only";
 }
 
-/// A host that answers with nonsense is broken, and not this program.
+/// Awaits `step`. An invalid message from a host is a fault of that host, so it becomes a
+/// MissingError, after which this program continues without the host.
 Task<> answered(Task<> step) {
   try {
     co_await std::move(step);
@@ -30,7 +31,7 @@ Task<> answered(Task<> step) {
   }
 }
 
-/// Its device, opened.
+/// Opens the device of a worker. Throws MissingError for a MIG slice.
 Task<std::unique_ptr<DeviceClient>> opened(EventLoop& loop, std::shared_ptr<RemoteHost> host,
                                            WorkforceOptions options) {
   auto client = std::make_unique<DeviceClient>(loop, host, host->identity().device,
@@ -103,7 +104,7 @@ void Workforce::go_on() {
   loop_.spawn(end_without_devices());
 }
 
-/// As the gate has it. Without a gateway the run ends as interrupted.
+/// The gate's next notice. If the gateway has died, the run ends as interrupted.
 std::optional<WorkerGate::Notice> Workforce::next_notice() {
   try {
     return gate_.take();
@@ -153,7 +154,7 @@ Task<> Workforce::take_device(std::shared_ptr<RemoteHost> host) {
     why = refusal_of(client->info());
     if (why.empty()) {
       co_await answered(client->set_up(setup_));
-      why = refusal_of(client->info());  // another one may have come meanwhile
+      why = refusal_of(client->info());  // another worker may have brought this GPU meanwhile
     }
     if (why.empty()) {
       members_.push_back({host, devices_.add(std::move(client))});
@@ -165,7 +166,8 @@ Task<> Workforce::take_device(std::shared_ptr<RemoteHost> host) {
   if (!why.empty()) refuse(options_, *host, why);
 }
 
-/// A worker whose connection was lost may be back before the gateway has noticed.
+/// Removes the former device of this worker: after a lost connection, the worker may connect again
+/// before the gateway has noticed the loss.
 void Workforce::take_out_former(const RemoteHost& host) {
   const auto former = std::ranges::find_if(members_, [&](const Member& one) {
     return one.host->identity().nonce == host.identity().nonce;
@@ -175,7 +177,8 @@ void Workforce::take_out_former(const RemoteHost& host) {
   members_.erase(former);
 }
 
-/// Comparisons hold between devices of one model, and times where a GPU has one worker.
+/// Why the run cannot use this device; empty if it can. Times are comparable only between devices
+/// of one model, and only if no other worker uses the same GPU.
 std::string Workforce::refusal_of(const DeviceInfo& info) const {
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     if (info.uuid.empty() || devices_.is_lost(i) || devices_.info(i).uuid != info.uuid) continue;
@@ -201,7 +204,8 @@ void Workforce::take_out(const WorkerGate::Left& left) {
   members_.erase(member);
 }
 
-/// Others may come for a while.
+/// Ends the run as interrupted if it has had no device for `patience`; until then, other workers
+/// may come.
 Task<> Workforce::end_without_devices() {
   const AtEnd over([this] { --going_; });
   constexpr std::chrono::milliseconds kLookEvery{500};

@@ -14,33 +14,35 @@ namespace evo {
 
 /// Options for the use of workers on other hosts.
 struct WorkforceOptions {
-  std::chrono::milliseconds step_limit{0};  ///< as DeviceClient has it
-  /// Without any device for so long, the run ends as interrupted.
+  std::chrono::milliseconds step_limit{0};  ///< see DeviceClient
+  /// The run ends as interrupted when it has had no device for this time.
   std::chrono::milliseconds patience{60000};
   EventSink on_event = {};
 };
 
-/// The workers of other hosts that came before a run could take them.
+/// The workers of other hosts that connected before the run began.
 struct Arrivals {
-  std::unique_ptr<DeviceService> device = {};  ///< the first, opened
+  std::unique_ptr<DeviceService> device = {};  ///< device of the first device worker, opened
   std::shared_ptr<RemoteHost> device_host = {};
   std::vector<std::shared_ptr<RemoteHost>> others = {};
 };
 
-/// Waits for the first device. `why_none`: why none can come any more; empty while one can. Throws
-/// MissingError with that.
+/// Waits for the first device. `why_none` returns the reason why no device can come any more, or an
+/// empty text as long as one can. Throws MissingError with that reason.
 Task<Arrivals> first_device(EventLoop& loop, WorkerGate& gate, WorkforceOptions options,
                             std::function<std::string()> why_none);
 
-/// Takes workers of other hosts into the pools of a run as they come, and out of them as they go.
+/// Adds workers of other hosts to the pools of a run when they connect, and removes them when they
+/// leave.
 class Workforce {
  public:
-  /// All must outlive this. The device of `arrivals` is in the pool already, as number 0.
+  /// All references must outlive this object. The device of `arrivals` is already in the pool, as
+  /// number 0.
   Workforce(EventLoop& loop, WorkerGate& gate, CompileService& compilers, DevicePool& devices,
             const SessionSetup& setup, WorkforceOptions options, Arrivals arrivals);
 
-  /// Goes on with it, where it does not go on already: the event loop ends everything when a run
-  /// is to stop.
+  /// Starts the coroutines that do this, unless they run already. Call it again after the event
+  /// loop has ended them because a run was stopped.
   void go_on();
 
  private:
@@ -66,7 +68,7 @@ class Workforce {
   WorkforceOptions options_;
   int going_ = 0;
   std::vector<std::shared_ptr<RemoteHost>> early_;
-  std::vector<Member> members_;  ///< those with a device
+  std::vector<Member> members_;  ///< the workers with a device
 };
 
 }  // namespace evo

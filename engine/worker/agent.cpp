@@ -25,14 +25,14 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using nlohmann::json;
 
-/// The first dial may come before the coordinator listens, or while a network is slow.
+/// Time for the first connection: the coordinator may not listen yet, or the network may be slow.
 constexpr std::chrono::seconds kFirstDial{30};
 constexpr std::chrono::milliseconds kBetweenDials{200};
 
 /// How a connection ended.
 enum class Outcome { kDismissed, kRefused, kLost };
 
-/// One worker: its connection, and the process that works.
+/// One worker: its connection to the coordinator, and the process that does the work.
 class Agent {
  public:
   Agent(const AgentOptions& options, WorkerIdentity identity)
@@ -70,7 +70,7 @@ class Agent {
     return {};
   }
 
-  /// `deadline`: it must be welcome by then.
+  /// `deadline`: the coordinator must have accepted the worker by then.
   Outcome serve(FileDescriptor socket, Clock::time_point deadline) {
     FrameStream wire(tls_.over(std::move(socket)));
     is_welcome_ = false;
@@ -148,7 +148,7 @@ class Agent {
       try {
         frame = process_->poll_frame();
       } catch (const Error&) {
-        end_process(wire);  // noise: the coordinator learns that it is gone
+        end_process(wire);  // invalid data; the coordinator is told that the process is gone
         return;
       }
       if (!frame) break;
@@ -203,7 +203,7 @@ WorkerIdentity identity_of(const AgentOptions& options, const std::string& devic
   identity.role = device.empty() ? "compile" : "device";
   identity.device = device;
   identity.host = host_name();
-  // Several nodes may be one machine, as in tests.
+  // Several nodes may be on one machine, as in tests.
   if (const auto node = environment_variable("SLURMD_NODENAME")) identity.host = *node;
   if (const auto name = environment_variable("EVO_HOST_NAME")) identity.host = *name;
   identity.gpus = text_of("CUDA_VISIBLE_DEVICES");
@@ -216,7 +216,7 @@ WorkerIdentity identity_of(const AgentOptions& options, const std::string& devic
   return identity;
 }
 
-/// A process of its own for one worker.
+/// Starts a process for one worker.
 pid_t begin(const AgentOptions& options, const std::string& device) {
   const pid_t parent = getpid();
   const pid_t child = fork();

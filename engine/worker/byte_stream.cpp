@@ -7,7 +7,7 @@
 namespace evo {
 namespace {
 
-/// The result of a call that does not wait.
+/// Converts the result of a non-blocking call: see ByteStream::read().
 std::optional<std::size_t> counted(ssize_t count) {
   if (count > 0) return static_cast<std::size_t>(count);
   const bool is_for_now = count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);

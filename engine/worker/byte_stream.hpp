@@ -10,24 +10,26 @@
 
 namespace evo {
 
-/// A descriptor that bytes go through. Nothing here ever waits.
+/// A stream of bytes over a descriptor. No member blocks.
 class ByteStream {
  public:
   virtual ~ByteStream() = default;
 
-  /// The number of bytes read; 0: there are none now; nothing: none will come any more.
+  /// Returns the number of bytes read; 0 if none are available now; nullopt at the end of the
+  /// stream.
   [[nodiscard]] virtual std::optional<std::size_t> read(std::span<std::uint8_t> target) = 0;
-  /// The number of bytes taken; 0: there is no room now; nothing: the reader is gone.
+  /// Returns the number of bytes written; 0 if the buffer is full now; nullopt if the reader is
+  /// gone.
   [[nodiscard]] virtual std::optional<std::size_t> write(std::span<const std::uint8_t> bytes) = 0;
   /// The events that end a wait. `writes`: the caller has bytes to write.
   [[nodiscard]] virtual pollfd interest(bool writes) const = 0;
   /// Announces the end of the stream.
   virtual void end_writing() = 0;
-  /// Whether the other side said that it does not take this caller, as opposed to having ended.
+  /// Whether the other side refused this caller; false if it only ended.
   [[nodiscard]] virtual bool was_refused() const { return false; }
 };
 
-/// A socket of this machine.
+/// A socket without encryption.
 class SocketStream final : public ByteStream {
  public:
   explicit SocketStream(FileDescriptor socket) : socket_(std::move(socket)) {}

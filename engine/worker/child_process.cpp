@@ -29,7 +29,7 @@ namespace {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);
   apply_limits(limits);
-  setpgid(0, 0);  // Ctrl-C in the terminal is the coordinator's business
+  setpgid(0, 0);  // only the coordinator reacts to Ctrl-C in the terminal
   dup2(descriptor, STDIN_FILENO);
   dup2(descriptor, STDOUT_FILENO);
   execve(arguments[0], arguments, environment);
@@ -62,8 +62,8 @@ bool is_stopped(int process) {
   return name_end != std::string::npos && text.substr(name_end).starts_with(") T");
 }
 
-/// Waits for a process that was killed. False when it is still there after ten seconds: then it is
-/// in a call of the kernel that no signal ends, and waiting for it could take for ever.
+/// Waits for a process that was killed. Returns false if it still exists after ten seconds: then it
+/// is in a system call that no signal interrupts, and waiting for it could take for ever.
 bool may_be_gone(int process) {
   constexpr int kLimitMs = 10000;
   const int handle = static_cast<int>(syscall(SYS_pidfd_open, process, 0));
@@ -135,7 +135,7 @@ std::chrono::nanoseconds ChildProcess::processor_time() const {
 
 Ending ChildProcess::kill(bool is_ending) {
   if (process_ < 0) return {false, "not running", -1};
-  // A process that closed its side ends by itself; wait a moment to learn how it ended.
+  // A process that has closed its side ends by itself. A short wait shows how it ended.
   constexpr int kPolls = 100;
   int status = 0;
   pid_t ended = 0;

@@ -196,7 +196,7 @@ Task<CompilePool::Slot*> CompilePool::take_slot(Needs needs, bool first) {
       if (whose == &turn) {
         slot = free;
       } else {
-        if (whose != nullptr) whose->notify();  // it has reached the front meanwhile
+        if (whose != nullptr) whose->notify();  // that job is now at the front of the queue
         co_await turn.wait();
       }
     }
@@ -247,7 +247,7 @@ Task<std::variant<CompilePool::Finished, CompilePool::Failed>> CompilePool::atte
   wake_next();
   Attempt attempt{loop_.now()};
   attempt.deadline = attempt.started + options_.limit;
-  bool is_answered = false;  // otherwise the process is still busy
+  bool is_answered = false;  // false: the process is still busy
   const AtEnd abandon([&] {
     if (!is_answered) slot.process.reset();
   });

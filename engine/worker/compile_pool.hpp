@@ -15,11 +15,12 @@
 namespace evo {
 
 struct CompilePoolOptions {
-  std::size_t jobs = 1;  ///< processes
-  /// For one compilation: of a processor's time where the compiler works and others keep it from a
-  /// processor, up to ten times as long by the clock; else by the clock.
+  std::size_t jobs = 1;  ///< compiler processes on this machine
+  /// Time limit of one compilation. If other processes keep a working compiler from a processor,
+  /// its processor time counts, and up to ten times the limit may pass; otherwise the elapsed time
+  /// counts.
   std::chrono::milliseconds limit{60000};
-  std::uint64_t memory_bytes = 0;  ///< of one process; 0: by the machine's memory
+  std::uint64_t memory_bytes = 0;  ///< limit of one process; 0: a share of the machine's memory
   EventSink on_event = {};
 };
 
@@ -32,8 +33,8 @@ struct CompilePoolOptions {
 /// some compilers end themselves if memory is short. If it fails again, the kernel is rejected, but
 /// the failure is not stored as the kernel's.
 ///
-/// Processes may run on other hosts, which come and go. A host that is lost costs the kernel
-/// nothing but another attempt elsewhere, and a broken one cannot reject it.
+/// Processes may run on other hosts, which come and go. If a host is lost, its kernel is compiled
+/// on another one. A broken host cannot cause a rejection.
 class CompilePool final : public CompileService {
  public:
   /// Starts processes on demand. `loop` must outlive the pool.
@@ -61,16 +62,16 @@ class CompilePool final : public CompileService {
 
     [[nodiscard]] bool is_free() const { return !is_taken && !host->is_gone(); }
   };
-  /// One compilation in one process, from its start on.
+  /// One attempt to compile a request in one process.
   struct Attempt {
     SteadyTime started = {};
     SteadyTime deadline = {};
   };
-  /// It failed, and not for its source: whether it is worth another attempt, and how.
+  /// An attempt that failed for a reason other than the source: whether to try again, and how.
   struct Failed {
     CompilerFailure failure;
     bool needs_all = false;  ///< the next attempt runs alone, with more memory
-    bool lost_host = false;  ///< nothing was found out about the kernel
+    bool lost_host = false;  ///< the host was lost before it gave a verdict
   };
   /// Where a job may run.
   struct Needs {
@@ -81,7 +82,7 @@ class CompilePool final : public CompileService {
     Needs needs;
     Event* turn = nullptr;
   };
-  /// A slot for as long as this lives.
+  /// Holds a slot during the lifetime of this object.
   class Taken;
 
   Task<std::variant<Finished, Failed>> attempt_anywhere(const CompileRequest& request, bool retried,
@@ -106,7 +107,7 @@ class CompilePool final : public CompileService {
 
   EventLoop& loop_;
   CompilePoolOptions options_;
-  std::deque<Slot> slots_;     ///< those of this machine first; grows; nothing moves
+  std::deque<Slot> slots_;     ///< those of this machine first; only grows, and elements never move
   std::deque<Waiting> queue_;  ///< oldest first, repeated jobs before all others
   std::string version_;
 };

@@ -34,7 +34,7 @@ class CompileService {
   /// Compiles as soon as a compiler is free. Throws MissingError when the toolchain is broken.
   virtual Task<Finished> compile(CompileRequest request) = 0;
 
-  /// One more compiler, on another host that came, where this service takes any.
+  /// Adds a compiler on another host that connected, if this service accepts such compilers.
   virtual Task<> add(std::shared_ptr<WorkerHost> host, std::uint64_t memory_bytes) {
     (void)host;
     (void)memory_bytes;

@@ -94,7 +94,7 @@ void DeviceClient::take_info(const nlohmann::json& reply) {
   }
 }
 
-/// Nothing when the process ended or the time is over.
+/// Nullopt if the process has ended or the time is over.
 Task<std::optional<nlohmann::json>> DeviceClient::reply_within(std::chrono::milliseconds limit) {
   const SteadyTime deadline = loop_.now() + limit;
   std::optional<nlohmann::json> reply = process_->poll();
@@ -214,7 +214,7 @@ Task<Reply<Result>> DeviceClient::ask(nlohmann::json request) {
     const std::string why = lost.is_final ? lost.why : lost.why + ", twice";
     tell("device worker killed", "a kernel " + why);
     const double wall_ms = milliseconds_between(started, loop_.now());
-    if (lost.is_final) co_await start();  // throws when it is the device that hangs
+    if (lost.is_final) co_await start();  // throws if a fresh process cannot use the device either
     co_return Reply<Result>{WorkerFailure{why}, wall_ms};
   }
 }
@@ -244,10 +244,10 @@ Task<std::variant<nlohmann::json, DeviceClient::Lost>> DeviceClient::exchange(
   if (!process_) co_await start();
   step_ = "loading the kernel";
   last_sign_ = loop_.now();
-  (void)process_->send(request);  // take_message() notices a worker that is gone
+  (void)process_->send(request);  // if the worker is gone, take_message() reports it
   bool is_over = false;
   const AtEnd abandon([&] {
-    if (!is_over) process_.reset();  // a launch cannot be ended otherwise
+    if (!is_over) process_.reset();  // only the end of its process ends a launch
   });
   while (true) {
     if (auto outcome = take_message()) {
@@ -262,12 +262,12 @@ std::optional<nlohmann::json> DeviceClient::next_message() {
   try {
     return process_->poll();
   } catch (const std::exception&) {
-    (void)process_->kill();  // its messages are unreadable, so it is useless
+    (void)process_->kill();  // its messages are unreadable, so it cannot be used any more
     return std::nullopt;
   }
 }
 
-/// Nothing while the worker is busy and sends progress messages.
+/// Nullopt while the worker is busy and sends progress messages.
 std::optional<std::variant<nlohmann::json, DeviceClient::Lost>> DeviceClient::take_message() {
   try {
     while (auto message = next_message()) {

@@ -65,14 +65,15 @@ class DeviceClient final : public DeviceService {
                                   const std::string& shape) override;
 
  private:
-  /// A process that did not answer as it should.
+  /// A request without a valid answer, and the reason.
   struct Lost {
     std::string why;
     bool is_final = false;  ///< reject the kernel without another try
   };
 
   [[nodiscard]] std::vector<std::string> arguments() const;
-  /// The reply of a process that has just started. Nothing if another process killed it: try again.
+  /// The reply of a process that has just started. Nullopt if another process killed it; then try
+  /// again.
   [[nodiscard]] std::optional<nlohmann::json> checked(std::optional<nlohmann::json> reply,
                                                       int attempt);
   Task<> start();

@@ -18,34 +18,34 @@ struct WorkerFailure {
 template <typename Result>
 using OrFailure = std::variant<Result, WorkerFailure>;
 
-/// The same, and how long it took.
+/// The result of a request, and the time that it took.
 template <typename Result>
 struct Reply {
   OrFailure<Result> result;
   double wall_ms = 0;
 };
 
-/// The boundary to the gates that need a device. One request at a time. A request throws
-/// MissingError when the device itself is lost; no kernel can be blamed for that.
+/// The interface to the gates that need a device. Takes one request at a time. A request throws
+/// MissingError if the device itself is lost, which is no fault of a kernel.
 class DeviceService {
  public:
   virtual ~DeviceService() = default;
 
   [[nodiscard]] virtual const DeviceInfo& info() const = 0;
 
-  /// Names of the work at hand, the outermost first, around all requests that follow: for profilers
-  /// that show NVTX ranges.
+  /// Sets the names of the NVTX ranges, outermost first, that enclose all later requests in a
+  /// profiler.
   virtual void set_ranges(std::vector<std::string> ranges) = 0;
 
   /// Sets the problem for all requests that follow. Throws when it is refused.
   virtual Task<> set_up(SessionSetup setup) = 0;
 
-  /// `limits_us`: of each of the kernel's shapes; a quick check ends early on a kernel that is
-  /// surely slower, and says its rough time. Empty: no limits.
+  /// `limits_us`: a time limit for each of the kernel's shapes. A quick check ends early if the
+  /// kernel is certainly slower, and returns its rough time. Empty: no limits.
   virtual Task<Reply<CorrectnessResult>> check(const KernelUnderTest& kernel, Effort effort,
                                                std::vector<double> limits_us) = 0;
-  /// A screening spends little on ageing the kernel; anything else all that it takes. A kernel that
-  /// is surely slower than `early_stop_us` is timed coarsely.
+  /// A screening limits the time for ageing the kernel; other efforts do not. A kernel that is
+  /// certainly slower than `early_stop_us` is timed coarsely.
   virtual Task<Reply<TimingResult>> time(const KernelUnderTest& kernel, const std::string& shape,
                                          Effort effort, double early_stop_us) = 0;
   virtual Task<Reply<EnergyResult>> energy(const KernelUnderTest& kernel, const std::string& shape,

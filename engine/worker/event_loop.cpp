@@ -12,7 +12,7 @@
 namespace evo {
 namespace {
 
-/// A signal handler only sets a flag, which is looked at so often.
+/// Interval at which the flag is read that a signal handler sets.
 constexpr std::chrono::milliseconds kLookForStop{100};
 
 }  // namespace
@@ -113,7 +113,7 @@ void SystemLoop::run_one(SteadyTime until) {
   context_.restart();
   if (context_.poll_one() > 0) return;
   begin_waiting();
-  context_.run_one_until(until);  // runs nothing once it is `until`
+  context_.run_one_until(until);  // returns without running anything after `until`
   end_waiting();
 }
 

@@ -40,7 +40,7 @@ class EventLoop {
   /// Runs `task` concurrently. An exception of the task ends the current run().
   void spawn(Task<> task);
 
-  /// Runs `task` to its end and returns its value; spawned tasks go on meanwhile. Throws the
+  /// Runs `task` to its end and returns its value; spawned tasks run meanwhile. Throws the
   /// exceptions of `task` and of spawned tasks, and Interrupted if `stop` requests it; afterwards
   /// no coroutine is left.
   template <typename T>
@@ -88,7 +88,7 @@ class EventLoop {
   void require_going();
 
   std::set<asio::steady_timer*> waiting_;
-  std::size_t alive_ = 0;  ///< coroutines that were begun and have not ended
+  std::size_t alive_ = 0;  ///< coroutines that have begun and not ended
   Stop stop_;
   std::exception_ptr why_;  ///< the reason why all coroutines end; null: they continue
   std::function<void()> watch_;

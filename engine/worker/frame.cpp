@@ -14,10 +14,11 @@ using Span = std::span<const std::uint8_t>;
 
 constexpr std::uint32_t kControlBit = 1U << 31;
 constexpr std::size_t kLengthBytes = 4;
-constexpr int kDeepest = 64;  // lists and objects within each other
+constexpr int kDeepest = 64;  // limit of the nesting of lists and objects
 
-/// Reads without keeping anything, and stops where a message is nested too deeply: the library's
-/// reader calls itself for every level, a byte each.
+/// Parses a message without storing it, and stops if it is nested too deeply. The library's reader
+/// recurses for every level, and a level takes only one byte of a message, so a short message could
+/// exhaust the stack.
 class NestingCheck final : public nlohmann::json_sax<nlohmann::json> {
  public:
   bool null() override { return true; }
@@ -73,7 +74,7 @@ std::uint32_t read_word(Span bytes) {
   return word;
 }
 
-/// The next part and its length, off the front.
+/// Removes the next part, with its length, from the front of `bytes`.
 Span take_part(Span& rest) {
   const std::uint32_t size = read_word(rest);
   rest = rest.subspan(kLengthBytes);

@@ -8,10 +8,10 @@
 
 namespace evo {
 
-/// A message is for the worker itself, or (control) for the agent that starts and ends it.
+/// The recipient of a message: the worker itself, or (kControl) the agent that starts and ends it.
 enum class FrameKind { kMessage, kControl };
 
-/// No frame is longer: a length beyond it is a corrupt stream.
+/// The longest frame. A greater length means that the stream is corrupt.
 inline constexpr std::size_t kLongestFrame = std::size_t{1} << 30;
 
 /// One message between processes: a JSON value with binary members. Lengths are little-endian.
@@ -23,7 +23,7 @@ inline constexpr std::size_t kLongestFrame = std::size_t{1} << 30;
 /// |       | the value as MessagePack; binary members are empty there                |
 /// |       | for each binary member, in the order of the value: 4 bytes length, data |
 ///
-/// Binary data stands behind the value because the library's reader takes it byte by byte.
+/// Binary data follows the value, because the library's reader would process it byte by byte.
 [[nodiscard]] std::vector<std::uint8_t> encode_frame(nlohmann::json message,
                                                      FrameKind kind = FrameKind::kMessage);
 
@@ -40,12 +40,14 @@ class FrameReader {
 
   void feed(std::span<const std::uint8_t> bytes);
 
-  /// The next whole message, or nothing yet. Throws Error on bytes that are no message.
+  /// The next whole message; nullopt if it has not arrived completely. Throws Error on bytes that
+  /// are no message.
   [[nodiscard]] std::optional<nlohmann::json> next();
-  /// The same without decoding it: the bytes of the whole frame, which stay until the next feed().
+  /// The same without decoding: the bytes of the whole frame, which are valid until the next
+  /// feed().
   [[nodiscard]] std::optional<std::span<const std::uint8_t>> next_frame();
 
-  /// Whether the beginning of a message has come, and not its end.
+  /// Whether a message has arrived in part.
   [[nodiscard]] bool has_a_part() const { return buffer_.size() > start_; }
 
  private:

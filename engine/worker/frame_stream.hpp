@@ -11,7 +11,7 @@
 
 namespace evo {
 
-/// Reading pauses while the receiving side has so many bytes left to take.
+/// Reading pauses while the receiving side has more than this many bytes still to read.
 inline constexpr std::size_t kMostWaitingBytes = std::size_t{4} << 20;
 
 /// Frames over a stream of bytes. No member blocks.
@@ -30,14 +30,14 @@ class FrameStream {
   /// The next message if a whole one has arrived; sends waiting bytes. Throws Error on bytes that
   /// are no message.
   [[nodiscard]] std::optional<nlohmann::json> poll();
-  /// The same, not decoded; the bytes stay until the next call.
+  /// The same without decoding; the bytes are valid until the next call.
   [[nodiscard]] std::optional<std::span<const std::uint8_t>> poll_frame();
 
   /// False once no more bytes can arrive.
   [[nodiscard]] bool is_open() const { return open_; }
   /// Whether a message has begun to arrive.
   [[nodiscard]] bool is_answering() const { return reader_.has_a_part(); }
-  /// Bytes that were taken and not sent yet.
+  /// Number of accepted bytes that are not sent yet.
   [[nodiscard]] std::size_t waiting_bytes() const { return waiting_.size() - sent_; }
   /// The descriptor and events for ::poll().
   [[nodiscard]] pollfd interest() const { return bytes_->interest(waiting_bytes() > 0); }

@@ -35,7 +35,7 @@ struct Connection {
       : wire(std::move(bytes), kLongestGreeting), last_sign(now), last_beat(now) {}
 
   FrameStream wire;
-  std::unique_ptr<FrameStream> run = {};  ///< the run's end; null for a stranger
+  std::unique_ptr<FrameStream> run = {};  ///< the socket to the run; null until the worker is authenticated
   std::string name = {};
   Clock::time_point last_sign;
   Clock::time_point last_beat;
@@ -70,11 +70,11 @@ class Gateway {
   static constexpr std::uint64_t kRun = 0;
   static constexpr std::uint64_t kListener = 1;
 
-  /// Connections have even ids; the run's end of one has the odd number behind it.
+  /// Connections have even ids. The socket from a connection to the run has its id plus 1.
   void handle(std::uint64_t id) {
     if (id == kRun) {
       run_.flush();
-      (void)run_.receive();  // nothing more is expected: it sees the end
+      (void)run_.receive();  // the run sends nothing more; this detects its end
     } else if (id == kListener) {
       accept_all();
     } else if (connections_.contains(id & ~std::uint64_t{1})) {
@@ -149,7 +149,7 @@ class Gateway {
     return "dismissed";
   }
 
-  /// The first frame. As pump().
+  /// Reads the first frame. Returns as pump() does.
   std::string greet(std::uint64_t id, Connection& connection, nlohmann::json message) {
     make_printable(message);
     const auto identity = message.at("hello").get<WorkerIdentity>();
@@ -174,7 +174,7 @@ class Gateway {
     return {};
   }
 
-  /// The worker ends itself.
+  /// Tells a worker to end, and sends nothing after that.
   static void dismiss(Connection& connection) {
     (void)connection.wire.send({{"op", "end"}}, FrameKind::kControl);
     connection.wire.end_writing();
@@ -186,7 +186,7 @@ class Gateway {
       run_.send({{{"left", id}, {"why", why}}});
     } else {
       --strangers_;
-      constexpr int kMostToldOf = 100;  // strangers cannot fill a database
+      constexpr int kMostToldOf = 100;  // so that strangers cannot fill a database
       if (!connection.name.empty() || ++told_of_ <= kMostToldOf) {
         run_.send({{{"refused",
                      (connection.name.empty() ? "a stranger" : connection.name) + ": " + why}}});

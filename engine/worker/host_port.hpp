@@ -19,11 +19,11 @@ struct HostPort {
 
 /// A socket that waits for connections. Throws InputError.
 [[nodiscard]] FileDescriptor listen_on(const HostPort& address);
-/// The port that it got; port 0 asks for any.
+/// The port of a listening socket; the actual one, if port 0 (any free port) was requested.
 [[nodiscard]] std::string port_of(const FileDescriptor& socket);
-/// The next connection, which does not block; none when there is none now.
+/// The next connection, which is non-blocking; invalid if there is none now.
 [[nodiscard]] FileDescriptor accept_from(const FileDescriptor& socket);
-/// A non-blocking connection; none if there is no answer within `limit_ms`.
+/// A non-blocking connection; invalid if nobody answers within `limit_ms`.
 [[nodiscard]] FileDescriptor connect_to(const HostPort& address, int limit_ms);
 /// The name of this machine.
 [[nodiscard]] std::string host_name();

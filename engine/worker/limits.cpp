@@ -53,7 +53,7 @@ void apply_limits(const WorkerLimits& limits) {
     lower(RLIMIT_AS, limits.address_space_bytes);
   }
   if (!limits.writes_files) {
-    signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit fails, it does not kill
+    signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit fails and does not end the process
     lower(RLIMIT_FSIZE, 0);
   }
   constexpr int kNicer = 10;

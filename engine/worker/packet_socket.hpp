@@ -10,7 +10,7 @@
 
 namespace evo {
 
-/// A message, and a descriptor that comes with it.
+/// A message, and the descriptor that was sent with it.
 struct Packet {
   nlohmann::json message;
   FileDescriptor descriptor = {};
@@ -22,7 +22,7 @@ class PacketSocket {
   /// `socket`: of type SOCK_SEQPACKET.
   explicit PacketSocket(FileDescriptor socket) : socket_(std::move(socket)) {}
 
-  /// Never waits: the packets for which there is no room go out in flush().
+  /// Never blocks: packets for which there is no room now are sent by flush().
   void send(Packet packet);
   void flush();
   /// The next packet, if there is one. Closes the socket if the other side is gone or sends invalid

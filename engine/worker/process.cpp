@@ -39,7 +39,7 @@ void WorkerProcess::finish(std::chrono::milliseconds limit) {
           deadline - std::chrono::steady_clock::now()));
     }
   } catch (const Error&) {
-    // It ends with noise.
+    // Output that is no message ends the process.
   }
   kill();
 }

@@ -13,8 +13,8 @@
 
 namespace evo {
 
-/// A child process that talks frames over a socket pair on its standard input and output. It dies
-/// with its parent, and with this object. Create it on the main thread only (the kernel ties
+/// A child process that exchanges frames over a socket pair on its standard input and output. It
+/// dies with its parent, and with this object. Create it on the main thread only (the kernel ties
 /// "dies with its parent" to the creating thread).
 class WorkerProcess final : public WorkerChannel {
  public:

@@ -12,7 +12,7 @@ constexpr std::chrono::milliseconds kAnswerLimit{2000};
 
 }  // namespace
 
-/// The process that a host runs for us.
+/// The process that another host runs for this program.
 class RemoteProcess final : public WorkerChannel {
  public:
   RemoteProcess(std::shared_ptr<RemoteHost> host, const std::vector<std::string>& arguments,
@@ -86,7 +86,7 @@ class RemoteProcess final : public WorkerChannel {
   void lose() { ended_ = Ending{true, "the connection to " + host_->name() + " was lost", -1}; }
 
   void take(const nlohmann::json& control) {
-    if (host_->endings_owed_ > 0) {  // of a process before this one
+    if (host_->endings_owed_ > 0) {  // a message from an earlier process
       if (control.contains("ended")) --host_->endings_owed_;
       return;
     }

@@ -6,9 +6,9 @@
 
 namespace evo {
 
-/// The secret that a run and its workers have in common, 32 bytes as 64 hexadecimal digits. It
-/// travels in files of mode 600, environments and pipes, never on a command line, which every user
-/// of a machine can read.
+/// The secret that a run and its workers share: 32 bytes as 64 hexadecimal digits. It travels in
+/// files of mode 600, environments and pipes, never on a command line, which every user of a
+/// machine can read.
 [[nodiscard]] std::string make_run_key();
 
 /// Throws InputError for anything but 64 hexadecimal digits, without repeating it. `where`: for

@@ -34,7 +34,7 @@ class Channel {
  public:
   Channel() : output_(dup(STDOUT_FILENO)) { dup2(STDERR_FILENO, STDOUT_FILENO); }
 
-  /// Nothing at the end of input.
+  /// Nullopt at the end of the input.
   std::optional<json> receive() {
     std::array<std::uint8_t, 65536> chunk{};
     while (true) {
@@ -162,7 +162,7 @@ void pack(Compiled& compiled) {
   }
 }
 
-/// An include folder that this host lacks.
+/// The first include folder that this host lacks; empty if it has all.
 std::optional<std::string> missing_folder(const CompileRequest& request) {
   for (const auto& folder : include_folders(request.options)) {
     if (!std::filesystem::is_directory(folder)) return std::string(folder);

@@ -56,13 +56,13 @@ class Session {
   Session(Device& device, const SessionSetup& setup);
 
   /// `limits_us`: time limits, one for each of the kernel's shapes. A quick check stops early if
-  /// the kernel is surely slower (EarlyStop). Empty: no limits.
+  /// the kernel is certainly slower (EarlyStop). Empty: no limits.
   [[nodiscard]] CorrectnessResult check(const KernelUnderTest& kernel, Effort effort,
                                         const std::vector<double>& limits_us,
                                         const Progress& progress);
 
   /// Times the kernel on one of its shapes, and checks it again after a number of launches that is
-  /// typical in production. Stops early if the kernel is surely slower than `early_stop_us`.
+  /// typical in production. Stops early if the kernel is certainly slower than `early_stop_us`.
   [[nodiscard]] TimingResult time(const KernelUnderTest& kernel, const std::string& shape,
                                   Effort effort, double early_stop_us, const Progress& progress);
 

@@ -9,10 +9,10 @@
 namespace evo {
 namespace {
 
-/// A process that was asked something.
+/// A process that answers one question about the machine.
 class Question {
  public:
-  /// `subject`: the library or device that is asked, for messages.
+  /// `subject`: the library or device in question, for messages.
   Question(std::string subject, const std::filesystem::path& worker,
            const std::vector<std::string>& arguments, std::chrono::milliseconds patience)
       : subject_(std::move(subject)),
@@ -22,7 +22,7 @@ class Question {
     (void)process_.send({{"op", "info"}});
   }
 
-  /// The answer, or an object with "error": why there is none.
+  /// The answer, or an object whose "error" says why there is none.
   [[nodiscard]] nlohmann::json answer() {
     try {
       const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -91,7 +91,7 @@ MachineSurvey survey_machine(const std::filesystem::path& worker, const std::str
   survey.nvml = facts_in<NvmlFacts>(nvml.answer());
   survey.cuda = facts_in<CudaFacts>(cuda.answer());
   survey.nvrtc = facts_in<NvrtcFacts>(nvrtc.answer());
-  // Later, so that NVML does not list the process that opens the device.
+  // Started after NVML has answered, so that NVML does not list the process that opens the device.
   Question device("opening the GPU", worker, {"device", device_id}, patience);
   survey.device = device_in(device.answer());
   return survey;

@@ -12,10 +12,10 @@ namespace evo {
 
 /// Why a device cannot be opened.
 struct OpenFailure {
-  std::string reason;  ///< as the worker said it
+  std::string reason;  ///< in the words of the worker
 };
 
-/// The answers of the libraries of a machine, each asked in a process of its own.
+/// The answers of the libraries of a machine. Each library is loaded in a separate process.
 struct MachineSurvey {
   NvmlFacts nvml;
   CudaFacts cuda;

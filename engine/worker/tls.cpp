@@ -15,7 +15,7 @@ constexpr std::string_view kIdentity = "evo-worker";
 constexpr const char* kCipher = "TLS_AES_128_GCM_SHA256";
 constexpr unsigned char kCipherId[] = {0x13, 0x01};  // the same, RFC 8446, B.4
 
-/// The key as TLS 1.3 takes it. Null where memory is short.
+/// The key in the form that TLS 1.3 requires. Null if memory is short.
 SSL_SESSION* session_of(SSL* connection) {
   const auto& key = *static_cast<const std::vector<std::uint8_t>*>(
       SSL_CTX_get_app_data(SSL_get_SSL_CTX(connection)));
@@ -30,7 +30,8 @@ SSL_SESSION* session_of(SSL* connection) {
   return nullptr;
 }
 
-/// With no session, the handshake falls to certificates, and fails: the server has none.
+/// Without a session, the handshake would use certificates. It then fails, because the server has
+/// none.
 int find_session(SSL* connection, const unsigned char* identity, std::size_t size,
                  SSL_SESSION** session) {
   const bool is_ours =
@@ -83,7 +84,7 @@ class TlsStream final : public ByteStream {
   }
 
   [[nodiscard]] pollfd interest(bool writes) const override {
-    // A handshake may have to read before anything can be written, and the other way round.
+    // A handshake may have to read before it can write, and to write before it can read.
     const int events = POLLIN | reads_want_ | (writes ? writes_want_ : 0);
     return {socket_.get(), static_cast<short>(events), 0};
   }
@@ -93,7 +94,7 @@ class TlsStream final : public ByteStream {
   [[nodiscard]] bool was_refused() const override { return was_refused_; }
 
  private:
-  /// Nothing when the connection is over.
+  /// Nullopt if the connection is closed.
   std::optional<std::size_t> wants_more(int result, int& events) {
     const int error = SSL_get_error(connection_, result);
     if (error != SSL_ERROR_WANT_READ && error != SSL_ERROR_WANT_WRITE) {
@@ -130,7 +131,7 @@ TlsContext::TlsContext(TlsSide side, std::vector<std::uint8_t> key)
   SSL_CTX_set_app_data(context_, &key_);
   SSL_CTX_set_mode(context_, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                  SSL_MODE_RELEASE_BUFFERS);
-  // Several records by one call of the system.
+  // Reads several records with one system call.
   constexpr std::size_t kReadBytes = std::size_t{64} << 10;
   SSL_CTX_set_read_ahead(context_, 1);
   SSL_CTX_set_default_read_buffer_len(context_, kReadBytes);
@@ -138,7 +139,7 @@ TlsContext::TlsContext(TlsSide side, std::vector<std::uint8_t> key)
     SSL_CTX_set_psk_find_session_callback(context_, find_session);
   } else {
     SSL_CTX_set_psk_use_session_callback(context_, use_session);
-    SSL_CTX_set_verify(context_, SSL_VERIFY_PEER, nullptr);  // no certificate in place of the key
+    SSL_CTX_set_verify(context_, SSL_VERIFY_PEER, nullptr);  // a certificate cannot replace the key
   }
 }
 

@@ -6,7 +6,7 @@
 
 #include "engine/worker/byte_stream.hpp"
 
-// The only file that knows OpenSSL is tls.cpp.
+// Only tls.cpp includes OpenSSL.
 
 struct ssl_ctx_st;
 
@@ -14,17 +14,17 @@ namespace evo {
 
 enum class TlsSide { kServer, kClient };
 
-/// Connections by TLS 1.3 with a key that both sides have beforehand: no certificates, no
-/// resumption, no early data. A side without the key never gets past the handshake.
+/// TLS 1.3 connections with a pre-shared key: no certificates, no resumption, no early data. A side
+/// without the key cannot complete the handshake.
 class TlsContext {
  public:
-  /// `key`: 32 bytes. Throws MissingError where the library refuses.
+  /// `key`: 32 bytes. Throws MissingError if the library refuses it.
   TlsContext(TlsSide side, std::vector<std::uint8_t> key);
   ~TlsContext();
   TlsContext(const TlsContext&) = delete;
   TlsContext& operator=(const TlsContext&) = delete;
 
-  /// The handshake happens while the stream is read. `socket` must not block; the context must
+  /// The handshake takes place while the stream is read. `socket` must not block; the context must
   /// outlive the stream.
   [[nodiscard]] std::unique_ptr<ByteStream> over(FileDescriptor socket) const;
 

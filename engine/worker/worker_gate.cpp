@@ -38,7 +38,7 @@ WorkerGate::WorkerGate(const std::filesystem::path& program, const std::string& 
 }
 
 WorkerGate::~WorkerGate() {
-  packets_.close();  // the gateway sees it, and dismisses the workers
+  packets_.close();  // the gateway detects this and dismisses the workers
   process_.kill(true);
 }
 
