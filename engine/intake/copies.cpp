@@ -26,7 +26,7 @@ class Collector {
   Collector(fs::path root, const std::vector<fs::path>& include_folders)
       : root_(std::move(root)), include_folders_(include_folders) {}
 
-  /// `folder`: that its place is seen from.
+  /// Adds a file. Its new path is its path relative to `folder`.
   void take(const fs::path& file, const fs::path& folder) {
     const std::string place =
         fs::weakly_canonical(file).lexically_relative(fs::weakly_canonical(folder)).string();
@@ -84,7 +84,7 @@ KernelSource source_beside(const Copies& copies) {
   try {
     return load_source(place / kernel.filename(), place, toolkit_include_folders());
   } catch (const InputError& error) {
-    // With the names that the user knows.
+    // The message shall name the user's folder in place of the temporary one.
     std::string text = error.what();
     for (std::size_t at = 0; (at = text.find(place.string(), at)) != std::string::npos;) {
       text.replace(at, place.string().size(), kernel.parent_path().string());

@@ -100,7 +100,8 @@ class Fit {
     return true;
   }
 
-  /// Some quotient of anything gives 1, 1 and 2, so small counts prove nothing.
+  /// Whether some count is large. Small counts such as 1, 1 and 2 are equal to quotients of almost
+  /// any sizes, so they prove nothing.
   [[nodiscard]] bool has_large_counts() const {
     Counts sorted = counts_;
     std::ranges::sort(sorted);

@@ -28,7 +28,8 @@ struct ProbeKernel {
 ///      and stays a TODO.
 ///   4. Test it with the other configurations. If it fails, the count depends on macros and stays a
 ///      TODO.
-///   5. Sizes that are multiples of nothing are tried first, then rounder ones.
+///   5. Prime sizes are tried first. If the kernel does not support them, multiples of 32 to 128
+///      and powers of two follow.
 ///   6. An output of which the kernel leaves some elements unchanged becomes an inout.
 /// `kernels`: the defaults first. Notes describe the findings and the sizes used. Returns the kind
 /// of sizes that the kernel supports.

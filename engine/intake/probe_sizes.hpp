@@ -12,7 +12,7 @@ namespace evo {
 
 /// A common property of small sizes.
 enum class SizeKind {
-  kRagged,  ///< prime numbers: multiples of nothing
+  kRagged,  ///< prime numbers
   kRound,   ///< multiples of 128, 64 or 32
   kPower,   ///< powers of two
 };

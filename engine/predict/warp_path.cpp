@@ -96,8 +96,8 @@ class BranchShares {
     return most;
   }
 
-  /// For a loop that became several, the most unrolled copy first: each runs as often as the rest
-  /// of the `trips` allows.
+  /// How often a copy of a loop runs that the compiler turned into several: the most unrolled copy
+  /// runs first, and each copy runs as often as the remaining `trips` allow.
   [[nodiscard]] double of_unrolled(std::size_t b, const std::vector<double>& unrolls,
                                    double trips) const {
     constexpr double kRounding = 1e-6;

@@ -9,7 +9,7 @@
 
 namespace evo {
 
-/// A folder of kernels that leaves together.
+/// The content of a bundle's folder.
 struct Bundle {
   std::string name;
   nlohmann::ordered_json index;                            ///< docs/bundle.md

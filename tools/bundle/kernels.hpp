@@ -22,8 +22,8 @@ struct KernelTime {
   StoredRun run;
   Timing timing;
   std::string measured_at;
-  /// The time by which kernels are chosen: the p50, raised to the p50 of the run's winner for all
-  /// other kernels, because A/B comparisons decide the winner.
+  /// The time by which kernels are chosen: the p50, but for other kernels than the run's winner at
+  /// least the winner's p50, because A/B comparisons decided that none of them is faster.
   double ranked_us = 0;
 };
 

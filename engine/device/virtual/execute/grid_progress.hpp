@@ -36,7 +36,7 @@ class GridProgress {
     while (before / kChange == changes && !state_.compare_exchange_weak(before, before + 1)) {
     }
   }
-  /// True if every running CTA has, and no further CTA can start.
+  /// True if every running CTA has only waited since the last change, and no further CTA can start.
   [[nodiscard]] bool are_all_stalled() const {
     const std::uint64_t stalled = state_.load() % kChange;
     return stalled >= under_way_ && (not_started_ == 0 || under_way_ >= room_);
