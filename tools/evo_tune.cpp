@@ -290,7 +290,8 @@ ExitCode tune(const TuneOptions& options) {
   }
 }
 
-/// Those of other hosts come later; a run's window is fixed at its start.
+/// Number of compilers for the default window, which is fixed at the start of a run. The number on
+/// other hosts is not known yet, so a fixed one is assumed.
 std::size_t compilers_of(const TuneOptions& options) {
   constexpr std::size_t kElsewhere = 64;
   const std::size_t here = options.session.job_count();

@@ -48,8 +48,8 @@ std::size_t job_count(const std::string& text) {
                    ", or all: one for each core");
 }
 
-/// "auto" is never a virtual GPU here: the first worker decides the model of a run. A task that a
-/// launcher starts for a GPU has that one; a host lends all.
+/// Replaces "auto" by real GPUs: by the GPU that a launcher gave to this task, or by all of a host.
+/// It never becomes a virtual GPU, because the first worker decides the model of a run.
 std::vector<std::string> real_devices(std::vector<std::string> devices, bool is_host,
                                       const std::filesystem::path& program) {
   const auto automatic = std::ranges::find(devices, "auto");

@@ -5,8 +5,9 @@
 Blocks of the document, in order:
   ```cuda NAME      a file that is written
   ```diff NAME      lines of a file to replace; "…" at the end of a "-" line matches any text
-  ```console        "$ command", then what it prints; a command goes on behind "\\"; a line "…"
-                    stands for any number of lines, "…" at the end of a line for the rest of it
+  ```console        "$ command", then its output. A command that ends with "\\" continues in the
+                    next line. In the output, a line "…" matches any number of lines, and "…"
+                    at the end of a line matches the rest of it
 Numbers are not compared: times and registers differ between versions.
 """
 

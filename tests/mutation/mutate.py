@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Mutation testing of the gates: every check, taken out, must make a test fail.
+"""Mutation testing of the gates: when a check is removed, a test must fail.
 
 A copy of the tree is built once in which each `if (condition)` of the files below reads
-`if (evo::mutant(N) && (condition))`. The environment variable EVO_MUTANT=N then takes check N out
-of the running tests. A mutant that no test notices is a survivor: each must stand in survivors.txt
-with the reason why it changes nothing that matters, or the run fails.
+`if (evo::mutant(N) && (condition))`. The environment variable EVO_MUTANT=N then disables check N
+in the tests. A mutant that no test notices is a survivor. The run fails unless survivors.txt lists
+each survivor with the reason why the check makes no difference.
 
 Usage: tests/mutation/mutate.py [--work FOLDER] [--only TEXT]… [--list]
   --work FOLDER  where the copy is made and built (default: build/mutation)
-  --only TEXT    only checks of files whose path contains TEXT; may stand several times
+  --only TEXT    only checks of files whose path contains TEXT; may be repeated
   --list         print the checks and stop
 """
 import argparse
@@ -82,7 +82,7 @@ FILES = {
 MUTANT_HEADER = """#pragma once
 #include <cstdlib>
 namespace evo {
-/// False for the check that EVO_MUTANT takes out.
+/// False for the check that EVO_MUTANT disables.
 inline bool mutant(int number) {
   static const char* const text = std::getenv("EVO_MUTANT");
   static const int chosen = text != nullptr ? std::atoi(text) : -1;

@@ -45,7 +45,8 @@ bool has(const fs::path& file, const std::string& hash) {
   return is_file(file) && evo_tune::detail::sha256(read_text_file(file)) == hash;
 }
 
-/// Code that an index names is never replaced: until the new index is there, the old one holds.
+/// Renames code whose file name the folder already has with another content. The old files must
+/// stay, because the old index is valid until the new one replaces it.
 void take_free_names(Bundle& bundle, const fs::path& folder) {
   for_each_code(bundle.index, [&](OrderedJson& name, const std::string& hash) {
     const fs::path file = name.get<std::string>();
@@ -83,7 +84,8 @@ const OutputOwner kWriter{
     .marks = {"evo-tune bundle", kWrittenByExport, "_BUNDLE_DIR=\\\"${CMAKE_CURRENT_LIST_DIR}",
               "#ifndef EVO_TUNE_"}};
 
-/// The old bundle or the new one is there at any time, whole: the index goes last.
+/// Writes the index last, so that the folder is a complete bundle at any time, the old one or the
+/// new one.
 void write(Bundle& bundle, const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);

@@ -24,12 +24,12 @@ struct SizeValue {
   [[nodiscard]] bool depends() const { return !variables.empty(); }
 };
 
-// The operations of PTX on such numbers. Where no expression says the result, its text is empty and
-// its variables are those of the operands. Products and sums do not wrap here: `must_fit` says
-// which must be small.
+// The operations of PTX on such numbers. If no expression describes the result, its text is empty
+// and its variables are those of the operands. Products and sums do not wrap here; `must_fit` lists
+// those that must be small.
 
 [[nodiscard]] SizeValue size_constant(std::int64_t value);
-/// A value of `a` and `b` that no expression says.
+/// A value that depends on `a` and `b` and that no expression describes.
 [[nodiscard]] SizeValue unwritten(const SizeValue& a, const SizeValue& b);
 
 [[nodiscard]] SizeValue add(const SizeValue& a, const SizeValue& b);

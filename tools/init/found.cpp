@@ -61,7 +61,7 @@ void print_macros(const Intake& intake) {
   }
 }
 
-/// The text that a line leaves to be written; empty: none.
+/// The texts that a line marks as unfinished, joined by "; "; empty if there are none.
 std::string unfinished_of(const std::string& line) {
   std::string found;
   for (std::size_t at = line.find(kUnfinished); at != std::string::npos;
@@ -75,7 +75,7 @@ std::string unfinished_of(const std::string& line) {
   return found;
 }
 
-/// Prints the lines of a text that are to be written; how many.
+/// Prints the unfinished lines of a file and returns their number.
 int print_unfinished(const DraftFile& file, const fs::path& folder) {
   std::istringstream lines(file.text);
   int count = 0;

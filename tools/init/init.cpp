@@ -86,8 +86,8 @@ extern "C" void end_what_takes_too_long(int /*signal*/) {
   _exit(static_cast<int>(ExitCode::kBadInput));
 }
 
-/// Reads the code, within the time and the memory that a compiler may take: it runs in this
-/// process, and nothing is written before it has ended.
+/// Analyses the code with the limits of time and memory of a compiler, because the compiler runs in
+/// this process. Nothing is written before it has ended.
 Intake looked_at(const InitOptions& options) {
   apply_limits({.address_space_bytes = compiler_memory_bytes(1)});
   too_long = "evo-init: " + options.request.kernel.string() + ": does not compile within " +

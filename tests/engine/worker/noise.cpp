@@ -23,7 +23,8 @@ using Clock = std::chrono::steady_clock;
 constexpr int kDialLimitMs = 5000;
 constexpr std::chrono::seconds kPortsLimit{60};
 constexpr std::chrono::milliseconds kHandshakeLimit{2000};
-/// For the other side to close the connection, which it does not for the beginning of a frame.
+/// Time for the other side to close the connection. After a part of a frame it does not, but waits
+/// for the rest.
 constexpr std::chrono::milliseconds kVerdictLimit{3};
 
 class Noise {
@@ -64,7 +65,7 @@ class Noise {
   }
 
  private:
-  /// With up to eight bytes replaced, and in half of the cases without its end.
+  /// The frame with up to eight bytes replaced; half of the frames are also cut off.
   Bytes changed(Bytes frame) {
     constexpr std::uint64_t kMostChanges = 8;
     for (auto changes = 1 + random_.below(kMostChanges); changes > 0; --changes) {
@@ -76,7 +77,8 @@ class Noise {
 
   std::uint8_t byte() { return static_cast<std::uint8_t>(random_.below(256)); }
 
-  /// The system keeps the port of each call for a minute, and runs out of them.
+  /// Connects to the gateway. Tries again for kPortsLimit, because the system reserves the port of
+  /// each closed connection for a minute and may have no free port.
   [[nodiscard]] FileDescriptor dial() const {
     const auto deadline = Clock::now() + kPortsLimit;
     while (Clock::now() < deadline) {

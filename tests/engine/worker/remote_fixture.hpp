@@ -30,7 +30,7 @@ inline std::filesystem::path program(const std::string& name) {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path() / name;
 }
 
-/// A process outside the test, started as on another host.
+/// A worker process that is started as on another host.
 class Lent {
  public:
   Lent(std::vector<std::string> words, const std::string& key) {
@@ -70,7 +70,7 @@ class Lent {
 class RemoteTest : public testing::Test {
  protected:
   RemoteTest() {
-    (void)signal(SIGPIPE, [](int) {});  // callers of the tests write to closed connections
+    (void)signal(SIGPIPE, [](int) {});  // some tests write to closed connections
   }
   ~RemoteTest() override { loop_.end_all(); }
 
@@ -82,7 +82,7 @@ class RemoteTest : public testing::Test {
     }
     throw std::runtime_error("nothing happened");
   }
-  /// The next that joins.
+  /// Waits for the next worker that joins.
   std::shared_ptr<RemoteHost> joined() { return std::get<WorkerGate::Joined>(next()).host; }
   std::string refused() { return std::get<WorkerGate::Refused>(next()).text; }
   std::unique_ptr<Lent> lend(std::vector<std::string> words) {

@@ -20,10 +20,10 @@ using Milliseconds = std::chrono::milliseconds;
 using Frame = std::vector<std::uint8_t>;
 using Frames = std::vector<Frame>;
 
-/// A worker with the key of the run that answers as the test says.
+/// A worker with the key of the run whose answers the test determines.
 class Liar {
  public:
-  /// Frames for a message or an order of the run.
+  /// Returns the frames with which it answers a message or a control message of the run.
   using Answers = std::function<Frames(const nlohmann::json&)>;
 
   Liar(std::unique_ptr<ByteStream> bytes, const std::string& role, Answers answers)
@@ -65,11 +65,11 @@ class Liar {
 
 Frame damaged() {
   auto frame = encode_frame({{"compiled", 1}});
-  frame[9] = 0xC1;  // no type of MessagePack
+  frame[9] = 0xC1;  // 0xC1 is no type of MessagePack
   return frame;
 }
 
-/// Answers of compile workers that are no answers.
+/// Invalid answers of compile workers.
 const std::vector<std::pair<std::string, Frame>> kNonsense = {
     {"NoMessage", damaged()},
     {"ALength", Frame{0xFF, 0xFF, 0xFF, 0x7F}},
@@ -105,7 +105,7 @@ TEST_P(Nonsense, OfACompilerCostsARetryElsewhere) {
     ++done;
     changed.notify();
   };
-  const auto all = [&]() -> Task<> {  // one here, one there
+  const auto all = [&]() -> Task<> {  // one worker on this machine and one on the other host
     for (int tag = 0; tag < 2; ++tag) loop_.spawn(compile(tag));
     while (done < 2) co_await changed.wait();
   };

@@ -51,7 +51,7 @@ TEST_F(RemoteTest, CompilersOfOtherHostsJoinAndAKilledOneCostsNothing) {
   const auto all = [&]() -> Task<> {
     for (int tag = 0; tag < 60; ++tag) loop_.spawn(compile(tag));
     while (done < 20) co_await changed.wait();
-    lent.reset();  // the host goes, in the middle
+    lent.reset();  // the host leaves during the work
     while (done < 60) co_await changed.wait();
   };
   loop_.run(all());
@@ -69,7 +69,7 @@ TEST_F(RemoteTest, ACrashOfACompilerIsToldAsAtHome) {
       reasons.push_back(std::get<Rejection>(finished.outcome).reason);
       changed.notify();
     };
-    const auto both = [&]() -> Task<> {  // one here, one there
+    const auto both = [&]() -> Task<> {  // one worker on this machine and one on the other host
       loop_.spawn(one(1));
       loop_.spawn(one(2));
       while (reasons.size() < 2) co_await changed.wait();
@@ -128,7 +128,7 @@ TEST_F(RemoteTest, AnotherVersionIsRefusedWithBothNames) {
   EXPECT_THAT(refused(), HasSubstr("9.9.9"));
 }
 
-/// A stream that stops in the middle of a frame, without an end.
+/// A stream that stops in the middle of a frame and stays open.
 TEST_F(RemoteTest, AStrangerThatSaysNothingIsDropped) {
   const FileDescriptor socket = dial();
   EXPECT_THAT(refused(), HasSubstr("sent no message"));

@@ -24,8 +24,8 @@ def _is_number(value):
 
 
 class Configurations:
-    """`params`: values by name. Macros are called as the parameters, unless `prefix` says more or
-    their values are no numbers: a macro is then the place of the value in the list."""
+    """`params`: values by name. The macro of a parameter is `prefix` and its name. If its values
+    are not numbers, the macro is "kt_" and the name, and holds the index of the value."""
 
     def __init__(self, tune_params, restrictions, block_names, prefix=""):
         if not isinstance(tune_params, dict) or not tune_params:

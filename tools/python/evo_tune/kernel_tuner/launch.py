@@ -1,4 +1,4 @@
-"""Grid and block as expressions of macros; where Python alone knows them, as columns."""
+"""Grid and block as expressions of macros. Sizes that only Python can compute become columns."""
 
 import math
 

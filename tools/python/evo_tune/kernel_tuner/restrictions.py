@@ -7,7 +7,8 @@ from .expressions import engine_expression, function_of
 
 
 class Restriction:
-    """A condition as a function of a configuration; `expression` is None where only that knows."""
+    """A condition as a function of a configuration, and as an expression; `expression` is None if
+    the condition cannot be translated."""
 
     def __init__(self, holds, expression=None):
         self._holds = holds
