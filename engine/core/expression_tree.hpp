@@ -60,8 +60,8 @@ class ExpressionTree {
   /// be 0 or 1.
   [[nodiscard]] Node truth(Node node);
 
-  /// Evaluation skips the nodes from here to land() if the truth value of `condition` is `when`. They
-  /// then have no value, so the kChoose that uses them must choose its other operand.
+  /// Evaluation skips the nodes from here to land() if the truth value of `condition` is `when`.
+  /// They then have no value, so the kChoose that uses them must choose its other operand.
   [[nodiscard]] Node skip(Node condition, bool when);
   void land(Node skip) { nodes_[skip].second = static_cast<Node>(nodes_.size()); }
 

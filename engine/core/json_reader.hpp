@@ -44,8 +44,8 @@ class JsonReader {
   [[nodiscard]] std::int64_t integer_or(std::string_view key, std::int64_t fallback) const;
   [[nodiscard]] bool boolean_or(std::string_view key, bool fallback) const;
 
-  /// The text of an expression, which the file has as a string or as a number. Names of formulas are
-  /// replaced (see insert()).
+  /// The text of an expression, which the file has as a string or as a number. Names of formulas
+  /// are replaced (see insert()).
   [[nodiscard]] std::string expression(std::string_view key) const;
   [[nodiscard]] std::string expression_or(std::string_view key, std::string fallback) const;
 

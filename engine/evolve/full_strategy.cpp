@@ -211,8 +211,8 @@ class FullStrategy final : public SearchBase {
     return order;
   }
 
-  /// β of number `turn` of a generation of `count` proposals. It goes from beta_low to beta_high; if
-  /// the generation has one proposal, β is drawn between the two.
+  /// β of number `turn` of a generation of `count` proposals. It goes from beta_low to beta_high;
+  /// if the generation has one proposal, β is drawn between the two.
   [[nodiscard]] double beta_of(std::size_t turn, std::size_t count) {
     return count > 1 ? beta_at(turn, count) : beta_at_share(random_.uniform());
   }

@@ -35,7 +35,7 @@ struct Connection {
       : wire(std::move(bytes), kLongestGreeting), last_sign(now), last_beat(now) {}
 
   FrameStream wire;
-  std::unique_ptr<FrameStream> run = {};  ///< the socket to the run; null until the worker is authenticated
+  std::unique_ptr<FrameStream> run = {};  ///< to the run; null until the worker is authenticated
   std::string name = {};
   Clock::time_point last_sign;
   Clock::time_point last_beat;

@@ -148,9 +148,9 @@ Watched compile_watched(Compiler& compiler, const CompileRequest& request, bool 
   return result;
 }
 
-/// Compresses the code here rather than in the coordinator, because there are many compilers and one
-/// coordinator. If this process is short of memory, the code stays as it is, and the coordinator
-/// compresses it.
+/// Compresses the code here rather than in the coordinator, because there are many compilers and
+/// one coordinator. If this process is short of memory, the code stays as it is, and the
+/// coordinator compresses it.
 void pack(Compiled& compiled) {
   static ZstdFrames frames;
   try {

@@ -55,6 +55,7 @@ step() {
 
 attention=search_spaces/sdpa_fp8
 busy='duels --space tests/planted/search_spaces/busy.json --device $device'
+steps="sed '/^importance/,/^valid negatives/{/^valid negatives/!d}'"  # leaves out the effect of each value
 speed="sed -n '/\"event\":\"speed\"/p'"
 
 on_a_card() {
@@ -67,7 +68,7 @@ on_a_card() {
   step bundle 40 'python3 docs/examples/use_bundle.py $work/wgmma --shape 2,8,8,128,128,64,0,0,0 --shape 2,8,8,512,512,64,0,0,0 --shape 2,8,8,300,300,64,0,0,0'
   step call 30 'python3 tools/bench/launch_cost.py'
   step ladder 14 "evo-tune --device \$device --space ${attention}_wmma_h200.json --db \$work/wmma.db --quiet >&2; evo-elite ladder --db \$work/wmma.db"
-  step insight 1 'evo-elite insight --db $work/wmma.db | sed "/^importance/,/^valid negatives/{/^valid negatives/!d}"'
+  step insight 1 "evo-elite insight --db \$work/wmma.db | $steps"
   for template in mma wmma wgmma; do
     step "random.$template" 12 "evo-tune --device \$device --space ${attention}_${template}_h200.json --strategy random --seed 7 --generations 80 --max-seconds 10 --db \$work/random.db --json | $speed"
   done
@@ -94,7 +95,7 @@ without_a_card() {
     step "strategy.$strategy" 600 "evo-replay --recorded \$recorded/*.json.gz --strategy $strategy --repeats 20 --window 16 --no-cutoff --jobs 2"
   done
   for window in 1 64; do
-    step "window.$window" 600 "evo-replay --recorded \$recorded/*.json.gz --repeats 20 --window $window --no-cutoff --jobs 2"
+    step "window.$window" 600 "evo-replay --recorded \$recorded/*.json.gz --repeats 10 --window $window --no-cutoff --jobs 2"
   done
   step engine 40 'tools/bench/judge_rate.sh "$(dirname $bin)"'
   step kills 120 'EVO_BIN=$bin tools/bench/kill_test.sh 20'
@@ -115,9 +116,8 @@ from_recordings() {
   predict stencil tools/bench/real_kernels/search_spaces/stencil mission
   predict matmul tools/bench/real_kernels/search_spaces/matmul mission
   step agreement 60 'record-agreement --check tests/agreement/recorded/h200.gz'
-  for answer in ladder insight; do
-    step "$answer" 1 "gunzip -c tests/recorded/report/h200.db.gz >\$work/h200.db; evo-elite $answer --db \$work/h200.db"
-  done
+  step ladder 1 'gunzip -c tests/recorded/report/h200.db.gz >$work/h200.db; for answer in runs ladder; do evo-elite $answer --db $work/h200.db; done'
+  step insight 1 "gunzip -c tests/recorded/report/h200.db.gz >\$work/h200.db; evo-elite insight --db \$work/h200.db | $steps"
 }
 
 predict() { # RECORDING SPACE SHAPE

@@ -19,8 +19,8 @@ RESULTS = ROOT / "docs" / "results"
 FORMAT = "evo-tune results 2"
 DEVICES = {  # folder of runs: name, summary, in the order of the site
     "nvidia-h100": ("NVIDIA H100", "Measured on one NVIDIA H100."),
-    "nvidia-h200": ("recordings of cards", "Measured on one NVIDIA H200 or H100 and recorded. Here the "
-                    "virtual GPU is compared with the recordings."),
+    "nvidia-h200": ("recordings of cards", "Recorded on one NVIDIA H200 and one H100. Programs evaluated "
+                    "the recordings later, on a machine without a card."),
     "no-gpu": ("machines without a GPU", "Measured or counted on processors. Times of kernels are "
                "predicted or simulated."),
 }

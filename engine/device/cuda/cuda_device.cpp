@@ -19,8 +19,8 @@
 namespace evo {
 namespace {
 
-/// The largest byte that fills constants; the least is 1. An element made of one such byte, repeated,
-/// is not zero in any type, and two different bytes never make equal elements.
+/// The largest byte that fills constants; the least is 1. An element made of one such byte,
+/// repeated, is not zero in any type, and two different bytes never make equal elements.
 constexpr unsigned char kMostFiller = 126;
 
 /// A graph, and the contents that its kernel's constants receive before it runs.

@@ -239,7 +239,7 @@ CorrectnessResult CorrectnessGate::check_whole(const Job& job, const Shape& shap
   Trials trials(work_, problem_, cases_, judge_, kernel, workspace, options_.now_ms);
   ShapeClock clock(job.stop, shape.name, measures());
   std::size_t runs =
-      job.effort == Effort::kAfterScreening ? 1 : 0;  // the repeat used the first poison on that shape
+      job.effort == Effort::kAfterScreening ? 1 : 0;  // the repeat used the first poison
   // 1. The first launch alone. It finds most errors and shows how long a launch takes.
   job.progress("checking " + name + ", seed 1");
   const Trials::LaunchTime once = trials.run_timed(first, poison_of_run(runs++), Kind::kSeed);

@@ -19,8 +19,8 @@ sys.exit(reply["code"])
 
 
 class CallServer:
-    """Calls `handle(folder)` at each start of the program. Its result is the program's exit code and
-    last line.
+    """Calls `handle(folder)` at each start of the program. Its result is the program's exit
+    code and last line.
 
     An exception of `handle` is exit code 3, which ends the run as an error of the problem.
     """
