@@ -69,7 +69,7 @@ const Numbers& small_numbers(SizeKind kind, std::size_t large, std::size_t level
 }  // namespace
 
 std::string to_text(SizeKind kind) {
-  return kind == SizeKind::kRagged  ? "that are multiples of nothing"
+  return kind == SizeKind::kRagged  ? "that are prime numbers"
          : kind == SizeKind::kRound ? "that are multiples of a power of two"
                                     : "that are powers of two";
 }

@@ -125,7 +125,7 @@ nlohmann::json decode_frame(Span frame) {
     const Span part = take_part(rest);
     content.assign(part.begin(), part.end());
   });
-  if (!rest.empty()) throw no_message("there is more than its parts");
+  if (!rest.empty()) throw no_message("it is longer than its parts");
   return message;
 }
 

@@ -125,7 +125,7 @@ class Gateway {
     if (!connection.run) {
       const auto frame = wire.poll_frame();
       if (frame) return greet(id, connection, decode_frame(*frame));
-      return wire.is_open() ? "" : "it has no key of this run, or went away";
+      return wire.is_open() ? "" : "it does not have the key of this run, or it disconnected";
     }
     FrameStream& run = *connection.run;
     run.write_waiting();

@@ -148,8 +148,8 @@ TEST_F(OneWinner, WhereOthersTieWithItAndTheirTimesAreLess) {
       "   4    6.00    6.60    333.3    96      5120      2.0e-03  measured          4  "
       "TILE=40\n"
       "in common: SWIZZLE=xor\n"
-      "= a tie of A/B comparisons, where 0.4 % is none; the winner is the first row: no other "
-      "beat it\n"
+      "= marks a tie: pairs show no certain difference above 0.4 %. The first row is the winner: "
+      "no other kernel beat it\n"
       "  candidate 2 takes 0.998 (0.995 to 1.001) of the time of 1\n"
       "  candidate 3 takes 1.002 (0.999 to 1.005) of the time of 2\n");
 }

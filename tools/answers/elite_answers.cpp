@@ -109,8 +109,9 @@ std::string order_note(const RunElite& elite) {
                         elite.rows[i - 1].candidate);
   }
   if (ties.empty()) return {};
-  return "= a tie of A/B comparisons, where 0.4 % is none; the winner is the first row: no other "
-         "beat it\n" +
+  return "= marks a tie: pairs show no certain difference above 0.4 %. The first row is the "
+         "winner: "
+         "no other kernel beat it\n" +
          ties;
 }
 
@@ -212,8 +213,8 @@ Answer ladder_answer(const StoredRun& run, const std::vector<Rung>& rungs) {
   const auto first = std::ranges::find(builds, false);
   if (first != builds.end()) {
     answer.notes += fmt::format(
-        "from \"{}\" on, milestones do not all keep what the one before changed: they are "
-        "configurations of their own, not rungs\n",
+        "from \"{}\" on, some milestones do not keep the changes of the one before; these are "
+        "separate configurations, not rungs\n",
         rungs[static_cast<std::size_t>(first - builds.begin())].milestone);
   }
   return answer;

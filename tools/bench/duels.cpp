@@ -92,7 +92,7 @@ ExitCode run(const Options& options) {
 int main(int argc, char** argv) {
   return evo::tool_main("duels", [&] {
     evo::Options options;
-    CLI::App app("duels: how honest comparisons of two kernels are.");
+    CLI::App app("duels: tests how reliable comparisons of two kernels are.");
     options.session.declare(app);
     app.add_option("--first", options.first, "configuration, MACRO=VALUE ...");
     app.add_option("--second", options.second, "the other one; the same by default");

@@ -124,7 +124,7 @@ ExitCode export_bundle(const ExportSource& source, const BundleOptions& options)
       is_one ? std::vector{target_of(stores.front(), source.candidate)} : bundle_targets(sources);
   if (is_one) note_screened_only(stores.front(), source.candidate);
   if (targets.empty()) {
-    std::cerr << "evo-export: nothing is green in any run that fits\n";
+    std::cerr << "evo-export: nothing is green in any matching run\n";
     return ExitCode::kNothingGreen;
   }
   constexpr double kPercent = 100;

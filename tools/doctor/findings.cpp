@@ -191,7 +191,7 @@ void add_host(const Machine& machine, std::vector<Finding>& findings) {
     findings.push_back(
         {fmt::format("{} of memory for {} compilers of up to {} each", memory_text(available),
                      machine.run.compilers, memory_text(machine.run.compiler_bytes)),
-         "large kernels, where all compile such at once",
+         "large kernels, if all compilers work on one at once",
          fmt::format("--jobs {}", std::max<std::uint64_t>(1, available / kOfACompiler))});
   }
 }

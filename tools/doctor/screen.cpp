@@ -157,7 +157,7 @@ std::string ncu_text(const Machine& machine) {
   const auto& for_root = machine.host.counters_for_root;
   const std::string counters = !for_root              ? "counters: unknown without a driver"
                                : !*for_root           ? "counters: for everybody"
-                               : machine.host.is_root ? "counters: for root, which this is"
+                               : machine.host.is_root ? "counters: for root only; this user is root"
                                                       : "counters: for root ONLY";
   if (machine.ncu_path.empty()) return labelled("ncu", "not found; " + counters);
   const std::string version = machine.ncu_version.empty() ? "does not work" : machine.ncu_version;

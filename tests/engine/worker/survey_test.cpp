@@ -41,8 +41,8 @@ TEST_F(Survey, OfLibrariesThatNeverAnswerEnds) {
 
 TEST_F(Survey, OfLibrariesThatEndTheirProcessSaysSo) {
   const MachineSurvey survey = with("exit 7");
-  EXPECT_EQ(survey.nvml.failure, "NVML ends the process that asks: exit code 7");
-  EXPECT_EQ(survey.cuda.failure, "the CUDA driver ends the process that asks: exit code 7");
+  EXPECT_EQ(survey.nvml.failure, "NVML ended the process that opened it: exit code 7");
+  EXPECT_EQ(survey.cuda.failure, "the CUDA driver ended the process that opened it: exit code 7");
   EXPECT_THAT(std::get<OpenFailure>(survey.device).reason, StartsWith("opening the GPU ends"));
 }
 
