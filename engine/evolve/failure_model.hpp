@@ -17,8 +17,8 @@ struct FailureSettings {
       .shape = {.relevance = 0.5, .length = 0.5}, .smoothness = Smoothness::kJumps, .noise = 0.05};
   /// the initial penalty of certain failure, in standard deviations of ln time;
   double penalty = 2;
-  double penalty_rise = 1.5;   ///< each failure multiplies it by this,
-  double penalty_fall = 0.98;  ///<  and each success by that: balanced if 5 % of evaluations fail
+  double penalty_rise = 1.5;   ///< factor after each failure
+  double penalty_fall = 0.98;  ///< factor after each success; balanced if 5 % of evaluations fail
   double least_penalty = 0.5;
   double most_penalty = 20;
   /// Uses this number of first observations, which are spread out, and of latest ones.

@@ -168,7 +168,7 @@ TEST_F(Report, HasTheWaysToTheWinnerWithTimesThatEndAtItsOwn) {
   EXPECT_THAT(report()["why_no_ways"].get<std::string>(), HasSubstr("did not time the steps"));
   store_.record_event(run_, kNoWayEvent, "the run was out of time");
   EXPECT_EQ(report()["why_no_ways"], "the run was out of time");
-  EXPECT_TRUE(report()["events"].empty()) << "it stands where the ways would";
+  EXPECT_TRUE(report()["events"].empty()) << "the reason replaces the missing ways";
   store_.record_winner_ways(run_, {{.start = "default",
                                     .winner = winner,
                                     .steps = {{.config_json = "{}", .p50_us = 20},
