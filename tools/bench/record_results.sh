@@ -64,24 +64,24 @@ on_a_card() {
     local template="${run%%_*}"
     step "search.$run" 11 "evo-tune --device \$device --space ${attention}_${template}_h200.json --shape ${run#*_} --no-warm-start --db \$work/$template.db --json | $speed"
   done
-  step attention 45 'for t in wgmma mma; do evo-export --db $work/$t.db --bundle $work/$t --loss-percent 0; done >&2; python3 tools/bench/compare_pytorch.py $work/wgmma $work/mma --json $work/attention.json >&2 && cat $work/attention.json'
-  step bundle 40 'python3 docs/examples/use_bundle.py $work/wgmma --shape 2,8,8,128,128,64,0,0,0 --shape 2,8,8,512,512,64,0,0,0 --shape 2,8,8,300,300,64,0,0,0'
-  step call 30 'python3 tools/bench/launch_cost.py'
+  step attention 30 'for t in wgmma mma; do evo-export --db $work/$t.db --bundle $work/$t --loss-percent 0; done >&2; python3 tools/bench/compare_pytorch.py $work/wgmma $work/mma --json $work/attention.json >&2 && cat $work/attention.json'
+  step bundle 50 'python3 docs/examples/use_bundle.py $work/wgmma'
+  step call 60 'python3 tools/bench/launch_cost.py --arguments 2,8'
   step ladder 14 "evo-tune --device \$device --space ${attention}_wmma_h200.json --db \$work/wmma.db --quiet >&2; evo-elite ladder --db \$work/wmma.db"
   step insight 1 "evo-elite insight --db \$work/wmma.db | $steps"
   for template in mma wmma wgmma; do
-    step "random.$template" 12 "evo-tune --device \$device --space ${attention}_${template}_h200.json --strategy random --seed 7 --generations 80 --max-seconds 10 --db \$work/random.db --json | $speed"
+    step "random.$template" 10 "evo-tune --device \$device --space ${attention}_${template}_h200.json --strategy random --seed 7 --generations 80 --max-seconds 8 --db \$work/random.db --json | $speed"
   done
-  step duel.same 6 "$busy --first WORK=2000 --count 100"
-  step duel.slower 6 "$busy --first WORK=2000 --second WORK=2040 --count 100"
-  step duel.same_attention 8 "duels --device \$device --space ${attention}_mma_h200.json --count 100"
-  step operations.measured 12 'op-costs --device $device'
+  step duel.same 6 "$busy --first WORK=2000 --count 50"
+  step duel.slower 6 "$busy --first WORK=2000 --second WORK=2040 --count 50"
+  step duel.same_attention 8 "duels --device \$device --space ${attention}_mma_h200.json --count 50"
+  step operations.measured 30 'op-costs --device $device'
   step operations.predicted 40 'op-costs --device virtual:h200'
-  step energy.wgmma_defaults 6 "evo-judge --device \$device --space ${attention}_wgmma_h200.json --energy"
-  step energy.row_softmax 6 'evo-judge --device $device --space search_spaces/row_softmax_h200.json --energy'
+  step energy.wgmma_defaults 6 "evo-judge --device \$device --space ${attention}_wgmma_h200.json --energy | sed -n '/^\(time\|energy\) /p'"
+  step energy.row_softmax 6 'evo-judge --device $device --space search_spaces/row_softmax_h200.json --energy | sed -n "/^\(time\|energy\) /p"'
   step checks 8 'check-speed --device $device --elements 1048576 --elements 16777216 --row 4096'
-  step rate.evo_tune 50 'tools/bench/real_kernels.sh $bin $device 8 convolution stencil matmul sum nbody:quarter'
-  step rate.kernel_tuner 50 'python3 tools/bench/compare_kernel_tuner.py --seconds 8 convolution stencil matmul sum nbody:quarter'
+  step rate.evo_tune 50 'tools/bench/real_kernels.sh $bin $device 8 convolution stencil matmul nbody:quarter nbody'
+  step rate.kernel_tuner 50 'python3 tools/bench/compare_kernel_tuner.py --count 400 --seconds 8 stencil matmul nbody:quarter nbody'
 }
 
 without_a_card() {
