@@ -53,6 +53,17 @@ TEST_F(EvoTunePlanted, EndsGreenWithAnEliteOfThree) {
   EXPECT_EQ(store.generations(1).size(), 3U);
 }
 
+TEST_F(EvoTunePlanted, JsonSaysWhereTheTimeWasSpent) {
+  for (const json& line : json_lines(result_.out)) {
+    if (line.at("event") != "speed") continue;
+    for (const char* key : {"compile_ms", "check_ms", "time_ms", "engine_ms"}) {
+      EXPECT_GT(line.at(key).get<double>(), 0) << key;
+    }
+    return;
+  }
+  ADD_FAILURE() << "no event \"speed\"";
+}
+
 TEST_F(EvoTunePlanted, JsonOutputIsObjectsAndNothingElse) {
   const std::vector<json> lines = json_lines(result_.out);
   std::map<std::string, int> events;

@@ -4,7 +4,7 @@
 # Usage: tools/bench/judge_rate.sh [build folder, default build/ci (has the fake worker)]
 set -eu
 cd "$(dirname "$0")/../.."
-bin="${1:-build/ci}/bin"
+bin="$(realpath "${1:-build/ci}")/bin"
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 space=search_spaces/sdpa_fp8_wmma_l4.json
@@ -29,10 +29,10 @@ for line in open(sys.argv[1]):
 PY
 
 # The fake worker compiles and runs instantly, so the remaining time is the engine's.
-export EVO_WORKER="$PWD/$bin/fake-worker"
+export EVO_WORKER="$bin/fake-worker"
 start=$(date +%s%N)
 "$bin/evo-tune" --space tests/planted/search_spaces/wide.json --device fake:measured --generations 1 \
-  --children 1 --db "$work/start.db" --quiet > /dev/null || true
+  --children 1 --db "$work/start.db" --quiet > /dev/null || [ $? -eq 1 ] # nothing green
 echo "start to end of a run of one generation: $((($(date +%s%N) - start) / 1000000)) ms"
 /usr/bin/env python3 - "$bin" "$work" <<'PY'
 import json, resource, subprocess, sys
@@ -40,6 +40,8 @@ binary, work = sys.argv[1:]
 command = [f"{binary}/evo-tune", "--space", "tests/planted/search_spaces/wide.json", "--device", "fake:measured",
            "--strategy", "random", "--generations", "1250", "--db", f"{work}/engine.db", "--json"]
 run = subprocess.run(command, capture_output=True, text=True)
+if run.returncode > 1:
+    sys.exit(run.stderr)
 for line in run.stdout.splitlines():
     event = json.loads(line)
     if event["event"] == "speed":
