@@ -21,7 +21,7 @@ enum class ComputeMode {
 /// "default", "exclusive process".
 [[nodiscard]] std::string to_string(ComputeMode mode);
 
-/// A MIG instance: a part of a card that CUDA sees as a card of its own.
+/// A MIG instance: a part of a card that CUDA sees as a separate card.
 struct CardSlice {
   std::string name;  ///< "NVIDIA A100-SXM4-40GB MIG 1g.5gb"
   std::string uuid;

@@ -28,7 +28,7 @@ std::vector<std::string> names_of(const SizeTexts& variables) {
 
 constexpr std::int64_t kMostScale = 8;  ///< number of proofs
 
-/// An extent that is to be proven.
+/// An extent that the measurements must prove.
 struct Candidate {
   std::size_t argument = 0;
   ExtentFit fit;

@@ -83,7 +83,7 @@ class Values {
     return std::clamp(value, range_.low, range_.high);
   }
 
-  /// The smallest and largest value of elements that use so many bits.
+  /// The smallest and largest value of elements that are drawn with this number of bits.
   [[nodiscard]] Extremes extremes(unsigned bits) const {
     const std::uint64_t first = half_of(bits);
     return is_normal_ ? Extremes{at(first), at(~first)} : range_;

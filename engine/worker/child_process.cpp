@@ -54,7 +54,7 @@ bool is_own_fault(int signal) {
   return std::find(kOwn.begin(), kOwn.end(), signal) != kOwn.end();
 }
 
-/// Whether a signal (SIGSTOP) stopped the process, so that it hangs without a fault of its own.
+/// Whether a signal (SIGSTOP) stopped the process, so that its hang is not its own fault.
 bool is_stopped(int process) {
   std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
   const std::string text((std::istreambuf_iterator<char>(stat)), {});

@@ -11,10 +11,11 @@
 namespace evo {
 namespace {
 
-/// A process is replaced after so many compilations, to bound the memory that the compiler leaks.
+/// A process is replaced after this number of compilations, which bounds the memory that the
+/// compiler leaks.
 constexpr int kCompilationsPerProcess = 1000;
 
-/// A job that runs alone gets so many times the memory of a process.
+/// A job that runs alone gets the memory of a process times this factor.
 constexpr std::uint64_t kMoreAlone = 2;
 
 /// Time limit for the rest of an answer that has begun to arrive.

@@ -163,7 +163,8 @@ ExitCode run(int argc, char** argv) {
                         folder.path() / "project", std::filesystem::copy_options::recursive);
   const auto file = folder.path() / "project/search_spaces/wide.json";
   Json space = read_json_file(file);
-  space["parameters"].erase(3);  // it changes no code: every candidate is to be a kernel
+  space["parameters"].erase(
+      3);  // this macro changes no code, and every candidate must be another kernel
   for (const char* macro : kOrdered) {
     Json parameter = {{"macro", macro}, {"default", 0}, {"meaning", "made up"}};
     for (int value = 0; value < kValues; ++value) parameter["values"].push_back(value);

@@ -189,7 +189,7 @@ SizeOutcome comparison(const Instruction& instruction, const Sources& sources) {
   if (name == kNames.end() || sources.size() != 2 || ptx::is_float(type)) {
     return tested(*unwritten_of(sources));
   }
-  constexpr int kShort = 16;  // a value cut to so many bits has no sign
+  constexpr int kShort = 16;  // a value cut to this number of bits has no sign
   const int width = ptx::bit_width(type);
   const auto read = [&](const SizeValue& value) {
     if (is_unsigned(type)) return without_sign(value, width);

@@ -10,7 +10,7 @@
 namespace evo {
 namespace {
 
-/// so many similar elements are no coincidence
+/// this number of similar elements is no coincidence
 constexpr std::size_t kFewestOthers = 32;
 
 struct Words {

@@ -10,7 +10,7 @@
 namespace evo {
 namespace {
 
-/// so many equal elements are no coincidence
+/// this number of equal elements is no coincidence
 constexpr std::size_t kEnoughElements = 32;
 
 bool all_the_same(std::span<const std::byte> bytes, std::span<const std::byte> element) {

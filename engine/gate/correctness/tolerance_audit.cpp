@@ -10,7 +10,7 @@
 namespace evo {
 namespace {
 
-/// with so many elements the mean is meaningful
+/// with at least this number of elements the mean is meaningful
 constexpr std::size_t kElementsWithAMean = 32;
 /// For larger outputs only the start is inspected.
 constexpr std::size_t kMostLookedAt = std::size_t{1} << 22;

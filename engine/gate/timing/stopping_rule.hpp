@@ -13,13 +13,13 @@ struct StoppingOptions {
   double relative_interval = 0.005;  ///< stop when the median's 95 % interval is this narrow (±)
   /// Stop early when the kernel is certainly slower than this.
   double early_stop_us = std::numeric_limits<double>::infinity();
-  /// After so many samples, stop if even the fastest one exceeds the limit by this factor.
+  /// After this number of samples, stop if even the fastest one exceeds the limit by this factor.
   struct Hopeless {
     std::size_t samples = 0;
     double times = 0;
   };
   std::vector<Hopeless> hopeless = {{.samples = 5, .times = 2}};
-  /// After so many samples, stop if the interval of the median exceeds the limit.
+  /// After this number of samples, stop if the interval of the median exceeds the limit.
   std::size_t samples_to_be_sure = 20;
 };
 

@@ -121,7 +121,7 @@ class Loader(BundleTest):
         current = ctypes.c_void_p()
         fake.cuCtxGetCurrent(ctypes.byref(current))
         self.assertEqual(current.value, ctypes.addressof(CONTEXT))
-        # A thread without a context of its own has one for the call.
+        # A thread without a current context gets one for the call.
         fake.fake_context(None)
         bundle(Array(0x1000, (2, 64)), SCALE, y=0x2000, s=0)
         lines = log()

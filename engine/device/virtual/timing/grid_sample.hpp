@@ -13,7 +13,7 @@ namespace evo::ptx {
 /// Limit of warp instructions executed to find differences between CTAs, beyond the first sample.
 inline constexpr std::uint64_t kMostSampledWork = std::uint64_t{1} << 23;
 
-/// A grid of which a few CTAs are to be executed.
+/// A grid, for choosing the few CTAs to execute.
 struct GridToSample {
   std::uint64_t ctas = 1;
   std::uint64_t seed = 1;
