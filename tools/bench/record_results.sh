@@ -80,8 +80,8 @@ on_a_card() {
   step energy.wgmma_defaults 6 "evo-judge --device \$device --space ${attention}_wgmma_h200.json --energy | sed -n '/^\(time\|energy\) /p'"
   step energy.row_softmax 6 'evo-judge --device $device --space search_spaces/row_softmax_h200.json --energy | sed -n "/^\(time\|energy\) /p"'
   step checks 8 'check-speed --device $device --elements 1048576 --elements 16777216 --row 4096'
-  step rate.evo_tune 50 'tools/bench/real_kernels.sh $bin $device 8 convolution stencil matmul nbody:quarter nbody'
-  step rate.kernel_tuner 50 'python3 tools/bench/compare_kernel_tuner.py --count 400 --seconds 8 stencil matmul nbody:quarter nbody'
+  step rate.evo-tune 50 'tools/bench/real_kernels.sh $bin $device 8 convolution stencil matmul nbody:quarter nbody'
+  step rate.kernel-tuner 50 'python3 tools/bench/compare_kernel_tuner.py --count 400 --seconds 8 stencil matmul nbody:quarter nbody'
 }
 
 without_a_card() {

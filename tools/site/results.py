@@ -78,23 +78,25 @@ def attention(runs):
         cells = [f"{best[start]['p50_us']:.2f} ({best[start]['ratio']:.2f}×, {best[start]['name']})"
                  for start in ("fp16", "fp8")]
         rows.append([sizes, template, f"{ours:.2f}", *cells])
+    rows.sort(key=lambda row: [int(size) for size in row[0].split(", ")])
     return ["B, H, S, D", "template", "evo-tune, µs", "PyTorch from fp16, µs",
             "PyTorch from FP8, µs"], rows
 
 
 def operations(runs):
-    """Operations of one warp, launches and code, side by side for a card and a virtual one."""
-    figures = {}
+    """Operations of one warp, and launches, side by side for a card and a virtual one."""
+    figures, section = {}, ""
     for run in runs:
         for line in run.output.splitlines():
-            match = re.fullmatch(r"(\S.*?\S)\s+([\d.]+)( us)?", line)
-            if match:
-                name, figure, unit = match.groups()
-                unit = unit or "clocks"
-                figures.setdefault((name, unit.strip()), {})[run.variant] = figure
-    rows = [[re.sub(" +", " ", name), its["measured"], its["predicted"], unit]
-            for (name, unit), its in figures.items() if len(its) == 2]
-    return ["operation", "measured", "predicted", "unit"], rows
+            match = re.fullmatch(r" *(\S.*\S) +([\d.]+)( us)?", line)
+            if match is None:
+                section = line or section  # the line above a list of figures
+            elif not re.search("[12]00 KiB", line):
+                key = re.sub(" +", " ", match.group(1)), section
+                figures.setdefault(key, {})[run.variant] = match.group(2) + (match.group(3) or "")
+    rows = [[name, its["measured"], its["predicted"], section]
+            for (name, section), its in figures.items() if len(its) == 2]
+    return ["operation", "measured", "predicted", "figure"], rows
 
 
 def energies(runs):
