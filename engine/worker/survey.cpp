@@ -36,7 +36,7 @@ class Question {
     }
     const bool hangs = process_.is_open();
     const Ending ending = process_.kill();
-    if (!hangs) return failure("ended the process that opened it: " + ending.text);
+    if (!hangs) return failure("ended its process: " + ending.text);
     return failure("does not answer within " + seconds_text(patience_));
   }
 

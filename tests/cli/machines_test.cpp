@@ -260,7 +260,7 @@ TEST(FittingDrivers, NvmlThatCrashesOrIsOlderThanTheModuleStopsNoDoctor) {
               HasSubstr("Driver/library version mismatch"));
   machine.facts()["nvml_does"] = "crash";
   EXPECT_THAT(machine.doctor().at("nvml").at("failure").get<std::string>(),
-              HasSubstr("NVML ended the process that opened it: signal 6"));
+              HasSubstr("NVML ended its process: signal 6"));
 }
 
 TEST(NoCard, WithoutADriverTimesArePredictedAndThatWorks) {

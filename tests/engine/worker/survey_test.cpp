@@ -41,9 +41,9 @@ TEST_F(Survey, OfLibrariesThatNeverAnswerEnds) {
 
 TEST_F(Survey, OfLibrariesThatEndTheirProcessSaysSo) {
   const MachineSurvey survey = with("exit 7");
-  EXPECT_EQ(survey.nvml.failure, "NVML ended the process that opened it: exit code 7");
-  EXPECT_EQ(survey.cuda.failure, "the CUDA driver ended the process that opened it: exit code 7");
-  EXPECT_THAT(std::get<OpenFailure>(survey.device).reason, StartsWith("opening the GPU ends"));
+  EXPECT_EQ(survey.nvml.failure, "NVML ended its process: exit code 7");
+  EXPECT_EQ(survey.cuda.failure, "the CUDA driver ended its process: exit code 7");
+  EXPECT_THAT(std::get<OpenFailure>(survey.device).reason, StartsWith("opening the GPU ended"));
 }
 
 TEST_F(Survey, OfWhatIsNoMessageSaysSo) {
