@@ -131,7 +131,7 @@ def strategies(runs):
     """Mean fraction of the optimum after so many evaluations, over the recorded spaces."""
     rows = [[run.variant, *run.find(r"\nmean" + r" +(-?[\d.]+)" * 6)] for run in runs]
     rows.sort(key=lambda row: float(row[3]), reverse=True)
-    return ["run", "25", "50", "100", "200", "400", "score P"], rows
+    return ["run", "after 25", "after 50", "after 100", "after 200", "after 400", "score P"], rows
 
 
 # Kind: title, kind of the figures, maker of the table (none: the outputs as they are), note.
@@ -229,7 +229,9 @@ def row_text(cells):
 def page(file):
     """A page of the site, as Markdown."""
     data = json.loads(Path(file).read_text(encoding="utf-8"))
-    lines = [f"# Results: {data['device']}", "", data["summary"], ""]
+    lines = [f"# Results: {data['device']}", "", data["summary"], "",
+             "The commands are those of `tools/bench/record_results.sh`, which sets their variables and "
+             "repeats them on another device.", ""]
     for its in data["tables"]:
         lines += [f"## {its['title']}", ""]
         if "output" in its:
