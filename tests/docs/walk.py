@@ -47,7 +47,7 @@ def same(expected, printed):
 
 
 def change(file, lines):
-    """Replaces runs of "-" lines by the "+" lines behind them."""
+    """Replaces each run of "-" lines by the "+" lines that follow it."""
     content = file.read_text().splitlines()
     at = 0
     for line in lines:

@@ -92,10 +92,10 @@ without_a_card() {
   done
   step alarms 60 'count-alarms --candidates 25'
   for strategy in full free insight random genetic annealing differential local; do
-    step "strategy.$strategy" 600 "evo-replay --recorded \$recorded/*.json.gz --strategy $strategy --repeats 20 --window 16 --no-cutoff --jobs 2"
+    step "strategy.$strategy" 600 "evo-replay --recorded \$recorded/*.json.gz --strategy $strategy --repeats 100 --window 16 --no-cutoff --jobs 2"
   done
   for window in 1 64; do
-    step "window.$window" 600 "evo-replay --recorded \$recorded/*.json.gz --repeats 10 --window $window --no-cutoff --jobs 2"
+    step "window.$window" 600 "evo-replay --recorded \$recorded/*.json.gz --repeats 30 --window $window --no-cutoff --jobs 2"
   done
   step engine 40 'tools/bench/judge_rate.sh "$(dirname $bin)"'
   step kills 120 'EVO_BIN=$bin tools/bench/kill_test.sh 20'

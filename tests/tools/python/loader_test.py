@@ -42,7 +42,7 @@ class Loader(BundleTest):
             "launch copy 2,4,1 32,1,1 128 on 0x7: 4096 1280 8192 0 64"))
         bundle(0x1000, 0x500, y=0x2000, s=0, stream=7, B=3, S=64)
         self.assertEqual(len(log()), 1)
-        # A value that another shape needs less of stays allowed.
+        # A shape that needs less dynamic shared memory leaves the limit as it is.
         bundle(0x1000, 0x500, y=0x2000, s=0, stream=7, B=3, S=32)
         self.assertIn("attribute 8=128", log())
 
