@@ -14,9 +14,9 @@
 
 namespace ptx {
 
-/// Swizzle of rows of 64 or 128 bytes in shared memory, in units of 16 bytes: chunk ^ (row / 2 % 4)
-/// or chunk ^ (row % 8). Tiles are aligned to 1024 bytes.
-enum class Swizzle : u32 { k128 = 1, k64 = 2 };
+/// Swizzle of rows of 32, 64 or 128 bytes in shared memory, in units of 16 bytes: chunk ^ (row / 4 %
+/// 2), chunk ^ (row / 2 % 4) or chunk ^ (row % 8). Tiles are aligned to eight rows.
+enum class Swizzle : u32 { k128 = 1, k64 = 2, k32 = 3 };
 
 /// The matrix descriptor of a tile, in two words. The lower word: the address and, if columns are
 /// contiguous, the distance of panels of 64 f16 columns, both in units of 16 bytes; adding to it
@@ -134,6 +134,36 @@ __device__ __forceinline__ void multiply_e4m3(float (&sum)[kTiles][4], u32 a, u3
         "}, a, b, p, 1, 1; }"
         : WGMMA_32(sum, 0)
         : "r"(a), "r"(b), "n"(kLayout), "n"(kAccumulate ? 1 : 0)
+        : "memory");
+  }
+}
+
+/// sum += a b: a is 64 rows by 32 e4m3 in registers, b is N columns by 32 e4m3 in shared memory, with
+/// rows along k.
+template <u32 kLayout, int kTiles>
+__device__ __forceinline__ void multiply_e4m3(float (&sum)[kTiles][4], const Fragment& a, u32 b) {
+  if constexpr (kTiles == 8) {
+    asm volatile(
+        "{ .reg .b64 b; mov.b64 b, {%36, %37}; "
+        "wgmma.mma_async.sync.aligned.m64n64k32.f32.e4m3.e4m3 {"
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+        "}, {%32, %33, %34, %35}, b, 1, 1, 1; }"
+        : WGMMA_8(sum, 0)
+        : "r"(a.word[0]), "r"(a.word[1]), "r"(a.word[2]), "r"(a.word[3]), "r"(b), "n"(kLayout)
+        : "memory");
+  } else {
+    static_assert(kTiles == 16, "64 or 128 columns");
+    asm volatile(
+        "{ .reg .b64 b; mov.b64 b, {%68, %69}; "
+        "wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3 {"
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+        "}, {%64, %65, %66, %67}, b, 1, 1, 1; }"
+        : WGMMA_16(sum, 0)
+        : "r"(a.word[0]), "r"(a.word[1]), "r"(a.word[2]), "r"(a.word[3]), "r"(b), "n"(kLayout)
         : "memory");
   }
 }

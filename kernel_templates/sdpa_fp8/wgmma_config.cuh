@@ -8,7 +8,7 @@
     !defined(TILE_N) || !defined(STEP_N) || !defined(STAGES_K) || !defined(STAGES_V) ||         \
     !defined(PRODUCER_GROUP) ||                                                                 \
     !defined(SPLIT_KV) || !defined(EXP) || !defined(LAZY_RESCALE) || !defined(ROW_SUM) ||      \
-    !defined(OVERLAP) || !defined(MIN_CTAS)
+    !defined(OVERLAP) || !defined(PV_MODE) || !defined(TURNS) || !defined(MIN_CTAS)
 #error a macro of the template is not defined: see docs/attention.md for the list
 #endif
 #if HEAD_DIM != 64 && HEAD_DIM != 128
@@ -59,21 +59,32 @@
 #if OVERLAP != OVERLAP_NONE && !PRODUCER_GROUP && TILE_N < 32 * GROUPS_M * GROUPS_KV
 #error OVERLAP without PRODUCER_GROUP needs work for every copier: no warps may part while P V is in flight
 #endif
-
-#define PV_MODE_F16 0
-#define PV_MODE_FP8 1
-#define PV_MODE PV_MODE_F16
+#if PV_MODE == PV_MODE_FP8 && LAZY_RESCALE > 8
+#error LAZY_RESCALE is at most 8 with PV_MODE fp8: P reaches 2^LAZY_RESCALE, e4m3 ends at 448
+#endif
+#if PV_MODE == PV_MODE_FP8 && ROW_SUM == ROW_SUM_MMA
+#error ROW_SUM mma needs PV_MODE f16: the sum of P rounded to e4m3 costs the log-sum-exp its accuracy
+#endif
+#if PV_MODE == PV_MODE_FP8 && TILE_N / GROUPS_KV < 32
+#error PV_MODE fp8 needs 32 keys for each share: the k of a wgmma of e4m3
+#endif
+#if TURNS && (GROUPS_M * GROUPS_KV < 2 || OVERLAP == OVERLAP_NONE)
+#error TURNS needs two warpgroups and OVERLAP: one computes exponentials during the products of the other
+#endif
 
 constexpr bool kCausal = CAUSAL != 0;
 constexpr bool kProduced = PRODUCER_GROUP != 0;
 constexpr bool kOverlap = OVERLAP != OVERLAP_NONE;
 /// Around the code that LAZY_RESCALE skips, before the exponentials; not while P V is in flight.
 constexpr bool kBranches = !kOverlap;
-constexpr bool kPvFp8 = false;
+constexpr bool kPvFp8 = PV_MODE == PV_MODE_FP8;
+constexpr bool kTurns = TURNS != 0;
 /// In the second panel of columns; D = 128 has no room for a third panel.
 #define SUM_BY_MMA (ROW_SUM == ROW_SUM_MMA && HEAD_DIM == 64)
 constexpr bool kSumByMma = SUM_BY_MMA;
-constexpr float kPOffset = 0.0f;
+/// P is 2^(score + kPOffset), which uses the range of e4m3, except for the factor of up to 2^8 that
+/// LAZY_RESCALE needs.
+constexpr float kPOffset = kPvFp8 ? 8.0f - LAZY_RESCALE : 0.0f;
 
 // Work split: a warpgroup processes 64 rows and kKeys keys of each tile, in kSteps steps; a warp
 // processes 16 of the rows.
@@ -110,17 +121,21 @@ constexpr int kOperandRegisters = max_of(STEP_N / 2, HEAD_DIM / 2 + 4 + 4 * kSum
 static_assert(kLaunchRegisters >= kOperandRegisters + 26,
               "a wgmma of STEP_N keys or HEAD_DIM columns needs more registers than a thread has");
 
-// Shared memory: Q; the ring of K; bytes of V, private to each thread; the ring of V unpacked to
-// f16, in panels of 64 columns; ones, whose products with P are the row sums; overlapping the
-// rings, the exchange of the shares of the keys at the end; row statistics; mbarriers; a word for
-// broadcasts. `dynamic_shared_bytes` in problem.json is kSharedBytes.
+// Shared memory: Q; the ring of K; bytes of V as they arrive; the ring of V as wgmma reads it; ones,
+// whose products with P are the row sums; overlapping the rings, the exchange of the shares of the
+// keys at the end; row statistics; mbarriers; a word for broadcasts. `dynamic_shared_bytes` in
+// problem.json is kSharedBytes.
+//
+// V for wgmma: f16, in panels of 64 columns with a row for each key; or e4m3, transposed, in panels
+// of kPanelKeys keys with a row for each column.
 constexpr int kSlotBytes = TILE_N * kRowBytes;
-constexpr int kPanelBytes = TILE_N * 128;
-constexpr int kHalfSlotBytes = 2 * kSlotBytes;
+constexpr int kPanelKeys = min_of(128, TILE_N);
+constexpr int kPanelBytes = kPvFp8 ? HEAD_DIM * kPanelKeys : TILE_N * 128;
+constexpr int kVSlotBytes = kPvFp8 ? kSlotBytes : 2 * kSlotBytes;
 constexpr int kKRing = kTileM * kRowBytes;
 constexpr int kVBytes = kKRing + STAGES_K * kSlotBytes;
 constexpr int kVRing = kVBytes + STAGES_K * kSlotBytes;
-constexpr int kOnes = kVRing + STAGES_V * kHalfSlotBytes;
+constexpr int kOnes = kVRing + STAGES_V * kVSlotBytes;
 constexpr int kOnesBytes = kSumByMma ? 16 * 128 : 0;
 constexpr int kRingEnd = kOnes + kOnesBytes;
 constexpr int kExchange = kKRing;
