@@ -218,7 +218,7 @@ __device__ __forceinline__ void advance(Accumulated& state, Probabilities& p, Pl
       // The compiler waits for P V as early as possible, but not across a branch that depends on
       // the last exponential. P is never negative.
       ptx::keep_here(scores.at[0]);
-      if (ptx::any_lane(scores.at[0][kStepTiles - 1][3] < 0.0f)) __trap();
+      ptx::stay_before(scores.at[0][kStepTiles - 1][3]);
     }
     wait_values(state);
     if (crosses) ring.release_v(tile, walk.role);

@@ -21,9 +21,10 @@ __device__ __forceinline__ void for_own_blocks(int copier, const Use& use) {
   constexpr int kTileBlocks = kCopiedKeys / kBlockKeys * kColumnBlocks;
   constexpr int kWarps = kCopiers / kWarp;
   const int warp = copier / kWarp;
-  if (kWarps > kTileBlocks && warp >= kTileBlocks) return;
-#pragma unroll 4
-  for (int block = 0; block < kTileBlocks; block += kWarps) use(block + warp);
+#pragma unroll (kProduced ? 2 : 4)
+  for (int block = 0; block < kTileBlocks; block += kWarps) {
+    if (kTileBlocks % kWarps == 0 || block + warp < kTileBlocks) use(block + warp);
+  }
 }
 
 /// The 16 bytes of a key within a block, by the half of the columns. Neither copies nor ldmatrix
