@@ -28,7 +28,21 @@ Space::Space(SpaceDefinition definition) : definition_(std::move(definition)) {
   compile_constraints();
   build_index();
   estimate_count();
+  drop_other_milestones();
   check_named_candidates();
+}
+
+/// Drops the milestones that belong to other shapes.
+void Space::drop_other_milestones() {
+  std::erase_if(definition_.milestones, [&](const Milestone& milestone) {
+    if (milestone.where.empty()) return false;
+    try {
+      return !Constraint(milestone.where, definition_.parameters).holds(milestone.candidate.choice);
+    } catch (const InputError& error) {
+      throw SpaceError(definition_.file + ": milestone '" + milestone.name + "': where: '" +
+                       shortened(milestone.where) + "': " + error.what());
+    }
+  });
 }
 
 void Space::compile_constraints() {

@@ -22,6 +22,7 @@ struct Milestone {
   std::string name;
   Candidate candidate;
   std::string note = {};
+  std::string where = {};  ///< a condition; if it is false, the space has no such milestone
 };
 
 /// The content of a search space file, checked, without the index.
@@ -118,6 +119,7 @@ class Space final : public CandidateSpace {
   [[nodiscard]] const ConstraintText* violated_constraint(const Candidate& candidate) const;
   [[nodiscard]] std::string unsatisfiable_constraints() const;
   void estimate_count();
+  void drop_other_milestones();
   void check_named_candidates() const;
 
   SpaceDefinition definition_;

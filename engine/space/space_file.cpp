@@ -244,6 +244,13 @@ Milestone read_milestone(const JsonReader& reader, const SpaceDefinition& defini
   Milestone milestone;
   milestone.name = reader.line("name");
   milestone.note = reader.string_or("note", "");
+  if (reader.has("where")) {
+    try {
+      milestone.where = with_formulas(reader.string("where"), definition.let);
+    } catch (const InputError& error) {
+      reader.fail("where", error.what());
+    }
+  }
   const Json& set = reader.object("set");
   const JsonReader settings = reader.child("set");
   for (const Parameter& parameter : definition.parameters) {

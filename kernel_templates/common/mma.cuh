@@ -64,6 +64,16 @@ __device__ __forceinline__ Fragment load_transposed(u32 shared) {
   return f;
 }
 
+#if __CUDA_ARCH__ >= 900
+/// Stores four 8 x 8 matrices of b16. Lanes 8j … 8j+7 give the addresses of the rows of matrix j,
+/// whose columns 2t and 2t+1 of row g are word j of lane 4 g + t.
+__device__ __forceinline__ void store_matrices(u32 shared, const Fragment& f) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(shared),
+               "r"(f.word[0]), "r"(f.word[1]), "r"(f.word[2]), "r"(f.word[3])
+               : "memory");
+}
+#endif
+
 /// Selects bytes of {low, high} (0 to 3 and 4 to 7) by the nibbles of `selector`, lowest first.
 __device__ __forceinline__ u32 permute_bytes(u32 low, u32 high, u32 selector) {
   u32 word;

@@ -14,9 +14,9 @@
 
 namespace ptx {
 
-/// Swizzle of rows of 64 or 128 bytes in shared memory, in units of 16 bytes: chunk ^ (row / 2 % 4)
-/// or chunk ^ (row % 8). Tiles are aligned to 1024 bytes.
-enum class Swizzle : u32 { k128 = 1, k64 = 2 };
+/// Swizzle of rows of 32, 64 or 128 bytes in shared memory, in units of 16 bytes: chunk ^ (row / 4 %
+/// 2), chunk ^ (row / 2 % 4) or chunk ^ (row % 8). Tiles are aligned to eight rows.
+enum class Swizzle : u32 { k128 = 1, k64 = 2, k32 = 3 };
 
 /// The matrix descriptor of a tile, in two words. The lower word: the address and, if columns are
 /// contiguous, the distance of panels of 64 f16 columns, both in units of 16 bytes; adding to it
@@ -64,6 +64,15 @@ __device__ __forceinline__ void keep_here(float (&values)[kTiles][4]) {
   for (int n = 0; n < kTiles; ++n) keep_here(values[n]);
 }
 
+/// Keeps the instructions that compute `value`, which is never negative, before those that follow.
+/// ptxas moves the wait for a product up past anything but a branch; it cannot remove this one.
+__device__ __forceinline__ void stay_before(float value) {
+  asm volatile(
+      "{ .reg .pred p, q; AGAIN: setp.lt.f32 p, %0, 0f00000000; vote.sync.any.pred q, p, -1; "
+      "@q bra.uni AGAIN; }" ::"f"(value)
+      : "memory");
+}
+
 /// Waits until all but the latest `kPending` groups are complete, and makes later code depend on
 /// it.
 template <int kPending, int kTiles>
@@ -72,69 +81,91 @@ __device__ __forceinline__ void wait_products(float (&sum)[kTiles][4]) {
   keep_here(sum);
 }
 
+// The operands of an accumulator of 8 n columns, n a multiple of 4 up to 32, and their names.
 #define WGMMA_TILE(s, n) "+f"(s[n][0]), "+f"(s[n][1]), "+f"(s[n][2]), "+f"(s[n][3])
 #define WGMMA_LAST(s) "+f"(s[0]), "+f"(s[1]), "+f"(s[2]), "+f"(s[3])
-#define WGMMA_4(s, n) WGMMA_TILE(s, n), WGMMA_TILE(s, n + 1), WGMMA_TILE(s, n + 2), WGMMA_TILE(s, n + 3)
+#define WGMMA_4(s, n) \
+  WGMMA_TILE(s, n), WGMMA_TILE(s, n + 1), WGMMA_TILE(s, n + 2), WGMMA_TILE(s, n + 3)
 #define WGMMA_8(s, n) WGMMA_4(s, n), WGMMA_4(s, n + 4)
+#define WGMMA_12(s, n) WGMMA_8(s, n), WGMMA_4(s, n + 8)
 #define WGMMA_16(s, n) WGMMA_8(s, n), WGMMA_8(s, n + 8)
+#define WGMMA_20(s, n) WGMMA_16(s, n), WGMMA_4(s, n + 16)
+#define WGMMA_24(s, n) WGMMA_16(s, n), WGMMA_8(s, n + 16)
+#define WGMMA_28(s, n) WGMMA_24(s, n), WGMMA_4(s, n + 24)
 #define WGMMA_32(s, n) WGMMA_16(s, n), WGMMA_16(s, n + 16)
+#define WGMMA_NAMES_4 \
+  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
+#define WGMMA_NAMES_8 WGMMA_NAMES_4 ", " \
+  "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define WGMMA_NAMES_12 WGMMA_NAMES_8 ", " \
+  "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47"
+#define WGMMA_NAMES_16 WGMMA_NAMES_12 ", " \
+  "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define WGMMA_NAMES_20 WGMMA_NAMES_16 ", " \
+  "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79"
+#define WGMMA_NAMES_24 WGMMA_NAMES_20 ", " \
+  "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
+#define WGMMA_NAMES_28 WGMMA_NAMES_24 ", " \
+  "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111"
+#define WGMMA_NAMES_32 WGMMA_NAMES_28 ", " \
+  "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+
+/// A product with both operands in shared memory. PLACES: names of the operands {a, layout}, {b,
+/// layout} and of the predicate that adds to the sum.
+#define WGMMA_E4M3(TILES, COLUMNS, A, B, LAYOUT, ACCUMULATE)                                   \
+  asm volatile("{ .reg .pred p; .reg .b64 a, b; setp.ne.b32 p, " ACCUMULATE ", 0; "             \
+               "mov.b64 a, {" A ", " LAYOUT "}; mov.b64 b, {" B ", " LAYOUT "}; "               \
+               "wgmma.mma_async.sync.aligned.m64n" COLUMNS "k32.f32.e4m3.e4m3 {"                \
+               WGMMA_NAMES_##TILES "}, a, b, p, 1, 1; }"                                        \
+               : WGMMA_##TILES(sum, 0)                                                          \
+               : "r"(a), "r"(b), "n"(kLayout), "n"(kAccumulate ? 1 : 0)                         \
+               : "memory")
+
+/// A product with A in registers. TYPE: kind and types; FLAGS: its last operands.
+#define WGMMA_A_IN_REGISTERS(TILES, COLUMNS, TYPE, FLAGS, A0, A1, A2, A3, B, LAYOUT)            \
+  asm volatile("{ .reg .b64 b; mov.b64 b, {" B ", " LAYOUT "}; "                                \
+               "wgmma.mma_async.sync.aligned.m64n" COLUMNS TYPE " {" WGMMA_NAMES_##TILES        \
+               "}, {" A0 ", " A1 ", " A2 ", " A3 "}, b, " FLAGS "; }"                           \
+               : WGMMA_##TILES(sum, 0)                                                          \
+               : "r"(a.word[0]), "r"(a.word[1]), "r"(a.word[2]), "r"(a.word[3]), "r"(b),        \
+                 "n"(kLayout)                                                                   \
+               : "memory")
 
 /// sum = or += a b: a is 64 rows by 32 e4m3, b is N keys by 32 e4m3; both in shared memory, with
 /// rows along k and the same layout.
 template <u32 kLayout, bool kAccumulate, int kTiles>
 __device__ __forceinline__ void multiply_e4m3(float (&sum)[kTiles][4], u32 a, u32 b) {
   if constexpr (kTiles == 4) {
-    asm volatile(
-        "{ .reg .pred p; .reg .b64 a, b; setp.ne.b32 p, %19, 0; "
-        "mov.b64 a, {%16, %18}; mov.b64 b, {%17, %18}; "
-        "wgmma.mma_async.sync.aligned.m64n32k32.f32.e4m3.e4m3 {"
-        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
-        "}, a, b, p, 1, 1; }"
-        : WGMMA_4(sum, 0)
-        : "r"(a), "r"(b), "n"(kLayout), "n"(kAccumulate ? 1 : 0)
-        : "memory");
+    WGMMA_E4M3(4, "32", "%16", "%17", "%18", "%19");
   } else if constexpr (kTiles == 8) {
-    asm volatile(
-        "{ .reg .pred p; .reg .b64 a, b; setp.ne.b32 p, %35, 0; "
-        "mov.b64 a, {%32, %34}; mov.b64 b, {%33, %34}; "
-        "wgmma.mma_async.sync.aligned.m64n64k32.f32.e4m3.e4m3 {"
-        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-        "}, a, b, p, 1, 1; }"
-        : WGMMA_8(sum, 0)
-        : "r"(a), "r"(b), "n"(kLayout), "n"(kAccumulate ? 1 : 0)
-        : "memory");
+    WGMMA_E4M3(8, "64", "%32", "%33", "%34", "%35");
+  } else if constexpr (kTiles == 12) {
+    WGMMA_E4M3(12, "96", "%48", "%49", "%50", "%51");
   } else if constexpr (kTiles == 16) {
-    asm volatile(
-        "{ .reg .pred p; .reg .b64 a, b; setp.ne.b32 p, %67, 0; "
-        "mov.b64 a, {%64, %66}; mov.b64 b, {%65, %66}; "
-        "wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3 {"
-        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
-        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-        "}, a, b, p, 1, 1; }"
-        : WGMMA_16(sum, 0)
-        : "r"(a), "r"(b), "n"(kLayout), "n"(kAccumulate ? 1 : 0)
-        : "memory");
+    WGMMA_E4M3(16, "128", "%64", "%65", "%66", "%67");
+  } else if constexpr (kTiles == 20) {
+    WGMMA_E4M3(20, "160", "%80", "%81", "%82", "%83");
+  } else if constexpr (kTiles == 24) {
+    WGMMA_E4M3(24, "192", "%96", "%97", "%98", "%99");
+  } else if constexpr (kTiles == 28) {
+    WGMMA_E4M3(28, "224", "%112", "%113", "%114", "%115");
   } else {
-    static_assert(kTiles == 32, "32, 64, 128 or 256 keys");
-    asm volatile(
-        "{ .reg .pred p; .reg .b64 a, b; setp.ne.b32 p, %131, 0; "
-        "mov.b64 a, {%128, %130}; mov.b64 b, {%129, %130}; "
-        "wgmma.mma_async.sync.aligned.m64n256k32.f32.e4m3.e4m3 {"
-        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
-        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
-        "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
-        "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
-        "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "
-        "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
-        "}, a, b, p, 1, 1; }"
-        : WGMMA_32(sum, 0)
-        : "r"(a), "r"(b), "n"(kLayout), "n"(kAccumulate ? 1 : 0)
-        : "memory");
+    static_assert(kTiles == 32, "a multiple of 32 keys, up to 256");
+    WGMMA_E4M3(32, "256", "%128", "%129", "%130", "%131");
+  }
+}
+
+/// sum += a b: a is 64 rows by 32 e4m3 in registers, b is N columns by 32 e4m3 in shared memory,
+/// with rows along k.
+template <u32 kLayout, int kTiles>
+__device__ __forceinline__ void multiply_e4m3(float (&sum)[kTiles][4], const Fragment& a, u32 b) {
+  if constexpr (kTiles == 8) {
+    WGMMA_A_IN_REGISTERS(8, "64", "k32.f32.e4m3.e4m3", "1, 1, 1", "%32", "%33", "%34", "%35", "%36",
+                         "%37");
+  } else {
+    static_assert(kTiles == 16, "64 or 128 columns");
+    WGMMA_A_IN_REGISTERS(16, "128", "k32.f32.e4m3.e4m3", "1, 1, 1", "%64", "%65", "%66", "%67",
+                         "%68", "%69");
   }
 }
 
@@ -143,28 +174,12 @@ __device__ __forceinline__ void multiply_e4m3(float (&sum)[kTiles][4], u32 a, u3
 template <u32 kLayout, int kTiles>
 __device__ __forceinline__ void multiply_f16(float (&sum)[kTiles][4], const Fragment& a, u32 b) {
   if constexpr (kTiles == 8) {
-    asm volatile(
-        "{ .reg .b64 b; mov.b64 b, {%36, %37}; "
-        "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {"
-        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-        "}, {%32, %33, %34, %35}, b, 1, 1, 1, 1; }"
-        : WGMMA_8(sum, 0)
-        : "r"(a.word[0]), "r"(a.word[1]), "r"(a.word[2]), "r"(a.word[3]), "r"(b), "n"(kLayout)
-        : "memory");
+    WGMMA_A_IN_REGISTERS(8, "64", "k16.f32.f16.f16", "1, 1, 1, 1", "%32", "%33", "%34", "%35",
+                         "%36", "%37");
   } else {
     static_assert(kTiles == 16, "64 or 128 columns");
-    asm volatile(
-        "{ .reg .b64 b; mov.b64 b, {%68, %69}; "
-        "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {"
-        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
-        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-        "}, {%64, %65, %66, %67}, b, 1, 1, 1, 1; }"
-        : WGMMA_16(sum, 0)
-        : "r"(a.word[0]), "r"(a.word[1]), "r"(a.word[2]), "r"(a.word[3]), "r"(b), "n"(kLayout)
-        : "memory");
+    WGMMA_A_IN_REGISTERS(16, "128", "k16.f32.f16.f16", "1, 1, 1, 1", "%64", "%65", "%66", "%67",
+                         "%68", "%69");
   }
 }
 
@@ -175,20 +190,32 @@ __device__ __forceinline__ void multiply_f16(float (&sum)[8][4], float (&last)[4
   asm volatile(
       "{ .reg .b64 b; mov.b64 b, {%40, %41}; "
       "wgmma.mma_async.sync.aligned.m64n72k16.f32.f16.f16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-      "%32, %33, %34, %35"
+      WGMMA_NAMES_8 ", %32, %33, %34, %35"
       "}, {%36, %37, %38, %39}, b, 1, 1, 1, 1; }"
       : WGMMA_8(sum, 0), WGMMA_LAST(last)
       : "r"(a.word[0]), "r"(a.word[1]), "r"(a.word[2]), "r"(a.word[3]), "r"(b), "n"(kLayout)
       : "memory");
 }
 
+#undef WGMMA_A_IN_REGISTERS
+#undef WGMMA_E4M3
+#undef WGMMA_NAMES_32
+#undef WGMMA_NAMES_28
+#undef WGMMA_NAMES_24
+#undef WGMMA_NAMES_20
+#undef WGMMA_NAMES_16
+#undef WGMMA_NAMES_12
+#undef WGMMA_NAMES_8
+#undef WGMMA_NAMES_4
+#undef WGMMA_32
+#undef WGMMA_28
+#undef WGMMA_24
+#undef WGMMA_20
+#undef WGMMA_16
+#undef WGMMA_12
+#undef WGMMA_8
+#undef WGMMA_4
 #undef WGMMA_LAST
 #undef WGMMA_TILE
-#undef WGMMA_4
-#undef WGMMA_8
-#undef WGMMA_16
-#undef WGMMA_32
 
 }  // namespace ptx

@@ -7,7 +7,7 @@
 //   2. mask                     only where a tile reaches beyond the last key or the diagonal
 //   3. running maximum          what was summed up so far is rescaled
 //   4. P = 2^(scores - maximum)
-//   5. O += P V                 P from registers; V was unpacked to f16 on its way
+//   5. O += P V                 P from registers; V was unpacked to f16, or transposed, on its way
 //
 // Exponentials are the bottleneck: 16 per clock and SM. So several warpgroups per SM alternate, and
 // OVERLAP starts the scores of the next step before the exponentials of this one.
@@ -52,13 +52,28 @@ __device__ __forceinline__ void start_scores(Scores& scores, const Tiles& tiles,
   ptx::commit_products();
 }
 
-/// Starts step 5: 16 keys at a time.
-__device__ __forceinline__ void start_values(Accumulated& state, const Probabilities& p,
-                                             const Tiles& tiles, const Place& at) {
+/// Starts step 5 with e4m3: 32 keys at a time.
+__device__ __forceinline__ void start_values_e4m3(Accumulated& state, const Probabilities& p,
+                                                  u32 slot, int key) {
+  constexpr ptx::Swizzle kSwizzle = kPanelKeys == 128  ? ptx::Swizzle::k128
+                                    : kPanelKeys == 64 ? ptx::Swizzle::k64
+                                                       : ptx::Swizzle::k32;
+  constexpr u32 kLayout = ptx::tile_layout(8 * kPanelKeys, kSwizzle);
+  const u32 v =
+      ptx::tile_place(slot + key / kPanelKeys * kPanelBytes + key % kPanelKeys, kChunkBytes);
+#pragma unroll
+  for (int i = 0; i < STEP_N / 32; ++i) {
+    const int ahead = i * 32 / kPanelKeys * kPanelBytes + i * 32 % kPanelKeys;
+    ptx::multiply_e4m3<kLayout>(state.output[0], operand_of(p, 0, i), v + ahead / kChunkBytes);
+  }
+}
+
+/// Starts step 5 with f16: 16 keys at a time.
+__device__ __forceinline__ void start_values_f16(Accumulated& state, const Probabilities& p,
+                                                 const Tiles& tiles, u32 slot, int key) {
   constexpr u32 kLayout = ptx::tile_layout(8 * 128, ptx::Swizzle::k128);
   constexpr u32 kForward = 16 * 128 / 16;
-  const u32 v = tiles.shared + kVRing + at.tile % STAGES_V * kHalfSlotBytes + at.key * 128;
-  ptx::start_products();
+  const u32 v = slot + key * 128;
 #if SUM_BY_MMA
   // The second panel of columns holds the same ones for all keys; its distance decreases as V
   // advances.
@@ -75,6 +90,18 @@ __device__ __forceinline__ void start_values(Accumulated& state, const Probabili
     ptx::multiply_f16<kLayout>(state.output[0], operand_of(p, 0, i), place + i * kForward);
   }
 #endif
+}
+
+/// Starts step 5.
+__device__ __forceinline__ void start_values(Accumulated& state, const Probabilities& p,
+                                             const Tiles& tiles, const Place& at) {
+  const u32 slot = tiles.shared + kVRing + at.tile % STAGES_V * kVSlotBytes;
+  ptx::start_products();
+  if constexpr (kPvFp8) {
+    start_values_e4m3(state, p, slot, at.key);
+  } else {
+    start_values_f16(state, p, tiles, slot, at.key);
+  }
   ptx::commit_products();
 }
 
@@ -104,6 +131,9 @@ struct Walk {
   int first_row;  ///< the warp's first row
   float scale;
 
+  __device__ __forceinline__ int group() const {
+    return role.share * GROUPS_M + role.row / 64;
+  }
   /// The number of the first tiles that reach beyond the last key or the diagonal.
   __device__ __forceinline__ int masked_tiles() const {
     const int group_row = first_row - role.row % 64;
@@ -111,6 +141,17 @@ struct Walk {
     return tiles.first + tiles.count - safe_keys / TILE_N;
   }
 };
+
+/// TURNS: warpgroups start the products of a step in turn. Barrier kFirstTurn + i lets group i
+/// start; the group before it arrives there.
+constexpr int kFirstTurn = 6;
+
+__device__ __forceinline__ void pass_turn(int group) {
+  ptx::named_arrive(kFirstTurn + (group + 1) % kConsumerGroups, 2 * kGroup);
+}
+__device__ __forceinline__ void take_turn(int group) {
+  ptx::named_sync(kFirstTurn + group, 2 * kGroup);
+}
 
 __device__ __forceinline__ void attend_tiles(Accumulated& state, const Walk& walk) {
   const Ring& ring = walk.ring;
@@ -156,12 +197,14 @@ __device__ __forceinline__ void advance(Accumulated& state, Probabilities& p, Pl
     at = crosses ? place_of(tile + 1, 0, walk.role) : place_of(tile, step, walk.role);
     Scores scores;
     if (crosses) ring.acquire_k(tiles, tile + 1, walk.role, walk.thread);
+    if constexpr (kTurns) take_turn(walk.group());
     start_scores(scores, tiles, at, walk.role);
     // Without producers, V of the previous tile became visible with K of this one.
     if (step == 1 && (kProduced || kSteps > 1)) {
       ring.acquire_v(tiles, tile, walk.role, walk.thread);
     }
     start_values(state, p, tiles, before);
+    if constexpr (kTurns) pass_turn(walk.group());
     if (crosses) ring.unpack(tiles, tile + 1, walk.role, walk.thread);
     ptx::wait_products<1>(scores.at[0]);
     if (kSteps == 1 || step == kSteps - 1) ring.release_k(at.tile, walk.role);
@@ -175,7 +218,7 @@ __device__ __forceinline__ void advance(Accumulated& state, Probabilities& p, Pl
       // The compiler waits for P V as early as possible, but not across a branch that depends on
       // the last exponential. P is never negative.
       ptx::keep_here(scores.at[0]);
-      if (ptx::any_lane(scores.at[0][kStepTiles - 1][3] < 0.0f)) __trap();
+      ptx::stay_before(scores.at[0][kStepTiles - 1][3]);
     }
     wait_values(state);
     if (crosses) ring.release_v(tile, walk.role);
@@ -203,6 +246,7 @@ __device__ __forceinline__ void attend_tiles_overlapped(Accumulated& state, cons
     exponentiate(scores, state, walk.scale);
     pack(p, scores);
   }
+  if (kTurns && walk.group() == kConsumerGroups - 1) pass_turn(walk.group());
   const int masked = min(walk.masked_tiles(), tiles.count);
   int tile = 0;
 #pragma unroll 1
@@ -213,6 +257,7 @@ __device__ __forceinline__ void attend_tiles_overlapped(Accumulated& state, cons
   start_values(state, p, tiles, at);
   wait_values(state);
   ring.release_v(tiles.count - 1, walk.role);
+  if (kTurns && walk.group() == 0) take_turn(0);  // the last group's last arrival
 }
 
 /// Warpgroups that compute: one work item, from its queries to its rows of O.

@@ -8,7 +8,7 @@
     !defined(TILE_N) || !defined(STEP_N) || !defined(STAGES_K) || !defined(STAGES_V) ||         \
     !defined(PRODUCER_GROUP) ||                                                                 \
     !defined(SPLIT_KV) || !defined(EXP) || !defined(LAZY_RESCALE) || !defined(ROW_SUM) ||      \
-    !defined(OVERLAP) || !defined(MIN_CTAS)
+    !defined(OVERLAP) || !defined(PV_MODE) || !defined(TURNS) || !defined(MIN_CTAS)
 #error a macro of the template is not defined: see docs/attention.md for the list
 #endif
 #if HEAD_DIM != 64 && HEAD_DIM != 128
@@ -20,8 +20,8 @@
 #if GROUPS_KV != 1 && GROUPS_KV != 2 && GROUPS_KV != 4
 #error GROUPS_KV is 1, 2 or 4: the merge gives each of these warpgroups an equal share of the columns
 #endif
-#if STEP_N != 32 && STEP_N != 64 && STEP_N != 128 && STEP_N != 256
-#error STEP_N is 32, 64, 128 or 256: the n of a wgmma
+#if STEP_N % 32 != 0 || STEP_N < 32 || STEP_N > 256
+#error STEP_N is a multiple of 32, up to 256: the n of a wgmma
 #endif
 #if TILE_N % (STEP_N * GROUPS_KV) != 0 || TILE_N > 4 * STEP_N * GROUPS_KV
 #error TILE_N is one to four steps of STEP_N keys for each of the GROUPS_KV shares: they are unrolled
@@ -34,9 +34,6 @@
 #endif
 #if PRODUCER_GROUP != 0 && PRODUCER_GROUP != 1
 #error PRODUCER_GROUP is 0 or 1
-#endif
-#if !PRODUCER_GROUP && GROUPS_M == 3
-#error GROUPS_M 3 needs PRODUCER_GROUP: the copiers of a share take its chunks in equal parts
 #endif
 #if PRODUCER_GROUP && STAGES_K < 2
 #error PRODUCER_GROUP needs STAGES_K >= 2: with one slot producers and consumers only take turns
@@ -59,21 +56,36 @@
 #if OVERLAP != OVERLAP_NONE && !PRODUCER_GROUP && TILE_N < 32 * GROUPS_M * GROUPS_KV
 #error OVERLAP without PRODUCER_GROUP needs work for every copier: no warps may part while P V is in flight
 #endif
-
-#define PV_MODE_F16 0
-#define PV_MODE_FP8 1
-#define PV_MODE PV_MODE_F16
+#if PV_MODE == PV_MODE_FP8 && LAZY_RESCALE > 8
+#error LAZY_RESCALE is at most 8 with PV_MODE fp8: P reaches 2^LAZY_RESCALE, e4m3 ends at 448
+#endif
+#if PV_MODE == PV_MODE_FP8 && ROW_SUM == ROW_SUM_MMA
+#error ROW_SUM mma needs PV_MODE f16: the sum of P rounded to e4m3 costs the log-sum-exp its accuracy
+#endif
+#if PV_MODE == PV_MODE_FP8 && OVERLAP != OVERLAP_NONE && !PRODUCER_GROUP && \
+    TILE_N * HEAD_DIM % (4096 * GROUPS_M * GROUPS_KV) != 0
+#error PV_MODE fp8 and OVERLAP without PRODUCER_GROUP need equal work for every warp that transposes
+#endif
+#if TURNS && (GROUPS_M * GROUPS_KV < 2 || OVERLAP == OVERLAP_NONE)
+#error TURNS needs two warpgroups and OVERLAP: one computes exponentials during the products of the other
+#endif
+#if TURNS && !PRODUCER_GROUP && GROUPS_M > 1
+#error TURNS needs PRODUCER_GROUP or GROUPS_M 1: warpgroups that copy the same keys wait for each other
+#endif
 
 constexpr bool kCausal = CAUSAL != 0;
 constexpr bool kProduced = PRODUCER_GROUP != 0;
 constexpr bool kOverlap = OVERLAP != OVERLAP_NONE;
 /// Around the code that LAZY_RESCALE skips, before the exponentials; not while P V is in flight.
 constexpr bool kBranches = !kOverlap;
-constexpr bool kPvFp8 = false;
+constexpr bool kPvFp8 = PV_MODE == PV_MODE_FP8;
+constexpr bool kTurns = TURNS != 0;
 /// In the second panel of columns; D = 128 has no room for a third panel.
 #define SUM_BY_MMA (ROW_SUM == ROW_SUM_MMA && HEAD_DIM == 64)
 constexpr bool kSumByMma = SUM_BY_MMA;
-constexpr float kPOffset = 0.0f;
+/// P is 2^(score + kPOffset), which uses the range of e4m3, except for the factor of up to 2^8 that
+/// LAZY_RESCALE needs.
+constexpr float kPOffset = kPvFp8 ? 8.0f - LAZY_RESCALE : 0.0f;
 
 // Work split: a warpgroup processes 64 rows and kKeys keys of each tile, in kSteps steps; a warp
 // processes 16 of the rows.
@@ -93,9 +105,10 @@ constexpr int kCopiedKeys = kProduced ? TILE_N : kKeys;
 // 128 leaves room for at most one CTA.
 constexpr int kCtas = HEAD_DIM == 64 ? MIN_CTAS : 1;
 constexpr int kLaunchRegisters = min_of(248, 65536 / (kCtas * kThreads) / 8 * 8);
-constexpr int kProducerRegisters = 32;
-constexpr int kConsumerRegisters = min_of(
-    240, (kLaunchRegisters * (kConsumerGroups + 1) - kProducerRegisters) / kConsumerGroups / 8 * 8);
+constexpr int kAllRegisters = kLaunchRegisters * (kConsumerGroups + 1);
+constexpr int kConsumerRegisters = min_of(240, (kAllRegisters - 32) / kConsumerGroups / 8 * 8);
+constexpr int kProducerRegisters =
+    min_of(kLaunchRegisters, kAllRegisters - kConsumerRegisters * kConsumerGroups);
 
 // Chunks of a row of D bytes.
 constexpr int kRowBytes = HEAD_DIM;
@@ -110,17 +123,25 @@ constexpr int kOperandRegisters = max_of(STEP_N / 2, HEAD_DIM / 2 + 4 + 4 * kSum
 static_assert(kLaunchRegisters >= kOperandRegisters + 26,
               "a wgmma of STEP_N keys or HEAD_DIM columns needs more registers than a thread has");
 
-// Shared memory: Q; the ring of K; bytes of V, private to each thread; the ring of V unpacked to
-// f16, in panels of 64 columns; ones, whose products with P are the row sums; overlapping the
-// rings, the exchange of the shares of the keys at the end; row statistics; mbarriers; a word for
-// broadcasts. `dynamic_shared_bytes` in problem.json is kSharedBytes.
+// Shared memory: Q; the ring of K; bytes of V as they arrive; the ring of V as wgmma reads it; ones,
+// whose products with P are the row sums; overlapping the rings, the exchange of the shares of the
+// keys at the end; row statistics; mbarriers; a word for broadcasts. `dynamic_shared_bytes` in
+// problem.json is kSharedBytes.
+//
+// V for wgmma: f16, in panels of 64 columns with a row for each key; or e4m3, transposed, in panels
+// of kPanelKeys keys with a row for each column.
 constexpr int kSlotBytes = TILE_N * kRowBytes;
-constexpr int kPanelBytes = TILE_N * 128;
-constexpr int kHalfSlotBytes = 2 * kSlotBytes;
+/// A step begins and ends with a panel, or lies within one.
+constexpr bool panels_fit(int keys) {
+  return TILE_N % keys == 0 && (STEP_N % keys == 0 || keys % STEP_N == 0);
+}
+constexpr int kPanelKeys = panels_fit(128) ? 128 : panels_fit(64) ? 64 : 32;
+constexpr int kPanelBytes = kPvFp8 ? HEAD_DIM * kPanelKeys : TILE_N * 128;
+constexpr int kVSlotBytes = kPvFp8 ? kSlotBytes : 2 * kSlotBytes;
 constexpr int kKRing = kTileM * kRowBytes;
 constexpr int kVBytes = kKRing + STAGES_K * kSlotBytes;
 constexpr int kVRing = kVBytes + STAGES_K * kSlotBytes;
-constexpr int kOnes = kVRing + STAGES_V * kHalfSlotBytes;
+constexpr int kOnes = kVRing + STAGES_V * kVSlotBytes;
 constexpr int kOnesBytes = kSumByMma ? 16 * 128 : 0;
 constexpr int kRingEnd = kOnes + kOnesBytes;
 constexpr int kExchange = kKRing;

@@ -1,8 +1,9 @@
 // Tiles of Q, K and V in shared memory for wgmma, and the ring of K and V tiles.
 //
-// K is used as e4m3. V is unpacked to f16 by the thread that copied it. Its bytes are first stored
-// in a private place of that thread, so that unpacking needs no barrier. The even columns of each
-// 16 precede the odd ones, so that a lane finally has four adjacent columns of O.
+// K is used as e4m3. V is unpacked to f16 by the thread that copied it, or transposed by the warp
+// that copied it. Its bytes are first stored in a private place of that thread or warp, so that no
+// barrier is needed. The even columns of each 16 precede the odd ones, so that a lane finally has
+// four adjacent columns of O.
 #pragma once
 
 #include "common/convert.cuh"
@@ -14,6 +15,7 @@
 #include "problem.cuh"
 #include "ring_barriers.cuh"
 #include "wgmma_config.cuh"
+#include "wgmma_transpose.cuh"
 
 __device__ __forceinline__ Role role_of(int thread) {
   // so that the compiler knows that descriptors are uniform
@@ -67,9 +69,13 @@ struct Tiles {
     const u32 to = shared + kVBytes + step % STAGES_K * kSlotBytes + first_row * kRowBytes;
     const int key = first_key(step) + first_row;
     const u8* source = v + static_cast<long long>(key) * HEAD_DIM;
-    for_own_chunks(copier, [&](int place, int row) {
-      ptx::copy_async(to + place, source + place, row < kv_len - key);
-    });
+    if constexpr (kPvFp8) {
+      copy_blocks(to, source, kv_len - key, copier);
+    } else {
+      for_own_chunks(copier, [&](int place, int row) {
+        ptx::copy_async(to + place, source + place, row < kv_len - key);
+      });
+    }
   }
   /// Both, each as a group of copies; empty groups after the last step, because waiting counts
   /// groups.
@@ -79,10 +85,15 @@ struct Tiles {
     if (step < count) copy_v(step, first_row, copier);
     ptx::commit_copies();
   }
-  /// Unpacks the bytes of V that this thread copied for a step.
+  /// Unpacks or transposes the bytes of V that this thread or warp copied for a step.
   __device__ __forceinline__ void unpack_v(int step, int first_row, int copier) const {
     const u32 from = shared + kVBytes + step % STAGES_K * kSlotBytes + first_row * kRowBytes;
-    const u32 to = shared + kVRing + step % STAGES_V * kHalfSlotBytes + first_row * 128;
+    const u32 slot = shared + kVRing + step % STAGES_V * kVSlotBytes;
+    if constexpr (kPvFp8) {
+      transpose_blocks(slot, first_row, from, copier);
+      return;
+    }
+    const u32 to = slot + first_row * 128;
     for_own_chunks(copier, [&](int place, int row) {
       const Chunk bytes = ptx::load_shared(from + place);
       const int chunk = place / kChunkBytes % kRowChunks;
