@@ -35,6 +35,10 @@
 #if PRODUCER_GROUP != 0 && PRODUCER_GROUP != 1
 #error PRODUCER_GROUP is 0 or 1
 #endif
+#if !PRODUCER_GROUP && TILE_N % (32 * GROUPS_M * GROUPS_KV) != 0 && \
+    32 * GROUPS_M * GROUPS_KV % TILE_N != 0
+#error without PRODUCER_GROUP, the threads of a share copy its chunks in equal parts
+#endif
 #if PRODUCER_GROUP && STAGES_K < 2
 #error PRODUCER_GROUP needs STAGES_K >= 2: with one slot producers and consumers only take turns
 #endif
