@@ -17,10 +17,9 @@
 #include "engine/device/arch_limits.hpp"
 #include "engine/evaluate/build_options.hpp"
 #include "engine/evaluate/manifest.hpp"
+#include "engine/evaluate/validity.hpp"
 #include "engine/problem/inputs.hpp"
 #include "engine/problem/known_names.hpp"
-#include "engine/problem/surroundings.hpp"
-#include "engine/space/surroundings.hpp"
 
 namespace evo {
 namespace {
@@ -36,16 +35,6 @@ std::filesystem::path find_templates_root(const SpaceDefinition& space) {
   throw SpaceError(space.file + ": problem: \"" + space.problem +
                    "\": no folder kernel_templates/" + space.problem + " beside " +
                    folder.string());
-}
-
-/// The space, with the names of the problem, the timed shape and the device in its constraints.
-SpaceDefinition placed_space(const SpaceDefinition& space, const Problem& problem,
-                             const KernelSpec& kernel, const Shape& shape,
-                             const DeviceInfo& device) {
-  std::vector<std::string> formulas;
-  for (const auto& [name, formula] : space.let) formulas.push_back(name);
-  require_own_macros(problem, formulas, space.file);
-  return placed(space, formulas_for_constraints(problem, kernel, shape, device));
 }
 
 /// Finds misspelt names in the template's expressions here, before they reject each candidate.

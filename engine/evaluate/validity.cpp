@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "engine/core/formulas.hpp"
+#include "engine/problem/known_names.hpp"
 #include "engine/problem/surroundings.hpp"
 #include "engine/space/parameter.hpp"
+#include "engine/space/surroundings.hpp"
 
 namespace evo {
 namespace {
@@ -30,6 +32,15 @@ Formulas surroundings(const Problem& problem, const KernelSpec& kernel,
 }
 
 }  // namespace
+
+SpaceDefinition placed_space(const SpaceDefinition& space, const Problem& problem,
+                             const KernelSpec& kernel, const Shape& shape,
+                             const DeviceInfo& device) {
+  std::vector<std::string> formulas;
+  for (const auto& [name, formula] : space.let) formulas.push_back(name);
+  require_own_macros(problem, formulas, space.file);
+  return placed(space, formulas_for_constraints(problem, kernel, shape, device));
+}
 
 std::vector<ShapeCondition> shape_conditions(const Problem& problem, const KernelSpec& kernel,
                                              const SpaceDefinition& space, const Shape& timed,

@@ -16,6 +16,13 @@ struct ShapeCondition {
   std::string why;
 };
 
+/// The space for a timed shape: its constraints and milestones with the names of the problem, the
+/// shape and the device replaced. Throws InputError if a formula of the space has the name of a
+/// problem's macro.
+[[nodiscard]] SpaceDefinition placed_space(const SpaceDefinition& space, const Problem& problem,
+                                           const KernelSpec& kernel, const Shape& shape,
+                                           const DeviceInfo& device);
+
 /// The conditions under which a kernel compiled for `timed` may be launched on other shapes: the
 /// problem's macros have the same values, the template supports the shape, and the shape satisfies
 /// the space's constraints that name shape variables. The limits of `device` appear as numbers.

@@ -121,12 +121,23 @@ __device__ __forceinline__ void wait_products(float (&sum)[kTiles][4]) {
                : "r"(a), "r"(b), "n"(kLayout), "n"(kAccumulate ? 1 : 0)                         \
                : "memory")
 
-/// A product with A in registers. TYPE: kind and types; FLAGS: its last operands.
-#define WGMMA_A_IN_REGISTERS(TILES, COLUMNS, TYPE, FLAGS, A0, A1, A2, A3, B, LAYOUT)            \
-  asm volatile("{ .reg .b64 b; mov.b64 b, {" B ", " LAYOUT "}; "                                \
+/// A product with A in registers. TYPE: kind and types; FLAGS: its last operands; A, B: the names
+/// of the words of A, and of B's descriptor.
+#define WGMMA_A_IN_REGISTERS(TILES, COLUMNS, TYPE, FLAGS, A, B)                                  \
+  asm volatile("{ .reg .b64 b; mov.b64 b, {" B "}; "                                            \
                "wgmma.mma_async.sync.aligned.m64n" COLUMNS TYPE " {" WGMMA_NAMES_##TILES        \
-               "}, {" A0 ", " A1 ", " A2 ", " A3 "}, b, " FLAGS "; }"                           \
+               "}, {" A "}, b, " FLAGS "; }"                                                    \
                : WGMMA_##TILES(sum, 0)                                                          \
+               : "r"(a.word[0]), "r"(a.word[1]), "r"(a.word[2]), "r"(a.word[3]), "r"(b),        \
+                 "n"(kLayout)                                                                   \
+               : "memory")
+
+/// The same with eight more columns, LAST.
+#define WGMMA_WITH_LAST(TILES, COLUMNS, TYPE, FLAGS, LAST, A, B)                                 \
+  asm volatile("{ .reg .b64 b; mov.b64 b, {" B "}; "                                            \
+               "wgmma.mma_async.sync.aligned.m64n" COLUMNS TYPE " {" WGMMA_NAMES_##TILES        \
+               ", " LAST "}, {" A "}, b, " FLAGS "; }"                                          \
+               : WGMMA_##TILES(sum, 0), WGMMA_LAST(last)                                        \
                : "r"(a.word[0]), "r"(a.word[1]), "r"(a.word[2]), "r"(a.word[3]), "r"(b),        \
                  "n"(kLayout)                                                                   \
                : "memory")
@@ -160,12 +171,26 @@ __device__ __forceinline__ void multiply_e4m3(float (&sum)[kTiles][4], u32 a, u3
 template <u32 kLayout, int kTiles>
 __device__ __forceinline__ void multiply_e4m3(float (&sum)[kTiles][4], const Fragment& a, u32 b) {
   if constexpr (kTiles == 8) {
-    WGMMA_A_IN_REGISTERS(8, "64", "k32.f32.e4m3.e4m3", "1, 1, 1", "%32", "%33", "%34", "%35", "%36",
-                         "%37");
+    WGMMA_A_IN_REGISTERS(8, "64", "k32.f32.e4m3.e4m3", "1, 1, 1", "%32, %33, %34, %35",
+                         "%36, %37");
   } else {
     static_assert(kTiles == 16, "64 or 128 columns");
-    WGMMA_A_IN_REGISTERS(16, "128", "k32.f32.e4m3.e4m3", "1, 1, 1", "%64", "%65", "%66", "%67",
-                         "%68", "%69");
+    WGMMA_A_IN_REGISTERS(16, "128", "k32.f32.e4m3.e4m3", "1, 1, 1", "%64, %65, %66, %67",
+                         "%68, %69");
+  }
+}
+
+/// The same with eight more columns, which are added to `last`.
+template <u32 kLayout, int kTiles>
+__device__ __forceinline__ void multiply_e4m3(float (&sum)[kTiles][4], float (&last)[4],
+                                              const Fragment& a, u32 b) {
+  if constexpr (kTiles == 8) {
+    WGMMA_WITH_LAST(8, "72", "k32.f32.e4m3.e4m3", "1, 1, 1", "%32, %33, %34, %35",
+                    "%36, %37, %38, %39", "%40, %41");
+  } else {
+    static_assert(kTiles == 16, "64 or 128 columns");
+    WGMMA_WITH_LAST(16, "136", "k32.f32.e4m3.e4m3", "1, 1, 1", "%64, %65, %66, %67",
+                    "%68, %69, %70, %71", "%72, %73");
   }
 }
 
@@ -174,29 +199,24 @@ __device__ __forceinline__ void multiply_e4m3(float (&sum)[kTiles][4], const Fra
 template <u32 kLayout, int kTiles>
 __device__ __forceinline__ void multiply_f16(float (&sum)[kTiles][4], const Fragment& a, u32 b) {
   if constexpr (kTiles == 8) {
-    WGMMA_A_IN_REGISTERS(8, "64", "k16.f32.f16.f16", "1, 1, 1, 1", "%32", "%33", "%34", "%35",
-                         "%36", "%37");
+    WGMMA_A_IN_REGISTERS(8, "64", "k16.f32.f16.f16", "1, 1, 1, 1", "%32, %33, %34, %35",
+                         "%36, %37");
   } else {
     static_assert(kTiles == 16, "64 or 128 columns");
-    WGMMA_A_IN_REGISTERS(16, "128", "k16.f32.f16.f16", "1, 1, 1, 1", "%64", "%65", "%66", "%67",
-                         "%68", "%69");
+    WGMMA_A_IN_REGISTERS(16, "128", "k16.f32.f16.f16", "1, 1, 1, 1", "%64, %65, %66, %67",
+                         "%68, %69");
   }
 }
 
 /// The same with 72 columns; the last eight are added to `last`.
 template <u32 kLayout>
-__device__ __forceinline__ void multiply_f16(float (&sum)[8][4], float (&last)[4], const Fragment& a,
-                                             u32 b) {
-  asm volatile(
-      "{ .reg .b64 b; mov.b64 b, {%40, %41}; "
-      "wgmma.mma_async.sync.aligned.m64n72k16.f32.f16.f16 {"
-      WGMMA_NAMES_8 ", %32, %33, %34, %35"
-      "}, {%36, %37, %38, %39}, b, 1, 1, 1, 1; }"
-      : WGMMA_8(sum, 0), WGMMA_LAST(last)
-      : "r"(a.word[0]), "r"(a.word[1]), "r"(a.word[2]), "r"(a.word[3]), "r"(b), "n"(kLayout)
-      : "memory");
+__device__ __forceinline__ void multiply_f16(float (&sum)[8][4], float (&last)[4],
+                                             const Fragment& a, u32 b) {
+  WGMMA_WITH_LAST(8, "72", "k16.f32.f16.f16", "1, 1, 1, 1", "%32, %33, %34, %35",
+                  "%36, %37, %38, %39", "%40, %41");
 }
 
+#undef WGMMA_WITH_LAST
 #undef WGMMA_A_IN_REGISTERS
 #undef WGMMA_E4M3
 #undef WGMMA_NAMES_32

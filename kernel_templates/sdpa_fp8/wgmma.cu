@@ -64,7 +64,12 @@ __device__ __forceinline__ void start_values_e4m3(Accumulated& state, const Prob
 #pragma unroll
   for (int i = 0; i < STEP_N / 32; ++i) {
     const int ahead = i * 32 / kPanelKeys * kPanelBytes + i * 32 % kPanelKeys;
+#if SUM_BY_MMA
+    ptx::multiply_e4m3<kLayout>(state.output[0], state.sum[0], operand_of(p, 0, i),
+                                v + ahead / kChunkBytes);
+#else
     ptx::multiply_e4m3<kLayout>(state.output[0], operand_of(p, 0, i), v + ahead / kChunkBytes);
+#endif
   }
 }
 
@@ -74,7 +79,7 @@ __device__ __forceinline__ void start_values_f16(Accumulated& state, const Proba
   constexpr u32 kLayout = ptx::tile_layout(8 * 128, ptx::Swizzle::k128);
   constexpr u32 kForward = 16 * 128 / 16;
   const u32 v = slot + key * 128;
-#if SUM_BY_MMA
+#if SUM_BY_MMA && HEAD_DIM == 64
   // The second panel of columns holds the same ones for all keys; its distance decreases as V
   // advances.
   const u32 place = ptx::tile_place(v, tiles.shared + kOnes - v);
@@ -143,7 +148,7 @@ struct Walk {
 };
 
 /// TURNS: warpgroups start the products of a step in turn. Barrier kFirstTurn + i lets group i
-/// start; the group before it arrives there.
+/// start; the group before it arrives there when its products are issued, or its scores complete.
 constexpr int kFirstTurn = 6;
 
 __device__ __forceinline__ void pass_turn(int group) {
@@ -197,16 +202,17 @@ __device__ __forceinline__ void advance(Accumulated& state, Probabilities& p, Pl
     at = crosses ? place_of(tile + 1, 0, walk.role) : place_of(tile, step, walk.role);
     Scores scores;
     if (crosses) ring.acquire_k(tiles, tile + 1, walk.role, walk.thread);
-    if constexpr (kTurns) take_turn(walk.group());
+    if constexpr (TURNS != TURNS_NONE) take_turn(walk.group());
     start_scores(scores, tiles, at, walk.role);
     // Without producers, V of the previous tile became visible with K of this one.
     if (step == 1 && (kProduced || kSteps > 1)) {
       ring.acquire_v(tiles, tile, walk.role, walk.thread);
     }
     start_values(state, p, tiles, before);
-    if constexpr (kTurns) pass_turn(walk.group());
+    if constexpr (TURNS == TURNS_ISSUED) pass_turn(walk.group());
     if (crosses) ring.unpack(tiles, tile + 1, walk.role, walk.thread);
     ptx::wait_products<1>(scores.at[0]);
+    if constexpr (TURNS == TURNS_SCORED) pass_turn(walk.group());
     if (kSteps == 1 || step == kSteps - 1) ring.release_k(at.tile, walk.role);
     if constexpr (kMasked) {
       mask_if_needed(scores, tiles.first_key(at.tile) + at.key, walk.first_row, tiles.kv_len,
@@ -246,7 +252,7 @@ __device__ __forceinline__ void attend_tiles_overlapped(Accumulated& state, cons
     exponentiate(scores, state, walk.scale);
     pack(p, scores);
   }
-  if (kTurns && walk.group() == kConsumerGroups - 1) pass_turn(walk.group());
+  if (TURNS != TURNS_NONE && walk.group() == kConsumerGroups - 1) pass_turn(walk.group());
   const int masked = min(walk.masked_tiles(), tiles.count);
   int tile = 0;
 #pragma unroll 1
@@ -257,7 +263,19 @@ __device__ __forceinline__ void attend_tiles_overlapped(Accumulated& state, cons
   start_values(state, p, tiles, at);
   wait_values(state);
   ring.release_v(tiles.count - 1, walk.role);
-  if (kTurns && walk.group() == 0) take_turn(0);  // the last group's last arrival
+  if (TURNS != TURNS_NONE && walk.group() == 0) take_turn(0);  // the last group's last arrival
+}
+
+/// The ones whose products with P are the row sums.
+__device__ __forceinline__ void write_ones(u32 shared, int thread) {
+  const u32 kOne = kPvFp8 ? 0x38383838u : 0x3C003C00u;
+  constexpr int kPanels = kPvFp8 ? STAGES_V * TILE_N / kPanelKeys : 1;
+  constexpr int kChunks = kPvFp8 ? 8 * kPanelKeys / kChunkBytes : kOnesBytes / kChunkBytes;
+#pragma unroll 1
+  for (int i = thread; i < kPanels * kChunks; i += kConsumers) {
+    const int place = i / kChunks * kPanelBytes + i % kChunks * kChunkBytes;
+    ptx::store_shared(shared + kOnes + place, {{kOne, kOne, kOne, kOne}});
+  }
 }
 
 /// Warpgroups that compute: one work item, from its queries to its rows of O.
@@ -265,17 +283,12 @@ __device__ __forceinline__ void consume(const Problem& problem, const Item& item
                                         const Tiles& tiles, int thread) {
   const Role role = role_of(thread);
   const u8* q = problem.q + static_cast<u64>(item.head) * problem.q_len * HEAD_DIM;
+  const Scales scales = scales_of(problem, item);  // loaded while Q is copied
   copy_rows<kTileM, kConsumers>(tiles.shared, q + item.first_row * HEAD_DIM,
                                 problem.q_len - item.first_row, thread);
   ptx::commit_copies();
   ring.start(tiles, role, thread);
-  const Scales scales = scales_of(problem, item);
-  if constexpr (kSumByMma) {
-    const u32 kOne = 0x3C003C00u;  // a pair of f16
-    if (thread < kOnesBytes / kChunkBytes) {
-      ptx::store_shared(tiles.shared + kOnes + thread * kChunkBytes, {{kOne, kOne, kOne, kOne}});
-    }
-  }
+  if constexpr (kSumByMma) write_ones(tiles.shared, thread);
   ptx::fence_for_products();
   sync_consumers();  // makes Q and the ones visible
   Accumulated state;
@@ -296,7 +309,7 @@ __device__ __forceinline__ void consume(const Problem& problem, const Item& item
 
 /// Grid: x is the line (tile of queries times SPLIT_KV) and y the head, swapped if CAUSAL. `queue`:
 /// zeros, before and after the launch.
-extern "C" __global__ void __launch_bounds__(kThreads, kCtas)
+extern "C" __global__ void __launch_bounds__(kThreads, MIN_CTAS)
     sdpa_fp8_wgmma(const u8* q, const u8* k, const u8* v, u16* o, float* lse, const float* q_scale,
                    const float* k_scale, const float* v_scale, float softmax_scale, int q_len,
                    int kv_len, int batch_heads, int heads_per_kv, int scale_per_head, int write_lse,

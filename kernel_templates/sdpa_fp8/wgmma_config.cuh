@@ -35,6 +35,10 @@
 #if PRODUCER_GROUP != 0 && PRODUCER_GROUP != 1
 #error PRODUCER_GROUP is 0 or 1
 #endif
+#if !PRODUCER_GROUP && TILE_N % (32 * GROUPS_M * GROUPS_KV) != 0 && \
+    32 * GROUPS_M * GROUPS_KV % TILE_N != 0
+#error without PRODUCER_GROUP, the threads of a share copy its chunks in equal parts
+#endif
 #if PRODUCER_GROUP && STAGES_K < 2
 #error PRODUCER_GROUP needs STAGES_K >= 2: with one slot producers and consumers only take turns
 #endif
@@ -59,17 +63,14 @@
 #if PV_MODE == PV_MODE_FP8 && LAZY_RESCALE > 8
 #error LAZY_RESCALE is at most 8 with PV_MODE fp8: P reaches 2^LAZY_RESCALE, e4m3 ends at 448
 #endif
-#if PV_MODE == PV_MODE_FP8 && ROW_SUM == ROW_SUM_MMA
-#error ROW_SUM mma needs PV_MODE f16: the sum of P rounded to e4m3 costs the log-sum-exp its accuracy
-#endif
 #if PV_MODE == PV_MODE_FP8 && OVERLAP != OVERLAP_NONE && !PRODUCER_GROUP && \
-    TILE_N * HEAD_DIM % (4096 * GROUPS_M * GROUPS_KV) != 0
+    TILE_N % (64 * GROUPS_M * GROUPS_KV) != 0
 #error PV_MODE fp8 and OVERLAP without PRODUCER_GROUP need equal work for every warp that transposes
 #endif
-#if TURNS && (GROUPS_M * GROUPS_KV < 2 || OVERLAP == OVERLAP_NONE)
+#if TURNS != TURNS_NONE && (GROUPS_M * GROUPS_KV < 2 || OVERLAP == OVERLAP_NONE)
 #error TURNS needs two warpgroups and OVERLAP: one computes exponentials during the products of the other
 #endif
-#if TURNS && !PRODUCER_GROUP && GROUPS_M > 1
+#if TURNS != TURNS_NONE && !PRODUCER_GROUP && GROUPS_M > 1
 #error TURNS needs PRODUCER_GROUP or GROUPS_M 1: warpgroups that copy the same keys wait for each other
 #endif
 
@@ -79,9 +80,8 @@ constexpr bool kOverlap = OVERLAP != OVERLAP_NONE;
 /// Around the code that LAZY_RESCALE skips, before the exponentials; not while P V is in flight.
 constexpr bool kBranches = !kOverlap;
 constexpr bool kPvFp8 = PV_MODE == PV_MODE_FP8;
-constexpr bool kTurns = TURNS != 0;
-/// In the second panel of columns; D = 128 has no room for a third panel.
-#define SUM_BY_MMA (ROW_SUM == ROW_SUM_MMA && HEAD_DIM == 64)
+/// By eight more columns of V: with f16 in the second panel, and D = 128 has no room for a third.
+#define SUM_BY_MMA (ROW_SUM == ROW_SUM_MMA && (HEAD_DIM == 64 || PV_MODE == PV_MODE_FP8))
 constexpr bool kSumByMma = SUM_BY_MMA;
 /// P is 2^(score + kPOffset), which uses the range of e4m3, except for the factor of up to 2^8 that
 /// LAZY_RESCALE needs.
@@ -101,12 +101,13 @@ constexpr int kThreads = kConsumers + kGroup * PRODUCER_GROUP;
 constexpr int kCopiers = kProduced ? kGroup : kGroup * GROUPS_M;
 constexpr int kCopiedKeys = kProduced ? TILE_N : kKeys;
 
-// Registers per thread: an equal share at launch, then moved from the producers to the others. D =
-// 128 leaves room for at most one CTA.
-constexpr int kCtas = HEAD_DIM == 64 ? MIN_CTAS : 1;
-constexpr int kLaunchRegisters = min_of(248, 65536 / (kCtas * kThreads) / 8 * 8);
+// Registers per thread: an equal share at launch, then moved from the producers to the others.
+constexpr int kLaunchRegisters = min_of(248, 65536 / (MIN_CTAS * kThreads) / 8 * 8);
 constexpr int kAllRegisters = kLaunchRegisters * (kConsumerGroups + 1);
-constexpr int kConsumerRegisters = min_of(240, (kAllRegisters - 32) / kConsumerGroups / 8 * 8);
+/// Producers that transpose need more.
+constexpr int kLeastProducerRegisters = !kPvFp8 ? 32 : kLaunchRegisters >= 128 ? 56 : 40;
+constexpr int kConsumerRegisters =
+    min_of(240, (kAllRegisters - kLeastProducerRegisters) / kConsumerGroups / 8 * 8);
 constexpr int kProducerRegisters =
     min_of(kLaunchRegisters, kAllRegisters - kConsumerRegisters * kConsumerGroups);
 
@@ -129,21 +130,21 @@ static_assert(kLaunchRegisters >= kOperandRegisters + 26,
 // problem.json is kSharedBytes.
 //
 // V for wgmma: f16, in panels of 64 columns with a row for each key; or e4m3, transposed, in panels
-// of kPanelKeys keys with a row for each column.
+// of kPanelKeys keys with a row for each column, and eight rows of ones.
 constexpr int kSlotBytes = TILE_N * kRowBytes;
 /// A step begins and ends with a panel, or lies within one.
 constexpr bool panels_fit(int keys) {
   return TILE_N % keys == 0 && (STEP_N % keys == 0 || keys % STEP_N == 0);
 }
 constexpr int kPanelKeys = panels_fit(128) ? 128 : panels_fit(64) ? 64 : 32;
-constexpr int kPanelBytes = kPvFp8 ? HEAD_DIM * kPanelKeys : TILE_N * 128;
-constexpr int kVSlotBytes = kPvFp8 ? kSlotBytes : 2 * kSlotBytes;
+constexpr int kPanelBytes = kPvFp8 ? (HEAD_DIM + 8 * kSumByMma) * kPanelKeys : TILE_N * 128;
+constexpr int kVSlotBytes = kPvFp8 ? TILE_N / kPanelKeys * kPanelBytes : 2 * kSlotBytes;
 constexpr int kKRing = kTileM * kRowBytes;
 constexpr int kVBytes = kKRing + STAGES_K * kSlotBytes;
 constexpr int kVRing = kVBytes + STAGES_K * kSlotBytes;
-constexpr int kOnes = kVRing + STAGES_V * kVSlotBytes;
+constexpr int kOnes = kVRing + (kPvFp8 ? HEAD_DIM * kPanelKeys : STAGES_V * kVSlotBytes);
 constexpr int kOnesBytes = kSumByMma ? 16 * 128 : 0;
-constexpr int kRingEnd = kOnes + kOnesBytes;
+constexpr int kRingEnd = kPvFp8 ? kVRing + STAGES_V * kVSlotBytes : kOnes + kOnesBytes;
 constexpr int kExchange = kKRing;
 constexpr int kExchangeBytes = kShares > 1 ? kShares* kTileM* HEAD_DIM * 4 : 0;
 constexpr int kStats = max_of(kRingEnd, kExchange + kExchangeBytes);

@@ -1,9 +1,8 @@
 // Transposes V for PV_MODE fp8: a wgmma of e4m3 reads both operands with rows along the keys.
 //
-// A block is 32 keys by 32 columns. The warp that copied a block transposes it. A lane's bytes of P
-// are keys 2t, 2t+1, 2t+8 and 2t+9 of each 16, for the operand's k = 4t … 4t+3; the bytes of a row
-// of the transposed V have the same order. So ldmatrix.trans, a byte permutation and stmatrix
-// suffice.
+// A block is 16 keys. The warp that copied a block transposes it. A lane's bytes of P are keys 2t,
+// 2t+1, 2t+8 and 2t+9 of each 16, for the operand's k = 4t … 4t+3; the bytes of a row of the
+// transposed V have the same order. So ldmatrix.trans, a byte permutation and stmatrix suffice.
 #pragma once
 
 #include "common/async_copy.cuh"
@@ -11,39 +10,36 @@
 #include "common/sync.cuh"
 #include "wgmma_config.cuh"
 
-constexpr int kBlockKeys = 32;
-constexpr int kBlockBytes = 1024;
-constexpr int kColumnBlocks = HEAD_DIM / 32;
+constexpr int kBlockKeys = 16;
+constexpr int kBlockBytes = kBlockKeys * kRowBytes;
 
 /// Calls `use` with the number of each block that belongs to the copier's warp.
 template <typename Use>
 __device__ __forceinline__ void for_own_blocks(int copier, const Use& use) {
-  constexpr int kTileBlocks = kCopiedKeys / kBlockKeys * kColumnBlocks;
+  constexpr int kTileBlocks = kCopiedKeys / kBlockKeys;
   constexpr int kWarps = kCopiers / kWarp;
   const int warp = copier / kWarp;
-#pragma unroll (kProduced ? 2 : 4)
+#pragma unroll (kProduced ? 1 : 2)
   for (int block = 0; block < kTileBlocks; block += kWarps) {
     if (kTileBlocks % kWarps == 0 || block + warp < kTileBlocks) use(block + warp);
   }
 }
 
-/// The 16 bytes of a key within a block, by the half of the columns. Neither copies nor ldmatrix
-/// meet in a bank.
-__device__ __forceinline__ int place_in_block(int key, int half) {
-  return half * (kBlockBytes / 2) + (key ^ (4 * half)) * kChunkBytes;
-}
-
-/// Starts copying the warp's blocks to `to`. Keys from `valid` on become zero.
+/// Starts copying the warp's blocks to `to`. Keys from `valid` on become zero. An instruction reads
+/// whole lines of memory; the copies of 16 lines would take 16 times as long as those of 4.
 __device__ __forceinline__ void copy_blocks(u32 to, const u8* source, int valid, int copier) {
-  const int half = copier % 2;
+  constexpr int kRows = kWarp / kRowChunks;  // that an instruction copies
+  const int lane = copier % kWarp;
+  const int row = lane / kRowChunks;
+  const u32 place = row * kRowBytes + (lane % kRowChunks ^ swizzle_of(row)) * kChunkBytes;
   for_own_blocks(copier, [&](int block) {
-    const int column = block % kColumnBlocks * 32 + half * kChunkBytes;
+    const u32 start = to + block * kBlockBytes + place;
+    const u8* bytes = source + block * kBlockKeys * HEAD_DIM + lane * kChunkBytes;
+    const int left = valid - block * kBlockKeys - row;
 #pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      const int key = i * 16 + copier % kWarp / 2;
-      const int row = block / kColumnBlocks * kBlockKeys + key;
-      ptx::copy_async(to + block * kBlockBytes + place_in_block(key, half),
-                      source + row * HEAD_DIM + column, row < valid);
+    for (int i = 0; i < kBlockKeys; i += kRows) {
+      ptx::copy_async((start + i * kRowBytes) ^ swizzle_of(i) * kChunkBytes, bytes + i * HEAD_DIM,
+                      i < left);
     }
   });
 }
@@ -54,17 +50,19 @@ __device__ __forceinline__ void transpose_blocks(u32 slot, int first_key, u32 fr
   const int lane = copier % kWarp;
   const int line = lane % 8;
   const int swizzle = kPanelKeys == 128 ? line : kPanelKeys == 64 ? line / 2 : line / 4;
+  const int row = lane % kBlockKeys;
+  const u32 place = row * kRowBytes + (lane / kBlockKeys ^ swizzle_of(row)) * kChunkBytes;
   ptx::sync_warp();  // the other lanes' copies are complete, too
   for_own_blocks(copier, [&](int block) {
-    const int key = first_key + block / kColumnBlocks * kBlockKeys + lane / 16 * 16;
+    const u32 read = from + block * kBlockBytes + place;
+    const int key = first_key + block * kBlockKeys;
     const int chunk = key % kPanelKeys / kChunkBytes ^ swizzle;
-    const u32 panel = slot + key / kPanelKeys * kPanelBytes + chunk * kChunkBytes;
+    const u32 write =
+        slot + key / kPanelKeys * kPanelBytes + lane * kPanelKeys + chunk * kChunkBytes;
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const ptx::Fragment v =
-          ptx::load_transposed(from + block * kBlockBytes + place_in_block(lane, half));
-      const int row = (block % kColumnBlocks * 2 + half) * 16 + lane / 8 % 2 * 8 + line;
-      ptx::store_matrices(panel + row * kPanelKeys,
+    for (int columns = 0; columns < kRowChunks; columns += 2) {
+      const ptx::Fragment v = ptx::load_transposed(read ^ columns * kChunkBytes);
+      ptx::store_matrices(write + columns * kChunkBytes * kPanelKeys,
                           {{ptx::permute_bytes(v.word[0], v.word[1], 0x6420),
                             ptx::permute_bytes(v.word[0], v.word[1], 0x7531),
                             ptx::permute_bytes(v.word[2], v.word[3], 0x6420),

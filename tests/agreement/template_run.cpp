@@ -1,6 +1,7 @@
 #include "tests/agreement/template_run.hpp"
 
 #include "engine/core/random.hpp"
+#include "tests/kernel_templates/placed_file.hpp"
 
 namespace evo::agreement {
 namespace {
@@ -43,7 +44,8 @@ ScalarArgument scalar_of(const Argument& argument, const Values& values) {
 }  // namespace
 
 TemplateRun::TemplateRun(const std::filesystem::path& root, const std::string& space_file)
-    : space_(std::make_unique<Space>(read_space_file(root / "search_spaces" / space_file))),
+    : space_(std::make_unique<Space>(
+          placed_file(root / "search_spaces" / space_file, root / "kernel_templates"))),
       problem_(Problem::load(root / "kernel_templates" / space_->definition().problem)),
       kernel_(&problem_.kernel(space_->definition().template_name)),
       source_(load_source(kernel_->source, root / "kernel_templates")) {}

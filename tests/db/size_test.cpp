@@ -12,6 +12,7 @@
 #include "engine/problem/problem.hpp"
 #include "engine/space/space.hpp"
 #include "tests/db/sample.hpp"
+#include "tests/kernel_templates/placed_file.hpp"
 
 namespace evo {
 namespace {
@@ -55,7 +56,8 @@ class DatabaseSize : public testing::TestWithParam<const char*> {
 
   std::unique_ptr<Compiler> compiler_;
   Problem problem_ = Problem::load(kRoot / "kernel_templates/sdpa_fp8");
-  Space space_{read_space_file(kRoot / "search_spaces" / (std::string(GetParam()) + ".json"))};
+  Space space_{placed_file(kRoot / "search_spaces" / (std::string(GetParam()) + ".json"),
+                           kRoot / "kernel_templates")};
   const KernelSpec& kernel_ = problem_.kernel(space_.definition().template_name);
 };
 

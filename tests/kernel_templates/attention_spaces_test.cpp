@@ -10,6 +10,7 @@
 #include "engine/core/error.hpp"
 #include "engine/problem/problem.hpp"
 #include "engine/space/space.hpp"
+#include "tests/kernel_templates/placed_file.hpp"
 
 namespace evo {
 namespace {
@@ -48,10 +49,14 @@ class AttentionSpaces : public testing::TestWithParam<const char*> {
     return rejection == nullptr ? "" : rejection->reason + "\n" + rejection->detail;
   }
 
+  static std::filesystem::path file() {
+    return kRoot / "search_spaces" / (std::string(GetParam()) + ".json");
+  }
+
   std::unique_ptr<Compiler> compiler_ = open_nvrtc();
   Values device_ = {{"SM_COUNT", 132}};
   Problem problem_ = Problem::load(kRoot / "kernel_templates/sdpa_fp8");
-  Space space_{read_space_file(kRoot / "search_spaces" / (std::string(GetParam()) + ".json"))};
+  Space space_{placed_file(file(), kRoot / "kernel_templates", "mission")};
   const KernelSpec& kernel_ = problem_.kernel(space_.definition().template_name);
 };
 
@@ -69,8 +74,9 @@ TEST_P(AttentionSpaces, MilestonesCompileWithoutSpills) {
 TEST_P(AttentionSpaces, SampledCandidatesCompileForEveryVariant) {
   Random random(20);
   for (const char* shape : {"mission", "causal_mission", "mission_d128", "causal_mission_d128"}) {
-    const Candidate candidate = space_.sample(random);
-    EXPECT_EQ(failure(candidate, shape), "") << shape << space_.config_json(candidate);
+    const Space space(placed_file(file(), kRoot / "kernel_templates", shape));
+    const Candidate candidate = space.sample(random);
+    EXPECT_EQ(failure(candidate, shape), "") << shape << space.config_json(candidate);
   }
 }
 
@@ -125,7 +131,8 @@ TEST_P(AttentionSpaces, TheTemplateRefusesWhatTheSpaceForbids) {
 
 INSTANTIATE_TEST_SUITE_P(All, AttentionSpaces,
                          testing::Values("sdpa_fp8_mma_l4", "sdpa_fp8_mma_l4_wide",
-                                         "sdpa_fp8_mma_h200", "sdpa_fp8_wgmma_h200"));
+                                         "sdpa_fp8_mma_h200", "sdpa_fp8_wgmma_h200",
+                                         "sdpa_fp8_wgmma_e4m3_h200"));
 
 }  // namespace
 }  // namespace evo

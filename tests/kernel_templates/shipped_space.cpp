@@ -7,6 +7,7 @@
 #include "engine/compile/nvrtc.hpp"
 #include "engine/core/error.hpp"
 #include "engine/device/arch_limits.hpp"
+#include "tests/kernel_templates/placed_file.hpp"
 
 namespace evo {
 namespace {
@@ -21,7 +22,7 @@ std::string define(const std::string& name, const std::string& value) {
 }  // namespace
 
 ShippedSpace::ShippedSpace(const std::filesystem::path& file)
-    : space_(read_space_file(file)),
+    : space_(placed_file(file, kRoot / "kernel_templates")),
       problem_(Problem::load(kRoot / "kernel_templates" / space_.definition().problem)),
       kernel_(problem_.kernel(space_.definition().template_name)),
       source_(load_source(kernel_.source, kRoot / "kernel_templates")) {}

@@ -6,19 +6,20 @@
 
 #include "engine/compile/entry_symbol.hpp"
 #include "engine/compile/nvrtc.hpp"
+#include "engine/evaluate/validity.hpp"
 
 namespace evo {
 
-SpaceOnDevice::SpaceOnDevice(const std::string& space_file, const std::string& shape,
+SpaceOnDevice::SpaceOnDevice(const SpaceDefinition& space, const std::string& shape,
                              const std::string& device, const VirtualOptions& options)
-    : templates_(std::filesystem::absolute(space_file).parent_path().parent_path() /
+    : templates_(std::filesystem::path(space.file).parent_path().parent_path() /
                  "kernel_templates"),
-      space_(read_space_file(std::filesystem::absolute(space_file))),
-      problem_(Problem::load(templates_ / space_.definition().problem)),
-      spec_(problem_.kernel(space_.definition().template_name)),
-      shape_(problem_.shape(shape.empty() ? space_.definition().shape : shape)),
+      problem_(Problem::load(templates_ / space.problem)),
+      spec_(problem_.kernel(space.template_name)),
+      shape_(problem_.shape(shape.empty() ? space.shape : shape)),
       compiler_(open_nvrtc()),
       device_(open_virtual_device(device, options)),
+      space_(placed_space(space, problem_, spec_, shape_, device_->info())),
       work_(make_host_work(*device_)),
       programs_(problem_),
       cases_(*work_, problem_, programs_, std::nullopt, {.seed = 1}) {}  // no expected outputs

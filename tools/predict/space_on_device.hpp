@@ -19,7 +19,9 @@ class SpaceOnDevice {
   /// `space_file` must be in a folder beside kernel_templates. `shape`: if empty, the space's.
   /// Throws InputError naming the fault.
   SpaceOnDevice(const std::string& space_file, const std::string& shape, const std::string& device,
-                const VirtualOptions& options = {});
+                const VirtualOptions& options = {})
+      : SpaceOnDevice(read_space_file(std::filesystem::absolute(space_file)), shape, device,
+                      options) {}
 
   /// Finds a file named by the compiler in the folder of the template or in kernel_templates.
   [[nodiscard]] std::filesystem::path source_file(const std::string& name) const;
@@ -38,13 +40,16 @@ class SpaceOnDevice {
   [[nodiscard]] std::variant<Workspace, Fault> workspace_of(const LoadedKernel& kernel);
 
  private:
+  SpaceOnDevice(const SpaceDefinition& space, const std::string& shape, const std::string& device,
+                const VirtualOptions& options);
+
   std::filesystem::path templates_;
-  Space space_;
   Problem problem_;
   const KernelSpec& spec_;
   const Shape& shape_;
   std::unique_ptr<Compiler> compiler_;
   std::unique_ptr<VirtualDevice> device_;
+  Space space_;
   std::unique_ptr<BufferWork> work_;
   ProblemPrograms programs_;
   CaseSet cases_;

@@ -14,6 +14,7 @@
 #include "engine/core/expression_grammar.hpp"
 #include "engine/problem/problem.hpp"
 #include "engine/space/space.hpp"
+#include "tests/kernel_templates/placed_file.hpp"
 #include "tools/loader/evo_tune.hpp"
 
 namespace evo {
@@ -129,7 +130,8 @@ TEST(LoaderExpressions, OfLaunchesAndWorkspacesAgree) {
   const std::filesystem::path root = EVO_SOURCE_DIR;
   int count = 0;
   for (const char* name : {"sdpa_fp8_mma_h200", "sdpa_fp8_wgmma_h200", "sdpa_fp8_wmma_h200"}) {
-    const Space space(read_space_file(root / "search_spaces" / (std::string(name) + ".json")));
+    const Space space(placed_file(root / "search_spaces" / (std::string(name) + ".json"),
+                                  root / "kernel_templates"));
     const Problem problem = Problem::load(root / "kernel_templates/sdpa_fp8");
     const KernelSpec& kernel = problem.kernel(space.definition().template_name);
     for (const Shape& shape : problem.shapes) {
