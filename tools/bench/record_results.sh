@@ -60,11 +60,11 @@ speed="sed -n '/\"event\":\"speed\"/p'"
 
 on_a_card() {
   [ "$only" != '*' ] || rm -f "$work"/*.db
-  for run in wgmma_s128 wgmma_b1s512 wgmma_mission wgmma_long mma_small mma_s128 mma_b1s512; do
-    local template="${run%%_*}"
-    step "search.$run" 11 "evo-tune --device \$device --space ${attention}_${template}_h200.json --shape ${run#*_} --no-warm-start --db \$work/$template.db --json | $speed"
+  for run in wgmma:s128 wgmma:b1s512 wgmma:mission wgmma:long wgmma_e4m3:mission wgmma_e4m3:long mma:small mma:s128; do
+    local space="${run%:*}"
+    step "search.${run/:/_}" 11 "evo-tune --device \$device --space ${attention}_${space}_h200.json --shape ${run#*:} --no-warm-start --db \$work/$space.db --json | $speed"
   done
-  step attention 30 'for t in wgmma mma; do evo-export --db $work/$t.db --bundle $work/$t --loss-percent 0; done >&2; python3 tools/bench/compare_pytorch.py $work/wgmma $work/mma --json $work/attention.json >&2 && cat $work/attention.json'
+  step attention 30 'for t in wgmma wgmma_e4m3 mma; do evo-export --db $work/$t.db --bundle $work/$t --loss-percent 0; done >&2; python3 tools/bench/compare_pytorch.py $work/wgmma $work/wgmma_e4m3 $work/mma --json $work/attention.json >&2 && cat $work/attention.json'
   step bundle 50 'python3 docs/examples/use_bundle.py $work/wgmma'
   step call 60 'python3 tools/bench/launch_cost.py --arguments 2,8'
   step ladder 14 "evo-tune --device \$device --space ${attention}_wmma_h200.json --db \$work/wmma.db --quiet >&2; evo-elite ladder --db \$work/wmma.db"
