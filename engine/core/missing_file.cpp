@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostLooked = 10'000;  ///< limit of the files listed
+constexpr std::size_t kMostLooked = 10'000;  ///< names read of a folder, at most
 constexpr std::size_t kMostNamed = 5;
 
 /// Names in a folder, sorted. A very large folder is read only in part.

@@ -10,7 +10,7 @@
 
 namespace evo {
 
-/// The finding about a change of the winner.
+/// Whether a change makes the winner faster.
 enum class PairVerdict {
   kFaster,   ///< the winner with this change was faster by more than kSameTime
   kSlower,   ///< the winner with this change was slower by more than kSameTime

@@ -291,7 +291,7 @@ def _extent_name(name):
 
 
 def _drawn_like(elements):
-    """A generator of similar numbers for all cases but the first."""
+    """A distribution like that of `elements`; every case but the first draws from it."""
     if elements.dtype.kind in "iu":
         low, high = int(elements.min()), int(elements.max())
         if low == high:
