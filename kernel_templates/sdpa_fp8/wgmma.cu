@@ -270,9 +270,11 @@ __device__ __forceinline__ void attend_tiles_overlapped(Accumulated& state, cons
 __device__ __forceinline__ void write_ones(u32 shared, int thread) {
   const u32 kOne = kPvFp8 ? 0x38383838u : 0x3C003C00u;
   constexpr int kPanels = kPvFp8 ? STAGES_V * TILE_N / kPanelKeys : 1;
-  constexpr int kChunks = kPvFp8 ? 8 * kPanelKeys / kChunkBytes : kOnesBytes / kChunkBytes;
-#pragma unroll 1
-  for (int i = thread; i < kPanels * kChunks; i += kConsumers) {
+  constexpr int kChunks = (kPvFp8 ? 8 * kPanelKeys : 16 * 128) / kChunkBytes;
+#pragma unroll
+  for (int first = 0; first < kPanels * kChunks; first += kConsumers) {
+    const int i = first + thread;
+    if (i >= kPanels * kChunks) return;
     const int place = i / kChunks * kPanelBytes + i % kChunks * kChunkBytes;
     ptx::store_shared(shared + kOnes + place, {{kOne, kOne, kOne, kOne}});
   }

@@ -109,7 +109,7 @@ constexpr int kLeastProducerRegisters = !kPvFp8 ? 32 : kLaunchRegisters >= 128 ?
 constexpr int kConsumerRegisters =
     min_of(240, (kAllRegisters - kLeastProducerRegisters) / kConsumerGroups / 8 * 8);
 constexpr int kProducerRegisters =
-    min_of(kLaunchRegisters, kAllRegisters - kConsumerRegisters * kConsumerGroups);
+    min_of(min_of(kLaunchRegisters, 128), kAllRegisters - kConsumerRegisters * kConsumerGroups);
 
 // Chunks of a row of D bytes.
 constexpr int kRowBytes = HEAD_DIM;
@@ -133,7 +133,7 @@ static_assert(kLaunchRegisters >= kOperandRegisters + 26,
 // of kPanelKeys keys with a row for each column, and eight rows of ones.
 constexpr int kSlotBytes = TILE_N * kRowBytes;
 /// A step begins and ends with a panel, or lies within one.
-constexpr bool panels_fit(int keys) {
+__device__ constexpr bool panels_fit(int keys) {
   return TILE_N % keys == 0 && (STEP_N % keys == 0 || keys % STEP_N == 0);
 }
 constexpr int kPanelKeys = panels_fit(128) ? 128 : panels_fit(64) ? 64 : 32;
