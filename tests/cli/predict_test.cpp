@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "engine/core/json_reader.hpp"
@@ -65,6 +67,18 @@ TEST_F(EvoPredict, ExplainsByLineOfTheSourceWhatWarpsWaitFor) {
   EXPECT_NEAR(lines, 1, 1e-9);
   EXPECT_THAT(predict("explain search_spaces/row_softmax_h200.json --lines 3").out,
               AllOf(HasSubstr("PREDICTED"), HasSubstr(".cu")));
+}
+
+TEST_F(EvoPredict, ExplainsAKernelBesideHostCode) {
+  namespace fs = std::filesystem;
+  for (const char* name : {"kernel_templates", "search_spaces"}) {
+    fs::copy(source_folder() / name, folder_.path() / name, fs::copy_options::recursive);
+  }
+  std::ofstream(folder_.path() / "kernel_templates/row_softmax/row_softmax.cu", std::ios::app)
+      << "\nint main() { return 0; }\n";
+  const ProgramResult explained =
+      predict("explain " + (folder_.path() / "search_spaces/row_softmax_h200.json").string());
+  EXPECT_EQ(explained.exit_code, 0) << explained.err;
 }
 
 TEST_F(EvoPredict, BadUseNamesWhatIsAllowed) {

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <utility>
 
+#include "engine/compile/compiler_options.hpp"
 #include "engine/compile/entry_symbol.hpp"
+#include "engine/compile/host_code.hpp"
 #include "engine/compile/nvrtc.hpp"
 #include "engine/evaluate/validity.hpp"
 
@@ -30,8 +33,10 @@ std::filesystem::path SpaceOnDevice::source_file(const std::string& name) const 
 }
 
 CompileOutcome SpaceOnDevice::compile(const Candidate& candidate) {
-  CompileRequest request{load_source(spec_.source, templates_), spec_.entries(),
-                         space_.definition().arch, space_.definition().compiler_options};
+  const std::vector<std::string>& options = space_.definition().compiler_options;
+  KernelSource source = load_source(spec_.source, templates_);
+  if (!makes_all_device_code(options)) source = without_host_code(std::move(source));
+  CompileRequest request{std::move(source), spec_.entries(), space_.definition().arch, options};
   for (const auto& [name, value] : space_.macros(candidate))
     request.options.push_back(fmt::format("-D{}={}", name, value));
   for (const auto& [name, value] : problem_.macros_for(shape_))
