@@ -60,13 +60,22 @@ speed="sed -n '/\"event\":\"speed\"/p'"
 
 on_a_card() {
   [ "$only" != '*' ] || rm -f "$work"/*.db
-  for run in wgmma:s128 wgmma:b1s512 wgmma:mission wgmma:long wgmma_e4m3:mission wgmma_e4m3:long mma:small mma:s128; do
-    local space="${run%:*}"
-    step "search.${run/:/_}" 11 "evo-tune --device \$device --space ${attention}_${space}_h200.json --shape ${run#*:} --no-warm-start --db \$work/$space.db --json | $speed"
+  local runs="e4m3_long_d128 e4m3_long e4m3_causal_long e4m3_mission_d128 wgmma_mission wgmma_long
+              wgmma_long_d128 wgmma_causal_long wgmma_s128 mma_small"
+  for run in $runs; do
+    local template="${run%%_*}" shape="${run#*_}"
+    local space="${attention}_${template/e4m3/wgmma_e4m3}_h200"
+    step "search.$run" 30 "evo-tune --device \$device --space $space.json --shape $shape --no-warm-start --interpret none --explain none --db \$work/$run.attention.db --json | $speed"
   done
-  step attention 30 'for t in wgmma wgmma_e4m3 mma; do evo-export --db $work/$t.db --bundle $work/$t --loss-percent 0; done >&2; python3 tools/bench/compare_pytorch.py $work/wgmma $work/wgmma_e4m3 $work/mma --json $work/attention.json >&2 && cat $work/attention.json'
-  step bundle 50 'python3 docs/examples/use_bundle.py $work/wgmma'
-  step call 60 'python3 tools/bench/launch_cost.py --arguments 2,8'
+  step attention 120 'for db in $work/*.attention.db; do evo-export --db $db --bundle ${db%.attention.db} --loss-percent 0; done >&2; python3 tools/bench/compare_pytorch.py $(ls -d $work/*.attention.db | sed s/.attention.db//) --json $work/attention.json >&2 && cat $work/attention.json'
+  for run in $runs; do
+    step "elite.$run" 1 "evo-elite --db \$work/$run.attention.db --csv"
+  done
+  for run in e4m3_long_d128 e4m3_long wgmma_long; do
+    step "ideas.$run" 1 "evo-elite ladder --db \$work/$run.attention.db"
+  done
+  step bundle 50 'python3 docs/examples/use_bundle.py $work/wgmma_mission'
+  step call 60 'python3 tools/bench/launch_cost.py'
   step ladder 14 "evo-tune --device \$device --space ${attention}_wmma_h200.json --db \$work/wmma.db --quiet >&2; evo-elite ladder --db \$work/wmma.db"
   step insight 1 "evo-elite insight --db \$work/wmma.db | $steps"
   for template in mma wmma wgmma; do
@@ -80,7 +89,11 @@ on_a_card() {
   step energy.wgmma_defaults 6 "evo-judge --device \$device --space ${attention}_wgmma_h200.json --energy | sed -n '/^\(time\|energy\) /p'"
   step energy.row_softmax 6 'evo-judge --device $device --space search_spaces/row_softmax_h200.json --energy | sed -n "/^\(time\|energy\) /p"'
   step checks 8 'check-speed --device $device --elements 1048576 --elements 16777216 --row 4096'
-  step rate.evo-tune 50 'tools/bench/real_kernels.sh $bin $device 8 convolution stencil matmul nbody:quarter nbody'
+  for run in stencil matmul nbody:quarter nbody; do
+    local space="${run%:*}" shape=""
+    [ "$run" = "$space" ] || shape=" --shape ${run#*:}"
+    step "random.${run/:/_}" 16 "evo-tune --device \$device --space tools/bench/real_kernels/search_spaces/$space.json$shape --strategy random --seed 7 --generations 1000 --max-seconds 14 --db \$work/plain.db --json | $speed"
+  done
   step rate.kernel-tuner 50 'python3 tools/bench/compare_kernel_tuner.py --count 400 --seconds 8 stencil matmul nbody:quarter nbody'
 }
 

@@ -9,6 +9,7 @@ program, below the date, machine and command of the run (tools/bench/record_resu
 A kind of run makes one table of all its variants, or shows the outputs as they are.
 """
 
+import csv
 import json
 import re
 import sys
@@ -61,6 +62,15 @@ def searches(runs):
     return ["search", "candidates", "seconds", "candidates a second"], rows
 
 
+def winners(runs):
+    rows = []
+    for run in runs:
+        best = next(csv.DictReader(run.output.splitlines()))
+        rows.append([run.variant, best["shape"], f"{float(best['p50_us']):.2f}",
+                     f"{float(best['tflops']):.0f}", best["registers"], f"{float(best['max_abs_error']):.1g}"])
+    return ["search", "shape", "p50, µs", "TFLOP/s", "registers", "largest error"], rows
+
+
 def comparisons(run):
     """(sizes, space, ours in us, fastest of PyTorch by its inputs) of each tuned shape."""
     for result in json.loads(run.output)["results"]:
@@ -69,6 +79,8 @@ def comparisons(run):
         rows = [row for row in result["rows"] if "p50_us" in row]
         best = {start: min((row for row in rows[1:] if row["start"] == start),
                            key=lambda row: row["p50_us"]) for start in ("fp16", "fp8")}
+        if result["shape"]["variables"].get("CAUSAL"):
+            sizes += ", causal"
         yield sizes, Path(result["manifest"]).parent.name, rows[0]["p50_us"], best
 
 
@@ -78,8 +90,8 @@ def attention(runs):
         cells = [f"{best[start]['p50_us']:.2f} ({best[start]['ratio']:.2f}×, {best[start]['name']})"
                  for start in ("fp16", "fp8")]
         rows.append([sizes, space, f"{ours:.2f}", *cells])
-    rows.sort(key=lambda row: [int(size) for size in row[0].split(", ")])
-    return ["B, H, S, D", "space", "evo-tune, µs", "PyTorch from fp16, µs",
+    rows.sort(key=lambda row: [int(size) for size in re.findall(r"\d+", row[0])])
+    return ["B, H, S, D", "search", "evo-tune, µs", "PyTorch from fp16, µs",
             "PyTorch from FP8, µs"], rows
 
 
@@ -138,15 +150,18 @@ def strategies(runs):
 KINDS = {
     "attention": ("FP8 attention against PyTorch", "measured", attention,
                   "p50 of a call in CUDA graphs; all contenders in turn in one process. × says how much "
-                  "longer PyTorch's fastest backend takes. The spaces e4m3 round P to 8 bits."),
-    "search": ("Default searches of attention", "measured", searches, ""),
+                  "longer PyTorch's fastest backend takes. Searches e4m3 round P to 8 bits."),
+    "search": ("Searches of attention", "measured", searches, ""),
+    "elite": ("The fastest kernels of these searches", "measured", winners,
+              "Searches e4m3 round P to 8 bits. Sizes of the shapes: kernel_templates/sdpa_fp8/problem.json."),
+    "ideas": ("Milestones of wgmma attention, with the best found", "measured", None, ""),
     "random": ("Candidates judged a second, random search", "measured", searches, ""),
     "ladder": ("The WMMA ladder", "measured", None, ""),
     "insight": ("Why the WMMA winner won", "measured", None, ""),
     "bundle": ("A bundle called from PyTorch", "measured", None,
                "An eager or compiled call is bound by the CPU."),
     "rate": ("Plain kernels at real sizes: candidates judged a second", "measured", rates,
-             "Random candidates. Kernel Tuner checks each kernel once, keeps no elite and compiles one "
+             "Random candidates; evo-tune's are in the table above. Kernel Tuner checks each kernel once, keeps no elite and compiles one "
              "kernel after the other. evo-tune compiles on all cores, checks fully before the elite, "
              "and compares by pairs."),
     "duel": ("Comparisons of two kernels by pairs", "measured", last_lines,
@@ -213,8 +228,11 @@ def json_text(device):
 
 def readme_text(text):
     """The README with the rows of its table replaced: the fastest template of each shape."""
+    file = RESULTS / "runs" / README_DEVICE / "attention.txt"
+    if not file.exists():
+        return text
     fastest = {}
-    for sizes, space, ours, best in comparisons(Run(RESULTS / "runs" / README_DEVICE / "attention.txt")):
+    for sizes, space, ours, best in comparisons(Run(file)):
         if "e4m3" in space:  # less accurate than the others
             continue
         half, eight = best["fp16"], best["fp8"]
