@@ -110,6 +110,8 @@ void Cta::start(std::array<std::uint32_t, 3> index, std::uint64_t linear_index) 
   std::ranges::fill(local_written_, std::uint8_t{0});
   barriers_.reset();
   mbarriers_.clear();
+  copy_times_ = {};
+  used_copy_clocks_ = 0;
   sync_locations_.clear();
   std::ranges::fill(fenced_, VectorClock{});
   std::ranges::fill(observed_, VectorClock{});
@@ -156,6 +158,8 @@ void Cta::reset_warp(Warp& warp) {
   warp.executed = 0;
   warp.copies.clear();
   warp.committed.fill(0);
+  warp.stores.clear();
+  warp.bulk_groups.fill(0);
   warp.products.clear();
   warp.product_groups = 0;
   warp.registers = launch_.registers_per_thread;
@@ -334,6 +338,7 @@ void Cta::on_exit(Warp& warp) {
     report(HazardKind::kPendingWork, static_cast<int>(warp.products.front().pc), -1,
            "the wgmma of warp " + std::to_string(warp.index) + " was never waited for");
   }
+  leave_stores(warp);
   barriers_.release_complete();
 }
 

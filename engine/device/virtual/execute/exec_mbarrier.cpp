@@ -28,22 +28,6 @@ std::array<std::uint64_t, kWarpSize> object_addresses(const Warp& warp, const Ad
   return address;
 }
 
-/// The object at `address`; null, after a report, if there is none.
-MBarrier* find_object(Warp& warp, std::uint64_t address, std::size_t lane) {
-  Cta& cta = *warp.cta;
-  const auto found = cta.mbarriers().find(static_cast<std::uint32_t>(address));
-  std::uint64_t stored = 0;
-  if (address + 8 <= cta.shared_bytes()) std::memcpy(&stored, cta.shared() + address, 8);
-  if (found == cta.mbarriers().end() || stored != (kPattern | address)) {
-    cta.fail(HazardKind::kBarrier, pc_of(warp), -1,
-             "no initialised mbarrier at " + cta.names().shared(address) + " (" +
-                 (found == cta.mbarriers().end() ? "never initialised" : "overwritten") + ") in " +
-                 cta.names().thread(warp.index, static_cast<int>(lane)));
-    return nullptr;
-  }
-  return &found->second;
-}
-
 void complete_phase_if_done(Cta& cta, MBarrier& barrier) {
   if (barrier.pending != 0 || barrier.transactions != 0) return;
   ++barrier.phase;
@@ -71,6 +55,19 @@ bool arrive(Warp& warp, MBarrier& barrier, std::uint32_t count, std::size_t lane
   return true;
 }
 
+/// The hardware counts up to 2^20 − 1 bytes (PTX ISA, "tx-count").
+bool check_expected(Warp& warp, const MBarrier& barrier, std::size_t lane, std::uint64_t address) {
+  constexpr std::int64_t kMost = (1 << 20) - 1;
+  if (barrier.transactions <= kMost) return true;
+  Cta& cta = *warp.cta;
+  cta.fail(HazardKind::kBarrier, pc_of(warp), -1,
+           "mbarrier at " + cta.names().shared(address) + ": " +
+               std::to_string(barrier.transactions) + " bytes are expected in one phase, at most " +
+               std::to_string(kMost) + " can be, by " +
+               cta.names().thread(warp.index, static_cast<int>(lane)));
+  return false;
+}
+
 std::uint32_t barrier_key(std::uint64_t address) {
   return static_cast<std::uint32_t>(address) + kBarrierKeys;
 }
@@ -83,6 +80,31 @@ bool check_objects(Warp& warp, const Address& object,
 }
 
 }  // namespace
+
+MBarrier* find_mbarrier(Warp& warp, std::uint64_t address, std::size_t lane) {
+  Cta& cta = *warp.cta;
+  const auto found = cta.mbarriers().find(static_cast<std::uint32_t>(address));
+  std::uint64_t stored = 0;
+  if (address + 8 <= cta.shared_bytes()) std::memcpy(&stored, cta.shared() + address, 8);
+  if (found == cta.mbarriers().end() || stored != (kPattern | address)) {
+    cta.fail(HazardKind::kBarrier, pc_of(warp), -1,
+             "no initialised mbarrier at " + cta.names().shared(address) + " (" +
+                 (found == cta.mbarriers().end() ? "never initialised" : "overwritten") + ") in " +
+                 cta.names().thread(warp.index, static_cast<int>(lane)));
+    return nullptr;
+  }
+  return &found->second;
+}
+
+bool check_mbarriers(Warp& warp, const std::array<std::uint64_t, kWarpSize>& address) {
+  if (!resolve(warp, Space::kShared, address, warp.exec, 8, AccessIntent::kReadWrite).ok)
+    return false;
+  LaneAccess access;
+  access.shared = warp.exec;
+  access.address = address;
+  note_shared_read(warp, access, 8, AccessKind::kStrong);
+  return true;
+}
 
 void exec_mbarrier_init(Warp& warp, const Instr& in) {
   Cta& cta = *warp.cta;
@@ -116,8 +138,15 @@ void exec_mbarrier_inval(Warp& warp, const Instr& in) {
   const auto address = object_addresses(warp, op.object);
   if (!check_objects(warp, op.object, address)) return;
   for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
-    if (find_object(warp, address[l], l) != nullptr)
+    const MBarrier* barrier = find_mbarrier(warp, address[l], l);
+    if (barrier == nullptr) return;
+    if (barrier->copies.empty()) {
       warp.cta->mbarriers().erase(static_cast<std::uint32_t>(address[l]));
+      return;
+    }
+    warp.cta->fail(HazardKind::kBarrier, pc_of(warp), static_cast<int>(barrier->copies.front().pc),
+                   "mbarrier at " + warp.cta->names().shared(address[l]) +
+                       " is invalidated before the bulk copies on it have arrived");
   });
 }
 
@@ -125,21 +154,18 @@ void exec_mbarrier_arrive(Warp& warp, const Instr& in) {
   Cta& cta = *warp.cta;
   const auto& op = in.as<MbarrierArriveOperands>();
   const auto address = object_addresses(warp, op.object);
-  if (!check_objects(warp, op.object, address)) return;
-  // The object's initialisation is a write, which must be ordered before this use.
-  if (cta.launch().check) {
-    LaneAccess access;
-    access.shared = warp.exec;
-    access.address = address;
-    note_shared_read(warp, access, 8, AccessKind::kStrong);
-  }
+  report_tainted_address(warp, op.object, warp.exec);
+  if (!check_mbarriers(warp, address)) return;
   const auto* operand =
       op.operand == kNoRegister ? nullptr : warp.reg<const std::uint32_t>(op.operand);
   for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
-    MBarrier* barrier = cta.failed() ? nullptr : find_object(warp, address[l], l);
+    MBarrier* barrier = cta.failed() ? nullptr : find_mbarrier(warp, address[l], l);
     if (barrier == nullptr) return;
     const std::uint64_t phase = barrier->phase;
-    if (op.kind == ArriveOperand::kExpectedBytes) barrier->transactions += operand[l];
+    if (op.kind == ArriveOperand::kExpectedBytes) {
+      barrier->transactions += operand[l];
+      if (!check_expected(warp, *barrier, l, address[l])) return;
+    }
     if (op.kind == ArriveOperand::kCompletedBytes) barrier->transactions -= operand[l];
     const std::uint32_t count = op.kind == ArriveOperand::kCount ? operand[l] : 1;
     cta.note_sync(warp, barrier_key(address[l]), static_cast<std::int64_t>(phase), -1);
@@ -156,17 +182,21 @@ void exec_mbarrier_wait(Warp& warp, const Instr& in) {
   const auto address = object_addresses(warp, op.object);
   if (!check_objects(warp, op.object, address)) return;
   std::uint32_t done = 0;
-  const MBarrier* barrier = nullptr;  // that of the previous lane, which usually has the same one
+  MBarrier* barrier = nullptr;  // that of the previous lane, which usually has the same one
   const MBarrier* joined = nullptr;
   std::uint64_t known = 0;
   for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
     if (cta.failed()) return;
-    if (barrier == nullptr || address[l] != known) barrier = find_object(warp, address[l], l);
+    if (barrier == nullptr || address[l] != known) barrier = find_mbarrier(warp, address[l], l);
     if (barrier == nullptr) return;
     known = address[l];
     // A phase is complete if the barrier's current phase differs.
     const std::uint64_t asked = op.is_parity ? warp.reg<const std::uint32_t>(op.phase)[l] & 1U
                                              : warp.reg<const std::uint64_t>(op.phase)[l] & 1U;
+    if ((barrier->phase & 1U) == asked && !barrier->copies.empty()) {
+      land_copies(warp, *barrier, address[l]);
+      complete_phase_if_done(cta, *barrier);
+    }
     if ((barrier->phase & 1U) == asked) return;
     done |= 1U << l;
     if (barrier != joined) cta.races().join(warp.index, barrier->completed);
@@ -182,7 +212,7 @@ void exec_mbarrier_wait(Warp& warp, const Instr& in) {
       return;
     }
     const auto lane = static_cast<std::size_t>(std::countr_zero(warp.exec));
-    if (const MBarrier* first = find_object(warp, address[lane], lane)) {
+    if (const MBarrier* first = find_mbarrier(warp, address[lane], lane)) {
       cta.note_sync(warp, barrier_key(address[lane]), -1,
                     static_cast<std::int64_t>(first->phase) - 1);
     }
@@ -201,7 +231,7 @@ void exec_cp_async_mbarrier_arrive(Warp& warp, const Instr& in) {
   // The arrival happens when the copies have arrived; here they arrive immediately.
   finish_copies(warp, warp.exec, -1);
   for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
-    MBarrier* barrier = cta.failed() ? nullptr : find_object(warp, address[l], l);
+    MBarrier* barrier = cta.failed() ? nullptr : find_mbarrier(warp, address[l], l);
     if (barrier == nullptr) return;
     cta.note_sync(warp, barrier_key(address[l]), static_cast<std::int64_t>(barrier->phase), -1);
     if (op.increments) ++barrier->pending;

@@ -1,10 +1,20 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "engine/device/virtual/decode/registers.hpp"
 
 namespace evo::ptx {
+
+struct MBarrier;
+
+/// The mbarrier object at `address`; null, after a report, if there is none.
+[[nodiscard]] MBarrier* find_mbarrier(Warp& warp, std::uint64_t address, std::size_t lane);
+/// The objects that the lanes use must be in bounds and aligned, and their initialisation must be
+/// ordered before. False after a report that ends the launch.
+[[nodiscard]] bool check_mbarriers(Warp& warp, const std::array<std::uint64_t, kWarpSize>& address);
 
 struct MbarrierInitOperands {
   Address object;

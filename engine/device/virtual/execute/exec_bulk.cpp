@@ -1,0 +1,147 @@
+#include "engine/device/virtual/execute/exec_bulk.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
+#include "engine/device/virtual/checks/taint.hpp"
+#include "engine/device/virtual/execute/bulk_copies.hpp"
+#include "engine/device/virtual/execute/cta.hpp"
+#include "engine/device/virtual/execute/exec_mbarrier.hpp"
+#include "engine/device/virtual/execute/lanes.hpp"
+#include "engine/device/virtual/memory/memory_access.hpp"
+
+// cp.async.bulk. Every lane issues a copy of its own.
+
+namespace evo::ptx {
+namespace {
+
+/// A bulk copy with the addresses of all lanes.
+struct Issue {
+  const BulkCopy& copy;
+  const std::uint32_t* registers;
+  std::array<std::uint64_t, kWarpSize> shared;
+  std::array<std::uint64_t, kWarpSize> global;
+  std::array<std::uint64_t, kWarpSize> barrier;
+};
+
+std::array<std::uint64_t, kWarpSize> addresses(Warp& warp, Address from, std::uint32_t base) {
+  from.base = base;
+  report_tainted_address(warp, from, warp.exec);
+  auto address = lane_addresses(warp, from);
+  for (std::uint64_t& a : address) {
+    if (a - kSharedWindow < (1ULL << 32)) a -= kSharedWindow;
+  }
+  return address;
+}
+
+Issue issue_of(Warp& warp, const BulkOperands& op) {
+  const BulkCopy& copy = warp.cta->program().bulk_copies[op.copy];
+  const std::uint32_t* registers = warp.cta->program().registers_of(op.registers);
+  const auto to = addresses(warp, copy.to, registers[BulkCopy::kTo]);
+  const auto from = addresses(warp, copy.from, registers[BulkCopy::kFrom]);
+  const auto barrier = addresses(warp, copy.barrier, registers[BulkCopy::kBarrier]);
+  return {copy, registers, copy.is_load ? to : from, copy.is_load ? from : to, barrier};
+}
+
+bool fail(Warp& warp, int lane, HazardKind kind, const std::string& what) {
+  warp.cta->fail(kind, pc_of(warp), -1,
+                 what + ", by " + warp.cta->names().thread(warp.index, lane));
+  return false;
+}
+
+/// The copied bytes must lie in one buffer, which becomes the cached one of the instruction.
+bool find_buffer(Warp& warp, int lane, std::uint64_t address, std::uint64_t bytes, bool writes) {
+  Cta& cta = *warp.cta;
+  const GlobalMemory& memory = *cta.launch().memory;
+  GlobalBuffer* const buffer = memory.find(address);
+  if (buffer == nullptr || !buffer->contains(address, bytes)) {
+    const std::uint64_t last = address + bytes - 1;
+    return fail(warp, lane, HazardKind::kOutOfBounds,
+                fmt::format("bulk copy of {} bytes at global address {:#x}, {}", bytes, address,
+                            memory.describe(buffer == nullptr ? address : last)));
+  }
+  if (writes && !buffer->writable) {
+    return fail(warp, lane, HazardKind::kReadOnlyWrite,
+                fmt::format("bulk copy of {} bytes to {}", bytes, memory.describe(address)));
+  }
+  cta.buffer_cache()[warp.pc] = buffer;
+  return true;
+}
+
+bool check_shared(Warp& warp, int lane, std::uint64_t address, std::uint64_t bytes,
+                  std::uint32_t alignment) {
+  const std::uint64_t limit = warp.cta->shared_bytes();
+  if (address % alignment != 0) {
+    return fail(warp, lane, HazardKind::kMisaligned,
+                fmt::format("bulk copy at shared address {:#x}, which is not a multiple of {}",
+                            address, alignment));
+  }
+  if (address < limit && bytes <= limit - address) return true;
+  return fail(warp, lane, HazardKind::kOutOfBounds,
+              fmt::format("bulk copy of {} bytes at shared address {:#x}; the CTA has {} bytes of "
+                          "shared memory",
+                          bytes, address, limit));
+}
+
+/// The chunks of a copy without a tensor map; nullopt after a report.
+std::optional<std::vector<BulkChunk>> linear_chunks(Warp& warp, int lane, const Issue& issue) {
+  const auto l = static_cast<std::size_t>(lane);
+  const std::uint32_t size = warp.reg<const std::uint32_t>(issue.registers[BulkCopy::kSize])[l];
+  if ((size | issue.global[l]) % kBulkChunk != 0) {
+    fail(warp, lane, HazardKind::kMisaligned,
+         fmt::format("bulk copy of {} bytes at global address {:#x}; both must be multiples of {}",
+                     size, issue.global[l], kBulkChunk));
+    return std::nullopt;
+  }
+  if (size == 0) return std::vector<BulkChunk>();
+  if (!check_shared(warp, lane, issue.shared[l], size, kBulkChunk) ||
+      !find_buffer(warp, lane, issue.global[l], size, !issue.copy.is_load))
+    return std::nullopt;
+  std::vector<BulkChunk> chunks(size / kBulkChunk);
+  for (std::uint32_t c = 0; c < chunks.size(); ++c) {
+    chunks[c].global = issue.global[l] + std::uint64_t{c} * kBulkChunk;
+    chunks[c].shared = static_cast<std::uint32_t>(issue.shared[l]) + c * kBulkChunk;
+  }
+  return chunks;
+}
+
+void copy_by_lane(Warp& warp, int lane, const Issue& issue) {
+  auto chunks = linear_chunks(warp, lane, issue);
+  if (!chunks) return;
+  if (!issue.copy.is_load) {
+    start_store(warp, lane, *std::move(chunks));
+    return;
+  }
+  MBarrier* const barrier = find_mbarrier(warp, issue.barrier[static_cast<std::size_t>(lane)],
+                                          static_cast<std::size_t>(lane));
+  if (barrier != nullptr) start_load(warp, lane, *barrier, *chunks);
+}
+
+}  // namespace
+
+void exec_bulk_copy(Warp& warp, const Instr& in) {
+  const auto& op = in.as<BulkOperands>();
+  const Issue issue = issue_of(warp, op);
+  for (std::uint32_t r = BulkCopy::kSize; warp.tainted && r < op.registers.count; ++r) {
+    const std::uint32_t reg = issue.registers[r];
+    const std::uint32_t lanes = reg == kNoRegister ? 0 : tainted_lanes(warp, reg, 4, warp.exec);
+    if (lanes != 0) report_tainted_use(warp, lanes, "give the size or place of a bulk copy");
+  }
+  if (issue.copy.is_load && !check_mbarriers(warp, issue.barrier)) return;
+  for_lanes(warp.exec, [&](int lane) {
+    if (!warp.cta->failed()) copy_by_lane(warp, lane, issue);
+  });
+}
+
+void exec_bulk_commit(Warp& warp, const Instr&) {
+  for_lanes<std::size_t>(warp.exec, [&](std::size_t l) { ++warp.bulk_groups[l]; });
+}
+
+void exec_bulk_wait(Warp& warp, const Instr& in) {
+  const auto& op = in.as<BulkWaitOperands>();
+  complete_stores(warp, warp.exec, op.keep, op.only_reads);
+}
+
+}  // namespace evo::ptx
