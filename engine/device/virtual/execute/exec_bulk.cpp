@@ -10,7 +10,9 @@
 #include "engine/device/virtual/execute/cta.hpp"
 #include "engine/device/virtual/execute/exec_mbarrier.hpp"
 #include "engine/device/virtual/execute/lanes.hpp"
+#include "engine/device/virtual/memory/guest_memory.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
+#include "engine/device/virtual/memory/virtual_tensor_map.hpp"
 
 // cp.async.bulk. Every lane issues a copy of its own.
 
@@ -29,7 +31,12 @@ struct Issue {
 std::array<std::uint64_t, kWarpSize> addresses(Warp& warp, Address from, std::uint32_t base) {
   from.base = base;
   report_tainted_address(warp, from, warp.exec);
-  auto address = lane_addresses(warp, from);
+  return lane_addresses(warp, from);
+}
+
+std::array<std::uint64_t, kWarpSize> shared_addresses(Warp& warp, const Address& from,
+                                                      std::uint32_t base) {
+  auto address = addresses(warp, from, base);
   for (std::uint64_t& a : address) {
     if (a - kSharedWindow < (1ULL << 32)) a -= kSharedWindow;
   }
@@ -39,10 +46,13 @@ std::array<std::uint64_t, kWarpSize> addresses(Warp& warp, Address from, std::ui
 Issue issue_of(Warp& warp, const BulkOperands& op) {
   const BulkCopy& copy = warp.cta->program().bulk_copies[op.copy];
   const std::uint32_t* registers = warp.cta->program().registers_of(op.registers);
-  const auto to = addresses(warp, copy.to, registers[BulkCopy::kTo]);
-  const auto from = addresses(warp, copy.from, registers[BulkCopy::kFrom]);
-  const auto barrier = addresses(warp, copy.barrier, registers[BulkCopy::kBarrier]);
-  return {copy, registers, copy.is_load ? to : from, copy.is_load ? from : to, barrier};
+  const Address& shared = copy.is_load ? copy.to : copy.from;
+  const Address& global = copy.is_load ? copy.from : copy.to;
+  const std::uint32_t to = registers[BulkCopy::kTo];
+  const std::uint32_t from = registers[BulkCopy::kFrom];
+  return {copy, registers, shared_addresses(warp, shared, copy.is_load ? to : from),
+          addresses(warp, global, copy.is_load ? from : to),
+          shared_addresses(warp, copy.barrier, registers[BulkCopy::kBarrier])};
 }
 
 bool fail(Warp& warp, int lane, HazardKind kind, const std::string& what) {
@@ -107,8 +117,46 @@ std::optional<std::vector<BulkChunk>> linear_chunks(Warp& warp, int lane, const 
   return chunks;
 }
 
+/// The tensor map to which an address points; nullopt after a report.
+std::optional<VirtualTensorMap> map_at(Warp& warp, int lane, std::uint64_t address,
+                                       int dimensions) {
+  constexpr std::uint32_t kAlignment = 64;
+  std::array<std::byte, kTensorMapBytes> bytes;
+  std::array<std::uint64_t, kWarpSize> places{};
+  constexpr std::size_t kParts = kTensorMapBytes / kBulkChunk;
+  for (std::size_t p = 0; p < kParts; ++p) places[p] = address + p * kBulkChunk;
+  const LaneAccess access =
+      resolve(warp, Space::kGeneric, places, (1U << kParts) - 1, kBulkChunk, AccessIntent::kRead);
+  if (!access.ok) return std::nullopt;
+  for (std::size_t p = 0; p < kParts; ++p)
+    copy_from_guest(bytes.data() + p * kBulkChunk, access.pointer[p], kBulkChunk);
+  const auto map = decode(bytes);
+  if (address % kAlignment == 0 && map && map->dimensions == dimensions) return map;
+  fail(warp, lane, HazardKind::kInvalidInstruction,
+       fmt::format("the address {:#x} holds no tensor map of {} dimensions at a multiple of {} "
+                   "bytes",
+                   address, dimensions, kAlignment));
+  return std::nullopt;
+}
+
+/// The chunks of a box of a tensor map; nullopt after a report.
+std::optional<std::vector<BulkChunk>> tensor_chunks(Warp& warp, int lane, const Issue& issue) {
+  constexpr std::uint32_t kAlignment = 128;  // of the box in shared memory
+  const auto l = static_cast<std::size_t>(lane);
+  const auto map = map_at(warp, lane, issue.global[l], issue.copy.dimensions);
+  if (!map || !check_shared(warp, lane, issue.shared[l], map->box_bytes(), kAlignment) ||
+      !find_buffer(warp, lane, map->base, map->extent(), !issue.copy.is_load))
+    return std::nullopt;
+  std::array<std::int32_t, VirtualTensorMap::kMostDimensions> coordinates{};
+  for (std::size_t i = 0; i < issue.copy.dimensions; ++i)
+    coordinates[i] = warp.reg<const std::int32_t>(issue.registers[BulkCopy::kCoordinates + i])[l];
+  return box_chunks(*map, std::span(coordinates).first(issue.copy.dimensions),
+                    static_cast<std::uint32_t>(issue.shared[l]));
+}
+
 void copy_by_lane(Warp& warp, int lane, const Issue& issue) {
-  auto chunks = linear_chunks(warp, lane, issue);
+  auto chunks = issue.copy.dimensions > 0 ? tensor_chunks(warp, lane, issue)
+                                          : linear_chunks(warp, lane, issue);
   if (!chunks) return;
   if (!issue.copy.is_load) {
     start_store(warp, lane, *std::move(chunks));
