@@ -164,7 +164,11 @@ void copy_by_lane(Warp& warp, int lane, const Issue& issue) {
   }
   MBarrier* const barrier = find_mbarrier(warp, issue.barrier[static_cast<std::size_t>(lane)],
                                           static_cast<std::size_t>(lane));
-  if (barrier != nullptr) start_load(warp, lane, *barrier, *chunks);
+  if (barrier == nullptr) return;
+  start_load(warp, lane, *barrier, *chunks);
+  // In a profile, the arrival of the data is one more arrival.
+  warp.cta->note_sync(warp, mbarrier_key(issue.barrier[static_cast<std::size_t>(lane)]),
+                      static_cast<std::int64_t>(barrier->phase), -1);
 }
 
 }  // namespace

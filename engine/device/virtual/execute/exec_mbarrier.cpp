@@ -16,8 +16,6 @@
 namespace evo::ptx {
 namespace {
 
-/// In a profile, smaller numbers are named barriers.
-constexpr std::uint32_t kBarrierKeys = 16;
 constexpr std::uint64_t kPattern = 0x6d62'6172'0000'0000ULL;
 
 std::array<std::uint64_t, kWarpSize> object_addresses(const Warp& warp, const Address& object) {
@@ -66,10 +64,6 @@ bool check_expected(Warp& warp, const MBarrier& barrier, std::size_t lane, std::
                std::to_string(kMost) + " can be, by " +
                cta.names().thread(warp.index, static_cast<int>(lane)));
   return false;
-}
-
-std::uint32_t barrier_key(std::uint64_t address) {
-  return static_cast<std::uint32_t>(address) + kBarrierKeys;
 }
 
 /// The object must be in bounds and aligned.
@@ -168,7 +162,7 @@ void exec_mbarrier_arrive(Warp& warp, const Instr& in) {
     }
     if (op.kind == ArriveOperand::kCompletedBytes) barrier->transactions -= operand[l];
     const std::uint32_t count = op.kind == ArriveOperand::kCount ? operand[l] : 1;
-    cta.note_sync(warp, barrier_key(address[l]), static_cast<std::int64_t>(phase), -1);
+    cta.note_sync(warp, mbarrier_key(address[l]), static_cast<std::int64_t>(phase), -1);
     if (op.arrives && !arrive(warp, *barrier, count, l, address[l])) return;
     if (op.dst != kNoRegister) warp.reg<std::uint64_t>(op.dst)[l] = phase;
     complete_phase_if_done(cta, *barrier);
@@ -213,7 +207,7 @@ void exec_mbarrier_wait(Warp& warp, const Instr& in) {
     }
     const auto lane = static_cast<std::size_t>(std::countr_zero(warp.exec));
     if (const MBarrier* first = find_mbarrier(warp, address[lane], lane)) {
-      cta.note_sync(warp, barrier_key(address[lane]), -1,
+      cta.note_sync(warp, mbarrier_key(address[lane]), -1,
                     static_cast<std::int64_t>(first->phase) - 1);
     }
   }
@@ -233,7 +227,7 @@ void exec_cp_async_mbarrier_arrive(Warp& warp, const Instr& in) {
   for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
     MBarrier* barrier = cta.failed() ? nullptr : find_mbarrier(warp, address[l], l);
     if (barrier == nullptr) return;
-    cta.note_sync(warp, barrier_key(address[l]), static_cast<std::int64_t>(barrier->phase), -1);
+    cta.note_sync(warp, mbarrier_key(address[l]), static_cast<std::int64_t>(barrier->phase), -1);
     if (op.increments) ++barrier->pending;
     if (!arrive(warp, *barrier, 1, l, address[l])) return;
     complete_phase_if_done(cta, *barrier);

@@ -16,6 +16,12 @@ struct MBarrier;
 /// ordered before. False after a report that ends the launch.
 [[nodiscard]] bool check_mbarriers(Warp& warp, const std::array<std::uint64_t, kWarpSize>& address);
 
+/// The number of the mbarrier at `address` in a profile. Smaller numbers are named barriers.
+[[nodiscard]] inline std::uint32_t mbarrier_key(std::uint64_t address) {
+  constexpr std::uint32_t kNamedBarriers = 16;
+  return static_cast<std::uint32_t>(address) + kNamedBarriers;
+}
+
 struct MbarrierInitOperands {
   Address object;
   std::uint32_t count = kNoRegister;
