@@ -93,9 +93,10 @@ std::vector<KernelStep> parse_steps(const JsonReader& reader,
   std::vector<KernelStep> steps;
   if (!reader.has("steps")) {
     steps.push_back(parse_step(reader));
+    if (reader.has("arguments")) steps.back().arguments = parse_arguments(reader, parameters);
     return steps;
   }
-  for (const char* key : {"entry", "grid", "block", "dynamic_shared_bytes"}) {
+  for (const char* key : {"entry", "grid", "block", "dynamic_shared_bytes", "arguments"}) {
     if (!reader.has(key)) continue;
     reader.fail(key, "cannot be combined with \"steps\", because each step has its own");
   }

@@ -56,8 +56,6 @@ struct TensorMapSetup {
   std::vector<Expression> element_strides;  ///< empty: 1 each
   Expression swizzle;                       ///< bytes
   Expression l2_promotion;                  ///< bytes
-  /// The templates that take it ("reference": also the reference); empty: all and the reference.
-  std::vector<std::string> templates = {};
 };
 
 /// A parameter of the kernel, or a __constant__ variable. The variables follow the parameters.
@@ -212,7 +210,8 @@ struct ToleranceExpressions {
 struct KernelStep {
   std::string entry;  ///< C++ name; each compilation finds its symbol
   LaunchExpressions launch;
-  /// Positions of the problem's arguments that are its parameters, in order; nullopt: all.
+  /// Positions of the problem's arguments that are its parameters, in order; nullopt: all. A map
+  /// must be listed.
   std::optional<std::vector<std::size_t>> arguments = {};
   /// Expression of shape variables and macros; 0 skips the step. Nullopt: the step always runs.
   std::optional<Expression> when = {};

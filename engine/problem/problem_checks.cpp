@@ -53,12 +53,20 @@ void require_workspaces(const Problem& problem, const std::string& file) {
   }
 }
 
+bool takes_map_of(const Problem& problem, const KernelSpec& kernel, std::size_t buffer) {
+  for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
+    const auto& map = problem.arguments[i].tensor_map;
+    if (map && map->position == buffer && kernel.takes(i)) return true;
+  }
+  return false;
+}
+
 /// If no step takes an output, nothing writes it.
 void require_outputs_taken(const Problem& problem, const KernelSpec& kernel,
                            const std::string& where) {
   for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
     const Argument& argument = problem.arguments[i];
-    if (!argument.is_output() || kernel.takes(i)) continue;
+    if (!argument.is_output() || kernel.takes(i) || takes_map_of(problem, kernel, i)) continue;
     throw ProblemError(fmt::format("{}.steps: no step takes output '{}'", where, argument.name));
   }
 }

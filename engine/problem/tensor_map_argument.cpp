@@ -61,13 +61,10 @@ std::vector<T> numbers(const Argument& argument, const char* key,
   return list;
 }
 
-void exclude(KernelSpec& kernel, std::size_t position, std::size_t parameters) {
+/// A kernel takes a map only if it says so.
+void leave_out_maps(KernelSpec& kernel, const std::vector<std::size_t>& others) {
   for (KernelStep& step : kernel.steps) {
-    if (!step.arguments) {
-      step.arguments.emplace();
-      for (std::size_t i = 0; i < parameters; ++i) step.arguments->push_back(i);
-    }
-    std::erase(*step.arguments, position);
+    if (!step.arguments) step.arguments = others;
   }
 }
 
@@ -99,8 +96,7 @@ Argument parse_tensor_map(const JsonReader& reader, const std::string& name) {
                      .box = parse_expressions(reader, "box", kMostDimensions),
                      .element_strides = {},
                      .swizzle = parse_expression(reader, "swizzle", "0"),
-                     .l2_promotion = parse_expression(reader, "l2_promotion", "0"),
-                     .templates = reader.strings("templates")};
+                     .l2_promotion = parse_expression(reader, "l2_promotion", "0")};
   if (reader.has("strides"))
     map.strides = parse_expressions(reader, "strides", kMostDimensions - 1);
   if (reader.has("element_strides"))
@@ -110,30 +106,19 @@ Argument parse_tensor_map(const JsonReader& reader, const std::string& name) {
 }
 
 void place_tensor_maps(Problem& problem) {
-  const auto parameters = static_cast<std::size_t>(std::ranges::count_if(
-      problem.arguments, [](const Argument& argument) { return !argument.is_constant(); }));
+  std::vector<std::size_t> others;
   for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
-    if (!problem.arguments[i].tensor_map) continue;
+    if (!problem.arguments[i].tensor_map) {
+      others.push_back(i);
+      continue;
+    }
     TensorMapSetup& map = *problem.arguments[i].tensor_map;
     find_buffer(problem, problem.arguments[i], map);
-    if (map.templates.empty()) continue;
-    const auto is_named = [&](const KernelSpec& kernel) {
-      return std::ranges::find(map.templates, kernel.name) != map.templates.end();
-    };
-    for (const std::string& name : map.templates) {
-      const bool is_known =
-          (problem.reference.kernel && problem.reference.kernel->name == name) ||
-          std::ranges::find(problem.templates, name, &KernelSpec::name) != problem.templates.end();
-      if (!is_known)
-        fail(problem, problem.arguments[i],
-             fmt::format("templates: \"{}\": allowed: names of templates, and reference", name));
-    }
-    for (KernelSpec& kernel : problem.templates) {
-      if (!is_named(kernel)) exclude(kernel, i, parameters);
-    }
-    if (problem.reference.kernel && !is_named(*problem.reference.kernel))
-      exclude(*problem.reference.kernel, i, parameters);
   }
+  if (others.size() == problem.arguments.size()) return;
+  std::erase_if(others, [&](std::size_t i) { return problem.arguments[i].is_constant(); });
+  for (KernelSpec& kernel : problem.templates) leave_out_maps(kernel, others);
+  if (problem.reference.kernel) leave_out_maps(*problem.reference.kernel, others);
 }
 
 TensorMapSpec tensor_map_of(const Problem& problem, const KernelSpec& kernel, std::size_t position,

@@ -10,8 +10,8 @@ namespace evo {
 /// Reads the argument `name`.
 [[nodiscard]] Argument parse_tensor_map(const JsonReader& reader, const std::string& name);
 
-/// Finds the buffer of each map, and takes maps from the arguments of kernels that they exclude.
-/// Throws ProblemError for a map over something else than a buffer, or for an unknown template.
+/// Finds the buffer of each map. Kernels without a list of arguments take all but maps. Throws
+/// ProblemError for a map over something else than a buffer.
 void place_tensor_maps(Problem& problem);
 
 /// The map at `position` for this kernel. Throws ProblemError unless check_tensor_map() accepts it

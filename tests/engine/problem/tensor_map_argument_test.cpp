@@ -10,19 +10,16 @@ using testing::HasSubstr;
 
 /// A map of a matrix with rows of 16 elements over x; N = 4096 has 256 rows.
 Json row_map() {
-  return {{"name", "x_map"},
-          {"direction", "tensor_map"},
-          {"of", "x"},
-          {"dims", {16, "max(N // 16, 1)"}},
-          {"box", {16, "TILE"}},
-          {"swizzle", "TILE > 8 ? 64 : 0"},
-          {"templates", {"planted"}}};
+  return {{"name", "x_map"},     {"direction", "tensor_map"},
+          {"of", "x"},           {"dims", {16, "max(N // 16, 1)"}},
+          {"box", {16, "TILE"}}, {"swizzle", "TILE > 8 ? 64 : 0"}};
 }
 
 Problem with_map(const Json& map) {
   Json json = planted();
   json["shapes"].erase("single");
   json["arguments"].push_back(map);
+  json["templates"]["planted"]["arguments"] = {"x_map", "y", "n"};
   return Problem::parse(json.dump(), planted_folder());
 }
 
@@ -32,6 +29,7 @@ std::string complaint_about(const std::function<void(Json&)>& change) {
     Json map = row_map();
     change(map);
     json["arguments"].push_back(map);
+    json["templates"]["planted"]["arguments"] = {"x_map", "y", "n"};
   });
 }
 
@@ -63,17 +61,24 @@ TEST(TensorMapArgument, HasStridesOfItsOwn) {
   EXPECT_EQ(spec.l2_promotion_bytes, 128U);
 }
 
-TEST(TensorMapArgument, IsTakenOnlyByTheTemplatesThatItNames) {
+TEST(TensorMapArgument, IsTakenOnlyByKernelsThatListIt) {
   const Problem problem = with_map(row_map());
   EXPECT_TRUE(problem.templates.front().takes(3));
+  EXPECT_FALSE(problem.templates.front().takes(0));
   EXPECT_FALSE(problem.reference.kernel->takes(3));
   EXPECT_THAT(problem.reference.kernel->launch({{"N", 4096}}).steps.front().arguments,
               testing::Optional(ElementsAre(0, 1, 2)));
-  Json map = row_map();
-  map.erase("templates");
-  map["box"] = {16, 8};
-  map["swizzle"] = 0;
-  EXPECT_TRUE(with_map(map).reference.kernel->takes(3));
+}
+
+/// A kernel may write an output by its map alone.
+TEST(TensorMapArgument, OfAnOutputStandsForIt) {
+  EXPECT_EQ(complaint([](Json& json) {
+              json["shapes"].erase("single");
+              json["arguments"].push_back(row_map());
+              json["arguments"][3]["of"] = "y";
+              json["templates"]["planted"]["arguments"] = {"x", "x_map", "n"};
+            }),
+            "");
 }
 
 TEST(TensorMapArgument, IsRefusedWhereTheShapeAloneShowsTheFault) {
@@ -113,11 +118,9 @@ TEST(TensorMapArgument, ConcernsACandidateWhereItDependsOnMacros) {
   EXPECT_THROW((void)map_for(problem, 0), ProblemError);
 }
 
-TEST(TensorMapArgument, NamesABufferAndTemplates) {
+TEST(TensorMapArgument, NamesABuffer) {
   EXPECT_THAT(complaint_about([](Json& map) { map["of"] = "n"; }),
               HasSubstr("x_map.of: \"n\": allowed: the name of an in, out, inout or workspace"));
-  EXPECT_THAT(complaint_about([](Json& map) { map["templates"] = {"planed"}; }),
-              HasSubstr("x_map.templates: \"planed\": allowed: names of templates"));
   EXPECT_THAT(complaint_about([](Json& map) { map["fill"] = "nan"; }), HasSubstr("fill"));
 }
 
