@@ -1,5 +1,6 @@
 // Cta: reports hazards and words the reports.
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -64,6 +65,16 @@ std::string Cta::describe_lacking_bytes() const {
             " bytes that no copy brings (more than the copies on it were announced by expect_tx)";
   }
   return text;
+}
+
+bool Cta::waits_in_vain() const {
+  constexpr std::uint64_t kLong = 200'000;  ///< warp instructions
+  constexpr std::uint64_t kOften = 1000;
+  if (scheduler_.without_progress() < kLong) return false;
+  const auto only_waits = [](const Warp& warp) {
+    return warp.state != WarpState::kReady || warp.vain_waits >= kOften;
+  };
+  return std::ranges::all_of(warps_, only_waits) && !describe_lacking_bytes().empty();
 }
 
 void Cta::report_livelock(const Warp& warp) {

@@ -153,6 +153,8 @@ void Cta::reset_warp(Warp& warp) {
   warp.parks_in_a_row = 0;
   warp.fairness_hold = 0;
   warp.backward_branches = 0;
+  warp.vain_waits = 0;
+  warp.waited_at = 0;
   warp.state = WarpState::kReady;
   warp.barrier = -1;
   warp.executed = 0;
@@ -288,7 +290,7 @@ CtaState Cta::run(std::uint64_t budget) {
     done += executed;
     const bool goes_on = scheduler_.count(executed);
     if (failed_) return CtaState::kFailed;
-    if (!goes_on) {
+    if (!goes_on || waits_in_vain()) {
       report_livelock(*warp);
       return CtaState::kFailed;
     }

@@ -142,6 +142,8 @@ class Cta {
   void check_copies();
   /// The mbarriers that wait for more bytes than copies will bring; empty: none.
   std::string describe_lacking_bytes() const;
+  /// Whether all warps only wait, and some bytes are lacking.
+  bool waits_in_vain() const;
   std::string describe_wait(const Warp& warp) const;
 
   LaunchContext& launch_;

@@ -150,6 +150,14 @@ std::optional<std::vector<BulkChunk>> tensor_chunks(Warp& warp, int lane, const 
   std::array<std::int32_t, VirtualTensorMap::kMostDimensions> coordinates{};
   for (std::size_t i = 0; i < issue.copy.dimensions; ++i)
     coordinates[i] = warp.reg<const std::int32_t>(issue.registers[BulkCopy::kCoordinates + i])[l];
+  // A card ends the kernel with an illegal instruction.
+  if (coordinates[0] * map->element_bytes % static_cast<std::int32_t>(kBulkChunk) != 0) {
+    fail(warp, lane, HazardKind::kMisaligned,
+         fmt::format("box at coordinate {} of the innermost dimension, which has elements of {} "
+                     "bytes; it must begin at a multiple of {} bytes",
+                     coordinates[0], map->element_bytes, kBulkChunk));
+    return std::nullopt;
+  }
   return box_chunks(*map, std::span(coordinates).first(issue.copy.dimensions),
                     static_cast<std::uint32_t>(issue.shared[l]));
 }

@@ -53,6 +53,14 @@ bool arrive(Warp& warp, MBarrier& barrier, std::uint32_t count, std::size_t lane
   return true;
 }
 
+/// A warp that does nothing else than to wait comes back after a few instructions.
+void note_vain_wait(Warp& warp) {
+  constexpr std::uint64_t kLoop = 64;
+  const bool is_soon = warp.executed - warp.waited_at <= kLoop;
+  warp.vain_waits = is_soon ? warp.vain_waits + 1 : 0;
+  warp.waited_at = warp.executed;
+}
+
 /// The hardware counts up to 2^20 − 1 bytes (PTX ISA, "tx-count").
 bool check_expected(Warp& warp, const MBarrier& barrier, std::size_t lane, std::uint64_t address) {
   constexpr std::int64_t kMost = (1 << 20) - 1;
@@ -199,6 +207,7 @@ void exec_mbarrier_wait(Warp& warp, const Instr& in) {
   // While times are predicted, the warp waits here, because the number of polls is arbitrary.
   if (cta.launch().count_memory && op.is_try) {
     if (done != warp.exec) {
+      note_vain_wait(warp);
       warp.next_pc = warp.pc;
       --warp.counts[warp.pc];
       warp.yield = true;
@@ -214,7 +223,10 @@ void exec_mbarrier_wait(Warp& warp, const Instr& in) {
   std::uint32_t& predicate = warp.predicate(op.dst);
   predicate = (predicate & ~warp.exec) | done;
   // A polling warp (test_wait, the only form below sm_90) lets other warps run, too.
-  if (done != warp.exec) warp.yield = true;
+  if (done != warp.exec) {
+    warp.yield = true;
+    note_vain_wait(warp);
+  }
 }
 
 void exec_cp_async_mbarrier_arrive(Warp& warp, const Instr& in) {

@@ -70,6 +70,8 @@ struct Warp {
   int parks_in_a_row = 0;
   int fairness_hold = 0;
   int backward_branches = 0;
+  std::uint64_t vain_waits = 0;  ///< for an mbarrier, one soon after the other
+  std::uint64_t waited_at = 0;   ///< value of `executed` at the last of them
   WarpState state = WarpState::kReady;
   int index = 0;     ///< index in the CTA
   int barrier = -1;  ///< the barrier at which it is blocked

@@ -46,8 +46,7 @@ const std::string& compiled_bulk(bool bug) {
 
 std::optional<Fault> run_bulk(const BulkDefect& defect, bool bug, std::uint64_t seed) {
   constexpr std::size_t kBulkValues = 128;
-  VirtualOptions options{.threads = 1, .seed = seed};
-  options.stall_budget = 200'000;
+  const VirtualOptions options{.threads = 1, .seed = seed};
   TestGpu gpu("virtual:h200", options);
   const BufferId in = gpu.input("in", std::vector<float>(kBulkValues, 2.5F));
   const BufferId out = gpu.inout("out", std::vector<float>(kBulkValues, -1.0F));
