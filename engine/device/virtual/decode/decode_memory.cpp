@@ -246,7 +246,7 @@ void decode_fence(DecodeContext& context) {
   const bool of_cta = modifiers.take_one_of({"cta", "gl", "gpu", "sys", "cluster"}) == 0;
   const bool proxy = modifiers.take("proxy");
   const bool async = proxy && modifiers.take("async");
-  if (proxy && !async) modifiers.take_one_of({"alias", "async::generic"});
+  if (proxy && !async) modifiers.take_one_of({"alias", "async::generic", "tensormap::generic"});
   const bool global_only = modifiers.take_one_of({"shared::cta", "shared::cluster", "global"}) == 2;
   modifiers.finish();
   const Handler fence = of_cta ? exec_cta_fence : exec_fence;
