@@ -10,9 +10,10 @@ struct BulkDefect {
   const char* entry;
   const char* found_as;  ///< expected beginning of the report
   const char* mentions;  ///< text that the report must contain
+  std::size_t values = 128;
 };
 
-// Every entry of kernels/bulk_defects.cu.
+// Every entry of kernels/bulk_defects.cu and bulk_wgmma.cu.
 constexpr BulkDefect kBulkDefects[] = {
     {"reads_before_the_phase", "cp.async race", "4tile'"},
     {"only_one_warp_waits", "cp.async race", "4tile'"},
@@ -34,11 +35,15 @@ constexpr BulkDefect kBulkDefects[] = {
     {"misaligned_tile", "misaligned access", "is not a multiple of 16"},
     {"reads_past_the_end", "out-of-bounds access", "past the end of 'in'"},
     {"stores_unwritten_bytes", "uninitialised data", "byte 308 of shared"},
+    {"multiplies_before_the_phase", "cp.async race", "5tiles'", 1024},
+    {"loads_over_tiles_in_flight", "cp.async race", "after the wgmma of warp", 1024},
     {"uses_no_barrier", "invalid barrier use", "no initialised mbarrier"},
 };
 
 const std::string& compiled_bulk(bool bug) {
-  static const std::string source = kernel_source("bulk.cuh") + kernel_source("bulk_defects.cu");
+  static const std::string source =
+      "namespace wgmma {\n" + kernel_source("wgmma_defects.cuh") + "}\n" +
+      kernel_source("bulk.cuh") + kernel_source("bulk_defects.cu") + kernel_source("bulk_wgmma.cu");
   static const std::string clean = compile_to_ptx(source, "compute_90a");
   static const std::string broken = compile_to_ptx(source, "compute_90a", {"-DBUG"});
   return bug ? broken : clean;
@@ -48,7 +53,7 @@ std::optional<Fault> run_bulk(const BulkDefect& defect, bool bug, std::uint64_t 
   constexpr std::size_t kBulkValues = 128;
   const VirtualOptions options{.threads = 1, .seed = seed};
   TestGpu gpu("virtual:h200", options);
-  const BufferId in = gpu.input("in", std::vector<float>(kBulkValues, 2.5F));
+  const BufferId in = gpu.input("in", std::vector<float>(defect.values, 2.5F));
   const BufferId out = gpu.inout("out", std::vector<float>(kBulkValues, -1.0F));
   return gpu.run(compiled_bulk(bug), defect.entry,
                  {.grid = {1, 1, 1}, .block = {kBulkValues, 1, 1}}, {out, in});
