@@ -11,6 +11,7 @@ struct BulkDefect {
   const char* found_as;  ///< expected beginning of the report
   const char* mentions;  ///< text that the report must contain
   std::size_t values = 128;
+  std::uint32_t ctas = 1;
 };
 
 // Every entry of kernels/bulk_defects.cu and bulk_wgmma.cu.
@@ -37,6 +38,8 @@ constexpr BulkDefect kBulkDefects[] = {
     {"stores_unwritten_bytes", "uninitialised data", "byte 308 of shared"},
     {"multiplies_before_the_phase", "cp.async race", "5tiles'", 1024},
     {"loads_over_tiles_in_flight", "cp.async race", "after the wgmma of warp", 1024},
+    {"signals_before_the_store_is_written", "race between CTAs", "'out'", 128, 2},
+    {"stores_where_another_cta_does", "race between CTAs", "write of byte", 128, 2},
     {"uses_no_barrier", "invalid barrier use", "no initialised mbarrier"},
 };
 
@@ -54,9 +57,9 @@ std::optional<Fault> run_bulk(const BulkDefect& defect, bool bug, std::uint64_t 
   const VirtualOptions options{.threads = 1, .seed = seed};
   TestGpu gpu("virtual:h200", options);
   const BufferId in = gpu.input("in", std::vector<float>(defect.values, 2.5F));
-  const BufferId out = gpu.inout("out", std::vector<float>(kBulkValues, -1.0F));
+  const BufferId out = gpu.inout("out", std::vector<float>(2 * kBulkValues, -1.0F));
   return gpu.run(compiled_bulk(bug), defect.entry,
-                 {.grid = {1, 1, 1}, .block = {kBulkValues, 1, 1}}, {out, in});
+                 {.grid = {defect.ctas, 1, 1}, .block = {kBulkValues, 1, 1}}, {out, in});
 }
 
 class BulkDefects : public testing::TestWithParam<BulkDefect> {

@@ -256,3 +256,39 @@ extern "C" __global__ void uses_no_barrier(float* out, const float* in) {
   RIGHT(wait(&ready, 0);)
   out[t] = in[t];
 }
+
+// The second CTA reads what the first one stores.
+__device__ int is_stored = 0;
+extern "C" __global__ void signals_before_the_store_is_written(float* out, const float* in) {
+  SETUP(1)
+  FILL()
+  if (blockIdx.x == 0 && t == 0) {
+    bulk_store(out, tile, sizeof(tile));
+    commit();
+    RIGHT(wait_written<0>();)
+    WRONG(wait_read<0>();)
+    __threadfence();
+    atomicExch(&is_stored, 1);
+  }
+  if (blockIdx.x == 0) return;
+  if (t == 0) {
+    while (atomicAdd(&is_stored, 0) == 0) {
+    }
+    __threadfence();
+  }
+  __syncthreads();
+  out[kTile + t] = out[t];
+}
+
+// Both CTAs store the same place.
+extern "C" __global__ void stores_where_another_cta_does(float* out, const float* in) {
+  SETUP(1)
+  tile[t] = in[t] + blockIdx.x;
+  fence_proxy();
+  __syncthreads();
+  if (t == 0) {
+    bulk_store(out RIGHT(+blockIdx.x * kTile), tile, sizeof(tile));
+    commit();
+    wait_read<0>();
+  }
+}
