@@ -37,28 +37,32 @@ void check_dimension(const TensorMapSpec& spec, std::size_t i) {
   if (spec.box[i] < 1 || spec.box[i] > kMostBox)
     refuse(spec, fmt::format("box[{}] is {}: allowed: 1 to {}", i, spec.box[i], kMostBox));
   const std::uint32_t step = spec.element_strides[i];
-  if (step < 1 || step > kMostElementStride)
+  if (step < 1 || step > kMostElementStride) {
     refuse(spec,
            fmt::format("element_strides[{}] is {}: allowed: 1 to {}", i, step, kMostElementStride));
+  }
   if (i == 0) return;
   const std::uint64_t stride = spec.strides[i - 1];
-  if (stride == 0 || stride % kAlignment != 0 || stride >= kMostStride)
+  if (stride == 0 || stride % kAlignment != 0 || stride >= kMostStride) {
     refuse(spec, fmt::format("strides[{}] is {} bytes: allowed: multiples of {} below 2^40", i - 1,
                              stride, kAlignment));
+  }
 }
 
 void check_swizzle(const TensorMapSpec& spec) {
   const std::uint64_t row = spec.box[0] * element_bytes(spec.type);
-  if (row % kAlignment != 0)
+  if (row % kAlignment != 0) {
     refuse(spec, fmt::format("a row of the box, box[0], has {} bytes: allowed: multiples of {}",
                              row, kAlignment));
+  }
   const std::uint32_t span = spec.swizzle_bytes;
   if (span != 0 && span != 32 && span != 64 && span != 128)
     refuse(spec, fmt::format("swizzle is {}: allowed: 0, 32, 64 and 128 bytes", span));
-  if (span != 0 && row > span)
+  if (span != 0 && row > span) {
     refuse(spec, fmt::format("a row of the box, box[0], has {} bytes: allowed with this swizzle: "
                              "at most {}",
                              row, span));
+  }
   const std::uint32_t promotion = spec.l2_promotion_bytes;
   if (promotion != 0 && promotion != 64 && promotion != 128 && promotion != 256)
     refuse(spec, fmt::format("l2_promotion is {}: allowed: 0, 64, 128 and 256 bytes", promotion));
@@ -103,9 +107,10 @@ void check_tensor_map(const TensorMapSpec& spec, std::size_t buffer_bytes) {
   for (std::size_t i = 0; i < spec.dims.size(); ++i) check_dimension(spec, i);
   check_swizzle(spec);
   const std::uint64_t bytes = extent_bytes(spec);
-  if (bytes > buffer_bytes)
+  if (bytes > buffer_bytes) {
     refuse(spec, fmt::format("dims and strides reach byte {} of a buffer of {} bytes", bytes,
                              buffer_bytes));
+  }
 }
 
 }  // namespace evo

@@ -17,9 +17,10 @@ KernelArgument parameter_of(const KernelArgument& argument,
   if (given == nullptr) return argument;
   const auto* buffer =
       given->of < arguments.size() ? std::get_if<BufferId>(&arguments[given->of]) : nullptr;
-  if (buffer == nullptr)
+  if (buffer == nullptr) {
     throw InputError(fmt::format("tensor map '{}': argument {} of the launch is no buffer",
                                  given->spec.name, given->of));
+  }
   TensorMapArgument map = *given;
   map.buffer = *buffer;
   return map;

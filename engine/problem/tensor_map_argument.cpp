@@ -55,9 +55,11 @@ template <typename T>
 std::vector<T> numbers(const Argument& argument, const char* key,
                        const std::vector<Expression>& expressions, const Values& values) {
   std::vector<T> list;
-  for (const Expression& expression : expressions)
+  list.reserve(expressions.size());
+  for (const Expression& expression : expressions) {
     list.push_back(static_cast<T>(std::min<std::uint64_t>(whole(argument, key, expression, values),
                                                           std::numeric_limits<T>::max())));
+  }
   return list;
 }
 
@@ -78,10 +80,11 @@ void find_buffer(const Problem& problem, const Argument& argument, TensorMapSetu
   const bool is_buffer = named != problem.arguments.end() && !named->is_constant() &&
                          !named->texture && !named->tensor_map &&
                          named->direction != Direction::kScalar;
-  if (!is_buffer)
+  if (!is_buffer) {
     fail(problem, argument,
          fmt::format("of: \"{}\": allowed: the name of an in, out, inout or workspace argument",
                      map.of));
+  }
   map.position = static_cast<std::size_t>(named - problem.arguments.begin());
 }
 
@@ -135,9 +138,10 @@ TensorMapSpec tensor_map_of(const Problem& problem, const KernelSpec& kernel, st
                      : numbers<std::uint64_t>(argument, "strides", map.strides, values);
   spec.box = numbers<std::uint32_t>(argument, "box", map.box, values);
   spec.element_strides.assign(spec.dims.size(), 1);
-  if (!map.element_strides.empty())
+  if (!map.element_strides.empty()) {
     spec.element_strides =
         numbers<std::uint32_t>(argument, "element_strides", map.element_strides, values);
+  }
   spec.swizzle_bytes = static_cast<std::uint32_t>(whole(argument, "swizzle", map.swizzle, values));
   spec.l2_promotion_bytes =
       static_cast<std::uint32_t>(whole(argument, "l2_promotion", map.l2_promotion, values));

@@ -220,9 +220,10 @@ void start_store(Warp& warp, int lane, std::vector<BulkChunk> chunks) {
   BulkStore store{
       lane, warp.bulk_groups[static_cast<std::size_t>(lane)], warp.pc, std::move(chunks), {}};
   store.data.resize(store.chunks.size() * kBulkChunk);
-  for (std::size_t c = 0; c < store.chunks.size(); ++c)
+  for (std::size_t c = 0; c < store.chunks.size(); ++c) {
     std::memcpy(store.data.data() + c * kBulkChunk, cta.shared() + store.chunks[c].shared,
                 kBulkChunk);
+  }
   if (cta.launch().check) {
     for_shared(warp.index, lane, warp.pc, shared_of(store.chunks),
                [&](const RaceChecker::Access& access) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -139,6 +141,24 @@ std::optional<VirtualTensorMap> map_at(Warp& warp, int lane, std::uint64_t addre
   return std::nullopt;
 }
 
+/// A card ends a kernel that breaks these rules with an illegal instruction.
+bool check_coordinates(Warp& warp, int lane, const VirtualTensorMap& map,
+                       std::span<const std::int32_t> coordinates, bool is_load) {
+  if (coordinates[0] * map.element_bytes % static_cast<std::int32_t>(kBulkChunk) != 0) {
+    return fail(warp, lane, HazardKind::kMisaligned,
+                fmt::format("box at coordinate {} of the innermost dimension, which has elements "
+                            "of {} bytes; it must begin at a multiple of {} bytes",
+                            coordinates[0], map.element_bytes, kBulkChunk));
+  }
+  const auto negative =
+      std::ranges::find_if(coordinates, [](std::int32_t coordinate) { return coordinate < 0; });
+  if (is_load || negative == coordinates.end()) return true;
+  return fail(warp, lane, HazardKind::kInvalidInstruction,
+              fmt::format("a box that is stored begins at coordinate {} of dimension {}; it must "
+                          "not be negative",
+                          *negative, negative - coordinates.begin()));
+}
+
 /// The chunks of a box of a tensor map; nullopt after a report.
 std::optional<std::vector<BulkChunk>> tensor_chunks(Warp& warp, int lane, const Issue& issue) {
   constexpr std::uint32_t kAlignment = 128;  // of the box in shared memory
@@ -150,14 +170,7 @@ std::optional<std::vector<BulkChunk>> tensor_chunks(Warp& warp, int lane, const 
   std::array<std::int32_t, VirtualTensorMap::kMostDimensions> coordinates{};
   for (std::size_t i = 0; i < issue.copy.dimensions; ++i)
     coordinates[i] = warp.reg<const std::int32_t>(issue.registers[BulkCopy::kCoordinates + i])[l];
-  // A card ends the kernel with an illegal instruction.
-  if (coordinates[0] * map->element_bytes % static_cast<std::int32_t>(kBulkChunk) != 0) {
-    fail(warp, lane, HazardKind::kMisaligned,
-         fmt::format("box at coordinate {} of the innermost dimension, which has elements of {} "
-                     "bytes; it must begin at a multiple of {} bytes",
-                     coordinates[0], map->element_bytes, kBulkChunk));
-    return std::nullopt;
-  }
+  if (!check_coordinates(warp, lane, *map, coordinates, issue.copy.is_load)) return std::nullopt;
   return box_chunks(*map, std::span(coordinates).first(issue.copy.dimensions),
                     static_cast<std::uint32_t>(issue.shared[l]));
 }

@@ -136,6 +136,24 @@ std::optional<Fault> run_box(TestGpu& gpu, const std::string& entry, const BoxCo
   return gpu.device().launch(std::get<KernelId>(loaded), plan, arguments);
 }
 
+/// Copies a box of a tensor of 2-byte elements from one buffer to the same place of another.
+std::optional<Fault> moved(TestGpu& gpu, const TensorMapSpec& spec, const std::array<int, 4>& first,
+                           BufferId from, BufferId to) {
+  LaunchPlan plan(LaunchConfig{.grid = {1, 1, 1}, .block = {64, 1, 1}});
+  plan.steps.front().arguments = {0, 1, 2, 3, 4};
+  auto loaded = gpu.device().load({.ptx = tensor_ptx(), .cubin = {}, .entries = {"move_2d"}});
+  if (auto* fault = std::get_if<Fault>(&loaded)) return *fault;
+  const int bytes = static_cast<int>(spec.box[0] * spec.box[1] * 2);
+  const std::vector<KernelArgument> arguments = {TensorMapArgument{spec, 5},
+                                                 TensorMapArgument{spec, 6},
+                                                 place_of(first),
+                                                 ScalarArgument::of(0),
+                                                 ScalarArgument::of(bytes),
+                                                 from,
+                                                 to};
+  return gpu.device().launch(std::get<KernelId>(loaded), plan, arguments);
+}
+
 class TensorMaps : public testing::TestWithParam<BoxCopy> {
  protected:
   void SetUp() override {
@@ -166,23 +184,12 @@ TEST_F(TensorMapUse, StoresWhatLiesInside) {
   const std::vector<unsigned char> memory = noise(192 * 20);
   const BufferId in = gpu.input("in", memory);
   const BufferId out = gpu.inout("out", std::vector<unsigned char>(192 * 20, 0));
-  LaunchPlan plan(LaunchConfig{.grid = {1, 1, 1}, .block = {64, 1, 1}});
-  plan.steps.front().arguments = {0, 1, 2, 3, 4};
-  auto loaded = gpu.device().load({.ptx = tensor_ptx(), .cubin = {}, .entries = {"move_2d"}});
-  ASSERT_TRUE(std::holds_alternative<KernelId>(loaded)) << std::get<Fault>(loaded).reason;
-  const std::vector<KernelArgument> arguments = {TensorMapArgument{spec, 5},
-                                                 TensorMapArgument{spec, 6},
-                                                 place_of({40, -2}),
-                                                 ScalarArgument::of(0),
-                                                 ScalarArgument::of(64 * 8 * 2),
-                                                 in,
-                                                 out};
-  ASSERT_EQ(text_of(gpu.device().launch(std::get<KernelId>(loaded), plan, arguments)), "");
+  ASSERT_EQ(text_of(moved(gpu, spec, {40, 14}, in, out)), "");
   const auto stored = gpu.read<unsigned char>(out, memory.size());
   for (std::size_t i = 0; i < memory.size(); ++i) {
     const std::size_t row = i / 192;
     const std::size_t column = i % 192 / 2;
-    const bool is_copied = row < 6 && column >= 40 && column < 90;
+    const bool is_copied = row >= 14 && column >= 40 && column < 90;
     ASSERT_EQ(stored[i], is_copied ? memory[i] : 0) << "row " << row << ", column " << column;
   }
 }
@@ -228,17 +235,21 @@ TEST_F(TensorMapUse, ReportsAnAddressWithoutAMap) {
       << text_of(fault);
 }
 
+TEST_F(TensorMapUse, ReportsAStoreAtNegativeCoordinates) {
+  const TensorMapSpec spec = tensor(TensorMapType::kF16, {90, 20}, {192}, {64, 8}, 128);
+  TestGpu gpu("virtual:h200", {.threads = 1});
+  const BufferId in = gpu.input("in", noise(192 * 20));
+  const BufferId out = gpu.inout("out", std::vector<unsigned char>(192 * 20, 0));
+  const auto fault = moved(gpu, spec, {40, -2}, in, out);
+  EXPECT_NE(text_of(fault).find("begins at coordinate -2 of dimension 1"), std::string::npos)
+      << text_of(fault);
+}
+
 TEST_F(TensorMapUse, RefusesAStoreToAnInput) {
   const TensorMapSpec spec = tensor(TensorMapType::kF16, {90, 20}, {192}, {64, 8}, 128);
   TestGpu gpu("virtual:h200", {.threads = 1});
   const BufferId in = gpu.input("in", noise(192 * 20));
-  auto loaded = gpu.device().load({.ptx = tensor_ptx(), .cubin = {}, .entries = {"move_2d"}});
-  LaunchPlan plan(LaunchConfig{.grid = {1, 1, 1}, .block = {64, 1, 1}});
-  plan.steps.front().arguments = {0, 1, 2, 3, 4};
-  const std::vector<KernelArgument> arguments = {
-      TensorMapArgument{spec, 5}, TensorMapArgument{spec, 5},     place_of({0, 0}),
-      ScalarArgument::of(0),      ScalarArgument::of(64 * 8 * 2), in};
-  const auto fault = gpu.device().launch(std::get<KernelId>(loaded), plan, arguments);
+  const auto fault = moved(gpu, spec, {0, 0}, in, in);
   EXPECT_NE(text_of(fault).find("write to a read-only buffer"), std::string::npos)
       << text_of(fault);
 }
