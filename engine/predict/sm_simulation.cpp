@@ -224,7 +224,6 @@ class Simulation {
     if (step.unit == Unit::kBulkCopy) {
       core.free[unit] = at + step.occupies;
       if (!step.never) done = memory_.copy(step, at);
-      read = done;
     } else if (step.passes == 0) {
       core.free[unit] = at + step.occupies;
       done = at + step.occupies - 1 + step.latency;
