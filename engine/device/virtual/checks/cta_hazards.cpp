@@ -112,8 +112,8 @@ void Cta::check_copies() {
     const BulkLoad& copy = barrier.copies.front();
     report(HazardKind::kPendingWork, static_cast<int>(copy.pc), -1,
            "the bulk copy of " + names_.thread(copy.warp, copy.lane) + " to " +
-               names_.shared(copy.chunks.empty() ? 0 : copy.chunks.front()) +
-               " was never waited for (mbarrier at " + names_.shared(address) + ")");
+               names_.shared(copy.chunks.front()) + " was never waited for (mbarrier at " +
+               names_.shared(address) + ")");
   }
 }
 

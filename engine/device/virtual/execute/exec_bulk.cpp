@@ -178,7 +178,7 @@ std::optional<std::vector<BulkChunk>> tensor_chunks(Warp& warp, int lane, const 
 void copy_by_lane(Warp& warp, int lane, const Issue& issue) {
   auto chunks = issue.copy.dimensions > 0 ? tensor_chunks(warp, lane, issue)
                                           : linear_chunks(warp, lane, issue);
-  if (!chunks) return;
+  if (!chunks || chunks->empty()) return;
   if (!issue.copy.is_load) {
     start_store(warp, lane, *std::move(chunks));
     return;

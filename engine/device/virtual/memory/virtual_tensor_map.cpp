@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
 
 namespace evo::ptx {
 namespace {
@@ -84,10 +85,17 @@ std::optional<VirtualTensorMap> decode(std::span<const std::byte> bytes) {
   VirtualTensorMap map;
   if (bytes.size() != sizeof map) return std::nullopt;
   std::memcpy(&map, bytes.data(), sizeof map);
-  if (map.magic != VirtualTensorMap::kMagic || map.dimensions < 1 ||
-      map.dimensions > VirtualTensorMap::kMostDimensions)
-    return std::nullopt;
-  return map;
+  const auto is_one_of = [](std::uint8_t value, std::initializer_list<std::uint8_t> allowed) {
+    return std::ranges::find(allowed, value) != allowed.end();
+  };
+  // A kernel may have written these bytes.
+  const bool is_valid =
+      map.magic == VirtualTensorMap::kMagic && is_one_of(map.dimensions, {1, 2, 3, 4, 5}) &&
+      is_one_of(map.element_bytes, {1, 2, 4, 8}) &&
+      is_one_of(map.swizzle_bytes, {0, 32, 64, 128}) &&
+      std::all_of(map.element_strides.begin(), map.element_strides.begin() + map.dimensions,
+                  [](std::uint8_t step) { return step > 0; });
+  return is_valid ? std::optional(map) : std::nullopt;
 }
 
 std::vector<BulkChunk> box_chunks(const VirtualTensorMap& map,
