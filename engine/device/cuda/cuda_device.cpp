@@ -202,7 +202,9 @@ CUresult CudaDevice::queue_step(CudaEntry& entry, const LaunchConfig& config,
       continue;
     }
     if (const auto* map = std::get_if<TensorMapArgument>(&parameters[i])) {
-      maps[i] = encode_tensor_map(driver_, map->spec, buffers_.data(map->buffer));
+      const auto made = encode_tensor_map(driver_, map->spec, buffers_.data(map->buffer));
+      if (const auto* refused = std::get_if<CUresult>(&made)) return *refused;
+      maps[i] = std::get<CUtensorMap>(made);
       values.push_back(&maps[i]);
       continue;
     }
