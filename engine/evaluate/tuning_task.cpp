@@ -161,6 +161,10 @@ std::vector<std::string> TuningTask::warnings() const {
     if (step.when) add(*step.when);
   }
   for (const auto& [name, extent] : kernel_.workspace) add(extent);
+  for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
+    if (!problem_.arguments[i].tensor_map || !kernel_.takes(i)) continue;
+    for (const auto& [key, value] : problem_.arguments[i].scalar_expressions()) add(*value);
+  }
   std::vector<std::string> macros;
   for (const Parameter& parameter : space().parameters()) {
     const bool in_entry = std::ranges::any_of(kernel_.steps, [&](const KernelStep& step) {
