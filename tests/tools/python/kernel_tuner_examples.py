@@ -43,6 +43,8 @@ def outcome(script, folder):
 
 
 def main():
+    # A shell's background jobs ignore interrupts, and so would the scripts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if not EXAMPLES:
         print("skipped: EVO_KERNEL_TUNER_EXAMPLES names no folder")
         return 0

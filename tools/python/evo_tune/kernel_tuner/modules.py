@@ -1,5 +1,6 @@
 """Modules under Kernel Tuner's names, so that its scripts run over evo-tune unchanged."""
 
+import functools
 import sys
 import types
 
@@ -60,8 +61,29 @@ def _module(name, content):
     return module
 
 
-def install():
-    """Makes `import kernel_tuner` find these modules."""
+def _bounded(strategy, max_seconds):
+    """tune_kernel with a strategy and a time limit where a script gives none."""
+    if strategy is not None:
+        strategies.ours(strategy)  # refuses unknown names at once
+
+    @functools.wraps(tune_kernel)
+    def tune(*arguments, **keywords):
+        if keywords.get("strategy") is None:
+            keywords["strategy"] = strategy
+        if max_seconds is not None:
+            keywords["strategy_options"] = {"time_limit": max_seconds,
+                                            **(keywords.get("strategy_options") or {})}
+        return tune_kernel(*arguments, **keywords)
+
+    return tune
+
+
+def install(strategy=None, max_seconds=None):
+    """Makes `import kernel_tuner` find these modules. `strategy`, `max_seconds`: for searches whose
+    script names none."""
+    if strategy is not None or max_seconds is not None:
+        for name in ("", "interface"):
+            _CONTENT[name]["tune_kernel"] = _bounded(strategy, max_seconds)
     made = {name: _module(name, content) for name, content in _CONTENT.items()}
     for name, module in made.items():
         sys.modules[module.__name__] = module

@@ -27,7 +27,9 @@ from .verify import VerifyServer
 KEEP_VARIABLE = "EVO_TUNE_KEEP"
 _CHILDREN = 8
 _MOST_DEFAULTS = 20  # configurations that are tried as the reference
-_DEFAULT_EVALUATIONS = 160  # 20 generations
+_DEFAULT_EVALUATIONS = 160  # 20 generations; without a time limit
+_MOST_GENERATIONS = 1000000  # the time limit ends the search
+_MANY = 20000  # combinations that take hours
 #: Texts in the errors about a configuration that cannot be the reference.
 _BAD_REFERENCE = ("the reference does not pass", "reference: on shape")
 #: Options of other compilers that do not affect the code.
@@ -189,6 +191,10 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments, tune_params
     judged = Judgement(answer, 1e-6 if atol is None else atol, verify, setup.values)
     store = outcomes.CacheFile(cache, kernel_name, setup.configurations) if cache else None
     notes = _notes(asked, ours, strategy, iterations)
+    if ours == strategies.EXHAUSTIVE and setup.configurations.size > _MANY and not strategy_options:
+        notes.append(f"all of {setup.configurations.size} combinations that the restrictions allow "
+                     "are timed; a strategy, or the options --strategy and --max-seconds of "
+                     "python -m evo_tune run, end sooner")
     search = _Search(ours, strategy_options or {}, seed, programs.choose_device(device), quiet,
                      list(observers or []))
     if not quiet:
@@ -224,14 +230,15 @@ class _Search:
             common.append("--quiet")
         if self.seed is not None:
             common += ["--seed", str(int(self.seed))]
+        evaluations = self.options.get("max_fevals")
         if "time_limit" in self.options:
             common += ["--max-seconds", str(self.options["time_limit"])]
-        evaluations = self.options.get("max_fevals")
+        elif evaluations is None and self.strategy != strategies.EXHAUSTIVE:
+            evaluations = _DEFAULT_EVALUATIONS
         if self.strategy in (strategies.EXHAUSTIVE, "random"):
-            exhaustive = self.strategy == strategies.EXHAUSTIVE and evaluations is None
-            count = "all" if exhaustive else str(evaluations or _DEFAULT_EVALUATIONS)
-            return "evo-record", common + ["--count", count, "--kernel-tuner-cache", "cache.json"]
-        generations = math.ceil((evaluations or _DEFAULT_EVALUATIONS) / _CHILDREN)
+            return "evo-record", common + ["--count", str(evaluations or "all"),
+                                           "--kernel-tuner-cache", "cache.json"]
+        generations = math.ceil(evaluations / _CHILDREN) if evaluations else _MOST_GENERATIONS
         return "evo-tune", common + ["--strategy", self.strategy, "--children", str(_CHILDREN),
                                      "--generations", str(generations), "--explain", "none",
                                      "--interpret", "none"]
@@ -302,7 +309,7 @@ def _search(folder, setup, search):
 
 def _notes(asked, ours, strategy, iterations):
     notes = []
-    if strategy is not None:
+    if asked != ours and strategy is not None:
         notes.append(f"strategy {asked}: evo-tune's strategy '{ours}' stands for it")
     if iterations != 7:
         notes.append(f"iterations={iterations} is not used: each kernel is timed until its median "
