@@ -5,7 +5,7 @@ import sys
 import types
 
 from .. import programs
-from . import errors, files, results, strategies
+from . import errors, files, pinned, results, strategies
 from .helpers import PythonKernel, Tunable, TunablePrecision
 from .observers import (AccuracyObserver, BenchmarkObserver, NCUObserver, NVMLObserver, PMTObserver,
                         RegisterObserver, TegraObserver)
@@ -90,4 +90,5 @@ def install(strategy=None, max_seconds=None):
         parent, _, last = name.rpartition(".")
         if name:
             setattr(made[parent], last, module)
+    pinned.install()
     programs.say("kernel_tuner stands for evo-tune in this process")

@@ -44,7 +44,7 @@ class Problem:
         """The problem.json by evo-init: how the compiled kernel uses its parameters."""
         look = self.folder / "init"
         look.mkdir()
-        self.sources.write(look)
+        self.sources.write(look, default)
         row = dict(zip([*self.configurations.macros.values(), *self.configurations.columns],
                        self.configurations.row(default)))
         options = []
@@ -121,8 +121,10 @@ class Problem:
         argument["direction"] = "inout"
         if not judged.compares(position):
             argument["compare"] = False
-        else:
-            judged.save(position, self.problem_folder, name)
+        elif judged.save(position, self.problem_folder, name):
+            argument["degenerate"] = True
+            programs.say(f"answer[{position}] ({name}) has the same value everywhere: kernels that "
+                         "compute nothing may pass")
         return argument
 
     @staticmethod
@@ -196,10 +198,12 @@ class Judgement:
         return self._answer is None or self._answer[position] is not None
 
     def save(self, position, folder, name):
-        """The expected content of an output, as a file."""
-        if self._answer is not None and self.verify is None:
-            expected = given_arguments.flat(numpy.asarray(self._answer[position]))
-            numpy.save(folder / f"expected_{name}.npy", expected)
+        """The expected content of an output, as a file. True if all its elements are equal."""
+        if self._answer is None or self.verify is not None:
+            return False
+        expected = given_arguments.flat(numpy.asarray(self._answer[position]))
+        numpy.save(folder / f"expected_{name}.npy", expected)
+        return expected.size > 1 and bool((expected == expected[0]).all())
 
     def keys(self, names):
         """The problem's reference or check."""

@@ -9,6 +9,7 @@ from .errors import NotSupported
 
 MAIN = "kernel.cu"
 _LANGUAGES = {"CUDA", "CUPY", "NVCUDA", "PYCUDA"}
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
 
 
@@ -39,6 +40,8 @@ class Sources:
 
     def __init__(self, given, configurations, defines):
         self._configurations = configurations
+        self._words = None
+        self._generate = None
         self.files = {}
         sources = list(given) if isinstance(given, (list, tuple)) else [given]
         if not sources:
@@ -50,12 +53,13 @@ class Sources:
             self._add_with_headers(Path(other).name, *_read(other))
         first = sources[0]
         if callable(first):
+            self._generate = first
             text = self._dispatched(first)
         else:
             code, folder = _read(first)
             text = self._with_headers(code, folder)
-        self.text = text
-        self.files[MAIN] = self._preamble(defines, text) + self._unrolled(text)
+        self._head = self._preamble(defines)
+        self.files[MAIN] = self._head + self._unrolled(text)
 
     def _with_headers(self, code, folder):
         for name in _INCLUDE.findall(code):
@@ -84,15 +88,11 @@ class Sources:
         self._configurations.add_column("kt_source", number_of)
         lines = []
         for text, number in texts.items():
-            self.files[f"source_{number}.cuh"] = self._with_headers(text, Path.cwd())
-            lines.append(f"#{'el' if lines else ''}if kt_source == {number}\n"
-                         f'#include "source_{number}.cuh"\n')
+            self._with_headers(text, Path.cwd())
+            lines.append(f"#{'el' if lines else ''}if kt_source == {number}\n{text}\n")
         return "".join(lines) + "#endif\n"
 
-    def _all_text(self):
-        return "\n".join([self.text, *self.files.values()])
-
-    def _preamble(self, defines, text):
+    def _preamble(self, defines):
         """Definitions at the top of the source, in addition to the macros of the space."""
         lines = []
         if defines is None:
@@ -102,7 +102,6 @@ class Sources:
         else:
             for name, value in defines.items():
                 lines += self._define(name, value)
-        del text
         return "".join(line + "\n" for line in lines)
 
     def _named_values(self, name, macro):
@@ -147,10 +146,17 @@ class Sources:
         return text
 
     def mentions(self, name):
-        return re.search(rf"\b{re.escape(name)}\b", self._all_text()) is not None
+        if self._words is None:
+            self._words = set().union(*map(_WORD.findall, self.files.values()))
+        return name in self._words
 
-    def write(self, folder):
-        for name, text in self.files.items():
+    def write(self, folder, configuration=None):
+        """Writes the files; with a configuration, that one's generated text alone."""
+        files = self.files
+        if self._generate is not None and configuration is not None:
+            text = self._generate(configuration)
+            files = {**files, MAIN: self._head + self._unrolled(text)}
+        for name, text in files.items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)

@@ -130,7 +130,8 @@ def run_kernel(kernel_name, kernel_source, problem_size, arguments, params, grid
                grid_div_y=None, grid_div_z=None, lang=None, device=0, platform=0, smem_args=None,
                cmem_args=None, texmem_args=None, compiler=None, compiler_options=None,
                defines=None, block_size_names=None, quiet=False, log=None):
-    """Launches one configuration once. Returns the arguments after the launch."""
+    """Launches one configuration once. Returns the arguments after the launch as NumPy arrays;
+    arrays on a GPU are written as well."""
     del platform, compiler, log
     setup = Setup(kernel_name, kernel_source, problem_size, arguments,
                   {name: [value] for name, value in params.items()} or {"kt_none": [0]},
@@ -146,7 +147,10 @@ def run_kernel(kernel_name, kernel_source, problem_size, arguments, params, grid
         if done.returncode != 0:
             raise Error(f"run_kernel: {kernel_name} failed: {_rejection(done.stdout)}")
         del quiet
-        return [_left(folder, setup, position) for position in range(len(setup.values))]
+        left = [_left(folder, setup, position) for position in range(len(setup.values))]
+    for position in setup.problem.written:
+        given_arguments.write_back(arguments[position], left[position])
+    return left
 
 
 def _rejection(text):
