@@ -48,7 +48,7 @@ def add_metrics(results, metrics):
             if callable(metric):
                 result[name] = metric(result)
             elif isinstance(metric, str):
-                result[name] = expressions.function_of(metric, result)(_named(result))
+                result[name] = expressions.function_of(metric)(_named(result))
             else:
                 raise TypeError(f"metrics['{name}']: allowed: texts and functions")
 

@@ -49,7 +49,7 @@ class Setup:
                                "none. Use a cudaTextureObject_t parameter and start from evo-init "
                                "(docs/file-formats.md, \"texture\")")
         self.values = given_arguments.taken(arguments)
-        names = block_names(block_size_names, params)
+        names = block_names(block_size_names)
         prefix = "" if defines is None else "kt_"
         self.configurations = Configurations(params, restrictions, names, prefix)
         self.default = self.configurations.default()
@@ -353,7 +353,7 @@ def _simulated(kernel_name, tune_params, restrictions, block_size_names, cache, 
         raise NotSupported(f"simulation_mode: strategy '{asked}' is not supported; allowed: "
                            "brute_force. evo-replay judges strategies on recorded spaces")
     configurations = Configurations(tune_params, restrictions,
-                                    block_names(block_size_names, tune_params))
+                                    block_names(block_size_names))
     store = outcomes.CacheFile(cache, kernel_name, configurations)
     found, keys = store.known()
     missing = sum(1 for _ in configurations.all()) - len(keys)
