@@ -74,8 +74,11 @@ def _run(arguments):
     except ModuleNotFoundError as error:
         name = (error.name or "").split(".")[0]
         if name == "kernel_tuner":
-            raise Error(f"{error.name} is not supported by evo-tune; docs/python.md lists "
-                        "the supported modules") from None
+            is_strategy = error.name.startswith(("kernel_tuner.strategies.",
+                                                 "kernel_tuner.searchspace"))
+            instead = ("docs/search.md says how to write a strategy of your own, in any language"
+                       if is_strategy else "docs/python.md lists the supported modules")
+            raise Error(f"{error.name} is not supported by evo-tune; {instead}") from None
         instead = _OTHERS.get(name)
         raise Error(f"{script} imports {name}, which is not installed"
                     + (f"; {instead}" if instead else f": pip install {name}")) from None
