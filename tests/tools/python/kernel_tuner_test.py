@@ -24,7 +24,7 @@ os.environ["PATH"] = PROGRAMS + os.pathsep + os.environ["PATH"]
 os.environ["EVO_DEVICE"] = "virtual:l4"
 sys.path.insert(0, SOURCE)
 import evo_tune  # noqa: E402
-from evo_tune.kernel_tuner import NotSupported, observers, run_kernel, tune_kernel  # noqa: E402
+from evo_tune.kernel_tuner import NotSupported, files, observers, run_kernel, tune_kernel  # noqa: E402
 from evo_tune.kernel_tuner.configurations import Configurations  # noqa: E402
 from evo_tune.kernel_tuner.expressions import engine_expression  # noqa: E402
 from evo_tune.kernel_tuner.launch import BLOCK_NAMES, Grid  # noqa: E402
@@ -234,6 +234,44 @@ class TuneKernel(unittest.TestCase):
                 tuned(cache=cache, params={"block_size_x": [32, 64, 96]}, simulation_mode=True)
             self.assertEqual(len(first), 2)
 
+    def test_an_answer_of_one_value_is_taken_and_named(self):
+        zero = numpy.zeros(N, numpy.float32)
+        results, environment = tuned(arguments=[zero + 1, zero, zero, numpy.int32(N)],
+                                     answer=[zero, None, None, None])
+        self.assertEqual(len(results), 4)
+        self.assertIn("answer[0] (c) has the same value everywhere", environment["said"])
+
+    def test_arrays_on_a_gpu_are_written(self):
+        class OnGpu:
+            __module__ = "cupy"
+
+            def __init__(self, array):
+                self.array = array
+
+            def get(self):
+                return self.array
+
+            def set(self, array):
+                self.array = array
+
+        c, a, b, n = data()
+        given = OnGpu(c)
+        run_kernel("vector_add", ADD, N, [given, a, b, n], {"block_size_x": 64})
+        numpy.testing.assert_allclose(given.array, a + b)
+
+    def test_a_header_has_the_best_configuration_of_each_device(self):
+        with tempfile.TemporaryDirectory() as folder:
+            stored, header = Path(folder, "stored.json"), Path(folder, "best.h")
+            for device, best in (("A 1", 64), ("B", 128)):
+                files.store_results(
+                    stored, "add", ADD, BLOCKS, N, [{"block_size_x": its, "time": 1 + (its != best)}
+                                                    for its in (64, 128)],
+                    {"device_name": device}, top=100)
+            files.create_device_targets(header, stored)
+            self.assertIn("#if defined(TARGET_A_1)\n#define block_size_x 64\n"
+                          "#elif defined(TARGET_B)\n#define block_size_x 128\n#else\n",
+                          header.read_text())
+
     def test_observers_have_the_figures_that_evo_tune_has(self):
         dram = "dram__throughput.avg.pct_of_peak_sustained_elapsed"
         alu = "sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_active"
@@ -313,11 +351,11 @@ class RunKernel(unittest.TestCase):
 
 
 class Scripts(unittest.TestCase):
-    def run_script(self, text):
+    def run_script(self, text, *options):
         with tempfile.TemporaryDirectory() as folder:
             script = Path(folder, "script.py")
             script.write_text(text)
-            return subprocess.run([sys.executable, "-m", "evo_tune", "run", str(script)],
+            return subprocess.run([sys.executable, "-m", "evo_tune", "run", *options, str(script)],
                                   cwd=folder, capture_output=True, text=True, check=False,
                                   env={**os.environ, "PYTHONPATH": SOURCE})
 
@@ -336,6 +374,43 @@ print("best", get_best_config(results, "time")["block_size_x"], len(results))
 """)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r"best (64|128) 2")
+
+    def test_options_bound_and_choose_the_search_of_a_script_that_does_not(self):
+        script = f"""
+import kernel_tuner, numpy
+SOURCE = '''{ADD}'''
+a = numpy.random.randn({N}).astype(numpy.float32)
+results, env = kernel_tuner.tune_kernel(
+    "vector_add", SOURCE, {N}, [numpy.zeros_like(a), a, a * 2, numpy.int32({N})],
+    dict(block_size_x=[32 * i for i in range(1, 33)], unused=list(range(2000))), seed=3)
+print("found", len(results) > 0)
+"""
+        done = self.run_script(script, "--strategy", "random", "--max-seconds=1")
+        self.assertEqual((done.returncode, done.stdout.splitlines()[-1]), (0, "found True"),
+                         done.stderr)
+        self.assertIn("out of time", done.stderr)
+        for options, said in {("--strategy", "magic"): "strategy: 'magic' is unknown; allowed: ",
+                              ("--max-seconds", "soon"): "allowed: a positive number of seconds",
+                              ("--speed", "1"): "unknown option --speed; allowed: "}.items():
+            done = self.run_script(script, *options)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(said, done.stderr)
+
+    def test_pinned_arrays_of_pycuda_are_arrays(self):
+        done = self.run_script(f"""
+import pycuda.driver as drv, kernel_tuner, numpy
+drv.init()
+context = drv.Device(0).make_context()
+a = drv.pagelocked_empty({N}, numpy.float32, mem_flags=drv.host_alloc_flags.PORTABLE)
+a[:] = 1
+left = kernel_tuner.run_kernel("vector_add", '''{ADD}''', {N},
+                               [numpy.zeros_like(a), a, a, numpy.int32({N})], dict(block_size_x=64))
+context.pop()
+print(left[0].min())
+drv.mem_alloc(3)
+""")
+        self.assertEqual((done.returncode, done.stdout), (2, "2.0\n"), done.stderr)
+        self.assertIn("pycuda.driver.mem_alloc: PyCUDA is not installed", done.stderr)
 
     def test_one_line_says_what_is_not_carried(self):
         done = self.run_script("from kernel_tuner.hyper import tune_hyper_params\n")
