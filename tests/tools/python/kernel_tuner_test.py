@@ -272,6 +272,47 @@ class TuneKernel(unittest.TestCase):
                           "#elif defined(TARGET_B)\n#define block_size_x 128\n#else\n",
                           header.read_text())
 
+    def test_textures_are_read_by_references_and_objects(self):
+        image = DRAWN.integers(0, 256, (20, 30)).astype(numpy.uint8)
+        line = DRAWN.standard_normal(30).astype(numpy.float32)
+        read = """
+__global__ void look(float *y, int shift{parameters}) {{
+    int i = threadIdx.x, j = blockIdx.x;
+    y[j * 30 + i] = {pixel}i + shift + 0.5f, j + 0.5f) + {texel}i);
+}}"""
+        source = ("texture<unsigned char, cudaTextureType2D, cudaReadModeNormalizedFloat> image;\n"
+                  "texture<float> line;" +
+                  read.format(parameters="", pixel="tex2D(image, ", texel="tex1Dfetch( line, "))
+        given = {"image": {"array": image, "address_mode": "border"}, "line": line}
+        y = numpy.zeros((20, 30), numpy.float32)
+        expected = numpy.zeros_like(y)
+        expected[:, :-3] = image[:, 3:] / 255
+        left = run_kernel("look", source, (20,), [y, numpy.int32(3)], {"block_size_x": 30},
+                          grid_div_x=[], texmem_args=given)
+        numpy.testing.assert_allclose(left[0], expected + line, rtol=1e-5, atol=1e-6)
+
+        source = read.format(parameters=", cudaTextureObject_t plane",
+                             pixel="tex2D<float>(plane, ", texel="0 * (")
+        plane = {"array": image.astype(numpy.float32), "address_mode": ["border", "clamp"],
+                 "filter_mode": "linear"}
+        left = run_kernel("look", source, (20,), [y, numpy.int32(3)], {"block_size_x": 30},
+                          grid_div_x=[], texmem_args={"plane": plane})
+        numpy.testing.assert_allclose(left[0], 255 * expected, rtol=1e-5, atol=1e-4)
+
+    def test_textures_that_do_not_fit_are_refused_by_name(self):
+        kernel = "texture<float, 2> t;\n__global__ void f(float *y) { y[0] = tex2D(t, 0, 0); }"
+        plane = numpy.ones((4, 4), numpy.float32)
+        for source, given, said in [
+                (kernel, plane.astype(numpy.int32), "texels of type float from an array of int32"),
+                (kernel, {"array": plane, "mode": 1}, "allowed: an array, or a dict"),
+                (kernel, {"array": plane, "filter_mode": "cubic"}, "'cubic'; allowed: point, lin"),
+                (kernel, numpy.ones((2, 4, 4), numpy.float32), "3 dimensions; allowed: 1 and 2"),
+                (kernel + "\n__device__ float g() { return tex2D(t, 1, 1); }", plane,
+                 "read outside of f"),
+                ("__global__ void f(float *y) { y[0] = 1; }", plane, "neither a texture")]:
+            with self.assertRaisesRegex(NotSupported, r"texmem_args\['t'\]: .*" + said):
+                tuned(source, {"block_size_x": [1]}, "f", [plane], 1, texmem_args={"t": given})
+
     def test_observers_have_the_figures_that_evo_tune_has(self):
         dram = "dram__throughput.avg.pct_of_peak_sustained_elapsed"
         alu = "sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_active"

@@ -27,10 +27,11 @@ def read_json(path):
 class Problem:
     """The problem to tune, written to a folder."""
 
-    def __init__(self, folder, configurations, sources, kernel_name):
+    def __init__(self, folder, configurations, sources, kernel_name, textures):
         self.folder = folder
         self.configurations = configurations
         self.sources = sources
+        self.textures = textures
         self.entry = kernel_name
         for name, macro in configurations.number_macros.items():
             self.entry = re.sub(rf"\b{re.escape(name)}\b", macro, self.entry)
@@ -62,13 +63,17 @@ class Problem:
     def write(self, found, values, constants, grid, block, shared, options, judged):
         """`found`: facts(). `values`: the kernel's arguments. `constants`: arrays by variable.
         `options`: for the compiler. `judged`: a Judgement."""
-        parameters = [one for one in found["arguments"] if one.get("kind") != "constant"]
+        parameters = [one for one in found["arguments"] if one.get("kind") != "constant"
+                      and one["name"] not in self.textures]
         if len(parameters) != len(values):
             raise Error(f"arguments: {self.entry} takes {len(parameters)} parameters, "
                         f"{len(values)} arguments are given")
         self.sources.write(self.problem_folder)
-        written = [self._argument(position, fact, value, judged)
-                   for position, (fact, value) in enumerate(zip(parameters, values))]
+        described = {fact["name"]: self._argument(position, fact, value, judged)
+                     for position, (fact, value) in enumerate(zip(parameters, values))}
+        described.update(self._textures(found["arguments"]))
+        written = [described[one["name"]] for one in found["arguments"]
+                   if one["name"] in described]
         known = [one for one in found["arguments"] if one.get("kind") == "constant"]
         written += [self._constant(one, constants) for one in known
                     if _symbol(one) in constants]
@@ -99,13 +104,22 @@ class Problem:
         space.update(self.configurations.space(default, NAME, rows))
         self._save(self.folder / "search_spaces" / f"{NAME}.json", space)
 
+    def _textures(self, known):
+        parameters = {one["name"] for one in known if one.get("kind") == "texture"}
+        unknown = [name for name in self.textures if name not in parameters]
+        if unknown:
+            raise NotSupported(f"texmem_args['{unknown[0]}']: the source has neither a texture "
+                               "reference nor a cudaTextureObject_t parameter of that name")
+        return {name: self.textures.argument(name, self.problem_folder)
+                for name in self.textures}
+
     def _argument(self, position, fact, value, judged):
         name = fact["name"]
         self.names.append(name)
         where = f"arguments[{position}] ({name})"
         if fact.get("kind") == "texture":
-            raise NotSupported(f"{where}: texture objects are described in problem.json; start "
-                               "from evo-init (docs/file-formats.md)")
+            raise NotSupported(f"{where}: leave texture objects out of the arguments; "
+                               f"texmem_args={{'{name}': array}} describes them")
         if fact["direction"] == "scalar":
             return self._scalar(fact, value, where)
         if not given_arguments.is_array(value):

@@ -35,10 +35,18 @@ def _read(source):
     return path.read_text(), path.resolve().parent
 
 
-class Sources:
-    """The files to compile. `files`: texts by name; MAIN is the kernel's."""
+def _generated(function, configuration):
+    text = function(configuration)
+    if not isinstance(text, str):
+        raise TypeError("kernel_source: the function must return a text")
+    return text
 
-    def __init__(self, given, configurations, defines):
+
+class Sources:
+    """The files to compile. `files`: texts by name; MAIN is the kernel's, `rewritten` by a
+    function."""
+
+    def __init__(self, given, configurations, defines, rewritten=str):
         self._configurations = configurations
         self._words = None
         self._generate = None
@@ -53,11 +61,11 @@ class Sources:
             self._add_with_headers(Path(other).name, *_read(other))
         first = sources[0]
         if callable(first):
-            self._generate = first
-            text = self._dispatched(first)
+            self._generate = lambda configuration: rewritten(_generated(first, configuration))
+            text = self._dispatched(self._generate)
         else:
             code, folder = _read(first)
-            text = self._with_headers(code, folder)
+            text = rewritten(self._with_headers(code, folder))
         self._head = self._preamble(defines)
         self.files[MAIN] = self._head + self._unrolled(text)
 
@@ -77,8 +85,6 @@ class Sources:
 
         def number_of(configuration):
             text = generate(configuration)
-            if not isinstance(text, str):
-                raise TypeError("kernel_source: the function must return a text")
             if text not in texts:
                 texts[text] = len(texts)
             return texts[text]

@@ -21,6 +21,7 @@ from .errors import NotSupported
 from .launch import Grid, Size, block_expressions, block_names
 from .problem import NAME, Judgement, Problem
 from .sources import Sources, require_cuda
+from .textures import Textures
 from .verify import VerifyServer
 
 #: Environment variable: a folder in which the files of a run are kept.
@@ -44,16 +45,14 @@ class Setup:
                  restrictions=None, lang=None, smem_args=None, cmem_args=None, texmem_args=None,
                  compiler_options=None, defines=None, block_size_names=None):
         require_cuda(lang)
-        if texmem_args:
-            raise NotSupported("texmem_args: texture references are not supported; CUDA 12 has "
-                               "none. Use a cudaTextureObject_t parameter and start from evo-init "
-                               "(docs/file-formats.md, \"texture\")")
+        self.textures = Textures(texmem_args, kernel_name)
         self.values = given_arguments.taken(arguments)
         names = block_names(block_size_names)
         prefix = "" if defines is None else "kt_"
         self.configurations = Configurations(params, restrictions, names, prefix)
         self.default = self.configurations.default()
-        self.sources = Sources(kernel_source, self.configurations, defines)
+        self.sources = Sources(kernel_source, self.configurations, defines,
+                               self.textures.rewritten)
         self.grid = Grid(problem_size, grid_divs, self.configurations)
         self.grid_expressions = self.grid.expressions()
         self.block = block_expressions(self.configurations)
@@ -91,7 +90,8 @@ class Setup:
         return options
 
     def write(self, folder, judged):
-        self.problem = Problem(folder, self.configurations, self.sources, self.kernel_name)
+        self.problem = Problem(folder, self.configurations, self.sources, self.kernel_name,
+                               self.textures)
         self.problem.write(self._facts(), self.values, self.constants, self.grid_expressions,
                            self.block, self.shared, self.options, judged)
 
