@@ -90,7 +90,8 @@ def create_device_targets(header_filename, results_filename, objective="time",
         ratios = {}  # of each configuration, to the best of its device and size
         for entry in entries:
             most = best[entry["device_name"], entry["problem_size"]]
-            ratio = entry[objective] / most if objective_higher_is_better else most / entry[objective]
+            ratio = entry[objective] / most
+            ratio = ratio if objective_higher_is_better else 1 / ratio
             ratios.setdefault(tuple(entry[name] for name in names), []).append(ratio)
         chosen = max(ratios, key=lambda one: sum(ratios[one]))
         return [f"#define {name} {value}" for name, value in zip(names, chosen)]
