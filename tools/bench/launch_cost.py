@@ -25,6 +25,7 @@ import hashlib
 import importlib.metadata
 import importlib.util
 import json
+import math
 import os
 import platform
 import subprocess
@@ -36,6 +37,7 @@ from pathlib import Path
 N = 256
 CALLS = 500  # a stream queues 1,024 launches; a call behind them waits for the GPU
 GRAPH_CALLS = 100
+ROUNDS = 9
 PURE, GRAPH = "Python code alone", "CUDA graph of extension"
 
 
@@ -88,20 +90,19 @@ def write_bundle(folder, buffers):
     folder.joinpath("bundle.json").write_bytes(head + text)
 
 
-def microseconds(call, calls=CALLS, finish=lambda: None, rounds=9, until_finished=False):
-    for _ in range(20):
-        call()
-    least = float("inf")
-    for _ in range(rounds):
-        finish()
-        begin = time.perf_counter()
-        for _ in range(calls):
-            call()
-        if until_finished:
-            finish()
-        least = min(least, (time.perf_counter() - begin) / calls)
+def one_round(call, calls=CALLS, finish=lambda: None, until_finished=False):
+    """Microseconds a call."""
     finish()
-    return least * 1e6
+    begin = time.perf_counter()
+    for _ in range(calls):
+        call()
+    if until_finished:
+        finish()
+    return (time.perf_counter() - begin) / calls * 1e6
+
+
+def microseconds(call):
+    return min(one_round(call) for _ in range(ROUNDS))
 
 
 class Table:
@@ -211,6 +212,12 @@ def void(_):
     """Discards the result of calls that do not return the output."""
 
 
+def triton_call(torch, touch, inputs):
+    y = torch.empty_like(inputs[0])
+    touch[(1,)](*inputs, y, N=N)
+    return y
+
+
 def graph_of(torch, call):
     call()
     graph = torch.cuda.CUDAGraph()
@@ -235,12 +242,13 @@ def ways_of(torch, folder, count, inputs, y):
     touch = triton_kernel(folder, count)
     if touch is not None:
         ways["Triton"] = lambda: void(touch[(1,)](*inputs, y, N=N))
+        ways["Triton, allocating its output"] = lambda: triton_call(torch, touch, inputs)
     ways["torch.compile of torch_op"] = lambda: compiled(*inputs)
     return ways
 
 
-def measured(torch, way, call, y, expected):
-    """Microseconds a call. Raises ValueError if the output is wrong."""
+def checked(torch, way, call, y, expected):
+    """The function to measure. Raises ValueError if it gives a wrong output."""
     os.environ["EVO_TUNE_LAUNCHER"] = "python" if way == PURE else ""
     if way == GRAPH:
         graph = graph_of(torch, call)
@@ -249,31 +257,46 @@ def measured(torch, way, call, y, expected):
     result = call()
     if not torch.equal(y if result is None else result, expected):
         raise ValueError("the output is wrong")
-    if way == GRAPH:
-        return microseconds(call, 50, torch.cuda.synchronize, until_finished=True) / GRAPH_CALLS
-    return microseconds(call, finish=torch.cuda.synchronize)
+    return call
+
+
+def measure(table, torch, count, calls):
+    """Puts the functions' times into the table. They take turns, so that the machine's state is the
+    same for all."""
+    least = dict.fromkeys(calls, math.inf)
+    for _ in range(1 + ROUNDS):
+        for way, call in calls.items():
+            os.environ["EVO_TUNE_LAUNCHER"] = "python" if way == PURE else ""
+            finish = torch.cuda.synchronize
+            time_us = (one_round(call, 50, finish, True) / GRAPH_CALLS if way == GRAPH
+                       else one_round(call, CALLS, finish))
+            least[way] = min(least[way], time_us)
+    for way, time_us in least.items():
+        table.put(way, count, time_us)
 
 
 def on_gpu(table, torch):
     """False if a result is wrong or a way fails; the others are measured all the same."""
     is_right = True
+    a, q = torch.randn(N, device="cuda"), torch.randn(1, 8, 128, 64, device="cuda").half()
+    attention = torch.nn.functional.scaled_dot_product_attention
     for count in table.counts:
         with tempfile.TemporaryDirectory() as folder:
             write_bundle(Path(folder), count)
             inputs = [torch.randn(N, device="cuda") for _ in range(count - 1)]
             y = torch.empty(N, device="cuda")
+            calls = {}
             for way, call in ways_of(torch, folder, count, inputs, y).items():
                 try:
-                    table.put(way, count, measured(torch, way, call, y, inputs[0]))
+                    calls[way] = checked(torch, way, call, y, inputs[0])
                 except Exception as error:  # pylint: disable=broad-exception-caught
                     is_right = False
                     print(f"launch_cost.py: {way}, {count} buffers: {type(error).__name__}: "
                           f"{error}", file=sys.stderr)
-    a, q = torch.randn(N, device="cuda"), torch.randn(1, 8, 128, 64, device="cuda").half()
-    attention = torch.nn.functional.scaled_dot_product_attention
-    for row, call in {"torch.add(out=…)": lambda: torch.add(a, a, out=a),
-                      "scaled_dot_product_attention": lambda: attention(q, q, q)}.items():
-        table.put(row, table.counts[0], microseconds(call, finish=torch.cuda.synchronize))
+            if count == table.counts[0]:
+                calls["torch.add(out=…)"] = lambda: torch.add(a, a, out=a)
+                calls["scaled_dot_product_attention"] = lambda: attention(q, q, q)
+            measure(table, torch, count, calls)
     return is_right
 
 
