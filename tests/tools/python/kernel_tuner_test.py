@@ -24,7 +24,8 @@ os.environ["PATH"] = PROGRAMS + os.pathsep + os.environ["PATH"]
 os.environ["EVO_DEVICE"] = "virtual:l4"
 sys.path.insert(0, SOURCE)
 import evo_tune  # noqa: E402
-from evo_tune.kernel_tuner import NotSupported, files, observers, run_kernel, tune_kernel  # noqa: E402
+from evo_tune.kernel_tuner import (NotSupported, files, observers, run_kernel,  # noqa: E402
+                                   tune_kernel)
 from evo_tune.kernel_tuner.configurations import Configurations  # noqa: E402
 from evo_tune.kernel_tuner.expressions import engine_expression  # noqa: E402
 from evo_tune.kernel_tuner.launch import BLOCK_NAMES, Grid  # noqa: E402
@@ -312,6 +313,18 @@ __global__ void look(float *y, int shift{parameters}) {{
                 ("__global__ void f(float *y) { y[0] = 1; }", plane, "neither a texture")]:
             with self.assertRaisesRegex(NotSupported, r"texmem_args\['t'\]: .*" + said):
                 tuned(source, {"block_size_x": [1]}, "f", [plane], 1, texmem_args={"t": given})
+
+    def test_without_an_answer_what_the_reference_hides_is_said(self):
+        zero = numpy.zeros(N, numpy.float32)
+        results, environment = tuned(arguments=[zero, zero, zero, numpy.int32(N)],
+                                     params={"block_size_x": [32, 64]})
+        self.assertEqual(len(results), 2)
+        self.assertIn("'c'): the reference gives 0 for all 5000 elements", environment["said"])
+        self.assertIn("kernels that compute nothing may pass; give an answer", environment["said"])
+        results, environment = tuned(ADD.replace("= a[i]", "= block_size_x * a[i]"))
+        self.assertEqual(len(results), 1)
+        self.assertIn("3 configurations fail or give another result than the reference",
+                      environment["said"])
 
     def test_observers_have_the_figures_that_evo_tune_has(self):
         dram = "dram__throughput.avg.pct_of_peak_sustained_elapsed"

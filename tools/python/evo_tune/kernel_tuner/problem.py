@@ -98,6 +98,15 @@ class Problem:
         self._save(self.problem_folder / "problem.json", problem)
         self._options = options
 
+    def allow_degenerate(self):
+        """Takes outputs that are the same for all elements or inputs."""
+        path = self.problem_folder / "problem.json"
+        problem = read_json(path)
+        for argument in problem["arguments"]:
+            if argument.get("direction") == "inout":
+                argument["degenerate"] = True
+        self._save(path, problem)
+
     def write_space(self, default, rows=None):
         space = {"format": "evo-tune space 1", "name": NAME, "problem": NAME, "template": NAME,
                  "arch": "sm_89", "shape": "given", "compiler_options": self._options}

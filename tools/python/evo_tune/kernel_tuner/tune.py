@@ -17,7 +17,7 @@ from . import observers as observing
 from . import results as outcomes
 from . import strategies
 from .configurations import Configurations, text_of
-from .errors import NotSupported
+from .errors import NotSupported, RuntimeFailedConfig
 from .launch import Grid, Size, block_expressions, block_names
 from .problem import NAME, Judgement, Problem
 from .sources import Sources, require_cuda
@@ -33,6 +33,8 @@ _MOST_GENERATIONS = 1000000  # the time limit ends the search
 _MANY = 20000  # combinations that take hours
 #: Texts in the errors about a configuration that cannot be the reference.
 _BAD_REFERENCE = ("the reference does not pass", "reference: on shape")
+#: The text in the error about a reference whose output tells nothing.
+_DEGENERATE = 'set "degenerate": true'
 #: Options of other compilers that do not affect the code.
 _IGNORED_OPTIONS = ("-arch", "--gpu-architecture", "-gencode", "--generate-code", "-O", "-Xcompiler",
                     "-lineinfo", "-w")
@@ -205,6 +207,8 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments, tune_params
         for note in notes:
             programs.say(note)
     found, failed, environment = _run(setup, judged, search, store, atol)
+    if not judged.has_answer and not quiet:
+        _say_what_differs(found, failed)
     outcomes.add_metrics(found, metrics)
     if store is not None:
         store.write(found, failed, environment.get("device", ""), problem_size)
@@ -277,6 +281,19 @@ def _run(setup, judged, search, store, atol):
     return known + found, failed, environment
 
 
+def _with_any_output(setup, judged, work):
+    """Also where the reference's output is the same for all elements or inputs."""
+    try:
+        return work()
+    except Error as error:
+        if judged.has_answer or _DEGENERATE not in str(error):
+            raise
+        programs.say(str(error).split("problem.json: ")[-1].split(", so a wrong kernel")[0]
+                     + ": kernels that compute nothing may pass; give an answer")
+    setup.problem.allow_degenerate()
+    return work()
+
+
 def _with_a_default(setup, judged, rows, quiet, work):
     """Searches with the first configuration that is valid as the reference."""
     after = itertools.dropwhile(lambda one: one != setup.default, setup.configurations.all())
@@ -286,7 +303,7 @@ def _with_a_default(setup, judged, rows, quiet, work):
                          " is the reference; an error in all configurations is not found")
         setup.problem.write_space(default, rows)
         try:
-            return work()
+            return _with_any_output(setup, judged, work)
         except Error as error:
             if judged.has_answer or not any(sign in str(error) for sign in _BAD_REFERENCE):
                 raise
@@ -297,6 +314,8 @@ def _with_a_default(setup, judged, rows, quiet, work):
 
 
 def _search(folder, setup, search):
+    for database in folder.glob("run.db*"):  # of a search whose reference was refused
+        database.unlink()
     program, options = search.program()
     done = programs.run(program, options, folder, search.quiet)
     if program == "evo-tune":
@@ -319,6 +338,13 @@ def _notes(asked, ours, strategy, iterations):
         notes.append(f"iterations={iterations} is not used: each kernel is timed until its median "
                      "is known well enough (docs/measuring.md)")
     return notes
+
+
+def _say_what_differs(found, failed):
+    wrong = sum(one["time"] == RuntimeFailedConfig.__name__ for one in failed)
+    if wrong > len(found):
+        programs.say(f"{wrong} configurations fail or give another result than the reference; "
+                     "where other results are right, give an answer and a function to verify them")
 
 
 def _finish(found, failed, environment, aim, objectives, names, metrics, quiet):
