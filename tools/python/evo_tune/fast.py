@@ -15,11 +15,6 @@ except ImportError as error:
 _has_said = False
 
 
-def can_exchange(tensor):
-    """Whether the extension reads this tensor of PyTorch in one step, on any device."""
-    return _launcher.can_exchange(tensor)
-
-
 def is_there():
     """Whether calls go through the extension. EVO_TUNE_LAUNCHER=python leaves it out."""
     return _launcher is not None and os.environ.get("EVO_TUNE_LAUNCHER") != "python"
