@@ -88,4 +88,16 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# NVRTC and CUDA's headers are opened at run time, so no library depends on them. They may come from
+# elsewhere, so the package only recommends those of NVIDIA's repository, or Debian's toolkit.
+foreach(part nvrtc-dev cudart-dev crt)
+  string(APPEND cuda_packages "${comma}cuda-${part}-13-0 | cuda-${part}-12-9 | cuda-${part}-12-8 "
+         "| cuda-${part}-12-6 | nvidia-cuda-toolkit (>= 12.4)")
+  set(comma ", ")
+endforeach()
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "${cuda_packages}")
+set(CPACK_PACKAGE_DESCRIPTION
+    "Needs NVRTC and the headers of CUDA 12.4 or later at run time. A toolkit that EVO_NVRTC,
+CUDA_HOME or CUDA_PATH names comes first; evo-tune doctor shows the one in use.
+A GPU and its driver are optional.")
 include(CPack)

@@ -276,8 +276,10 @@ std::string read_text_file(const std::filesystem::path& file, std::size_t most_b
     throw InputError(file.string() + ": cannot be read: " +
                      (stream ? "it is a folder" : std::strerror(errno)) + missing_file_hint(file));
   }
-  // Reads until the end instead of asking for the size, because kernel files report no size.
+  // Reads until the end, because kernel files report no size.
   std::string text;
+  const std::uintmax_t size = std::filesystem::file_size(file, ignored);
+  if (!ignored) text.reserve(std::min<std::uintmax_t>(size, most_bytes) + kChunk);
   while (stream && text.size() <= most_bytes) {
     const std::size_t had = text.size();
     text.resize(had + kChunk);

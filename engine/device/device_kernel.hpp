@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "engine/core/tensor_map.hpp"
 #include "engine/core/texture.hpp"
 #include "engine/device/device_memory.hpp"
 
@@ -29,7 +30,15 @@ struct ScalarArgument {
   }
 };
 
-using KernelArgument = std::variant<BufferId, ScalarArgument, TextureId>;
+/// A tensor map, by value as `const __grid_constant__ CUtensorMap`, over the buffer that a launch
+/// gives as another argument. The device encodes it for each launch.
+struct TensorMapArgument {
+  TensorMapSpec spec;   ///< accepted by check_tensor_map() for this buffer
+  std::size_t of = 0;   ///< position of the buffer among all arguments of the launch
+  BufferId buffer = 0;  ///< that buffer; parameters_of() sets it
+};
+
+using KernelArgument = std::variant<BufferId, ScalarArgument, TextureId, TensorMapArgument>;
 
 /// The compiled kernel: PTX for a virtual device, machine code for a real one.
 struct KernelImage {

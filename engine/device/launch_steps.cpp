@@ -8,16 +8,40 @@
 
 namespace evo {
 
+namespace {
+
+/// A tensor map receives the buffer that this launch uses.
+KernelArgument parameter_of(const KernelArgument& argument,
+                            std::span<const KernelArgument> arguments) {
+  const auto* given = std::get_if<TensorMapArgument>(&argument);
+  if (given == nullptr) return argument;
+  const auto* buffer =
+      given->of < arguments.size() ? std::get_if<BufferId>(&arguments[given->of]) : nullptr;
+  if (buffer == nullptr) {
+    throw InputError(fmt::format("tensor map '{}': argument {} of the launch is no buffer",
+                                 given->spec.name, given->of));
+  }
+  TensorMapArgument map = *given;
+  map.buffer = *buffer;
+  return map;
+}
+
+}  // namespace
+
 std::vector<KernelArgument> parameters_of(const LaunchStep& step,
                                           std::span<const KernelArgument> arguments) {
-  if (!step.arguments) return {arguments.begin(), arguments.end()};
   std::vector<KernelArgument> parameters;
+  if (!step.arguments) {
+    for (const KernelArgument& argument : arguments)
+      parameters.push_back(parameter_of(argument, arguments));
+    return parameters;
+  }
   for (const std::size_t position : *step.arguments) {
     if (position >= arguments.size()) {
       throw InputError(
           fmt::format("a step takes argument {}, the launch gives {}", position, arguments.size()));
     }
-    parameters.push_back(arguments[position]);
+    parameters.push_back(parameter_of(arguments[position], arguments));
   }
   return parameters;
 }

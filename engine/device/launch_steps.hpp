@@ -8,8 +8,8 @@
 
 namespace evo {
 
-/// The parameters of one step: the arguments that it names, or all. Throws InputError for an
-/// argument that does not exist.
+/// The parameters of one step: the arguments that it names, or all. Tensor maps receive the buffers
+/// of this launch. Throws InputError for an argument that does not exist.
 [[nodiscard]] std::vector<KernelArgument> parameters_of(const LaunchStep& step,
                                                         std::span<const KernelArgument> arguments);
 

@@ -4,6 +4,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/hash.hpp"
+#include "engine/problem/tensor_map_argument.hpp"
 
 namespace evo {
 namespace {
@@ -25,9 +26,27 @@ void add_number(ContentHash& hash, double number) {
 /// Scalars whose value depends on the configuration.
 void add_scalars(ContentHash& hash, const Problem& problem, const Values& values) {
   for (const Argument& argument : problem.arguments) {
-    if (!argument.is_set_by_macros) continue;
+    if (!argument.is_set_by_macros || argument.tensor_map) continue;
     const std::vector<std::byte> bytes = argument.scalar_bytes(values);
     hash.add({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  }
+}
+
+void add_tensor_maps(ContentHash& hash, const Problem& problem, const KernelSpec& kernel,
+                     const Values& values) {
+  for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
+    if (!problem.arguments[i].tensor_map || !kernel.takes(i)) continue;
+    const TensorMapSpec spec = tensor_map_of(problem, kernel, i, values);
+    hash.add("tensor map");
+    const auto add_all = [&](const auto& list) {
+      for (const auto number : list) add_number(hash, static_cast<double>(number));
+    };
+    add_all(spec.dims);
+    add_all(spec.strides);
+    add_all(spec.box);
+    add_all(spec.element_strides);
+    add_number(hash, spec.swizzle_bytes);
+    add_number(hash, spec.l2_promotion_bytes);
   }
 }
 
@@ -86,6 +105,7 @@ void add_shape(ContentHash& hash, const Problem& problem, const KernelSpec& kern
   for (const LaunchStep& step : launch.steps) add_config(hash, step.config);
   add_workspaces(hash, problem, kernel, shape, values);
   add_scalars(hash, problem, values);
+  add_tensor_maps(hash, problem, kernel, values);
   add_tolerance(hash, kernel.tolerance.evaluate(values), shape);
   add_number(hash, kernel.deterministic ? 1 : 0);
   add_number(hash, kernel.independent_ctas.evaluate(values));

@@ -83,8 +83,25 @@ OrderedJson texture_json(const Argument& argument, const Values& values) {
   return json;
 }
 
+/// Arguments of cuTensorMapEncodeTiled, the innermost dimension first.
+OrderedJson tensor_map_json(const Argument& argument, const Values& values) {
+  const TensorMapSetup& map = *argument.tensor_map;
+  OrderedJson json = {{"name", argument.name},
+                      {"direction", std::string(to_string(argument.direction))},
+                      {"of", map.of},
+                      {"dims", evaluated(map.dims, values)},
+                      {"box", evaluated(map.box, values)},
+                      {"swizzle", evaluated(map.swizzle, values)},
+                      {"l2_promotion", evaluated(map.l2_promotion, values)}};
+  if (!map.strides.empty()) json["strides"] = evaluated(map.strides, values);
+  if (!map.element_strides.empty())
+    json["element_strides"] = evaluated(map.element_strides, values);
+  return json;
+}
+
 OrderedJson argument_json(const Argument& argument, const KernelSpec& kernel,
                           const Values& values) {
+  if (argument.tensor_map) return tensor_map_json(argument, values);
   if (!argument.fields.empty()) return structure_json(argument, values);
   OrderedJson json = {{"name", argument.name},
                       {"direction", std::string(to_string(argument.direction))},
@@ -158,7 +175,9 @@ std::string launch_manifest(const Problem& problem, const KernelSpec& kernel, co
   const Values values = problem.values_for(shape, device.sm_count, macros);
   const Tolerance tolerance = kernel.tolerance.evaluate(values);
   OrderedJson arguments = OrderedJson::array();
-  for (const Argument& argument : problem.arguments) {
+  for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
+    const Argument& argument = problem.arguments[i];
+    if (argument.tensor_map && !kernel.takes(i)) continue;
     arguments.push_back(argument_json(argument, kernel, values));
   }
   OrderedJson manifest = {

@@ -161,6 +161,10 @@ std::vector<std::string> TuningTask::warnings() const {
     if (step.when) add(*step.when);
   }
   for (const auto& [name, extent] : kernel_.workspace) add(extent);
+  for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
+    if (!problem_.arguments[i].tensor_map || !kernel_.takes(i)) continue;
+    for (const auto& [key, value] : problem_.arguments[i].scalar_expressions()) add(*value);
+  }
   std::vector<std::string> macros;
   for (const Parameter& parameter : space().parameters()) {
     const bool in_entry = std::ranges::any_of(kernel_.steps, [&](const KernelStep& step) {
@@ -188,7 +192,8 @@ std::string TuningTask::problem_key() const {
         load(*problem_.reference.kernel, include_options_of(problem_, templates_root_)).expanded());
   }
   for (const std::filesystem::path& file : problem_.data_files()) {
-    hash.add(file.lexically_relative(problem_.folder).string()).add(read_text_file(file));
+    hash.add(file.lexically_relative(problem_.folder).string())
+        .add(read_text_file(file, static_cast<std::size_t>(kMostBytes)));
   }
   return hash.hex();
 }

@@ -24,7 +24,7 @@ inline constexpr std::string_view kNeverUsed = "never used";
 
 /// An argument of the drafted problem.
 struct DraftArgument {
-  enum class Kind { kIn, kOut, kInOut, kScalar, kConstant, kTexture, kWorkspace };
+  enum class Kind { kIn, kOut, kInOut, kScalar, kConstant, kTexture, kTensorMap, kWorkspace };
 
   std::string name;
   Kind kind = Kind::kIn;
@@ -40,6 +40,9 @@ struct DraftArgument {
   std::string given_as = {};  ///< its name in the T1 file
   bool is_compared = true;    ///< for an output: false for scratch memory
 
+  [[nodiscard]] bool is_buffer() const {
+    return kind != Kind::kScalar && kind != Kind::kTexture && kind != Kind::kTensorMap;
+  }
   [[nodiscard]] bool is_read() const {
     return kind == Kind::kIn || kind == Kind::kInOut || kind == Kind::kConstant ||
            kind == Kind::kTexture;

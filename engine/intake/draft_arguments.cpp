@@ -121,7 +121,8 @@ class Arguments {
             "dimensions, such as " +
             argument.name);
       } else if (argument.type.find("CUtensorMap") != std::string::npos) {
-        argument.dtype = todo("not supported: TMA descriptors, such as " + argument.name);
+        argument.kind = Kind::kTensorMap;
+        argument.use = "a tensor map";
       } else if (!is_pointer && use.is_address && element_type(argument.type).dtype.empty()) {
         argument.dtype = todo("not supported: pointers inside a structure, such as " +
                               argument.name + "; let the kernel take them as parameters");
@@ -225,6 +226,15 @@ class Arguments {
         element.lanes == 1 && element.bytes >= 2 && element.bytes == argument.bytes;
     const std::string plain = argument.name.substr(argument.name.rfind(':') + 1);
     argument.lanes = element.lanes;
+    if (argument.kind == Kind::kTensorMap) {
+      draft_.notes.push_back(fmt::format(
+          "parameter {}: describe the tensor map as your program gives it to "
+          "cuTensorMapEncodeTiled; its buffer must be an argument, too; list the arguments that "
+          "the kernel takes under \"arguments\" of the template",
+          plain));
+      draft_.arguments.push_back(std::move(argument));
+      return;
+    }
     if (!argument.dtype.empty()) {
       // A type known to be unsupported.
     } else if (argument.kind == Kind::kTexture) {

@@ -74,7 +74,18 @@ Ordered generator(const Json& unordered) {
   return json;
 }
 
+Ordered tensor_map_json(const DraftArgument& argument) {
+  const auto list = [](const char* what) { return Ordered::array({todo(what)}); };
+  return {{"name", argument.name},
+          {"direction", "tensor_map"},
+          {"of", todo("name of the buffer")},
+          {"dims", list("elements of each dimension, the innermost first")},
+          {"box", list("elements of the box along each dimension")},
+          {"swizzle", todo("0, 32, 64 or 128")}};
+}
+
 Ordered argument_json(const DraftArgument& argument) {
+  if (argument.kind == Kind::kTensorMap) return tensor_map_json(argument);
   Ordered json = {{"name", argument.name}};
   if (argument.kind == Kind::kConstant) {
     json["name"] = argument.name.substr(argument.name.rfind(':') + 1);

@@ -62,9 +62,7 @@ DraftArgument& named(const std::string& option, const std::string& name, const s
 }
 
 bool is_scalar(const DraftArgument& argument) { return argument.kind == Kind::kScalar; }
-bool is_buffer(const DraftArgument& argument) {
-  return argument.kind != Kind::kScalar && argument.kind != Kind::kTexture;
-}
+bool is_buffer(const DraftArgument& argument) { return argument.is_buffer(); }
 
 Json number_of(const std::string& text) {
   const Json number = Json::parse(text, nullptr, false);

@@ -38,7 +38,9 @@ std::string why_not_measured(const Draft& draft) {
   if (std::ranges::any_of(draft.grid, is_open_text)) needs("the grid (--grid)");
   for (const DraftArgument& argument : draft.arguments) {
     if (argument.kind == Kind::kTexture) continue;
-    if (is_todo(argument.dtype)) {
+    if (argument.kind == Kind::kTensorMap) {
+      needs("the tensor map " + argument.name);
+    } else if (is_todo(argument.dtype)) {
       needs("the type of " + argument.name);
     } else if (argument.kind == Kind::kConstant && is_integer_type(argument.dtype)) {
       needs("what __constant__ " + argument.name + " holds");

@@ -16,8 +16,7 @@ namespace {
 using Kind = DraftArgument::Kind;
 
 bool is_open(const DraftArgument& argument) {
-  return argument.kind != Kind::kScalar && argument.kind != Kind::kTexture &&
-         argument.kind != Kind::kConstant && is_todo(argument.extent);
+  return argument.is_buffer() && argument.kind != Kind::kConstant && is_todo(argument.extent);
 }
 
 std::vector<std::string> names_of(const SizeTexts& variables) {

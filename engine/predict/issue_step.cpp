@@ -149,9 +149,22 @@ class Steps {
       case Unit::kGlobalLoad:
       case Unit::kAsyncCopy:
         return use_global(step);
+      case Unit::kBulkCopy:
+        return use_bulk(step);
       default:
         return;
     }
+  }
+
+  /// An engine of its own moves the data, so the memory unit has no passes.
+  void use_bulk(IssueStep& step) const {
+    constexpr double kSectorsOfLine = 4;
+    step.sectors = std::max(each(step, &LineActivity::global_sectors), 1.0);
+    step.stores = each(step, &LineActivity::global_bytes_written) > 0;
+    step.dram = step.sectors * dram_share_;
+    const bool is_far = dram_share_ > kMostlyWarm;
+    step.latency = is_far ? rates_.dram_latency : rates_.l2_latency;
+    if (is_far && !step.stores) step.dram_lines = std::max(step.sectors / kSectorsOfLine, 1.0);
   }
 
   void use_global(IssueStep& step) const {

@@ -38,6 +38,7 @@ struct IssueStep {
   /// for a wait for asynchronous work: number of groups that may be in flight
   unsigned pending = 0;
   bool commits = false;        ///< a wgmma that ends a group
+  bool stores = false;         ///< a bulk copy into global memory
   bool arrives_later = false;  ///< arrives at its barrier when the copies of the warp have arrived
   bool never = false;          ///< its guard is always false
 };

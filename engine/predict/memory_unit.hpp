@@ -54,6 +54,16 @@ class MemoryUnit {
     if (step.unit == Unit::kGlobalStore) stored_ = std::max(stored_, done);
     return {done, start + rates_.operand_latency};
   }
+  /// When a bulk copy has arrived. It takes the path to L2, but no pass of this unit.
+  double copy(const IssueStep& step, double at) {
+    const double latency = step.latency + beyond_least(step);
+    const double rate = step.stores ? write_bytes_ : copy_bytes_;
+    l2_free_ = std::max(l2_free_, at) + step.sectors * kSectorBytes / rate;
+    dram_free_ = std::max(dram_free_, at) + step.dram * kSectorBytes / dram_bytes_;
+    const double done = std::max(l2_free_, dram_free_) + latency;
+    if (step.stores) stored_ = std::max(stored_, done);
+    return done;
+  }
   /// When the operands of a wgmma have been read.
   double read_matrices(const IssueStep& step, double at) {
     free_ = std::max(free_, at) + step.passes;

@@ -67,6 +67,9 @@ constexpr std::array kRanges = {
     Range{0x1af, 0x1af, Unit::kAsyncCommit},  // LDGDEPBAR
     Range{0x1b0, 0x1b0, Unit::kMbarrier},     // ARRIVES
     Range{0x1b2, 0x1b2, Unit::kMbarrier},     // SYNCS.EXCH
+    Range{0x1b4, 0x1b5, Unit::kBulkCopy},     // UTMALDG, UTMASTG
+    Range{0x1b7, 0x1b7, Unit::kAsyncCommit},  // UTMACMDFLUSH
+    Range{0x1ba, 0x1ba, Unit::kBulkCopy},     // UBLKCP
     Range{0x1c3, 0x1c3, Unit::kSpecial},      // S2UR
     Range{0x1c4, 0x1c4, Unit::kShuffle},      // REDUX
     Range{0x1c6, 0x1c6, Unit::kSpecial},      // FENCE.VIEW: of shared memory alone

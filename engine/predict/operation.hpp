@@ -34,7 +34,8 @@ enum class Unit : std::uint8_t {
   kExit,
   kBarrier,      ///< BAR
   kMbarrier,     ///< SYNCS, ARRIVES: the event tells which of both
-  kAsyncCommit,  ///< LDGDEPBAR
+  kBulkCopy,     ///< UBLKCP, UTMALDG, UTMASTG
+  kAsyncCommit,  ///< LDGDEPBAR, UTMACMDFLUSH
   kAsyncWait,    ///< DEPBAR
   kGmmaWait,     ///< WARPGROUP.DEPBAR
   kFence,        ///< MEMBAR for the card or the system
@@ -46,7 +47,7 @@ enum class Unit : std::uint8_t {
 /// Whether its results come from outside of the SM's shared memory.
 [[nodiscard]] constexpr bool is_global(Unit unit) {
   return unit == Unit::kGlobalLoad || unit == Unit::kGlobalStore || unit == Unit::kAtomic ||
-         unit == Unit::kAsyncCopy || unit == Unit::kLocal;
+         unit == Unit::kAsyncCopy || unit == Unit::kBulkCopy || unit == Unit::kLocal;
 }
 
 /// The unit of an instruction; kNone for an unknown one.

@@ -221,7 +221,10 @@ class Simulation {
     core.share_registers(rates_, step, at);
     double done = at + step.latency;
     double read = at + rates_.operand_latency;
-    if (step.passes == 0) {
+    if (step.unit == Unit::kBulkCopy) {
+      core.free[unit] = at + step.occupies;
+      if (!step.never) done = memory_.copy(step, at);
+    } else if (step.passes == 0) {
       core.free[unit] = at + step.occupies;
       done = at + step.occupies - 1 + step.latency;
     } else if (step.unit == Unit::kGmma) {
@@ -248,7 +251,11 @@ class Simulation {
         warp.wait_until(std::max(at, warp.stored) + rates_.fence_latency, Wait::kGlobal);
         break;
       case Unit::kAsyncCopy:
-        warp.async_landed = std::max(warp.async_landed, done);
+        note_copied(warp, done);
+        break;
+      case Unit::kBulkCopy:
+        // A copy into shared memory arrives at its mbarrier.
+        step.stores ? note_copied(warp, done) : synchronize(warp, step, done);
         break;
       case Unit::kAsyncCommit:
         warp.async_groups.push_back(warp.async_landed);
@@ -276,6 +283,10 @@ class Simulation {
     }
     if (warp.cursor.instruction() != before + 1)
       warp.wait_until(at + rates_.branch_clocks, Wait::kBranch);
+  }
+
+  static void note_copied(SimWarp& warp, double at) {
+    warp.async_landed = std::max(warp.async_landed, at);
   }
 
   /// For the explanation: what this instruction waited for, and the units that it occupies.

@@ -45,6 +45,8 @@ std::string_view to_string(Direction direction) {
       return "workspace";
     case Direction::kScalar:
       return "scalar";
+    case Direction::kTensorMap:
+      return "tensor_map";
   }
   return "unknown";
 }
@@ -114,6 +116,7 @@ double Argument::scalar(const Values& values) const {
 }
 
 std::size_t Argument::parameter_bytes() const {
+  if (tensor_map) return kTensorMapBytes;
   if (direction != Direction::kScalar) return sizeof(std::uint64_t);
   if (fields.empty()) return size_of(dtype);
   std::size_t bytes = 0;
@@ -148,9 +151,21 @@ std::vector<std::byte> Argument::scalar_bytes(const Values& values) const {
 }
 
 std::vector<std::pair<std::string, const Expression*>> Argument::scalar_expressions() const {
+  std::vector<std::pair<std::string, const Expression*>> list;
+  if (tensor_map) {
+    const auto add = [&](const char* key, const std::vector<Expression>& expressions) {
+      for (const Expression& expression : expressions) list.emplace_back(key, &expression);
+    };
+    add("dims", tensor_map->dims);
+    add("strides", tensor_map->strides);
+    add("box", tensor_map->box);
+    add("element_strides", tensor_map->element_strides);
+    list.emplace_back("swizzle", &tensor_map->swizzle);
+    list.emplace_back("l2_promotion", &tensor_map->l2_promotion);
+    return list;
+  }
   if (direction != Direction::kScalar) return {};
   if (fields.empty()) return {{"value", &size}};
-  std::vector<std::pair<std::string, const Expression*>> list;
   for (const Field& field : fields) list.emplace_back("fields." + field.name, &field.value);
   return list;
 }

@@ -11,6 +11,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/names.hpp"
 #include "engine/problem/generator_json.hpp"
+#include "engine/problem/tensor_map_argument.hpp"
 
 namespace evo {
 namespace {
@@ -33,9 +34,10 @@ Dtype parse_dtype(const JsonReader& reader) {
 
 Direction parse_direction(const JsonReader& reader) {
   const std::string text =
-      reader.one_of("direction", {"in", "out", "inout", "workspace", "scalar"});
-  for (const Direction direction : {Direction::kIn, Direction::kOut, Direction::kInOut,
-                                    Direction::kWorkspace, Direction::kScalar}) {
+      reader.one_of("direction", {"in", "out", "inout", "workspace", "scalar", "tensor_map"});
+  for (const Direction direction :
+       {Direction::kIn, Direction::kOut, Direction::kInOut, Direction::kWorkspace,
+        Direction::kScalar, Direction::kTensorMap}) {
     if (to_string(direction) == text) return direction;
   }
   return Direction::kIn;
@@ -158,6 +160,7 @@ Argument parse_texture(const JsonReader& reader) {
 Argument parse_parameter(const JsonReader& reader) {
   const std::string name = parse_name(reader);
   const Direction direction = parse_direction(reader);
+  if (direction == Direction::kTensorMap) return parse_tensor_map(reader, name);
   const bool scalar = direction == Direction::kScalar;
   if (scalar && reader.has("fields")) {
     Argument argument{name, direction, Dtype::kU8, Expression("0"), {}};
@@ -189,6 +192,21 @@ Argument parse_parameter(const JsonReader& reader) {
 }
 
 }  // namespace
+
+std::vector<Expression> parse_expressions(const JsonReader& reader, std::string_view key,
+                                          std::size_t most) {
+  const Json& list = reader.array(key);
+  if (list.empty() || list.size() > most)
+    reader.fail(key, fmt::format("allowed: a list of 1 to {} expressions", most));
+  std::vector<Expression> expressions;
+  for (const Json& entry : list) {
+    const Json wrapped = {{std::string(key), entry}};
+    JsonReader element(wrapped, reader.where());
+    element.insert(reader.inserted());
+    expressions.push_back(parse_expression(element, key));
+  }
+  return expressions;
+}
 
 Expression parse_expression(const JsonReader& reader, std::string_view key,
                             const std::string& fallback) {

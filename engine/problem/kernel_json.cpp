@@ -14,21 +14,9 @@ namespace evo {
 namespace {
 
 constexpr std::size_t kMostSteps = 32;
+constexpr std::size_t kDimensions = 3;
 /// limit of arguments: more would exceed the 32,764 bytes of kernel parameters
 constexpr std::size_t kMostParameters = 1000;
-
-std::vector<Expression> parse_dimensions(const JsonReader& reader, std::string_view key) {
-  const Json& list = reader.array(key);
-  if (list.empty() || list.size() > 3) reader.fail(key, "allowed: one to three dimensions");
-  std::vector<Expression> dimensions;
-  for (const Json& entry : list) {
-    const Json wrapped = {{std::string(key), entry}};
-    JsonReader element(wrapped, reader.where());
-    element.insert(reader.inserted());
-    dimensions.push_back(parse_expression(element, key));
-  }
-  return dimensions;
-}
 
 ToleranceExpressions parse_tolerance(const JsonReader& reader, const JsonReader* base) {
   const auto bound = [&](std::string_view key) {
@@ -81,7 +69,8 @@ std::string parse_entry(const JsonReader& reader) {
 /// Reads "entry" and its launch, for a kernel or for one of its steps.
 KernelStep parse_step(const JsonReader& reader) {
   return {parse_entry(reader),
-          {parse_dimensions(reader, "grid"), parse_dimensions(reader, "block"),
+          {parse_expressions(reader, "grid", kDimensions),
+           parse_expressions(reader, "block", kDimensions),
            parse_expression(reader, "dynamic_shared_bytes", "0")}};
 }
 
@@ -104,9 +93,10 @@ std::vector<KernelStep> parse_steps(const JsonReader& reader,
   std::vector<KernelStep> steps;
   if (!reader.has("steps")) {
     steps.push_back(parse_step(reader));
+    if (reader.has("arguments")) steps.back().arguments = parse_arguments(reader, parameters);
     return steps;
   }
-  for (const char* key : {"entry", "grid", "block", "dynamic_shared_bytes"}) {
+  for (const char* key : {"entry", "grid", "block", "dynamic_shared_bytes", "arguments"}) {
     if (!reader.has(key)) continue;
     reader.fail(key, "cannot be combined with \"steps\", because each step has its own");
   }

@@ -62,6 +62,12 @@ void LaunchExpressions::check(const Values& known) const {
   }
 }
 
+bool KernelSpec::takes(std::size_t position) const {
+  return std::ranges::any_of(steps, [&](const KernelStep& step) {
+    return !step.arguments || std::ranges::find(*step.arguments, position) != step.arguments->end();
+  });
+}
+
 const Expression& KernelSpec::extent_of(const Argument& argument) const {
   const auto own = workspace.find(argument.name);
   return own == workspace.end() ? argument.size : own->second;

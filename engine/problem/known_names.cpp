@@ -55,7 +55,9 @@ void require_known_names(const Problem& problem, const KernelSpec& kernel, const
     check.require(where + ".dynamic_shared_bytes", step.launch.dynamic_shared_bytes);
     if (step.when) check.require(where + ".when", *step.when);
   }
-  for (const Argument& argument : problem.arguments) {
+  for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
+    const Argument& argument = problem.arguments[i];
+    if (argument.tensor_map && !kernel.takes(i)) continue;
     for (const auto& [value, expression] : argument.scalar_expressions()) {
       check.require("arguments: " + argument.name + "." + value, *expression);
     }

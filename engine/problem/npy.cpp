@@ -141,10 +141,15 @@ std::optional<std::uint64_t> elements_of(std::string_view shape) {
   return product;
 }
 
+constexpr std::size_t kMostHeader = std::size_t{1} << 20;
+
 class NpyFile {
  public:
-  explicit NpyFile(const std::filesystem::path& file)
-      : name_(file.string()), text_(read_text_file(file)) {
+  /// `elements`: how many are expected. Such files may be larger than other inputs.
+  NpyFile(const std::filesystem::path& file, std::size_t elements)
+      : name_(file.string()),
+        text_(read_text_file(
+            file, std::max(kLargestFile, kMostHeader + elements * sizeof(std::uint64_t)))) {
     if (!text_.starts_with(kMagic) || text_.size() < 12) fail("no .npy file");
     const auto version = static_cast<unsigned char>(text_[6]);
     if (version < 1 || version > 3) {
@@ -258,7 +263,7 @@ class NpyFile {
 }  // namespace
 
 std::vector<std::byte> read_npy(const std::filesystem::path& file, Dtype dtype, std::size_t count) {
-  return NpyFile(file).as(dtype, count);
+  return NpyFile(file, count).as(dtype, count);
 }
 
 void write_npy(const std::filesystem::path& file, Dtype dtype, std::span<const std::byte> bytes) {

@@ -16,6 +16,7 @@
 #include "engine/core/formulas.hpp"
 #include "engine/core/json_reader.hpp"
 #include "engine/core/launch_config.hpp"
+#include "engine/core/tensor_map.hpp"
 #include "engine/core/texture.hpp"
 #include "engine/problem/dtype.hpp"
 #include "engine/problem/generator.hpp"
@@ -26,7 +27,7 @@ namespace evo {
 /// Names and values for expressions: shape variables, macros, value names, SM_COUNT.
 using Values = std::map<std::string, double>;
 
-enum class Direction { kIn, kOut, kInOut, kWorkspace, kScalar };
+enum class Direction { kIn, kOut, kInOut, kWorkspace, kScalar, kTensorMap };
 
 [[nodiscard]] std::string_view to_string(Direction direction);
 
@@ -42,6 +43,19 @@ struct TextureSetup {
   TextureSpec spec;  ///< without the sizes
   Expression width;  ///< in texels
   std::optional<Expression> height = {};
+};
+
+/// A tensor map over another argument. The lists begin with the innermost dimension; the
+/// expressions may use macros, so each kernel has its own map.
+struct TensorMapSetup {
+  std::string of;            ///< name of the buffer
+  std::size_t position = 0;  ///< and its position
+  std::vector<Expression> dims;
+  std::vector<Expression> strides;  ///< bytes; empty: a dense tensor
+  std::vector<Expression> box;
+  std::vector<Expression> element_strides;  ///< empty: 1 each
+  Expression swizzle;                       ///< bytes
+  Expression l2_promotion;                  ///< bytes
 };
 
 /// A parameter of the kernel, or a __constant__ variable. The variables follow the parameters.
@@ -77,12 +91,15 @@ struct Argument {
   std::string symbol = {};
   /// Set for an input that kernels read through a texture object.
   std::optional<TextureSetup> texture = {};
+  /// Set for a tensor map.
+  std::optional<TensorMapSetup> tensor_map = {};
   /// Set for a scalar that is a structure.
   std::vector<Field> fields = {};
   /// For out: the extent depends on macros. Each kernel then has its own buffer, which a check
   /// program judges.
   bool is_sized_by_macros = false;
-  /// For a scalar: its value depends on macros or SM_COUNT, so it differs between kernels.
+  /// For a scalar: its value depends on macros or SM_COUNT, so it differs between kernels. Always
+  /// for a tensor map.
   bool is_set_by_macros = false;
 
   [[nodiscard]] bool is_input() const {
@@ -131,10 +148,11 @@ struct Argument {
   [[nodiscard]] double scalar(const Values& values) const;
   /// The bytes of a scalar; for a structure, in its C++ layout.
   [[nodiscard]] std::vector<std::byte> scalar_bytes(const Values& values) const;
-  /// The expressions of a scalar's value, or of its fields, with their keys; empty for other
-  /// arguments.
+  /// The expressions of a scalar's value or of its fields, or of a tensor map, with their keys;
+  /// empty for other arguments.
   [[nodiscard]] std::vector<std::pair<std::string, const Expression*>> scalar_expressions() const;
-  /// Bytes of the kernel parameter: the size of the scalar, or of an address or handle.
+  /// Bytes of the kernel parameter: the size of the scalar or tensor map, or of an address or
+  /// handle.
   [[nodiscard]] std::size_t parameter_bytes() const;
 };
 
@@ -192,7 +210,8 @@ struct ToleranceExpressions {
 struct KernelStep {
   std::string entry;  ///< C++ name; each compilation finds its symbol
   LaunchExpressions launch;
-  /// Positions of the problem's arguments that are its parameters, in order; nullopt: all.
+  /// Positions of the problem's arguments that are its parameters, in order; nullopt: all. A map
+  /// must be listed.
   std::optional<std::vector<std::size_t>> arguments = {};
   /// Expression of shape variables and macros; 0 skips the step. Nullopt: the step always runs.
   std::optional<Expression> when = {};
@@ -219,6 +238,8 @@ struct KernelSpec {
   /// By name, the extents of workspace arguments that differ from the problem's.
   std::map<std::string, Expression> workspace = {};
 
+  /// Whether some step takes the argument at this position.
+  [[nodiscard]] bool takes(std::size_t position) const;
   /// The extent of an argument for this kernel.
   [[nodiscard]] const Expression& extent_of(const Argument& argument) const;
   /// True for one kernel that takes all arguments and always runs, as given by "entry" without

@@ -7,6 +7,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/problem/inputs.hpp"
+#include "engine/problem/tensor_map_argument.hpp"
 
 namespace evo {
 namespace {
@@ -52,16 +53,20 @@ void require_workspaces(const Problem& problem, const std::string& file) {
   }
 }
 
+bool takes_map_of(const Problem& problem, const KernelSpec& kernel, std::size_t buffer) {
+  for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
+    const auto& map = problem.arguments[i].tensor_map;
+    if (map && map->position == buffer && kernel.takes(i)) return true;
+  }
+  return false;
+}
+
 /// If no step takes an output, nothing writes it.
 void require_outputs_taken(const Problem& problem, const KernelSpec& kernel,
                            const std::string& where) {
-  const auto takes = [](const KernelStep& step, std::size_t position) {
-    return !step.arguments || std::ranges::find(*step.arguments, position) != step.arguments->end();
-  };
   for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
     const Argument& argument = problem.arguments[i];
-    const auto takes_it = [&](const KernelStep& step) { return takes(step, i); };
-    if (!argument.is_output() || std::ranges::any_of(kernel.steps, takes_it)) continue;
+    if (!argument.is_output() || kernel.takes(i) || takes_map_of(problem, kernel, i)) continue;
     throw ProblemError(fmt::format("{}.steps: no step takes output '{}'", where, argument.name));
   }
 }
@@ -215,6 +220,7 @@ void check_kernel(const Problem& problem, const KernelSpec& kernel, const Values
     const Expression& extent = kernel.extent_of(argument);
     if (depends_only_on(extent, values)) (void)argument.bytes(values, extent);
   }
+  check_tensor_maps(problem, kernel, values);
 }
 
 /// A macro may share its name with a shape variable only if both have the same value.
@@ -237,7 +243,7 @@ void check_shape(const Problem& problem, const Shape& shape) {
   for (const Argument& argument : problem.arguments) {
     if (argument.direction == Direction::kScalar) {
       if (!argument.is_set_by_macros) (void)argument.scalar_bytes(variables);
-    } else if (!argument.belongs_to_kernel()) {
+    } else if (!argument.belongs_to_kernel() && !argument.tensor_map) {
       if (argument.texture) (void)argument.texture_spec(variables);
       (void)argument.compared_bytes(variables);
       (void)argument.row_length(variables);

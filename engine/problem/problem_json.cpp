@@ -219,10 +219,13 @@ void complete(Problem& problem) {
     argument.is_sized_by_macros = argument.direction == Direction::kOut &&
                                   !problem.check_program.empty() &&
                                   !depends_only_on(argument.size, variables);
-    argument.is_set_by_macros = std::ranges::any_of(
-        argument.scalar_expressions(),
-        [&](const auto& value) { return !depends_only_on(*value.second, variables); });
+    argument.is_set_by_macros =
+        argument.tensor_map ||
+        std::ranges::any_of(argument.scalar_expressions(), [&](const auto& value) {
+          return !depends_only_on(*value.second, variables);
+        });
   }
+  place_tensor_maps(problem);
 }
 
 }  // namespace

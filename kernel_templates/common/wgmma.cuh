@@ -14,8 +14,8 @@
 
 namespace ptx {
 
-/// Swizzle of rows of 32, 64 or 128 bytes in shared memory, in units of 16 bytes: chunk ^ (row / 4 %
-/// 2), chunk ^ (row / 2 % 4) or chunk ^ (row % 8). Tiles are aligned to eight rows.
+/// Swizzle of rows of 32, 64 or 128 bytes in shared memory, in units of 16 bytes: chunk ^ (row / 4
+/// % 2), chunk ^ (row / 2 % 4) or chunk ^ (row % 8). Tiles are aligned to eight rows.
 enum class Swizzle : u32 { k128 = 1, k64 = 2, k32 = 3 };
 
 /// The matrix descriptor of a tile, in two words. The lower word: the address and, if columns are
@@ -110,8 +110,8 @@ __device__ __forceinline__ void wait_products(float (&sum)[kTiles][4]) {
 #define WGMMA_NAMES_32 WGMMA_NAMES_28 ", " \
   "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
 
-/// A product with both operands in shared memory. PLACES: names of the operands {a, layout}, {b,
-/// layout} and of the predicate that adds to the sum.
+/// A product with both operands in shared memory. A, B, LAYOUT: names of the words of their
+/// descriptors; ACCUMULATE: name of the flag that adds to the sum.
 #define WGMMA_E4M3(TILES, COLUMNS, A, B, LAYOUT, ACCUMULATE)                                   \
   asm volatile("{ .reg .pred p; .reg .b64 a, b; setp.ne.b32 p, " ACCUMULATE ", 0; "             \
                "mov.b64 a, {" A ", " LAYOUT "}; mov.b64 b, {" B ", " LAYOUT "}; "               \

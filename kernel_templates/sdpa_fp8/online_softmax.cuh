@@ -70,8 +70,8 @@ __device__ __forceinline__ void clear(Accumulated& state) {
 #define EXP_HALF -1  // the space does not have it
 #endif
 
-/// 2^x; `index`: index among four adjacent scores of a lane. Mixed: one in four by polynomial, half:
-/// one in two, so that the MUFU and FMA units share the work.
+/// 2^x; `index`: index among four adjacent scores of a lane. Mixed: one in four by polynomial;
+/// half: one in two; so that the MUFU and FMA units share the work.
 __device__ __forceinline__ float probability(float x, int index) {
   if constexpr (EXP == EXP_POLY2) return exp2_poly<2>(x);
   if constexpr (EXP == EXP_POLY3) return exp2_poly<3>(x);

@@ -124,10 +124,10 @@ constexpr int kOperandRegisters = max_of(STEP_N / 2, HEAD_DIM / 2 + 4 + 4 * kSum
 static_assert(kLaunchRegisters >= kOperandRegisters + 26,
               "a wgmma of STEP_N keys or HEAD_DIM columns needs more registers than a thread has");
 
-// Shared memory: Q; the ring of K; bytes of V as they arrive; the ring of V as wgmma reads it; ones,
-// whose products with P are the row sums; overlapping the rings, the exchange of the shares of the
-// keys at the end; row statistics; mbarriers; a word for broadcasts. `dynamic_shared_bytes` in
-// problem.json is kSharedBytes.
+// Shared memory: Q; the ring of K; bytes of V as they arrive; the ring of V as wgmma reads it;
+// ones, whose products with P are the row sums; overlapping the rings, the exchange of the shares
+// of the keys at the end; row statistics; mbarriers; a word for broadcasts. `dynamic_shared_bytes`
+// in problem.json is kSharedBytes.
 //
 // V for wgmma: f16, in panels of 64 columns with a row for each key; or e4m3, transposed, in panels
 // of kPanelKeys keys with a row for each column, and eight rows of ones.

@@ -42,6 +42,7 @@ EVO_MISSING(cuGraphExecDestroy)
 EVO_MISSING(cuGraphDestroy)
 EVO_MISSING(cuTexObjectCreate)
 EVO_MISSING(cuTexObjectDestroy)
+EVO_MISSING(cuTensorMapEncodeTiled)
 EVO_MISSING(cuArrayCreate_v2)
 EVO_MISSING(cuArrayDestroy)
 

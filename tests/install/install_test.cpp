@@ -203,7 +203,8 @@ TEST_F(Installed, ADebianPackageHasTheSame) {
       << output();
   ASSERT_EQ(shell("dpkg-deb -x evo-tune_*.deb ../unpacked && dpkg-deb -f evo-tune_*.deb"), 0)
       << output();
-  EXPECT_THAT(output(), AllOf(HasSubstr("Package: evo-tune"), HasSubstr("libsqlite3-0")));
+  EXPECT_THAT(output(), AllOf(HasSubstr("Package: evo-tune"), HasSubstr("libsqlite3-0"),
+                              HasSubstr("Recommends: cuda-nvrtc-dev-13-0 | ")));
   prefix_ = "unpacked/usr";
   EXPECT_EQ(run("evo-judge --device none --space row_softmax_l4 --jobs 1"), 0) << output();
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Measures the processor time of a call of a bundle from Python, by the number of its arguments.
 
-    launch_cost.py [--arguments 2,4,8,16] [--driver build/ci/tests/tools/libfake_driver.so]
+    launch_cost.py [--arguments 2,4,8,16] [--json FILE]
+                   [--driver build/ci/tests/tools/libfake_driver.so]
 
 The kernel copies its first buffer to its last one; the column names its number of buffers. On a
 GPU, with PyTorch, it runs as a bundle (Python code alone, the extension, a plan, torch_op,
@@ -10,18 +11,23 @@ and scaled_dot_product_attention. Missing packages are skipped. Results are chec
 
 --driver names a fake driver that does nothing; then no GPU is needed. Buffers are addresses,
 objects with __cuda_array_interface__, and fake PyTorch tensors. If PyTorch is installed, it also
-shows the time to read a real tensor in the extension, and the overhead of a custom operator.
+shows the overhead of a custom operator.
 
 Needs the package evo-tune; sets EVO_TUNE_LAUNCHER itself. Prints microseconds a call: the minimum
-of several rounds. Exit codes: 0 right, 1 wrong result, 3 a package or a GPU is missing.
+of several rounds, each of fewer calls than the driver queues. The clock stops before the GPU is
+done; for a CUDA graph it stops afterwards. Exit codes: 0 right, 1 a result is wrong or missing,
+3 a package or a GPU is missing.
 """
 
 import argparse
 import ctypes
 import hashlib
+import importlib.metadata
 import importlib.util
 import json
+import math
 import os
+import platform
 import subprocess
 import sys
 import tempfile
@@ -29,8 +35,10 @@ import time
 from pathlib import Path
 
 N = 256
-CALLS = 1000
+CALLS = 500  # a stream queues 1,024 launches; a call behind them waits for the GPU
 GRAPH_CALLS = 100
+ROUNDS = 9
+PURE, GRAPH = "Python code alone", "CUDA graph of extension"
 
 
 def ptx(buffers):
@@ -82,18 +90,19 @@ def write_bundle(folder, buffers):
     folder.joinpath("bundle.json").write_bytes(head + text)
 
 
-def microseconds(call, calls=CALLS, finish=lambda: None, rounds=9):
-    for _ in range(20):
+def one_round(call, calls=CALLS, finish=lambda: None, until_finished=False):
+    """Microseconds a call."""
+    finish()
+    begin = time.perf_counter()
+    for _ in range(calls):
         call()
-    least = float("inf")
-    for _ in range(rounds):
+    if until_finished:
         finish()
-        begin = time.perf_counter()
-        for _ in range(calls):
-            call()
-        finish()
-        least = min(least, (time.perf_counter() - begin) / calls)
-    return least * 1e6
+    return (time.perf_counter() - begin) / calls * 1e6
+
+
+def microseconds(call):
+    return min(one_round(call) for _ in range(ROUNDS))
 
 
 class Table:
@@ -111,6 +120,14 @@ class Table:
         for row, figures in self.rows.items():
             cells = (f"{figures[its]:9.2f}" if its in figures else " " * 9 for its in self.counts)
             print(f"{row:{width}}" + "".join(cells))
+
+    def write(self, file, about):
+        """As a file with the facts `about` the machine and the figures by row."""
+        content = {**about, "python": platform.python_version(), "unit": "us a call",
+                   "buffers": self.counts,
+                   "rows": {row: [round(figures[its], 3) if its in figures else None
+                                  for its in self.counts] for row, figures in self.rows.items()}}
+        Path(file).write_text(json.dumps(content, indent=1) + "\n")
 
 
 def loaded(folder, driver, is_pure):
@@ -142,8 +159,8 @@ def without_gpu(table, driver):
             for kind, make in kinds.items():
                 buffers = [make(0x10000 * (1 + i)) for i in range(count)]
                 sizes = {"N": N} if kind == "addresses" else {}
-                for way in ("Python code alone", "extension", "plan"):
-                    kernel = loaded(folder, driver, way == "Python code alone")
+                for way in (PURE, "extension", "plan"):
+                    kernel = loaded(folder, driver, way == PURE)
                     *inputs, y = buffers
                     plan = kernel.plan(*inputs, y=y, **sizes)
                     call = (lambda: plan(*buffers)) if way == "plan" else (
@@ -154,13 +171,9 @@ def without_gpu(table, driver):
 def of_pytorch(counts):
     """Runs in a separate process, because the fake PyTorch has the module name torch."""
     import torch
-    from evo_tune import fast
     table = Table(counts)
     for count in counts:
         tensors = [torch.zeros(N) for _ in range(count)]
-        if fast.can_exchange(tensors[0]):
-            table.put("reading PyTorch's tensors, on the CPU", count, microseconds(
-                lambda: [fast.can_exchange(its) for its in tensors]))
         library = torch.library.Library(f"launch_cost_{count}", "FRAGMENT")
         schema = ", ".join(f"Tensor x{i}" for i in range(count))
         library.define(f"touch({schema}) -> Tensor")
@@ -199,6 +212,12 @@ def void(_):
     """Discards the result of calls that do not return the output."""
 
 
+def triton_call(torch, touch, inputs):
+    y = torch.empty_like(inputs[0])
+    touch[(1,)](*inputs, y, N=N)
+    return y
+
+
 def graph_of(torch, call):
     call()
     graph = torch.cuda.CUDAGraph()
@@ -208,54 +227,90 @@ def graph_of(torch, call):
     return graph
 
 
-def on_gpu(table, torch):
+def ways_of(torch, folder, count, inputs, y):
+    """The ways to launch the kernel: functions that return their output, or None if it is y."""
     import evo_tune
+    pure, kernel = loaded(folder, None, True), loaded(folder, None, False)
+    plan, operator = kernel.plan(*inputs, y=y), evo_tune.torch_op(kernel)
+    compiled = torch.compile(lambda *its: operator(*its), fullgraph=True)
+    ways = {PURE: lambda: pure(*inputs, y=y),
+            "extension": lambda: kernel(*inputs, y=y),
+            "extension, allocating its output": lambda: kernel(*inputs),
+            "plan": lambda: plan(*inputs, y),
+            "torch_op": lambda: operator(*inputs),
+            GRAPH: lambda: kernel(*inputs, y=y)}
+    touch = triton_kernel(folder, count)
+    if touch is not None:
+        ways["Triton"] = lambda: void(touch[(1,)](*inputs, y, N=N))
+        ways["Triton, allocating its output"] = lambda: triton_call(torch, touch, inputs)
+    ways["torch.compile of torch_op"] = lambda: compiled(*inputs)
+    return ways
+
+
+def checked(torch, way, call, y, expected):
+    """The function to measure. Raises ValueError if it gives a wrong output."""
+    os.environ["EVO_TUNE_LAUNCHER"] = "python" if way == PURE else ""
+    if way == GRAPH:
+        graph = graph_of(torch, call)
+        call = lambda: void(graph.replay())
+    y.zero_()
+    result = call()
+    if not torch.equal(y if result is None else result, expected):
+        raise ValueError("the output is wrong")
+    return call
+
+
+def measure(table, torch, count, calls):
+    """Puts the functions' times into the table. They take turns, so that the machine's state is the
+    same for all."""
+    least = dict.fromkeys(calls, math.inf)
+    for _ in range(1 + ROUNDS):
+        for way, call in calls.items():
+            os.environ["EVO_TUNE_LAUNCHER"] = "python" if way == PURE else ""
+            finish = torch.cuda.synchronize
+            time_us = (one_round(call, 50, finish, True) / GRAPH_CALLS if way == GRAPH
+                       else one_round(call, CALLS, finish))
+            least[way] = min(least[way], time_us)
+    for way, time_us in least.items():
+        table.put(way, count, time_us)
+
+
+def on_gpu(table, torch):
+    """False if a result is wrong or a way fails; the others are measured all the same."""
     is_right = True
+    a, q = torch.randn(N, device="cuda"), torch.randn(1, 8, 128, 64, device="cuda").half()
+    attention = torch.nn.functional.scaled_dot_product_attention
     for count in table.counts:
         with tempfile.TemporaryDirectory() as folder:
             write_bundle(Path(folder), count)
             inputs = [torch.randn(N, device="cuda") for _ in range(count - 1)]
             y = torch.empty(N, device="cuda")
-            pure, kernel = loaded(folder, None, True), loaded(folder, None, False)
-            plan, operator = kernel.plan(*inputs, y=y), evo_tune.torch_op(kernel)
-            compiled = torch.compile(lambda *its: operator(*its), fullgraph=True)
-            os.environ["EVO_TUNE_LAUNCHER"] = "python"
-            pure(*inputs, y=y)
-            os.environ["EVO_TUNE_LAUNCHER"] = ""
-            ways = {"Python code alone": lambda: pure(*inputs, y=y),
-                    "extension": lambda: kernel(*inputs, y=y),
-                    "extension, allocating its output": lambda: kernel(*inputs),
-                    "plan": lambda: plan(*inputs, y),
-                    "torch_op": lambda: operator(*inputs),
-                    "torch.compile of torch_op": lambda: compiled(*inputs)}
-            touch = triton_kernel(folder, count)
-            if touch is not None:
-                ways["Triton"] = lambda: void(touch[(1,)](*inputs, y, N=N))
-            for way, call in ways.items():
-                y.zero_()
-                is_pure = way == "Python code alone"
-                os.environ["EVO_TUNE_LAUNCHER"] = "python" if is_pure else ""
-                result = call()
-                same = torch.equal(y if result is None else result, inputs[0])
-                is_right = is_right and same
-                table.put(way + ("" if same else "  WRONG"), count,
-                          microseconds(call, finish=torch.cuda.synchronize))
-            graph = graph_of(torch, lambda: kernel(*inputs, y=y))
-            table.put("CUDA graph of extension", count, microseconds(
-                graph.replay, 50, torch.cuda.synchronize) / GRAPH_CALLS)
-    a, q = torch.randn(N, device="cuda"), torch.randn(1, 8, 128, 64, device="cuda").half()
-    attention = torch.nn.functional.scaled_dot_product_attention
-    for row, call in {"torch.add(out=…)": lambda: torch.add(a, a, out=a),
-                      "scaled_dot_product_attention": lambda: attention(q, q, q)}.items():
-        table.put(row, table.counts[0], microseconds(call, finish=torch.cuda.synchronize))
-    print(torch.cuda.get_device_name(), "PyTorch", torch.__version__)
+            calls = {}
+            for way, call in ways_of(torch, folder, count, inputs, y).items():
+                try:
+                    calls[way] = checked(torch, way, call, y, inputs[0])
+                except Exception as error:  # pylint: disable=broad-exception-caught
+                    is_right = False
+                    print(f"launch_cost.py: {way}, {count} buffers: {type(error).__name__}: "
+                          f"{error}", file=sys.stderr)
+            if count == table.counts[0]:
+                calls["torch.add(out=…)"] = lambda: torch.add(a, a, out=a)
+                calls["scaled_dot_product_attention"] = lambda: attention(q, q, q)
+            measure(table, torch, count, calls)
     return is_right
+
+
+def about(torch):
+    has_triton = importlib.util.find_spec("triton") is not None
+    return {"device": torch.cuda.get_device_name(), "pytorch": torch.__version__,
+            "triton": importlib.metadata.version("triton") if has_triton else ""}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--arguments", default="2,4,8,16")
     parser.add_argument("--driver", help="a driver that does nothing")
+    parser.add_argument("--json", metavar="FILE", help="writes the figures to a file as well")
     parser.add_argument("--of-pytorch", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     counts = [int(count) for count in options.arguments.split(",")]
@@ -270,18 +325,24 @@ def main():
     if options.of_pytorch:
         of_pytorch(counts)
         return 0
-    table, is_right = Table(counts), True
+    table, is_right, facts = Table(counts), True, {"device": options.driver}
     has_torch = importlib.util.find_spec("torch") is not None
     if options.driver:
         without_gpu(table, os.path.abspath(options.driver))
+    elif not has_torch:
+        print("launch_cost.py: PyTorch is missing", file=sys.stderr)
+        return 3
     else:
         import torch
         if not torch.cuda.is_available():
             print("launch_cost.py: no GPU; --driver names a driver that does nothing",
                   file=sys.stderr)
             return 3
-        is_right = on_gpu(table, torch)
+        is_right, facts = on_gpu(table, torch), about(torch)
+        print(*facts.values())
     table.print()
+    if options.json:
+        table.write(options.json, facts)
     if options.driver and has_torch:
         subprocess.run([sys.executable, __file__, "--of-pytorch", "--arguments", options.arguments],
                        check=True)

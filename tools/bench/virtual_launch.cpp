@@ -58,7 +58,7 @@ void run(const Arguments& arguments) {
   constexpr double kMega = 1e6;
   for (const Argument& argument : on.problem().arguments) {
     if (argument.direction == Direction::kScalar) continue;
-    if (argument.direction == Direction::kWorkspace) continue;
+    if (argument.direction == Direction::kWorkspace || argument.tensor_map) continue;
     buffers += static_cast<double>(argument.bytes(data.values)) / kMega;
   }
   std::printf(

@@ -30,7 +30,7 @@ std::string cpp_type(const std::string& dtype) {
 
 bool is_buffer(const Json& argument) {
   const auto direction = argument.at("direction").get<std::string>();
-  return direction != "scalar" && direction != "workspace";
+  return direction != "scalar" && direction != "workspace" && direction != "tensor_map";
 }
 
 std::string upper(std::string name) {

@@ -26,6 +26,7 @@ constexpr const char* kBundleFormat = "evo-tune bundle 3";
 Json signature(const Json& manifest) {
   Json arguments = Json::array();
   for (const Json& argument : manifest.at("arguments")) {
+    if (argument.at("direction") == "tensor_map") continue;  // each kernel has its own
     Json own = argument;
     own.erase("generator");
     if (own.value("direction", "") == "workspace") own.erase("extent");

@@ -128,6 +128,75 @@ Json buffer_plan(const Json& argument, const Constants& constants, bool with_dim
   return json;
 }
 
+/// A CUtensorMapDataType of cuda.h.
+int map_type(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::kU16:
+    case Dtype::kI16:
+      return 1;
+    case Dtype::kU32:
+      return 2;
+    case Dtype::kI32:
+      return 3;
+    case Dtype::kU64:
+      return 4;
+    case Dtype::kI64:
+      return 5;
+    case Dtype::kF16:
+      return 6;
+    case Dtype::kF32:
+      return 7;
+    case Dtype::kF64:
+      return 8;
+    case Dtype::kBf16:
+      return 9;
+    default:
+      return 0;  // bytes
+  }
+}
+
+/// Arguments of cuTensorMapEncodeTiled. A dense tensor gets strides like any other.
+Json tensor_map_plan(const Json& argument, const Json& arguments, const Constants& constants) {
+  constexpr double kMostNumber = 0x1p32;
+  constexpr double kMostStride = 0x1p40;
+  const auto name = argument.at("name").get<std::string>();
+  const auto of = std::ranges::find_if(
+      arguments, [&](const Json& its) { return its.at("name") == argument.at("of"); });
+  if (of == arguments.end())
+    throw InputError("tensor map '" + name + "': the kernel's arguments lack its buffer");
+  const Dtype dtype = dtype_from_string(of->at("dtype").get<std::string>());
+  const auto number = [&](const char* key, const std::string& text, double most) {
+    return labelled(fmt::format("{} of {} = {}", key, name, text),
+                    {"whole", tree_of(text, constants), 0, most});
+  };
+  const auto numbers = [&](const char* key, double most) {
+    Json list = Json::array();
+    for (const Json& its : argument.value(key, Json::array()))
+      list.push_back(number(key, text_of(its), most));
+    return list;
+  };
+  Json json = {{"name", name},
+               {"direction", "tensor_map"},
+               {"of", argument.at("of")},
+               {"type", map_type(dtype)},
+               {"element_bytes", size_of(dtype)},
+               {"dims", numbers("dims", kMostNumber)},
+               {"strides", numbers("strides", kMostStride)},
+               {"box", numbers("box", kMostNumber)},
+               {"element_strides", numbers("element_strides", kMostNumber)}};
+  const std::size_t rank = json["dims"].size();
+  std::string dense = std::to_string(size_of(dtype));
+  for (std::size_t i = 0; i + 1 < rank && !argument.contains("strides"); ++i) {
+    dense += " * (" + text_of(argument.at("dims").at(i)) + ")";
+    json["strides"].push_back(number("strides", dense, kMostStride));
+  }
+  for (std::size_t i = 0; i < rank && !argument.contains("element_strides"); ++i)
+    json["element_strides"].push_back(number("element_strides", "1", 1));
+  for (const char* key : {"swizzle", "l2_promotion"})
+    json[key] = number(key, text_of(argument.at(key)), kMostNumber);
+  return json;
+}
+
 Json step_plan(const Json& step, const Json& names, double static_shared_bytes,
                const Constants& constants) {
   // CUDA C++ Programming Guide, technical specifications per compute capability.
@@ -195,9 +264,11 @@ Json kernel_plan(const Json& manifest, const std::vector<std::string>& shape_var
   plan["arguments"] = Json::array();
   Json names = Json::array();
   for (const Json& argument : arguments) {
-    const bool is_scalar = argument.at("direction") == "scalar";
-    plan["arguments"].push_back(is_scalar ? scalar_plan(argument, constants)
-                                          : buffer_plan(argument, constants, with_dimensions));
+    const auto direction = argument.at("direction").get<std::string>();
+    plan["arguments"].push_back(direction == "scalar" ? scalar_plan(argument, constants)
+                                : direction == "tensor_map"
+                                    ? tensor_map_plan(argument, arguments, constants)
+                                    : buffer_plan(argument, constants, with_dimensions));
     names.push_back(argument.at("name"));
   }
   plan["steps"] = Json::array();

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <string>
 
 #include "evo_tune_plan.hpp"
@@ -36,6 +37,8 @@ class Driver {
     throw Error(file_ + (library_ != nullptr ? std::string(": has no ") + name
                                              : ": cannot be opened: is a CUDA driver installed?"));
   }
+  /// Null if the driver lacks it.
+  Symbol find_optional(const char* name) const { return {dlsym(library_, name)}; }
   std::string file_;
   void* library_;  // declared before the functions that are looked up in it
 
@@ -79,16 +82,48 @@ class Driver {
   int (*launch)(CUfunc_st*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                 CUstream_st*, void**, void**) = find("cuLaunchKernel");
   int (*error_name)(int, const char**) = find("cuGetErrorName");
+  /// From CUDA 12.0 on. The numbers are enumerations of cuda.h.
+  int (*encode_map)(void*, int, unsigned, std::uint64_t, const std::uint64_t*, const std::uint64_t*,
+                    const unsigned*, const unsigned*, int, int, int,
+                    int) = find_optional("cuTensorMapEncodeTiled");
 };
+
+/// A CUtensorMap.
+struct alignas(64) EncodedMap {
+  std::array<unsigned char, 128> bytes;
+};
+
+/// Encodes the map over a buffer at `base`.
+inline void encode(const Driver& driver, const TensorMap& map, std::uint64_t base,
+                   const std::string& what, EncodedMap& to) {
+  constexpr int kNoInterleave = 0, kZeros = 0;
+  if (driver.encode_map == nullptr) {
+    throw Error(what + ": the driver is too old for tensor maps; update it to 525 or newer");
+  }
+  driver.check(driver.encode_map(to.bytes.data(), map.type, map.rank, base, map.dims.data(),
+                                 map.strides.data(), map.box.data(), map.steps.data(),
+                                 kNoInterleave, map.swizzle, map.promotion, kZeros),
+               what + ": cuTensorMapEncodeTiled");
+}
 
 /// Starts all steps of a plan on a stream of the current context. `buffers`: the caller's.
 inline void start(const Driver& driver, const Plan& plan, CUstream_st* stream, void* const* buffers,
                   const std::string& folder) {
   std::array<void*, kMostArguments> pointers;
+  std::array<EncodedMap, kMostMaps> maps;  // written only where a step takes maps
   for (const Plan::Step& step : plan.steps) {
+    std::size_t encoded = 0;
     for (std::size_t i = 0; i < step.arguments.size(); ++i) {
       const Plan::Argument& argument = plan.arguments[step.arguments[i]];
       const void* own = argument.value.empty() ? nullptr : argument.value.data();
+      if (argument.is_map && encoded < maps.size()) {
+        const Plan::Argument& of = plan.arguments[argument.map.of];
+        std::uint64_t base = 0;
+        const void* given = buffers + of.buffer;
+        std::memcpy(&base, of.value.empty() ? given : of.value.data(), sizeof base);
+        encode(driver, argument.map, base, folder + ": tensor map " + argument.name, maps[encoded]);
+        own = maps[encoded++].bytes.data();
+      }
       pointers[i] = const_cast<void*>(own != nullptr ? own : buffers + argument.buffer);
     }
     const auto& size = step.size;

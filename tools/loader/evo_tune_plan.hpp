@@ -10,6 +10,7 @@
 #include <cstring>
 #include <map>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -34,7 +35,7 @@ using Allowed = std::map<std::string, std::pair<double, double>>;
 
 namespace detail {
 
-constexpr std::size_t kMostArguments = 256, kMostParameterBytes = 32764;
+constexpr std::size_t kMostArguments = 256, kMostParameterBytes = 32764, kMostMaps = 32;
 
 /// The bits of the nearest 16-bit float, ties to even.
 inline std::uint16_t half_bits(double value, int mantissa_bits) {
@@ -69,6 +70,17 @@ inline void store(std::vector<unsigned char>& bytes, const Json& field, double v
   put(static_cast<std::int64_t>(value));
 }
 
+/// Arguments of cuTensorMapEncodeTiled, without the address.
+struct TensorMap {
+  static constexpr std::size_t kMostDimensions = 5;
+  std::size_t of = 0;  ///< position of its buffer among the plan's arguments
+  int type = 0;        ///< CUtensorMapDataType
+  unsigned rank = 0;
+  std::array<std::uint64_t, kMostDimensions> dims{}, strides{};
+  std::array<unsigned, kMostDimensions> box{}, steps{};
+  int swizzle = 0, promotion = 0;  ///< CUtensorMapSwizzle, CUtensorMapL2promotion
+};
+
 /// The launch of a kernel on one shape.
 struct Plan {
   struct Argument {
@@ -79,6 +91,8 @@ struct Plan {
     std::size_t buffer = 0;            ///< index of the caller's buffer if `value` is empty
     std::size_t alignment = 1;         ///< of its address, a power of two
     bool may_overlap = false;
+    bool is_map = false;  ///< a launch encodes `map`
+    TensorMap map;
   };
   /// The properties that every launch checks for a buffer that is not empty.
   struct Span {
@@ -124,6 +138,57 @@ inline void require_valid(const Json& condition, const Values& values, const All
                                       " lets it be launched all the same");
 }
 
+/// 1 for `first` bytes, 2 for twice as many, and so on; 0 for none.
+inline int doublings(std::size_t bytes, std::size_t first, int most, const std::string& what) {
+  for (int code = 0; code <= most; ++code) {
+    if (bytes == (code == 0 ? 0 : first << (code - 1))) return code;
+  }
+  throw Error(what + " is " + std::to_string(bytes) + " bytes");
+}
+
+/// All but `of`. The driver checks what remains.
+inline TensorMap planned_map(const Json& its, const Values& values) {
+  constexpr double kMost = 0x1p53, kMostType = 100;
+  const std::string& name = its.text("name");
+  TensorMap map;
+  const auto value = [&](const Json& expression) {
+    return whole(value_of(expression, values), kMost, expression.text("expression"));
+  };
+  const auto fill = [&](const char* key, auto& numbers, std::size_t count) {
+    const std::vector<Json>& list = its.list(key);
+    if (list.size() != count) throw Error(std::string(key) + " of " + name + ": a wrong number");
+    for (std::size_t i = 0; i < count; ++i)
+      numbers[i] = static_cast<std::decay_t<decltype(numbers[0])>>(value(list[i]));
+  };
+  const std::size_t rank = its.list("dims").size();
+  if (rank == 0 || rank > TensorMap::kMostDimensions) throw Error("dims of " + name);
+  map.rank = static_cast<unsigned>(rank);
+  map.type = static_cast<int>(whole(its.number("type"), kMostType, "'type'"));
+  fill("dims", map.dims, rank);
+  fill("strides", map.strides, rank - 1);
+  fill("box", map.box, rank);
+  fill("element_strides", map.steps, rank);
+  map.swizzle = doublings(value(its.at("swizzle")), 32, 3, "the swizzle of " + name);
+  map.promotion = doublings(value(its.at("l2_promotion")), 64, 3, "the l2_promotion of " + name);
+  return map;
+}
+
+/// Throws Error unless the tensor lies within its buffer.
+inline void place_map(const Json& its, Plan::Argument& argument, const Plan& plan) {
+  const std::string& of = its.text("of");
+  TensorMap& map = argument.map;
+  while (map.of < plan.arguments.size() && plan.arguments[map.of].name != of) ++map.of;
+  if (map.of == plan.arguments.size()) throw Error("no argument '" + of + "'");
+  const std::size_t element = whole(its.number("element_bytes"), 8, "'element_bytes'");
+  double bytes = static_cast<double>(map.dims[0]) * static_cast<double>(element);
+  for (unsigned i = 1; i < map.rank; ++i) {
+    bytes += (static_cast<double>(map.dims[i]) - 1) * static_cast<double>(map.strides[i - 1]);
+  }
+  if (bytes <= static_cast<double>(plan.arguments[map.of].bytes)) return;
+  throw Error("tensor map '" + argument.name + "' reaches byte " + text_of(bytes) + " of '" + of +
+              "', which has " + std::to_string(plan.arguments[map.of].bytes));
+}
+
 inline Plan::Argument planned_argument(const Json& its, const Values& values,
                                        const Allowed& allowed) {
   constexpr double kMostBytes = 0x1p53;
@@ -131,6 +196,11 @@ inline Plan::Argument planned_argument(const Json& its, const Values& values,
   Plan::Argument argument;
   argument.name = its.text("name");
   argument.direction = its.text("direction");
+  if (argument.direction == "tensor_map") {
+    argument.is_map = true;
+    argument.map = planned_map(its, values);
+    return argument;
+  }
   const auto bytes = value_of(its.at("bytes"), values);
   if (argument.direction == "scalar") {
     argument.bytes = whole(bytes, kMostParameterBytes, "bytes of " + argument.name);
@@ -182,7 +252,8 @@ inline Plan planned(const Json& json, Values values, const Device& device,
   for (const Json& its : json.list("arguments")) {
     plan.arguments.push_back(planned_argument(its, values, allowed));
     Plan::Argument& argument = plan.arguments.back();
-    if (argument.direction == "scalar" || argument.direction == "workspace") continue;
+    if (argument.direction == "scalar" || argument.direction == "workspace" || argument.is_map)
+      continue;
     argument.buffer = own.size();
     own.push_back(argument.name);
     if (argument.bytes == 0) continue;
@@ -190,6 +261,12 @@ inline Plan planned(const Json& json, Values values, const Device& device,
                           argument.direction != "in", argument.may_overlap});
   }
   if (own != buffers) throw Error("its buffers are not those of the bundle");
+  std::size_t maps = 0;
+  for (std::size_t i = 0; i < plan.arguments.size(); ++i) {
+    if (!plan.arguments[i].is_map) continue;
+    if (++maps > kMostMaps) throw Error("more than 32 tensor maps");
+    place_map(json.list("arguments")[i], plan.arguments[i], plan);
+  }
   for (const Json& its : json.list("steps")) {
     if (value_of(its.at("when"), values) == 0) continue;
     Plan::Step& step = plan.steps.emplace_back();

@@ -128,6 +128,16 @@ def rates(runs):
                                  for kernel, its in figures.items()]
 
 
+def scripts(runs):
+    """Scripts that ran; a later run of a script replaces an earlier one."""
+    rows, tuners = {}, {"evo": "evo-tune", "kt": "Kernel Tuner"}
+    for run in runs:
+        for tuner, name, seconds, found in re.findall(
+                r"^(evo|kt) +(\S+)\.py +ran +0 +([\d.]+) s ?(.*)$", run.output, re.M):
+            rows[name, tuner] = [name, tuners[tuner], seconds, found]
+    return ["script", "by", "seconds", "correct configurations, seconds, the best one, its ms"], [*rows.values()]
+
+
 def predictions(runs):
     rows = []
     for run in runs:
@@ -169,7 +179,15 @@ KINDS = {
     "operations": ("Single operations", "measured and predicted", operations, ""),
     "energy": ("Energy of a launch", "measured", energies, ""),
     "checks": ("Comparing outputs", "measured", None, ""),
-    "call": ("Cost of a call from Python", "measured", None, ""),
+    "call": ("Cost of a call from Python", "measured", None,
+             "The processor's time of a call, in µs; for the CUDA graph, the time of one of its launches "
+             "until the GPU is done. torch.add and scaled_dot_product_attention have buffers of their own."),
+    "scripts": ("Example scripts of Kernel Tuner 1.5.0, unchanged", "measured", scripts,
+                "A row has a search for each call of tune_kernel. Without an answer in the script, the "
+                "first configuration is the reference, and those of other filter sizes are not correct. "
+                "Refused by name: accuracy, convolution_streams, going_green_performance_model, pnpoly, "
+                "pnpoly_cupy, vector_add_observers_pmt, vector_add_tegra_observer. With NumPy 2, spmv "
+                "overflows and tunes an empty matrix."),
     "predict": ("How well predicted times rank measured ones",
                 "predicted, against measured times of the recording", predictions,
                 "The recordings of the stencil, softmax and WMMA chose some of the model's figures, and "

@@ -29,7 +29,10 @@ std::optional<Fault> mismatch(std::span<const std::size_t> parameters,
   }
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const auto* scalar = std::get_if<ScalarArgument>(&arguments[i]);
-    const std::size_t bytes = scalar != nullptr ? scalar->bytes.size() : sizeof(CUdeviceptr);
+    const bool is_map = std::holds_alternative<TensorMapArgument>(arguments[i]);
+    const std::size_t bytes = is_map              ? kTensorMapBytes
+                              : scalar != nullptr ? scalar->bytes.size()
+                                                  : sizeof(CUdeviceptr);
     if (bytes == parameters[i]) continue;
     return Fault{"parameter " + std::to_string(i) + " has " + std::to_string(parameters[i]) +
                  " bytes, the argument " + std::to_string(bytes)};

@@ -12,6 +12,7 @@
 #include "engine/device/cuda/cuda_kernel.hpp"
 #include "engine/device/cuda/cuda_launch.hpp"
 #include "engine/device/cuda/cuda_queue.hpp"
+#include "engine/device/cuda/cuda_tensor_map.hpp"
 #include "engine/device/cuda/driver.hpp"
 #include "engine/device/cuda/nvml.hpp"
 #include "engine/device/launch_steps.hpp"
@@ -193,10 +194,18 @@ void CudaDevice::unload(KernelId kernel) {
 CUresult CudaDevice::queue_step(CudaEntry& entry, const LaunchConfig& config,
                                 std::span<const KernelArgument> parameters) {
   std::vector<CUdeviceptr> handles(parameters.size());
+  std::vector<CUtensorMap> maps(parameters.size());
   std::vector<const void*> values;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (const auto* scalar = std::get_if<ScalarArgument>(&parameters[i])) {
       values.push_back(scalar->bytes.data());
+      continue;
+    }
+    if (const auto* map = std::get_if<TensorMapArgument>(&parameters[i])) {
+      const auto made = encode_tensor_map(driver_, map->spec, buffers_.data(map->buffer));
+      if (const auto* refused = std::get_if<CUresult>(&made)) return *refused;
+      maps[i] = std::get<CUtensorMap>(made);
+      values.push_back(&maps[i]);
       continue;
     }
     const auto* texture = std::get_if<TextureId>(&parameters[i]);

@@ -8,29 +8,29 @@ namespace evo {
 
 // Driver functions in the versions that cuda.h declares (cuMemAlloc is a macro for cuMemAlloc_v2).
 // All drivers from 525 (CUDA 12.0) on have them.
-#define EVO_CUDA_FUNCTIONS(apply)                                                                  \
-  apply(cuInit) apply(cuDriverGetVersion) apply(cuDeviceGetCount) apply(cuDeviceGet)               \
-      apply(cuDeviceGetName) apply(cuDeviceGetPCIBusId) apply(cuDeviceGetAttribute) apply(         \
-          cuDevicePrimaryCtxRetain) apply(cuDevicePrimaryCtxRelease) apply(cuCtxSetCurrent)        \
-          apply(cuCtxSynchronize) apply(cuCtxSetLimit) apply(cuMemAlloc) apply(cuMemFree)          \
-              apply(cuMemHostAlloc) apply(cuMemFreeHost) apply(cuMemcpyHtoDAsync) apply(           \
-                  cuMemcpyDtoHAsync) apply(cuMemcpyDtoDAsync) apply(cuMemsetD8Async)               \
-                  apply(cuMemsetD16Async) apply(cuMemsetD32Async) apply(cuModuleLoadData) apply(   \
-                      cuModuleUnload) apply(cuModuleGetFunction) apply(cuModuleGetGlobal)          \
-                      apply(cuFuncSetAttribute) apply(cuFuncGetAttribute) apply(cuLaunchKernel)    \
-                          apply(cuStreamCreate) apply(cuStreamDestroy) apply(cuStreamSynchronize)  \
-                              apply(cuEventCreate) apply(cuEventDestroy) apply(cuEventRecord)      \
-                                  apply(cuEventSynchronize) apply(cuStreamBeginCapture)            \
-                                      apply(cuStreamEndCapture) apply(cuGraphInstantiateWithFlags) \
-                                          apply(cuGraphLaunch) apply(cuGraphExecDestroy)           \
-                                              apply(cuGraphDestroy) apply(cuGetErrorName)          \
-                                                  apply(cuGetErrorString) apply(cuLaunchKernelEx)  \
-                                                      apply(cuTexObjectCreate) apply(              \
-                                                          cuTexObjectDestroy) apply(cuArrayCreate) \
-                                                          apply(cuArrayDestroy)                    \
-                                                              apply(cuMemcpy2DAsync)               \
-                                                                  apply(cuDeviceTotalMem)          \
-                                                                      apply(cuDeviceGetUuid_v2)
+#define EVO_CUDA_FUNCTIONS(apply)                                                                 \
+  apply(cuInit) apply(cuDriverGetVersion) apply(cuDeviceGetCount) apply(cuDeviceGet)              \
+      apply(cuDeviceGetName) apply(cuDeviceGetPCIBusId) apply(cuDeviceGetAttribute) apply(        \
+          cuDevicePrimaryCtxRetain) apply(cuDevicePrimaryCtxRelease) apply(cuCtxSetCurrent)       \
+          apply(cuCtxSynchronize) apply(cuCtxSetLimit) apply(cuMemAlloc) apply(cuMemFree)         \
+              apply(cuMemHostAlloc) apply(cuMemFreeHost) apply(cuMemcpyHtoDAsync) apply(          \
+                  cuMemcpyDtoHAsync) apply(cuMemcpyDtoDAsync) apply(cuMemsetD8Async)              \
+                  apply(cuMemsetD16Async) apply(cuMemsetD32Async) apply(cuModuleLoadData) apply(  \
+                      cuModuleUnload) apply(cuModuleGetFunction) apply(cuModuleGetGlobal)         \
+                      apply(cuFuncSetAttribute) apply(cuFuncGetAttribute) apply(cuLaunchKernel)   \
+                          apply(cuStreamCreate) apply(cuStreamDestroy) apply(cuStreamSynchronize) \
+                              apply(cuEventCreate) apply(cuEventDestroy) apply(cuEventRecord)     \
+                                  apply(cuEventSynchronize) apply(cuStreamBeginCapture) apply(    \
+                                      cuStreamEndCapture) apply(cuGraphInstantiateWithFlags)      \
+                                      apply(cuGraphLaunch) apply(cuGraphExecDestroy)              \
+                                          apply(cuGraphDestroy) apply(cuGetErrorName) apply(      \
+                                              cuGetErrorString) apply(cuLaunchKernelEx)           \
+                                              apply(cuTexObjectCreate) apply(cuTexObjectDestroy)  \
+                                                  apply(cuArrayCreate) apply(cuArrayDestroy)      \
+                                                      apply(cuMemcpy2DAsync)                      \
+                                                          apply(cuDeviceTotalMem)                 \
+                                                              apply(cuDeviceGetUuid_v2)           \
+                                                                  apply(cuTensorMapEncodeTiled)
 
 // Functions of newer drivers only: cuFuncGetParamInfo, from CUDA 12.4 on. Null in older drivers.
 #define EVO_NEWER_CUDA_FUNCTIONS(apply) apply(cuFuncGetParamInfo)

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <string>
 
+#include "engine/device/virtual/memory/virtual_tensor_map.hpp"
+
 namespace evo::ptx {
 namespace {
 
@@ -70,12 +72,23 @@ std::variant<std::vector<std::byte>, Fault> pack_arguments(
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const ParameterLayout& layout = program.parameters[i];
     std::uint64_t address = 0;
+    std::array<std::byte, kTensorMapBytes> encoded;
     const void* bytes = &address;
     std::size_t size = sizeof(address);
     if (const auto* buffer = std::get_if<BufferId>(&arguments[i])) {
       address = values.address(*buffer);
     } else if (const auto* texture = std::get_if<TextureId>(&arguments[i])) {
       address = values.handle(*texture);
+    } else if (const auto* map = std::get_if<TensorMapArgument>(&arguments[i])) {
+      const TensorMapSpec& spec = map->spec;
+      if (spec.swizzle_bytes > spec.box[0] * element_bytes(spec.type)) {
+        return Fault{.reason = "not supported: tensor map '" + spec.name +
+                               "': a row of the box is narrower than the swizzle",
+                     .kind = FaultKind::kRefused};
+      }
+      encoded = encode(spec, values.address(map->buffer));
+      bytes = encoded.data();
+      size = encoded.size();
     } else {
       const auto& scalar = std::get<ScalarArgument>(arguments[i]);
       bytes = scalar.bytes.data();

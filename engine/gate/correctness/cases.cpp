@@ -201,6 +201,10 @@ void CaseSet::add_argument(CheckCase& data, std::size_t position) {
     data.arguments.emplace_back(ScalarArgument{argument.scalar_bytes(data.values)});
     return;
   }
+  if (argument.tensor_map) {
+    data.arguments.emplace_back(TensorMapArgument{});  // each kernel has its own
+    return;
+  }
   if (argument.belongs_to_kernel() || argument.is_set_by_macros) {
     data.arguments.emplace_back(BufferId{0});
     return;

@@ -23,7 +23,7 @@ struct CheckCase {
   std::size_t index = 0;
   std::uint64_t seed = 0;
   Values values;  ///< shape variables, shape macros, SM_COUNT
-  /// workspaces are null until a kernel provides its own
+  /// workspaces and tensor maps are empty until a kernel provides its own
   std::vector<KernelArgument> arguments;
   std::map<std::size_t, BufferId> views;      ///< buffers behind textures that are not arrays
   std::vector<std::optional<KeptId>> inputs;  ///< per argument: for in and inout arguments
@@ -43,7 +43,8 @@ struct CheckCase {
                                            std::span<const std::size_t> elements) const;
 };
 
-/// The buffer of an argument, or of its texture; nullopt for scalars and arrays.
+/// The buffer of an argument, or of its texture; nullopt for scalars, arrays and tensor
+/// maps.
 [[nodiscard]] std::optional<BufferId> buffer_of(const CheckCase& data,
                                                 const std::vector<KernelArgument>& arguments,
                                                 std::size_t position);

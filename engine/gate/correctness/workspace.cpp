@@ -7,6 +7,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/hash.hpp"
+#include "engine/problem/tensor_map_argument.hpp"
 
 namespace evo {
 
@@ -16,8 +17,13 @@ std::variant<Workspace, Fault> Workspace::make(Device& device, const Problem& pr
   Workspace workspace(device);
   for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
     const Argument& argument = problem.arguments[i];
-    if (argument.is_set_by_macros) {
-      workspace.scalars_.emplace_back(i, ScalarArgument{argument.scalar_bytes(values)});
+    if (argument.tensor_map) {
+      if (!kernel.spec->takes(i)) continue;
+      workspace.values_.emplace_back(
+          i, TensorMapArgument{.spec = tensor_map_of(problem, *kernel.spec, i, values),
+                               .of = argument.tensor_map->position});
+    } else if (argument.is_set_by_macros) {
+      workspace.values_.emplace_back(i, ScalarArgument{argument.scalar_bytes(values)});
     }
     if (!argument.belongs_to_kernel()) continue;
     const std::size_t bytes = argument.bytes(values, kernel.spec->extent_of(argument));
@@ -51,7 +57,7 @@ Workspace::~Workspace() {
 std::vector<KernelArgument> Workspace::arguments_of(const CheckCase& data) const {
   std::vector<KernelArgument> arguments = data.arguments;
   for (const Buffer& buffer : buffers_) arguments[buffer.position] = buffer.id;
-  for (const auto& [position, scalar] : scalars_) arguments[position] = scalar;
+  for (const auto& [position, value] : values_) arguments[position] = value;
   return arguments;
 }
 

@@ -9,12 +9,13 @@
 namespace evo {
 
 /// The arguments that depend on one kernel's configuration on one shape: buffers with their own
-/// size (workspaces, which are zeroed once, and outputs), freed with this object, and values of
-/// scalars.
+/// size (workspaces, which are zeroed once, and outputs), freed with this object, values of
+/// scalars, and tensor maps.
 class Workspace {
  public:
   /// Returns a Fault if the device has too little memory. Throws InputError if an extent is no
-  /// valid number of elements, or if a scalar's value does not fit its type.
+  /// valid number of elements, if a scalar's value does not fit its type, or if CUDA does not take
+  /// a tensor map.
   [[nodiscard]] static std::variant<Workspace, Fault> make(Device& device, const Problem& problem,
                                                            const LoadedKernel& kernel,
                                                            const CheckCase& data);
@@ -47,7 +48,7 @@ class Workspace {
 
   Device* device_;
   std::vector<Buffer> buffers_;
-  std::vector<std::pair<std::size_t, ScalarArgument>> scalars_;  ///< by position
+  std::vector<std::pair<std::size_t, KernelArgument>> values_;  ///< by position
   std::size_t bytes_ = 0;
 };
 

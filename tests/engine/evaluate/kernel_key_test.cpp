@@ -5,6 +5,7 @@
 #include <functional>
 #include <set>
 
+#include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
 #include "engine/device/arch_limits.hpp"
 
@@ -55,6 +56,35 @@ TEST(KernelKey, CoversAllOfASequence) {
     EXPECT_TRUE(keys.insert(key_of(file, entries)).second) << i;
   }
   EXPECT_TRUE(keys.insert(key_of(file, {{"a", {}}, {"c", {}}})).second);
+}
+
+/// Kernels with the same code differ if their tensor maps do.
+TEST(KernelKey, CoversTensorMaps) {
+  Json file = read_json_file(kFolder / "problem.json");
+  file["arguments"].push_back({{"name", "x_map"},
+                               {"direction", "tensor_map"},
+                               {"of", "x"},
+                               {"dims", {"N"}},
+                               {"box", {"THREADS"}}});
+  file["templates"]["planted"]["arguments"] = {"x_map", "y", "n"};
+  Json& map = file["arguments"][3];
+  const std::vector<std::function<void()>> changes = {
+      [] {},
+      [&] { map["box"] = {"THREADS / 2"}; },
+      [&] { map["dims"] = {"max(N - 1, 1)"}; },
+      [&] { map["l2_promotion"] = 128; },
+      [&] {
+        map["swizzle"] = 64;
+        map["box"] = {16};
+      },
+  };
+  std::set<std::string> keys;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    changes[i]();
+    EXPECT_TRUE(keys.insert(key_of(file, {{"a", {}}})).second) << i;
+  }
+  map["box"] = {"THREADS * ITEMS * 2"};
+  EXPECT_THROW((void)key_of(file, {{"a", {}}}), InputError);
 }
 
 TEST(KernelKey, AConditionThatHoldsChangesNothing) {

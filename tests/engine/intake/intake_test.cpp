@@ -221,15 +221,24 @@ TEST_F(TakeIn, WhatNoArgumentIsIsNamedAsNotSupported) {
                      "  o[threadIdx.x] = surf2Dread<float>(s, threadIdx.x * 4, 0); }\n"),
             "TODO: not supported: surfaces and textures that are not of one or two dimensions, "
             "such as s");
-  EXPECT_EQ(dtype_of("#include <cuda.h>\n"
-                     "__global__ void f(float *o, const __grid_constant__ CUtensorMap map) {\n"
-                     "  o[0] = reinterpret_cast<const char *>(&map)[threadIdx.x]; }\n"),
-            "TODO: not supported: TMA descriptors, such as map");
   EXPECT_EQ(dtype_of("struct P { const float *data; int n; };\n"
                      "__global__ void f(float *o, P p) {\n"
                      "  if (threadIdx.x < p.n) o[threadIdx.x] = p.data[0]; }\n"),
             "TODO: not supported: pointers inside a structure, such as p; let the kernel take them "
             "as parameters");
+}
+
+TEST_F(TakeIn, ATensorMapIsLeftToTheUser) {
+  const Intake intake = take(
+      "#include <cuda.h>\n"
+      "__global__ void f(float *o, const __grid_constant__ CUtensorMap map) {\n"
+      "  o[0] = reinterpret_cast<const char *>(&map)[threadIdx.x]; }\n");
+  const Json map = problem(intake)["arguments"][1];
+  EXPECT_EQ(map["direction"], "tensor_map");
+  EXPECT_EQ(map["of"], "TODO: name of the buffer");
+  EXPECT_EQ(map["dims"][0], "TODO: elements of each dimension, the innermost first");
+  EXPECT_FALSE(map.contains("dtype"));
+  EXPECT_THAT(intake.draft.notes, Contains(HasSubstr("cuTensorMapEncodeTiled")));
 }
 
 TEST_F(TakeIn, ASourceWithoutMacrosNeedsOne) {

@@ -80,6 +80,20 @@ TEST(MemoryUnit, WhatSeveralSmsCopyCrossesTheCardOnce) {
   EXPECT_NEAR(clocks_of(Unit::kGlobalLoad, {.distinct = 0.1}), kBytes / 32, 1);
 }
 
+TEST(MemoryUnit, BulkCopiesTakeThePathToL2ButNoPasses) {
+  const MachineRates rates = memory_rates();
+  MemoryUnit memory(rates);
+  IssueStep copy = access_of(Unit::kBulkCopy, 100);
+  EXPECT_NEAR(memory.copy(copy, 0), 100 * kSectorBytes / 32 + 50, 1);
+  EXPECT_NEAR(memory.copy(copy, 0), 200 * kSectorBytes / 32 + 50, 1);
+  EXPECT_LE(memory.takes_from(), 0);
+  EXPECT_EQ(memory.stored(), 0);
+  MemoryUnit other(rates);
+  copy.stores = true;
+  EXPECT_NEAR(other.copy(copy, 0), 100 * kSectorBytes / 16 + 50, 1);
+  EXPECT_GT(other.stored(), 0);
+}
+
 TEST(MemoryUnit, OfManyLinesFromDramTheSlowestCounts) {
   // The mean of the largest of n exponential delays is 1 + 1/2 + … + 1/n of the mean of one.
   EXPECT_NEAR(mean_from_dram(4) - mean_from_dram(1), 100 * (1.0 / 2 + 1.0 / 3 + 1.0 / 4) + 3, 5);

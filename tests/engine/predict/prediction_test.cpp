@@ -21,6 +21,13 @@ constexpr const char* kSource = R"(
 extern "C" __global__ void k(float* x, int trips) {
   __shared__ float tile[32 * 33];
   float value = x[threadIdx.x];
+#if KIND == 5
+  __shared__ alignas(8) unsigned long long ready;
+  const unsigned barrier = static_cast<unsigned>(__cvta_generic_to_shared(&ready));
+  const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(tile));
+  if (threadIdx.x == 0) asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier));
+  __syncthreads();
+#endif
   for (int i = 0; i < trips; ++i) {
 #if KIND == 0
     value = value * 1.5f + 0.25f;
@@ -34,6 +41,16 @@ extern "C" __global__ void k(float* x, int trips) {
     double exact = value;
     for (int j = 0; j < 64; ++j) exact = fma(exact, 1.5, 0.25);
     value = static_cast<float>(exact);
+#elif KIND == 5
+  if (threadIdx.x == 0) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 4096;" ::"r"(barrier) : "memory");
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 4096, [%2];"
+                 ::"r"(to), "l"(x + i % 64 * 1024), "r"(barrier) : "memory");
+  }
+  asm volatile("{.reg .pred p;\nagain: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n@!p bra again;}"
+               ::"r"(barrier), "r"(i % 2) : "memory");
+  value += tile[threadIdx.x];
+  __syncthreads();
 #elif KIND == 2
     value += x[(threadIdx.x * 8 + i * 1024) % 65536];
 #endif
@@ -126,7 +143,7 @@ TEST(MachineCode, KnowsTheLinesOfThePtx) {
 }
 
 TEST(PredictedTime, GrowsWithTheTripsOfALoop) {
-  for (const char* kind : {"-DKIND=0", "-DKIND=2"}) {
+  for (const char* kind : {"-DKIND=0", "-DKIND=2", "-DKIND=5"}) {
     const Compiled compiled = compile({kind});
     const double few = predict(compiled, 400);
     const double many = predict(compiled, 800);
@@ -134,6 +151,14 @@ TEST(PredictedTime, GrowsWithTheTripsOfALoop) {
     EXPECT_GT(many, few) << kind;
     EXPECT_NEAR((most - many) / (many - few), 2, 0.3) << kind;
   }
+}
+
+/// Two CTAs of an SM copy 4 KiB in each trip, and have nothing else to do.
+TEST(PredictedTime, BulkCopiesTakeTheirLatencyAndTheirBytes) {
+  const Compiled compiled = compile({"-DKIND=5"});
+  const double each_us = (predict(compiled, 800) - predict(compiled, 400)) / 400;
+  EXPECT_GT(each_us, 0.15);  // the latency of L2
+  EXPECT_LT(each_us, 1.5);
 }
 
 TEST(PredictedTime, AWarpGoesTheWayThatTheVirtualGpuSaw) {

@@ -219,7 +219,7 @@ TEST(ProblemFile, ComplaintsNameFileKeyValueAndWhatIsAllowed) {
   EXPECT_THAT(complaint([](Json& j) { j["templates"] = Json::object(); }),
               HasSubstr("at least one template"));
   EXPECT_THAT(complaint([](Json& j) { j["templates"]["planted"]["grid"] = Json::array(); }),
-              HasSubstr("one to three dimensions"));
+              HasSubstr("a list of 1 to 3 expressions"));
   EXPECT_THAT(complaint([](Json& j) { j["templates"]["planted"]["source"] = "none.cu"; }),
               AllOf(HasSubstr("none.cu"), HasSubstr("no such file")));
   EXPECT_THAT(complaint([](Json& j) { j.erase("reference"); }), HasSubstr("reference"));

@@ -63,6 +63,35 @@ TEST(Surroundings, ASpaceWithoutNamesStaysAsItIsWritten) {
   EXPECT_EQ(space.text, json.dump());
 }
 
+/// A milestone of TILE 128 that suits S = 128, but violates "no rest" for others.
+Json with_where(const std::string& where) {
+  Json json = space_json();
+  json["milestones"].push_back({{"name", "b"}, {"set", {{"TILE", 128}}}, {"where", where}});
+  json["milestones"][0]["set"]["TILE"] = 32;
+  return json;
+}
+
+TEST(Surroundings, AMilestoneMayBelongToSomeShapesOnly) {
+  const Json json = with_where("S % 128 == 0");
+  EXPECT_EQ(Space(placed(parsed(json), {{"S", "128"}})).definition().milestones.size(), 2U);
+  const SpaceDefinition other = placed(parsed(json), {{"S", "96"}});
+  EXPECT_EQ(Space(other).definition().milestones.size(), 1U);
+  EXPECT_EQ(Space(parse_space(other.text, "the database")).definition().milestones.size(), 1U);
+  EXPECT_THAT(refusal([] {
+                Space(placed(parsed(with_where("TILE > S")), {{"S", "96"}}));
+              }),
+              HasSubstr("no rest"));
+}
+
+TEST(Surroundings, FaultsOfAMilestonesConditionNameIt) {
+  EXPECT_THAT(refusal([] { Space(placed(parsed(with_where("1 +")), {{"S", "128"}})); }),
+              HasSubstr("where: '1 +'"));
+  EXPECT_THAT(refusal([] {
+                Space(placed(parsed(with_where("T > 1")), {{"S", "128"}}));
+              }),
+              AllOf(HasSubstr("milestone 'b': where"), HasSubstr("'T' is neither")));
+}
+
 TEST(Surroundings, FaultsNameFileAndKey) {
   EXPECT_THAT(refusal([] { Space(parsed(space_json())); }),
               AllOf(HasSubstr("s.json: constraints[1].expression"), HasSubstr("'S' is neither")));

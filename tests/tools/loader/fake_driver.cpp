@@ -221,6 +221,21 @@ int cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsign
   return note("launch", " %s %u,%u,%u %u,%u,%u %u on %p:%s", entry.c_str(), gx, gy, gz, bx, by, bz,
               shared, stream, values.c_str());
 }
+/// The map begins with the low bytes of the address, as the parameter of a launch shows.
+int cuTensorMapEncodeTiled(void* map, int type, unsigned rank, unsigned long long base,
+                           const unsigned long long* dims, const unsigned long long* strides,
+                           const unsigned* box, const unsigned* steps, int interleave, int swizzle,
+                           int promotion, int fill) {
+  std::memset(map, 0, 128);
+  std::memcpy(map, &base, sizeof base);
+  std::string text;
+  for (unsigned i = 0; i < rank; ++i) {
+    text += " " + std::to_string(dims[i]) + ":" + (i == 0 ? "" : std::to_string(strides[i - 1])) +
+            ":" + std::to_string(box[i]) + ":" + std::to_string(steps[i]);
+  }
+  return note("encode", " type %d%s interleave %d swizzle %d promotion %d fill %d", type,
+              text.c_str(), interleave, swizzle, promotion, fill);
+}
 int cuGetErrorName(int, const char** name) { return *name = "CUDA_ERROR_OF_THE_FAKE", 0; }
 
 }  // extern "C"

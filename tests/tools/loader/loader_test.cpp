@@ -123,6 +123,57 @@ TEST_F(Loader, StepsAreLaunchedInTheirOrder) {
   EXPECT_THAT(lines.back(), HasSubstr("launch last 2,4,1"));
 }
 
+TEST_F(Loader, TensorMapsAreEncodedForTheBuffersOfACall) {
+  Json& its = index_["kernels"][0];
+  its["arguments"].push_back({{"name", "x_map"},
+                              {"direction", "tensor_map"},
+                              {"of", "x"},
+                              {"dims", {expression("8"), expression("S / 8")}},
+                              {"box", {expression("8"), expression("TILE / 2")}},
+                              {"swizzle", expression("32")},
+                              {"l2_promotion", expression("128")}});
+  its["steps"] = {{{"entry", "copy"},
+                   {"runs", true},
+                   {"arguments", {"y", "x_map", "n", "w", "lse"}},
+                   {"launch", its["launch"]}}};
+  const Json uses = plan(0)["chosen_for"];
+  plan(0) = Json(kernel_plan(its, {"S", "F"}));
+  plan(0)["chosen_for"] = uses;
+  const evo_tune::Bundle bundle = open();
+  EXPECT_THAT(bundle.buffers(), ElementsAre("x", "y", "lse"));
+  const std::array<double, 2> shape = {64, 0};
+  const auto low = [](const void* address) {
+    return std::to_string(static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(address)));
+  };
+  for (const float* x : {x_.data(), x_.data() + 1024}) {
+    buffers_[0] = const_cast<float*>(x);
+    bundle.launch(nullptr, shape, buffers_.data());
+    const std::vector<std::string> lines = log();
+    EXPECT_EQ(lines.at(lines.size() - 2),
+              "encode type 7 8::8:1 8:32:16:1 interleave 0 swizzle 1 promotion 2 fill 0");
+    EXPECT_THAT(lines.back(), HasSubstr(": " + low(y_.data()) + " " + low(x) + " 64 "));
+  }
+  fail_("encode", 1);
+  EXPECT_THAT(error_of([&] { bundle.launch(nullptr, shape, buffers_.data()); }),
+              HasSubstr("tensor map x_map: cuTensorMapEncodeTiled: CUDA_ERROR_OF_THE_FAKE"));
+}
+
+TEST_F(Loader, ATensorMapMustLieInItsBuffer) {
+  Json& its = index_["kernels"][0];
+  its["arguments"].push_back({{"name", "x_map"},
+                              {"direction", "tensor_map"},
+                              {"of", "x"},
+                              {"dims", {expression("S + 1")}},
+                              {"box", {expression("8")}},
+                              {"swizzle", expression("0")},
+                              {"l2_promotion", expression("0")}});
+  const Json uses = plan(0)["chosen_for"];
+  plan(0) = Json(kernel_plan(its, {"S", "F"}));
+  plan(0)["chosen_for"] = uses;
+  EXPECT_THAT(choice(open(), 64),
+              HasSubstr("not small: tensor map 'x_map' reaches byte 260 of 'x', which has 256"));
+}
+
 TEST_F(Loader, ForgetFreesWhatLaunchesLeft) {
   evo_tune::Bundle bundle = open();
   const std::array<double, 2> shape = {64, 0};

@@ -1,9 +1,9 @@
 """Runs unchanged scripts of Kernel Tuner: kernel_tuner_examples.py PROGRAMS SOURCE [SCRIPT…]
 
-EVO_KERNEL_TUNER_EXAMPLES: the folder of its examples for CUDA. EVO_EXAMPLE_SECONDS: time limit for
-each script (120 s); exceeding it is not a failure. EVO_DEVICE: the device. Prints one line for each
-script: it ran, evo-tune refused it with a message, or it took too long. All other outcomes are
-failures.
+EVO_KERNEL_TUNER_EXAMPLES: the folder of its examples for CUDA. Each search ends after
+EVO_EXAMPLE_SEARCH_SECONDS (10 s); a script may take EVO_EXAMPLE_SECONDS (120 s), and exceeding them
+is not a failure. EVO_DEVICE: the device. Prints one line for each script: it ran, evo-tune refused
+it with a message, or it took too long. All other outcomes are failures.
 """
 
 import os
@@ -18,13 +18,14 @@ from pathlib import Path
 PROGRAMS, SOURCE = sys.argv[1:3]
 EXAMPLES = os.environ.get("EVO_KERNEL_TUNER_EXAMPLES")
 SECONDS = float(os.environ.get("EVO_EXAMPLE_SECONDS", "120"))
+SEARCH_SECONDS = os.environ.get("EVO_EXAMPLE_SEARCH_SECONDS", "10")
 
 
 def outcome(script, folder):
     """The outcome of a script: one word, and the last line of its output."""
     environment = {**os.environ, "PYTHONPATH": SOURCE,
                    "PATH": PROGRAMS + os.pathsep + os.environ["PATH"]}
-    command = [sys.executable, "-m", "evo_tune", "run"]
+    command = [sys.executable, "-m", "evo_tune", "run", "--max-seconds", SEARCH_SECONDS]
     command += ["-m", "pytest", "-q"] if script.name.startswith("test_") else []
     with subprocess.Popen([*command, script.name], cwd=folder, env=environment, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -43,6 +44,8 @@ def outcome(script, folder):
 
 
 def main():
+    # A shell's background jobs ignore interrupts, and so would the scripts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if not EXAMPLES:
         print("skipped: EVO_KERNEL_TUNER_EXAMPLES names no folder")
         return 0

@@ -24,7 +24,8 @@ os.environ["PATH"] = PROGRAMS + os.pathsep + os.environ["PATH"]
 os.environ["EVO_DEVICE"] = "virtual:l4"
 sys.path.insert(0, SOURCE)
 import evo_tune  # noqa: E402
-from evo_tune.kernel_tuner import NotSupported, observers, run_kernel, tune_kernel  # noqa: E402
+from evo_tune.kernel_tuner import (NotSupported, files, observers, run_kernel,  # noqa: E402
+                                   tune_kernel)
 from evo_tune.kernel_tuner.configurations import Configurations  # noqa: E402
 from evo_tune.kernel_tuner.expressions import engine_expression  # noqa: E402
 from evo_tune.kernel_tuner.launch import BLOCK_NAMES, Grid  # noqa: E402
@@ -234,6 +235,97 @@ class TuneKernel(unittest.TestCase):
                 tuned(cache=cache, params={"block_size_x": [32, 64, 96]}, simulation_mode=True)
             self.assertEqual(len(first), 2)
 
+    def test_an_answer_of_one_value_is_taken_and_named(self):
+        zero = numpy.zeros(N, numpy.float32)
+        results, environment = tuned(arguments=[zero + 1, zero, zero, numpy.int32(N)],
+                                     answer=[zero, None, None, None])
+        self.assertEqual(len(results), 4)
+        self.assertIn("answer[0] (c) has the same value everywhere", environment["said"])
+
+    def test_arrays_on_a_gpu_are_written(self):
+        class OnGpu:
+            __module__ = "cupy"
+
+            def __init__(self, array):
+                self.array = array
+
+            def get(self):
+                return self.array
+
+            def set(self, array):
+                self.array = array
+
+        c, a, b, n = data()
+        given = OnGpu(c)
+        run_kernel("vector_add", ADD, N, [given, a, b, n], {"block_size_x": 64})
+        numpy.testing.assert_allclose(given.array, a + b)
+
+    def test_a_header_has_the_best_configuration_of_each_device(self):
+        with tempfile.TemporaryDirectory() as folder:
+            stored, header = Path(folder, "stored.json"), Path(folder, "best.h")
+            for device, best in (("A 1", 64), ("B", 128)):
+                files.store_results(
+                    stored, "add", ADD, BLOCKS, N, [{"block_size_x": its, "time": 1 + (its != best)}
+                                                    for its in (64, 128)],
+                    {"device_name": device}, top=100)
+            files.create_device_targets(header, stored)
+            self.assertIn("#if defined(TARGET_A_1)\n#define block_size_x 64\n"
+                          "#elif defined(TARGET_B)\n#define block_size_x 128\n#else\n",
+                          header.read_text())
+
+    def test_textures_are_read_by_references_and_objects(self):
+        image = DRAWN.integers(0, 256, (20, 30)).astype(numpy.uint8)
+        line = DRAWN.standard_normal(30).astype(numpy.float32)
+        read = """
+__global__ void look(float *y, int shift{parameters}) {{
+    int i = threadIdx.x, j = blockIdx.x;
+    y[j * 30 + i] = {pixel}i + shift + 0.5f, j + 0.5f) + {texel}i);
+}}"""
+        source = ("texture<unsigned char, cudaTextureType2D, cudaReadModeNormalizedFloat> image;\n"
+                  "texture<float> line;" +
+                  read.format(parameters="", pixel="tex2D(image, ", texel="tex1Dfetch( line, "))
+        given = {"image": {"array": image, "address_mode": "border"}, "line": line}
+        y = numpy.zeros((20, 30), numpy.float32)
+        expected = numpy.zeros_like(y)
+        expected[:, :-3] = image[:, 3:] / 255
+        left = run_kernel("look", source, (20,), [y, numpy.int32(3)], {"block_size_x": 30},
+                          grid_div_x=[], texmem_args=given)
+        numpy.testing.assert_allclose(left[0], expected + line, rtol=1e-5, atol=1e-6)
+
+        source = read.format(parameters=", cudaTextureObject_t plane",
+                             pixel="tex2D<float>(plane, ", texel="0 * (")
+        plane = {"array": image.astype(numpy.float32), "address_mode": ["border", "clamp"],
+                 "filter_mode": "linear"}
+        left = run_kernel("look", source, (20,), [y, numpy.int32(3)], {"block_size_x": 30},
+                          grid_div_x=[], texmem_args={"plane": plane})
+        numpy.testing.assert_allclose(left[0], 255 * expected, rtol=1e-5, atol=1e-4)
+
+    def test_textures_that_do_not_fit_are_refused_by_name(self):
+        kernel = "texture<float, 2> t;\n__global__ void f(float *y) { y[0] = tex2D(t, 0, 0); }"
+        plane = numpy.ones((4, 4), numpy.float32)
+        for source, given, said in [
+                (kernel, plane.astype(numpy.int32), "texels of type float from an array of int32"),
+                (kernel, {"array": plane, "mode": 1}, "allowed: an array, or a dict"),
+                (kernel, {"array": plane, "filter_mode": "cubic"}, "'cubic'; allowed: point, lin"),
+                (kernel, numpy.ones((2, 4, 4), numpy.float32), "3 dimensions; allowed: 1 and 2"),
+                (kernel + "\n__device__ float g() { return tex2D(t, 1, 1); }", plane,
+                 "read outside of f"),
+                ("__global__ void f(float *y) { y[0] = 1; }", plane, "neither a texture")]:
+            with self.assertRaisesRegex(NotSupported, r"texmem_args\['t'\]: .*" + said):
+                tuned(source, {"block_size_x": [1]}, "f", [plane], 1, texmem_args={"t": given})
+
+    def test_without_an_answer_what_the_reference_hides_is_said(self):
+        zero = numpy.zeros(N, numpy.float32)
+        results, environment = tuned(arguments=[zero, zero, zero, numpy.int32(N)],
+                                     params={"block_size_x": [32, 64]})
+        self.assertEqual(len(results), 2)
+        self.assertIn("'c'): the reference gives 0 for all 5000 elements", environment["said"])
+        self.assertIn("kernels that compute nothing may pass; give an answer", environment["said"])
+        results, environment = tuned(ADD.replace("= a[i]", "= block_size_x * a[i]"))
+        self.assertEqual(len(results), 1)
+        self.assertIn("3 configurations fail or give another result than the reference",
+                      environment["said"])
+
     def test_observers_have_the_figures_that_evo_tune_has(self):
         dram = "dram__throughput.avg.pct_of_peak_sustained_elapsed"
         alu = "sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_active"
@@ -313,11 +405,11 @@ class RunKernel(unittest.TestCase):
 
 
 class Scripts(unittest.TestCase):
-    def run_script(self, text):
+    def run_script(self, text, *options):
         with tempfile.TemporaryDirectory() as folder:
             script = Path(folder, "script.py")
             script.write_text(text)
-            return subprocess.run([sys.executable, "-m", "evo_tune", "run", str(script)],
+            return subprocess.run([sys.executable, "-m", "evo_tune", "run", *options, str(script)],
                                   cwd=folder, capture_output=True, text=True, check=False,
                                   env={**os.environ, "PYTHONPATH": SOURCE})
 
@@ -336,6 +428,43 @@ print("best", get_best_config(results, "time")["block_size_x"], len(results))
 """)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r"best (64|128) 2")
+
+    def test_options_bound_and_choose_the_search_of_a_script_that_does_not(self):
+        script = f"""
+import kernel_tuner, numpy
+SOURCE = '''{ADD}'''
+a = numpy.random.randn({N}).astype(numpy.float32)
+results, env = kernel_tuner.tune_kernel(
+    "vector_add", SOURCE, {N}, [numpy.zeros_like(a), a, a * 2, numpy.int32({N})],
+    dict(block_size_x=[32 * i for i in range(1, 33)], unused=list(range(2000))), seed=3)
+print("found", len(results) > 0)
+"""
+        done = self.run_script(script, "--strategy", "random", "--max-seconds=1")
+        self.assertEqual((done.returncode, done.stdout.splitlines()[-1]), (0, "found True"),
+                         done.stderr)
+        self.assertIn("out of time", done.stderr)
+        for options, said in {("--strategy", "magic"): "strategy: 'magic' is unknown; allowed: ",
+                              ("--max-seconds", "soon"): "allowed: a positive number of seconds",
+                              ("--speed", "1"): "unknown option --speed; allowed: "}.items():
+            done = self.run_script(script, *options)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(said, done.stderr)
+
+    def test_pinned_arrays_of_pycuda_are_arrays(self):
+        done = self.run_script(f"""
+import pycuda.driver as drv, kernel_tuner, numpy
+drv.init()
+context = drv.Device(0).make_context()
+a = drv.pagelocked_empty({N}, numpy.float32, mem_flags=drv.host_alloc_flags.PORTABLE)
+a[:] = 1
+left = kernel_tuner.run_kernel("vector_add", '''{ADD}''', {N},
+                               [numpy.zeros_like(a), a, a, numpy.int32({N})], dict(block_size_x=64))
+context.pop()
+print(left[0].min())
+drv.mem_alloc(3)
+""")
+        self.assertEqual((done.returncode, done.stdout), (2, "2.0\n"), done.stderr)
+        self.assertIn("pycuda.driver.mem_alloc: PyCUDA is not installed", done.stderr)
 
     def test_one_line_says_what_is_not_carried(self):
         done = self.run_script("from kernel_tuner.hyper import tune_hyper_params\n")

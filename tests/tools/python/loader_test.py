@@ -46,6 +46,30 @@ class Loader(BundleTest):
         bundle(0x1000, 0x500, y=0x2000, s=0, stream=7, B=3, S=32)
         self.assertIn("attribute 8=128", log())
 
+    def test_encodes_tensor_maps_for_the_buffers_of_a_call(self):
+        its = self.index["kernels"][0]
+        its["arguments"].append({
+            "name": "y_map", "direction": "tensor_map", "of": "y",
+            "dims": [{"expression": "S"}, {"expression": "B"}],
+            "box": [{"expression": "32"}, {"expression": "TILE"}],
+            "swizzle": {"expression": "128"}, "l2_promotion": {"expression": "0"}})
+        its["steps"] = [{"entry": "copy", "runs": True, "launch": its["launch"],
+                         "arguments": ["x", "scale", "y_map", "n", "w"]}]
+        its["plan"] = {**made([its])[0][0], "chosen_for": its["plan"]["chosen_for"]}
+        bundle = self.load()
+        self.assertEqual((bundle.inputs, bundle.outputs), (["x", "scale"], ["y", "s"]))
+        for y in (0x2000, 0x4000):
+            for _ in range(2):
+                bundle(Array(0x1000, (3, 64)), SCALE, y=Array(y, (3, 64), "<f4"), s=None, stream=7)
+                encoded, launched = log()[-2:]
+                self.assertEqual(encoded, "encode type 7 64::32:1 3:256:32:1 interleave 0 "
+                                          "swizzle 3 promotion 0 fill 0")
+                self.assertTrue(launched.startswith(
+                    f"launch copy 2,4,1 32,1,1 128 on 0x7: 4096 1280 {y} 64 "), launched)
+        its["plan"]["arguments"][-1]["dims"][1]["tree"] = 4
+        self.assertIn("not small: tensor map 'y_map' reaches byte 1024 of 'y', which has 768",
+                      self.load().choose(B=3, S=64, F=0).why)
+
     def test_infers_shape_variables(self):
         bundle = self.load()
 

@@ -70,6 +70,20 @@ class Tune(unittest.TestCase):
         with self.assertRaisesRegex(evo_tune.Error, "no configuration is correct"):
             result.best
 
+    def test_the_only_kernel_needs_no_name_and_expressions_know_whole_inputs(self):
+        result = evo_tune.tune(SCALE, PARAMS, inputs(1001), lambda x, factor, n: factor * x,
+                               grid="ceil_div(n, BLOCK * ITEMS)", block="BLOCK", generations=1,
+                               quiet=True)
+        self.assertEqual(result.best["rank"], 1)
+
+    def test_the_reason_is_said_where_nothing_is_correct(self):
+        said = io.StringIO()
+        with contextlib.redirect_stderr(said):
+            evo_tune.tune(SCALE, {"BLOCK": [64]}, inputs(100), lambda x, factor, n: factor * x,
+                          grid=2, block="BLOCK", generations=1)
+        self.assertIn('the first failed by: kernel.cu(3): error: identifier "ITEMS" is undefined',
+                      said.getvalue())
+
     def test_a_bundle_and_a_report_stay(self):
         with tempfile.TemporaryDirectory() as folder:
             result = tuned()

@@ -12,7 +12,7 @@ from . import arrays, fast, shapes
 from .driver import Driver
 from .errors import DAMAGE, Error, damaged, reading
 from .index import Index, checked_text, runs
-from .plan import planned
+from .plan import NOT_GIVEN, planned
 
 
 @dataclass(frozen=True)
@@ -278,6 +278,11 @@ class Bundle:
         pointers = {**prepared.fixed, **prepared.workspaces_of(self._driver, call.stream)}
         for position, argument in prepared.buffers:
             pointers[position] = ctypes.c_uint64(call.described[argument.name].address)
+        for position, argument in enumerate(prepared.arguments):
+            if argument.map is not None:
+                pointers[position] = self._driver.encoded(
+                    argument.map, pointers[argument.map.of].value,
+                    f"{self._folder}: tensor map {argument.name}")
         for function, step in prepared.steps:
             self._driver.launch(function, step.sizes, call.stream,
                                 [pointers[p] for p in step.positions],
@@ -349,7 +354,7 @@ class Bundle:
         fixed = {position: ctypes.create_string_buffer(argument.value, len(argument.value))
                  for position, argument in enumerate(arguments) if argument.value}
         buffers = [(position, argument) for position, argument in enumerate(arguments)
-                   if argument.direction not in ("scalar", "workspace")]
+                   if argument.direction not in NOT_GIVEN]
         workspaces = {position: argument.bytes for position, argument in enumerate(arguments)
                       if argument.direction == "workspace"}
         return _Prepared(choice, arguments, loaded, fixed, buffers, workspaces)

@@ -5,7 +5,7 @@ from ctypes import c_char_p, c_int32, c_int64, c_uint8, c_uint16, c_uint32, c_ui
 
 from .errors import Error
 
-CUDA, CUDA_HOST, CUDA_MANAGED = 2, 3, 13  # DLDeviceType
+CUDA, CUDA_MANAGED = 2, 13  # DLDeviceType
 _READ_ONLY = 1  # DLPACK_FLAG_BITMASK_READ_ONLY
 _CODES = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 5: "complex", 6: "bool"}
 _EIGHT_BIT_FLOATS = {10: "float8_e4m3fn", 12: "float8_e5m2"}  # DLPack 1.1

@@ -46,6 +46,7 @@ _MAX_DYNAMIC_SHARED_BYTES = 8
 _CAPTURE_RELAXED = 2
 _STREAM_NON_BLOCKING = 1
 _EVENT_DISABLE_TIMING = 2
+_TENSOR_MAP_BYTES, _TENSOR_MAP_ALIGNMENT = 128, 64
 
 
 @dataclass(frozen=True)
@@ -187,6 +188,20 @@ class Driver:
             self.call("cuStreamWaitEvent", stream, event, 0)
         finally:
             self.call("cuEventDestroy_v2", event)
+
+    def encoded(self, its, base, where):
+        """A CUtensorMap over the buffer at `base`, as a ctypes object at an aligned address."""
+        if not hasattr(self._library, "cuTensorMapEncodeTiled"):  # from CUDA 12.0 on
+            raise Error(f"{where}: the driver is too old for tensor maps; update it to 525 or newer")
+        room = (c_ubyte * (_TENSOR_MAP_BYTES + _TENSOR_MAP_ALIGNMENT))()
+        offset = -ctypes.addressof(room) % _TENSOR_MAP_ALIGNMENT
+        tensor_map = (c_ubyte * _TENSOR_MAP_BYTES).from_buffer(room, offset)
+        dims, strides = [(c_uint64 * len(sizes))(*sizes) for sizes in (its.dims, [*its.strides, 0])]
+        box, steps = [(c_uint * len(sizes))(*sizes) for sizes in (its.box, its.element_strides)]
+        self.call("cuTensorMapEncodeTiled", tensor_map, c_int(its.type), c_uint(len(its.dims)),
+                  c_uint64(base), dims, strides, box, steps, c_int(0), c_int(its.swizzle),
+                  c_int(its.promotion), c_int(0), where=where)
+        return tensor_map
 
     def launch(self, function, sizes, stream, values, where):
         """`values`: one ctypes object for each parameter."""

@@ -15,11 +15,6 @@ except ImportError as error:
 _has_said = False
 
 
-def can_exchange(tensor):
-    """Whether the extension reads this tensor of PyTorch in one step, on any device."""
-    return _launcher.can_exchange(tensor)
-
-
 def is_there():
     """Whether calls go through the extension. EVO_TUNE_LAUNCHER=python leaves it out."""
     return _launcher is not None and os.environ.get("EVO_TUNE_LAUNCHER") != "python"
@@ -69,9 +64,14 @@ def _workspaces(prepared, driver, stream):
             for position, its in prepared.workspaces_of(driver, stream).items()}
 
 
+def _has_maps(call):
+    """Tensor maps are encoded for the buffers of each call, which the extension does not do."""
+    return any(its.map is not None for its in call.prepared.arguments)
+
+
 def learn(bundle, inputs, keywords, call):
     """From now on the extension does calls that are alike. In the context that was current."""
-    calls = _calls_of(bundle)
+    calls = None if _has_maps(call) else _calls_of(bundle)
     if calls is None:
         return
     allocations = [(bundle.buffers.index(name), tuple(call.given[name].shape),
@@ -81,7 +81,7 @@ def learn(bundle, inputs, keywords, call):
 
 def plan(bundle, call, stream, in_python):
     """A function of all buffers; it calls `in_python` with buffers that the extension refuses."""
-    calls = _calls_of(bundle)
+    calls = None if _has_maps(call) else _calls_of(bundle)
     if calls is None:
         return in_python
     buffers = tuple(call.given[name] for name in bundle.buffers)

@@ -6,7 +6,7 @@ import math
 
 from . import arrays
 from .errors import Error, reading
-from .plan import check_tree
+from .plan import NOT_GIVEN, check_tree
 
 _FORMAT = "evo-tune bundle 3"
 
@@ -64,7 +64,7 @@ def checked_text(file):
 def _buffers_of(kernel):
     """The plan's arguments that a caller passes. Raises one of DAMAGE if an argument is damaged."""
     buffers = [its for its in kernel["plan"]["arguments"]
-               if its["direction"] not in ("scalar", "workspace")]
+               if its["direction"] not in NOT_GIVEN]
     for its in buffers:
         check_tree(its["elements"]["tree"])
         for tree in its.get("dimensions", []):

@@ -12,7 +12,23 @@ _FORMATS = {"f32": "f", "f64": "d", "i32": "i", "u32": "I", "i64": "q", "u64": "
 
 _MOST_PARAMETER_BYTES = 32764
 _MOST_SIZE = 2**31 - 1  # limit of each size of a launch: grid, block, dynamic shared memory
-_DIRECTIONS = ("in", "out", "inout", "workspace", "scalar")
+_MOST_DIMENSIONS = 5  # of a tensor map
+_TENSOR_MAP_BYTES = 128
+_DIRECTIONS = ("in", "out", "inout", "workspace", "scalar", "tensor_map")
+NOT_GIVEN = ("scalar", "workspace", "tensor_map")  # directions that no caller passes
+
+
+@dataclass
+class TensorMap:
+    """Arguments of cuTensorMapEncodeTiled, without the address."""
+    of: int  # position of its buffer among the arguments
+    type: int
+    dims: list
+    strides: list
+    box: list
+    element_strides: list
+    swizzle: int  # CUtensorMapSwizzle
+    promotion: int  # CUtensorMapL2promotion
 
 
 @dataclass
@@ -25,6 +41,7 @@ class Argument:
     alignment: int  # of the buffer's address, in bytes
     may_overlap: bool
     value: bytes  # scalars only
+    map: TensorMap = None
 
 
 @dataclass
@@ -141,6 +158,46 @@ def _scalar_bytes(argument, values, count):
     return bytes(data)
 
 
+def _doublings(count, first, what):
+    """1 for `first` bytes, 2 for twice as many, and so on; 0 for none."""
+    codes = {0: 0, first: 1, 2 * first: 2, 4 * first: 3}
+    if count not in codes:
+        raise Error(f"{what} is {count} bytes")
+    return codes[count]
+
+
+def _tensor_map(its, values):
+    """All but `of`. The driver checks what remains."""
+    name = its["name"]
+
+    def number(expression):
+        return _count(value_of(expression, values), 2**53, expression["expression"])
+
+    lists = [[number(expression) for expression in its[key]]
+             for key in ("dims", "strides", "box", "element_strides")]
+    rank = len(lists[0])
+    if not 1 <= rank <= _MOST_DIMENSIONS or [len(its) for its in lists[1:]] != [rank - 1, rank, rank]:
+        raise Error(f"dims of {name}: a wrong number")
+    return TensorMap(-1, _count(its["type"], 100, "'type'"), *lists,
+                     _doublings(number(its["swizzle"]), 32, f"the swizzle of {name}"),
+                     _doublings(number(its["l2_promotion"]), 64, f"the l2_promotion of {name}"))
+
+
+def _place_map(argument, arguments):
+    """Raises Error unless the tensor lies within its buffer."""
+    its, of = argument.map, argument.json["of"]
+    names = [argument.name for argument in arguments]
+    if of not in names:
+        raise Error(f"no argument '{str(of)[:80]}'")
+    its.of = names.index(of)
+    there = arguments[its.of].bytes
+    reached = its.dims[0] * _count(argument.json["element_bytes"], 8, "'element_bytes'") + sum(
+        (count - 1) * stride for count, stride in zip(its.dims[1:], its.strides))
+    if reached > there:
+        raise Error(f"tensor map '{argument.name}' reaches byte {reached} of '{of}', which has "
+                    f"{there}")
+
+
 def _argument(its, values, allowed):
     name, direction = its["name"], its["direction"]
     if not isinstance(name, str) or direction not in _DIRECTIONS:
@@ -149,6 +206,9 @@ def _argument(its, values, allowed):
         count = _count(value_of(its["bytes"], values), _MOST_PARAMETER_BYTES, f"bytes of {name}")
         return Argument(its, name, direction, count, 0, 1, False,
                         _scalar_bytes(its, values, count))
+    if direction == "tensor_map":
+        return Argument(its, name, direction, _TENSOR_MAP_BYTES, 0, 1, False, b"",
+                        _tensor_map(its, values))
     element_bytes = its["element_bytes"]
     count = _count(value_of(its["bytes"], values), 2**53, f"bytes of {name}")
     if not isinstance(element_bytes, int) or element_bytes < 1 or count % element_bytes:
@@ -193,9 +253,11 @@ def planned(plan, shape, device, buffers, allowed):
             _require_valid(condition, values, allowed)
         arguments = [_argument(its, values, allowed) for its in plan["arguments"]]
         names = [argument.name for argument in arguments]
-        if [its.name for its in arguments
-                if its.direction not in ("scalar", "workspace")] != list(buffers):
+        if [its.name for its in arguments if its.direction not in NOT_GIVEN] != list(buffers):
             raise Error("its buffers are not those of the bundle")
+        for argument in arguments:
+            if argument.map is not None:
+                _place_map(argument, arguments)
         steps = [Step(str(step["entry"]), _sizes(step, values),
                       [names.index(name) for name in step["arguments"]])
                  for step in plan["steps"] if value_of(step["when"], values) != 0]

@@ -106,10 +106,6 @@ def choose_device(number=0):
     return f"cuda:{number}"
 
 
-def is_virtual(device):
-    return device.startswith("virtual")
-
-
 def say(text):
     """Prints one line for the user on standard error."""
     print("evo_tune: " + text, file=sys.stderr, flush=True)

@@ -20,9 +20,9 @@ _TOLERANCE_OF_TYPE = {"f64": 1e-10, "f32": 1e-4, "f16": 1e-2, "bf16": 5e-2}
 _NO_BOUND = 1e30
 
 
-def tune(source, params, inputs, reference, kernel, grid, block=None, shapes=None, shared=0,
-         restrictions=None, generations=20, device=None, seed=1, max_seconds=None, name="tuned",
-         tolerance=None, strategy=None, quiet=False):
+def tune(source, params, inputs, reference, kernel=None, grid=None, block=None, shapes=None,
+         shared=0, restrictions=None, generations=20, device=None, seed=1, max_seconds=None,
+         name="tuned", tolerance=None, strategy=None, quiet=False):
     """Evolves a kernel until the fastest correct one is found, and returns a Result.
 
     source: CUDA C++, or the name of a file. params: values of each macro, the default first.
@@ -32,10 +32,13 @@ def tune(source, params, inputs, reference, kernel, grid, block=None, shapes=Non
     between the smallest and the largest). reference: a function of the same names that returns the
     kernel's outputs: an array, a tuple in the order of the parameters, or a dict. It is called for
     every seed and shape. shapes: variables by the shape's name; the last shape is timed.
-    grid, block, shared: numbers or expressions of variables and macros. tolerance: the largest
+    kernel: its name, if the source has several. grid, block, shared: numbers or expressions of
+    variables, macros and the inputs that are whole numbers. tolerance: the largest
     relative L2 error of an output. strategy: as evo-tune --strategy, or a function that makes a
     strategy for a space (evo_tune.strategy). An interrupt keeps the results so far.
     """
+    if grid is None:
+        raise TypeError("grid: allowed: numbers or expressions, such as 'ceil_div(N, BLOCK)'")
     if shapes is None:
         shapes = {"given": {}}
     folder = Path(tempfile.mkdtemp(prefix="evo-tune-"))
@@ -97,6 +100,7 @@ class _Progress:
 
     def __init__(self, generations, quiet):
         self._quiet = quiet
+        self._reason = ""  # why the first candidate failed
         self._bar = None
         if not quiet:
             try:
@@ -114,8 +118,12 @@ class _Progress:
 
     def see(self, line):
         event = json.loads(line)
+        if event.get("event") == "evaluated":
+            self._reason = self._reason or event.get("reason", "")
         if event.get("event") == "notice" and not self._quiet:
             programs.say(event["text"])
+        if event.get("event") == "finished" and event["green"] == 0 and not self._quiet:
+            programs.say("no configuration is correct; the first failed by: " + self._reason)
         if event.get("event") != "generation" or self._quiet:
             return
         elite = event.get("elite")
@@ -159,10 +167,17 @@ class _Task:
             self._given[shape] = {one: arrays.to_numpy(value) for one, value in given.items()}
             self._written[shape] = self._named(reference(**given))
             self._variables[shape] = {
-                **variables, **{_extent_name(one): int(numpy.size(value))
+                **self._whole(given), **variables, **{_extent_name(one): int(numpy.size(value))
                                 for one, value in {**self._given[shape],
                                                    **self._written[shape]}.items()
                                 if arrays.is_array(value)}}
+
+    def _whole(self, given):
+        """The inputs that are whole numbers: expressions may name them."""
+        numbers = {name: _number(value) for name, value in given.items()
+                   if not arrays.is_array(arrays.to_numpy(value))}
+        return {name: value for name, value in numbers.items()
+                if isinstance(value, int) and name not in self._configurations.params}
 
     def _look(self):
         look = self.folder / "init"
@@ -173,9 +188,12 @@ class _Task:
                       for value in self._configurations.params[name]]
             options += ["--param", f"{macro}=" + ",".join(str(int(v)) if isinstance(v, bool)
                                                           else str(v) for v in values)]
-        programs.run("evo-init", [MAIN, "--entry", self._kernel, "--name", self.name, "--out",
-                                  "found", *options], look)
-        return read_json(look / "found" / "kernel_templates" / self.name / "problem.json")
+        if self._kernel is not None:
+            options += ["--entry", self._kernel]
+        programs.run("evo-init", [MAIN, "--name", self.name, "--out", "found", *options], look)
+        facts = read_json(look / "found" / "kernel_templates" / self.name / "problem.json")
+        self._kernel = facts["templates"][self.name]["entry"]
+        return facts
 
     def _outputs(self):
         return [one["name"] for one in self._facts["arguments"]

@@ -291,9 +291,4 @@ NB_MODULE(_launcher, module) {
       .def("learn", &Calls::learn)
       .def("plan", &Calls::plan, nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg(),
            nb::arg(), nb::arg());
-  module.def("can_exchange", [](nb::handle tensor) {
-    static const Whereabouts nowhere;
-    static Objects& objects = *new Objects(nowhere);  // outlives the interpreter
-    return objects.can_exchange(tensor.ptr());
-  });
 }

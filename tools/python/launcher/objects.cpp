@@ -268,11 +268,4 @@ PyObject* Objects::empty(PyObject* like, PyObject* shape, PyObject* dtype) {
   return PyObject_Vectorcall(empty_.ptr(), arguments, 1, empty_names_.ptr());
 }
 
-bool Objects::can_exchange(PyObject* value) {
-  const Type& type = type_of(value);
-  nb::dlpack::dltensor tensor;
-  if (type.exchange == nullptr || needs_gradient(value)) return unusual(), false;
-  return type.exchange->read(value, &tensor) == 0 && is_contiguous(tensor);
-}
-
 }  // namespace evo_python

@@ -48,7 +48,6 @@ struct Seen {
 /// The functions of the driver that tell where something is.
 class Whereabouts {
  public:
-  Whereabouts() = default;
   explicit Whereabouts(const std::string& driver);
   /// -1 where the driver does not know.
   [[nodiscard]] int device_of(std::uintptr_t address) const;
@@ -70,8 +69,6 @@ class Objects {
   std::optional<std::uintptr_t> current_stream(int device);
   /// A new tensor on the device of `like`, as an owned reference; null with a Python error.
   PyObject* empty(PyObject* like, PyObject* shape, PyObject* dtype);
-  /// Whether PyTorch's DLPack exchange API reads a tensor, on any device; for measurements.
-  bool can_exchange(PyObject* value);
 
  private:
   struct Exchange;

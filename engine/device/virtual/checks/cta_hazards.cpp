@@ -1,5 +1,7 @@
 // Cta: reports hazards and words the reports.
 
+#include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -48,7 +50,38 @@ void Cta::report_deadlock() {
   fail(HazardKind::kDeadlock, first, -1, what);
 }
 
+std::string Cta::describe_lacking_bytes() const {
+  std::string text;
+  const std::map<std::uint32_t, const MBarrier*> sorted = [&] {
+    std::map<std::uint32_t, const MBarrier*> all;
+    for (const auto& [address, barrier] : mbarriers_) all[address] = &barrier;
+    return all;
+  }();
+  for (const auto& [address, barrier] : sorted) {
+    const std::int64_t missing = barrier->transactions - bytes_in_flight(*barrier);
+    if (barrier->pending != 0 || missing <= 0) continue;
+    text += (text.empty() ? "" : "; ") + std::string("the mbarrier at ") + names_.shared(address) +
+            " waits for " + std::to_string(missing) +
+            " bytes that no copy brings (more than the copies on it were announced by expect_tx)";
+  }
+  return text;
+}
+
+bool Cta::waits_in_vain() const {
+  constexpr std::uint64_t kLong = 200'000;  ///< warp instructions
+  constexpr std::uint64_t kOften = 1000;
+  if (scheduler_.without_progress() < kLong) return false;
+  const auto only_waits = [](const Warp& warp) {
+    return warp.state != WarpState::kReady || warp.vain_waits >= kOften;
+  };
+  return std::ranges::all_of(warps_, only_waits) && !describe_lacking_bytes().empty();
+}
+
 void Cta::report_livelock(const Warp& warp) {
+  if (const std::string lacking = describe_lacking_bytes(); !lacking.empty()) {
+    fail(HazardKind::kDeadlock, pc_of(warp), -1, lacking + "; " + describe_wait(warp));
+    return;
+  }
   const bool over = scheduler_.executed() > launch_.issue_budget;
   fail(HazardKind::kLivelock, pc_of(warp), -1,
        over ? "more than " + std::to_string(launch_.issue_budget) + " warp instructions in one CTA"
@@ -72,11 +105,24 @@ void Cta::check_warpgroups() {
   }
 }
 
+/// Copies for which no thread waited.
+void Cta::check_copies() {
+  for (const auto& [address, barrier] : mbarriers_) {
+    if (barrier.copies.empty()) continue;
+    const BulkLoad& copy = barrier.copies.front();
+    report(HazardKind::kPendingWork, static_cast<int>(copy.pc), -1,
+           "the bulk copy of " + names_.thread(copy.warp, copy.lane) + " to " +
+               names_.shared(copy.chunks.front()) + " was never waited for (mbarrier at " +
+               names_.shared(address) + ")");
+  }
+}
+
 void Cta::check_leftovers() {
   if (!launch_.check) return;
   launch_.global_races.leave(number_, std::move(plain_reads_));
   plain_reads_.clear();
   check_warpgroups();
+  check_copies();
   for (std::uint32_t id = 0; id < NamedBarriers::kCount; ++id) {
     const NamedBarrier& barrier = barriers_.at(id);
     if (!barrier.in_use) continue;

@@ -7,17 +7,18 @@
 namespace evo::ptx {
 namespace {
 
-// A record: clock 28 bits, instruction 20, lanes 6 (see joined_span), warp 5, flags 5.
+// A record: clock 28 bits, instruction 20, lanes 6 (see joined_span), warp or clock of bulk copies
+// 6, flags 4.
 constexpr std::uint64_t kClockMask = (1ULL << 28) - 1;
 constexpr int kPcShift = 28;
 constexpr std::uint64_t kPcMask = (1ULL << 20) - 1;
 constexpr int kLaneShift = 48;
 constexpr std::uint64_t kLaneMask = 63;
 constexpr int kWarpShift = 54;
-constexpr std::uint64_t kWarpMask = 31;
-constexpr std::uint64_t kStrong = 1ULL << 59;
-constexpr std::uint64_t kAsync = 1ULL << 60;
-constexpr std::uint64_t kTaint = 1ULL << 61;
+constexpr std::uint64_t kWarpMask = 63;
+constexpr std::uint64_t kStrong = 1ULL << 60;
+constexpr std::uint64_t kAsync = 1ULL << 61;
+constexpr std::uint64_t kTaint = 1ULL << 62;
 constexpr std::uint64_t kValid = 1ULL << 63;
 constexpr std::uint64_t kFlags = kStrong | kAsync | kTaint | kValid;
 /// The warp, time and kind: everything except the instruction and the lane.
@@ -37,6 +38,11 @@ std::uint64_t make_record(std::uint32_t clock, std::uint32_t pc, int warp, std::
 
 std::uint64_t with_lane(std::uint64_t record, int lane) {
   return record | (static_cast<std::uint64_t>(lane) << kLaneShift);
+}
+
+/// The lane that answers for the place of `lane`.
+int lane_of(const RaceChecker::Access& access, int lane) {
+  return access.owner < 0 ? lane : access.owner;
 }
 
 template <typename F>
@@ -60,6 +66,7 @@ void RaceChecker::reset(std::uint32_t shared_bytes, int granule, int warps) {
   latest_reads_.assign(static_cast<std::size_t>(warps), 0);
   clocks_.assign(static_cast<std::size_t>(warps), VectorClock{});
   orders_.resize(static_cast<std::size_t>(warps));
+  lane_fences_.assign(static_cast<std::size_t>(warps), {});
   for (int w = 0; w < warps; ++w) advance(w);
 }
 
@@ -121,20 +128,29 @@ void RaceChecker::check_one(const Access& access, int lane, std::uint32_t granul
   }
   if ((record & kValid) == 0) return;
   const bool both_strong = access.kind != AccessKind::kPlain && (record & kStrong) != 0;
+  const int by = lane_of(access, lane);
   const int other = warp_of(record);
   const bool same_warp = other == access.warp;
   const auto& limit = clocks_[static_cast<std::size_t>(access.warp)];
   const auto& order = orders_[static_cast<std::size_t>(access.warp)];
-  bool races = same_warp ? order.is_unordered(lane, lane_of(record), clock_of(record))
+  bool races = same_warp ? order.is_unordered(by, lane_of(record), clock_of(record))
                          : clock_of(record) > limit[static_cast<std::size_t>(other)];
   if ((record & kAsync) != 0) races = true;
   if (both_strong) return;
-  Conflict conflict{lane, granule << shift_,      other,    lane_of(record), pc_of(record),
+  Conflict conflict{by,   granule << shift_,      other,    lane_of(record), pc_of(record),
                     true, (record & kAsync) != 0, same_warp};
   conflict.missing_proxy_fence =
       !races && check == Check::kAsyncRead &&
-      clock_of(record) > limit[static_cast<std::size_t>(other) + kProxied];
+      clock_of(record) > limit[static_cast<std::size_t>(other) + kProxied] &&
+      !(same_warp && is_fenced_by_lane(other, by, record));
   if (races || conflict.missing_proxy_fence) result.conflicts.push_back(conflict);
+}
+
+/// Whether the lane wrote, and then executed a fence of its own.
+bool RaceChecker::is_fenced_by_lane(int warp, int lane, std::uint64_t record) const {
+  return lane < kWarpSize && lane_of(record) == lane &&
+         clock_of(record) <=
+             lane_fences_[static_cast<std::size_t>(warp)][static_cast<std::size_t>(lane)];
 }
 
 void RaceChecker::check_reads(const Access& access, Result& result) const {
@@ -147,8 +163,9 @@ void RaceChecker::check_reads(const Access& access, Result& result) const {
     const LaneOrder& order = orders_[static_cast<std::size_t>(w)];
     const std::uint32_t latest = latest_reads_[static_cast<std::size_t>(w)];
     if (own ? latest < order.whole() : latest <= before) continue;
-    for_lanes(access.mask, [&](int lane) {
-      const std::uint64_t first = access.address[lane] >> shift_;
+    for_lanes(access.mask, [&](int at) {
+      const std::uint64_t first = access.address[at] >> shift_;
+      const int lane = lane_of(access, at);
       for (std::uint32_t k = 0; k < count; ++k) {
         const std::uint64_t record = row[first + k];
         const bool in_flight = (record & kAsync) != 0;
@@ -172,13 +189,13 @@ void RaceChecker::record_reads(const Access& access) {
   latest = std::max(latest, now);
   const std::uint64_t base =
       make_record(now, access.pc, access.warp, access.kind == AccessKind::kPlain ? 0 : kStrong);
-  const std::uint64_t several = with_lane(base, kAllLanesSpan);
+  const std::uint64_t several = with_lane(base, access.owner < 0 ? kAllLanesSpan : access.owner);
   const LaneOrder& order = orders_[static_cast<std::size_t>(access.warp)];
   const std::uint32_t count = std::max(access.bytes >> shift_, 1U);
   // The first and the last lane leave the same record as all 32 lanes at one place.
   const std::uint32_t lanes = access.pattern == LanePattern::kUniform ? 0x80000001U : access.mask;
   for_lanes(lanes, [&](int lane) {
-    // Chunks of an asynchronous read belong to no thread.
+    // Chunks of an asynchronous read belong to no thread, unless they have an owner.
     const std::uint64_t own = kCompletes ? several : with_lane(base, lane);
     std::uint64_t* word = row.data() + (access.address[lane] >> shift_);
     for (std::uint32_t k = 0; k < count; ++k) {
@@ -207,7 +224,7 @@ void RaceChecker::record_writes(const Access& access, std::uint64_t flags) {
   const std::uint64_t base = make_record(now, access.pc, access.warp, flags);
   const std::uint32_t count = std::max(access.bytes >> shift_, 1U);
   for_lanes(access.mask, [&](int lane) {
-    const std::uint64_t own = with_lane(base, lane);
+    const std::uint64_t own = with_lane(base, lane_of(access, lane));
     std::uint64_t* word = writes_.data() + (access.address[lane] >> shift_);
     for (std::uint32_t k = 0; k < count; ++k) word[k] = own;
   });
@@ -264,6 +281,16 @@ RaceChecker::Result RaceChecker::begin_async(const Access& access) {
 
 void RaceChecker::complete_async(const Access& access) { record_writes(access, 0); }
 
+void RaceChecker::complete_copy(const Access& access, int copies, std::uint32_t time) {
+  const std::uint64_t record =
+      with_lane(make_record(time, access.pc, copies, 0), lane_of(access, kAllLanesSpan));
+  const std::uint32_t count = std::max(access.bytes >> shift_, 1U);
+  for_lanes(access.mask, [&](int lane) {
+    std::uint64_t* word = writes_.data() + (access.address[lane] >> shift_);
+    for (std::uint32_t k = 0; k < count; ++k) word[k] = record;
+  });
+}
+
 RaceChecker::Result RaceChecker::begin_async_read(const Access& access) {
   Result result;
   check_writes<Check::kAsyncRead>(access, result);
@@ -277,7 +304,7 @@ void RaceChecker::mark_async_read(const Access& access) {
   // The latest possible time: after everything a writer has seen.
   const std::uint64_t record =
       with_lane(make_record(static_cast<std::uint32_t>(kClockMask), access.pc, access.warp, kAsync),
-                kAllLanesSpan);
+                access.owner < 0 ? kAllLanesSpan : access.owner);
   const std::uint32_t count = std::max(access.bytes >> shift_, 1U);
   for_lanes(access.mask, [&](int lane) {
     std::uint64_t* word = row.data() + (access.address[lane] >> shift_);
@@ -287,8 +314,12 @@ void RaceChecker::mark_async_read(const Access& access) {
 
 void RaceChecker::complete_async_read(const Access& access) { record_reads<true>(access); }
 
-void RaceChecker::fence_proxy(int warp, bool all_lanes) {
+void RaceChecker::fence_proxy(int warp, std::uint32_t lanes, bool all_lanes) {
   VectorClock& own = clock(warp);
+  for_lanes(lanes, [&](int lane) {
+    lane_fences_[static_cast<std::size_t>(warp)][static_cast<std::size_t>(lane)] =
+        own[static_cast<std::size_t>(warp)];
+  });
   for (std::size_t i = 0; i < kMaxWarps; ++i) {
     // Threads that do not execute the fence are ordered before it only by an earlier .sync.
     const bool partly = i == static_cast<std::size_t>(warp) && !all_lanes;

@@ -22,7 +22,7 @@ enum class AccessKind : std::uint8_t { kPlain, kStrong, kAtomic };
 struct Conflict {
   int lane = 0;               ///< lane of the current access
   std::uint32_t address = 0;  ///< shared byte address
-  int other_warp = 0;
+  int other_warp = 0;  ///< from kMaxWarps on: a bulk copy into shared memory that has arrived
   int other_lane = 0;  ///< kWarpSize: several lanes
   int other_pc = 0;
   bool other_is_write = false;
@@ -57,6 +57,8 @@ class RaceChecker {
     std::uint32_t bytes;
     AccessKind kind;
     LanePattern pattern = LanePattern::kScattered;
+    /// The lane on whose behalf all places of `mask` are accessed; −1: each lane for itself.
+    int owner = -1;
   };
   struct Result {
     std::vector<Conflict> conflicts;
@@ -71,6 +73,9 @@ class RaceChecker {
   [[nodiscard]] Result begin_async(const Access& access);
   /// The data have arrived for these lanes, and count as a write of the issuing thread.
   void complete_async(const Access& access);
+  /// The data of bulk copies have arrived: a write at `time` of the clock `copies`, at least
+  /// kMaxWarps.
+  void complete_copy(const Access& access, int copies, std::uint32_t time);
 
   /// Up to 32 reads by the asynchronous proxy begin. The bytes must have been written before, with
   /// a proxy fence in between; until complete_async_read() no thread may write there.
@@ -79,9 +84,9 @@ class RaceChecker {
   /// completed).
   void mark_async_read(const Access& access);
   void complete_async_read(const Access& access);
-  /// fence.proxy.async: accesses before the present moment of the warp become visible to the
-  /// asynchronous proxy. `all_lanes`: every running thread of the warp executes it.
-  void fence_proxy(int warp, bool all_lanes);
+  /// fence.proxy.async by `lanes`: accesses before the present moment of the warp become visible to
+  /// the asynchronous proxy. `all_lanes`: these are all running threads of the warp.
+  void fence_proxy(int warp, std::uint32_t lanes, bool all_lanes);
   /// A fence of GPU scope publishes the accesses before the present moment of the warp.
   void publish(int warp);
 
@@ -98,6 +103,7 @@ class RaceChecker {
   template <bool kCompletes>
   void record_reads(const Access& access);
   void record_writes(const Access& access, std::uint64_t flags);
+  [[nodiscard]] bool is_fenced_by_lane(int warp, int lane, std::uint64_t record) const;
   void check_one(const Access& access, int lane, std::uint32_t granule, Check check,
                  Result& result) const;
   [[nodiscard]] std::uint32_t limit(int warp, int other, bool proxied) const;
@@ -111,6 +117,8 @@ class RaceChecker {
   std::vector<std::uint32_t> latest_reads_;        ///< for each warp: no read of it came later
   std::vector<VectorClock> clocks_;
   std::vector<LaneOrder> orders_;  ///< order among the lanes of each warp
+  /// [warp][lane]: time of its last fence.proxy.async
+  std::vector<std::array<std::uint32_t, kWarpSize>> lane_fences_;
   int shift_ = 2;
   int warps_ = 0;
 };

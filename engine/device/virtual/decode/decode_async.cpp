@@ -57,12 +57,11 @@ void decode_wait(DecodeContext& context, Modifiers& modifiers, bool all) {
   context.emit(exec_wait_group, WaitGroupOperands{keep}, Pipe::kBarrier, TaintRule::kOwn);
 }
 
+/// With one CTA in a cluster, scopes and windows of the cluster are those of the CTA.
 void skip_mbarrier_words(Modifiers& modifiers) {
   modifiers.take_one_of({"release", "relaxed", "acquire"});
-  modifiers.take("cta");
-  if (modifiers.take("cluster") || modifiers.take("shared::cluster"))
-    modifiers.unsupported("clusters");
-  modifiers.take_one_of({"shared", "shared::cta"});
+  modifiers.take_one_of({"cta", "cluster"});
+  modifiers.take_one_of({"shared", "shared::cta", "shared::cluster"});
   modifiers.take("b64");
 }
 
@@ -185,7 +184,11 @@ void decode_mbarrier(DecodeContext& context) {
 
 void decode_cp_async(DecodeContext& context) {
   Modifiers modifiers(context.current());
-  if (!modifiers.take("async") || modifiers.take("bulk")) modifiers.unsupported();
+  if (!modifiers.take("async")) modifiers.unsupported();
+  if (modifiers.take("bulk")) {
+    decode_bulk(context, modifiers);
+    return;
+  }
   if (modifiers.take("commit_group")) {
     modifiers.finish();
     context.emit(exec_commit_group, NoOperands(), Pipe::kControl, TaintRule::kOwn);

@@ -237,11 +237,17 @@ void decode_fence(DecodeContext& context) {
   }
   Modifiers modifiers(in);
   modifiers.take_one_of({"sc", "acq_rel", "acquire", "release"});
+  if (modifiers.take("mbarrier_init")) {  // orders mbarrier.init for other CTAs of the cluster
+    modifiers.take("cluster");
+    modifiers.finish();
+    context.emit(exec_nop, NoOperands(), Pipe::kBarrier, TaintRule::kOwn);
+    return;
+  }
   const bool of_cta = modifiers.take_one_of({"cta", "gl", "gpu", "sys", "cluster"}) == 0;
   const bool proxy = modifiers.take("proxy");
   const bool async = proxy && modifiers.take("async");
-  if (proxy && !async) modifiers.take_one_of({"alias", "async::generic"});
-  const bool global_only = modifiers.take_one_of({"shared::cta", "global"}) == 1;
+  if (proxy && !async) modifiers.take_one_of({"alias", "async::generic", "tensormap::generic"});
+  const bool global_only = modifiers.take_one_of({"shared::cta", "shared::cluster", "global"}) == 2;
   modifiers.finish();
   const Handler fence = of_cta ? exec_cta_fence : exec_fence;
   const Handler fn = !async ? fence : global_only ? exec_nop : exec_proxy_fence;

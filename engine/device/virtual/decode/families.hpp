@@ -5,6 +5,7 @@
 namespace evo::ptx {
 
 class DecodeContext;
+class Modifiers;
 
 /// Decoders of the context's current instruction: one function for each family.
 using Decoder = void (*)(DecodeContext&);
@@ -26,6 +27,8 @@ void decode_store(DecodeContext& context);
 void decode_fence(DecodeContext& context);
 void decode_atomic(DecodeContext& context);
 void decode_cp_async(DecodeContext& context);
+/// cp.async.bulk; these words have been taken.
+void decode_bulk(DecodeContext& context, Modifiers& modifiers);
 void decode_mbarrier(DecodeContext& context);
 void decode_barrier(DecodeContext& context);
 void decode_shuffle(DecodeContext& context);

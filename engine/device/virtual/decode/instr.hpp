@@ -10,6 +10,7 @@
 #include "engine/device/virtual/execute/exec_async.hpp"
 #include "engine/device/virtual/execute/exec_atomic.hpp"
 #include "engine/device/virtual/execute/exec_barrier.hpp"
+#include "engine/device/virtual/execute/exec_bulk.hpp"
 #include "engine/device/virtual/execute/exec_control.hpp"
 #include "engine/device/virtual/execute/exec_double_mma.hpp"
 #include "engine/device/virtual/execute/exec_lanes.hpp"
@@ -65,17 +66,16 @@ enum class Pipe : std::uint8_t {
 };
 
 /// The operands of each instruction family, as byte offsets into the warp's register file.
-using Operands =
-    std::variant<NoOperands, AluOperands, ConvertOperands, RoundedOperands, CompareOperands,
-                 BranchOperands, IndexedBranchOperands, ClockOperands, SleepOperands,
-                 ActiveMaskOperands, SystemCallOperands, PackOperands, UnpackOperands,
-                 BarrierOperands, WarpBarrierOperands, CopyOperands, WaitGroupOperands,
-                 MbarrierInitOperands, MbarrierInvalOperands, MbarrierArriveOperands,
-                 MbarrierWaitOperands, CopyArriveOperands, ShuffleOperands, VoteOperands,
-                 MatchOperands, ReduxOperands, ElectOperands, TextureOperands, AtomicOperands,
-                 AccessOperands, ParameterOperands, MatrixMoveOperands, MatrixTransposeOperands,
-                 MmaOperands, WgmmaOperands, WgmmaWaitOperands, SetmaxnregOperands,
-                 WmmaMoveOperands, WmmaOperands, WmmaShapeOperands, DoubleMmaOperands>;
+using Operands = std::variant<
+    NoOperands, AluOperands, ConvertOperands, RoundedOperands, CompareOperands, BranchOperands,
+    IndexedBranchOperands, ClockOperands, SleepOperands, ActiveMaskOperands, SystemCallOperands,
+    PackOperands, UnpackOperands, BarrierOperands, WarpBarrierOperands, CopyOperands,
+    WaitGroupOperands, BulkOperands, BulkWaitOperands, MbarrierInitOperands, MbarrierInvalOperands,
+    MbarrierArriveOperands, MbarrierWaitOperands, CopyArriveOperands, ShuffleOperands, VoteOperands,
+    MatchOperands, ReduxOperands, ElectOperands, TextureOperands, AtomicOperands, AccessOperands,
+    ParameterOperands, MatrixMoveOperands, MatrixTransposeOperands, MmaOperands, WgmmaOperands,
+    WgmmaWaitOperands, SetmaxnregOperands, WmmaMoveOperands, WmmaOperands, WmmaShapeOperands,
+    DoubleMmaOperands>;
 
 /// One decoded instruction; compact, so that a warp touches few cache lines.
 struct Instr {

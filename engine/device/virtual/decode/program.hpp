@@ -119,6 +119,7 @@ struct Program {
   int launch_registers = 0;  ///< per thread, from the directives of the entry; 0: not stated
   std::map<std::uint32_t, ProductCheck> product_checks;  ///< by instruction
   std::vector<SystemCall> system_calls;
+  std::vector<BulkCopy> bulk_copies;
   std::map<int, std::string> files;
   std::vector<SourceLocation> call_sites;  ///< call sites of inlined functions
 

@@ -275,6 +275,9 @@ class Slicer {
 
 std::variant<Program, std::string> slice_of_stores(const Program& program) {
   if (program.cooperative) return std::string("its CTAs wait for each other");
+  const auto is_store = [](const BulkCopy& copy) { return !copy.is_load; };
+  if (std::ranges::any_of(program.bulk_copies, is_store))
+    return std::string("it stores by cp.async.bulk");
   std::vector<bool> roots;
   for (std::size_t pc = 0; pc < program.code.size(); ++pc)
     roots.push_back(may_store_to_global(program, pc));

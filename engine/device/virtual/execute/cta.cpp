@@ -110,6 +110,8 @@ void Cta::start(std::array<std::uint32_t, 3> index, std::uint64_t linear_index) 
   std::ranges::fill(local_written_, std::uint8_t{0});
   barriers_.reset();
   mbarriers_.clear();
+  copy_times_ = {};
+  used_copy_clocks_ = 0;
   sync_locations_.clear();
   std::ranges::fill(fenced_, VectorClock{});
   std::ranges::fill(observed_, VectorClock{});
@@ -151,11 +153,15 @@ void Cta::reset_warp(Warp& warp) {
   warp.parks_in_a_row = 0;
   warp.fairness_hold = 0;
   warp.backward_branches = 0;
+  warp.vain_waits = 0;
+  warp.waited_at = 0;
   warp.state = WarpState::kReady;
   warp.barrier = -1;
   warp.executed = 0;
   warp.copies.clear();
   warp.committed.fill(0);
+  warp.stores.clear();
+  warp.bulk_groups.fill(0);
   warp.products.clear();
   warp.product_groups = 0;
   warp.registers = launch_.registers_per_thread;
@@ -284,7 +290,7 @@ CtaState Cta::run(std::uint64_t budget) {
     done += executed;
     const bool goes_on = scheduler_.count(executed);
     if (failed_) return CtaState::kFailed;
-    if (!goes_on) {
+    if (!goes_on || waits_in_vain()) {
       report_livelock(*warp);
       return CtaState::kFailed;
     }
@@ -334,6 +340,7 @@ void Cta::on_exit(Warp& warp) {
     report(HazardKind::kPendingWork, static_cast<int>(warp.products.front().pc), -1,
            "the wgmma of warp " + std::to_string(warp.index) + " was never waited for");
   }
+  leave_stores(warp);
   barriers_.release_complete();
 }
 

@@ -12,6 +12,7 @@
 #include "engine/device/virtual/checks/place_names.hpp"
 #include "engine/device/virtual/checks/race_checker.hpp"
 #include "engine/device/virtual/decode/program.hpp"
+#include "engine/device/virtual/execute/bulk_copies.hpp"
 #include "engine/device/virtual/execute/launch_context.hpp"
 #include "engine/device/virtual/execute/named_barriers.hpp"
 #include "engine/device/virtual/execute/warp.hpp"
@@ -40,7 +41,9 @@ struct MBarrier {
   std::uint32_t count = 0;  ///< arrivals needed for a phase
   std::uint32_t pending = 0;
   std::int64_t transactions = 0;
-  std::uint64_t phase = 0;  ///< completed phases
+  std::uint64_t phase = 0;            ///< completed phases
+  std::vector<BulkLoad> copies = {};  ///< in flight
+  int copy_clock = -1;                ///< their entry in vector clocks; −1: it had no copy
   VectorClock arriving{};
   VectorClock completed{};
 };
@@ -82,6 +85,11 @@ class Cta {
   [[nodiscard]] WarpScheduler& scheduler() { return scheduler_; }
   [[nodiscard]] const PlaceNames& names() const { return names_; }
   [[nodiscard]] std::unordered_map<std::uint32_t, MBarrier>& mbarriers() { return mbarriers_; }
+  /// A clock of bulk copies, for an mbarrier.
+  [[nodiscard]] int new_copy_clock() { return kMaxWarps + used_copy_clocks_++ % kCopyClocks; }
+  [[nodiscard]] std::uint32_t next_copy_time(int clock) {
+    return ++copy_times_[static_cast<std::size_t>(clock - kMaxWarps)];
+  }
   [[nodiscard]] VectorClock& sync_location(std::uint64_t address);
   [[nodiscard]] const VectorClock* find_sync_location(std::uint64_t address) const;
   [[nodiscard]] VectorClock& fenced(int warp) { return fenced_[static_cast<std::size_t>(warp)]; }
@@ -131,6 +139,11 @@ class Cta {
   void report_livelock(const Warp& warp);
   void check_leftovers();
   void check_warpgroups();
+  void check_copies();
+  /// The mbarriers that wait for more bytes than copies will bring; empty: none.
+  std::string describe_lacking_bytes() const;
+  /// Whether all warps only wait, and some bytes are lacking.
+  bool waits_in_vain() const;
   std::string describe_wait(const Warp& warp) const;
 
   LaunchContext& launch_;
@@ -152,6 +165,8 @@ class Cta {
   WarpScheduler scheduler_;
   PlaceNames names_;
   std::unordered_map<std::uint32_t, MBarrier> mbarriers_;
+  std::array<std::uint32_t, kCopyClocks> copy_times_{};
+  int used_copy_clocks_ = 0;
   std::unordered_map<std::uint64_t, VectorClock>
       sync_locations_;  ///< release clocks of flags in memory
   std::vector<VectorClock> fenced_;

@@ -16,8 +16,6 @@
 namespace evo::ptx {
 namespace {
 
-/// In a profile, smaller numbers are named barriers.
-constexpr std::uint32_t kBarrierKeys = 16;
 constexpr std::uint64_t kPattern = 0x6d62'6172'0000'0000ULL;
 
 std::array<std::uint64_t, kWarpSize> object_addresses(const Warp& warp, const Address& object) {
@@ -26,22 +24,6 @@ std::array<std::uint64_t, kWarpSize> object_addresses(const Warp& warp, const Ad
     if (a - kSharedWindow < (1ULL << 32)) a -= kSharedWindow;
   }
   return address;
-}
-
-/// The object at `address`; null, after a report, if there is none.
-MBarrier* find_object(Warp& warp, std::uint64_t address, std::size_t lane) {
-  Cta& cta = *warp.cta;
-  const auto found = cta.mbarriers().find(static_cast<std::uint32_t>(address));
-  std::uint64_t stored = 0;
-  if (address + 8 <= cta.shared_bytes()) std::memcpy(&stored, cta.shared() + address, 8);
-  if (found == cta.mbarriers().end() || stored != (kPattern | address)) {
-    cta.fail(HazardKind::kBarrier, pc_of(warp), -1,
-             "no initialised mbarrier at " + cta.names().shared(address) + " (" +
-                 (found == cta.mbarriers().end() ? "never initialised" : "overwritten") + ") in " +
-                 cta.names().thread(warp.index, static_cast<int>(lane)));
-    return nullptr;
-  }
-  return &found->second;
 }
 
 void complete_phase_if_done(Cta& cta, MBarrier& barrier) {
@@ -71,8 +53,25 @@ bool arrive(Warp& warp, MBarrier& barrier, std::uint32_t count, std::size_t lane
   return true;
 }
 
-std::uint32_t barrier_key(std::uint64_t address) {
-  return static_cast<std::uint32_t>(address) + kBarrierKeys;
+/// A warp that does nothing else than to wait comes back after a few instructions.
+void note_vain_wait(Warp& warp) {
+  constexpr std::uint64_t kLoop = 64;
+  const bool is_soon = warp.executed - warp.waited_at <= kLoop;
+  warp.vain_waits = is_soon ? warp.vain_waits + 1 : 0;
+  warp.waited_at = warp.executed;
+}
+
+/// The hardware counts up to 2^20 − 1 bytes (PTX ISA, "tx-count").
+bool check_expected(Warp& warp, const MBarrier& barrier, std::size_t lane, std::uint64_t address) {
+  constexpr std::int64_t kMost = (1 << 20) - 1;
+  if (barrier.transactions <= kMost) return true;
+  Cta& cta = *warp.cta;
+  cta.fail(HazardKind::kBarrier, pc_of(warp), -1,
+           "mbarrier at " + cta.names().shared(address) + ": " +
+               std::to_string(barrier.transactions) + " bytes are expected in one phase, at most " +
+               std::to_string(kMost) + " can be, by " +
+               cta.names().thread(warp.index, static_cast<int>(lane)));
+  return false;
 }
 
 /// The object must be in bounds and aligned.
@@ -83,6 +82,31 @@ bool check_objects(Warp& warp, const Address& object,
 }
 
 }  // namespace
+
+MBarrier* find_mbarrier(Warp& warp, std::uint64_t address, std::size_t lane) {
+  Cta& cta = *warp.cta;
+  const auto found = cta.mbarriers().find(static_cast<std::uint32_t>(address));
+  std::uint64_t stored = 0;
+  if (address + 8 <= cta.shared_bytes()) std::memcpy(&stored, cta.shared() + address, 8);
+  if (found == cta.mbarriers().end() || stored != (kPattern | address)) {
+    cta.fail(HazardKind::kBarrier, pc_of(warp), -1,
+             "no initialised mbarrier at " + cta.names().shared(address) + " (" +
+                 (found == cta.mbarriers().end() ? "never initialised" : "overwritten") + ") in " +
+                 cta.names().thread(warp.index, static_cast<int>(lane)));
+    return nullptr;
+  }
+  return &found->second;
+}
+
+bool check_mbarriers(Warp& warp, const std::array<std::uint64_t, kWarpSize>& address) {
+  if (!resolve(warp, Space::kShared, address, warp.exec, 8, AccessIntent::kReadWrite).ok)
+    return false;
+  LaneAccess access;
+  access.shared = warp.exec;
+  access.address = address;
+  note_shared_read(warp, access, 8, AccessKind::kStrong);
+  return true;
+}
 
 void exec_mbarrier_init(Warp& warp, const Instr& in) {
   Cta& cta = *warp.cta;
@@ -116,8 +140,15 @@ void exec_mbarrier_inval(Warp& warp, const Instr& in) {
   const auto address = object_addresses(warp, op.object);
   if (!check_objects(warp, op.object, address)) return;
   for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
-    if (find_object(warp, address[l], l) != nullptr)
+    const MBarrier* barrier = find_mbarrier(warp, address[l], l);
+    if (barrier == nullptr) return;
+    if (barrier->copies.empty()) {
       warp.cta->mbarriers().erase(static_cast<std::uint32_t>(address[l]));
+      return;
+    }
+    warp.cta->fail(HazardKind::kBarrier, pc_of(warp), static_cast<int>(barrier->copies.front().pc),
+                   "mbarrier at " + warp.cta->names().shared(address[l]) +
+                       " is invalidated before the bulk copies on it have arrived");
   });
 }
 
@@ -125,24 +156,21 @@ void exec_mbarrier_arrive(Warp& warp, const Instr& in) {
   Cta& cta = *warp.cta;
   const auto& op = in.as<MbarrierArriveOperands>();
   const auto address = object_addresses(warp, op.object);
-  if (!check_objects(warp, op.object, address)) return;
-  // The object's initialisation is a write, which must be ordered before this use.
-  if (cta.launch().check) {
-    LaneAccess access;
-    access.shared = warp.exec;
-    access.address = address;
-    note_shared_read(warp, access, 8, AccessKind::kStrong);
-  }
+  report_tainted_address(warp, op.object, warp.exec);
+  if (!check_mbarriers(warp, address)) return;
   const auto* operand =
       op.operand == kNoRegister ? nullptr : warp.reg<const std::uint32_t>(op.operand);
   for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
-    MBarrier* barrier = cta.failed() ? nullptr : find_object(warp, address[l], l);
+    MBarrier* barrier = cta.failed() ? nullptr : find_mbarrier(warp, address[l], l);
     if (barrier == nullptr) return;
     const std::uint64_t phase = barrier->phase;
-    if (op.kind == ArriveOperand::kExpectedBytes) barrier->transactions += operand[l];
+    if (op.kind == ArriveOperand::kExpectedBytes) {
+      barrier->transactions += operand[l];
+      if (!check_expected(warp, *barrier, l, address[l])) return;
+    }
     if (op.kind == ArriveOperand::kCompletedBytes) barrier->transactions -= operand[l];
     const std::uint32_t count = op.kind == ArriveOperand::kCount ? operand[l] : 1;
-    cta.note_sync(warp, barrier_key(address[l]), static_cast<std::int64_t>(phase), -1);
+    cta.note_sync(warp, mbarrier_key(address[l]), static_cast<std::int64_t>(phase), -1);
     if (op.arrives && !arrive(warp, *barrier, count, l, address[l])) return;
     if (op.dst != kNoRegister) warp.reg<std::uint64_t>(op.dst)[l] = phase;
     complete_phase_if_done(cta, *barrier);
@@ -156,17 +184,21 @@ void exec_mbarrier_wait(Warp& warp, const Instr& in) {
   const auto address = object_addresses(warp, op.object);
   if (!check_objects(warp, op.object, address)) return;
   std::uint32_t done = 0;
-  const MBarrier* barrier = nullptr;  // that of the previous lane, which usually has the same one
+  MBarrier* barrier = nullptr;  // that of the previous lane, which usually has the same one
   const MBarrier* joined = nullptr;
   std::uint64_t known = 0;
   for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
     if (cta.failed()) return;
-    if (barrier == nullptr || address[l] != known) barrier = find_object(warp, address[l], l);
+    if (barrier == nullptr || address[l] != known) barrier = find_mbarrier(warp, address[l], l);
     if (barrier == nullptr) return;
     known = address[l];
     // A phase is complete if the barrier's current phase differs.
     const std::uint64_t asked = op.is_parity ? warp.reg<const std::uint32_t>(op.phase)[l] & 1U
                                              : warp.reg<const std::uint64_t>(op.phase)[l] & 1U;
+    if ((barrier->phase & 1U) == asked && !barrier->copies.empty()) {
+      land_copies(warp, *barrier, address[l]);
+      complete_phase_if_done(cta, *barrier);
+    }
     if ((barrier->phase & 1U) == asked) return;
     done |= 1U << l;
     if (barrier != joined) cta.races().join(warp.index, barrier->completed);
@@ -175,6 +207,7 @@ void exec_mbarrier_wait(Warp& warp, const Instr& in) {
   // While times are predicted, the warp waits here, because the number of polls is arbitrary.
   if (cta.launch().count_memory && op.is_try) {
     if (done != warp.exec) {
+      note_vain_wait(warp);
       warp.next_pc = warp.pc;
       --warp.counts[warp.pc];
       warp.yield = true;
@@ -182,15 +215,18 @@ void exec_mbarrier_wait(Warp& warp, const Instr& in) {
       return;
     }
     const auto lane = static_cast<std::size_t>(std::countr_zero(warp.exec));
-    if (const MBarrier* first = find_object(warp, address[lane], lane)) {
-      cta.note_sync(warp, barrier_key(address[lane]), -1,
+    if (const MBarrier* first = find_mbarrier(warp, address[lane], lane)) {
+      cta.note_sync(warp, mbarrier_key(address[lane]), -1,
                     static_cast<std::int64_t>(first->phase) - 1);
     }
   }
   std::uint32_t& predicate = warp.predicate(op.dst);
   predicate = (predicate & ~warp.exec) | done;
   // A polling warp (test_wait, the only form below sm_90) lets other warps run, too.
-  if (done != warp.exec) warp.yield = true;
+  if (done != warp.exec) {
+    warp.yield = true;
+    note_vain_wait(warp);
+  }
 }
 
 void exec_cp_async_mbarrier_arrive(Warp& warp, const Instr& in) {
@@ -201,9 +237,9 @@ void exec_cp_async_mbarrier_arrive(Warp& warp, const Instr& in) {
   // The arrival happens when the copies have arrived; here they arrive immediately.
   finish_copies(warp, warp.exec, -1);
   for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
-    MBarrier* barrier = cta.failed() ? nullptr : find_object(warp, address[l], l);
+    MBarrier* barrier = cta.failed() ? nullptr : find_mbarrier(warp, address[l], l);
     if (barrier == nullptr) return;
-    cta.note_sync(warp, barrier_key(address[l]), static_cast<std::int64_t>(barrier->phase), -1);
+    cta.note_sync(warp, mbarrier_key(address[l]), static_cast<std::int64_t>(barrier->phase), -1);
     if (op.increments) ++barrier->pending;
     if (!arrive(warp, *barrier, 1, l, address[l])) return;
     complete_phase_if_done(cta, *barrier);

@@ -1,10 +1,26 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "engine/device/virtual/decode/registers.hpp"
 
 namespace evo::ptx {
+
+struct MBarrier;
+
+/// The mbarrier object at `address`; null, after a report, if there is none.
+[[nodiscard]] MBarrier* find_mbarrier(Warp& warp, std::uint64_t address, std::size_t lane);
+/// The objects that the lanes use must be in bounds and aligned, and their initialisation must be
+/// ordered before. False after a report that ends the launch.
+[[nodiscard]] bool check_mbarriers(Warp& warp, const std::array<std::uint64_t, kWarpSize>& address);
+
+/// The number of the mbarrier at `address` in a profile. Smaller numbers are named barriers.
+[[nodiscard]] inline std::uint32_t mbarrier_key(std::uint64_t address) {
+  constexpr std::uint32_t kNamedBarriers = 16;
+  return static_cast<std::uint32_t>(address) + kNamedBarriers;
+}
 
 struct MbarrierInitOperands {
   Address object;

@@ -310,7 +310,7 @@ void exec_cta_fence(Warp& warp, const Instr&) { fence(warp, true); }
 void exec_fence(Warp& warp, const Instr&) { fence(warp, false); }
 
 void exec_proxy_fence(Warp& warp, const Instr&) {
-  warp.cta->races().fence_proxy(warp.index, warp.exec == warp.alive);
+  warp.cta->races().fence_proxy(warp.index, warp.exec, warp.exec == warp.alive);
 }
 
 }  // namespace evo::ptx

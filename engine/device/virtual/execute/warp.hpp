@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/device/virtual/decode/program.hpp"
+#include "engine/device/virtual/execute/bulk_copies.hpp"
 
 namespace evo::ptx {
 
@@ -69,6 +70,8 @@ struct Warp {
   int parks_in_a_row = 0;
   int fairness_hold = 0;
   int backward_branches = 0;
+  std::uint64_t vain_waits = 0;  ///< for an mbarrier, one soon after the other
+  std::uint64_t waited_at = 0;   ///< value of `executed` at the last of them
   WarpState state = WarpState::kReady;
   int index = 0;     ///< index in the CTA
   int barrier = -1;  ///< the barrier at which it is blocked
@@ -79,10 +82,12 @@ struct Warp {
   std::uint64_t* counts = nullptr;  ///< executions of each instruction
   std::uint64_t* taken = nullptr;   ///< taken branches at each instruction; null: not counted
   std::vector<AsyncCopy> copies;
-  std::array<std::uint32_t, kWarpSize> committed{};  ///< groups committed by each thread
-  std::vector<PendingProduct> products;              ///< in the order of issue
-  std::uint32_t product_groups = 0;                  ///< committed
-  std::uint32_t registers = 0;                       ///< registers per thread; 0: unknown
+  std::array<std::uint32_t, kWarpSize> committed{};    ///< groups committed by each thread
+  std::vector<BulkStore> stores;                       ///< in the order of issue
+  std::array<std::uint32_t, kWarpSize> bulk_groups{};  ///< committed by each thread
+  std::vector<PendingProduct> products;                ///< in the order of issue
+  std::uint32_t product_groups = 0;                    ///< committed
+  std::uint32_t registers = 0;                         ///< registers per thread; 0: unknown
 
   template <typename T>
   [[nodiscard, gnu::always_inline]] T* reg(std::uint32_t offset) const {

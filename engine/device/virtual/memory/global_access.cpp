@@ -113,7 +113,10 @@ void WatchedPlaces::report(Record other, std::size_t word, const char* verb) {
   if (cta.is_reported(HazardKind::kGlobalRace, pc_of(warp_), -1)) return;
   const std::uint64_t address = access_.address[lane_] + word * granule_;
   cta.launch().hazards->add(
-      race(cta.launch(), cta.number(), {pc_of(warp_), warp_.index, lane_, address, other}, verb));
+      race(cta.launch(), cta.number(),
+           {pc_of(warp_), warp_.index, static_cast<std::size_t>(access_.thread_of(lane_)), address,
+            other},
+           verb));
 }
 
 /// A change that keeps the value neither races nor orders anything.
@@ -138,7 +141,8 @@ void WatchedPlaces::read() {
     if (known != reads.end()) {
       if (known->second.other == 0) known->second.other = other;
     } else if (reads.size() < GlobalRaces::kMostPlainReads) {
-      reads[&words_[at]] = {pc_of(warp_), warp_.index, lane_,
+      reads[&words_[at]] = {pc_of(warp_), warp_.index,
+                            static_cast<std::size_t>(access_.thread_of(lane_)),
                             access_.address[lane_] + at * granule_, other};
     }
   }

@@ -282,51 +282,6 @@ LaneAccess resolve(Warp& warp, Space space, const std::array<std::uint64_t, kWar
   return access;
 }
 
-namespace {
-
-bool is_product(const Cta& cta, int pc) {
-  return cta.program().info[static_cast<std::size_t>(pc)].opcode == Opcode::kWgmma;
-}
-
-HazardKind kind_of(const Warp& warp, const Conflict& conflict) {
-  if (conflict.missing_proxy_fence) return HazardKind::kProxyFence;
-  if (conflict.other_is_async) return HazardKind::kAsyncRace;
-  return is_product(*warp.cta, pc_of(warp)) || is_product(*warp.cta, conflict.other_pc)
-             ? HazardKind::kProductRace
-             : HazardKind::kSharedRace;
-}
-
-/// Describes the current access relative to the other one, for the second half of a report.
-std::string relation_text(const Cta& cta, const Conflict& conflict) {
-  const std::string other = cta.names().thread(conflict.other_warp, conflict.other_lane);
-  if (is_product(cta, conflict.other_pc)) {
-    return " is not ordered after the wgmma of warp " + std::to_string(conflict.other_warp) +
-           " that reads it (no wait_group, or no barrier after it)";
-  }
-  if (conflict.missing_proxy_fence) {
-    return ", which " + other + " wrote, with no fence.proxy.async between";
-  }
-  if (conflict.other_is_async)
-    return " while the cp.async of " + other + " to it has not been waited for";
-  return std::string(" is not ordered after the ") + (conflict.other_is_write ? "write" : "read") +
-         " by " + other +
-         (conflict.same_warp ? " (same warp: no .sync instruction between)"
-                             : " (no barrier between)");
-}
-
-}  // namespace
-
-void report_conflicts(Warp& warp, const RaceChecker::Result& result, const char* verb) {
-  Cta& cta = *warp.cta;
-  for (const Conflict& conflict : result.conflicts) {
-    const HazardKind kind = kind_of(warp, conflict);
-    if (cta.is_reported(kind, pc_of(warp), conflict.other_pc)) continue;
-    cta.report(kind, pc_of(warp), conflict.other_pc,
-               std::string(verb) + " of " + cta.names().shared(conflict.address) + " by " +
-                   cta.names().thread(warp.index, conflict.lane) + relation_text(cta, conflict));
-  }
-}
-
 std::uint32_t note_shared_read(Warp& warp, const LaneAccess& access, std::uint32_t bytes,
                                AccessKind kind) {
   if (!warp.cta->launch().check) return 0;

@@ -22,6 +22,8 @@ struct LaneAccess {
   std::uint32_t local = 0;
   /// global and local lanes that may read uninitialised data
   std::uint32_t tracked = 0;
+  /// The lane on whose behalf all places are accessed; −1: each lane for itself.
+  int issuer = -1;
   /// buffer of all global lanes; null if it was not determined
   const GlobalBuffer* buffer = nullptr;
   std::array<std::uint64_t, kWarpSize> address;  ///< window offset for shared and local
@@ -31,6 +33,10 @@ struct LaneAccess {
   /// Whether each byte of the lane was written; null: all were.
   [[nodiscard]] std::uint8_t* marks(std::size_t lane) const {
     return ((tracked >> lane) & 1U) != 0 ? written[lane] : nullptr;
+  }
+  /// The lane of the thread that accesses the place of `lane`.
+  [[nodiscard]] int thread_of(std::size_t lane) const {
+    return issuer < 0 ? static_cast<int>(lane) : issuer;
   }
   /// No other thread can write meanwhile, because shared memory belongs to one host thread.
   [[nodiscard]] bool is_still() const {

@@ -125,6 +125,39 @@ TEST(ParameterAddresses, BeyondTheParametersAndWritesAreReported) {
   }
 }
 
+TEST(BulkCopySpellings, AreRefusedByName) {
+  for (const std::string spelling :
+       {"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+        "[%r1], [%rd1], 16, [%r2], 3",
+        "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r1], [%r2], 16, "
+        "[%r3]",
+        "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r1], "
+        "[%rd1, {%r2, %r2, %r2}], [%r3], {%r4}",
+        "cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.tile.bulk_group [%rd1, {%r1}], "
+        "[%r2]",
+        "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1]",
+        "cp.async.bulk.wait_group.write 0"}) {
+    const std::string fault = run("", spelling + ";").fault;
+    EXPECT_TRUE(fault.starts_with("not supported: " + spelling.substr(0, spelling.find(' '))))
+        << fault;
+  }
+}
+
+TEST(BulkCopySpellings, OfPrefetchesAndFencesAreTaken) {
+  EXPECT_EQ(run("", R"(
+mov.u32 %r1, 0;
+cp.async.bulk.prefetch.L2.global [%rd1], 16;
+cp.async.bulk.prefetch.tensor.1d.L2.global.tile [%rd1, {%r1}];
+prefetch.tensormap [%rd1];
+fence.proxy.tensormap::generic.acquire.gpu [%rd1], 128;
+griddepcontrol.launch_dependents;
+griddepcontrol.wait;
+cp.async.bulk.commit_group;
+cp.async.bulk.wait_group.read 0;)")
+                .fault,
+            "");
+}
+
 TEST(Clusters, OfOneCtaAreNone) {
   const std::string body = "st.global.u32 [%rd1], 7;";
   const Result one = run(".explicitcluster\n.reqnctapercluster 1, 1, 1\n", body);

@@ -135,14 +135,14 @@ TEST(VirtualDevice, LanesThatRunAheadLeaveTheRegistersOfOthersAlone) {
   for (int i = 0; i < 32; ++i) EXPECT_EQ(got[static_cast<std::size_t>(i)], i + 7) << "lane " << i;
 }
 
-TEST(VirtualDevice, ABulkCopyIsNotSupportedAndSaysWhere) {
+TEST(VirtualDevice, ABulkReductionIsNotSupportedAndSaysWhere) {
   const std::string ptx = R"(.version 8.0
 .target sm_90a
 .address_size 64
 .visible .entry bulk(.param .u64 out)
 {
   wgmma.fence.sync.aligned;
-  cp.async.bulk.commit_group;
+  cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [out], [0], 16;
   ret;
 }
 )";
@@ -150,7 +150,8 @@ TEST(VirtualDevice, ABulkCopyIsNotSupportedAndSaysWhere) {
   const BufferId out = gpu.output<int>("out", 1);
   const auto fault = gpu.run(ptx, "bulk", {{1, 1, 1}, {128, 1, 1}, 0}, {out});
   EXPECT_EQ(text_of(fault),
-            "not supported: cp.async.bulk.commit_group at line 7: cp.async.bulk.commit_group;\n");
+            "not supported: cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 at line 7: "
+            "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [out], [0], 16;\n");
 }
 
 TEST(VirtualDevice, SamplesCtasAndLeavesTheRestUntouched) {

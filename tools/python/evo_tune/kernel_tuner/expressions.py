@@ -44,8 +44,7 @@ def engine_expression(text, macros):
     return written if len(written) <= _MOST_CHARACTERS else None
 
 
-def function_of(text, names):
+def function_of(text):
     """`text`, any Python expression, as a function of a configuration."""
     compiled = compile(text.strip(), "<expression>", "eval")
-    del names
     return lambda configuration: eval(compiled, dict(GLOBALS), dict(configuration))

@@ -2,10 +2,12 @@
 
 import json
 import platform
+import re
 from pathlib import Path
 
 from . import results as outcomes
 from .configurations import plain
+from .errors import NotSupported
 
 
 def get_config_string(params, keys=None, units=None):
@@ -67,3 +69,38 @@ def store_results(results_filename, kernel_name, kernel_string, tune_params, pro
                       "problem_size": str(problem_size), objective: one[objective]})
         document["data"].append(entry)
     path.write_text(json.dumps(document, indent=1))
+
+
+def create_device_targets(header_filename, results_filename, objective="time",
+                          objective_higher_is_better=False):
+    """A C header from the file of store_results. TARGET_DEVICE, the device's name with _ for other
+    characters, chooses its best configuration; without it, the best of all devices holds. It
+    defines nothing while a kernel is tuned."""
+    document = json.loads(Path(results_filename).read_text())
+    names, data = document["tunable_parameters"], document["data"]
+    if not data:
+        raise NotSupported(f"results_filename: {results_filename} has no results")
+    best = {}  # by device and problem size
+    for entry in data:
+        key = entry["device_name"], entry["problem_size"]
+        better = max if objective_higher_is_better else min
+        best[key] = better(best.get(key, entry[objective]), entry[objective])
+
+    def defines(entries):
+        ratios = {}  # of each configuration, to the best of its device and size
+        for entry in entries:
+            most = best[entry["device_name"], entry["problem_size"]]
+            ratio = entry[objective] / most
+            ratio = ratio if objective_higher_is_better else 1 / ratio
+            ratios.setdefault(tuple(entry[name] for name in names), []).append(ratio)
+        chosen = max(ratios, key=lambda one: sum(ratios[one]))
+        return [f"#define {name} {value}" for name, value in zip(names, chosen)]
+
+    lines = ["// The best configurations of " + document["kernel_name"], "#pragma once",
+             "#ifndef kernel_tuner  // defined while it is tuned"]
+    for number, device in enumerate(sorted({entry["device_name"] for entry in data})):
+        target = "TARGET_" + re.sub(r"\W+", "_", device)
+        lines.append(f"#{'el' if number else ''}if defined({target})")
+        lines += defines([entry for entry in data if entry["device_name"] == device])
+    lines += ["#else", *defines(data), "#endif", "#endif"]
+    Path(header_filename).write_text("\n".join(lines) + "\n")

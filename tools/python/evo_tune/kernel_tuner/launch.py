@@ -10,16 +10,11 @@ BLOCK_NAMES = ["block_size_x", "block_size_y", "block_size_z"]
 _DEFAULT_BLOCK = (256, 1, 1)
 
 
-def block_names(given, tune_params):
+def block_names(given):
     names = list(given or [])
     if any(not isinstance(name, str) for name in names) or len(names) > 3:
         raise TypeError("block_size_names: allowed: up to three names of parameters")
-    del tune_params
     return names + BLOCK_NAMES[len(names):]
-
-
-def block_of(configuration, names):
-    return tuple(int(configuration.get(name, size)) for name, size in zip(names, _DEFAULT_BLOCK))
 
 
 def block_expressions(configurations):
@@ -47,7 +42,7 @@ class Size:
             written = engine_expression(given, macros)
             may_be_broken = written is not None and ("/" in written or "." in written)
             self.expression = f"floor({written})" if may_be_broken else written
-            self._given = lambda c, function=function_of(given, macros): int(function(c))
+            self._given = lambda c, function=function_of(given): int(function(c))
         elif callable(given):
             self.expression = None
         else:

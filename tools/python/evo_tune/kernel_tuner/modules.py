@@ -1,10 +1,11 @@
 """Modules under Kernel Tuner's names, so that its scripts run over evo-tune unchanged."""
 
+import functools
 import sys
 import types
 
 from .. import programs
-from . import errors, files, results, strategies
+from . import errors, files, pinned, results, strategies
 from .helpers import PythonKernel, Tunable, TunablePrecision
 from .observers import (AccuracyObserver, BenchmarkObserver, NCUObserver, NVMLObserver, PMTObserver,
                         RegisterObserver, TegraObserver)
@@ -27,7 +28,8 @@ _CONTENT = {
          "tune_kernel_T1": _not_here("tune_kernel_T1", "evo-init --t1 FILE reads such files"),
          "tune_cache": _not_here("tune_cache", "use simulation_mode with a cache file")},
     "interface": {"tune_kernel": tune_kernel, "run_kernel": run_kernel},
-    "integration": {"store_results": files.store_results},
+    "integration": {"store_results": files.store_results,
+                    "create_device_targets": files.create_device_targets},
     "file_utils": {"store_output_file": files.store_output_file,
                    "store_metadata_file": files.store_metadata_file},
     "util": {"get_best_config": results.best_of, "get_config_string": files.get_config_string,
@@ -60,12 +62,34 @@ def _module(name, content):
     return module
 
 
-def install():
-    """Makes `import kernel_tuner` find these modules."""
+def _bounded(strategy, max_seconds):
+    """tune_kernel with a strategy and a time limit where a script gives none."""
+    if strategy is not None:
+        strategies.ours(strategy)  # refuses unknown names at once
+
+    @functools.wraps(tune_kernel)
+    def tune(*arguments, **keywords):
+        if keywords.get("strategy") is None:
+            keywords["strategy"] = strategy
+        if max_seconds is not None:
+            keywords["strategy_options"] = {"time_limit": max_seconds,
+                                            **(keywords.get("strategy_options") or {})}
+        return tune_kernel(*arguments, **keywords)
+
+    return tune
+
+
+def install(strategy=None, max_seconds=None):
+    """Makes `import kernel_tuner` find these modules. `strategy`, `max_seconds`: for searches whose
+    script names none."""
+    if strategy is not None or max_seconds is not None:
+        for name in ("", "interface"):
+            _CONTENT[name]["tune_kernel"] = _bounded(strategy, max_seconds)
     made = {name: _module(name, content) for name, content in _CONTENT.items()}
     for name, module in made.items():
         sys.modules[module.__name__] = module
         parent, _, last = name.rpartition(".")
         if name:
             setattr(made[parent], last, module)
+    pinned.install()
     programs.say("kernel_tuner stands for evo-tune in this process")

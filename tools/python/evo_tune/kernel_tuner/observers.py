@@ -83,21 +83,33 @@ class NCUObserver:
     def observe(self, judged):
         file = judged.folder / "kernel_templates" / NAME / "problem.json"
         before = file.read_text()
-        whys = {}
+
+        def profiled(entry, metrics):
+            gate = {"metrics": {f"m{i}": one for i, one in enumerate(metrics)},
+                    "require": "m0 >= 0 || m0 < 0"}
+            file.write_text(json.dumps({**json.loads(before), "profile": gate}))
+            values, why = judged.profiled(entry)
+            return {one: values.get(f"m{i}", math.nan) for i, one in enumerate(metrics)}, why
+
         try:
-            for metric in self._metrics:
-                # One metric at a time: an unknown metric would disable the whole gate.
-                gate = {"metrics": {"its": metric}, "require": "its >= 0 || its < 0"}
-                file.write_text(json.dumps({**json.loads(before), "profile": gate}))
-                for result, entry in judged.pairs:
-                    result[metric] = math.nan
-                    if metric not in whys:
-                        result[metric], why = judged.profiled(entry)
-                        whys.update({metric: why} if why else {})
+            known = self._known(judged, profiled)
+            for result, entry in judged.pairs:
+                figures = profiled(entry, known)[0] if known else {}
+                result.update({**dict.fromkeys(self._metrics, math.nan), **figures})
         finally:
             file.write_text(before)
-        for why in dict.fromkeys(whys.values()):
+
+    def _known(self, judged, profiled):
+        """The metrics that the device has: an unknown one disables the whole gate."""
+        if not judged.pairs:
+            return []
+        entry = judged.pairs[0][1]
+        if len(self._metrics) > 1 and profiled(entry, self._metrics)[1] is None:
+            return self._metrics
+        whys = {metric: profiled(entry, [metric])[1] for metric in self._metrics}
+        for why in dict.fromkeys(filter(None, whys.values())):
             programs.say(f"NCUObserver: nan: {why}")
+        return [metric for metric, why in whys.items() if why is None]
 
 
 def _number(value):
@@ -119,7 +131,8 @@ class Judged:
         self.folder, self.pairs, self._device = folder, pairs, device
 
     def profiled(self, entry):
-        """(value of the metric "its" for one configuration, None), or (nan, the reason)."""
+        """(values by name of the problem's metrics for one configuration, None), or ({}, the
+        reason)."""
         space = read_json(self.folder / "search_spaces" / f"{NAME}.json")
         options = ["--space", f"search_spaces/{NAME}.json", "--device", self._device, "--profile",
                    "--json", "--allow-programs"]
@@ -130,5 +143,5 @@ class Judged:
         profile = json.loads(done.stdout).get("profile")
         if profile is None:
             lines = [line for line in done.stderr.splitlines() if "profile gate" in line]
-            return math.nan, (lines or ["the profile gate was skipped"])[-1].split(": ", 1)[-1]
-        return profile["metrics"]["its"]["value"], None
+            return {}, (lines or ["the profile gate was skipped"])[-1].split(": ", 1)[-1]
+        return {name: its["value"] for name, its in profile["metrics"].items()}, None

@@ -27,10 +27,11 @@ def read_json(path):
 class Problem:
     """The problem to tune, written to a folder."""
 
-    def __init__(self, folder, configurations, sources, kernel_name):
+    def __init__(self, folder, configurations, sources, kernel_name, textures):
         self.folder = folder
         self.configurations = configurations
         self.sources = sources
+        self.textures = textures
         self.entry = kernel_name
         for name, macro in configurations.number_macros.items():
             self.entry = re.sub(rf"\b{re.escape(name)}\b", macro, self.entry)
@@ -44,7 +45,7 @@ class Problem:
         """The problem.json by evo-init: how the compiled kernel uses its parameters."""
         look = self.folder / "init"
         look.mkdir()
-        self.sources.write(look)
+        self.sources.write(look, default)
         row = dict(zip([*self.configurations.macros.values(), *self.configurations.columns],
                        self.configurations.row(default)))
         options = []
@@ -62,13 +63,17 @@ class Problem:
     def write(self, found, values, constants, grid, block, shared, options, judged):
         """`found`: facts(). `values`: the kernel's arguments. `constants`: arrays by variable.
         `options`: for the compiler. `judged`: a Judgement."""
-        parameters = [one for one in found["arguments"] if one.get("kind") != "constant"]
+        parameters = [one for one in found["arguments"] if one.get("kind") != "constant"
+                      and one["name"] not in self.textures]
         if len(parameters) != len(values):
             raise Error(f"arguments: {self.entry} takes {len(parameters)} parameters, "
                         f"{len(values)} arguments are given")
         self.sources.write(self.problem_folder)
-        written = [self._argument(position, fact, value, judged)
-                   for position, (fact, value) in enumerate(zip(parameters, values))]
+        described = {fact["name"]: self._argument(position, fact, value, judged)
+                     for position, (fact, value) in enumerate(zip(parameters, values))}
+        described.update(self._textures(found["arguments"]))
+        written = [described[one["name"]] for one in found["arguments"]
+                   if one["name"] in described]
         known = [one for one in found["arguments"] if one.get("kind") == "constant"]
         written += [self._constant(one, constants) for one in known
                     if _symbol(one) in constants]
@@ -93,19 +98,37 @@ class Problem:
         self._save(self.problem_folder / "problem.json", problem)
         self._options = options
 
+    def allow_degenerate(self):
+        """Takes outputs that are the same for all elements or inputs."""
+        path = self.problem_folder / "problem.json"
+        problem = read_json(path)
+        for argument in problem["arguments"]:
+            if argument.get("direction") == "inout":
+                argument["degenerate"] = True
+        self._save(path, problem)
+
     def write_space(self, default, rows=None):
         space = {"format": "evo-tune space 1", "name": NAME, "problem": NAME, "template": NAME,
                  "arch": "sm_89", "shape": "given", "compiler_options": self._options}
         space.update(self.configurations.space(default, NAME, rows))
         self._save(self.folder / "search_spaces" / f"{NAME}.json", space)
 
+    def _textures(self, known):
+        parameters = {one["name"] for one in known if one.get("kind") == "texture"}
+        unknown = [name for name in self.textures if name not in parameters]
+        if unknown:
+            raise NotSupported(f"texmem_args['{unknown[0]}']: the source has neither a texture "
+                               "reference nor a cudaTextureObject_t parameter of that name")
+        return {name: self.textures.argument(name, self.problem_folder)
+                for name in self.textures}
+
     def _argument(self, position, fact, value, judged):
         name = fact["name"]
         self.names.append(name)
         where = f"arguments[{position}] ({name})"
         if fact.get("kind") == "texture":
-            raise NotSupported(f"{where}: texture objects are described in problem.json; start "
-                               "from evo-init (docs/file-formats.md)")
+            raise NotSupported(f"{where}: leave texture objects out of the arguments; "
+                               f"texmem_args={{'{name}': array}} describes them")
         if fact["direction"] == "scalar":
             return self._scalar(fact, value, where)
         if not given_arguments.is_array(value):
@@ -121,8 +144,10 @@ class Problem:
         argument["direction"] = "inout"
         if not judged.compares(position):
             argument["compare"] = False
-        else:
-            judged.save(position, self.problem_folder, name)
+        elif judged.save(position, self.problem_folder, name):
+            argument["degenerate"] = True
+            programs.say(f"answer[{position}] ({name}) has the same value everywhere: kernels that "
+                         "compute nothing may pass")
         return argument
 
     @staticmethod
@@ -196,10 +221,12 @@ class Judgement:
         return self._answer is None or self._answer[position] is not None
 
     def save(self, position, folder, name):
-        """The expected content of an output, as a file."""
-        if self._answer is not None and self.verify is None:
-            expected = given_arguments.flat(numpy.asarray(self._answer[position]))
-            numpy.save(folder / f"expected_{name}.npy", expected)
+        """The expected content of an output, as a file. True if all its elements are equal."""
+        if self._answer is None or self.verify is not None:
+            return False
+        expected = given_arguments.flat(numpy.asarray(self._answer[position]))
+        numpy.save(folder / f"expected_{name}.npy", expected)
+        return expected.size > 1 and bool((expected == expected[0]).all())
 
     def keys(self, names):
         """The problem's reference or check."""

@@ -31,7 +31,7 @@ def taken(restrictions, params, macros):
 
 def _taken(number, restriction, params, macros):
     if isinstance(restriction, str):
-        return Restriction(function_of(restriction, params),
+        return Restriction(function_of(restriction),
                            engine_expression(restriction, macros))
     if callable(restriction):
         return Restriction(_by_signature(restriction, params))

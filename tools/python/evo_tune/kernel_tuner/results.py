@@ -48,7 +48,7 @@ def add_metrics(results, metrics):
             if callable(metric):
                 result[name] = metric(result)
             elif isinstance(metric, str):
-                result[name] = expressions.function_of(metric, result)(_named(result))
+                result[name] = expressions.function_of(metric)(_named(result))
             else:
                 raise TypeError(f"metrics['{name}']: allowed: texts and functions")
 
@@ -71,6 +71,8 @@ def objective_of(objective, is_higher_better):
 
 def best_of(results, objective, is_higher_better=False):
     judged = [one for one in results if isinstance(one.get(objective), (int, float))]
+    if not results:
+        raise NotSupported("results: no configuration is correct, so there is no best one")
     if not judged:
         raise NotSupported(f"objective: no result has '{objective}'; allowed: time and the "
                            "names of metrics")

@@ -9,6 +9,7 @@ from .errors import NotSupported
 
 MAIN = "kernel.cu"
 _LANGUAGES = {"CUDA", "CUPY", "NVCUDA", "PYCUDA"}
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
 
 
@@ -34,11 +35,21 @@ def _read(source):
     return path.read_text(), path.resolve().parent
 
 
-class Sources:
-    """The files to compile. `files`: texts by name; MAIN is the kernel's."""
+def _generated(function, configuration):
+    text = function(configuration)
+    if not isinstance(text, str):
+        raise TypeError("kernel_source: the function must return a text")
+    return text
 
-    def __init__(self, given, configurations, defines):
+
+class Sources:
+    """The files to compile. `files`: texts by name; MAIN is the kernel's, `rewritten` by a
+    function."""
+
+    def __init__(self, given, configurations, defines, rewritten=str):
         self._configurations = configurations
+        self._words = None
+        self._generate = None
         self.files = {}
         sources = list(given) if isinstance(given, (list, tuple)) else [given]
         if not sources:
@@ -50,12 +61,13 @@ class Sources:
             self._add_with_headers(Path(other).name, *_read(other))
         first = sources[0]
         if callable(first):
-            text = self._dispatched(first)
+            self._generate = lambda configuration: rewritten(_generated(first, configuration))
+            text = self._dispatched(self._generate)
         else:
             code, folder = _read(first)
-            text = self._with_headers(code, folder)
-        self.text = text
-        self.files[MAIN] = self._preamble(defines, text) + self._unrolled(text)
+            text = rewritten(self._with_headers(code, folder))
+        self._head = self._preamble(defines)
+        self.files[MAIN] = self._head + self._unrolled(text)
 
     def _with_headers(self, code, folder):
         for name in _INCLUDE.findall(code):
@@ -73,8 +85,6 @@ class Sources:
 
         def number_of(configuration):
             text = generate(configuration)
-            if not isinstance(text, str):
-                raise TypeError("kernel_source: the function must return a text")
             if text not in texts:
                 texts[text] = len(texts)
             return texts[text]
@@ -84,15 +94,11 @@ class Sources:
         self._configurations.add_column("kt_source", number_of)
         lines = []
         for text, number in texts.items():
-            self.files[f"source_{number}.cuh"] = self._with_headers(text, Path.cwd())
-            lines.append(f"#{'el' if lines else ''}if kt_source == {number}\n"
-                         f'#include "source_{number}.cuh"\n')
+            self._with_headers(text, Path.cwd())
+            lines.append(f"#{'el' if lines else ''}if kt_source == {number}\n{text}\n")
         return "".join(lines) + "#endif\n"
 
-    def _all_text(self):
-        return "\n".join([self.text, *self.files.values()])
-
-    def _preamble(self, defines, text):
+    def _preamble(self, defines):
         """Definitions at the top of the source, in addition to the macros of the space."""
         lines = []
         if defines is None:
@@ -102,7 +108,6 @@ class Sources:
         else:
             for name, value in defines.items():
                 lines += self._define(name, value)
-        del text
         return "".join(line + "\n" for line in lines)
 
     def _named_values(self, name, macro):
@@ -147,10 +152,17 @@ class Sources:
         return text
 
     def mentions(self, name):
-        return re.search(rf"\b{re.escape(name)}\b", self._all_text()) is not None
+        if self._words is None:
+            self._words = set().union(*map(_WORD.findall, self.files.values()))
+        return name in self._words
 
-    def write(self, folder):
-        for name, text in self.files.items():
+    def write(self, folder, configuration=None):
+        """Writes the files; with a configuration, that one's generated text alone."""
+        files = self.files
+        if self._generate is not None and configuration is not None:
+            text = self._generate(configuration)
+            files = {**files, MAIN: self._head + self._unrolled(text)}
+        for name, text in files.items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)

@@ -14,6 +14,8 @@ _OURS = {
     "bayes_opt_alt_tabu": "full", "nsga2": "full", "nsga3": "full", "pyatf_strategies": "full",
     "hybrid_vndx": "full", "adaptive_tabu_greywolf": "full",
 }
+#: evo-tune's own, which are named as they are.
+_OWN = {"full", "free", "insight", "random", "genetic", "annealing", "differential", "local"}
 
 
 class Strategy:
@@ -37,6 +39,7 @@ def ours(strategy):
     if not isinstance(name, str):
         raise NotSupported(f"strategy: an object of {type(strategy).__name__} is not supported; "
                            "allowed: names: " + ", ".join(_OURS))
-    if name not in _OURS:
-        raise NotSupported(f"strategy: '{name}' is unknown; allowed: " + ", ".join(_OURS))
-    return name, _OURS[name]
+    if name not in _OURS and name not in _OWN:
+        raise NotSupported(f"strategy: '{name}' is unknown; allowed: "
+                           + ", ".join([*_OURS, *sorted(_OWN)]))
+    return name, _OURS.get(name, name)

@@ -17,19 +17,24 @@ from . import observers as observing
 from . import results as outcomes
 from . import strategies
 from .configurations import Configurations, text_of
-from .errors import NotSupported
+from .errors import NotSupported, RuntimeFailedConfig
 from .launch import Grid, Size, block_expressions, block_names
 from .problem import NAME, Judgement, Problem
 from .sources import Sources, require_cuda
+from .textures import Textures
 from .verify import VerifyServer
 
 #: Environment variable: a folder in which the files of a run are kept.
 KEEP_VARIABLE = "EVO_TUNE_KEEP"
 _CHILDREN = 8
 _MOST_DEFAULTS = 20  # configurations that are tried as the reference
-_DEFAULT_EVALUATIONS = 160  # 20 generations
+_DEFAULT_EVALUATIONS = 160  # 20 generations; without a time limit
+_MOST_GENERATIONS = 1000000  # the time limit ends the search
+_MANY = 20000  # combinations that take hours
 #: Texts in the errors about a configuration that cannot be the reference.
 _BAD_REFERENCE = ("the reference does not pass", "reference: on shape")
+#: The text in the error about a reference whose output tells nothing.
+_DEGENERATE = 'set "degenerate": true'
 #: Options of other compilers that do not affect the code.
 _IGNORED_OPTIONS = ("-arch", "--gpu-architecture", "-gencode", "--generate-code", "-O", "-Xcompiler",
                     "-lineinfo", "-w")
@@ -42,16 +47,14 @@ class Setup:
                  restrictions=None, lang=None, smem_args=None, cmem_args=None, texmem_args=None,
                  compiler_options=None, defines=None, block_size_names=None):
         require_cuda(lang)
-        if texmem_args:
-            raise NotSupported("texmem_args: texture references are not supported; CUDA 12 has "
-                               "none. Use a cudaTextureObject_t parameter and start from evo-init "
-                               "(docs/file-formats.md, \"texture\")")
+        self.textures = Textures(texmem_args, kernel_name)
         self.values = given_arguments.taken(arguments)
-        names = block_names(block_size_names, params)
+        names = block_names(block_size_names)
         prefix = "" if defines is None else "kt_"
         self.configurations = Configurations(params, restrictions, names, prefix)
         self.default = self.configurations.default()
-        self.sources = Sources(kernel_source, self.configurations, defines)
+        self.sources = Sources(kernel_source, self.configurations, defines,
+                               self.textures.rewritten)
         self.grid = Grid(problem_size, grid_divs, self.configurations)
         self.grid_expressions = self.grid.expressions()
         self.block = block_expressions(self.configurations)
@@ -89,7 +92,8 @@ class Setup:
         return options
 
     def write(self, folder, judged):
-        self.problem = Problem(folder, self.configurations, self.sources, self.kernel_name)
+        self.problem = Problem(folder, self.configurations, self.sources, self.kernel_name,
+                               self.textures)
         self.problem.write(self._facts(), self.values, self.constants, self.grid_expressions,
                            self.block, self.shared, self.options, judged)
 
@@ -128,7 +132,8 @@ def run_kernel(kernel_name, kernel_source, problem_size, arguments, params, grid
                grid_div_y=None, grid_div_z=None, lang=None, device=0, platform=0, smem_args=None,
                cmem_args=None, texmem_args=None, compiler=None, compiler_options=None,
                defines=None, block_size_names=None, quiet=False, log=None):
-    """Launches one configuration once. Returns the arguments after the launch."""
+    """Launches one configuration once. Returns the arguments after the launch as NumPy arrays;
+    arrays on a GPU are written as well."""
     del platform, compiler, log
     setup = Setup(kernel_name, kernel_source, problem_size, arguments,
                   {name: [value] for name, value in params.items()} or {"kt_none": [0]},
@@ -144,7 +149,10 @@ def run_kernel(kernel_name, kernel_source, problem_size, arguments, params, grid
         if done.returncode != 0:
             raise Error(f"run_kernel: {kernel_name} failed: {_rejection(done.stdout)}")
         del quiet
-        return [_left(folder, setup, position) for position in range(len(setup.values))]
+        left = [_left(folder, setup, position) for position in range(len(setup.values))]
+    for position in setup.problem.written:
+        given_arguments.write_back(arguments[position], left[position])
+    return left
 
 
 def _rejection(text):
@@ -189,12 +197,18 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments, tune_params
     judged = Judgement(answer, 1e-6 if atol is None else atol, verify, setup.values)
     store = outcomes.CacheFile(cache, kernel_name, setup.configurations) if cache else None
     notes = _notes(asked, ours, strategy, iterations)
+    if ours == strategies.EXHAUSTIVE and setup.configurations.size > _MANY and not strategy_options:
+        notes.append(f"all of {setup.configurations.size} combinations that the restrictions allow "
+                     "are timed; a strategy, or the options --strategy and --max-seconds of "
+                     "python -m evo_tune run, end sooner")
     search = _Search(ours, strategy_options or {}, seed, programs.choose_device(device), quiet,
                      list(observers or []))
     if not quiet:
         for note in notes:
             programs.say(note)
     found, failed, environment = _run(setup, judged, search, store, atol)
+    if not judged.has_answer and not quiet:
+        _say_what_differs(found, failed)
     outcomes.add_metrics(found, metrics)
     if store is not None:
         store.write(found, failed, environment.get("device", ""), problem_size)
@@ -224,14 +238,15 @@ class _Search:
             common.append("--quiet")
         if self.seed is not None:
             common += ["--seed", str(int(self.seed))]
+        evaluations = self.options.get("max_fevals")
         if "time_limit" in self.options:
             common += ["--max-seconds", str(self.options["time_limit"])]
-        evaluations = self.options.get("max_fevals")
+        elif evaluations is None and self.strategy != strategies.EXHAUSTIVE:
+            evaluations = _DEFAULT_EVALUATIONS
         if self.strategy in (strategies.EXHAUSTIVE, "random"):
-            exhaustive = self.strategy == strategies.EXHAUSTIVE and evaluations is None
-            count = "all" if exhaustive else str(evaluations or _DEFAULT_EVALUATIONS)
-            return "evo-record", common + ["--count", count, "--kernel-tuner-cache", "cache.json"]
-        generations = math.ceil((evaluations or _DEFAULT_EVALUATIONS) / _CHILDREN)
+            return "evo-record", common + ["--count", str(evaluations or "all"),
+                                           "--kernel-tuner-cache", "cache.json"]
+        generations = math.ceil(evaluations / _CHILDREN) if evaluations else _MOST_GENERATIONS
         return "evo-tune", common + ["--strategy", self.strategy, "--children", str(_CHILDREN),
                                      "--generations", str(generations), "--explain", "none",
                                      "--interpret", "none"]
@@ -266,6 +281,19 @@ def _run(setup, judged, search, store, atol):
     return known + found, failed, environment
 
 
+def _with_any_output(setup, judged, work):
+    """Also where the reference's output is the same for all elements or inputs."""
+    try:
+        return work()
+    except Error as error:
+        if judged.has_answer or _DEGENERATE not in str(error):
+            raise
+        programs.say(str(error).split("problem.json: ")[-1].split(", so a wrong kernel")[0]
+                     + ": kernels that compute nothing may pass; give an answer")
+    setup.problem.allow_degenerate()
+    return work()
+
+
 def _with_a_default(setup, judged, rows, quiet, work):
     """Searches with the first configuration that is valid as the reference."""
     after = itertools.dropwhile(lambda one: one != setup.default, setup.configurations.all())
@@ -275,7 +303,7 @@ def _with_a_default(setup, judged, rows, quiet, work):
                          " is the reference; an error in all configurations is not found")
         setup.problem.write_space(default, rows)
         try:
-            return work()
+            return _with_any_output(setup, judged, work)
         except Error as error:
             if judged.has_answer or not any(sign in str(error) for sign in _BAD_REFERENCE):
                 raise
@@ -286,6 +314,8 @@ def _with_a_default(setup, judged, rows, quiet, work):
 
 
 def _search(folder, setup, search):
+    for database in folder.glob("run.db*"):  # of a search whose reference was refused
+        database.unlink()
     program, options = search.program()
     done = programs.run(program, options, folder, search.quiet)
     if program == "evo-tune":
@@ -302,12 +332,19 @@ def _search(folder, setup, search):
 
 def _notes(asked, ours, strategy, iterations):
     notes = []
-    if strategy is not None:
+    if asked != ours and strategy is not None:
         notes.append(f"strategy {asked}: evo-tune's strategy '{ours}' stands for it")
     if iterations != 7:
         notes.append(f"iterations={iterations} is not used: each kernel is timed until its median "
                      "is known well enough (docs/measuring.md)")
     return notes
+
+
+def _say_what_differs(found, failed):
+    wrong = sum(one["time"] == RuntimeFailedConfig.__name__ for one in failed)
+    if wrong > len(found):
+        programs.say(f"{wrong} configurations fail or give another result than the reference; "
+                     "where other results are right, give an answer and a function to verify them")
 
 
 def _finish(found, failed, environment, aim, objectives, names, metrics, quiet):
@@ -342,7 +379,7 @@ def _simulated(kernel_name, tune_params, restrictions, block_size_names, cache, 
         raise NotSupported(f"simulation_mode: strategy '{asked}' is not supported; allowed: "
                            "brute_force. evo-replay judges strategies on recorded spaces")
     configurations = Configurations(tune_params, restrictions,
-                                    block_names(block_size_names, tune_params))
+                                    block_names(block_size_names))
     store = outcomes.CacheFile(cache, kernel_name, configurations)
     found, keys = store.known()
     missing = sum(1 for _ in configurations.all()) - len(keys)

@@ -1,0 +1,220 @@
+#include "engine/device/virtual/execute/exec_bulk.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "engine/device/virtual/checks/taint.hpp"
+#include "engine/device/virtual/execute/bulk_copies.hpp"
+#include "engine/device/virtual/execute/cta.hpp"
+#include "engine/device/virtual/execute/exec_mbarrier.hpp"
+#include "engine/device/virtual/execute/lanes.hpp"
+#include "engine/device/virtual/memory/guest_memory.hpp"
+#include "engine/device/virtual/memory/memory_access.hpp"
+#include "engine/device/virtual/memory/virtual_tensor_map.hpp"
+
+// cp.async.bulk. Every lane issues a copy of its own.
+
+namespace evo::ptx {
+namespace {
+
+/// A bulk copy with the addresses of all lanes.
+struct Issue {
+  const BulkCopy& copy;
+  const std::uint32_t* registers;
+  std::array<std::uint64_t, kWarpSize> shared;
+  std::array<std::uint64_t, kWarpSize> global;
+  std::array<std::uint64_t, kWarpSize> barrier;
+};
+
+std::array<std::uint64_t, kWarpSize> addresses(Warp& warp, Address from, std::uint32_t base) {
+  from.base = base;
+  report_tainted_address(warp, from, warp.exec);
+  return lane_addresses(warp, from);
+}
+
+std::array<std::uint64_t, kWarpSize> shared_addresses(Warp& warp, const Address& from,
+                                                      std::uint32_t base) {
+  auto address = addresses(warp, from, base);
+  for (std::uint64_t& a : address) {
+    if (a - kSharedWindow < (1ULL << 32)) a -= kSharedWindow;
+  }
+  return address;
+}
+
+Issue issue_of(Warp& warp, const BulkOperands& op) {
+  const BulkCopy& copy = warp.cta->program().bulk_copies[op.copy];
+  const std::uint32_t* registers = warp.cta->program().registers_of(op.registers);
+  const Address& shared = copy.is_load ? copy.to : copy.from;
+  const Address& global = copy.is_load ? copy.from : copy.to;
+  const std::uint32_t to = registers[BulkCopy::kTo];
+  const std::uint32_t from = registers[BulkCopy::kFrom];
+  return {copy, registers, shared_addresses(warp, shared, copy.is_load ? to : from),
+          addresses(warp, global, copy.is_load ? from : to),
+          shared_addresses(warp, copy.barrier, registers[BulkCopy::kBarrier])};
+}
+
+bool fail(Warp& warp, int lane, HazardKind kind, const std::string& what) {
+  warp.cta->fail(kind, pc_of(warp), -1,
+                 what + ", by " + warp.cta->names().thread(warp.index, lane));
+  return false;
+}
+
+/// The copied bytes must lie in one buffer, which becomes the cached one of the instruction.
+bool find_buffer(Warp& warp, int lane, std::uint64_t address, std::uint64_t bytes, bool writes) {
+  Cta& cta = *warp.cta;
+  const GlobalMemory& memory = *cta.launch().memory;
+  GlobalBuffer* const buffer = memory.find(address);
+  if (buffer == nullptr || !buffer->contains(address, bytes)) {
+    const std::uint64_t last = address + bytes - 1;
+    return fail(warp, lane, HazardKind::kOutOfBounds,
+                fmt::format("bulk copy of {} bytes at global address {:#x}, {}", bytes, address,
+                            memory.describe(buffer == nullptr ? address : last)));
+  }
+  if (writes && !buffer->writable) {
+    return fail(warp, lane, HazardKind::kReadOnlyWrite,
+                fmt::format("bulk copy of {} bytes to {}", bytes, memory.describe(address)));
+  }
+  cta.buffer_cache()[warp.pc] = buffer;
+  return true;
+}
+
+bool check_shared(Warp& warp, int lane, std::uint64_t address, std::uint64_t bytes,
+                  std::uint32_t alignment) {
+  const std::uint64_t limit = warp.cta->shared_bytes();
+  if (address % alignment != 0) {
+    return fail(warp, lane, HazardKind::kMisaligned,
+                fmt::format("bulk copy at shared address {:#x}, which is not a multiple of {}",
+                            address, alignment));
+  }
+  if (address < limit && bytes <= limit - address) return true;
+  return fail(warp, lane, HazardKind::kOutOfBounds,
+              fmt::format("bulk copy of {} bytes at shared address {:#x}; the CTA has {} bytes of "
+                          "shared memory",
+                          bytes, address, limit));
+}
+
+/// The chunks of a copy without a tensor map; nullopt after a report.
+std::optional<std::vector<BulkChunk>> linear_chunks(Warp& warp, int lane, const Issue& issue) {
+  const auto l = static_cast<std::size_t>(lane);
+  const std::uint32_t size = warp.reg<const std::uint32_t>(issue.registers[BulkCopy::kSize])[l];
+  if ((size | issue.global[l]) % kBulkChunk != 0) {
+    fail(warp, lane, HazardKind::kMisaligned,
+         fmt::format("bulk copy of {} bytes at global address {:#x}; both must be multiples of {}",
+                     size, issue.global[l], kBulkChunk));
+    return std::nullopt;
+  }
+  if (size == 0) return std::vector<BulkChunk>();
+  if (!check_shared(warp, lane, issue.shared[l], size, kBulkChunk) ||
+      !find_buffer(warp, lane, issue.global[l], size, !issue.copy.is_load))
+    return std::nullopt;
+  std::vector<BulkChunk> chunks(size / kBulkChunk);
+  for (std::uint32_t c = 0; c < chunks.size(); ++c) {
+    chunks[c].global = issue.global[l] + std::uint64_t{c} * kBulkChunk;
+    chunks[c].shared = static_cast<std::uint32_t>(issue.shared[l]) + c * kBulkChunk;
+  }
+  return chunks;
+}
+
+/// The tensor map to which an address points; nullopt after a report.
+std::optional<VirtualTensorMap> map_at(Warp& warp, int lane, std::uint64_t address,
+                                       int dimensions) {
+  constexpr std::uint32_t kAlignment = 64;
+  std::array<std::byte, kTensorMapBytes> bytes;
+  std::array<std::uint64_t, kWarpSize> places{};
+  constexpr std::size_t kParts = kTensorMapBytes / kBulkChunk;
+  for (std::size_t p = 0; p < kParts; ++p) places[p] = address + p * kBulkChunk;
+  const LaneAccess access =
+      resolve(warp, Space::kGeneric, places, (1U << kParts) - 1, kBulkChunk, AccessIntent::kRead);
+  if (!access.ok) return std::nullopt;
+  for (std::size_t p = 0; p < kParts; ++p)
+    copy_from_guest(bytes.data() + p * kBulkChunk, access.pointer[p], kBulkChunk);
+  const auto map = decode(bytes);
+  if (address % kAlignment == 0 && map && map->dimensions == dimensions) return map;
+  fail(warp, lane, HazardKind::kInvalidInstruction,
+       fmt::format("the address {:#x} holds no tensor map of {} dimensions at a multiple of {} "
+                   "bytes",
+                   address, dimensions, kAlignment));
+  return std::nullopt;
+}
+
+/// A card ends a kernel that breaks these rules with an illegal instruction.
+bool check_coordinates(Warp& warp, int lane, const VirtualTensorMap& map,
+                       std::span<const std::int32_t> coordinates, bool is_load) {
+  if (coordinates[0] * map.element_bytes % static_cast<std::int32_t>(kBulkChunk) != 0) {
+    return fail(warp, lane, HazardKind::kMisaligned,
+                fmt::format("box at coordinate {} of the innermost dimension, which has elements "
+                            "of {} bytes; it must begin at a multiple of {} bytes",
+                            coordinates[0], map.element_bytes, kBulkChunk));
+  }
+  const auto negative =
+      std::ranges::find_if(coordinates, [](std::int32_t coordinate) { return coordinate < 0; });
+  if (is_load || negative == coordinates.end()) return true;
+  return fail(warp, lane, HazardKind::kInvalidInstruction,
+              fmt::format("a box that is stored begins at coordinate {} of dimension {}; it must "
+                          "not be negative",
+                          *negative, negative - coordinates.begin()));
+}
+
+/// The chunks of a box of a tensor map; nullopt after a report.
+std::optional<std::vector<BulkChunk>> tensor_chunks(Warp& warp, int lane, const Issue& issue) {
+  constexpr std::uint32_t kAlignment = 128;  // of the box in shared memory
+  const auto l = static_cast<std::size_t>(lane);
+  const auto map = map_at(warp, lane, issue.global[l], issue.copy.dimensions);
+  if (!map || !check_shared(warp, lane, issue.shared[l], map->box_bytes(), kAlignment) ||
+      !find_buffer(warp, lane, map->base, map->extent(), !issue.copy.is_load))
+    return std::nullopt;
+  std::array<std::int32_t, VirtualTensorMap::kMostDimensions> coordinates{};
+  for (std::size_t i = 0; i < issue.copy.dimensions; ++i)
+    coordinates[i] = warp.reg<const std::int32_t>(issue.registers[BulkCopy::kCoordinates + i])[l];
+  if (!check_coordinates(warp, lane, *map, coordinates, issue.copy.is_load)) return std::nullopt;
+  return box_chunks(*map, std::span(coordinates).first(issue.copy.dimensions),
+                    static_cast<std::uint32_t>(issue.shared[l]));
+}
+
+void copy_by_lane(Warp& warp, int lane, const Issue& issue) {
+  auto chunks = issue.copy.dimensions > 0 ? tensor_chunks(warp, lane, issue)
+                                          : linear_chunks(warp, lane, issue);
+  if (!chunks || chunks->empty()) return;
+  if (!issue.copy.is_load) {
+    start_store(warp, lane, *std::move(chunks));
+    return;
+  }
+  MBarrier* const barrier = find_mbarrier(warp, issue.barrier[static_cast<std::size_t>(lane)],
+                                          static_cast<std::size_t>(lane));
+  if (barrier == nullptr) return;
+  start_load(warp, lane, *barrier, *chunks);
+  // In a profile, the arrival of the data is one more arrival.
+  warp.cta->note_sync(warp, mbarrier_key(issue.barrier[static_cast<std::size_t>(lane)]),
+                      static_cast<std::int64_t>(barrier->phase), -1);
+}
+
+}  // namespace
+
+void exec_bulk_copy(Warp& warp, const Instr& in) {
+  const auto& op = in.as<BulkOperands>();
+  const Issue issue = issue_of(warp, op);
+  for (std::uint32_t r = BulkCopy::kSize; warp.tainted && r < op.registers.count; ++r) {
+    const std::uint32_t reg = issue.registers[r];
+    const std::uint32_t lanes = reg == kNoRegister ? 0 : tainted_lanes(warp, reg, 4, warp.exec);
+    if (lanes != 0) report_tainted_use(warp, lanes, "give the size or place of a bulk copy");
+  }
+  if (issue.copy.is_load && !check_mbarriers(warp, issue.barrier)) return;
+  for_lanes(warp.exec, [&](int lane) {
+    if (!warp.cta->failed()) copy_by_lane(warp, lane, issue);
+  });
+}
+
+void exec_bulk_commit(Warp& warp, const Instr&) {
+  for_lanes<std::size_t>(warp.exec, [&](std::size_t l) { ++warp.bulk_groups[l]; });
+}
+
+void exec_bulk_wait(Warp& warp, const Instr& in) {
+  const auto& op = in.as<BulkWaitOperands>();
+  complete_stores(warp, warp.exec, op.keep, op.only_reads);
+}
+
+}  // namespace evo::ptx

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+
+#include "engine/device/virtual/decode/registers.hpp"
+
+namespace evo::ptx {
+
+/// cp.async.bulk and cp.async.bulk.tensor. The registers of its operands are in a list, in this
+/// order: destination, source, mbarrier, size, coordinates; kNoRegister for an absent one.
+struct BulkCopy {
+  enum Register : std::uint8_t { kTo, kFrom, kBarrier, kSize, kCoordinates };
+  Address to;    ///< in shared or global memory
+  Address from;  ///< the other side; with coordinates, that in global memory is of a tensor map
+  Address barrier;
+  bool is_load = false;         ///< into shared memory
+  std::uint8_t dimensions = 0;  ///< number of coordinates; 0: no tensor map
+};
+
+struct BulkOperands {
+  RegisterList registers;
+  std::uint32_t copy = 0;  ///< index in Program::bulk_copies
+  template <typename F>
+  void each_register(F&& /*visit*/) {}  // a list has its own
+};
+void exec_bulk_copy(Warp& warp, const Instr& in);
+void exec_bulk_commit(Warp& warp, const Instr& in);
+
+/// cp.async.bulk.wait_group.
+struct BulkWaitOperands {
+  std::int64_t keep = 0;    ///< number of groups that may stay pending
+  bool only_reads = false;  ///< .read: waits until shared memory has been read
+  template <typename F>
+  void each_register(F&& /*visit*/) {}
+};
+void exec_bulk_wait(Warp& warp, const Instr& in);
+
+}  // namespace evo::ptx

@@ -1,0 +1,66 @@
+#include <string>
+
+#include "engine/device/virtual/memory/memory_access.hpp"
+
+// The words of reports of races in shared memory.
+
+namespace evo::ptx {
+namespace {
+
+bool is_bulk_copy(const Cta& cta, int pc) {
+  return std::holds_alternative<BulkOperands>(
+      cta.program().code[static_cast<std::size_t>(pc)].operands);
+}
+
+bool is_product(const Cta& cta, int pc) {
+  return cta.program().info[static_cast<std::size_t>(pc)].opcode == Opcode::kWgmma;
+}
+
+HazardKind kind_of(const Warp& warp, const Conflict& conflict) {
+  if (conflict.missing_proxy_fence) return HazardKind::kProxyFence;
+  if (conflict.other_is_async || is_bulk_copy(*warp.cta, pc_of(warp)) ||
+      is_bulk_copy(*warp.cta, conflict.other_pc))
+    return HazardKind::kAsyncRace;
+  return is_product(*warp.cta, pc_of(warp)) || is_product(*warp.cta, conflict.other_pc)
+             ? HazardKind::kProductRace
+             : HazardKind::kSharedRace;
+}
+
+/// Describes the current access relative to the other one, for the second half of a report.
+std::string relation_text(const Cta& cta, const Conflict& conflict) {
+  if (conflict.other_warp >= kMaxWarps)
+    return " is not ordered after the bulk copy to it (no wait for the phase of its mbarrier)";
+  const std::string other = cta.names().thread(conflict.other_warp, conflict.other_lane);
+  if (!conflict.other_is_write && is_bulk_copy(cta, conflict.other_pc)) {
+    return " is not ordered after the bulk copy of " + other +
+           " that reads it (no wait_group.read, or no barrier after it)";
+  }
+  if (is_product(cta, conflict.other_pc)) {
+    return " is not ordered after the wgmma of warp " + std::to_string(conflict.other_warp) +
+           " that reads it (no wait_group, or no barrier after it)";
+  }
+  if (conflict.missing_proxy_fence) {
+    return ", which " + other + " wrote, with no fence.proxy.async between";
+  }
+  if (conflict.other_is_async)
+    return " while the cp.async of " + other + " to it has not been waited for";
+  return std::string(" is not ordered after the ") + (conflict.other_is_write ? "write" : "read") +
+         " by " + other +
+         (conflict.same_warp ? " (same warp: no .sync instruction between)"
+                             : " (no barrier between)");
+}
+
+}  // namespace
+
+void report_conflicts(Warp& warp, const RaceChecker::Result& result, const char* verb) {
+  Cta& cta = *warp.cta;
+  for (const Conflict& conflict : result.conflicts) {
+    const HazardKind kind = kind_of(warp, conflict);
+    if (cta.is_reported(kind, pc_of(warp), conflict.other_pc)) continue;
+    cta.report(kind, pc_of(warp), conflict.other_pc,
+               std::string(verb) + " of " + cta.names().shared(conflict.address) + " by " +
+                   cta.names().thread(warp.index, conflict.lane) + relation_text(cta, conflict));
+  }
+}
+
+}  // namespace evo::ptx

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/core/tensor_map.hpp"
+#include "engine/device/virtual/execute/bulk_copies.hpp"
+
+namespace evo::ptx {
+
+/// The content of a CUtensorMap on the virtual GPU.
+struct VirtualTensorMap {
+  static constexpr std::size_t kMostDimensions = 5;
+  static constexpr std::uint64_t kMagic = 0x7061'6d74'6f76'6531ULL;
+
+  std::uint64_t magic = kMagic;
+  std::uint64_t base = 0;
+  std::array<std::uint64_t, kMostDimensions - 1> strides{};  ///< bytes
+  std::array<std::uint32_t, kMostDimensions> last{};         ///< dims − 1
+  std::array<std::uint8_t, kMostDimensions> last_of_box{};   ///< box − 1
+  std::array<std::uint8_t, kMostDimensions> element_strides{};
+  std::uint8_t dimensions = 0;
+  std::uint8_t element_bytes = 0;
+  std::uint8_t swizzle_bytes = 0;
+  std::array<std::uint8_t, 43> unused{};
+
+  /// Bytes in global memory from the base to the end of the last element.
+  [[nodiscard]] std::uint64_t extent() const;
+  /// Bytes of the box in shared memory.
+  [[nodiscard]] std::uint64_t box_bytes() const;
+};
+static_assert(sizeof(VirtualTensorMap) == kTensorMapBytes);
+
+/// The bytes of the map of a tensor at `base`, which check_tensor_map() accepted.
+[[nodiscard]] std::array<std::byte, kTensorMapBytes> encode(const TensorMapSpec& spec,
+                                                            std::uint64_t base);
+/// Nullopt if these bytes are no such map.
+[[nodiscard]] std::optional<VirtualTensorMap> decode(std::span<const std::byte> bytes);
+
+/// The chunks of the box at `coordinates`, whose first byte is at the shared address `shared`.
+[[nodiscard]] std::vector<BulkChunk> box_chunks(const VirtualTensorMap& map,
+                                                std::span<const std::int32_t> coordinates,
+                                                std::uint32_t shared);
+
+}  // namespace evo::ptx
