@@ -80,13 +80,7 @@ std::variant<std::vector<std::byte>, Fault> pack_arguments(
     } else if (const auto* texture = std::get_if<TextureId>(&arguments[i])) {
       address = values.handle(*texture);
     } else if (const auto* map = std::get_if<TensorMapArgument>(&arguments[i])) {
-      const TensorMapSpec& spec = map->spec;
-      if (spec.swizzle_bytes > spec.box[0] * element_bytes(spec.type)) {
-        return Fault{.reason = "not supported: tensor map '" + spec.name +
-                               "': a row of the box is narrower than the swizzle",
-                     .kind = FaultKind::kRefused};
-      }
-      encoded = encode(spec, values.address(map->buffer));
+      encoded = encode(map->spec, values.address(map->buffer));
       bytes = encoded.data();
       size = encoded.size();
     } else {

@@ -171,8 +171,20 @@ std::optional<std::vector<BulkChunk>> tensor_chunks(Warp& warp, int lane, const 
   for (std::size_t i = 0; i < issue.copy.dimensions; ++i)
     coordinates[i] = warp.reg<const std::int32_t>(issue.registers[BulkCopy::kCoordinates + i])[l];
   if (!check_coordinates(warp, lane, *map, coordinates, issue.copy.is_load)) return std::nullopt;
-  return box_chunks(*map, std::span(coordinates).first(issue.copy.dimensions),
-                    static_cast<std::uint32_t>(issue.shared[l]));
+  auto chunks = box_chunks(*map, std::span(coordinates).first(issue.copy.dimensions),
+                           static_cast<std::uint32_t>(issue.shared[l]), !issue.copy.is_load);
+  const GlobalBuffer& buffer = *warp.cta->buffer_cache()[warp.pc];
+  const auto leaves = [&](const BulkChunk& chunk) {
+    return chunk.begin < chunk.end &&
+           !buffer.contains(chunk.global + chunk.begin, std::uint64_t{chunk.end} - chunk.begin);
+  };
+  const auto outside = std::ranges::find_if(chunks, leaves);
+  if (outside == chunks.end()) return chunks;
+  fail(warp, lane, HazardKind::kOutOfBounds,
+       fmt::format("a stored box writes whole chunks of {} bytes, the last one at global address "
+                   "{:#x}, beyond '{}'",
+                   kBulkChunk, outside->global, buffer.name));
+  return std::nullopt;
 }
 
 void copy_by_lane(Warp& warp, int lane, const Issue& issue) {

@@ -18,6 +18,11 @@ std::uint64_t row_bytes(const VirtualTensorMap& map) {
   return box_size(map, 0) * map.element_bytes;
 }
 
+/// Bytes between two rows of the box in shared memory: a swizzled row takes its whole span.
+std::uint64_t row_pitch(const VirtualTensorMap& map) {
+  return std::max<std::uint64_t>(row_bytes(map), map.swizzle_bytes);
+}
+
 /// Exchanges chunks within the span of the swizzle, depending on the row of 128 bytes (CUDA
 /// Programming Guide, "Shared-Memory Bank Swizzling").
 std::uint32_t swizzled(std::uint32_t address, std::uint32_t swizzle_bytes) {
@@ -59,9 +64,9 @@ std::uint64_t VirtualTensorMap::extent() const {
 }
 
 std::uint64_t VirtualTensorMap::box_bytes() const {
-  std::uint64_t bytes = element_bytes;
-  for (std::size_t i = 0; i < dimensions; ++i) bytes *= box_size(*this, i);
-  return bytes;
+  std::uint64_t rows = 1;
+  for (std::size_t i = 1; i < dimensions; ++i) rows *= box_size(*this, i);
+  return (rows - 1) * row_pitch(*this) + row_bytes(*this);
 }
 
 std::array<std::byte, kTensorMapBytes> encode(const TensorMapSpec& spec, std::uint64_t base) {
@@ -99,13 +104,16 @@ std::optional<VirtualTensorMap> decode(std::span<const std::byte> bytes) {
 }
 
 std::vector<BulkChunk> box_chunks(const VirtualTensorMap& map,
-                                  std::span<const std::int32_t> coordinates, std::uint32_t shared) {
+                                  std::span<const std::int32_t> coordinates, std::uint32_t shared,
+                                  bool stores) {
   std::vector<BulkChunk> chunks;
   chunks.reserve(map.box_bytes() / kBulkChunk);
   const auto bytes = static_cast<std::int64_t>(row_bytes(map));
   std::array<std::uint64_t, VirtualTensorMap::kMostDimensions> index{};
   for (std::size_t i = 0; i != map.dimensions;) {
-    const Row row = row_at(map, coordinates, index);
+    Row row = row_at(map, coordinates, index);
+    constexpr std::int64_t kChunk = kBulkChunk;
+    if (stores && row.begin < row.end) row.end = (row.end + kChunk - 1) / kChunk * kChunk;
     for (std::int64_t at = 0; at < bytes; at += kBulkChunk, shared += kBulkChunk) {
       const auto within = [&](std::int64_t byte) {
         return static_cast<std::uint8_t>(
@@ -114,6 +122,7 @@ std::vector<BulkChunk> box_chunks(const VirtualTensorMap& map,
       chunks.push_back({row.global + static_cast<std::uint64_t>(at),
                         swizzled(shared, map.swizzle_bytes), within(row.begin), within(row.end)});
     }
+    shared += static_cast<std::uint32_t>(row_pitch(map) - row_bytes(map));
     // The next row: dimension 1 counts fastest.
     for (i = 1; i < map.dimensions && ++index[i] == box_size(map, i); ++i) index[i] = 0;
     if (map.dimensions == 1) break;

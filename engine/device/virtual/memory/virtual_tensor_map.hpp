@@ -31,7 +31,7 @@ struct VirtualTensorMap {
 
   /// Bytes in global memory from the base to the end of the last element.
   [[nodiscard]] std::uint64_t extent() const;
-  /// Bytes of the box in shared memory.
+  /// Bytes from the first to the last one of the box in shared memory.
   [[nodiscard]] std::uint64_t box_bytes() const;
 };
 static_assert(sizeof(VirtualTensorMap) == kTensorMapBytes);
@@ -42,9 +42,10 @@ static_assert(sizeof(VirtualTensorMap) == kTensorMapBytes);
 /// Nullopt if these bytes are no such map.
 [[nodiscard]] std::optional<VirtualTensorMap> decode(std::span<const std::byte> bytes);
 
-/// The chunks of the box at `coordinates`, whose first byte is at the shared address `shared`.
+/// The chunks of the box at `coordinates`, whose first byte is at the shared address `shared`. As
+/// on an H100, loads end at the last element of a row, stores at a multiple of 16 bytes after it.
 [[nodiscard]] std::vector<BulkChunk> box_chunks(const VirtualTensorMap& map,
                                                 std::span<const std::int32_t> coordinates,
-                                                std::uint32_t shared);
+                                                std::uint32_t shared, bool stores);
 
 }  // namespace evo::ptx

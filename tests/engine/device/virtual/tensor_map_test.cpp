@@ -51,6 +51,9 @@ const BoxCopy kCopies[] = {
     {"f32_swizzle_32", tensor(TensorMapType::kF32, {30, 40}, {128}, {8, 33}, 32), {{28, -4}}},
     {"u8_swizzle_128", tensor(TensorMapType::kU8, {300, 20}, {304}, {128, 17}, 128), {{208, 9}}},
     {"u8_no_swizzle", tensor(TensorMapType::kU8, {300, 20}, {304}, {208, 20}), {{-16, -1}}},
+    {"narrower_than_its_swizzle",
+     tensor(TensorMapType::kF16, {96, 40}, {208}, {32, 9}, 128),
+     {{8, 3}}},
     {"all_outside", tensor(TensorMapType::kF32, {30, 40}, {128}, {16, 8}), {{-16, 0}}},
     {"one_dimension", tensor(TensorMapType::kF64, {500}, {}, {200}), {{332}}},
     {"every_second_row",
@@ -99,8 +102,12 @@ std::vector<unsigned char> expected_tile(const BoxCopy& copy,
       is_inside = is_inside && at >= 0 && at < static_cast<std::int64_t>(copy.spec.dims[i]);
       from += at * static_cast<std::int64_t>(i == 0 ? element : copy.spec.strides[i - 1]);
     }
+    // A swizzled row takes its whole span.
+    const std::size_t pitch =
+        std::max<std::size_t>(copy.length(0) * element, copy.spec.swizzle_bytes);
+    const std::size_t place = number / copy.length(0) * pitch + number % copy.length(0) * element;
     for (std::size_t b = 0; b < element; ++b) {
-      tile[swizzled_place(number * element + b, copy.spec.swizzle_bytes)] =
+      tile[swizzled_place(place + b, copy.spec.swizzle_bytes)] =
           is_inside ? memory[static_cast<std::size_t>(from) + b] : 0;
     }
   }
@@ -177,20 +184,25 @@ INSTANTIATE_TEST_SUITE_P(All, TensorMaps, testing::ValuesIn(kCopies),
 
 class TensorMapUse : public TensorMaps {};
 
-/// Only the elements inside of both the box and the tensor are stored.
+/// Only chunks inside of both the box and the tensor are stored.
 TEST_F(TensorMapUse, StoresWhatLiesInside) {
   const TensorMapSpec spec = tensor(TensorMapType::kF16, {90, 20}, {192}, {64, 8}, 128);
   TestGpu gpu("virtual:h200", {.threads = 1});
   const std::vector<unsigned char> memory = noise(192 * 20);
   const BufferId in = gpu.input("in", memory);
-  const BufferId out = gpu.inout("out", std::vector<unsigned char>(192 * 20, 0));
+  const BufferId out = gpu.inout("out", std::vector<unsigned char>(192 * 20, 7));
   ASSERT_EQ(text_of(moved(gpu, spec, {40, 14}, in, out)), "");
   const auto stored = gpu.read<unsigned char>(out, memory.size());
   for (std::size_t i = 0; i < memory.size(); ++i) {
     const std::size_t row = i / 192;
     const std::size_t column = i % 192 / 2;
     const bool is_copied = row >= 14 && column >= 40 && column < 90;
-    ASSERT_EQ(stored[i], is_copied ? memory[i] : 0) << "row " << row << ", column " << column;
+    // The last chunk of a row is stored whole; its loaded part beyond the tensor is zero.
+    const bool is_beyond = row >= 14 && column >= 90;
+    ASSERT_EQ(stored[i], is_copied   ? memory[i]
+                         : is_beyond ? 0
+                                     : 7)
+        << "row " << row << ", column " << column;
   }
 }
 
@@ -243,6 +255,16 @@ TEST_F(TensorMapUse, ReportsAStoreAtNegativeCoordinates) {
   const auto fault = moved(gpu, spec, {40, -2}, in, out);
   EXPECT_NE(text_of(fault).find("begins at coordinate -2 of dimension 1"), std::string::npos)
       << text_of(fault);
+}
+
+TEST_F(TensorMapUse, ReportsALastChunkBeyondTheBuffer) {
+  const TensorMapSpec spec = tensor(TensorMapType::kF16, {90, 20}, {192}, {64, 8}, 128);
+  TestGpu gpu("virtual:h200", {.threads = 1});
+  const BufferId in = gpu.input("in", noise(192 * 20));
+  const BufferId out = gpu.inout("out", std::vector<unsigned char>(192 * 19 + 180, 0));
+  EXPECT_EQ(text_of(moved(gpu, spec, {40, 8}, in, out)), "");
+  EXPECT_NE(text_of(moved(gpu, spec, {40, 14}, in, out)).find("whole chunks of 16 bytes"),
+            std::string::npos);
 }
 
 TEST_F(TensorMapUse, RefusesAStoreToAnInput) {
