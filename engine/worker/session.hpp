@@ -98,6 +98,12 @@ class Session {
   [[nodiscard]] EarlyStop early_stop(const KernelUnderTest& kernel, Effort effort,
                                      const std::vector<double>& limits_us) const;
   void learn_time(const KernelUnderTest& kernel, const std::string& shape, const Timing& timing);
+  /// Checks a kernel again, loaded anew, if its check launches took out of proportion longer than
+  /// its timed ones (is_out_of_proportion). Rejects it if they do so again.
+  [[nodiscard]] CorrectnessResult check_if_out_of_proportion(const KernelUnderTest& kernel,
+                                                             const std::string& shape,
+                                                             const Timing& timing,
+                                                             const Progress& progress);
   struct Aged {
     bool is_complete = true;
     std::optional<Rejection> rejection = {};

@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "db/queries.hpp"
 #include "tests/cli/run_program.hpp"
 #include "tests/db/sample.hpp"
 
@@ -13,6 +14,10 @@ namespace {
 
 using nlohmann::json;
 using testing::ContainsRegex;
+using testing::HasSubstr;
+
+/// The reason of a cheat that gains nothing on a device that predicts, and is not tried there.
+const std::string kOnlyMeasured = "only measured times";
 
 /// The gate and the expected reason; an empty gate: green.
 struct Expected {
@@ -26,6 +31,7 @@ const std::map<std::string, Expected>& expectations() {
   static const std::string kCorrectness = "correctness";
   static const std::string kTimed = "timed launches, shape mission";
   static const std::string kUninitialised = "uninitialised data";
+  static const std::string kSlowChecked = "times as long when it is checked as when it is timed";
   static const std::string kAged = "never written|uninitialised data";
   static const std::map<std::string, Expected> expected = {
       {"honest", {"", "", "", true}},
@@ -45,6 +51,8 @@ const std::map<std::string, Expected>& expectations() {
       {"every_second_launch", {kCorrectness, "shape", kAged}},
       {"stops_in_the_workspace", {kCorrectness, "shape", kAged}},
       {"skips_when_busy", {kCorrectness, "shape", "shape"}},
+      {"slow_when_alone", {"timing", kSlowChecked, kOnlyMeasured}},
+      {"slow_at_first", {"timing", kSlowChecked, kOnlyMeasured}},
       {"key_in_the_workspace", {kCorrectness, "shape", "race between CTAs"}},
       {"half_of_the_ctas", {kCorrectness, "shape ragged", "never written"}},
       {"not_when_large", {kCorrectness, "shape mission", "never written"}},
@@ -58,29 +66,70 @@ const std::map<std::string, Expected>& expectations() {
 
 class Cheats : public testing::TestWithParam<std::string> {
  protected:
-  [[nodiscard]] ProgramResult judge(const std::string& cheat) const {
+  [[nodiscard]] ProgramResult run(const std::string& program, const std::string& options) const {
     const std::string space = source_folder() / "tests/planted/search_spaces/cheats.json";
     return run_program(
-        "evo-judge --space " + space + " --json --device " + GetParam() + " --set CHEAT=" + cheat,
+        program + " --space " + space + " --json --device " + GetParam() + " " + options,
         folder_.path());
   }
+  [[nodiscard]] ProgramResult judge(const std::string& cheat) const {
+    return run("evo-judge", "--set CHEAT=" + cheat);
+  }
+  [[nodiscard]] static bool is_virtual() { return GetParam().starts_with("virtual:"); }
 
   sample::TemporaryFolder folder_;
 };
 
 TEST_P(Cheats, AreStoppedWhereTheyWouldPay) {
-  const bool is_virtual = GetParam().starts_with("virtual:");
   for (const auto& [cheat, want] : expectations()) {
+    if (is_virtual() && want.on_virtual == kOnlyMeasured) continue;
     const ProgramResult judged = judge(cheat);
     if (cheat == expectations().begin()->first && judged.exit_code == 3) GTEST_SKIP() << judged.err;
     ASSERT_LE(judged.exit_code, 1) << cheat << ": " << judged.err;
     const json found = json::parse(judged.out);
-    const bool green = want.gate.empty() || (is_virtual && want.green_on_virtual);
+    const bool green = want.gate.empty() || (is_virtual() && want.green_on_virtual);
     EXPECT_EQ(found["verdict"], green ? "green" : "rejected") << cheat << judged.out;
     if (green || !found.contains("rejection")) continue;
     const std::string reason = found["rejection"]["reason"];
     EXPECT_EQ(found["rejection"]["gate"], want.gate) << cheat << ": " << reason;
-    EXPECT_THAT(reason, ContainsRegex(is_virtual ? want.on_virtual : want.on_gpu)) << cheat;
+    EXPECT_THAT(reason, ContainsRegex(is_virtual() ? want.on_virtual : want.on_gpu)) << cheat;
+  }
+}
+
+TEST_P(Cheats, WrongOnlyAfter1500LaunchesIsRejected) {
+  const ProgramResult judged = judge("stops_after --set LIMIT=1500");
+  if (judged.exit_code == 3) GTEST_SKIP() << judged.err;
+  ASSERT_EQ(judged.exit_code, 1) << judged.err;
+  EXPECT_EQ(json::parse(judged.out)["rejection"]["gate"], "correctness") << judged.out;
+}
+
+/// Cheats about times; a device that predicts has no measured times.
+class MeasuredCheats : public Cheats {};
+
+TEST_P(MeasuredCheats, FastOnlyWhenCheckedGetsTheTimeThatWasMeasured) {
+  const ProgramResult honest = judge("honest");
+  if (honest.exit_code == 3) GTEST_SKIP() << honest.err;
+  const double honest_us = json::parse(honest.out)["timing"]["p50_us"];
+  for (const char* cheat : {"slow_when_busy", "slow_later"}) {
+    const ProgramResult judged = judge(cheat);
+    ASSERT_EQ(judged.exit_code, 0) << cheat << judged.out << judged.err;
+    EXPECT_GT(json::parse(judged.out)["timing"]["p50_us"], 5 * honest_us) << cheat;
+  }
+}
+
+TEST_P(MeasuredCheats, NoneIsInTheElite) {
+  const ProgramResult tuned =
+      run("evo-tune",
+          "--strategy exhaustive --generations 1 --children 84 --elite 8 --explain none --seed 1");
+  if (tuned.exit_code == 3) GTEST_SKIP() << tuned.err;
+  ASSERT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
+  const Store store = Store::open_read_only(folder_.path() / "evo.db");
+  const std::vector<EliteRow> elite = elite_of_run(store, 1);
+  ASSERT_FALSE(elite.empty());
+  EXPECT_THAT(elite.front().config_json, HasSubstr(R"("CHEAT":"honest")"));
+  // Their results are right, and so are their times, which are long.
+  for (const EliteRow& row : elite) {
+    EXPECT_THAT(row.config_json, ContainsRegex("\"honest\"|\"slow_when_busy\"|\"slow_later\""));
   }
 }
 
@@ -91,6 +140,7 @@ std::string test_name(const testing::TestParamInfo<std::string>& device) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Gpu, Cheats, testing::Values("cuda:0"), test_name);
+INSTANTIATE_TEST_SUITE_P(Gpu, MeasuredCheats, testing::Values("cuda:0"), test_name);
 INSTANTIATE_TEST_SUITE_P(Virtual, Cheats, testing::Values("virtual:l4"), test_name);
 
 }  // namespace
