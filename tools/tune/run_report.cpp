@@ -61,10 +61,10 @@ TuneReport::~TuneReport() {
 }
 
 void TuneReport::watch(Workbench& bench) {
-  if (options_.json || options_.quiet) return;
   bench_ = &bench;
   before_ = bench.activity().times;
   started_ = told_ = std::chrono::steady_clock::now();
+  if (options_.json || options_.quiet) return;
   bench.loop().when_waiting([this] {
     activity_ = bench_->activity();
     if (is_live()) {

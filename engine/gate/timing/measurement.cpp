@@ -150,8 +150,12 @@ void Measurement::doubt_in_turn() {
 void Measurement::doubt_at_the_end() {
   if (stopwatch_.is_long() && rule_.gave_up() && doubts_.size() <= 1) return;
   for (const auto& [when, what] : doubts_) doubt(what);
-  doubt(Doubt::kNothing);
-  if (!stopwatch_.was_planned_by_check()) doubt(Doubt::kFreshAddresses);
+  if (!stopwatch_.was_planned_by_check()) {
+    doubt(Doubt::kNothing);
+    doubt(Doubt::kFreshAddresses);
+  } else if (stopwatch_.has_results()) {
+    doubt(Doubt::kNothing);  // of the launches that were not verified
+  }
 }
 
 void Measurement::add_others() {

@@ -87,8 +87,11 @@ PairComparison::PairComparison(const Stopwatch::Setup& setup, const LoadedKernel
       block_(std::min(first_.budget().pairs(), second_.budget().pairs())),
       random_(setup.cases.inputs(shape, 0).seed),
       samples_(length_) {
-  // For long launches, one verification has to be enough.
-  if (are_long()) {
+  // For long launches, one verification has to be enough. The second pair of very long ones may be
+  // the last.
+  if (length_ == LaunchLength::kVeryLong) {
+    within_ = {1, Stopwatch::Doubt::kFreshInputs};
+  } else if (are_long()) {
     within_ = {1 + random_.below(PairSamples::kFewestOfLong - 1), Stopwatch::Doubt::kFreshInputs};
   } else {
     within_ = {1 + random_.below(block_), Stopwatch::Doubt::kPoison};

@@ -92,6 +92,9 @@ class Stopwatch {
   /// large, the outputs of one launch chosen by `random`. Returns why they are wrong.
   [[nodiscard]] std::optional<Rejection> verify(Doubt doubt, Random& random);
 
+  /// Whether some outputs hold the results of launches on the usual data.
+  [[nodiscard]] bool has_results() const;
+
   /// Checks that a launch on new data takes as long as the next launch on the same data. A kernel
   /// that caches results gives right results, but its time is wrong. Nullopt if the times agree, or
   /// if the device has no memory for more data.

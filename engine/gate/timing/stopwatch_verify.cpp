@@ -59,6 +59,10 @@ void Stopwatch::poison_outputs(Random& random) {
   }
 }
 
+bool Stopwatch::has_results() const {
+  return std::ranges::any_of(content_, [](const auto* data) { return data != nullptr; });
+}
+
 std::optional<Rejection> Stopwatch::verify(Doubt doubt, Random& random) {
   if (fault_) return std::nullopt;
   if (has_inout_) return verify_inout(random);
@@ -69,12 +73,9 @@ std::optional<Rejection> Stopwatch::verify(Doubt doubt, Random& random) {
     // A poisoned output must be written before it is compared.
     std::ranges::fill(content_, nullptr);
   }
-  const auto has_content = [&] {
-    return std::ranges::any_of(content_, [](const auto* data) { return data != nullptr; });
-  };
   // The results of long launches are checked in place, if there are any.
-  if (!is_long() || !has_content()) run_to_verify();
-  while (!fault_ && !has_content()) run_to_verify();
+  if (!is_long() || !has_results()) run_to_verify();
+  while (!fault_ && !has_results()) run_to_verify();
   if (fault_) return std::nullopt;
   // Checks all sets, or a random one if they are large.
   std::size_t set = random.below(outputs_.size());
