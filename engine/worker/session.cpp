@@ -149,7 +149,6 @@ TimingResult Session::time(const KernelUnderTest& kernel, const std::string& sha
   const auto& kernel_ready = std::get<LoadedKernel>(ready);
   TimingResult result = gate.time(kernel_ready, problem_.shape(shape), progress);
   if (result.rejection || device_.info().time_kind == TimeKind::kPredicted) return result;
-  launches_[kernel.key] += result.launches;
   timed_last_ = kernel.key;
   worked_at_ = Clock::now();
   if (result.timing) {

@@ -109,8 +109,8 @@ class Session {
     std::optional<Rejection> rejection = {};
     bool device_lost = false;
   };
-  /// Launches the kernel until it has had kAgedLaunches launches on all shapes together, or
-  /// `most_ms` have passed, and checks it again.
+  /// Launches the kernel kAgedLaunches times on the same inputs, or until `most_ms` have passed,
+  /// and checks it again. Timed launches do not count, because they take several inputs in turn.
   [[nodiscard]] Aged age(const KernelUnderTest& kernel, const LoadedKernel& loaded, double most_ms,
                          const Progress& progress);
   [[nodiscard]] std::vector<const Shape*> checked_shapes(const KernelUnderTest& kernel) const;

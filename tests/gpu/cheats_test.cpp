@@ -127,9 +127,11 @@ TEST_P(MeasuredCheats, NoneIsInTheElite) {
   const std::vector<EliteRow> elite = elite_of_run(store, 1);
   ASSERT_FALSE(elite.empty());
   EXPECT_THAT(elite.front().config_json, HasSubstr(R"("CHEAT":"honest")"));
-  // Their results are right, and so are their times, which are long.
+  // Results and times of these are right. The times are long.
   for (const EliteRow& row : elite) {
-    EXPECT_THAT(row.config_json, ContainsRegex("\"honest\"|\"slow_when_busy\"|\"slow_later\""));
+    EXPECT_THAT(row.config_json, ContainsRegex(R"("honest"|"slow_when_busy"|"slow_(later|at_first)")"));
+    const bool is_honest = row.config_json.find("honest") != std::string::npos;
+    EXPECT_EQ(row.p50_us < 5 * elite.front().p50_us, is_honest) << row.config_json;
   }
 }
 
