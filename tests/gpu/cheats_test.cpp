@@ -16,9 +16,6 @@ using nlohmann::json;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 
-/// The reason of a cheat that gains nothing on a device that predicts, and is not tried there.
-const std::string kOnlyMeasured = "only measured times";
-
 /// The gate and the expected reason; an empty gate: green.
 struct Expected {
   std::string gate;
@@ -31,7 +28,6 @@ const std::map<std::string, Expected>& expectations() {
   static const std::string kCorrectness = "correctness";
   static const std::string kTimed = "timed launches, shape mission";
   static const std::string kUninitialised = "uninitialised data";
-  static const std::string kSlowChecked = "times as long when it is checked as when it is timed";
   static const std::string kAged = "never written|uninitialised data";
   static const std::map<std::string, Expected> expected = {
       {"honest", {"", "", "", true}},
@@ -51,8 +47,6 @@ const std::map<std::string, Expected>& expectations() {
       {"every_second_launch", {kCorrectness, "shape", kAged}},
       {"stops_in_the_workspace", {kCorrectness, "shape", kAged}},
       {"skips_when_busy", {kCorrectness, "shape", "shape"}},
-      {"slow_when_alone", {"timing", kSlowChecked, kOnlyMeasured}},
-      {"slow_at_first", {"timing", kSlowChecked, kOnlyMeasured}},
       {"key_in_the_workspace", {kCorrectness, "shape", "race between CTAs"}},
       {"half_of_the_ctas", {kCorrectness, "shape ragged", "never written"}},
       {"not_when_large", {kCorrectness, "shape mission", "never written"}},
@@ -82,7 +76,6 @@ class Cheats : public testing::TestWithParam<std::string> {
 
 TEST_P(Cheats, AreStoppedWhereTheyWouldPay) {
   for (const auto& [cheat, want] : expectations()) {
-    if (is_virtual() && want.on_virtual == kOnlyMeasured) continue;
     const ProgramResult judged = judge(cheat);
     if (cheat == expectations().begin()->first && judged.exit_code == 3) GTEST_SKIP() << judged.err;
     ASSERT_LE(judged.exit_code, 1) << cheat << ": " << judged.err;
@@ -106,14 +99,20 @@ TEST_P(Cheats, WrongOnlyAfter1500LaunchesIsRejected) {
 /// Cheats about times; a device that predicts has no measured times.
 class MeasuredCheats : public Cheats {};
 
-TEST_P(MeasuredCheats, FastOnlyWhenCheckedGetsTheTimeThatWasMeasured) {
+TEST_P(MeasuredCheats, AKernelThatIsSlowSometimesDoesNotPassAsFast) {
   const ProgramResult honest = judge("honest");
   if (honest.exit_code == 3) GTEST_SKIP() << honest.err;
   const double honest_us = json::parse(honest.out)["timing"]["p50_us"];
-  for (const char* cheat : {"slow_when_busy", "slow_later"}) {
+  for (const char* cheat : {"slow_when_alone", "slow_at_first", "slow_when_busy", "slow_later",
+                            "slow_later --set LIMIT=1500"}) {
     const ProgramResult judged = judge(cheat);
-    ASSERT_EQ(judged.exit_code, 0) << cheat << judged.out << judged.err;
-    EXPECT_GT(json::parse(judged.out)["timing"]["p50_us"], 5 * honest_us) << cheat;
+    ASSERT_LE(judged.exit_code, 1) << cheat << judged.out << judged.err;
+    const json found = json::parse(judged.out);
+    if (found.contains("rejection")) {
+      EXPECT_EQ(found["rejection"]["gate"], "timing") << cheat << judged.out;
+    } else {
+      EXPECT_GT(found["timing"]["p50_us"], 5 * honest_us) << cheat << judged.out;
+    }
   }
 }
 

@@ -92,7 +92,9 @@ TimingResult Measurement::run() {
   take_samples();
   doubt_at_the_end();
   if (!result_.rejection && !rule_.gave_up()) result_.rejection = stopwatch_.verify_pace();
-  if (!result_.rejection) result_.rejection = stopwatch_.find_damage(random_);
+  // Also after a wrong result, because damage that stays would be blamed on the next kernel.
+  std::optional<Rejection> damage = stopwatch_.find_damage();
+  if (!result_.rejection) result_.rejection = std::move(damage);
   if (stopwatch_.fault()) {
     result_.rejection = fault_in_timing(*stopwatch_.fault());
     result_.device_lost = stopwatch_.fault()->device_lost;

@@ -100,9 +100,9 @@ class Stopwatch {
   /// if the device has no memory for more data.
   [[nodiscard]] std::optional<Rejection> verify_pace();
 
-  /// Checks the guard zones of all launches and one set of inputs chosen by `random`. Returns the
-  /// damage, or nullopt.
-  [[nodiscard]] std::optional<Rejection> find_damage(Random& random);
+  /// Checks the guard zones and the inputs of all launches, and repairs them. Returns the damage,
+  /// or nullopt.
+  [[nodiscard]] std::optional<Rejection> find_damage();
 
   /// The first fault of a launch; nothing is launched after it.
   [[nodiscard]] const std::optional<Fault>& fault() const { return fault_; }
