@@ -54,9 +54,12 @@ function(evo_tool name)
   evo_unity(${name} ${ARG_SOURCES})
 endfunction()
 
-# evo_test(name LABEL unit|concurrent|nvrtc|cli|gpu SOURCES a_test.cpp … [DEPENDS target …])
+# evo_test(name LABEL unit|concurrent|nvrtc|cli|gpu SOURCES a_test.cpp … [DEPENDS target …]
+#          [TOGETHER suite …])
+# CTest runs each test in its own process. The tests of a suite in TOGETHER share one, because they
+# share the same long preparation.
 function(evo_test name)
-  cmake_parse_arguments(ARG "" "LABEL" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "LABEL" "SOURCES;DEPENDS;TOGETHER" ${ARGN})
   add_executable(${name} ${ARG_SOURCES} ${EVO_PROGRAM_OBJECTS})
   target_link_libraries(${name} PRIVATE evo_options ${ARG_DEPENDS} GTest::gmock GTest::gtest_main)
   # g++ 12 wrongly reports overlapping copies in std::string's operator+ (GCC bug 105329).
@@ -64,5 +67,16 @@ function(evo_test name)
   target_compile_definitions(${name} PRIVATE EVO_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              EVO_BINARY_DIR="${PROJECT_BINARY_DIR}")
   evo_unity(${name} ${ARG_SOURCES})
-  gtest_discover_tests(${name} PROPERTIES LABELS ${ARG_LABEL} DISCOVERY_TIMEOUT 60)
+  set(together "")
+  foreach(suite ${ARG_TOGETHER})
+    add_test(NAME ${suite} COMMAND ${name} --gtest_filter=${suite}.*)
+    set_tests_properties(${suite} PROPERTIES LABELS ${ARG_LABEL}
+                                             SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
+    string(APPEND together ":${suite}.*")
+  endforeach()
+  if(together)
+    string(REGEX REPLACE "^:" "-" together "${together}")
+    set(apart TEST_FILTER "${together}")
+  endif()
+  gtest_discover_tests(${name} ${apart} PROPERTIES LABELS ${ARG_LABEL} DISCOVERY_TIMEOUT 60)
 endfunction()

@@ -27,4 +27,8 @@ namespace evo {
 [[nodiscard]] std::vector<std::string> variables_only_read(std::string_view ptx,
                                                            const std::string& symbol);
 
+/// Whether a launch of the kernel `symbol` may leave something in a `__device__` variable for later
+/// launches: the kernel can reach a variable that the module may write, or whose address escapes.
+[[nodiscard]] bool may_keep_variables(std::string_view ptx, const std::string& symbol);
+
 }  // namespace evo

@@ -1,4 +1,4 @@
-// Finds variables in device memory that a kernel only reads.
+// How a module uses its variables in device memory.
 
 #include <algorithm>
 #include <array>
@@ -53,6 +53,7 @@ class Uses {
   }
 
   [[nodiscard]] bool is_only_read() const { return is_read_ && !may_be_written_; }
+  [[nodiscard]] bool may_be_written() const { return may_be_written_; }
 
  private:
   void take(const Statement& statement) {
@@ -107,7 +108,28 @@ Names unset_globals(std::string_view ptx, const std::string& symbol) {
   return unset;
 }
 
+/// Whether another variable of the module holds the address of `variable`.
+bool is_pointed_to(const ptx::Outline& outline, std::string_view variable) {
+  return std::ranges::any_of(outline.declarations(), [&](const Declaration& its) {
+    return its.is_variable() && std::ranges::find(its.names, variable) != its.names.end();
+  });
+}
+
 }  // namespace
+
+bool may_keep_variables(std::string_view ptx, const std::string& symbol) {
+  const ptx::Outline outline(ptx);
+  const Names reached = outline.reached_from(symbol);
+  std::vector<Statement> statements;
+  return std::ranges::any_of(outline.declarations(), [&](const Declaration& its) {
+    if (its.kind != Declaration::Kind::kGlobal || !reached.contains(its.name)) return false;
+    if (is_pointed_to(outline, its.name)) return true;
+    if (statements.empty()) statements = statements_of(ptx::split_tokens(ptx));
+    Uses uses(its.name);
+    uses.follow(statements);
+    return uses.may_be_written();
+  });
+}
 
 std::vector<std::string> variables_only_read(std::string_view ptx, const std::string& symbol) {
   const Names variables = unset_globals(ptx, symbol);

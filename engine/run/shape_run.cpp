@@ -7,9 +7,14 @@
 
 #include "engine/core/hash.hpp"
 #include "engine/core/random.hpp"
+#include "engine/gate/correctness/effort.hpp"
 
 namespace evo {
 namespace {
+
+/// Timing a control with very long launches takes about five launches. It may take a twentieth of
+/// the run.
+constexpr double kLaunchesBetweenControls = 100;
 
 /// The first shape uses the seed of a run over it alone.
 std::uint64_t seed_for(std::uint64_t seed, std::size_t shape) {
@@ -195,12 +200,18 @@ Task<> ShapeRun::challenge(int generation, std::vector<EliteMember> challengers)
 }
 
 Task<std::optional<double>> ShapeRun::time_control(int generation) {
+  using Clock = std::chrono::steady_clock;
   std::optional<double> time_us;
-  if (!bench_.has_device()) co_return time_us;
+  const bool closely = aim_ == Aim::kRecord;
+  if (!bench_.has_device() || (!closely && Clock::now() < control_due_)) co_return time_us;
   co_await bench_.at_home([&](HomeDevice& home) -> Task<> {
     home.set_ranges(ranges_of(run_, generation));
-    time_us = co_await tournament_.time_control(home, generation, aim_ == Aim::kRecord);
+    time_us = co_await tournament_.time_control(home, generation, closely);
   });
+  if (time_us && *time_us >= kVeryLongLaunchUs) {
+    const std::chrono::duration<double, std::micro> pause(kLaunchesBetweenControls * *time_us);
+    control_due_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(pause);
+  }
   co_return time_us;
 }
 

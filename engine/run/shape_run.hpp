@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <map>
 #include <memory>
@@ -139,6 +140,8 @@ class ShapeRun {
   double fastest_us_ = 0;
   std::size_t left_out_ = 0;
   std::optional<double> control_drift_;
+  /// From here on, the control may be timed again.
+  std::chrono::steady_clock::time_point control_due_ = {};
 
   std::map<std::pair<int, int>, StoredEvaluation> history_;  ///< generation, position
   std::deque<GenerationRecord> recorded_generations_;        ///< still to come

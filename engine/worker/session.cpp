@@ -1,5 +1,7 @@
 #include "engine/worker/session.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -85,8 +87,8 @@ std::vector<const Shape*> Session::checked_shapes(const KernelUnderTest& kernel)
 EarlyStop Session::early_stop(const KernelUnderTest& kernel, Effort effort,
                               const std::vector<double>& limits_us) const {
   EarlyStop stop;
-  if (effort != Effort::kScreening || device_.measuring() == nullptr) return stop;
-  stop.times = &check_times_;
+  if (effort == Effort::kAfterScreening || device_.measuring() == nullptr) return stop;
+  stop.times = effort == Effort::kScreening ? &check_times_ : nullptr;
   stop.was_idle = Clock::now() - worked_at_ >= kStillBusy;
   for (std::size_t i = 0; i < kernel.shapes.size(); ++i) {
     stop.limit_us[kernel.shapes[i]] =
@@ -147,10 +149,17 @@ TimingResult Session::time(const KernelUnderTest& kernel, const std::string& sha
   const auto& kernel_ready = std::get<LoadedKernel>(ready);
   TimingResult result = gate.time(kernel_ready, problem_.shape(shape), progress);
   if (result.rejection || device_.info().time_kind == TimeKind::kPredicted) return result;
-  launches_[kernel.key] += result.launches;
   timed_last_ = kernel.key;
   worked_at_ = Clock::now();
-  if (result.timing) learn_time(kernel, shape, *result.timing);
+  if (result.timing) {
+    CorrectnessResult again = check_if_out_of_proportion(kernel, shape, *result.timing, progress);
+    if (again.rejection) {
+      result.rejection = std::move(again.rejection);
+      result.device_lost = again.device_lost;
+      return result;
+    }
+    learn_time(kernel, shape, *result.timing);
+  }
   // Launches of a screening on the other shapes count as ageing, too.
   result.aged = false;
   if (effort == Effort::kScreening && shape != kernel.shapes.back()) return result;
@@ -165,6 +174,40 @@ TimingResult Session::time(const KernelUnderTest& kernel, const std::string& sha
     result.device_lost = aged.device_lost;
   }
   return result;
+}
+
+CorrectnessResult Session::check_if_out_of_proportion(const KernelUnderTest& kernel,
+                                                      const std::string& shape,
+                                                      const Timing& timing,
+                                                      const Progress& progress) {
+  const auto found = checked_.find({kernel.key, shape});
+  if (found == checked_.end() || !timing.complete ||
+      !is_out_of_proportion(found->second.fastest_us, timing.p50_us)) {
+    return {};
+  }
+  checked_.erase(found);
+  // The first check may have met low clocks or another process.
+  const auto anew = device_.load(kernel.image);
+  if (const auto* fault = std::get_if<Fault>(&anew)) {
+    CorrectnessResult refused;
+    refused.reject("", *fault);
+    return refused;
+  }
+  const KernelId id = std::get<KernelId>(anew);
+  EarlyStop stop;
+  stop.limit_us[shape] = std::numeric_limits<double>::infinity();
+  CorrectnessResult again = correctness_.check(
+      {id, &spec_, kernel.macros}, {&problem_.shape(shape)}, Effort::kScreening, stop, progress);
+  if (!again.device_lost) device_.unload(id);
+  if (again.rejection || again.times.empty()) return again;
+  const double check_us = again.times.front().fastest_us;
+  if (is_out_of_proportion(check_us, timing.p50_us)) {
+    again.rejection = Rejection{
+        Gate::kTiming, fmt::format("its launches take {:.1f} times as long when it is checked as "
+                                   "when it is timed: {:.1f} and {:.1f} µs",
+                                   check_us / timing.p50_us, check_us, timing.p50_us)};
+  }
+  return again;
 }
 
 void Session::learn_time(const KernelUnderTest& kernel, const std::string& shape,

@@ -98,13 +98,19 @@ class Session {
   [[nodiscard]] EarlyStop early_stop(const KernelUnderTest& kernel, Effort effort,
                                      const std::vector<double>& limits_us) const;
   void learn_time(const KernelUnderTest& kernel, const std::string& shape, const Timing& timing);
+  /// Checks a kernel again, loaded anew, if its check launches took out of proportion longer than
+  /// its timed ones (is_out_of_proportion). Rejects it if they do so again.
+  [[nodiscard]] CorrectnessResult check_if_out_of_proportion(const KernelUnderTest& kernel,
+                                                             const std::string& shape,
+                                                             const Timing& timing,
+                                                             const Progress& progress);
   struct Aged {
     bool is_complete = true;
     std::optional<Rejection> rejection = {};
     bool device_lost = false;
   };
-  /// Launches the kernel until it has had kAgedLaunches launches on all shapes together, or
-  /// `most_ms` have passed, and checks it again.
+  /// Launches the kernel kAgedLaunches times on the same inputs, or until `most_ms` have passed,
+  /// and checks it again. Timed launches do not count, because they take several inputs in turn.
   [[nodiscard]] Aged age(const KernelUnderTest& kernel, const LoadedKernel& loaded, double most_ms,
                          const Progress& progress);
   [[nodiscard]] std::vector<const Shape*> checked_shapes(const KernelUnderTest& kernel) const;

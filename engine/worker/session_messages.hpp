@@ -20,7 +20,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelUnderTest, key, image, macros, shapes)
 EVO_JSON_WITH_OPTIONAL_FIELDS(CheckedTime, shape, fastest_us, was_idle, too_slow)
 EVO_JSON_WITH_OPTIONAL_FIELDS(CorrectnessResult, checks, rejection, device_lost, complete, times,
                               fault)
-EVO_JSON_WITH_OPTIONAL_FIELDS(TimingResult, timing, rejection, device_lost, launches, aged, card)
+EVO_JSON_WITH_OPTIONAL_FIELDS(TimingResult, timing, rejection, device_lost, aged, card)
 EVO_JSON_WITH_OPTIONAL_FIELDS(EnergyResult, energy, not_supported, rejection, device_lost)
 EVO_JSON_WITH_OPTIONAL_FIELDS(PredictedProfile, percent, rejection, device_lost)
 EVO_JSON_WITH_OPTIONAL_FIELDS(LaunchOutcome, rejection, device_lost)

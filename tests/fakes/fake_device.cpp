@@ -165,7 +165,7 @@ std::variant<GraphId, Fault> FakeDevice::make_graph(
 std::variant<double, Fault> FakeDevice::launch_timed(KernelId kernel, const LaunchPlan& plan,
                                                      std::span<const KernelArgument> arguments) {
   if (auto fault = launch(kernel, plan, arguments)) return *std::move(fault);
-  return options_.time_us ? options_.time_us(kernels_.at(kernel).program, 0) : 0;
+  return options_.time_us ? options_.time_us(kernels_.at(kernel).program, -1) : 0;
 }
 
 std::variant<double, Fault> FakeDevice::run_graph(GraphId graph) {

@@ -35,7 +35,7 @@ struct FakeDeviceOptions {
   /// Finds the host function of a program; used by load().
   std::function<std::variant<Kernel, Fault>(const Program&)> link;
   /// Made-up microseconds of one launch in the `sample`-th execution of a graph, or the predicted
-  /// time.
+  /// time. A launch by itself has sample -1.
   std::function<double(const Program&, std::int64_t sample)> time_us;
 };
 

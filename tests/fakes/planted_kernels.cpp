@@ -1,5 +1,6 @@
 #include "tests/fakes/planted_kernels.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <csignal>
@@ -161,7 +162,7 @@ double planted_time_us(const Program& program, std::int64_t sample) {
   const double items = std::log2(program.number("ITEMS", 2) / 2);
   // Five time levels in rotation: median and p90 do not depend on which samples are verified in
   // between.
-  const double level = static_cast<double>(sample % 5 - 2) / 2;
+  const double level = static_cast<double>(std::max<std::int64_t>(sample, 0) % 5 - 2) / 2;
   return kBestUs * (1 + 0.2 * threads * threads + 0.1 * items * items) * (1 + kScatter * level);
 }
 

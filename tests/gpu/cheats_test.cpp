@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "db/queries.hpp"
 #include "tests/cli/run_program.hpp"
 #include "tests/db/sample.hpp"
 
@@ -13,6 +14,7 @@ namespace {
 
 using nlohmann::json;
 using testing::ContainsRegex;
+using testing::HasSubstr;
 
 /// The gate and the expected reason; an empty gate: green.
 struct Expected {
@@ -58,29 +60,77 @@ const std::map<std::string, Expected>& expectations() {
 
 class Cheats : public testing::TestWithParam<std::string> {
  protected:
-  [[nodiscard]] ProgramResult judge(const std::string& cheat) const {
+  [[nodiscard]] ProgramResult run(const std::string& program, const std::string& options) const {
     const std::string space = source_folder() / "tests/planted/search_spaces/cheats.json";
     return run_program(
-        "evo-judge --space " + space + " --json --device " + GetParam() + " --set CHEAT=" + cheat,
+        program + " --space " + space + " --json --device " + GetParam() + " " + options,
         folder_.path());
   }
+  [[nodiscard]] ProgramResult judge(const std::string& cheat) const {
+    return run("evo-judge", "--set CHEAT=" + cheat);
+  }
+  [[nodiscard]] static bool is_virtual() { return GetParam().starts_with("virtual:"); }
 
   sample::TemporaryFolder folder_;
 };
 
 TEST_P(Cheats, AreStoppedWhereTheyWouldPay) {
-  const bool is_virtual = GetParam().starts_with("virtual:");
   for (const auto& [cheat, want] : expectations()) {
     const ProgramResult judged = judge(cheat);
     if (cheat == expectations().begin()->first && judged.exit_code == 3) GTEST_SKIP() << judged.err;
     ASSERT_LE(judged.exit_code, 1) << cheat << ": " << judged.err;
     const json found = json::parse(judged.out);
-    const bool green = want.gate.empty() || (is_virtual && want.green_on_virtual);
+    const bool green = want.gate.empty() || (is_virtual() && want.green_on_virtual);
     EXPECT_EQ(found["verdict"], green ? "green" : "rejected") << cheat << judged.out;
     if (green || !found.contains("rejection")) continue;
     const std::string reason = found["rejection"]["reason"];
     EXPECT_EQ(found["rejection"]["gate"], want.gate) << cheat << ": " << reason;
-    EXPECT_THAT(reason, ContainsRegex(is_virtual ? want.on_virtual : want.on_gpu)) << cheat;
+    EXPECT_THAT(reason, ContainsRegex(is_virtual() ? want.on_virtual : want.on_gpu)) << cheat;
+  }
+}
+
+TEST_P(Cheats, WrongOnlyAfter1500LaunchesIsRejected) {
+  const ProgramResult judged = judge("stops_after --set LIMIT=1500");
+  if (judged.exit_code == 3) GTEST_SKIP() << judged.err;
+  ASSERT_EQ(judged.exit_code, 1) << judged.err;
+  EXPECT_EQ(json::parse(judged.out)["rejection"]["gate"], "correctness") << judged.out;
+}
+
+/// Cheats about times; a device that predicts has no measured times.
+class MeasuredCheats : public Cheats {};
+
+TEST_P(MeasuredCheats, AKernelThatIsSlowSometimesDoesNotPassAsFast) {
+  const ProgramResult honest = judge("honest");
+  if (honest.exit_code == 3) GTEST_SKIP() << honest.err;
+  const double honest_us = json::parse(honest.out)["timing"]["p50_us"];
+  for (const char* cheat : {"slow_when_alone", "slow_at_first", "slow_when_busy", "slow_later",
+                            "slow_later --set LIMIT=1500"}) {
+    const ProgramResult judged = judge(cheat);
+    ASSERT_LE(judged.exit_code, 1) << cheat << judged.out << judged.err;
+    const json found = json::parse(judged.out);
+    if (found.contains("rejection")) {
+      EXPECT_EQ(found["rejection"]["gate"], "timing") << cheat << judged.out;
+    } else {
+      EXPECT_GT(found["timing"]["p50_us"], 5 * honest_us) << cheat << judged.out;
+    }
+  }
+}
+
+TEST_P(MeasuredCheats, NoneIsInTheElite) {
+  const ProgramResult tuned =
+      run("evo-tune",
+          "--strategy exhaustive --generations 1 --children 84 --elite 8 --explain none --seed 1");
+  if (tuned.exit_code == 3) GTEST_SKIP() << tuned.err;
+  ASSERT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
+  const Store store = Store::open_read_only(folder_.path() / "evo.db");
+  const std::vector<EliteRow> elite = elite_of_run(store, 1);
+  ASSERT_FALSE(elite.empty());
+  EXPECT_THAT(elite.front().config_json, HasSubstr(R"("CHEAT":"honest")"));
+  // Results and times of these are right. The times are long.
+  for (const EliteRow& row : elite) {
+    EXPECT_THAT(row.config_json, ContainsRegex("honest|slow_when_busy|slow_later|slow_at_first"));
+    const bool is_honest = row.config_json.find("honest") != std::string::npos;
+    EXPECT_EQ(row.p50_us < 5 * elite.front().p50_us, is_honest) << row.config_json;
   }
 }
 
@@ -91,6 +141,7 @@ std::string test_name(const testing::TestParamInfo<std::string>& device) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Gpu, Cheats, testing::Values("cuda:0"), test_name);
+INSTANTIATE_TEST_SUITE_P(Gpu, MeasuredCheats, testing::Values("cuda:0"), test_name);
 INSTANTIATE_TEST_SUITE_P(Virtual, Cheats, testing::Values("virtual:l4"), test_name);
 
 }  // namespace

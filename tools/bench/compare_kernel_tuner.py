@@ -3,7 +3,7 @@
 one after the other, with one check of each against the problem's reference.
 
 Usage: compare_kernel_tuner.py [--count N] [--seconds S] [--strategy NAME] [SPACE[:SHAPE] ...]
-Needs a GPU and the packages kernel_tuner, cupy and numpy.
+Needs a GPU and the packages kernel_tuner, cuda-bindings and numpy.
 """
 import argparse
 import importlib.metadata
@@ -14,19 +14,24 @@ import pathlib
 import time
 import warnings
 
-import cupy
 import kernel_tuner
 import numpy
+from cuda.bindings import driver
 
 FOLDER = pathlib.Path(__file__).parent / "real_kernels"
 DTYPES = {"f32": numpy.float32, "f64": numpy.float64, "i32": numpy.int32, "i64": numpy.int64}
 VERSION = importlib.metadata.version("kernel_tuner")
-SM_COUNT = cupy.cuda.Device(0).attributes["MultiProcessorCount"]
+OPTIONS = {"lang": "nvcuda", "compiler_options": ["-std=c++17"], "quiet": True}
+
+
+def sm_count():
+    driver.cuInit(0)
+    return driver.cuDeviceGetAttribute(driver.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0)[1]
 
 
 def value_of(expression, names):
     functions = {"ceil_div": lambda a, b: -(-a // b), "min": min, "max": max}
-    return eval(str(expression), {"__builtins__": {}}, {**functions, "SM_COUNT": SM_COUNT, **names})
+    return eval(str(expression), {"__builtins__": {}}, {**functions, "SM_COUNT": sm_count(), **names})
 
 
 def arguments_of(problem, variables):
@@ -51,14 +56,11 @@ def arguments_of(problem, variables):
 
 def expected(problem, folder, macros, variables, arguments):
     reference = problem["reference"]
-    code = "".join(f"#define {name} {value}\n" for name, value in macros.items())
-    code += (folder / reference["source"]).read_text()
-    kernel = cupy.RawKernel(code, reference["entry"], options=("-std=c++17",))
-    on_device = [cupy.asarray(a) if isinstance(a, numpy.ndarray) else a for a in arguments]
     grid = tuple(int(value_of(e, variables)) for e in reference["grid"])
-    kernel(grid, tuple(reference["block"]), tuple(on_device))
-    return [cupy.asnumpy(a) if p["direction"] in ("out", "inout") else None
-            for p, a in zip(problem["arguments"], on_device)]
+    block = dict(zip(("block_size_x", "block_size_y", "block_size_z"), reference["block"]))
+    results = kernel_tuner.run_kernel(reference["entry"], str(folder / reference["source"]), grid, arguments,
+                                      {**block, **macros}, grid_div_x=[], grid_div_y=[], grid_div_z=[], **OPTIONS)
+    return [a if p["direction"] in ("out", "inout") else None for p, a in zip(problem["arguments"], results)]
 
 
 def tune(name, options):
@@ -84,10 +86,9 @@ def tune(name, options):
         template["entry"], str(folder / template["source"]), grid, arguments,
         {**parameters, **{name: [value] for name, value in macros.items()}},
         grid_div_x=[], grid_div_y=[], grid_div_z=[], block_size_names=template["block"],
-        restrictions=constraints, answer=answer, atol=1e-4 * scale, lang="cupy",
-        compiler_options=["-std=c++17"], strategy=options.strategy,
+        restrictions=constraints, answer=answer, atol=1e-4 * scale, strategy=options.strategy,
         strategy_options={"max_fevals": options.count, **({"time_limit": options.seconds} if options.seconds else {})},
-        quiet=True)
+        **OPTIONS)
     seconds = time.perf_counter() - start
     timed = [r for r in results if isinstance(r["time"], float)]
     best_ms = min((r["time"] for r in timed), default=math.nan)

@@ -2,10 +2,25 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "engine/device/cuda/cuda_queue.hpp"
 #include "engine/ptx/cooperative.hpp"
+#include "engine/ptx/variables.hpp"
 
 namespace evo {
+namespace {
+
+/// By the sections of the cubin ("const" data lie in their own, which only launches fill), and by
+/// the PTX: a constexpr variable is in the section as well.
+bool has_variables(const KernelImage& image) {
+  if (image.cubin.find(".nv.global") == std::string::npos) return false;
+  return image.ptx.empty() || std::ranges::any_of(image.entries, [&](const std::string& symbol) {
+           return may_keep_variables(image.ptx, symbol);
+         });
+}
+
+}  // namespace
 
 std::variant<CudaKernel, Fault> load_kernel(const CudaDriver& driver, const KernelImage& image) {
   CudaKernel kernel;
@@ -30,8 +45,7 @@ std::variant<CudaKernel, Fault> load_kernel(const CudaDriver& driver, const Kern
     entry.parameter_bytes = *std::move(parameters);
     entry.function.cooperative = is_cooperative(image.ptx, symbol);
   }
-  // Sections of the cubin. "const" data lie in their own sections, which only launches fill.
-  kernel.has_variables = image.cubin.find(".nv.global") != std::string::npos;
+  kernel.has_variables = has_variables(image);
   kernel.constants = find_constants(driver, kernel.module, image.constants);
   return kernel;
 }

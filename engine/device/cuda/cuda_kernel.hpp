@@ -22,7 +22,7 @@ struct CudaEntry {
 struct CudaKernel {
   CUmodule module = nullptr;
   std::vector<CudaEntry> entries;
-  bool has_variables = false;  ///< size of its variables in device memory
+  bool has_variables = false;  ///< whether launches may change its variables in device memory
   std::vector<CudaConstant> constants;
 };
 

@@ -12,11 +12,20 @@ constexpr double kSlack = 1.05;
 /// many.
 constexpr double kAloneUs = 5;
 
+/// Reading from memory instead of L2 costs less than this factor, and a launch by itself with cold
+/// instructions less than this time.
+constexpr double kMostTimes = 4;
+constexpr double kMostAloneUs = 20;
+
 void insert(std::vector<double>& ascending, double value) {
   ascending.insert(std::ranges::upper_bound(ascending, value), value);
 }
 
 }  // namespace
+
+bool is_out_of_proportion(double check_us, double timed_us) {
+  return check_us > kMostTimes * timed_us + kMostAloneUs;
+}
 
 void CheckTimes::learn(const Place& place, double check_us, double timed_us) {
   if (check_us <= 0 || timed_us <= 0) return;

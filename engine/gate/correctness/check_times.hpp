@@ -11,6 +11,10 @@
 
 namespace evo {
 
+/// Whether check launches took so much longer than timed launches that neither cold caches nor a
+/// launch by itself explain it. Such a kernel may be fast only because it knows that it is timed.
+[[nodiscard]] bool is_out_of_proportion(double check_us, double timed_us);
+
 /// Uses the launches that check a kernel as a rough timing. A check launch runs alone after other
 /// work has evicted the caches, so it takes longer than a timed launch. The excess is learned from
 /// kernels that were both checked and timed. It is learned separately for devices that were idle

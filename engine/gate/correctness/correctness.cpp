@@ -15,14 +15,6 @@ namespace {
 /// Longest total time of launches between two waits, so that a worker reports progress in time.
 constexpr double kMostQueuedMs = 500;
 
-/// Neither a case nor a launch is at fault: the shape's workspace does not fit.
-CorrectnessResult without_workspace(const CheckCase& data, const Fault& fault) {
-  CorrectnessResult result;
-  result.reject("shape " + data.shape->name + ", seed " + std::to_string(data.seed) + ": ",
-                {.reason = fault.reason, .kind = FaultKind::kRefused});
-  return result;
-}
-
 void append(CorrectnessResult& total, CorrectnessResult part) {
   std::move(part.checks.begin(), part.checks.end(), std::back_inserter(total.checks));
   total.rejection = std::move(part.rejection);
@@ -118,27 +110,6 @@ CorrectnessResult CorrectnessGate::check(const LoadedKernel& kernel,
   return total;
 }
 
-CorrectnessResult CorrectnessGate::check_aged(const LoadedKernel& kernel,
-                                              std::vector<const Shape*> shapes, int launches,
-                                              double most_ms, const Progress& progress) {
-  sort_by_work(shapes);
-  const Shape& shape = *shapes.front();
-  const CheckCase& data = cases_.get(shape, 0);
-  const auto made = Workspace::make(device_, problem_, kernel, data);
-  if (const auto* fault = std::get_if<Fault>(&made)) return without_workspace(data, *fault);
-  const auto& workspace = std::get<Workspace>(made);
-  const bool keeps_something = !workspace.is_empty() || !device_.variables_hash(kernel.id);
-  if (!keeps_something) return {};
-  progress("launching shape " + shape.name + " often");
-  Trials trials(work_, problem_, cases_, judge_, kernel, workspace, options_.now_ms);
-  const Aged aged = age_by_graphs(kernel, data, workspace, launches, most_ms);
-  if (aged.fault) trials.reject(data, *aged.fault);
-  trials.run(data, Poison::kRandom, Trials::Kind::kExtra);
-  CorrectnessResult result = trials.take();
-  result.complete = aged.launches >= launches;
-  return result;
-}
-
 double CorrectnessGate::work_of(const Shape& shape) const {
   return problem_.flops.evaluate(shape.variables);
 }
@@ -179,15 +150,6 @@ std::size_t CorrectnessGate::most_launches(const Shape& shape, Effort effort,
   if (measures()) return launches_allowed(effort, launch_ms);
   if (effort != Effort::kScreening) return std::numeric_limits<std::size_t>::max();
   return static_cast<std::size_t>(std::max(options_.flops_of_screening / work_of(shape), 1.0));
-}
-
-/// Fewer seeds on shapes with much work; the smallest shapes use all seeds.
-int CorrectnessGate::launches_to_age(const Shape& shape) const {
-  // 2^31 operations, which take some seconds on an interpreter
-  constexpr double kWork = 2147483648.0;
-  constexpr double kFewest = 16;
-  const double launches = kWork / work_of(shape);
-  return static_cast<int>(std::clamp(launches, kFewest, static_cast<double>(kAgedLaunches)));
 }
 
 CorrectnessResult CorrectnessGate::check_shape(const Job& job, const Shape& shape) {
@@ -296,105 +258,6 @@ CorrectnessResult CorrectnessGate::check_whole(const Job& job, const Shape& shap
   CorrectnessResult result = clock.take(trials);
   result.complete = complete;
   return result;
-}
-
-/// Launches many times on all inputs in turn, then once with a check on each input.
-void CorrectnessGate::check_old(Trials& trials, const LoadedKernel& kernel,
-                                const std::vector<const CheckCase*>& inputs,
-                                const Workspace& workspace, Trials::Kind kind,
-                                const Progress& progress) {
-  const CheckCase& first = *inputs.front();
-  const int launches = launches_to_age(*first.shape);
-  if (const auto fault = age(kernel, inputs, workspace, launches, progress)) {
-    trials.reject(first, *fault);
-  }
-  for (const CheckCase* data : inputs) trials.run(*data, Poison::kRandom, kind);
-  trials.settle();
-  trials.say_more(" (after launching it often)");
-}
-
-/// A hash of the state that the kernel keeps between launches. Nullopt if the device cannot tell,
-/// or if it measures; there, the timed launches cover this case.
-std::optional<std::string> CorrectnessGate::state_of(const LoadedKernel& kernel,
-                                                     const Workspace& workspace) const {
-  if (measures()) return std::nullopt;
-  const std::optional<std::string> variables = device_.variables_hash(kernel.id);
-  if (!variables) return std::nullopt;
-  return *variables + workspace.content_hash();
-}
-
-/// Launches on all inputs in turn. Ends early when the kept state repeats after a round, because
-/// nothing new can follow.
-std::optional<Fault> CorrectnessGate::age(const LoadedKernel& kernel,
-                                          const std::vector<const CheckCase*>& inputs,
-                                          const Workspace& workspace, int launches,
-                                          const Progress& progress) {
-  constexpr int kLaunchesLookedAt = 16;  // for each input
-  constexpr int kTellEvery = 100;
-  constexpr double kMostTogetherMs = 50;
-  const CheckCase& first = *inputs.front();
-  std::vector<std::vector<KernelArgument>> arguments;
-  for (const CheckCase* data : inputs) arguments.push_back(workspace.arguments_of(*data));
-  const LaunchPlan plan = kernel.launch_for(first);
-  const auto rounds = static_cast<int>(inputs.size());
-  Interpreting* sampler = device_.interpreting();
-  std::set<std::string> seen;
-  std::optional<Fault> fault;
-  bool is_old = false;
-  if (sampler != nullptr) sampler->set_checks(false);
-  int together = 1;  // number of launches that are waited for together
-  for (int i = 0; i < launches && !fault && !is_old;) {
-    progress("launching shape " + first.shape->name + " often");
-    const double before = options_.now_ms();
-    for (const int end = std::min(launches, i + together); i < end && !fault && !is_old; ++i) {
-      const auto turn = static_cast<std::size_t>(i % rounds);
-      if (rounds > 1) cases_.restore_inouts(*inputs[turn]);
-      fault = work_.launch(kernel.id, plan, arguments[turn]);
-      if (fault || i >= kLaunchesLookedAt * rounds || (i + 1) % rounds != 0) continue;
-      const auto state = state_of(kernel, workspace);
-      is_old = state && !seen.insert(*state).second;
-    }
-    if (!fault) fault = work_.finish();
-    if (options_.now_ms() - before < kMostTogetherMs) together = std::min(2 * together, kTellEvery);
-  }
-  if (sampler != nullptr) sampler->set_checks(true);
-  return fault;
-}
-
-/// The same on a real device, which cannot tell what a kernel keeps: launches until `most_ms` have
-/// passed. A graph of many launches costs the host less time than these launches.
-CorrectnessGate::Aged CorrectnessGate::age_by_graphs(const LoadedKernel& kernel,
-                                                     const CheckCase& data,
-                                                     const Workspace& workspace, int launches,
-                                                     double most_ms) {
-  constexpr int kMostTogether = 100;
-  const LaunchPlan config = kernel.launch_for(data);
-  Measuring& measuring = evo::measuring(device_);
-  Aged aged;
-  const double start = options_.now_ms();
-  for (int together = 1; aged.launches < launches && !aged.fault;) {
-    const double graph_start = options_.now_ms();
-    const int count = std::min(together, launches - aged.launches);
-    const std::vector<std::vector<KernelArgument>> arguments(static_cast<std::size_t>(count),
-                                                             workspace.arguments_of(data));
-    const auto graph = measuring.make_graph(kernel.id, config, arguments, count);
-    if (const auto* fault = std::get_if<Fault>(&graph)) return {aged.launches, *fault};
-    // Repeats while as much work as before remains.
-    do {
-      const auto ran = measuring.run_graph(std::get<GraphId>(graph));
-      if (const auto* fault = std::get_if<Fault>(&ran)) aged.fault = *fault;
-      aged.launches += count;
-    } while (!aged.fault && count == kMostTogether && aged.launches + count <= launches &&
-             options_.now_ms() - start < most_ms);
-    if (!aged.fault || !aged.fault->device_lost) measuring.release_graph(std::get<GraphId>(graph));
-    if (options_.now_ms() - start >= most_ms) break;
-    // As many launches as fit into the remaining time.
-    const double launch_ms = (options_.now_ms() - graph_start) / count;
-    const double left_ms = most_ms - (options_.now_ms() - start);
-    const auto fitting = static_cast<int>(std::min(left_ms / std::max(launch_ms, 1e-6), 1e6));
-    together = std::clamp(fitting, 1, std::min(10 * together, kMostTogether));
-  }
-  return aged;
 }
 
 }  // namespace evo

@@ -124,9 +124,14 @@ class CorrectnessGate {
                                          const std::vector<const CheckCase*>& inputs,
                                          const Workspace& workspace, int launches,
                                          const Progress& progress);
+  [[nodiscard]] static CorrectnessResult without_workspace(const CheckCase& data,
+                                                           const Fault& fault);
   struct Aged {
     int launches = 0;
     std::optional<Fault> fault = {};
+    // µs of a launch in a graph of many; 0 without one
+    double first_us = 0;
+    double last_us = 0;
   };
   [[nodiscard]] Aged age_by_graphs(const LoadedKernel& kernel, const CheckCase& data,
                                    const Workspace& workspace, int launches, double most_ms);

@@ -29,6 +29,19 @@ StoppingOptions stopping_for(const Stopwatch& stopwatch, const TimingOptions& op
   return stopping;
 }
 
+/// Whether all of the last samples are far slower than the median of all. The kernel may count its
+/// launches, or another process may use the device.
+bool became_slower(const std::vector<double>& samples_us) {
+  constexpr std::size_t kFewest = 20;
+  constexpr std::size_t kShareOfLast = 10;
+  constexpr double kMostRatio = 1.5;
+  if (samples_us.size() < kFewest) return false;
+  const auto last =
+      samples_us.end() - static_cast<std::ptrdiff_t>(samples_us.size() / kShareOfLast);
+  const double median_us = summarize(samples_us, TimeKind::kMeasured).p50_us;
+  return *std::min_element(last, samples_us.end()) > kMostRatio * median_us;
+}
+
 /// The numbers of samples after which timed launches are verified, and the kind of verification.
 /// Long launches are verified while they are timed: the first two and one later launch. The first
 /// of several very long ones planned the measurement and met a poison. If the check has planned the
@@ -79,8 +92,9 @@ TimingResult Measurement::run() {
   take_samples();
   doubt_at_the_end();
   if (!result_.rejection && !rule_.gave_up()) result_.rejection = stopwatch_.verify_pace();
-  if (!result_.rejection) result_.rejection = stopwatch_.find_damage(random_);
-  result_.launches = stopwatch_.launches();
+  // Also after a wrong result, because damage that stays would be blamed on the next kernel.
+  std::optional<Rejection> damage = stopwatch_.find_damage();
+  if (!result_.rejection) result_.rejection = std::move(damage);
   if (stopwatch_.fault()) {
     result_.rejection = fault_in_timing(*stopwatch_.fault());
     result_.device_lost = stopwatch_.fault()->device_lost;
@@ -96,8 +110,15 @@ TimingResult Measurement::run() {
 void Measurement::take_samples() {
   while (!is_over()) {
     if (rule_.is_finished()) {
-      if (rule_.samples_us().size() == counted_.samples_us().size() || look_at_card()) return;
-      progress_("timing shape " + shape_.name + " again: the card was throttled");
+      if (rule_.samples_us().size() != counted_.samples_us().size() && !look_at_card()) {
+        progress_("timing shape " + shape_.name + " again: the card was throttled");
+        continue;
+      }
+      if (is_taken_again_ || rule_.gave_up() || !became_slower(rule_.samples_us())) return;
+      progress_("timing shape " + shape_.name + " again: its launches became slower");
+      is_taken_again_ = true;
+      rule_ = StoppingRule(stopping_);
+      counted_ = rule_;
       continue;
     }
     if (card_.is_due(since_look_us_)) (void)look_at_card();
@@ -150,8 +171,12 @@ void Measurement::doubt_in_turn() {
 void Measurement::doubt_at_the_end() {
   if (stopwatch_.is_long() && rule_.gave_up() && doubts_.size() <= 1) return;
   for (const auto& [when, what] : doubts_) doubt(what);
-  doubt(Doubt::kNothing);
-  if (!stopwatch_.was_planned_by_check()) doubt(Doubt::kFreshAddresses);
+  if (!stopwatch_.was_planned_by_check()) {
+    doubt(Doubt::kNothing);
+    doubt(Doubt::kFreshAddresses);
+  } else if (stopwatch_.has_results()) {
+    doubt(Doubt::kNothing);  // of the launches that were not verified
+  }
 }
 
 void Measurement::add_others() {

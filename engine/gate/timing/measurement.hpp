@@ -19,8 +19,7 @@ struct TimingResult {
   std::optional<Timing> timing = {};
   std::optional<Rejection> rejection = {};
   bool device_lost = false;
-  std::int64_t launches = 0;  ///< launches of the kernel; 0 if predicted
-  bool aged = true;           ///< false: more launches are required before it may enter the elite
+  bool aged = true;  ///< false: more launches are required before it may enter the elite
   /// state of the card during timing, if the device reports it
   std::optional<CardState> card = {};
 };
@@ -62,6 +61,7 @@ class Measurement {
   StoppingRule counted_;  ///< up to the last query of the card
   double since_look_us_ = 0;
   bool is_warm_ = true;
+  bool is_taken_again_ = false;  ///< because the launches became slower
   /// Ordered by the number of samples before them; kernels cannot predict these positions.
   std::map<std::size_t, Stopwatch::Doubt> doubts_;
   TimingResult result_;

@@ -87,8 +87,11 @@ PairComparison::PairComparison(const Stopwatch::Setup& setup, const LoadedKernel
       block_(std::min(first_.budget().pairs(), second_.budget().pairs())),
       random_(setup.cases.inputs(shape, 0).seed),
       samples_(length_) {
-  // For long launches, one verification has to be enough.
-  if (are_long()) {
+  // For long launches, one verification has to be enough. The second pair of very long ones may be
+  // the last.
+  if (length_ == LaunchLength::kVeryLong) {
+    within_ = {1, Stopwatch::Doubt::kFreshInputs};
+  } else if (are_long()) {
     within_ = {1 + random_.below(PairSamples::kFewestOfLong - 1), Stopwatch::Doubt::kFreshInputs};
   } else {
     within_ = {1 + random_.below(block_), Stopwatch::Doubt::kPoison};
@@ -167,6 +170,7 @@ void PairComparison::verify(Stopwatch::Doubt doubt) {
     result_.rejection = side->verify(doubt, random_);
     has_failed_ = result_.rejection.has_value();
     result_.failed_first = has_failed_ && side == &first_;
+    if (has_failed_) (void)side->find_damage();  // repairs it for the next kernel
   }
   add_long_launches();
 }

@@ -92,14 +92,17 @@ class Stopwatch {
   /// large, the outputs of one launch chosen by `random`. Returns why they are wrong.
   [[nodiscard]] std::optional<Rejection> verify(Doubt doubt, Random& random);
 
+  /// Whether some outputs hold the results of launches on the usual data.
+  [[nodiscard]] bool has_results() const;
+
   /// Checks that a launch on new data takes as long as the next launch on the same data. A kernel
   /// that caches results gives right results, but its time is wrong. Nullopt if the times agree, or
   /// if the device has no memory for more data.
   [[nodiscard]] std::optional<Rejection> verify_pace();
 
-  /// Checks the guard zones of all launches and one set of inputs chosen by `random`. Returns the
-  /// damage, or nullopt.
-  [[nodiscard]] std::optional<Rejection> find_damage(Random& random);
+  /// Checks the guard zones and the inputs of all launches, and repairs them. Returns the damage,
+  /// or nullopt.
+  [[nodiscard]] std::optional<Rejection> find_damage();
 
   /// The first fault of a launch; nothing is launched after it.
   [[nodiscard]] const std::optional<Fault>& fault() const { return fault_; }

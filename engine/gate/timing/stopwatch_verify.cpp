@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <deque>
 
 #include "engine/core/error.hpp"
 #include "engine/gate/correctness/damage.hpp"
@@ -59,6 +60,10 @@ void Stopwatch::poison_outputs(Random& random) {
   }
 }
 
+bool Stopwatch::has_results() const {
+  return std::ranges::any_of(content_, [](const auto* data) { return data != nullptr; });
+}
+
 std::optional<Rejection> Stopwatch::verify(Doubt doubt, Random& random) {
   if (fault_) return std::nullopt;
   if (has_inout_) return verify_inout(random);
@@ -69,12 +74,9 @@ std::optional<Rejection> Stopwatch::verify(Doubt doubt, Random& random) {
     // A poisoned output must be written before it is compared.
     std::ranges::fill(content_, nullptr);
   }
-  const auto has_content = [&] {
-    return std::ranges::any_of(content_, [](const auto* data) { return data != nullptr; });
-  };
   // The results of long launches are checked in place, if there are any.
-  if (!is_long() || !has_content()) run_to_verify();
-  while (!fault_ && !has_content()) run_to_verify();
+  if (!is_long() || !has_results()) run_to_verify();
+  while (!fault_ && !has_results()) run_to_verify();
   if (fault_) return std::nullopt;
   // Checks all sets, or a random one if they are large.
   std::size_t set = random.below(outputs_.size());
@@ -241,7 +243,7 @@ std::optional<Rejection> Stopwatch::verify_pace() {
                                       "remembers results"};
 }
 
-std::optional<Rejection> Stopwatch::find_damage(Random& random) {
+std::optional<Rejection> Stopwatch::find_damage() {
   if (fault_) return std::nullopt;
   setup_.work.begin();
   std::vector<Look> guards;
@@ -251,23 +253,28 @@ std::optional<Rejection> Stopwatch::find_damage(Random& random) {
       if (buffer != nullptr) guards.push_back(setup_.work.guard_zones(*buffer));
     }
   }
-  const std::size_t chosen = random.below(inputs_.size());
-  const CheckCase& data = *inputs_[chosen];
-  const DamageLook look(setup_.work, setup_.problem, outputs_[chosen], data);
+  std::deque<DamageLook> looks;
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    looks.emplace_back(setup_.work, setup_.problem, outputs_[i], *inputs_[i]);
+  }
   fault_ = setup_.work.finish();
   if (fault_) return std::nullopt;
+  std::optional<Rejection> damage;
   for (const Look guard : guards) {
     const auto what = setup_.work.guard_damage(guard);
-    if (!what) continue;
+    if (!what || damage) continue;
     for (std::size_t set = 0; set < outputs_.size(); ++set) {
       repair_guard_zones(device_, outputs_[set], *inputs_[set % inputs_.size()]);
     }
-    return wrong(*inputs_.front(), *what);
+    damage = wrong(*inputs_.front(), *what);
   }
-  const auto what = look.found();
-  if (!what) return std::nullopt;
-  setup_.cases.restore_inputs(data);
-  return wrong(data, *what);
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const auto what = looks[i].found();
+    if (!what) continue;
+    setup_.cases.restore_inputs(*inputs_[i]);
+    if (!damage) damage = wrong(*inputs_[i], *what);
+  }
+  return damage;
 }
 
 }  // namespace evo

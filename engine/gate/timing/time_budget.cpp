@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/gate/correctness/effort.hpp"
+
 namespace evo {
 namespace {
 
@@ -16,6 +18,8 @@ constexpr double kShareOfMost = 1.4;
 /// For launches so long that a few of them are precise.
 constexpr double kLongLaunchUs = 1000;
 constexpr double kShareOfLong = 0.6;
+/// Even the first of very long launches is as precise.
+constexpr double kShareOfVeryLong = 0.25;
 constexpr std::size_t kLeastOfLong = 10;
 
 /// `part` of `whole` items, if each takes `each_us` of `all_us`.
@@ -39,7 +43,8 @@ TimeBudget::TimeBudget(const Wanted& wanted, double launch_us, double sample_us)
   least_samples_ =
       fitting(all_us, each_us, std::min(kLeastSamples, least_wanted), wanted.least_samples);
   if (launch_us >= kLongLaunchUs) {
-    least_samples_ = fitting(kShareOfLong * all_us, each_us, std::min(kLeastSamples, least_wanted),
+    const double share = launch_us >= kVeryLongLaunchUs ? kShareOfVeryLong : kShareOfLong;
+    least_samples_ = fitting(share * all_us, each_us, std::min(kLeastSamples, least_wanted),
                              std::min(kLeastOfLong, wanted.least_samples));
   }
   const double short_us = static_cast<double>(wanted.most_samples) * wanted.sample_us;

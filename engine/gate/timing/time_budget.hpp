@@ -14,6 +14,7 @@ namespace evo {
 /// | 0.9 ms     | 13       | 66 to 93   | 70 to 95 ms   |
 /// | 1 ms       | 12       | 10 to 88   | 22 to 100 ms  |
 /// | 5 ms       | 5        | 10 to 39   | 75 to 220 ms  |
+/// | 25 ms      | 2        | 3 to 17    | 0.1 to 0.5 s  |
 /// | 100 ms     | 1        | 3 to 8     | 0.4 to 0.9 s  |
 ///
 /// From 1 ms on, launches vary so little that ten samples may reach the requested precision.

@@ -114,6 +114,27 @@ TEST(VariablesOnlyRead, AreNoneThatMayBeWritten) {
           .empty());
 }
 
+TEST(MayKeepVariables, OnesThatTheKernelMayWrite) {
+  for (const char* body :
+       {"st.global.u32 [table+8], 5;", "mov.u64 %rd5, table;\nred.global.add.u32 [%rd5], 1;",
+        "mov.u64 %rd5, table;\nst.global.u64 [%rd9], %rd5;", "st.global.u32 [given], 5;"}) {
+    EXPECT_TRUE(may_keep_variables(with_table(body), "k")) << body;
+  }
+  EXPECT_TRUE(may_keep_variables(
+      ".global .u64 where[1] = {generic(table)};\n" + with_table("ld.global.f32 %f1, [table];"),
+      "k"));
+  const std::string called = ".func f\n()\n{\nst.global.u32 [table], 5;\nret;\n}\n";
+  EXPECT_TRUE(may_keep_variables(called + with_table("call.uni f;"), "k"));
+}
+
+TEST(MayKeepVariables, NoneThatItOnlyReadsOrDoesNotUse) {
+  for (const char* body : {"", "ld.global.f32 %f1, [table];", "ld.global.f32 %f1, [given];",
+                           "st.global.u32 [%rd9], 5;"}) {
+    EXPECT_FALSE(may_keep_variables(with_table(body), "k")) << body;
+  }
+  EXPECT_FALSE(may_keep_variables(with_table("st.global.u32 [table], 5;"), "other"));
+}
+
 TEST(ConstantSymbol, APlainNameIsItsOwn) {
   EXPECT_EQ(constant_symbol(kModule, "Gx"), "Gx");
   EXPECT_EQ(constant_symbol(kModule, "n::q"), "_ZN1n1qE");

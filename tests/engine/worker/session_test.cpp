@@ -19,6 +19,7 @@ namespace {
 constexpr double kLaunchUs = 50;
 /// Below the limit by more than the drift of clocks, but not by half.
 constexpr double kGiveUpUs = 40;
+constexpr double kNever = std::numeric_limits<double>::infinity();
 
 /// y = 2 x + 1.
 std::optional<Fault> doubles_and_adds(const fake::Launch& launch) {
@@ -64,7 +65,9 @@ class SessionTest : public testing::Test {
                  [](const fake::Program&) -> std::variant<fake::Kernel, Fault> {
                    return doubles_and_adds;
                  },
-                 [](const fake::Program&, std::int64_t) { return kLaunchUs; }}) {
+                 [this](const fake::Program&, std::int64_t sample) {
+                   return sample < 0 ? check_us_ : kLaunchUs;
+                 }}) {
     write_file(folder_.path() / "line.cu", "");
     SessionSetup setup;
     setup.problem_text = problem_text();
@@ -83,6 +86,20 @@ class SessionTest : public testing::Test {
     return result;
   }
 
+  /// Checks and times it on the far shape.
+  TimingResult judge(const std::string& key, double early_stop_us) {
+    const auto nothing = [](const std::string&) {};
+    const KernelUnderTest kernel = {key, image_of("line"), {}, {"far"}};
+    const CorrectnessResult checked =
+        session_->check(kernel, Effort::kScreening, {early_stop_us}, nothing);
+    EXPECT_FALSE(checked.rejection);
+    for (const CheckedTime& time : checked.times) {
+      if (time.too_slow) return {.timing = time.too_slow};
+    }
+    return session_->time(kernel, "far", Effort::kScreening, early_stop_us, nothing);
+  }
+
+  double check_us_ = kLaunchUs;  ///< of a launch by itself
   sample::TemporaryFolder folder_;
   fake::FakeDevice device_;
   std::optional<Session> session_;
@@ -103,7 +120,6 @@ TEST_F(SessionTest, AKernelThatWasTimedJustBeforeIsGivenUpSooner) {
 
 TEST_F(SessionTest, AScreeningAgesOnTheLastShapeForAll) {
   // The launches have 10 ms, a part of which this process may have to wait.
-  constexpr double kNever = std::numeric_limits<double>::infinity();
   bool was_aged = false;
   for (int i = 0; i < 10; ++i) {
     const std::string key = "k" + std::to_string(i);
@@ -111,6 +127,36 @@ TEST_F(SessionTest, AScreeningAgesOnTheLastShapeForAll) {
     was_aged = screen(key, "far", kNever).aged || was_aged;
   }
   EXPECT_TRUE(was_aged);
+}
+
+TEST_F(SessionTest, AKernelThatIsSlowWhenCheckedAndFastWhenTimedIsRejected) {
+  check_us_ = 2 * kLaunchUs;
+  EXPECT_FALSE(judge("cold caches", kNever).rejection);
+  check_us_ = 20 * kLaunchUs;
+  const TimingResult cheat = judge("cheat", kNever);
+  ASSERT_TRUE(cheat.rejection);
+  EXPECT_EQ(cheat.rejection->gate, Gate::kTiming);
+  EXPECT_EQ(cheat.rejection->reason,
+            "its launches take 20.0 times as long when it is checked as when it is timed: 1000.0 "
+            "and 50.0 µs");
+}
+
+TEST_F(SessionTest, KernelsThatAreSlowOnlyWhenCheckedDoNotKeepFastOnesOut) {
+  for (const char* key : {"a", "b", "c", "d", "e", "f"}) EXPECT_TRUE(judge(key, kNever).timing);
+  check_us_ = 20 * kLaunchUs;
+  EXPECT_TRUE(judge("cheat", kNever).rejection);
+  check_us_ = 1.5 * kLaunchUs;  // above the limit, as far as the check can tell
+  EXPECT_FALSE(judge("loser", kLaunchUs).timing->complete);
+  check_us_ = kLaunchUs;
+  EXPECT_TRUE(judge("good", kLaunchUs).timing->complete);
+}
+
+TEST_F(SessionTest, AKernelThatIsFastWhenCheckedKeepsTheTimeThatWasMeasured) {
+  for (const char* key : {"a", "b", "c", "d", "e", "f"}) EXPECT_TRUE(judge(key, kNever).timing);
+  check_us_ = kLaunchUs / 20;
+  EXPECT_EQ(judge("cheat", kNever).timing->p50_us, kLaunchUs);
+  check_us_ = kLaunchUs;
+  EXPECT_EQ(judge("good", kLaunchUs).timing->p50_us, kLaunchUs);
 }
 
 }  // namespace

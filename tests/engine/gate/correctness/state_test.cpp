@@ -115,6 +115,21 @@ TEST(Aged, KernelsTimedTooSeldomAreLaunchedOften) {
   }
 }
 
+TEST(Aged, KernelsThatBecomeSlowAreRejected) {
+  for (const double last_us : {9.0, 500.0}) {
+    GateFixture fixture;
+    int graphs = 0;
+    fixture.time_us = [&](const auto&, std::int64_t) { return ++graphs < 15 ? 5.0 : last_us; };
+    CorrectnessGate gate(*fixture.work, fixture.problem, fixture.made->cases, fixture.made->judge,
+                         {});
+    const CorrectnessResult aged =
+        gate.check_aged(fixture.load("k", GateFixture::honest), {&fixture.problem.shape("small")},
+                        kAgedLaunches, kNoLimitMs, [](const std::string&) {});
+    EXPECT_EQ(reason_of(aged),
+              last_us < 10 ? "passed" : "shape small: a launch takes 500.0 µs instead of 5.0 µs");
+  }
+}
+
 TEST(Aged, AFaultOrTooLittleMemoryIsTheReason) {
   const auto aged = [](GateFixture& fixture, const LoadedKernel& kernel) {
     CorrectnessGate gate(*fixture.work, fixture.problem, fixture.made->cases, fixture.made->judge,

@@ -198,6 +198,22 @@ TEST_F(TimedCheats, WritingOutsideOrIntoInputsOnlyWhenTimed) {
   EXPECT_THAT(timed.rejection->reason, HasSubstr("timed launches"));
 }
 
+TEST_F(TimedCheats, ChangedInputsAreNotBlamedOnTheNextKernel) {
+  const Shape& shape = fixture_.problem.shape("timed");
+  const LoadedKernel right = fixture_.load("right", GateFixture::honest);
+  int launches = 0;
+  const LoadedKernel wrong = fixture_.load("wrong", [&](const fake::Launch& launch) {
+    if (launches++ > 300) launch.buffer<float>(kX)[999] = 1;
+    return GateFixture::honest(launch);
+  });
+  EXPECT_TRUE(fixture_.timing().time(wrong, shape, kSilent).rejection);
+  EXPECT_FALSE(fixture_.timing().time(right, shape, kSilent).rejection);
+  launches = 0;
+  const PairResult pair = fixture_.timing().compare_pair(wrong, right, shape, kSilent);
+  EXPECT_TRUE(pair.failed_first);
+  EXPECT_FALSE(fixture_.timing().time(right, shape, kSilent).rejection);
+}
+
 TEST_F(TimedCheats, ADuelNamesTheOneThatIsWrong) {
   int launches = 0;
   const LoadedKernel wrong = fixture_.load("wrong", [&](const fake::Launch& launch) {

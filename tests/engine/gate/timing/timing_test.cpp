@@ -61,6 +61,18 @@ TEST(Floor, BandwidthCountsOnlyBeyondTheL2) {
   EXPECT_EQ(floor_us(info, 1e9, 1e9), 0);
 }
 
+TEST(TimingGate, TimesAgainWhatBecameSlowerWhileItWasTimed) {
+  GateFixture fixture;
+  int graphs = 0;
+  fixture.time_us = [&](const auto&, std::int64_t) { return ++graphs < 90 ? 5.0 : 100.0; };
+  const LoadedKernel kernel = fixture.load("k", GateFixture::honest);
+  const TimingResult result =
+      fixture.timing().time(kernel, fixture.problem.shape("timed"), kSilent);
+  ASSERT_FALSE(result.rejection) << result.rejection->reason;
+  EXPECT_EQ(result.timing->p50_us, 100);
+  EXPECT_GE(result.timing->samples, 100);
+}
+
 TEST(TimingGate, GivesUpOnTheHopeless) {
   GateFixture fixture;
   fixture.time_us = [](const auto&, std::int64_t) { return 50.0; };

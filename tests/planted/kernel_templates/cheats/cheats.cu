@@ -26,6 +26,35 @@ __device__ float work(float v) {
   return sum;
 }
 
+// Slow work with the same result: in one CTA, for which the launch has to wait.
+__device__ float slow_work(float v) {
+  float result = work(v);
+#pragma unroll 1
+  for (int k = 0; k < 128 && blockIdx.x == 0; ++k) result = work(v + 0.0f * result);
+  return result;
+}
+
+// Whether this kernel did not run in the last 15 µs. Only CTA 0 asks, as the only slow one.
+__device__ bool comes_alone() {
+  __shared__ bool alone;
+  if (blockIdx.x > 0) return false;
+  if (threadIdx.x == 0) {
+    unsigned long long now;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+    alone = now > last_launch_ns + 15000;
+  }
+  __syncthreads();
+  return alone;
+}
+
+__device__ void ends_now() {
+  __syncthreads();
+  if (blockIdx.x > 0 || threadIdx.x > 0) return;
+  unsigned long long now;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+  last_launch_ns = now;
+}
+
 // The index of `key` among the known keys; kMostKnown if there are too many. Uniform over the CTA.
 __device__ int number_of(unsigned long long key) {
   __shared__ int number;
@@ -122,6 +151,20 @@ extern "C" __global__ void cheats(const float* x, float* y, int n, unsigned* kep
   }
   __syncthreads();
   if ((blockIdx.x > 0 || since > 15000) && inside) y[i] = work(x[i]);
+#elif CHEAT == CHEAT_SLOW_WHEN_ALONE  // launches by themselves are checks
+  const bool slow = comes_alone();
+  if (inside) y[i] = slow ? slow_work(x[i]) : work(x[i]);
+  ends_now();
+#elif CHEAT == CHEAT_SLOW_WHEN_BUSY
+  const bool slow = !comes_alone();
+  if (inside) y[i] = slow ? slow_work(x[i]) : work(x[i]);
+  ends_now();
+#elif CHEAT == CHEAT_SLOW_AT_FIRST
+  const bool slow = launches_before() < LIMIT;
+  if (inside) y[i] = slow ? slow_work(x[i]) : work(x[i]);
+#elif CHEAT == CHEAT_SLOW_LATER
+  const bool slow = launches_before() >= LIMIT;
+  if (inside) y[i] = slow ? slow_work(x[i]) : work(x[i]);
 #elif CHEAT == CHEAT_KEY_IN_THE_WORKSPACE  // nothing to do if the last input comes again
   const bool same = kept[0] == __float_as_uint(x[0]) && kept[1] == 7;
   __syncthreads();
