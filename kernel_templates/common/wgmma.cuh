@@ -81,33 +81,25 @@ __device__ __forceinline__ void wait_products(float (&sum)[kTiles][4]) {
   keep_here(sum);
 }
 
-// The operands of an accumulator of 8 n columns, n a multiple of 4 up to 32, and their names.
+// The operands of an accumulator of 8 n columns, n = 4, 8, 16 or 32, and their names.
 #define WGMMA_TILE(s, n) "+f"(s[n][0]), "+f"(s[n][1]), "+f"(s[n][2]), "+f"(s[n][3])
 #define WGMMA_LAST(s) "+f"(s[0]), "+f"(s[1]), "+f"(s[2]), "+f"(s[3])
 #define WGMMA_4(s, n) \
   WGMMA_TILE(s, n), WGMMA_TILE(s, n + 1), WGMMA_TILE(s, n + 2), WGMMA_TILE(s, n + 3)
 #define WGMMA_8(s, n) WGMMA_4(s, n), WGMMA_4(s, n + 4)
-#define WGMMA_12(s, n) WGMMA_8(s, n), WGMMA_4(s, n + 8)
 #define WGMMA_16(s, n) WGMMA_8(s, n), WGMMA_8(s, n + 8)
-#define WGMMA_20(s, n) WGMMA_16(s, n), WGMMA_4(s, n + 16)
-#define WGMMA_24(s, n) WGMMA_16(s, n), WGMMA_8(s, n + 16)
-#define WGMMA_28(s, n) WGMMA_24(s, n), WGMMA_4(s, n + 24)
 #define WGMMA_32(s, n) WGMMA_16(s, n), WGMMA_16(s, n + 16)
 #define WGMMA_NAMES_4 \
   "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
 #define WGMMA_NAMES_8 WGMMA_NAMES_4 ", " \
   "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-#define WGMMA_NAMES_12 WGMMA_NAMES_8 ", " \
-  "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47"
-#define WGMMA_NAMES_16 WGMMA_NAMES_12 ", " \
+#define WGMMA_NAMES_16 WGMMA_NAMES_8 ", " \
+  "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
   "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-#define WGMMA_NAMES_20 WGMMA_NAMES_16 ", " \
-  "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79"
-#define WGMMA_NAMES_24 WGMMA_NAMES_20 ", " \
-  "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
-#define WGMMA_NAMES_28 WGMMA_NAMES_24 ", " \
-  "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111"
-#define WGMMA_NAMES_32 WGMMA_NAMES_28 ", " \
+#define WGMMA_NAMES_32 WGMMA_NAMES_16 ", " \
+  "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, " \
+  "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, " \
+  "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
   "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
 
 /// A product with both operands in shared memory. A, B, LAYOUT: names of the words of their
@@ -150,18 +142,10 @@ __device__ __forceinline__ void multiply_e4m3(float (&sum)[kTiles][4], u32 a, u3
     WGMMA_E4M3(4, "32", "%16", "%17", "%18", "%19");
   } else if constexpr (kTiles == 8) {
     WGMMA_E4M3(8, "64", "%32", "%33", "%34", "%35");
-  } else if constexpr (kTiles == 12) {
-    WGMMA_E4M3(12, "96", "%48", "%49", "%50", "%51");
   } else if constexpr (kTiles == 16) {
     WGMMA_E4M3(16, "128", "%64", "%65", "%66", "%67");
-  } else if constexpr (kTiles == 20) {
-    WGMMA_E4M3(20, "160", "%80", "%81", "%82", "%83");
-  } else if constexpr (kTiles == 24) {
-    WGMMA_E4M3(24, "192", "%96", "%97", "%98", "%99");
-  } else if constexpr (kTiles == 28) {
-    WGMMA_E4M3(28, "224", "%112", "%113", "%114", "%115");
   } else {
-    static_assert(kTiles == 32, "a multiple of 32 keys, up to 256");
+    static_assert(kTiles == 32, "32, 64, 128 or 256 keys");
     WGMMA_E4M3(32, "256", "%128", "%129", "%130", "%131");
   }
 }
@@ -220,19 +204,11 @@ __device__ __forceinline__ void multiply_f16(float (&sum)[8][4], float (&last)[4
 #undef WGMMA_A_IN_REGISTERS
 #undef WGMMA_E4M3
 #undef WGMMA_NAMES_32
-#undef WGMMA_NAMES_28
-#undef WGMMA_NAMES_24
-#undef WGMMA_NAMES_20
 #undef WGMMA_NAMES_16
-#undef WGMMA_NAMES_12
 #undef WGMMA_NAMES_8
 #undef WGMMA_NAMES_4
 #undef WGMMA_32
-#undef WGMMA_28
-#undef WGMMA_24
-#undef WGMMA_20
 #undef WGMMA_16
-#undef WGMMA_12
 #undef WGMMA_8
 #undef WGMMA_4
 #undef WGMMA_LAST

@@ -66,20 +66,13 @@ __device__ __forceinline__ void clear(Accumulated& state) {
   }
 }
 
-#ifndef EXP_HALF
-#define EXP_HALF -1  // the space does not have it
-#endif
-
-/// 2^x; `index`: index among four adjacent scores of a lane. Mixed: one in four by polynomial;
-/// half: one in two; so that the MUFU and FMA units share the work.
+/// 2^x; `index`: index among four adjacent scores of a lane. Mixed: one in four by polynomial, so
+/// that the MUFU and FMA units share the work.
 __device__ __forceinline__ float probability(float x, int index) {
   if constexpr (EXP == EXP_POLY2) return exp2_poly<2>(x);
   if constexpr (EXP == EXP_POLY3) return exp2_poly<3>(x);
   if constexpr (EXP == EXP_MIXED) {
     if (index == 3) return exp2_poly<3>(x);
-  }
-  if constexpr (EXP == EXP_HALF) {
-    if (index % 2 == 1) return exp2_poly<3>(x);
   }
   return ptx::exp2_mufu(x);
 }

@@ -148,7 +148,7 @@ struct Walk {
 };
 
 /// TURNS: warpgroups start the products of a step in turn. Barrier kFirstTurn + i lets group i
-/// start; the group before it arrives there when its products are issued, or its scores complete.
+/// start; the group before it arrives there when its products are issued.
 constexpr int kFirstTurn = 6;
 
 __device__ __forceinline__ void pass_turn(int group) {
@@ -202,17 +202,16 @@ __device__ __forceinline__ void advance(Accumulated& state, Probabilities& p, Pl
     at = crosses ? place_of(tile + 1, 0, walk.role) : place_of(tile, step, walk.role);
     Scores scores;
     if (crosses) ring.acquire_k(tiles, tile + 1, walk.role, walk.thread);
-    if constexpr (TURNS != TURNS_NONE) take_turn(walk.group());
+    if constexpr (TURNS != 0) take_turn(walk.group());
     start_scores(scores, tiles, at, walk.role);
     // Without producers, V of the previous tile became visible with K of this one.
     if (step == 1 && (kProduced || kSteps > 1)) {
       ring.acquire_v(tiles, tile, walk.role, walk.thread);
     }
     start_values(state, p, tiles, before);
-    if constexpr (TURNS == TURNS_ISSUED) pass_turn(walk.group());
+    if constexpr (TURNS != 0) pass_turn(walk.group());
     if (crosses) ring.unpack(tiles, tile + 1, walk.role, walk.thread);
     ptx::wait_products<1>(scores.at[0]);
-    if constexpr (TURNS == TURNS_SCORED) pass_turn(walk.group());
     if (kSteps == 1 || step == kSteps - 1) ring.release_k(at.tile, walk.role);
     if constexpr (kMasked) {
       mask_if_needed(scores, tiles.first_key(at.tile) + at.key, walk.first_row, tiles.kv_len,
@@ -252,7 +251,7 @@ __device__ __forceinline__ void attend_tiles_overlapped(Accumulated& state, cons
     exponentiate(scores, state, walk.scale);
     pack(p, scores);
   }
-  if (TURNS != TURNS_NONE && walk.group() == kConsumerGroups - 1) pass_turn(walk.group());
+  if (TURNS != 0 && walk.group() == kConsumerGroups - 1) pass_turn(walk.group());
   const int masked = min(walk.masked_tiles(), tiles.count);
   int tile = 0;
 #pragma unroll 1
@@ -263,7 +262,7 @@ __device__ __forceinline__ void attend_tiles_overlapped(Accumulated& state, cons
   start_values(state, p, tiles, at);
   wait_values(state);
   ring.release_v(tiles.count - 1, walk.role);
-  if (TURNS != TURNS_NONE && walk.group() == 0) take_turn(0);  // the last group's last arrival
+  if (TURNS != 0 && walk.group() == 0) take_turn(0);  // the last group's last arrival
 }
 
 /// The ones whose products with P are the row sums.

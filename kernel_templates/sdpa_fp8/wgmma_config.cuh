@@ -20,8 +20,8 @@
 #if GROUPS_KV != 1 && GROUPS_KV != 2 && GROUPS_KV != 4
 #error GROUPS_KV is 1, 2 or 4: the merge gives each of these warpgroups an equal share of the columns
 #endif
-#if STEP_N % 32 != 0 || STEP_N < 32 || STEP_N > 256
-#error STEP_N is a multiple of 32, up to 256: the n of a wgmma
+#if STEP_N != 32 && STEP_N != 64 && STEP_N != 128 && STEP_N != 256
+#error STEP_N is 32, 64, 128 or 256: the n of a wgmma
 #endif
 #if TILE_N % (STEP_N * GROUPS_KV) != 0 || TILE_N > 4 * STEP_N * GROUPS_KV
 #error TILE_N is one to four steps of STEP_N keys for each of the GROUPS_KV shares: they are unrolled
@@ -67,10 +67,10 @@
     TILE_N % (64 * GROUPS_M * GROUPS_KV) != 0
 #error PV_MODE fp8 and OVERLAP without PRODUCER_GROUP need equal work for every warp that transposes
 #endif
-#if TURNS != TURNS_NONE && (GROUPS_M * GROUPS_KV < 2 || OVERLAP == OVERLAP_NONE)
+#if TURNS && (GROUPS_M * GROUPS_KV < 2 || OVERLAP == OVERLAP_NONE)
 #error TURNS needs two warpgroups and OVERLAP: one computes exponentials during the products of the other
 #endif
-#if TURNS != TURNS_NONE && !PRODUCER_GROUP && GROUPS_M > 1
+#if TURNS && !PRODUCER_GROUP && GROUPS_M > 1
 #error TURNS needs PRODUCER_GROUP or GROUPS_M 1: warpgroups that copy the same keys wait for each other
 #endif
 
@@ -132,11 +132,7 @@ static_assert(kLaunchRegisters >= kOperandRegisters + 26,
 // V for wgmma: f16, in panels of 64 columns with a row for each key; or e4m3, transposed, in panels
 // of kPanelKeys keys with a row for each column, and eight rows of ones.
 constexpr int kSlotBytes = TILE_N * kRowBytes;
-/// A step begins and ends with a panel, or lies within one.
-__device__ constexpr bool panels_fit(int keys) {
-  return TILE_N % keys == 0 && (STEP_N % keys == 0 || keys % STEP_N == 0);
-}
-constexpr int kPanelKeys = panels_fit(128) ? 128 : panels_fit(64) ? 64 : 32;
+constexpr int kPanelKeys = min_of(128, TILE_N);
 constexpr int kPanelBytes = kPvFp8 ? (HEAD_DIM + 8 * kSumByMma) * kPanelKeys : TILE_N * 128;
 constexpr int kVSlotBytes = kPvFp8 ? TILE_N / kPanelKeys * kPanelBytes : 2 * kSlotBytes;
 constexpr int kKRing = kTileM * kRowBytes;
