@@ -7,7 +7,6 @@ import contextlib
 import io
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -26,10 +25,6 @@ sys.path.insert(0, SOURCE)
 import evo_tune  # noqa: E402
 from evo_tune.kernel_tuner import (NotSupported, files, observers, run_kernel,  # noqa: E402
                                    tune_kernel)
-from evo_tune.kernel_tuner.configurations import Configurations  # noqa: E402
-from evo_tune.kernel_tuner.expressions import engine_expression  # noqa: E402
-from evo_tune.kernel_tuner.launch import BLOCK_NAMES, Grid  # noqa: E402
-from evo_tune.kernel_tuner.results import pareto_front  # noqa: E402
 
 ADD = """
 __global__ void vector_add(float *c, float *a, float *b, int n) {
@@ -60,38 +55,6 @@ def tuned(source=ADD, params=None, name="vector_add", arguments=None, size=N, **
 
 def blocks(results):
     return sorted(one["block_size_x"] for one in results)
-
-
-class Expressions(unittest.TestCase):
-    MACROS = {"x": "kt_x", "y": "y"}
-
-    def test_texts_of_numbers_and_parameters_are_expressions(self):
-        self.assertEqual(engine_expression("x*y <= 4 and not x == 2", self.MACROS),
-                         "kt_x * y <= 4 and (not kt_x == 2)")
-        self.assertEqual(engine_expression("min(x, 3)", self.MACROS), "min(kt_x, 3)")
-
-    def test_what_only_python_knows_is_none(self):
-        for text in ("z > 1", "x ^ y", "x if y else 1", "'a' == x", "f(x)", "x.y", "x[0]", "(", ""):
-            self.assertIsNone(engine_expression(text, self.MACROS), text)
-
-
-class Launches(unittest.TestCase):
-    def grid(self, size, *divisors):
-        configurations = Configurations({"block_size_x": [32, 48], "t": [2]}, None, BLOCK_NAMES)
-        divisors = list(divisors) + [None] * (3 - len(divisors))
-        grid = Grid(size, divisors, configurations)
-        return grid.of({"block_size_x": 48, "t": 2}), grid.expressions(), configurations.columns
-
-    def test_sizes_and_divisors_of_each_kind(self):
-        self.assertEqual(self.grid(100)[:2], ((3, 1, 1), ["ceil((100) / (block_size_x))"]))
-        self.assertEqual(self.grid((100, 7), ["block_size_x", "t"])[0], (2, 7, 1))
-        self.assertEqual(self.grid("t*100", [])[:2], ((200, 1, 1), ["t * 100"]))
-        self.assertEqual(self.grid(100, "block_size_x/t")[:2],
-                         ((5, 1, 1), ["ceil((100) / (floor(block_size_x / t)))"]))
-        got = self.grid(lambda p: (p["t"] * 48, 3), lambda p: p["block_size_x"])
-        self.assertEqual(got[0], (2, 3, 1))
-        self.assertEqual(got[1], ["kt_grid_x", "kt_grid_y", "kt_grid_z"])
-        self.assertEqual(sorted(got[2]), ["kt_grid_x", "kt_grid_y", "kt_grid_z"])
 
 
 class TuneKernel(unittest.TestCase):
@@ -384,10 +347,6 @@ __global__ void look(float *y, int shift{parameters}) {{
         results, _ = tuned(params={**BLOCKS, "block_sise_y": [1, 2]})
         self.assertEqual(len(results), 8)
 
-    def test_the_pareto_front(self):
-        points = [{"a": 1, "b": 1}, {"a": 2, "b": 3}, {"a": 3, "b": 2}]
-        self.assertEqual(pareto_front(points, {"a": False, "b": True}), points[:2])
-
 
 class RunKernel(unittest.TestCase):
     def test_outputs_come_back_and_inputs_stay(self):
@@ -402,75 +361,6 @@ class RunKernel(unittest.TestCase):
         with self.assertRaisesRegex(evo_tune.Error, "identifier .nowhere. is undefined"):
             run_kernel("vector_add", ADD.replace("b[i];", "nowhere;"), N, data(),
                        {"block_size_x": 96})
-
-
-class Scripts(unittest.TestCase):
-    def run_script(self, text, *options):
-        with tempfile.TemporaryDirectory() as folder:
-            script = Path(folder, "script.py")
-            script.write_text(text)
-            return subprocess.run([sys.executable, "-m", "evo_tune", "run", *options, str(script)],
-                                  cwd=folder, capture_output=True, text=True, check=False,
-                                  env={**os.environ, "PYTHONPATH": SOURCE})
-
-    def test_a_script_of_kernel_tuner_runs_unchanged(self):
-        done = self.run_script(f"""
-import kernel_tuner, numpy
-from kernel_tuner.file_utils import store_output_file
-from kernel_tuner.util import get_best_config
-SOURCE = '''{ADD}'''
-a = numpy.random.randn({N}).astype(numpy.float32)
-results, env = kernel_tuner.tune_kernel(
-    "vector_add", SOURCE, {N}, [numpy.zeros_like(a), a, a * 2, numpy.int32({N})],
-    dict(block_size_x=[64, 128]), strategy=kernel_tuner.strategies.minimize)
-store_output_file("out.json", results, ["block_size_x"])
-print("best", get_best_config(results, "time")["block_size_x"], len(results))
-""")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stdout, r"best (64|128) 2")
-
-    def test_options_bound_and_choose_the_search_of_a_script_that_does_not(self):
-        script = f"""
-import kernel_tuner, numpy
-SOURCE = '''{ADD}'''
-a = numpy.random.randn({N}).astype(numpy.float32)
-results, env = kernel_tuner.tune_kernel(
-    "vector_add", SOURCE, {N}, [numpy.zeros_like(a), a, a * 2, numpy.int32({N})],
-    dict(block_size_x=[32 * i for i in range(1, 33)], unused=list(range(2000))), seed=3)
-print("found", len(results) > 0)
-"""
-        done = self.run_script(script, "--strategy", "random", "--max-seconds=1")
-        self.assertEqual((done.returncode, done.stdout.splitlines()[-1]), (0, "found True"),
-                         done.stderr)
-        self.assertIn("out of time", done.stderr)
-        for options, said in {("--strategy", "magic"): "strategy: 'magic' is unknown; allowed: ",
-                              ("--max-seconds", "soon"): "allowed: a positive number of seconds",
-                              ("--speed", "1"): "unknown option --speed; allowed: "}.items():
-            done = self.run_script(script, *options)
-            self.assertEqual(done.returncode, 2)
-            self.assertIn(said, done.stderr)
-
-    def test_pinned_arrays_of_pycuda_are_arrays(self):
-        done = self.run_script(f"""
-import pycuda.driver as drv, kernel_tuner, numpy
-drv.init()
-context = drv.Device(0).make_context()
-a = drv.pagelocked_empty({N}, numpy.float32, mem_flags=drv.host_alloc_flags.PORTABLE)
-a[:] = 1
-left = kernel_tuner.run_kernel("vector_add", '''{ADD}''', {N},
-                               [numpy.zeros_like(a), a, a, numpy.int32({N})], dict(block_size_x=64))
-context.pop()
-print(left[0].min())
-drv.mem_alloc(3)
-""")
-        self.assertEqual((done.returncode, done.stdout), (2, "2.0\n"), done.stderr)
-        self.assertIn("pycuda.driver.mem_alloc: PyCUDA is not installed", done.stderr)
-
-    def test_one_line_says_what_is_not_carried(self):
-        done = self.run_script("from kernel_tuner.hyper import tune_hyper_params\n")
-        self.assertEqual(done.returncode, 2)
-        self.assertIn("kernel_tuner.hyper is not supported by evo-tune", done.stderr)
-        self.assertNotIn("Traceback", done.stderr)
 
 
 if __name__ == "__main__":
