@@ -16,7 +16,7 @@ struct Place {
   std::filesystem::path folder = "/tmp";
 };
 
-/// The same order of variables as in the system's own programs.
+/// Reads the variables in the order of std::filesystem::temp_directory_path().
 Place named_place() {
   for (const char* variable : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"}) {
     if (const auto folder = environment_variable(variable)) return {variable, *folder};

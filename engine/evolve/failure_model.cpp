@@ -9,7 +9,7 @@
 namespace evo {
 namespace {
 
-/// The kernel is improved again when the number of observations has grown by this factor.
+/// The covariance kernel is fitted again when the number of observations has grown by this factor.
 constexpr double kFitGrowth = 1.25;
 /// The logistic function of 1.702 z is within 0.01 of the normal distribution function (Haley
 /// 1952).

@@ -31,7 +31,7 @@ const DeclaredKernel* find(const Declarations& declared, const std::string& entr
   return found == declared.kernels.end() ? nullptr : &*found;
 }
 
-/// A problem passes the reference the arguments of the kernel, in the same order.
+/// The reference is launched with the arguments of the tuned kernel, in the same order.
 void require_same_parameters(const Declarations& declared, const Trial& trial,
                              const std::string& reference, const Draft& draft) {
   const DeclaredKernel* kernel = find(declared, draft.entry);

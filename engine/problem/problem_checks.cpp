@@ -93,7 +93,7 @@ void require_steps(const Problem& problem, const std::string& file) {
   }
 }
 
-/// The device expects kernel parameters before __constant__ variables.
+/// In `arguments`, kernel parameters must come before __constant__ variables.
 void require_constants_last(const Problem& problem, const std::string& file) {
   bool behind = false;
   for (const Argument& argument : problem.arguments) {

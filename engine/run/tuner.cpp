@@ -362,7 +362,8 @@ void Tuner::interpret_elites() {
   bench_.interpreted().want(std::move(kernels));
 }
 
-/// Candidates with an outcome after one without. When the run is extended, they are in its history.
+/// Settles the candidates that have an outcome although an earlier candidate has none. If the run
+/// is extended, its history contains them.
 void Tuner::settle_finished() {
   for (const Slot& slot : slots_) {
     if (!slot.flight || !slot.flight->evaluation) continue;

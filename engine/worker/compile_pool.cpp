@@ -117,7 +117,7 @@ Task<> CompilePool::add(std::shared_ptr<WorkerHost> host, std::uint64_t memory_b
   wake_next();
 }
 
-/// Stops using the host of this slot; no job waits for it.
+/// Disconnects the host of this slot, to which no job is assigned.
 void CompilePool::send_away(const Slot& slot, const std::string& why) const {
   tell("worker refused", "compile worker on " + slot.host->name() + ": " + why);
   slot.host->leave();

@@ -19,7 +19,8 @@ int serve_compiler(const std::function<std::unique_ptr<Compiler>()>& open, bool 
 /// The loop of a device worker, likewise.
 int serve_device(const std::function<std::unique_ptr<Device>()>& open);
 
-/// The loop of a worker that surveys a part of the machine: `read` gives its facts as a message.
+/// The loop of a worker that looks at NVML, the CUDA driver or NVRTC. `read` returns what it found,
+/// as JSON.
 int serve_survey(const std::function<nlohmann::json()>& read);
 
 }  // namespace evo

@@ -47,7 +47,7 @@ TEST_F(OwnData, BytesOfAConstantThatNobodySetsAreNotGreen) {
     EXPECT_THAT(
         why, AllOf(HasSubstr("uninitialised data"), HasSubstr("byte 28 of the 32 of 'factors'")));
   }
-  // A value set by the source needs no argument.
+  // A __constant__ variable with an initialiser needs no entry in `arguments`.
   const std::string value = "__constant__ float factors[8] = {1, 2, 3, 4, 5, 6, 7, 8};\n";
   kernel(body("(factors[i % 4] + factors[7]) * x[i]", value));
   reference("x[i] * (factors[i & 3] + factors[7])", value);

@@ -46,8 +46,8 @@ EVO_MISSING(cuTensorMapEncodeTiled)
 EVO_MISSING(cuArrayCreate_v2)
 EVO_MISSING(cuArrayDestroy)
 
-// The first driver version of each function: from the documentation of the CUDA driver API, and
-// cuda.h of each version.
+// The documentation of the CUDA driver API, and cuda.h of each version, say which driver was the
+// first with a function.
 #if EVO_FAKE_CUDA_VERSION >= 1204
 EVO_MISSING(cuFuncGetParamInfo)
 #endif

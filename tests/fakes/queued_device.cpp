@@ -54,7 +54,7 @@ void QueuedDevice::copy(BufferId to, BufferId from) {
 
 void QueuedDevice::poison(BufferId buffer, std::span<const std::byte> pattern) {
   require_context();
-  // Marked as uploaded, so that reading poison is no hazard, as on a card.
+  // The poison is uploaded, so that the virtual device, like a card, does not report reads of it.
   std::vector<std::byte> content(inner_->memory().spec(buffer).bytes);
   for (std::size_t i = 0; i < content.size(); ++i) content[i] = pattern[i % pattern.size()];
   queue_.emplace_back([this, buffer, data = std::move(content)] {

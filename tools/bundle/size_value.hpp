@@ -40,7 +40,7 @@ struct SizeValue {
 [[nodiscard]] SizeValue remainder(const SizeValue& a, const SizeValue& b);
 /// a * 2^places / divisor without a remainder: a multiplication by a reciprocal.
 [[nodiscard]] SizeValue scaled_quotient(const SizeValue& a, int places, std::uint64_t divisor);
-/// The bits of `mask`, of the lowest `width` bits.
+/// a & mask, where only the lowest `width` bits of the mask count.
 [[nodiscard]] SizeValue masked(const SizeValue& a, std::uint64_t mask, int width);
 /// Two's complement of `width` bits read without a sign.
 [[nodiscard]] SizeValue without_sign(const SizeValue& a, int width);

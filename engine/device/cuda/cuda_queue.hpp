@@ -20,7 +20,8 @@ class CudaQueue {
   /// `driver` must outlive this object.
   explicit CudaQueue(const CudaDriver& driver) : driver_(driver) {}
 
-  /// Creates the stream in the current context, which destroys it. Throws CudaError.
+  /// Creates the stream in the current context. Destroying the context destroys the stream. Throws
+  /// CudaError.
   void open();
   [[nodiscard]] bool is_open() const { return stream_ != nullptr; }
   [[nodiscard]] CUstream stream() const { return stream_; }

@@ -31,7 +31,7 @@ struct LoadedKernel {
   std::vector<GlobalBuffer*> constants;
 };
 
-/// Throws PtxError and then leaves nothing in the memory.
+/// If it throws PtxError, no variable of the module stays in `memory`.
 [[nodiscard]] LoadedKernel load_kernel(const KernelImage& image, GlobalMemory& memory);
 
 void unload_kernel(const LoadedKernel& kernel, GlobalMemory& memory);

@@ -54,7 +54,7 @@ CorrectnessResult CorrectnessGate::check_aged(const LoadedKernel& kernel,
   return result;
 }
 
-/// On an interpreter, fewer launches of shapes with much work.
+/// How often a kernel is launched to age it on an interpreter: less often on shapes with much work.
 int CorrectnessGate::launches_to_age(const Shape& shape) const {
   // 2^31 operations, which take some seconds on an interpreter
   constexpr double kWork = 2147483648.0;

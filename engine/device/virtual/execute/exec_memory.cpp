@@ -109,7 +109,7 @@ void load(Warp& warp, const Instr& in) {
   };
   WatchedPlaces places(warp, access, total);
   if (places.is_active() && is_strong(op.order)) {
-    // The value that a lane reads determines which changes of others it has seen.
+    // see() notes which stores this read observes; the place stays locked until the read.
     const bool is_one_place = access.pattern == LanePattern::kUniform;
     for_lanes<std::size_t>(is_one_place ? 1U : warp.exec, [&](std::size_t lane) {
       places.enter(lane);

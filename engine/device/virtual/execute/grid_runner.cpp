@@ -144,7 +144,7 @@ class Grid {
 
   bool takes_turns() const { return options_.together || options_.in_turns; }
 
-  /// Starts the next CTA at the front of the queue. False if there is none or no room.
+  /// Starts the next CTA and puts it at the front of `active`. False if none is left, or none fits.
   bool start_next(std::deque<std::unique_ptr<Cta>>& active,
                   std::vector<std::unique_ptr<Cta>>& idle) {
     if (resident_.fetch_add(1) >= limit_ && !active.empty()) {

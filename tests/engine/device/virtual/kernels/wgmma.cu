@@ -23,7 +23,8 @@ __device__ u32 k_major(u32 rows, u32 row, u32 k_byte) {
   return permuted(k_byte / kRowBytes * rows * kRowBytes + row * kRowBytes + k_byte % kRowBytes);
 }
 
-/// Byte `row_byte` along M or N at depth k, M or N contiguous: panels of kRowBytes of them.
+/// Offset of byte `row_byte` along M or N, at index k along K. M or N is contiguous, in panels of
+/// kRowBytes.
 __device__ u32 mn_major(u32 row_byte, u32 k) {
   return permuted(row_byte / kRowBytes * kK * kRowBytes + k * kRowBytes + row_byte % kRowBytes);
 }
