@@ -81,7 +81,7 @@ void declare(CLI::App& app, Options& options) {
   app.add_flag("--json", options.json, "one JSON object on standard output");
   app.set_version_flag("--version", "evo-judge " EVO_VERSION);
   app.footer(
-      exit_codes({{0, "green (or within policy, with --device none), with --baseline not slower"},
+      exit_codes({{0, "green, and with --baseline not slower; with --device none: within policy"},
                   {1, "rejected, or certainly slower"},
                   {2, "bad usage or input"},
                   {3, "toolkit or device missing"}}));

@@ -90,8 +90,8 @@ std::string first_error(const std::string& log) {
   return first.empty() ? "the compiler gave no reason" : first;
 }
 
-/// Whether the compiler reports that memory ran out. A source can print the same text; then it is
-/// compiled once more and nothing is stored.
+/// Whether the compiler reports that memory ran out. A source can print this text
+/// itself; then its rejection is not stored, and the source is compiled once more.
 bool speaks_of_memory(const std::string& log) {
   for (const char* text : {"out of memory", "Out of memory", "bad_alloc", "memory allocation"}) {
     if (log.find(text) != std::string::npos) return true;

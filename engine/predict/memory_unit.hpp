@@ -54,7 +54,7 @@ class MemoryUnit {
     if (step.unit == Unit::kGlobalStore) stored_ = std::max(stored_, done);
     return {done, start + rates_.operand_latency};
   }
-  /// When a bulk copy has arrived. It takes the path to L2, but no pass of this unit.
+  /// Returns when a bulk copy has arrived. The copy occupies the path to L2, but not this unit.
   double copy(const IssueStep& step, double at) {
     const double latency = step.latency + beyond_least(step);
     const double rate = step.stores ? write_bytes_ : copy_bytes_;

@@ -77,8 +77,8 @@ class Tuner {
   /// `histories`: one for each run.
   [[nodiscard]] TunerEnd run(std::vector<RunHistory> histories, const std::atomic<bool>& stop);
 
-  /// After run(): applies a gate for the best kernels to the elite of a shape, see
-  /// ShapeRun::hold_elite(). Throws Interrupted.
+  /// Call it after run(). Applies a last gate to the elite of a shape, as ShapeRun::hold_elite()
+  /// does. Throws Interrupted.
   void hold_elite(std::size_t shape, const LastGate& gate);
 
   [[nodiscard]] const Elite& elite(std::size_t shape = 0) const {

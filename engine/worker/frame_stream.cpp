@@ -25,7 +25,7 @@ void FrameStream::write_waiting() {
   sent_ = 0;
 }
 
-/// Reads at most to the end of the next frame, which bounds the memory for received bytes.
+/// Stops reading once a whole frame has arrived. This bounds the memory for received bytes.
 std::optional<std::span<const std::uint8_t>> FrameStream::poll_frame() {
   write_waiting();
   std::array<std::uint8_t, 65536> chunk{};

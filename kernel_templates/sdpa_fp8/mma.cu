@@ -219,8 +219,9 @@ __device__ __forceinline__ void attend_all(const Problem& problem, Ring& ring, u
 }
 #endif
 
-/// Grid: x is the line (tile of queries times SPLIT_KV) and y the head, swapped if CAUSAL; with
-/// PERSISTENT_CTA, any number of CTAs in x. `queue`: zeros, before and after the launch.
+/// Grid: x is SPLIT_KV times the tile of queries, plus the part of the keys; y is the head. If
+/// CAUSAL, x and y are swapped. With PERSISTENT_CTA, x may be any number of CTAs. `queue`: zeros,
+/// before and after the launch.
 extern "C" __global__ void __maxnreg__(kMaxRegisters)
     sdpa_fp8_mma(const u8* q, const u8* k, const u8* v, u16* o, float* lse, const float* q_scale,
                  const float* k_scale, const float* v_scale, float softmax_scale, int q_len,

@@ -308,8 +308,8 @@ __device__ __forceinline__ void consume(const Problem& problem, const Item& item
   write_rows(state, problem, item, role, scales.score, scales.value);
 }
 
-/// Grid: x is the line (tile of queries times SPLIT_KV) and y the head, swapped if CAUSAL. `queue`:
-/// zeros, before and after the launch.
+/// Grid: x is SPLIT_KV times the tile of queries, plus the part of the keys; y is the head. If
+/// CAUSAL, x and y are swapped. `queue`: zeros, before and after the launch.
 extern "C" __global__ void __launch_bounds__(kThreads, MIN_CTAS)
     sdpa_fp8_wgmma(const u8* q, const u8* k, const u8* v, u16* o, float* lse, const float* q_scale,
                    const float* k_scale, const float* v_scale, float softmax_scale, int q_len,

@@ -142,7 +142,7 @@ struct SharedRing {
     ptx::wait_copies<(STAGES_K > 1) ? 2 * kAhead : 0>();
     tiles.unpack_v(step, role.share * kKeys, thread - role.share * kCopiers);
   }
-  /// Returns when the warpgroups of the share can read V of the step.
+  /// Returns when all warpgroups with the same share of the keys can read V of the step.
   __device__ __forceinline__ void acquire_v(const Tiles& tiles, int step, const Role& role,
                                             int thread) const {
     // Not before wait_products(), because ptxas 12.8 and 12.9 crash on this fence while products

@@ -35,9 +35,9 @@ class Broken : public Error {
   explicit Broken(const std::string& message) : Error(ExitCode::kNothingGreen, message) {}
 };
 
-/// The coordinator is killed in a run with every defect. Workers are killed only in a run of
-/// correct kernels, because otherwise a kernel that ends its worker could not be distinguished from
-/// a kill.
+/// If evo-tune itself is to be killed, the run has kernels with every defect. Workers are killed
+/// only in a run of correct kernels, because otherwise a kernel that ends its worker could not be
+/// distinguished from a kill.
 std::string tune(const Options& options, const std::string& more) {
   if (options.victim == "coordinator") {
     return FakeSession::tune("--generations 6 --children 6 --seed 7 --check-seed 5 --json " + more);

@@ -40,7 +40,7 @@ class ShippedSpace {
 /// NVRTC, opened once for a test program.
 [[nodiscard]] Compiler& nvrtc();
 
-/// Every space file of search_spaces/, by name.
+/// The space files of search_spaces/ except default.json, sorted by name.
 [[nodiscard]] std::vector<std::filesystem::path> shipped_space_files();
 
 /// How many random candidates of each space a test uses: `usual`, or the environment variable

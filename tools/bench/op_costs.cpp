@@ -178,7 +178,7 @@ void print_streams(Bench& bench) {
   }
 }
 
-/// Launches whose CTAs each read one KiB of a buffer of 8 MiB, which changes between launches.
+/// Prints the time of launches that read buffers of 8 MiB in turn, 4 KiB for each CTA.
 void print_first_reads(Bench& bench) {
   const auto sms = static_cast<unsigned>(bench.info().sm_count);
   const KernelId kernel = bench.load(stream_source(std::size_t{1024} * 4 * sms, false));

@@ -7,7 +7,7 @@
 
 namespace evo {
 
-/// The same facts for programs and bug reports; docs/doctor.md describes the keys. A figure that
+/// Facts and findings of evo-tune doctor as JSON; docs/doctor.md describes the keys. A figure that
 /// the machine does not report is null.
 [[nodiscard]] nlohmann::ordered_json doctor_json(const Machine& machine,
                                                  const std::vector<Finding>& findings);

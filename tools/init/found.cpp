@@ -15,8 +15,9 @@ namespace fs = std::filesystem;
 using Kind = DraftArgument::Kind;
 
 const char* to_text(Kind kind) {
-  constexpr std::array<const char*, 7> kNames = {"in",       "out",     "inout",    "scalar",
-                                                 "constant", "texture", "workspace"};
+  constexpr std::array kNames = {"in",       "out",     "inout",      "scalar",
+                                 "constant", "texture", "tensor_map", "workspace"};
+  static_assert(kNames.size() == static_cast<std::size_t>(Kind::kWorkspace) + 1);
   return kNames[static_cast<std::size_t>(kind)];
 }
 

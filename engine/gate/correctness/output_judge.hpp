@@ -41,7 +41,7 @@ class OutputJudge {
   OutputJudge(BufferWork& work, const Problem& problem, CaseSet& cases, ProblemPrograms& programs)
       : work_(work), problem_(problem), cases_(cases), programs_(programs) {}
 
-  /// Compares all outputs of a launch after the work queued so far.
+  /// Queues the comparison of all outputs of a launch with the expected ones.
   [[nodiscard]] Looks look(const LoadedKernel& kernel, const CheckCase& data,
                            const std::vector<KernelArgument>& arguments);
 

@@ -146,7 +146,7 @@ SampledCheck::Ran SampledCheck::run(const LoadedKernel& kernel, const CheckCase&
   return ran;
 }
 
-/// Draws CTAs that stand for the whole grid, or returns why none can.
+/// Runs a random sample of CTAs that represents the grid, or returns why no sample can.
 std::variant<SampledCheck::Ran, std::string> SampledCheck::run_sample(
     const LoadedKernel& kernel, const CheckCase& data,
     const std::vector<KernelArgument>& arguments) {

@@ -92,7 +92,7 @@ class Stopwatch {
   /// large, the outputs of one launch chosen by `random`. Returns why they are wrong.
   [[nodiscard]] std::optional<Rejection> verify(Doubt doubt, Random& random);
 
-  /// Whether some outputs hold the results of launches on the usual data.
+  /// Whether some outputs hold the results of a launch on the timed inputs.
   [[nodiscard]] bool has_results() const;
 
   /// Checks that a launch on new data takes as long as the next launch on the same data. A kernel

@@ -78,7 +78,7 @@ TEST(PtxDecoder, NamesAnUnknownInstructionAndItsLine) {
             "not supported: frobnicate.u32 at line 8");
   EXPECT_EQ(decode_error(module_of(".reg .b32 %r<2>;\nadd.weird.u32 %r1, %r0, 1;\nret;")),
             "not supported: add.weird.u32 at line 8");
-  EXPECT_NE(decode_error(module_of(".reg .b64 %rd<2>;\ncp.async.bulk.commit_group;\nret;")), "");
+  EXPECT_NE(decode_error(module_of(".reg .b64 %rd<2>;\ncp.reduce.async.bulk.tensor;\nret;")), "");
 }
 
 TEST(PtxDecoder, IgnoresWhatTheEntryCannotReach) {

@@ -43,7 +43,7 @@ TEST(Objective, NamesWhatIsAllowed) {
               ThrowsMessage<InputError>(HasSubstr("must be above zero")));
 }
 
-/// Slower kernels take less energy, so the winner differs from that by time.
+/// Slower kernels use less energy, so the winner by energy is not the winner by time.
 fake::DeviceBehaviour frugal_when_slow() {
   fake::DeviceBehaviour behaviour;
   behaviour.launch_mj = [](const fake::Program& program) {

@@ -107,7 +107,7 @@ TEST_F(RemoteTest, AWorkerThatFallsSilentHasLeft) {
 TEST_F(RemoteTest, NobodyComesInWithoutTheKey) {
   Lent stranger({"compile", "--connect", gate_->address()}, make_run_key());
   EXPECT_EQ(stranger.exit_code(), 2);
-  EXPECT_THAT(refused(), HasSubstr("no key of this run"));
+  EXPECT_THAT(refused(), HasSubstr("does not have the key of this run"));
 }
 
 TEST_F(RemoteTest, AnotherVersionIsRefusedWithBothNames) {

@@ -1,4 +1,4 @@
-"""What Kernel Tuner's interface computes without a GPU: kernel_tuner_parts_test.py PROGRAMS SOURCE.
+"""Expressions, grids and fronts of Kernel Tuner's interface: kernel_tuner_parts_test.py PROGRAMS SOURCE.
 
 SOURCE: the folder of the package evo_tune.
 """

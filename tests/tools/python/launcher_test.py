@@ -246,8 +246,11 @@ sys.modules["evo_tune._launcher"] = None
 from evo_tune import fast
 class Bundle:
     _fast = None
+class Call:
+    class prepared:
+        arguments = ()
 for _ in range(3):
-    fast.learn(Bundle, (), {{}}, None)
+    fast.learn(Bundle, (), {{}}, Call)
 print(fast.is_there())
 """
         ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,

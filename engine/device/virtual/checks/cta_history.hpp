@@ -54,7 +54,7 @@ class CtaHistory {
   };
   /// Results known about a warp so far.
   struct Knowledge {
-    /// accesses of other warps that are not yet ordered before it
+    /// acquisitions of this CTA that are not yet ordered before the warp
     std::vector<const Acquisition*> waiting;
     std::uint32_t taken = 0;  ///< number of acquisitions examined
     Chains direct;            ///< chains that its CTA acquired

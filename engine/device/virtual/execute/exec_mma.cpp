@@ -115,8 +115,8 @@ void gather_b(const Warp& warp, const std::uint32_t* regs, Type type, int k, flo
   }
 }
 
-// In C and D, elements 2i and 2i + 1 of the lanes are adjacent, lane after lane, and form half of
-// the tile. Works on a copy that overlaps no registers, so that the loops vectorise.
+// C and D are row-major: half i of the tile (i = 0, 1) holds elements 2i and 2i + 1 of lane 0, then
+// of lane 1, and so on. Works on a copy that overlaps no registers, so that the loops vectorise.
 
 void gather_c(const Warp& warp, const std::uint32_t* regs, Type type, float* c) {
   constexpr std::size_t kHalf = 2 * std::size_t{kWarpSize};

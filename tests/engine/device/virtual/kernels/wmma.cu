@@ -1,4 +1,4 @@
-// D = A B + C by wmma in its other shapes; A and C by rows.
+// D = A B + C by wmma, in shapes and types that tensor.cu does not use; A and C row-major.
 #include <mma.h>
 
 template <typename Layout>
