@@ -12,8 +12,8 @@
 namespace evo::fake {
 
 /// Imitates a card by means of a virtual device: it measures (made-up times), does not track
-/// writes, and executes nothing before it is waited for. The first fault loses it; work queued after
-/// it never runs.
+/// writes, and executes nothing before it is waited for. The first fault loses it; work queued
+/// after it never runs.
 class QueuedDevice final : public Device, private DeviceMemory, private Measuring {
  public:
   explicit QueuedDevice(std::unique_ptr<Device> inner);

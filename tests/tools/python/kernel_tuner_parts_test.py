@@ -1,4 +1,4 @@
-"""Expressions, grids and fronts of Kernel Tuner's interface: kernel_tuner_parts_test.py PROGRAMS SOURCE.
+"""Expressions and grids of Kernel Tuner's interface: kernel_tuner_parts_test.py PROGRAMS SOURCE.
 
 SOURCE: the folder of the package evo_tune.
 """

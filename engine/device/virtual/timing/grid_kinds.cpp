@@ -94,9 +94,9 @@ class Places {
   std::size_t last_sm_ = 0;
 };
 
-/// The kinds of the CTAs of the slowest SM, longest first, if each kind is spread evenly over the
-/// SMs: of the CTAs of a kind or a longer one, it receives the mean per SM, rounded up. Long CTAs are distributed over its queue by the
-/// golden ratio, with one at the front.
+/// The kinds of the CTAs of the slowest SM, if each kind is spread evenly over the SMs: of the CTAs
+/// of a kind or a longer one, it receives the mean per SM, rounded up. Long CTAs are distributed
+/// over its queue by the golden ratio, with one at the front.
 std::vector<std::uint16_t> dealt_kinds(const std::vector<double>& shares, double ctas_per_sm,
                                        std::size_t count) {
   constexpr double kGolden = 0.6180339887;
