@@ -84,7 +84,9 @@ TEST(Surroundings, AMilestoneMayBelongToSomeShapesOnly) {
 }
 
 TEST(Surroundings, FaultsOfAMilestonesConditionNameIt) {
-  EXPECT_THAT(refusal([] { Space(placed(parsed(with_where("1 +")), {{"S", "128"}})); }),
+  EXPECT_THAT(refusal([] {
+                Space(placed(parsed(with_where("1 +")), {{"S", "128"}}));
+              }),
               HasSubstr("where: '1 +'"));
   EXPECT_THAT(refusal([] {
                 Space(placed(parsed(with_where("T > 1")), {{"S", "128"}}));
