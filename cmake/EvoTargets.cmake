@@ -55,11 +55,12 @@ function(evo_tool name)
 endfunction()
 
 # evo_test(name LABEL unit|concurrent|nvrtc|cli|gpu SOURCES a_test.cpp … [DEPENDS target …]
-#          [TOGETHER suite …])
+#          [TOGETHER suite …] [ALONE suite …])
 # CTest runs each test in its own process. The tests of a suite in TOGETHER share one, because they
-# share the same long preparation.
+# share the same long preparation. While a suite in ALONE runs, CTest runs nothing else, because it
+# depends on how much processor time it gets.
 function(evo_test name)
-  cmake_parse_arguments(ARG "" "LABEL" "SOURCES;DEPENDS;TOGETHER" ${ARGN})
+  cmake_parse_arguments(ARG "" "LABEL" "SOURCES;DEPENDS;TOGETHER;ALONE" ${ARGN})
   add_executable(${name} ${ARG_SOURCES} ${EVO_PROGRAM_OBJECTS})
   target_link_libraries(${name} PRIVATE evo_options ${ARG_DEPENDS} GTest::gmock GTest::gtest_main)
   # g++ 12 wrongly reports overlapping copies in std::string's operator+ (GCC bug 105329).
@@ -68,11 +69,13 @@ function(evo_test name)
                                              EVO_BINARY_DIR="${PROJECT_BINARY_DIR}")
   evo_unity(${name} ${ARG_SOURCES})
   set(together "")
-  foreach(suite ${ARG_TOGETHER})
+  foreach(suite ${ARG_TOGETHER} ${ARG_ALONE})
     add_test(NAME ${suite} COMMAND ${name} --gtest_filter=${suite}.*)
-    set_tests_properties(${suite} PROPERTIES LABELS ${ARG_LABEL}
-                                             SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
+    set_tests_properties(${suite} PROPERTIES LABELS ${ARG_LABEL})
     string(APPEND together ":${suite}.*")
+  endforeach()
+  foreach(suite ${ARG_ALONE})
+    set_tests_properties(${suite} PROPERTIES RUN_SERIAL TRUE)
   endforeach()
   if(together)
     string(REGEX REPLACE "^:" "-" together "${together}")

@@ -216,7 +216,7 @@ TEST(CompilePool, AHangIsKilledAtItsDeadlineWhileOthersGoOn) {
   }
 }
 
-TEST(CompilePool, ACompilerThatSeldomGetsAProcessorHasMoreTime) {
+TEST(CompilePoolUnderLoad, ACompilerThatSeldomGetsAProcessorHasMoreTime) {
   Pool pool({.jobs = 1, .limit = Milliseconds(2000)});
   const auto finished = pool.compile(std::vector{request("gets_a_quarter_of_a_processor")});
   EXPECT_TRUE(std::holds_alternative<Compiled>(finished.at(0).outcome));
