@@ -20,8 +20,7 @@ setup_and_build ci
 log="build/ci/ctest.log"
 exclude=(-LE 'wheel|ray')  # .ci/nightly
 nvidia-smi -L >/dev/null 2>&1 || exclude=(-LE 'gpu|wheel|ray')
-# One more than there are processors, because many tests wait.
-ctest --preset ci -j "$(($(nproc) + 1))" "${exclude[@]}" "$@" 2>&1 | tee "$log"
+ctest --preset ci -j "$(nproc)" "${exclude[@]}" "$@" 2>&1 | tee "$log"
 status=${PIPESTATUS[0]}
 [ "${exclude[1]}" = 'wheel|ray' ] || say "Skipped: the tests labelled gpu ($(ctest --preset ci -N -L gpu | grep -c 'Test *#')): this machine has no CUDA GPU."
 skipped="$(grep -cE 'Skipped' "$log")"
