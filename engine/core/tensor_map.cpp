@@ -7,7 +7,6 @@
 namespace evo {
 namespace {
 
-constexpr std::size_t kMostDimensions = 5;
 constexpr std::uint64_t kMostElements = 1ULL << 32;  ///< of a dimension
 constexpr std::uint64_t kMostStride = 1ULL << 40;
 constexpr std::uint32_t kMostBox = 256;
@@ -20,8 +19,8 @@ constexpr std::uint64_t kAlignment = 16;
 
 void check_rank(const TensorMapSpec& spec) {
   const std::size_t rank = spec.dims.size();
-  if (rank < 1 || rank > kMostDimensions)
-    refuse(spec, fmt::format("{} dims: allowed: 1 to {}", rank, kMostDimensions));
+  if (rank < 1 || rank > kMostTensorDimensions)
+    refuse(spec, fmt::format("{} dims: allowed: 1 to {}", rank, kMostTensorDimensions));
   const auto require = [&](const char* key, std::size_t count, std::size_t wanted) {
     if (count != wanted)
       refuse(spec, fmt::format("{} {}: {} dims need {}", count, key, rank, wanted));

@@ -7,19 +7,21 @@
 
 namespace evo {
 
-/// The element type of a tensor map, as cuTensorMapEncodeTiled distinguishes them.
+/// The element type of a tensor map, with the numbers of CUtensorMapDataType (cuda.h).
 enum class TensorMapType : std::uint8_t {
-  kU8,
-  kU16,
-  kU32,
-  kS32,
-  kU64,
-  kS64,
-  kF16,
-  kF32,
-  kF64,
-  kBf16,
+  kU8 = 0,
+  kU16 = 1,
+  kU32 = 2,
+  kS32 = 3,
+  kU64 = 4,
+  kS64 = 5,
+  kF16 = 6,
+  kF32 = 7,
+  kF64 = 8,
+  kBf16 = 9,
 };
+
+inline constexpr std::size_t kMostTensorDimensions = 5;
 
 /// Bytes of a CUtensorMap.
 inline constexpr std::size_t kTensorMapBytes = 128;

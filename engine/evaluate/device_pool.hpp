@@ -57,7 +57,6 @@ class DevicePool {
   /// Marks a device as unreachable. The coroutine that uses it finds out by itself.
   void leave(std::size_t device);
 
-  [[nodiscard]] bool is_empty() const { return devices_.empty(); }
   [[nodiscard]] std::size_t size() const { return devices_.size(); }
   [[nodiscard]] std::size_t home() const;
   [[nodiscard]] bool is_lost(std::size_t device) const { return devices_.at(device).is_lost; }

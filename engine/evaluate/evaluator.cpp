@@ -21,7 +21,7 @@ Evaluator::Evaluator(EventLoop& loop, const TuningTask& task, Compilations& comp
 
 Task<Evaluation> Evaluator::evaluate(Candidate candidate, EvaluateOptions how) {
   Evaluation result = co_await build(std::move(candidate), how);
-  if (result.rejection || devices_.is_empty()) co_return result;
+  if (result.rejection || devices_.size() == 0) co_return result;
   if (!how.knows_kernels) {
     co_return co_await on_a_device(&Evaluator::measure_on, std::move(result), how);
   }

@@ -79,7 +79,7 @@ class Workbench {
   [[nodiscard]] EventLoop& loop() { return *services_.loop; }
   [[nodiscard]] const DevicePool& devices() const { return devices_; }
   /// False without a device: gates after the resource gate do not run.
-  [[nodiscard]] bool has_device() const { return !devices_.is_empty(); }
+  [[nodiscard]] bool has_device() const { return devices_.size() > 0; }
   [[nodiscard]] Evaluator& evaluator() { return evaluator_; }
   [[nodiscard]] InterpretedChecks& interpreted() { return interpreted_; }
   [[nodiscard]] const SessionSetup& setup() const { return setup_; }

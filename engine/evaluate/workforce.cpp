@@ -133,7 +133,7 @@ Task<> Workforce::take_all() {
 
 Task<> Workforce::take(std::shared_ptr<RemoteHost> host) {
   const bool is_device = host->identity().role == "device";
-  if (is_device && !devices_.is_empty()) {
+  if (is_device && devices_.size() > 0) {
     co_await take_device(host);
     co_return;
   }
@@ -211,7 +211,7 @@ Task<> Workforce::end_without_devices() {
   constexpr std::chrono::milliseconds kLookEvery{500};
   SteadyTime last = loop_.now();
   while (true) {
-    if (devices_.usable() > 0 || devices_.is_empty()) last = loop_.now();
+    if (devices_.usable() > 0 || devices_.size() == 0) last = loop_.now();
     if (loop_.now() >= last + options_.patience) {
       tell(options_, "no device left",
            "none was left for " + seconds_text(options_.patience) + "; the run ends");

@@ -7,37 +7,10 @@
 
 #include "engine/core/error.hpp"
 #include "engine/problem/argument_json.hpp"
+#include "engine/problem/tensor_map_type.hpp"
 
 namespace evo {
 namespace {
-
-constexpr std::size_t kMostDimensions = 5;
-
-TensorMapType type_of(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::kF16:
-      return TensorMapType::kF16;
-    case Dtype::kBf16:
-      return TensorMapType::kBf16;
-    case Dtype::kU16:
-    case Dtype::kI16:
-      return TensorMapType::kU16;
-    case Dtype::kF32:
-      return TensorMapType::kF32;
-    case Dtype::kU32:
-      return TensorMapType::kU32;
-    case Dtype::kI32:
-      return TensorMapType::kS32;
-    case Dtype::kF64:
-      return TensorMapType::kF64;
-    case Dtype::kU64:
-      return TensorMapType::kU64;
-    case Dtype::kI64:
-      return TensorMapType::kS64;
-    default:
-      return TensorMapType::kU8;
-  }
-}
 
 /// A whole number from 0; the limits of each follow in check_tensor_map().
 std::uint64_t whole(const Argument& argument, const char* key, const Expression& expression,
@@ -94,16 +67,16 @@ Argument parse_tensor_map(const JsonReader& reader, const std::string& name) {
   Argument argument{
       name, Direction::kTensorMap, Dtype::kU8, Expression(std::to_string(kTensorMapBytes)), {}};
   TensorMapSetup map{.of = reader.string("of"),
-                     .dims = parse_expressions(reader, "dims", kMostDimensions),
+                     .dims = parse_expressions(reader, "dims", kMostTensorDimensions),
                      .strides = {},
-                     .box = parse_expressions(reader, "box", kMostDimensions),
+                     .box = parse_expressions(reader, "box", kMostTensorDimensions),
                      .element_strides = {},
                      .swizzle = parse_expression(reader, "swizzle", "0"),
                      .l2_promotion = parse_expression(reader, "l2_promotion", "0")};
   if (reader.has("strides"))
-    map.strides = parse_expressions(reader, "strides", kMostDimensions - 1);
+    map.strides = parse_expressions(reader, "strides", kMostTensorDimensions - 1);
   if (reader.has("element_strides"))
-    map.element_strides = parse_expressions(reader, "element_strides", kMostDimensions);
+    map.element_strides = parse_expressions(reader, "element_strides", kMostTensorDimensions);
   argument.tensor_map = std::move(map);
   return argument;
 }
@@ -131,7 +104,7 @@ TensorMapSpec tensor_map_of(const Problem& problem, const KernelSpec& kernel, st
   const Argument& buffer = problem.arguments[map.position];
   TensorMapSpec spec;
   spec.name = argument.name;
-  spec.type = type_of(buffer.dtype);
+  spec.type = tensor_map_type(buffer.dtype);
   spec.dims = numbers<std::uint64_t>(argument, "dims", map.dims, values);
   spec.strides = map.strides.empty()
                      ? dense_strides(spec.dims, spec.type)

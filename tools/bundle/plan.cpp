@@ -11,6 +11,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/expression_grammar.hpp"
 #include "engine/problem/dtype.hpp"
+#include "engine/problem/tensor_map_type.hpp"
 
 namespace evo {
 namespace {
@@ -128,33 +129,6 @@ Json buffer_plan(const Json& argument, const Constants& constants, bool with_dim
   return json;
 }
 
-/// A CUtensorMapDataType of cuda.h.
-int map_type(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::kU16:
-    case Dtype::kI16:
-      return 1;
-    case Dtype::kU32:
-      return 2;
-    case Dtype::kI32:
-      return 3;
-    case Dtype::kU64:
-      return 4;
-    case Dtype::kI64:
-      return 5;
-    case Dtype::kF16:
-      return 6;
-    case Dtype::kF32:
-      return 7;
-    case Dtype::kF64:
-      return 8;
-    case Dtype::kBf16:
-      return 9;
-    default:
-      return 0;  // bytes
-  }
-}
-
 /// Arguments of cuTensorMapEncodeTiled. A dense tensor gets strides like any other.
 Json tensor_map_plan(const Json& argument, const Json& arguments, const Constants& constants) {
   constexpr double kMostNumber = 0x1p32;
@@ -178,7 +152,7 @@ Json tensor_map_plan(const Json& argument, const Json& arguments, const Constant
   Json json = {{"name", name},
                {"direction", "tensor_map"},
                {"of", argument.at("of")},
-               {"type", map_type(dtype)},
+               {"type", static_cast<int>(tensor_map_type(dtype))},
                {"element_bytes", size_of(dtype)},
                {"dims", numbers("dims", kMostNumber)},
                {"strides", numbers("strides", kMostStride)},

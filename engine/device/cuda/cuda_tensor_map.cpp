@@ -7,31 +7,10 @@
 namespace evo {
 namespace {
 
-CUtensorMapDataType type_of(TensorMapType type) {
-  switch (type) {
-    case TensorMapType::kU8:
-      return CU_TENSOR_MAP_DATA_TYPE_UINT8;
-    case TensorMapType::kU16:
-      return CU_TENSOR_MAP_DATA_TYPE_UINT16;
-    case TensorMapType::kU32:
-      return CU_TENSOR_MAP_DATA_TYPE_UINT32;
-    case TensorMapType::kS32:
-      return CU_TENSOR_MAP_DATA_TYPE_INT32;
-    case TensorMapType::kU64:
-      return CU_TENSOR_MAP_DATA_TYPE_UINT64;
-    case TensorMapType::kS64:
-      return CU_TENSOR_MAP_DATA_TYPE_INT64;
-    case TensorMapType::kF16:
-      return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
-    case TensorMapType::kF64:
-      return CU_TENSOR_MAP_DATA_TYPE_FLOAT64;
-    case TensorMapType::kBf16:
-      return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
-    case TensorMapType::kF32:
-      break;
-  }
-  return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
-}
+// TensorMapType has the driver's numbers.
+static_assert(static_cast<int>(TensorMapType::kU8) == CU_TENSOR_MAP_DATA_TYPE_UINT8);
+static_assert(static_cast<int>(TensorMapType::kF32) == CU_TENSOR_MAP_DATA_TYPE_FLOAT32);
+static_assert(static_cast<int>(TensorMapType::kBf16) == CU_TENSOR_MAP_DATA_TYPE_BFLOAT16);
 
 CUtensorMapSwizzle swizzle_of(std::uint32_t bytes) {
   return bytes == 32    ? CU_TENSOR_MAP_SWIZZLE_32B
@@ -59,7 +38,7 @@ std::variant<CUtensorMap, CUresult> encode_tensor_map(const CudaDriver& driver,
   const std::vector<cuuint32_t> steps(spec.element_strides.begin(), spec.element_strides.end());
   CUtensorMap map = {};
   const CUresult made = driver.cuTensorMapEncodeTiled(
-      &map, type_of(spec.type), static_cast<cuuint32_t>(dims.size()),
+      &map, static_cast<CUtensorMapDataType>(spec.type), static_cast<cuuint32_t>(dims.size()),
       reinterpret_cast<void*>(base),  // NOLINT(performance-no-int-to-ptr): the driver's type
       dims.data(), strides.data(), box.data(), steps.data(), CU_TENSOR_MAP_INTERLEAVE_NONE,
       swizzle_of(spec.swizzle_bytes), promotion_of(spec.l2_promotion_bytes),

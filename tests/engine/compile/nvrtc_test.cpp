@@ -10,65 +10,19 @@
 #include <filesystem>
 #include <optional>
 
-#include "engine/compile/entry_symbol.hpp"
 #include "engine/compile/ptxas_log.hpp"
-#include "engine/compile/toolkit.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
 #include "engine/core/random.hpp"
 #include "engine/cubin/cubin.hpp"
-#include "engine/ptx/code_hash.hpp"
 #include "tests/db/sample.hpp"
+#include "tests/engine/compile/nvrtc_fixture.hpp"
 
 namespace evo {
 namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
-
-/// Uses registers for LIVE values, shared memory for SHARED, and has a second entry.
-constexpr const char* kSource = R"(
-extern "C" __global__ void other(float* y) { y[0] = 1; }
-extern "C" __global__ void __launch_bounds__(THREADS) k(const float* x, float* y, int n) {
-  __shared__ float kept[SHARED];
-  float live[LIVE];
-  for (int i = 0; i < LIVE; ++i) live[i] = x[threadIdx.x + i * n];
-  kept[threadIdx.x % SHARED] = live[0];
-  __syncthreads();
-  for (int round = 0; round < n; ++round) {
-#pragma unroll
-    for (int i = 0; i < LIVE; ++i) live[i] = live[i] * live[(i + 7) % LIVE] + kept[round % SHARED];
-  }
-  for (int i = 0; i < LIVE; ++i) y[threadIdx.x + i * n] = live[i];
-}
-)";
-
-CompileRequest request(const std::string& arch, int live, int shared, int threads) {
-  return {{"k.cu", kSource, {}},
-          {"k"},
-          arch,
-          {"-DLIVE=" + std::to_string(live), "-DSHARED=" + std::to_string(shared),
-           "-DTHREADS=" + std::to_string(threads)}};
-}
-
-class Nvrtc : public testing::TestWithParam<std::string> {
- protected:
-  void SetUp() override {
-    try {
-      compiler_ = open_nvrtc();
-    } catch (const MissingError& error) {
-      GTEST_SKIP() << error.what();
-    }
-  }
-  Compiled built(const CompileRequest& request) {
-    CompileOutcome outcome = outcome_of(compiler_->compile(request));
-    const auto* rejection = std::get_if<Rejection>(&outcome);
-    if (rejection != nullptr) throw std::runtime_error(rejection->reason + rejection->detail);
-    return std::get<Compiled>(std::move(outcome));
-  }
-
-  std::unique_ptr<Compiler> compiler_;
-};
 
 TEST_P(Nvrtc, LineInformationNamesFilesAsTheSourceDoes) {
   const CompileRequest with_header{
@@ -86,7 +40,7 @@ TEST_P(Nvrtc, LineInformationNamesFilesAsTheSourceDoes) {
 TEST_P(Nvrtc, ReportsResourcesThatAgreeWithTheCubin) {
   int before = 0;
   for (const int live : {2, 24, 64}) {
-    const Compiled compiled = built(request(GetParam(), live, 256, 128));
+    const Compiled compiled = built(nvrtc_request(GetParam(), live, 256, 128));
     EXPECT_GT(compiled.resources.registers, before);
     const std::optional<CubinFacts> facts = read_cubin(compiled.cubin, "k");
     ASSERT_TRUE(facts.has_value());
@@ -104,7 +58,7 @@ TEST_P(Nvrtc, ReportsResourcesThatAgreeWithTheCubin) {
 
 TEST_P(Nvrtc, SpillsAreSeen) {
   // 1024 threads leave 64 registers each, for 120 live values.
-  const Compiled compiled = built(request(GetParam(), 120, 1, 1024));
+  const Compiled compiled = built(nvrtc_request(GetParam(), 120, 1, 1024));
   EXPECT_LE(compiled.resources.registers, 64);
   EXPECT_GT(compiled.resources.spill_store_bytes + compiled.resources.spill_load_bytes, 0);
 }
@@ -115,7 +69,7 @@ TEST_P(Nvrtc, AgreesWithTheProgramPtxas) {
   const std::string base = folder.path() / "k";
   for (const auto& [live, threads] :
        {std::pair(2, 128), std::pair(64, 128), std::pair(120, 1024)}) {
-    const Compiled compiled = built(request(GetParam(), live, 64, threads));
+    const Compiled compiled = built(nvrtc_request(GetParam(), live, 64, threads));
     write_file(base + ".ptx", compiled.ptx);
     const std::string command = "ptxas -v -arch=" + GetParam() + " " + base + ".ptx -o " + base +
                                 ".cubin > " + base + ".log 2>&1";
@@ -134,7 +88,7 @@ TEST_P(Nvrtc, AgreesWithTheProgramPtxas) {
 }
 
 TEST_P(Nvrtc, ADamagedCubinNeverCrashesTheReader) {
-  const Compiled compiled = built(request(GetParam(), 8, 16, 128));
+  const Compiled compiled = built(nvrtc_request(GetParam(), 8, 16, 128));
   Random random(2);
   for (int round = 0; round < 300; ++round) {
     std::string damaged = compiled.cubin;
@@ -169,16 +123,16 @@ TEST_P(Nvrtc, TheCubinTellsTheSizesOfItsParameters) {
 }
 
 TEST_P(Nvrtc, EqualCodeIsOneKernelAndOtherCodeIsNot) {
-  CompileRequest plain = request(GetParam(), 8, 16, 128);
+  CompileRequest plain = nvrtc_request(GetParam(), 8, 16, 128);
   CompileRequest more = plain;
   more.options.emplace_back("-DUNUSED=7");
   EXPECT_EQ(built(plain).ptx_hash, built(more).ptx_hash);
   EXPECT_NE(plain.key(compiler_->version()), more.key(compiler_->version()));
-  EXPECT_NE(built(plain).ptx_hash, built(request(GetParam(), 9, 16, 128)).ptx_hash);
+  EXPECT_NE(built(plain).ptx_hash, built(nvrtc_request(GetParam(), 9, 16, 128)).ptx_hash);
 }
 
 TEST_P(Nvrtc, OptionsReachTheCompiler) {
-  CompileRequest limited = request(GetParam(), 64, 16, 128);
+  CompileRequest limited = nvrtc_request(GetParam(), 64, 16, 128);
   const int free = built(limited).resources.registers;
   limited.options.emplace_back("--maxrregcount=32");
   limited.source.text.replace(limited.source.text.find(" __launch_bounds__(THREADS)"), 27, "");
@@ -187,7 +141,7 @@ TEST_P(Nvrtc, OptionsReachTheCompiler) {
 }
 
 TEST_P(Nvrtc, AKernelThatDoesNotCompileIsARejectionWithItsFirstError) {
-  CompileRequest bad = request(GetParam(), 8, 16, 128);
+  CompileRequest bad = nvrtc_request(GetParam(), 8, 16, 128);
   bad.source.text += "\nint broken( { return undefined_name; }\n";
   const CompileAnswer outcome = compiler_->compile(bad);
   const auto& rejection = std::get<Rejection>(outcome);
@@ -222,108 +176,6 @@ TEST_P(Nvrtc, AMacroOfTheConfigurationKeepsItsValue) {
   EXPECT_THAT(said_of("#include <changes.h>\n"), HasSubstr("changes.h:2:" + why));
   EXPECT_THAT(said_of("#define WAS TILE\n#undef TILE\nenum { TILE = 9 };\n"),
               HasSubstr("k.cu: #undef TILE"));
-}
-
-TEST_P(Nvrtc, AnErrorInAHeaderOfOthersBeginsWithTheLineThatLedThere) {
-  const sample::TemporaryFolder folder;
-  write_file(folder.path() / "lib.h",
-             "template <class T> __device__ void f(float* a) {\n  T* p = a; p[0] = 1;\n}\n");
-  const CompileRequest asked{
-      {"k.cu", "#include <lib.h>\nextern \"C\" __global__ void k(float* a) { f<int>(a); }\n", {}},
-      {"k"},
-      GetParam(),
-      {"-I", folder.path().string()}};
-  const CompileOutcome outcome = outcome_of(compiler_->compile(asked));
-  EXPECT_THAT(std::get<Rejection>(outcome).reason,
-              AllOf(testing::StartsWith("k.cu(2): "), HasSubstr("lib.h(2): error")));
-}
-
-TEST_P(Nvrtc, AMissingEntryOrABadOptionIsARejection) {
-  CompileRequest misnamed = request(GetParam(), 8, 16, 128);
-  misnamed.entries = {"kernel"};
-  const CompileAnswer outcome = compiler_->compile(misnamed);
-  EXPECT_THAT(std::get<Rejection>(outcome).reason, HasSubstr("no entry point 'kernel'"));
-  CompileRequest option = request(GetParam(), 8, 16, 128);
-  option.options.emplace_back("--no-such-option");
-  const CompileAnswer refused = compiler_->compile(option);
-  EXPECT_EQ(std::get<Rejection>(refused).gate, Gate::kBuild);
-  CompileRequest arch = request(GetParam(), 8, 16, 128);
-  arch.arch = "sm_999";
-  const CompileAnswer unknown = compiler_->compile(arch);
-  EXPECT_THAT(std::get<Rejection>(unknown).reason,
-              HasSubstr("arch: \"sm_999\": this compiler does not know it"));
-}
-
-constexpr const char* kTemplates = R"(
-template <class T, int N> __global__ void scale(T* y) { y[threadIdx.x] *= N; }
-template __global__ void scale<double, 5>(double*);
-template __global__ void scale<double, 6>(double*);
-__global__ void plain(float* y) { y[0] = 1; }
-static __global__ void unseen(float* y) { y[0] = 3; }
-namespace inner { __global__ void nested(float* y) { y[0] = 2; } }
-extern "C" __global__ void unmangled(float* y) { y[0] = 4; }
-)";
-
-TEST_P(Nvrtc, AnEntryIsWhatCppCallsTheKernel) {
-  const std::vector<std::pair<std::string, std::string>> symbols = {
-      {"unmangled", "unmangled"},
-      {"plain", "_Z5plainPf"},
-      {"unseen", "_Z6unseenPf"},
-      {"inner::nested", "_ZN5inner6nestedEPf"},
-      {"scale<float, ITEMS>", "_Z5scaleIfLi4EEvPT_"},
-      {"scale<double, ITEMS + 1>", "_Z5scaleIdLi5EEvPT_"}};
-  for (const auto& [entry, symbol] : symbols) {
-    const Compiled compiled = built({{"t.cu", kTemplates, {}}, {entry}, GetParam(), {"-DITEMS=4"}});
-    EXPECT_EQ(entry_symbol(compiled.ptx, entry), symbol);
-    EXPECT_TRUE(read_cubin(compiled.cubin, symbol).has_value()) << entry;
-    EXPECT_EQ(compiled.ptx_hash, hash_ptx(compiled.ptx)) << "the first line is no code";
-  }
-}
-
-TEST_P(Nvrtc, AnEntryThatIsNoKernelSaysWhatTheCompilerSays) {
-  const std::vector<std::pair<std::string, std::string>> wrong = {
-      {"scale<float>", "cannot determine which instance of function template \"scale\""},
-      {"scale<float, UNKNOWN>", "identifier \"UNKNOWN\" is undefined"},
-      {"scale", "several kernels: _Z5scaleIdLi"},
-      {"Plain", "identifier \"Plain\" is undefined"}};
-  for (const auto& [entry, why] : wrong) {
-    const CompileAnswer answer =
-        compiler_->compile({{"t.cu", kTemplates, {}}, {entry}, GetParam(), {}});
-    EXPECT_THAT(std::get<Rejection>(answer).reason,
-                AllOf(HasSubstr("t.cu: entry: "), HasSubstr(entry), HasSubstr(why)));
-  }
-}
-
-TEST_P(Nvrtc, SeveralEntriesAreOneCompilation) {
-  const std::vector<std::string> names = {"plain", "scale<float, ITEMS>", "unmangled"};
-  const Compiled compiled = built({{"t.cu", kTemplates, {}}, names, GetParam(), {"-DITEMS=4"}});
-  const auto entries = compiled_entries(compiled.ptx, names, compiled.resources);
-  ASSERT_EQ(entries.size(), 3U);
-  EXPECT_EQ(entries[0].symbol, "_Z5plainPf");
-  EXPECT_EQ(entries[1].symbol, "_Z5scaleIfLi4EEvPT_");
-  EXPECT_EQ(entries[2].symbol, "unmangled");
-  for (const CompiledEntry& entry : entries) {
-    const auto facts = read_cubin(compiled.cubin, entry.symbol);
-    ASSERT_TRUE(facts.has_value()) << entry.symbol;
-    EXPECT_EQ(entry.resources.registers, facts->registers);
-    EXPECT_LE(entry.resources.registers, compiled.resources.registers);
-  }
-  EXPECT_EQ(compiled.ptx_hash, hash_ptx(compiled.ptx)) << "the first lines are no code";
-  for (const char* wrong : {"scale<float, UNKNOWN>", "absent", "scale"}) {
-    const CompileAnswer answer = compiler_->compile(
-        {{"t.cu", kTemplates, {}}, {"scale<float, 2>", "plain", wrong}, GetParam(), {}});
-    EXPECT_THAT(std::get<Rejection>(answer).reason,
-                AllOf(HasSubstr("t.cu: entry: "), HasSubstr(wrong)));
-  }
-}
-
-TEST_P(Nvrtc, TheExportedSourceOfATemplateInstantiatesIt) {
-  const std::string entry = "scale<float, ITEMS>";
-  const std::string exported =
-      std::string("#define ITEMS 4\n") + kTemplates + instantiation_of(entry);
-  const Compiled there = built({{"x.cu", exported, {}}, {"_Z5scaleIfLi4EEvPT_"}, GetParam(), {}});
-  EXPECT_EQ(there.ptx_hash,
-            built({{"t.cu", kTemplates, {}}, {entry}, GetParam(), {"-DITEMS=4"}}).ptx_hash);
 }
 
 TEST_P(Nvrtc, PlantedKernelsCompileAsTheirTestsExpect) {
@@ -361,7 +213,7 @@ TEST_P(Nvrtc, NothingASourcePrintsIsTakenForAReport) {
       "[[deprecated(\"" + report +
           "\")]] __device__ int old();\n__device__ int use() { return old(); }"};
   for (const std::string& print : prints) {
-    CompileRequest honest = request(GetParam(), 120, 1, 1024);
+    CompileRequest honest = nvrtc_request(GetParam(), 120, 1, 1024);
     const Compiled compiled = built(honest);
     honest.source.text = print + "\n" + honest.source.text;
     const CompileOutcome outcome = outcome_of(compiler_->compile(honest));
@@ -374,7 +226,7 @@ TEST_P(Nvrtc, NothingASourcePrintsIsTakenForAReport) {
 }
 
 TEST_P(Nvrtc, TooMuchSharedMemoryIsARejectionThatCanBeStored) {
-  CompileRequest large = request(GetParam(), 2, 60000, 128);
+  CompileRequest large = nvrtc_request(GetParam(), 2, 60000, 128);
   const CompileOutcome outcome = outcome_of(compiler_->compile(large));
   const auto& rejection = std::get<Rejection>(outcome);
   EXPECT_THAT(rejection.reason, HasSubstr("too much shared data"));

@@ -167,7 +167,7 @@ std::optional<std::vector<BulkChunk>> tensor_chunks(Warp& warp, int lane, const 
   if (!map || !check_shared(warp, lane, issue.shared[l], map->box_bytes(), kAlignment) ||
       !find_buffer(warp, lane, map->base, map->extent(), !issue.copy.is_load))
     return std::nullopt;
-  std::array<std::int32_t, VirtualTensorMap::kMostDimensions> coordinates{};
+  std::array<std::int32_t, kMostTensorDimensions> coordinates{};
   for (std::size_t i = 0; i < issue.copy.dimensions; ++i)
     coordinates[i] = warp.reg<const std::int32_t>(issue.registers[BulkCopy::kCoordinates + i])[l];
   if (!check_coordinates(warp, lane, *map, coordinates, issue.copy.is_load)) return std::nullopt;

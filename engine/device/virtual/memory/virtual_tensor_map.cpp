@@ -40,7 +40,7 @@ struct Row {
 
 /// The row with these indices along dimensions 1, 2, …; its bytes are those of dimension 0.
 Row row_at(const VirtualTensorMap& map, std::span<const std::int32_t> coordinates,
-           const std::array<std::uint64_t, VirtualTensorMap::kMostDimensions>& index) {
+           const std::array<std::uint64_t, kMostTensorDimensions>& index) {
   const auto bytes = static_cast<std::int64_t>(row_bytes(map));
   const std::int64_t start = std::int64_t{coordinates[0]} * map.element_bytes;
   const std::int64_t limit = (std::int64_t{map.last[0]} + 1) * map.element_bytes;
@@ -109,7 +109,7 @@ std::vector<BulkChunk> box_chunks(const VirtualTensorMap& map,
   std::vector<BulkChunk> chunks;
   chunks.reserve(map.box_bytes() / kBulkChunk);
   const auto bytes = static_cast<std::int64_t>(row_bytes(map));
-  std::array<std::uint64_t, VirtualTensorMap::kMostDimensions> index{};
+  std::array<std::uint64_t, kMostTensorDimensions> index{};
   for (std::size_t i = 0; i != map.dimensions;) {
     Row row = row_at(map, coordinates, index);
     constexpr std::int64_t kChunk = kBulkChunk;

@@ -15,15 +15,14 @@ namespace evo::ptx {
 
 /// The content of a CUtensorMap on the virtual GPU.
 struct VirtualTensorMap {
-  static constexpr std::size_t kMostDimensions = 5;
   static constexpr std::uint64_t kMagic = 0x7061'6d74'6f76'6531ULL;
 
   std::uint64_t magic = kMagic;
   std::uint64_t base = 0;
-  std::array<std::uint64_t, kMostDimensions - 1> strides{};  ///< bytes
-  std::array<std::uint32_t, kMostDimensions> last{};         ///< dims − 1
-  std::array<std::uint8_t, kMostDimensions> last_of_box{};   ///< box − 1
-  std::array<std::uint8_t, kMostDimensions> element_strides{};
+  std::array<std::uint64_t, kMostTensorDimensions - 1> strides{};  ///< bytes
+  std::array<std::uint32_t, kMostTensorDimensions> last{};         ///< dims − 1
+  std::array<std::uint8_t, kMostTensorDimensions> last_of_box{};   ///< box − 1
+  std::array<std::uint8_t, kMostTensorDimensions> element_strides{};
   std::uint8_t dimensions = 0;
   std::uint8_t element_bytes = 0;
   std::uint8_t swizzle_bytes = 0;
