@@ -35,14 +35,14 @@ __device__ __forceinline__ Place place_of(int tile, int step, const Role& role) 
   return {tile, role.share * kKeys + step * STEP_N};
 }
 
-/// Starts step 1.
-__device__ __forceinline__ void start_scores(Scores& scores, const Tiles& tiles, const Place& at,
-                                             const Role& role) {
+/// Starts step 1. `queries`: shared address of Q.
+__device__ __forceinline__ void start_scores(Scores& scores, u32 queries, const Tiles& tiles,
+                                             const Place& at, const Role& role) {
   constexpr u32 kLayout = ptx::tile_layout(
       8 * kRowBytes, HEAD_DIM == 64 ? ptx::Swizzle::k64 : ptx::Swizzle::k128);
-  const u32 q = ptx::tile_place(tiles.shared + role.row / 64 * 64 * kRowBytes, 16);
+  const u32 q = ptx::tile_place(queries + role.row / 64 * 64 * kRowBytes, 16);
   const u32 k = ptx::tile_place(
-      tiles.shared + kKRing + at.tile % STAGES_K * kSlotBytes + at.key * kRowBytes, 16);
+      tiles.shared + kKRing + tiles.number(at.tile) % STAGES_K * kSlotBytes + at.key * kRowBytes, 16);
   ptx::start_products();
   ptx::multiply_e4m3<kLayout, false>(scores.at[0], q, k);
 #pragma unroll
@@ -100,7 +100,7 @@ __device__ __forceinline__ void start_values_f16(Accumulated& state, const Proba
 /// Starts step 5.
 __device__ __forceinline__ void start_values(Accumulated& state, const Probabilities& p,
                                              const Tiles& tiles, const Place& at) {
-  const u32 slot = tiles.shared + kVRing + at.tile % STAGES_V * kVSlotBytes;
+  const u32 slot = tiles.shared + kVRing + tiles.number(at.tile) % STAGES_V * kVSlotBytes;
   ptx::start_products();
   if constexpr (kPvFp8) {
     start_values_e4m3(state, p, slot, at.key);
@@ -127,25 +127,9 @@ __device__ __forceinline__ void pack(Probabilities& p, const Scores& scores) {
   for (int n = 0; n < kStepTiles; n += 2) pack_pair(p, scores, n);
 }
 
-/// The common data of a warpgroup's loop over the keys.
-struct Walk {
-  const Ring& ring;
-  const Tiles& tiles;
-  const Role& role;
-  int thread;
-  int first_row;  ///< the warp's first row
-  float scale;
-
-  __device__ __forceinline__ int group() const {
-    return role.share * GROUPS_M + role.row / 64;
-  }
-  /// The number of the first tiles that reach beyond the last key or the diagonal.
-  __device__ __forceinline__ int masked_tiles() const {
-    const int group_row = first_row - role.row % 64;
-    const int safe_keys = kCausal ? min(tiles.kv_len, group_row + 1) : tiles.kv_len;
-    return tiles.first + tiles.count - safe_keys / TILE_N;
-  }
-};
+__device__ __forceinline__ int group_of(const Role& role) {
+  return role.share * GROUPS_M + role.row / 64;
+}
 
 /// TURNS: warpgroups start the products of a step in turn. Barrier kFirstTurn + i lets group i
 /// start; the group before it arrives there when its products are issued.
@@ -158,31 +142,50 @@ __device__ __forceinline__ void take_turn(int group) {
   ptx::named_sync(kFirstTurn + group, 2 * kGroup);
 }
 
+/// The common data of a warpgroup's loop over the keys.
+struct Walk {
+  const Ring& ring;
+  const Tiles& tiles;
+  const Role& role;
+  int thread;
+  u32 queries;    ///< shared address of Q
+  int first_row;  ///< the warp's first row
+  float scale;
+
+  __device__ __forceinline__ int group() const { return group_of(role); }
+  /// The number of the first tiles that reach beyond the last key or the diagonal.
+  __device__ __forceinline__ int masked_tiles() const {
+    const int group_row = first_row - role.row % 64;
+    const int safe_keys = kCausal ? min(tiles.kv_len, group_row + 1) : tiles.kv_len;
+    return tiles.first + tiles.count - safe_keys / TILE_N;
+  }
+};
+
 __device__ __forceinline__ void attend_tiles(Accumulated& state, const Walk& walk) {
   const Ring& ring = walk.ring;
   const Tiles& tiles = walk.tiles;
 #pragma unroll 1
   for (int tile = 0; tile < tiles.count; ++tile) {
-    ring.acquire_k(tiles, tile, walk.role, walk.thread);
+    ring.acquire_k(tiles, tiles.number(tile), walk.role, walk.thread);
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
       const Place at = place_of(tile, step, walk.role);
       Scores scores;
-      start_scores(scores, tiles, at, walk.role);
+      start_scores(scores, walk.queries, tiles, at, walk.role);
       if (step == 0) ring.unpack(tiles, tile, walk.role, walk.thread);
       ptx::wait_products<0>(scores.at[0]);
-      if (step == kSteps - 1) ring.release_k(tile, walk.role);
+      if (step == kSteps - 1) ring.release_k(tiles.number(tile), walk.role);
       mask_if_needed(scores, tiles.first_key(tile) + at.key, walk.first_row, tiles.kv_len,
                      walk.role);
       rescale(state, raise_maxima(state, scores, walk.scale));
       exponentiate(scores, state, walk.scale);
       Probabilities p;
       pack(p, scores);
-      if (step == 0) ring.acquire_v(tiles, tile, walk.role, walk.thread);
+      if (step == 0) ring.acquire_v(tiles, tiles.number(tile), walk.role, walk.thread);
       start_values(state, p, tiles, at);
       wait_values(state);
     }
-    ring.release_v(tile, walk.role);
+    ring.release_v(tiles.number(tile), walk.role);
   }
 }
 
@@ -201,18 +204,18 @@ __device__ __forceinline__ void advance(Accumulated& state, Probabilities& p, Pl
     const Place before = at;
     at = crosses ? place_of(tile + 1, 0, walk.role) : place_of(tile, step, walk.role);
     Scores scores;
-    if (crosses) ring.acquire_k(tiles, tile + 1, walk.role, walk.thread);
+    if (crosses) ring.acquire_k(tiles, tiles.number(tile + 1), walk.role, walk.thread);
     if constexpr (TURNS != 0) take_turn(walk.group());
-    start_scores(scores, tiles, at, walk.role);
+    start_scores(scores, walk.queries, tiles, at, walk.role);
     // Without producers, V of the previous tile became visible with K of this one.
     if (step == 1 && (kProduced || kSteps > 1)) {
-      ring.acquire_v(tiles, tile, walk.role, walk.thread);
+      ring.acquire_v(tiles, tiles.number(tile), walk.role, walk.thread);
     }
     start_values(state, p, tiles, before);
     if constexpr (TURNS != 0) pass_turn(walk.group());
     if (crosses) ring.unpack(tiles, tile + 1, walk.role, walk.thread);
     ptx::wait_products<1>(scores.at[0]);
-    if (kSteps == 1 || step == kSteps - 1) ring.release_k(at.tile, walk.role);
+    if (kSteps == 1 || step == kSteps - 1) ring.release_k(tiles.number(at.tile), walk.role);
     if constexpr (kMasked) {
       mask_if_needed(scores, tiles.first_key(at.tile) + at.key, walk.first_row, tiles.kv_len,
                      walk.role);
@@ -226,7 +229,7 @@ __device__ __forceinline__ void advance(Accumulated& state, Probabilities& p, Pl
       ptx::stay_before(scores.at[0][kStepTiles - 1][3]);
     }
     wait_values(state);
-    if (crosses) ring.release_v(tile, walk.role);
+    if (crosses) ring.release_v(tiles.number(tile), walk.role);
     rescale(state, rescaling);
     pack(p, scores);
   }
@@ -241,28 +244,26 @@ __device__ __forceinline__ void attend_tiles_overlapped(Accumulated& state, cons
   Place at = place_of(0, 0, walk.role);
   {
     Scores scores;
-    ring.acquire_k(tiles, 0, walk.role, walk.thread);
-    start_scores(scores, tiles, at, walk.role);
+    ring.acquire_k(tiles, tiles.number(0), walk.role, walk.thread);
+    start_scores(scores, walk.queries, tiles, at, walk.role);
     ring.unpack(tiles, 0, walk.role, walk.thread);
     ptx::wait_products<0>(scores.at[0]);
-    if (kSteps == 1) ring.release_k(0, walk.role);
+    if (kSteps == 1) ring.release_k(tiles.number(0), walk.role);
     mask_if_needed(scores, tiles.first_key(0) + at.key, walk.first_row, tiles.kv_len, walk.role);
     (void)raise_maxima(state, scores, walk.scale);  // O is still zero
     exponentiate(scores, state, walk.scale);
     pack(p, scores);
   }
-  if (TURNS != 0 && walk.group() == kConsumerGroups - 1) pass_turn(walk.group());
   const int masked = min(walk.masked_tiles(), tiles.count);
   int tile = 0;
 #pragma unroll 1
   for (; tile < masked; ++tile) advance<true>(state, p, at, walk, tile);
 #pragma unroll 1
   for (; tile < tiles.count; ++tile) advance<false>(state, p, at, walk, tile);
-  if (kSteps == 1) ring.acquire_v(tiles, tiles.count - 1, walk.role, walk.thread);
+  if (kSteps == 1) ring.acquire_v(tiles, tiles.number(tiles.count - 1), walk.role, walk.thread);
   start_values(state, p, tiles, at);
   wait_values(state);
-  ring.release_v(tiles.count - 1, walk.role);
-  if (TURNS != 0 && walk.group() == 0) take_turn(0);  // the last group's last arrival
+  ring.release_v(tiles.number(tiles.count - 1), walk.role);
 }
 
 /// The ones whose products with P are the row sums.
@@ -279,37 +280,91 @@ __device__ __forceinline__ void write_ones(u32 shared, int thread) {
   }
 }
 
-/// Warpgroups that compute: one work item, from its queries to its rows of O.
-__device__ __forceinline__ void consume(const Problem& problem, const Item& item, const Ring& ring,
-                                        const Tiles& tiles, int thread) {
-  const Role role = role_of(thread);
+#if PERSISTENT_CTA
+/// Starts copying the warpgroup's rows of Q of an item.
+__device__ __forceinline__ void copy_queries(const Problem& problem, const Item& item, u32 to,
+                                             int thread) {
+  const int group_row = thread / kGroup * 64;
+  const int row = item.first_row + group_row;
+  copy_rows<64, kGroup>(
+      to + group_row * kRowBytes,
+      problem.q + (static_cast<u64>(item.head) * problem.q_len + row) * HEAD_DIM,
+      problem.q_len - row, thread % kGroup);
+  ptx::commit_copies();
+}
+
+/// Returns the shared address of Q of this item, and starts copying that of the next one. Only the
+/// warpgroup itself reads its rows.
+__device__ __forceinline__ u32 take_queries(const Schedule& schedule, int thread) {
+  const u32 shared = schedule.tiles.shared;
+  if (schedule.round == 0) {
+    copy_queries(schedule.problem, schedule.item, shared, thread);
+    if constexpr (kSumByMma) write_ones(shared, thread);
+  }
+  ptx::wait_copies<0>();
+  ptx::fence_for_products();
+  if (schedule.round == 0) {
+    sync_consumers();  // the ones belong to all warpgroups
+  } else {
+    ptx::named_sync(2 + thread / kGroup, kGroup);
+  }
+  const int slot = schedule.round % 2;
+  Item next;
+  if (schedule.peek(next)) {
+    copy_queries(schedule.problem, next, shared + (1 - slot) * kQueryBytes, thread);
+  }
+  return shared + slot * kQueryBytes;
+}
+#else
+/// Returns the shared address of Q, when it and the first copies of a ring are there.
+__device__ __forceinline__ u32 take_queries(const Schedule& schedule, const Ring& ring,
+                                            const Role& role, int thread) {
+  const Tiles& tiles = schedule.tiles;
+  const Problem& problem = schedule.problem;
+  const Item& item = schedule.item;
   const u8* q = problem.q + static_cast<u64>(item.head) * problem.q_len * HEAD_DIM;
-  const Scales scales = scales_of(problem, item);  // loaded while Q is copied
   copy_rows<kTileM, kConsumers>(tiles.shared, q + item.first_row * HEAD_DIM,
                                 problem.q_len - item.first_row, thread);
   ptx::commit_copies();
   ring.start(tiles, role, thread);
   if constexpr (kSumByMma) write_ones(tiles.shared, thread);
   ptx::fence_for_products();
-  sync_consumers();  // makes Q and the ones visible
+  sync_consumers();
+  return tiles.shared;
+}
+#endif
+
+/// Warpgroups that compute: one work item, from its queries to its rows of O.
+__device__ __forceinline__ void consume(const Schedule& schedule, const Ring& ring,
+                                        const Role& role, int thread) {
+  const Problem& problem = schedule.problem;
+  const Item& item = schedule.item;
+  const Scales scales = scales_of(problem, item);  // loaded while Q is copied
+#if PERSISTENT_CTA
+  const u32 queries = take_queries(schedule, thread);
+#else
+  const u32 queries = take_queries(schedule, ring, role, thread);
+#endif
   Accumulated state;
   clear(state);
-  const Walk walk = {ring, tiles, role, thread, item.first_row + role.row, scales.score};
+  const Walk walk = {ring,    schedule.tiles,           role,        thread,
+                     queries, item.first_row + role.row, scales.score};
   if constexpr (kOverlap) {
     attend_tiles_overlapped(state, walk);
   } else {
     attend_tiles(state, walk);
   }
   finish_sums(state);
-  if constexpr (kShares > 1) merge_shares(state, tiles.shared, role, scales.score);
+  if constexpr (kShares > 1) merge_shares(state, schedule.tiles.shared, role, scales.score);
 #if SPLIT_KV > 1
-  if (!merge_parts(state, problem, item, tiles.shared, role, thread, scales.score)) return;
+  if (!merge_parts(state, problem, item, schedule.tiles.shared, role, thread, scales.score)) return;
 #endif
   write_rows(state, problem, item, role, scales.score, scales.value);
 }
 
 /// Grid: x is SPLIT_KV times the tile of queries, plus the part of the keys; y is the head. If
-/// CAUSAL, x and y are swapped. `queue`: zeros, before and after the launch.
+/// CAUSAL, x and y are swapped. With PERSISTENT_CTA, x may be any number of CTAs. `queue`: zeros,
+/// before and after the launch.
 extern "C" __global__ void __launch_bounds__(kThreads, MIN_CTAS)
     sdpa_fp8_wgmma(const u8* q, const u8* k, const u8* v, u16* o, float* lse, const float* q_scale,
                    const float* k_scale, const float* v_scale, float softmax_scale, int q_len,
@@ -334,22 +389,31 @@ extern "C" __global__ void __launch_bounds__(kThreads, MIN_CTAS)
                            scale_per_head,
                            queue,
                            partials};
-  const int head = static_cast<int>(kCausal ? blockIdx.x : blockIdx.y);
-  const int line = static_cast<int>(kCausal ? blockIdx.y : blockIdx.x);
-  const Item item = item_of(problem, head, line);
-  const u64 kv = static_cast<u64>(item.kv_head) * kv_len * HEAD_DIM;
-  const Tiles tiles = {shared, k + kv, v + kv, item.first_tile, item.tiles, kv_len};
+#if PDL
+  ptx::allow_next_kernel();
+#endif
 #if PRODUCER_GROUP
   const Ring ring = {shared + kBarriers};
   ring.init(thread);
-  if (thread >= kConsumers) {
-    ptx::set_registers<kProducerRegisters, false>();
-    ring.produce(tiles, thread - kConsumers);
-  } else {
-    ptx::set_registers<kConsumerRegisters, true>();
-    consume(problem, item, ring, tiles, thread);
-  }
 #else
-  consume(problem, item, Ring(), tiles, thread);
+  const Ring ring;
 #endif
+#if PDL
+  ptx::wait_for_previous_kernel();
+#endif
+  Schedule schedule(problem, shared);
+  if (thread >= kConsumers) {
+#if PRODUCER_GROUP
+    ptx::set_registers<kProducerRegisters, false>();
+    ring.produce(schedule, thread - kConsumers);
+#endif
+    return;
+  }
+  if constexpr (kProduced) ptx::set_registers<kConsumerRegisters, true>();
+  const Role role = role_of(thread);
+  const int group = group_of(role);
+  if (TURNS != 0 && group == kConsumerGroups - 1) pass_turn(group);
+#pragma unroll 1
+  for (; schedule.valid(); schedule.advance()) consume(schedule, ring, role, thread);
+  if (TURNS != 0 && group == 0) take_turn(0);  // the last group's last arrival
 }
