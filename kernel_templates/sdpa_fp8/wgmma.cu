@@ -35,12 +35,12 @@ __device__ __forceinline__ Place place_of(int tile, int step, const Role& role) 
   return {tile, role.share * kKeys + step * STEP_N};
 }
 
-/// Starts step 1. `queries`: shared address of Q.
-__device__ __forceinline__ void start_scores(Scores& scores, u32 queries, const Tiles& tiles,
-                                             const Place& at, const Role& role) {
+/// Starts step 1.
+__device__ __forceinline__ void start_scores(Scores& scores, const Tiles& tiles, const Place& at,
+                                             const Role& role) {
   constexpr u32 kLayout = ptx::tile_layout(
       8 * kRowBytes, HEAD_DIM == 64 ? ptx::Swizzle::k64 : ptx::Swizzle::k128);
-  const u32 q = ptx::tile_place(queries + role.row / 64 * 64 * kRowBytes, 16);
+  const u32 q = ptx::tile_place(tiles.shared + role.row / 64 * 64 * kRowBytes, 16);
   const u32 k = ptx::tile_place(
       tiles.shared + kKRing + tiles.number(at.tile) % STAGES_K * kSlotBytes + at.key * kRowBytes, 16);
   ptx::start_products();
@@ -148,7 +148,6 @@ struct Walk {
   const Tiles& tiles;
   const Role& role;
   int thread;
-  u32 queries;    ///< shared address of Q
   int first_row;  ///< the warp's first row
   float scale;
 
@@ -171,7 +170,7 @@ __device__ __forceinline__ void attend_tiles(Accumulated& state, const Walk& wal
     for (int step = 0; step < kSteps; ++step) {
       const Place at = place_of(tile, step, walk.role);
       Scores scores;
-      start_scores(scores, walk.queries, tiles, at, walk.role);
+      start_scores(scores, tiles, at, walk.role);
       if (step == 0) ring.unpack(tiles, tile, walk.role, walk.thread);
       ptx::wait_products<0>(scores.at[0]);
       if (step == kSteps - 1) ring.release_k(tiles.number(tile), walk.role);
@@ -189,11 +188,60 @@ __device__ __forceinline__ void attend_tiles(Accumulated& state, const Walk& wal
   }
 }
 
+/// From the scores of a step to its P, while P V of the previous step is in flight.
+__device__ __forceinline__ void finish_step(Accumulated& state, Probabilities& p, Scores& scores,
+                                            const Walk& walk) {
+  const Rescaling rescaling = raise_maxima(state, scores, walk.scale);
+  exponentiate(scores, state, walk.scale);
+  if constexpr (OVERLAP == OVERLAP_EXPONENTIALS) {
+    // The compiler waits for P V as early as possible, but not across a branch that depends on
+    // the last exponential. P is never negative.
+    ptx::keep_here(scores.at[0]);
+    ptx::stay_before(scores.at[0][kStepTiles - 1][3]);
+  }
+  wait_values(state);
+  rescale(state, rescaling);
+  pack(p, scores);
+}
+
+/// The same with the maxima of the steps before, which rarely are too small. `p` is in flight. The
+/// branch that asks also keeps the compiler from waiting for P V before the exponentials.
+__device__ __forceinline__ void finish_optimistic(Accumulated& state, Probabilities& p,
+                                                  Probabilities& next, const Scores& scores,
+                                                  const Walk& walk) {
+  float sum[kBlocks][2];
+  Rescaling rescaling;
+  rescaling.needed = false;
+  bool raised = false;
+#pragma unroll 1
+  while (overflows(next, sum, scores, state, walk.scale) && !raised) {
+    rescaling = raise_maxima(state, scores, walk.scale);
+    raised = true;  // a NaN would overflow for ever
+  }
+  if constexpr (!kSumByMma) {
+    state.sum[0][0] += sum[0][0];
+    state.sum[0][2] += sum[0][1];
+  }
+  wait_values(state);
+  keep_here(p);  // read until now
+  rescale(state, rescaling);
+}
+
+/// P of the step in flight, and with OVERLAP_OPTIMISTIC also of the next one. Steps of a tile
+/// alternate, because a move between them would serialise the products.
+struct Flight {
+  Probabilities at[OVERLAP == OVERLAP_OPTIMISTIC ? 2 : 1];
+  static constexpr bool kAlternates = OVERLAP == OVERLAP_OPTIMISTIC && kSteps > 1;
+
+  /// `step`: number of steps since the tile's first.
+  __device__ __forceinline__ Probabilities& of(int step) { return at[kAlternates ? step % 2 : 0]; }
+};
+
 /// The steps of a tile after the first, and the first step of the next tile. P V of the previous
 /// step is in flight meanwhile. A branch in between would make the compiler wait there, so tiles
 /// that may need a mask have separate code.
 template <bool kMasked>
-__device__ __forceinline__ void advance(Accumulated& state, Probabilities& p, Place& at,
+__device__ __forceinline__ void advance(Accumulated& state, Flight& flight, Place& at,
                                         const Walk& walk, int tile) {
   const Ring& ring = walk.ring;
   const Tiles& tiles = walk.tiles;
@@ -205,13 +253,14 @@ __device__ __forceinline__ void advance(Accumulated& state, Probabilities& p, Pl
     at = crosses ? place_of(tile + 1, 0, walk.role) : place_of(tile, step, walk.role);
     Scores scores;
     if (crosses) ring.acquire_k(tiles, tiles.number(tile + 1), walk.role, walk.thread);
+    if (kProduced && step == 1) ring.acquire_v(tiles, tiles.number(tile), walk.role, walk.thread);
     if constexpr (TURNS != 0) take_turn(walk.group());
-    start_scores(scores, walk.queries, tiles, at, walk.role);
+    start_scores(scores, tiles, at, walk.role);
     // Without producers, V of the previous tile became visible with K of this one.
-    if (step == 1 && (kProduced || kSteps > 1)) {
+    if (!kProduced && step == 1 && kSteps > 1) {
       ring.acquire_v(tiles, tiles.number(tile), walk.role, walk.thread);
     }
-    start_values(state, p, tiles, before);
+    start_values(state, flight.of(step - 1), tiles, before);
     if constexpr (TURNS != 0) pass_turn(walk.group());
     if (crosses) ring.unpack(tiles, tile + 1, walk.role, walk.thread);
     ptx::wait_products<1>(scores.at[0]);
@@ -220,18 +269,14 @@ __device__ __forceinline__ void advance(Accumulated& state, Probabilities& p, Pl
       mask_if_needed(scores, tiles.first_key(at.tile) + at.key, walk.first_row, tiles.kv_len,
                      walk.role);
     }
-    const Rescaling rescaling = raise_maxima(state, scores, walk.scale);
-    exponentiate(scores, state, walk.scale);
-    if constexpr (OVERLAP == OVERLAP_EXPONENTIALS) {
-      // The compiler waits for P V as early as possible, but not across a branch that depends on
-      // the last exponential. P is never negative.
-      ptx::keep_here(scores.at[0]);
-      ptx::stay_before(scores.at[0][kStepTiles - 1][3]);
+    if constexpr (OVERLAP == OVERLAP_OPTIMISTIC) {
+      Probabilities& p = flight.of(step - 1);
+      finish_optimistic(state, p, flight.at[1 - (&p - flight.at)], scores, walk);
+      if (!Flight::kAlternates) p = flight.at[1];
+    } else {
+      finish_step(state, flight.at[0], scores, walk);
     }
-    wait_values(state);
     if (crosses) ring.release_v(tiles.number(tile), walk.role);
-    rescale(state, rescaling);
-    pack(p, scores);
   }
 }
 
@@ -240,28 +285,28 @@ __device__ __forceinline__ void attend_tiles_overlapped(Accumulated& state, cons
   const Ring& ring = walk.ring;
   const Tiles& tiles = walk.tiles;
   if (tiles.count == 0) return;
-  Probabilities p;
+  Flight flight;
   Place at = place_of(0, 0, walk.role);
   {
     Scores scores;
     ring.acquire_k(tiles, tiles.number(0), walk.role, walk.thread);
-    start_scores(scores, walk.queries, tiles, at, walk.role);
+    start_scores(scores, tiles, at, walk.role);
     ring.unpack(tiles, 0, walk.role, walk.thread);
     ptx::wait_products<0>(scores.at[0]);
     if (kSteps == 1) ring.release_k(tiles.number(0), walk.role);
     mask_if_needed(scores, tiles.first_key(0) + at.key, walk.first_row, tiles.kv_len, walk.role);
     (void)raise_maxima(state, scores, walk.scale);  // O is still zero
     exponentiate(scores, state, walk.scale);
-    pack(p, scores);
+    pack(flight.of(0), scores);
   }
   const int masked = min(walk.masked_tiles(), tiles.count);
   int tile = 0;
 #pragma unroll 1
-  for (; tile < masked; ++tile) advance<true>(state, p, at, walk, tile);
+  for (; tile < masked; ++tile) advance<true>(state, flight, at, walk, tile);
 #pragma unroll 1
-  for (; tile < tiles.count; ++tile) advance<false>(state, p, at, walk, tile);
+  for (; tile < tiles.count; ++tile) advance<false>(state, flight, at, walk, tile);
   if (kSteps == 1) ring.acquire_v(tiles, tiles.number(tiles.count - 1), walk.role, walk.thread);
-  start_values(state, p, tiles, at);
+  start_values(state, flight.of(kSteps - 1), tiles, at);
   wait_values(state);
   ring.release_v(tiles.number(tiles.count - 1), walk.role);
 }
@@ -280,91 +325,71 @@ __device__ __forceinline__ void write_ones(u32 shared, int thread) {
   }
 }
 
-#if PERSISTENT_CTA
-/// Starts copying the warpgroup's rows of Q of an item.
-__device__ __forceinline__ void copy_queries(const Problem& problem, const Item& item, u32 to,
-                                             int thread) {
-  const int group_row = thread / kGroup * 64;
-  const int row = item.first_row + group_row;
-  copy_rows<64, kGroup>(
-      to + group_row * kRowBytes,
-      problem.q + (static_cast<u64>(item.head) * problem.q_len + row) * HEAD_DIM,
-      problem.q_len - row, thread % kGroup);
-  ptx::commit_copies();
-}
+/// The inputs of a work item that its consumers load themselves.
+struct Queries {
+  Descales descales;
 
-/// Returns the shared address of Q of this item, and starts copying that of the next one. Only the
-/// warpgroup itself reads its rows.
-__device__ __forceinline__ u32 take_queries(const Schedule& schedule, int thread) {
-  const u32 shared = schedule.tiles.shared;
-  if (schedule.round == 0) {
-    copy_queries(schedule.problem, schedule.item, shared, thread);
-    if constexpr (kSumByMma) write_ones(shared, thread);
+  /// Starts loading; the first item's, by all consumers.
+  __device__ __forceinline__ void load_first(const Problem& problem, const Item& item, u32 shared,
+                                             int thread) {
+    const u64 first_row = static_cast<u64>(item.head) * problem.q_len + item.first_row;
+    copy_rows<kTileM, kConsumers>(shared, problem.q + first_row * HEAD_DIM,
+                                  problem.q_len - item.first_row, thread);
+    ptx::commit_copies();
+    descales = load_descales(problem, item);
   }
-  ptx::wait_copies<0>();
-  ptx::fence_for_products();
-  if (schedule.round == 0) {
-    sync_consumers();  // the ones belong to all warpgroups
-  } else {
+  /// Starts loading those of the next item, if there is one, when the warpgroup has read Q of this
+  /// one.
+  __device__ __forceinline__ void load_next(const Schedule& schedule, int thread) {
+    Item next;
+    if (!schedule.peek(next)) return;
+    const Problem& problem = schedule.problem;
+    const int group_row = thread / kGroup * 64;
+    const int row = next.first_row + group_row;
+    ptx::named_sync(2 + thread / kGroup, kGroup);
+    copy_rows<64, kGroup>(
+        schedule.tiles.shared + group_row * kRowBytes,
+        problem.q + (static_cast<u64>(next.head) * problem.q_len + row) * HEAD_DIM,
+        problem.q_len - row, thread % kGroup);
+    ptx::commit_copies();
+    descales = load_descales(problem, next);
+  }
+  /// Returns when Q of a later item can be read.
+  __device__ __forceinline__ void acquire_next(int thread) const {
+    ptx::wait_copies<0>();
+    ptx::fence_for_products();
     ptx::named_sync(2 + thread / kGroup, kGroup);
   }
-  const int slot = schedule.round % 2;
-  Item next;
-  if (schedule.peek(next)) {
-    copy_queries(schedule.problem, next, shared + (1 - slot) * kQueryBytes, thread);
-  }
-  return shared + slot * kQueryBytes;
-}
-#else
-/// Returns the shared address of Q, when it and the first copies of a ring are there.
-__device__ __forceinline__ u32 take_queries(const Schedule& schedule, const Ring& ring,
-                                            const Role& role, int thread) {
-  const Tiles& tiles = schedule.tiles;
-  const Problem& problem = schedule.problem;
-  const Item& item = schedule.item;
-  const u8* q = problem.q + static_cast<u64>(item.head) * problem.q_len * HEAD_DIM;
-  copy_rows<kTileM, kConsumers>(tiles.shared, q + item.first_row * HEAD_DIM,
-                                problem.q_len - item.first_row, thread);
-  ptx::commit_copies();
-  ring.start(tiles, role, thread);
-  if constexpr (kSumByMma) write_ones(tiles.shared, thread);
-  ptx::fence_for_products();
-  sync_consumers();
-  return tiles.shared;
-}
-#endif
+};
 
 /// Warpgroups that compute: one work item, from its queries to its rows of O.
-__device__ __forceinline__ void consume(const Schedule& schedule, const Ring& ring,
-                                        const Role& role, int thread) {
+__device__ __forceinline__ void consume(Queries& queries, const Schedule& schedule,
+                                        const Ring& ring, const Role& role, int thread) {
   const Problem& problem = schedule.problem;
   const Item& item = schedule.item;
-  const Scales scales = scales_of(problem, item);  // loaded while Q is copied
-#if PERSISTENT_CTA
-  const u32 queries = take_queries(schedule, thread);
-#else
-  const u32 queries = take_queries(schedule, ring, role, thread);
-#endif
+  const Tiles& tiles = schedule.tiles;
+  if (PERSISTENT_CTA && schedule.round > 0) queries.acquire_next(thread);
+  const Scales scales = scales_of(problem, queries.descales);
   Accumulated state;
   clear(state);
-  const Walk walk = {ring,    schedule.tiles,           role,        thread,
-                     queries, item.first_row + role.row, scales.score};
+  const Walk walk = {ring, tiles, role, thread, item.first_row + role.row, scales.score};
   if constexpr (kOverlap) {
     attend_tiles_overlapped(state, walk);
   } else {
     attend_tiles(state, walk);
   }
+  if constexpr (PERSISTENT_CTA != 0) queries.load_next(schedule, thread);
   finish_sums(state);
-  if constexpr (kShares > 1) merge_shares(state, schedule.tiles.shared, role, scales.score);
+  if constexpr (kShares > 1) merge_shares(state, tiles.shared, role, scales.score);
 #if SPLIT_KV > 1
-  if (!merge_parts(state, problem, item, schedule.tiles.shared, role, thread, scales.score)) return;
+  if (!merge_parts(state, problem, item, tiles.shared, role, thread, scales.score)) return;
 #endif
   write_rows(state, problem, item, role, scales.score, scales.value);
 }
 
 /// Grid: x is SPLIT_KV times the tile of queries, plus the part of the keys; y is the head. If
-/// CAUSAL, x and y are swapped. With PERSISTENT_CTA, x may be any number of CTAs. `queue`: zeros,
-/// before and after the launch.
+/// CAUSAL, x and y are swapped. With PERSISTENT_CTA, x is at most the number of all tiles of queries. `queue`:
+/// zeros, before and after the launch.
 extern "C" __global__ void __launch_bounds__(kThreads, MIN_CTAS)
     sdpa_fp8_wgmma(const u8* q, const u8* k, const u8* v, u16* o, float* lse, const float* q_scale,
                    const float* k_scale, const float* v_scale, float softmax_scale, int q_len,
@@ -411,9 +436,17 @@ extern "C" __global__ void __launch_bounds__(kThreads, MIN_CTAS)
   }
   if constexpr (kProduced) ptx::set_registers<kConsumerRegisters, true>();
   const Role role = role_of(thread);
+  Queries queries;
+  queries.load_first(problem, schedule.item, shared, thread);
+  ring.start(schedule.tiles, role, thread);
+  if constexpr (kSumByMma) write_ones(shared, thread);
+  ptx::fence_for_products();
+  sync_consumers();  // makes Q and the ones visible
   const int group = group_of(role);
   if (TURNS != 0 && group == kConsumerGroups - 1) pass_turn(group);
 #pragma unroll 1
-  for (; schedule.valid(); schedule.advance()) consume(schedule, ring, role, thread);
+  for (; schedule.valid(); schedule.advance()) {
+    consume(queries, schedule, ring, role, thread);
+  }
   if (TURNS != 0 && group == 0) take_turn(0);  // the last group's last arrival
 }

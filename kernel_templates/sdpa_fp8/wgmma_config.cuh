@@ -74,6 +74,9 @@
 #if TURNS && !PRODUCER_GROUP && GROUPS_M > 1
 #error TURNS needs PRODUCER_GROUP or GROUPS_M 1: warpgroups that copy the same keys wait for each other
 #endif
+#if OVERLAP == OVERLAP_OPTIMISTIC && LAZY_RESCALE == 0
+#error OVERLAP optimistic needs LAZY_RESCALE: P grows beyond 1 before the maxima are raised
+#endif
 #if PERSISTENT_CTA && (!PRODUCER_GROUP || GROUPS_KV > 1 || SPLIT_KV > 1)
 #error PERSISTENT_CTA needs PRODUCER_GROUP, GROUPS_KV 1 and SPLIT_KV 1: producers run ahead into the next work item
 #endif
@@ -128,7 +131,7 @@ constexpr int kOperandRegisters = max_of(STEP_N / 2, HEAD_DIM / 2 + 4 + 4 * kSum
 static_assert(kLaunchRegisters >= kOperandRegisters + 26,
               "a wgmma of STEP_N keys or HEAD_DIM columns needs more registers than a thread has");
 
-// Shared memory: Q, with PERSISTENT_CTA also that of the next work item; the ring of K; bytes of V as they arrive; the ring of V as wgmma reads it;
+// Shared memory: Q; the ring of K; bytes of V as they arrive; the ring of V as wgmma reads it;
 // ones, whose products with P are the row sums; overlapping the rings, the exchange of the shares
 // of the keys at the end; row statistics; mbarriers; a word for broadcasts. `dynamic_shared_bytes`
 // in problem.json is kSharedBytes.
@@ -139,8 +142,7 @@ constexpr int kSlotBytes = TILE_N * kRowBytes;
 constexpr int kPanelKeys = min_of(128, TILE_N);
 constexpr int kPanelBytes = kPvFp8 ? (HEAD_DIM + 8 * kSumByMma) * kPanelKeys : TILE_N * 128;
 constexpr int kVSlotBytes = kPvFp8 ? TILE_N / kPanelKeys * kPanelBytes : 2 * kSlotBytes;
-constexpr int kQueryBytes = kTileM * kRowBytes;
-constexpr int kKRing = kQueryBytes * (1 + PERSISTENT_CTA);
+constexpr int kKRing = kTileM * kRowBytes;
 constexpr int kVBytes = kKRing + STAGES_K * kSlotBytes;
 constexpr int kVRing = kVBytes + STAGES_K * kSlotBytes;
 constexpr int kOnes = kVRing + (kPvFp8 ? HEAD_DIM * kPanelKeys : STAGES_V * kVSlotBytes);
