@@ -227,24 +227,29 @@ __device__ __forceinline__ void finish_optimistic(Accumulated& state, Probabilit
   rescale(state, rescaling);
 }
 
-/// P of the step in flight, and with OVERLAP_OPTIMISTIC also of the next one. Steps of a tile
-/// alternate, because a move between them would serialise the products.
+/// P of the step in flight, and with OVERLAP_OPTIMISTIC also of the next one. Steps alternate
+/// between two sets of registers: those of a tile, or tiles of one step in pairs.
 struct Flight {
   Probabilities at[OVERLAP == OVERLAP_OPTIMISTIC ? 2 : 1];
   static constexpr bool kAlternates = OVERLAP == OVERLAP_OPTIMISTIC && kSteps > 1;
+  static constexpr bool kPairs = OVERLAP == OVERLAP_OPTIMISTIC && kSteps == 1;
 
-  /// `step`: number of steps since the tile's first.
-  __device__ __forceinline__ Probabilities& of(int step) { return at[kAlternates ? step % 2 : 0]; }
+  /// `step`: number of steps since the tile's first. `half`: 1 for the second tile of a pair.
+  __device__ __forceinline__ Probabilities& of(int step, int half = 0) {
+    return at[kAlternates ? step % 2 : half];
+  }
 };
 
 /// The steps of a tile after the first, and the first step of the next tile. P V of the previous
 /// step is in flight meanwhile. A branch in between would make the compiler wait there, so tiles
 /// that may need a mask have separate code.
-template <bool kMasked>
+/// kPair: the tile is the first (0) or second (1) of a pair, or alone (-1).
+template <bool kMasked, int kPair>
 __device__ __forceinline__ void advance(Accumulated& state, Flight& flight, Place& at,
                                         const Walk& walk, int tile) {
   const Ring& ring = walk.ring;
   const Tiles& tiles = walk.tiles;
+  constexpr int kHalf = kPair == 1;
 #pragma unroll
   for (int step = 1; step <= kSteps; ++step) {
     const bool crosses = step == kSteps;
@@ -260,7 +265,7 @@ __device__ __forceinline__ void advance(Accumulated& state, Flight& flight, Plac
     if (!kProduced && step == 1 && kSteps > 1) {
       ring.acquire_v(tiles, tiles.number(tile), walk.role, walk.thread);
     }
-    start_values(state, flight.of(step - 1), tiles, before);
+    start_values(state, flight.of(step - 1, kHalf), tiles, before);
     if constexpr (TURNS != 0) pass_turn(walk.group());
     if (crosses) ring.unpack(tiles, tile + 1, walk.role, walk.thread);
     ptx::wait_products<1>(scores.at[0]);
@@ -270,9 +275,8 @@ __device__ __forceinline__ void advance(Accumulated& state, Flight& flight, Plac
                      walk.role);
     }
     if constexpr (OVERLAP == OVERLAP_OPTIMISTIC) {
-      Probabilities& p = flight.of(step - 1);
-      finish_optimistic(state, p, flight.at[1 - (&p - flight.at)], scores, walk);
-      if (!Flight::kAlternates) p = flight.at[1];
+      finish_optimistic(state, flight.of(step - 1, kHalf), flight.of(step, 1 - kHalf), scores, walk);
+      if (!Flight::kAlternates && kPair < 0) flight.at[0] = flight.at[1];
     } else {
       finish_step(state, flight.at[0], scores, walk);
     }
@@ -302,9 +306,16 @@ __device__ __forceinline__ void attend_tiles_overlapped(Accumulated& state, cons
   const int masked = min(walk.masked_tiles(), tiles.count);
   int tile = 0;
 #pragma unroll 1
-  for (; tile < masked; ++tile) advance<true>(state, flight, at, walk, tile);
+  for (; tile < masked; ++tile) advance<true, -1>(state, flight, at, walk, tile);
+  if constexpr (Flight::kPairs) {
 #pragma unroll 1
-  for (; tile < tiles.count; ++tile) advance<false>(state, flight, at, walk, tile);
+    for (; tile + 2 < tiles.count; tile += 2) {
+      advance<false, 0>(state, flight, at, walk, tile);
+      advance<false, 1>(state, flight, at, walk, tile + 1);
+    }
+  }
+#pragma unroll 1
+  for (; tile < tiles.count; ++tile) advance<false, -1>(state, flight, at, walk, tile);
   if (kSteps == 1) ring.acquire_v(tiles, tiles.number(tiles.count - 1), walk.role, walk.thread);
   start_values(state, flight.of(kSteps - 1), tiles, at);
   wait_values(state);
