@@ -153,7 +153,7 @@ bool resolve_global(Warp& warp, LaneAccess& access, const LaneSurvey& survey, st
   GlobalBuffer*& cached = cta.buffer_cache()[warp.pc];
   const bool writes = intent == AccessIntent::kWrite || intent == AccessIntent::kReadWrite;
   access.global = mask;
-  check_grid_wait(warp, access, mask, bytes, intent);
+  if (cta.program().waits_for_grid) check_grid_wait(warp, access, mask, bytes, intent);
   if (cached != nullptr && resolve_in_buffer(access, *cached, survey, mask, bytes, writes))
     return true;
   bool good = true;

@@ -48,7 +48,7 @@ class GridWait : public testing::Test {
 
 TEST_F(GridWait, KernelsThatWaitAreRight) {
   for (const char* entry : {"every_thread", "one_thread_and_a_barrier", "one_lane", "mbarrier",
-                            "bulk_copy", "some_leave", "only_lets_go"})
+                            "bulk_copy", "asynchronous_copy", "some_leave", "only_lets_go"})
     EXPECT_EQ(text_of(run(entry, 0)), "") << entry;
 }
 
@@ -89,6 +89,25 @@ TEST_F(GridWait, AnArrivalBeforeTheWaitDoesNotServe) {
 TEST_F(GridWait, ABulkCopyBeforeItIsReported) {
   EXPECT_THAT(reason("bulk_copy", 1),
               HasSubstr("missing griddepcontrol.wait: bulk copy of 256 bytes from byte 0 of 'x'"));
+}
+
+TEST_F(GridWait, AnAsynchronousCopyBeforeItIsReported) {
+  EXPECT_THAT(reason("asynchronous_copy", 1), HasSubstr("wait: read of 4 bytes at byte "));
+}
+
+TEST_F(GridWait, AReadOfATextureBeforeItIsReported) {
+  for (const int bug : {0, 1}) {
+    TestGpu gpu("virtual:h200");
+    const BufferId x = gpu.input("x", std::vector<int>(64));
+    const TextureId texture = gpu.device().textures()->make_texture(
+        {.name = "x", .type = TexelType::kS32, .width = 64, .storage = TextureStorage::kLinear}, x);
+    const std::string found = text_of(gpu.run(ptx(bug), "texture", {{1, 1, 1}, {64, 1, 1}, 0},
+                                              {texture, gpu.output<int>("y", 64)}));
+    EXPECT_EQ(found.find("missing griddepcontrol.wait: read of texture 'x' by thread"),
+              bug == 0 ? std::string::npos : 0)
+        << found;
+    EXPECT_EQ(found.empty(), bug == 0) << found;
+  }
 }
 
 TEST_F(GridWait, ALaunchWithoutChecksReportsNothing) {

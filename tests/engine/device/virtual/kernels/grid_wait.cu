@@ -109,6 +109,32 @@ extern "C" __global__ void bulk_copy(const int* x, int* y) {
   y[threadIdx.x] = tile[threadIdx.x];
 }
 
+extern "C" __global__ void asynchronous_copy(const int* x, int* y) {
+  __shared__ int tile[64];
+#if BUG == 0
+  WAIT;
+#endif
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;\ncp.async.wait_all;" ::"r"(
+                   (unsigned)__cvta_generic_to_shared(tile + threadIdx.x)),
+               "l"(x + threadIdx.x)
+               : "memory");
+#if BUG == 1
+  WAIT;
+#endif
+  y[threadIdx.x] = tile[threadIdx.x];
+}
+
+extern "C" __global__ void texture(cudaTextureObject_t x, int* y) {
+#if BUG == 0
+  WAIT;
+#endif
+  const int value = tex1Dfetch<int>(x, threadIdx.x);
+#if BUG == 1
+  WAIT;
+#endif
+  y[threadIdx.x] = value;
+}
+
 // Half of the threads never wait, and touch no memory.
 extern "C" __global__ void some_leave(const int* x, int* y) {
   if (threadIdx.x >= 40) return;
