@@ -117,6 +117,7 @@ inline void encode(const Driver& driver, const TensorMap& map, std::uint64_t bas
                what + ": cuTensorMapEncodeTiled");
 }
 
+/// Starts one step; returns the driver's result.
 inline int launch(const Driver& driver, const Plan::Step& step, CUstream_st* stream,
                   void** parameters, const std::string& folder) {
   const auto& size = step.size;

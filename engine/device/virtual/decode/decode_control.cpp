@@ -1,6 +1,6 @@
-#include <algorithm>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include "engine/device/virtual/decode/decode_context.hpp"
 #include "engine/device/virtual/execute/exec_control.hpp"
@@ -60,8 +60,9 @@ void decode_sleep(DecodeContext& context) {
 void decode_grid_control(DecodeContext& context) {
   constexpr int kFirst = 90;  // PTX ISA, "griddepcontrol"
   const std::string& target = context.program().target;
-  const std::string number = target.substr(std::min(target.find('_'), target.size() - 1) + 1);
-  if (std::atoi(number.c_str()) < kFirst)
+  constexpr std::string_view kPrefix = "sm_";
+  const bool is_known = target.starts_with(kPrefix);
+  if (!is_known || std::atoi(target.c_str() + kPrefix.size()) < kFirst)
     context.unsupported("needs sm_90 or newer, the target is " + target);
   Modifiers modifiers(context.current());
   const int kind = modifiers.take_one_of({"wait", "launch_dependents"});
