@@ -45,6 +45,7 @@ struct Accumulated {
   /// Sum of P: row g at index 0, row g + 8 at index 2. With kSumByMma, every lane has the sum over
   /// all keys of the warp; otherwise the sum over its own columns, until finish_sums().
   float sum[kBlocks][4];
+  float step_sum[4];  ///< wgmma, if kDrains: sum of P of one step, which is then added to `sum`
 };
 
 /// Below every score, and finite, so that a row whose keys are all masked does not compute inf -
@@ -64,6 +65,8 @@ __device__ __forceinline__ void clear(Accumulated& state) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) state.sum[block][i] = 0.0f;
   }
+#pragma unroll
+  for (float& sum : state.step_sum) sum = 0.0f;
 }
 
 /// 2^x; `index`: index among four adjacent scores of a lane. Mixed: one in four by polynomial, so

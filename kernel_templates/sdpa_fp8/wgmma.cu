@@ -65,8 +65,8 @@ __device__ __forceinline__ void start_values_e4m3(Accumulated& state, const Prob
   for (int i = 0; i < STEP_N / 32; ++i) {
     const int ahead = i * 32 / kPanelKeys * kPanelBytes + i * 32 % kPanelKeys;
 #if SUM_BY_MMA
-    ptx::multiply_e4m3<kLayout>(state.output[0], state.sum[0], operand_of(p, 0, i),
-                                v + ahead / kChunkBytes);
+    ptx::multiply_e4m3<kLayout>(state.output[0], kDrains ? state.step_sum : state.sum[0],
+                                operand_of(p, 0, i), v + ahead / kChunkBytes);
 #else
     ptx::multiply_e4m3<kLayout>(state.output[0], operand_of(p, 0, i), v + ahead / kChunkBytes);
 #endif
@@ -113,7 +113,16 @@ __device__ __forceinline__ void start_values(Accumulated& state, const Probabili
 /// Waits for P V.
 __device__ __forceinline__ void wait_values(Accumulated& state) {
   ptx::wait_products<0>(state.output[0]);
-  ptx::keep_here(state.sum[0]);
+  if constexpr (!kDrains) {
+    ptx::keep_here(state.sum[0]);
+    return;
+  }
+  ptx::keep_here(state.step_sum);
+  state.sum[0][0] += state.step_sum[0];
+  state.sum[0][2] += state.step_sum[2];
+#pragma unroll
+  for (float& sum : state.step_sum) sum = 0.0f;
+  ptx::keep_here(state.step_sum);  // written before the next fence
 }
 
 /// Step 4 for all scores of a step: they become P.
@@ -377,6 +386,7 @@ __device__ __forceinline__ void consume(Queries& queries, const Schedule& schedu
   const Scales scales = scales_of(problem, queries.descales);
   Accumulated state;
   clear(state);
+  if constexpr (kDrains) ptx::keep_here(state.step_sum);
   const Walk walk = {ring, tiles, role, thread, item.first_row + role.row, scales.score};
   if constexpr (kOverlap) {
     attend_tiles_overlapped(state, walk);

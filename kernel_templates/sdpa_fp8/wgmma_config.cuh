@@ -90,6 +90,10 @@ constexpr bool kPvFp8 = PV_MODE == PV_MODE_FP8;
 /// By eight more columns of V: with f16 in the second panel, and D = 128 has no room for a third.
 #define SUM_BY_MMA (ROW_SUM == ROW_SUM_MMA && (HEAD_DIM == 64 || PV_MODE == PV_MODE_FP8))
 constexpr bool kSumByMma = SUM_BY_MMA;
+/// Sums of e4m3 products keep 13 bits. O has mean 0 and stays small, but a row sum of thousands of
+/// keys would lose what it adds, so it is added up in f32 after each step. In other modes, ptxas
+/// would then serialise the products (note C7511); they need ROW_SUM add for long sequences.
+constexpr bool kDrains = kSumByMma && kPvFp8 && OVERLAP == OVERLAP_OPTIMISTIC;
 /// P is 2^(score + kPOffset), which uses the range of e4m3, except for the factor of up to 2^8 that
 /// LAZY_RESCALE needs.
 constexpr float kPOffset = kPvFp8 ? 8.0f - LAZY_RESCALE : 0.0f;
