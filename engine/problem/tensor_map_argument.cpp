@@ -12,7 +12,8 @@
 namespace evo {
 namespace {
 
-/// A whole number from 0; the limits of each follow in check_tensor_map().
+/// Evaluates an expression to a whole number ≥ 0; check_tensor_map() checks the limits of each
+/// field.
 std::uint64_t whole(const Argument& argument, const char* key, const Expression& expression,
                     const Values& values) {
   constexpr double kMost = 0x1.0p48;
@@ -36,7 +37,8 @@ std::vector<T> numbers(const Argument& argument, const char* key,
   return list;
 }
 
-/// A kernel takes a map only if it says so.
+/// Lists all arguments except tensor maps for steps without a list, so that only steps that list a
+/// map take it.
 void leave_out_maps(KernelSpec& kernel, const std::vector<std::size_t>& others) {
   for (KernelStep& step : kernel.steps) {
     if (!step.arguments) step.arguments = others;
