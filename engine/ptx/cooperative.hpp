@@ -4,9 +4,9 @@
 
 namespace evo {
 
-/// Whether `entry`, or a function in this PTX that it may call, reads the address of the grid's
-/// workspace (%envreg1, %envreg2). Such a kernel synchronises its CTAs with cooperative groups'
-/// grid.sync() and needs a cooperative launch.
+/// True if `entry`, or a function in `ptx` that `entry` may call, reads %envreg1 or %envreg2, which
+/// hold the address of the grid's workspace. A kernel that reads these synchronises its CTAs with
+/// grid.sync() of cooperative groups and needs a cooperative launch.
 [[nodiscard]] bool is_cooperative(std::string_view ptx, std::string_view entry);
 
 }  // namespace evo

@@ -10,14 +10,14 @@
 
 namespace evo::ptx {
 
-/// A function or a variable at module scope, or text that declares neither.
+/// A statement at module scope: a function, a variable, or (kOther) something else.
 struct Declaration {
   enum class Kind : std::uint8_t { kOther, kEntry, kFunction, kConstant, kGlobal };
   Kind kind = Kind::kOther;
   bool has_value = false;  ///< for a variable
   std::string_view name = {};
-  /// Words in its body or initial value that may be names of the module, and environment registers
-  /// ("%envreg1"). Repeated words are repeated here.
+  /// Words in the function's body or the variable's initial value that may be symbols of the
+  /// module, and environment registers ("%envreg1"); may contain duplicates.
   std::vector<std::string_view> names = {};
 
   [[nodiscard]] bool is_variable() const {
@@ -25,16 +25,16 @@ struct Declaration {
   }
 };
 
-/// The declarations of a module, with the names that each mentions. It is much faster than
-/// parse_ptx() and accepts any text, including PTX that the virtual GPU does not support. `ptx`
-/// must outlive it.
+/// The declarations of a module, with the names that each of them mentions. Outline is much faster
+/// than parse_ptx() and accepts any text, including PTX that the virtual GPU does not support.
+/// `ptx` must outlive the Outline.
 class Outline {
  public:
   explicit Outline(std::string_view ptx);
 
   [[nodiscard]] const std::vector<Declaration>& declarations() const { return declarations_; }
 
-  /// The names reachable from `symbol`, including itself.
+  /// The names that `symbol` mentions directly or indirectly, and `symbol` itself.
   [[nodiscard]] std::set<std::string_view> reached_from(std::string_view symbol) const;
 
  private:
