@@ -43,7 +43,7 @@ void FunctionParser::parse_body() {
       scopes_.emplace_back().parent = scope_;
       scope_ = static_cast<int>(scopes_.size()) - 1;
       if (++depth > kMaxScopeDepth) {
-        tokens_.fail("more than " + std::to_string(kMaxScopeDepth) + " braces within each other");
+        tokens_.fail("more than " + std::to_string(kMaxScopeDepth) + " nested braces");
       }
     } else if (tokens_.accept("}")) {
       scope_ = std::max(scopes_[static_cast<std::size_t>(scope_)].parent, 0);

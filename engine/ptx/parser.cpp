@@ -35,7 +35,7 @@ void parse_initial_value(TokenStream& tokens, Variable& variable, std::uint64_t 
                          int depth) {
   if (depth > kMaxInitialDepth) {
     tokens.fail("more than " + std::to_string(kMaxInitialDepth) +
-                " braces within each other in an initialiser");
+                " nested braces in an initialiser");
   }
   if (tokens.accept("{")) {
     while (!tokens.accept("}")) {

@@ -176,7 +176,7 @@ class HandTest(Cluster):
             self.assertLess(kilobytes(gateway), before + 20000)
         self.lend(relay.port)
         self.run_through(harm, self.listen, compile_ms=300)
-        self.assertLessEqual({"a stranger: it does not have the key of this run, or it disconnected"}, set(self.refused()))
+        self.assertLessEqual({"unknown worker: it does not have the key of this run, or it disconnected"}, set(self.refused()))
         names = "SELECT count(*) FROM event WHERE kind = 'worker joined' AND text NOT LIKE '% on n_'"
         self.assertEqual(self.rows(names), [0])
 
