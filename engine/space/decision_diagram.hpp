@@ -16,9 +16,8 @@ namespace evo {
 /// diagram counts the assignments, tests membership and finds the assignment of a rank without
 /// listing the set.
 ///
-///   1. Order the parameters so that, in each layer, unfinished constraints need few assigned
-///   parameters. 2. Layer by layer, expand each node by each value. Merge partial assignments that
-///   agree on the
+///   1. Order the parameters so that unfinished constraints need few assigned ones in each layer.
+///   2. Layer by layer, expand each node by each value. Merge partial assignments that agree on the
 ///      parameters that unfinished constraints need. Check a constraint when its last parameter is
 ///      assigned.
 ///   3. Bottom up, count the assignments below each node, and remove nodes without any.

@@ -62,8 +62,7 @@ class WorkerGate {
   PacketSocket packets_;
   ChildProcess process_;
   std::string address_;
-  std::map<std::uint64_t, std::shared_ptr<RemoteHost>>
-      hosts_;  ///< by the gateway's id of the worker
+  std::map<std::uint64_t, std::shared_ptr<RemoteHost>> hosts_;  ///< by the gateway's worker id
 };
 
 }  // namespace evo

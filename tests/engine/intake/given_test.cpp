@@ -73,7 +73,7 @@ TEST_F(GivenOfAKernel, OneSizeIsEnoughForAKernelOfOneSize) {
   EXPECT_EQ(intake.files.size(), 2U) << "no reference.py";
   EXPECT_THAT(
       intake.draft.assumed,
-      AllOf(Contains(HasSubstr("BLOCK is the threads of a CTA")),
+      AllOf(Contains(HasSubstr("BLOCK is the number of threads of a CTA")),
             Contains(HasSubstr("grid: ceil_div(n, BLOCK)")),
             Contains(HasSubstr("the default configuration is the reference")),
             Contains(HasSubstr("tolerance: by the type")), Contains(HasSubstr("flops: 1"))));
@@ -154,7 +154,7 @@ TEST_F(GivenOfAKernel, WhatFitsSmallSizesMustFitLargerOnes) {
   EXPECT_EQ(extent(intake, 0), "n");
   EXPECT_THAT(extent(intake, 1).get<std::string>(), HasSubstr("TODO"))
       << "the small sizes are one CTA";
-  EXPECT_THAT(intake.draft.notes, Contains(HasSubstr("with larger sizes it is no longer 1")));
+  EXPECT_THAT(intake.draft.notes, Contains(HasSubstr("with larger sizes, it is no longer 1")));
 }
 
 TEST_F(GivenOfAKernel, AKernelForRoundSizesGetsASmallRoundShape) {
@@ -244,7 +244,7 @@ TEST_F(GivenOfAKernel, AnotherKernelOfTheFileIsTheReference) {
   EXPECT_EQ(reference["macros"]["BLOCK"], 64);
   given_.reference = "other";
   EXPECT_THAT(refusal(two), AllOf(HasSubstr("--reference other: its parameters"),
-                                  HasSubstr("int m"), HasSubstr("by name and in their order")));
+                                  HasSubstr("int m"), HasSubstr("in the same order")));
 }
 
 constexpr const char* kTwoSteps =
@@ -281,8 +281,9 @@ TEST_F(GivenOfAKernel, KernelsThatFollowEachOtherAreSteps) {
                                                 "arguments": ["parts", "y", "count"]})"));
   EXPECT_FALSE(kernel.contains("entry"));
   EXPECT_FALSE(kernel.contains("independent_ctas")) << "refused with several steps";
-  EXPECT_THAT(intake.draft.assumed,
-              Contains(HasSubstr("argument parts: a kernel writes it and a later one reads it")));
+  EXPECT_THAT(
+      intake.draft.assumed,
+      Contains(HasSubstr("argument parts: one kernel writes it and a later kernel reads it")));
 }
 
 TEST_F(GivenOfAKernel, StepsWhoseNamesContradictAreRefused) {
@@ -300,7 +301,7 @@ TEST_F(GivenOfAKernel, StepsWhoseNamesContradictAreRefused) {
   given_.renamed = {{"g.n", "2x"}};
   EXPECT_THAT(refusal(text), HasSubstr("allowed: the name of an argument"));
   request_.later_entries.clear();
-  EXPECT_THAT(refusal(text), HasSubstr("--rename: allowed with several --entry"));
+  EXPECT_THAT(refusal(text), HasSubstr("--rename: allowed only with several --entry"));
 }
 
 TEST_F(GivenOfAKernel, WhatHasNoPlaceIsRefused) {
@@ -335,7 +336,7 @@ TEST_F(GivenOfAKernel, WhatHasNoPlaceIsRefused) {
   EXPECT_THAT(refused([&] {
                 given_.inputs = {{"x", "normal:0:b"}};
               }),
-              HasSubstr("'b' is no number"));
+              HasSubstr("'b' is not a number"));
   EXPECT_THAT(refused([&] { given_.scratch = {"x"}; }), HasSubstr("no output of this name"));
   EXPECT_THAT(refused([&] {
                 given_.launches = {{"n,2,3,4", "", ""}};
