@@ -86,7 +86,8 @@ bool resolve_local(Warp& warp, LaneAccess& access, std::uint32_t mask, std::uint
   return good;
 }
 
-/// Kernel parameters; lower addresses are .param variables of calls.
+/// Resolves addresses of kernel parameters, and lower addresses, which are .param variables of
+/// calls.
 bool resolve_parameters(Warp& warp, LaneAccess& access, std::uint32_t mask, std::uint32_t bytes,
                         AccessIntent intent) {
   std::vector<std::byte>& parameters = warp.cta->launch().parameters;
@@ -114,7 +115,8 @@ bool resolve_parameters(Warp& warp, LaneAccess& access, std::uint32_t mask, std:
   return good;
 }
 
-/// Handles the case that all lanes are in one accessible buffer. False: each lane must be checked.
+/// Resolves an access if all lanes are in one buffer that they may access. Returns false if each
+/// lane must be checked.
 bool resolve_in_buffer(LaneAccess& access, const GlobalBuffer& buffer, const LaneSurvey& survey,
                        std::uint32_t mask, std::uint32_t bytes, bool writes) {
   if (!buffer.contains(survey.lowest, bytes) || !buffer.contains(survey.highest, bytes) ||
@@ -170,7 +172,7 @@ bool resolve_global(Warp& warp, LaneAccess& access, const LaneSurvey& survey, st
   return good;
 }
 
-/// Splits generic addresses by window.
+/// Resolves generic addresses: splits the lanes by the window of their address.
 bool resolve_generic(Warp& warp, LaneAccess& access, std::uint32_t mask, std::uint32_t bytes,
                      AccessIntent intent) {
   std::uint32_t shared = 0;
@@ -194,7 +196,7 @@ bool resolve_generic(Warp& warp, LaneAccess& access, std::uint32_t mask, std::ui
     return survey_lanes(access.address.data(), lanes, bytes);
   };
   bool good = true;
-  // A slice records stores to global memory, and has no shared memory, see store_slice.hpp.
+  // A slice only records stores to global memory, and has no shared memory, see store_slice.hpp.
   const bool is_traced = intent != AccessIntent::kRead && warp.cta->launch().owners != nullptr;
   if (is_traced && shared == mask) return false;
   if (shared != 0 && !is_traced)
@@ -207,8 +209,8 @@ bool resolve_generic(Warp& warp, LaneAccess& access, std::uint32_t mask, std::ui
 
 bool same_value(const Conflict& conflict, const LaneAccess& access, std::uint32_t bytes,
                 const std::byte* values, std::uint32_t granule) {
-  // Compares the part of the lane's new value that falls on the granule with the present content
-  // or, for two lanes of one store, with the other lane's value.
+  // Compares the part of the lane's new value in the granule with the memory's content or, if two
+  // lanes of one store conflict, with the other lane's value.
   const auto lane = static_cast<std::size_t>(conflict.lane);
   const std::uint64_t offset =
       conflict.address - std::min<std::uint64_t>(access.address[lane], conflict.address);
