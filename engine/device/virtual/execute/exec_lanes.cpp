@@ -10,12 +10,13 @@
 #include "engine/device/virtual/execute/lanes.hpp"
 #include "engine/device/virtual/execute/member_groups.hpp"
 
-// shfl, vote, match, redux, elect: exchange of values between the lanes of a warp.
+// Executes shfl, vote, match, redux and elect, which exchange values between the lanes of a warp.
 
 namespace evo::ptx {
 namespace {
 
-/// Each result depends on the values of all `lanes`, so one tainted lane taints all.
+/// Propagates taint for a result that depends on the values of all lanes: one tainted lane taints
+/// all.
 void spread_taint(Warp& warp, std::uint32_t source, std::uint32_t dst, std::uint32_t bytes) {
   if (!warp.tainted || dst == kNoRegister) return;
   const bool any = tainted_lanes(warp, source, bytes, warp.exec) != 0;
@@ -31,7 +32,8 @@ void write_predicate(Warp& warp, std::uint32_t dst, std::uint32_t value) {
   predicate = (predicate & ~warp.exec) | (value & warp.exec);
 }
 
-/// The source lane of each lane and whether it was in range, as defined for PTX's shfl.
+/// The source lane of each lane, and a mask of the lanes whose source is in range, as defined for
+/// shfl in the PTX ISA.
 struct Shuffle {
   std::array<int, kWarpSize> source;
   std::uint32_t in_range = 0;
@@ -90,7 +92,8 @@ void shuffle(Warp& warp, const ShuffleOperands& op) {
   std::array<std::uint32_t, kWarpSize> value;
   std::memcpy(value.data(), warp.regs + op.value, sizeof(value));
   for_lanes(warp.exec, [&](int lane) {
-    // Reading an inactive lane gives an undefined value, which is a hazard only if it is used.
+    // A lane that reads an inactive lane gets an undefined value, which is a hazard only if the
+    // value is used.
     const int from = plan.source[static_cast<std::size_t>(lane)];
     if (((warp.exec >> from) & 1U) != 0 || !warp.cta->launch().check) return;
     take_foreign_taint(warp, {static_cast<int>(warp.pc), from, 0, true});
@@ -190,7 +193,7 @@ void elect(Warp& warp, const ElectOperands& op) {
   if (op.is_leader != kNoRegister) write_predicate(warp, op.is_leader, 1U << leader);
 }
 
-/// Each group of lanes that meets executes it separately.
+/// Executes an instruction separately for each group of lanes with the same member mask.
 template <typename Op>
 void exchange(Warp& warp, const Instr& in, void (*meet)(Warp&, const Op&)) {
   const auto& op = in.as<Op>();
