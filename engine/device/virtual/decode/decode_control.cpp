@@ -1,7 +1,7 @@
 #include "engine/device/virtual/decode/decode_context.hpp"
 #include "engine/device/virtual/execute/exec_control.hpp"
 
-// Control flow.
+// Decodes branches, exits and other control flow.
 
 namespace evo::ptx {
 
