@@ -7,8 +7,8 @@
 namespace evo {
 
 /// The properties that all devices of an architecture ("sm_89") share: shared memory and threads
-/// per CTA (CUDA programming guide, technical specifications per compute capability). With these
-/// limits, kernels can be judged without a device. Throws InputError for an invalid name.
+/// per CTA (CUDA programming guide, technical specifications per compute capability). With
+/// arch_limits(), kernels can be judged without a device. Throws InputError for an invalid name.
 [[nodiscard]] DeviceInfo arch_limits(const std::string& arch);
 
 /// The architecture for which a space's kernels are compiled: that of the device, or its variant

@@ -29,14 +29,14 @@ class CardMonitor {
 
   [[nodiscard]] virtual CardPace pace() = 0;
   [[nodiscard]] virtual CardCondition condition() = 0;
-  /// Other processes with a context on the card: "4711 (python3)". Excludes this process and other
-  /// worker processes of the same run. Empty if there are no other processes or if the driver does
-  /// not list them.
+  /// The other processes with a context on the GPU: "4711 (python3)". Excludes this process and
+  /// other worker processes of the same run. Empty if there are no other processes or if the driver
+  /// does not list processes.
   [[nodiscard]] virtual std::vector<std::string> other_processes() = 0;
   /// Percentage of the last second, or of the driver's shorter sampling period, in which a kernel
   /// ran.
   [[nodiscard]] virtual std::optional<double> busy_percent() = 0;
-  /// The card's energy counter, in millijoules since an arbitrary start.
+  /// The GPU's energy counter, in millijoules since an arbitrary start.
   [[nodiscard]] virtual std::optional<double> energy_mj() = 0;
 };
 

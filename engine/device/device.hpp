@@ -19,7 +19,8 @@ namespace evo {
 
 class CardMonitor;
 
-/// Number of input sets that timed launches use in rotation. The number of output sets is one more.
+/// Number of input sets that timed launches use in rotation. There are kTimedInputSets + 1 output
+/// sets.
 inline constexpr std::size_t kTimedInputSets = 4;
 
 /// The interface to everything that runs kernels. Members that return a pointer return null if the

@@ -13,7 +13,7 @@
 namespace evo {
 namespace {
 
-/// True for the files that CUDA needs. It does not need nvidia-modeset, nvidia-caps and others.
+/// True for the files that CUDA needs. CUDA does not need nvidia-modeset, nvidia-caps and others.
 bool is_needed(const std::string& name) {
   constexpr std::string_view kCard = "nvidia";
   if (name == "nvidiactl" || name == "nvidia-uvm") return true;

@@ -10,7 +10,7 @@ namespace evo {
 
 namespace {
 
-/// Copies `argument`; a tensor map receives the buffer among `arguments` that it is over.
+/// Copies `argument`. A tensor map receives its buffer from `arguments`.
 KernelArgument parameter_of(const KernelArgument& argument,
                             std::span<const KernelArgument> arguments) {
   const auto* given = std::get_if<TensorMapArgument>(&argument);

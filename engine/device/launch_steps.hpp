@@ -8,8 +8,8 @@
 
 namespace evo {
 
-/// The parameters of one step: the arguments that the step lists, or all. Tensor maps receive the
-/// buffers of the launch. Throws InputError for an argument that does not exist.
+/// The parameters of one step: the arguments that the step lists, or all arguments. Tensor maps
+/// receive the buffers of the launch. Throws InputError for an argument that does not exist.
 [[nodiscard]] std::vector<KernelArgument> parameters_of(const LaunchStep& step,
                                                         std::span<const KernelArgument> arguments);
 

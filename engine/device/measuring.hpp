@@ -50,7 +50,7 @@ class Measuring {
   virtual void flush_l2() = 0;
 
   /// begin_profile() and end_profile() enclose the range that an attached profiler records. Without
-  /// a profiler, they do nothing.
+  /// a profiler, both do nothing.
   virtual void begin_profile() {}
   virtual void end_profile() {}
 };

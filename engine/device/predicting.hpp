@@ -19,7 +19,7 @@ class Predicting {
   virtual std::variant<double, Fault> predict_us(KernelId kernel, const LaunchPlan& plan,
                                                  std::span<const KernelArgument> arguments) = 0;
   /// Utilisation of the GPU's units in the last prediction, in percent, by Nsight Compute's metric
-  /// names. Empty if the prediction does not contain it.
+  /// names. Empty if the prediction lacks utilisations.
   [[nodiscard]] virtual std::map<std::string, double> predicted_profile() const { return {}; }
   /// The effects that the model neglected in the last prediction, as text.
   [[nodiscard]] virtual std::string prediction_gaps() const { return {}; }

@@ -110,8 +110,8 @@ class Scanner {
     const std::size_t begin = at_;
     const Words inside = skip_brackets("(", ")");
     if (std::find(inside.begin(), inside.end(), "__global__") != inside.end()) {
-      // With #if, a kernel may have two first lines that share the parameter list. Continue at the
-      // second one.
+      // With #if, a kernel may have two first lines that share the parameter list. The scan
+      // continues at the second `__global__`.
       at_ = begin;
       while (words_[at_] != "__global__") ++at_;
       return;

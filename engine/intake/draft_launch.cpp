@@ -83,8 +83,8 @@ class Launch {
     return threads_by_other_names(axis);
   }
 
-  /// A macro of the space with a common name for the threads of a CTA. If there is none, the macro
-  /// that the source does not read, if there is exactly one.
+  /// A macro of the space with a common name for the threads of a CTA. If the space has no such
+  /// macro, the only macro that the source does not read, if there is exactly one.
   std::string threads_by_other_names(std::size_t axis) {
     if (static_cast<int>(axis) >= facts_.block_dimensions) return {};
     const std::string letter(1, static_cast<char>('X' + axis));
@@ -284,8 +284,8 @@ std::optional<std::pair<std::string, std::size_t>> bracketed(std::string_view re
   return std::pair(std::string(trimmed(rest.substr(begin + 1, end - begin - 1))), end + 1);
 }
 
-/// Replaces ProblemSize[i], max(NAME), min(NAME) and fixed parameters; returns an empty text if one
-/// cannot be replaced.
+/// Replaces ProblemSize[i], max(NAME), min(NAME) and fixed parameters; returns an empty text if a
+/// part cannot be replaced.
 std::string replaced(const std::string& text, const Draft& draft) {
   std::string result;
   for (std::size_t at = 0; at < text.size();) {

@@ -96,8 +96,8 @@ Json generator_of(const std::string& name, const std::string& text) {
     }
     return generator;
   }
-  // Reports a misspelt distribution such as "noraml:0:1". It cannot be a formula, because a colon
-  // in a formula follows a question mark.
+  // Reports a misspelt distribution such as "noraml:0:1". "noraml:0:1" cannot be a formula, because
+  // a colon in a formula follows a question mark.
   if (parts.size() > 1 && is_identifier(parts.front())) {
     std::vector<std::string> words;
     for (const Known& known : kKnown) words.emplace_back(known.word);
@@ -277,7 +277,7 @@ std::vector<std::string> given_expressions(const std::string& option, const std:
 
 void require_used_parameters(const IntakeRequest& request, const KernelSource& source,
                              const Trial& trial, const SourceMacros& macros) {
-  if (!request.t1.empty() || !source.outside.empty()) return;  // these may use any parameter
+  if (!request.t1.empty() || !source.outside.empty()) return;  // there, --param may be used
   std::string text = source.text + " " + texts_of(request);
   for (const auto& [name, content] : source.headers) text += " " + content;
   const std::set<std::string> used = names_in(text);

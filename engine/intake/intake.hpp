@@ -16,7 +16,7 @@
 
 namespace evo {
 
-/// A CUDA file, and what the user states about it.
+/// The path of a CUDA file, and the options that the user gives for the file.
 struct IntakeRequest {
   std::filesystem::path kernel;
   std::string entry;                       ///< empty: the T1 file's kernel, else the only kernel
@@ -102,7 +102,7 @@ void draft_launch(const Given& given, const GivenLaunch& launch, const T1File& t
 
 /// Compiles another kernel of the file with the defaults.
 using TrialOf = std::function<Trial(const std::string& entry)>;
-/// Fills the source of the expected outputs from `given`; by default, it is reference.py. Throws
+/// Fills the source of the expected outputs from `given`; the default is reference.py. Throws
 /// InputError if a reference kernel has other parameters than the tuned kernel.
 void draft_reference(const Given& given, const Declarations& declared, const TrialOf& look,
                      Draft& draft);

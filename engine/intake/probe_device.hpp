@@ -32,8 +32,9 @@ class ProbeDevice {
   void prepare(std::size_t kernel, const Values& values, ProbeContent content,
                std::uint64_t needed = 0);
 
-  /// The number of elements of each buffer that is not to be larger than necessary, by argument;
-  /// and the bytes of dynamic shared memory, which are used if the draft does not give them.
+  /// Limits of a launch: the number of elements of buffers, by argument, for those that are not to
+  /// be larger than necessary; and the bytes of dynamic shared memory if the draft does not give
+  /// them.
   struct Bounds {
     std::map<std::size_t, std::uint64_t> elements = {};
     std::uint32_t shared_bytes = kAmpleSharedBytes;

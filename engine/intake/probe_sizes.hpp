@@ -34,8 +34,9 @@ using SizeTexts = std::vector<std::pair<std::string, std::string>>;
 
 inline constexpr std::size_t kProofs = 2;
 
-/// Larger values to test an expression that fits the small values. With a `scale` of 1, they exceed
-/// the threads of a CTA; a larger `scale` divides them, so that the runs take less time.
+/// Larger values to test an expression that fits the small values. With a `scale` of 1, the values
+/// exceed the threads of a CTA; a larger `scale` divides the values, so that the runs take less
+/// time.
 [[nodiscard]] std::map<std::string, double> proof_sizes(SizeKind kind, const SizeTexts& variables,
                                                         std::size_t proof, std::int64_t scale);
 

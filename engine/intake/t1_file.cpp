@@ -155,7 +155,7 @@ class Reader {
     }
   }
 
-  /// A size as text: an expression, or a whole number from `least` on. Other numbers are an error.
+  /// A size as text: an expression, or a whole number from `least` on. Throws for other numbers.
   [[nodiscard]] std::string size_of(const Json& value, const std::string& key, double least) const {
     std::string text = text_of(value);
     if (text.empty() && !value.is_null() && !value.is_string()) {

@@ -88,8 +88,8 @@ MacroTexts guesses(Compiler& compiler, const CompileRequest& request, const Macr
 }
 
 /// The mangled name of a function that takes a pointer to the kernel, which contains the kernel's
-/// parameter types. Empty if `symbol` itself contains them, or if the compiler does not report
-/// them.
+/// parameter types. Empty if `symbol` itself contains the types, or if the compiler does not report
+/// the types.
 std::string signature_of(Compiler& compiler, CompileRequest request, const std::string& symbol,
                          const MacroTexts& macros) {
   constexpr const char* kProbe = "evo_type_of_the_kernel";

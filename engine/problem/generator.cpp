@@ -20,7 +20,7 @@ constexpr std::size_t kQuantiles = 1U << 16;
 /// Number of random bits used per element.
 unsigned bits_of(Dtype dtype) { return size_of(dtype) <= 2 ? 16 : size_of(dtype) == 4 ? 32 : 64; }
 
-/// Splits 0 to 2^64 into 2^bits equal intervals and returns the middle of the lowest one.
+/// Splits 0 to 2^64 into 2^bits equal intervals and returns the middle of the lowest interval.
 constexpr std::uint64_t half_of(unsigned bits) {
   return bits == 64 ? 0 : std::uint64_t{1} << (63 - bits);
 }

@@ -18,8 +18,9 @@ struct IntegerRange {
   std::uint64_t high = 0;
 };
 
-/// Kinds of values that reveal errors of kernels. A few such values are placed among the random
-/// elements. `zero` to `runs` are used only if the distribution can produce them.
+/// Kinds of special values, which reveal errors of kernels. A few special values are placed among
+/// the random elements. The kinds from `zero` to `runs` are used only if the distribution can
+/// produce them.
 struct SpecialValues {
   bool zero = true;      ///< 0, and −0 if the distribution contains negative numbers
   bool denormal = true;  ///< the smallest denormals of both signs

@@ -71,7 +71,7 @@ struct Argument {
   /// For out and inout: elements per row, as an expression of shape variables; nullopt: no rows.
   std::optional<Expression> row = {};
   /// For out and inout: true allows an expected output that is constant, or the same for all
-  /// inputs. Otherwise, the audit rejects such an output because wrong kernels may produce it, too.
+  /// inputs. False: the audit rejects a constant output, because wrong kernels may produce it, too.
   bool degenerate = false;
   /// For out and inout: false if the output is not compared. Every output is poisoned and has its
   /// guard zones checked.
@@ -97,11 +97,11 @@ struct Argument {
   std::optional<TensorMapSetup> tensor_map = {};
   /// Set if the argument is a structure that is passed by value.
   std::vector<Field> fields = {};
-  /// For out: true if the extent depends on macros. Each kernel then has its own output buffer,
-  /// which the check program judges.
+  /// For out: true if the extent depends on macros. Each kernel has its own buffer for an output
+  /// whose extent depends on macros, and the check program judges it.
   bool is_sized_by_macros = false;
-  /// True for every tensor map, and for a scalar whose value depends on macros or SM_COUNT, because
-  /// these differ between kernels.
+  /// True for tensor maps, and for a scalar whose value depends on macros or SM_COUNT, because both
+  /// differ between kernels.
   bool is_set_by_macros = false;
 
   [[nodiscard]] bool is_input() const {
@@ -140,13 +140,14 @@ struct Argument {
   /// buffer, or is 0 for a non-empty buffer.
   [[nodiscard]] std::size_t compared_bytes(const Values& values) const;
   /// The texture object of this argument, which must have one. Throws ProblemError if CUDA does not
-  /// support such a texture object.
+  /// support the texture object.
   [[nodiscard]] TextureSpec texture_spec(const Values& values) const;
   /// Elements per row; 0 without rows. Throws ProblemError unless the compared elements are whole
   /// rows.
   [[nodiscard]] std::size_t row_length(const Values& values) const;
   /// The value of a scalar without fields. Throws ProblemError if the value is not a whole number
-  /// within the range of an integer `dtype`, or exceeds the largest finite value of a floating one.
+  /// within the range of an integer `dtype`, or exceeds the largest finite value of a floating
+  /// `dtype`.
   [[nodiscard]] double scalar(const Values& values) const;
   /// The bytes of a scalar; for a structure, in its C++ layout.
   [[nodiscard]] std::vector<std::byte> scalar_bytes(const Values& values) const;
@@ -258,8 +259,8 @@ struct KernelSpec {
 /// Macros and their values, as written in problem.json.
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-/// The source of the expected outputs: kernel, set, files or program. None of the four is set if
-/// only the check program of the problem judges outputs.
+/// The source of the expected outputs: kernel, set, files or program. None of these members is set
+/// if only the check program of the problem judges outputs.
 struct Reference {
   std::optional<KernelSpec> kernel = {};  ///< a kernel
   Settings macros = {};                   ///< macros for this kernel
@@ -322,7 +323,8 @@ class Problem {
   [[nodiscard]] Values macros_for(const Shape& shape) const;
 
   /// The values for a kernel's expressions on `shape`: `macros` of a configuration, shape
-  /// variables, shape macros and SM_COUNT. For a name in several of these, the last one counts.
+  /// variables, shape macros and SM_COUNT. If a name is in several of these groups, the value in
+  /// the last group counts.
   [[nodiscard]] Values values_for(const Shape& shape, int sm_count,
                                   const Values& macros = {}) const;
 
@@ -335,7 +337,7 @@ class Problem {
   /// The shapes that `names` selects, in the order of `names` and without repetition. `names` is a
   /// list, separated by commas, of shape names and "tag:NAME"; or "all", which selects the first
   /// shape that `kernel` supports and all others with the same compiler macros. Throws InputError
-  /// naming the unknown name and the known ones.
+  /// naming the unknown name and the known names.
   [[nodiscard]] std::vector<const Shape*> select_shapes(const std::string& names,
                                                         const KernelSpec& kernel) const;
 };
@@ -347,7 +349,7 @@ class Problem {
 /// True if every variable of the expression has a value.
 [[nodiscard]] bool depends_only_on(const Expression& expression, const Values& values);
 
-/// Merges maps. For a name in several maps, the value in the last one counts.
+/// Merges maps. If a name is in several maps, the value in the last map counts.
 [[nodiscard]] Values merged(std::initializer_list<const Values*> parts);
 
 }  // namespace evo

@@ -194,8 +194,8 @@ void FunctionParser::parse_instruction() {
 }
 
 void FunctionParser::parse_call_operands(Instruction& instruction) {
-  // Three operands (results, callee, arguments) mean a direct call; a fourth one means an indirect
-  // call.
+  // Three operands (results, callee, arguments) mean a direct call; a fourth operand means an
+  // indirect call.
   Operand results{.kind = Operand::Kind::kList};
   if (tokens_.accept("(")) {
     results = parse_group(")", Operand::Kind::kList);

@@ -22,7 +22,7 @@ Outline::Outline(std::string_view ptx) : lexer_(ptx) {
 
 /// Reads one statement at module scope, including the ';' or '}' at its end.
 void Outline::take_declaration() {
-  // These three directives have no ';' at the end.
+  // .version, .target and .address_size have no ';' at the end.
   if (token_.text == ".version" || token_.text == ".target" || token_.text == ".address_size") {
     do {
       advance();

@@ -100,7 +100,8 @@ Order greedy_order(std::size_t start, std::span<const std::size_t> value_counts,
   }
 }
 
-/// The number of parameters to try as the first one of an order: all, or fewer if these are many.
+/// The number of parameters to try as the first parameter of an order: all, or fewer in a large
+/// space.
 std::size_t starts_to_try(std::size_t parameters, std::span<const Constraint* const> constraints) {
   constexpr std::size_t kMostSteps = 20'000'000;
   std::size_t steps = parameters;

@@ -35,7 +35,7 @@ std::vector<std::size_t> needed_after(std::size_t level, std::span<const std::si
 
 }  // namespace
 
-/// Builds the layers of a DecisionDiagram one after the other (step 2 of its description).
+/// Builds the layers of a DecisionDiagram one after the other (step 2 in decision_diagram.hpp).
 class DiagramBuilder {
  public:
   DiagramBuilder(std::span<const std::size_t> value_counts,

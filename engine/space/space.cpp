@@ -96,8 +96,8 @@ void Space::build_index() {
   }
 }
 
-/// Finds a minimal set of contradicting constraints: drops each constraint if the remaining ones
-/// still have no solution.
+/// Finds a minimal set of contradicting constraints: drops each constraint if the remaining
+/// constraints still have no solution.
 std::string Space::unsatisfiable_constraints() const {
   std::vector<bool> kept(definition_.constraints.size(), true);
   for (std::size_t out = 0; out < kept.size(); ++out) {

@@ -41,7 +41,7 @@ struct SpaceDefinition {
   std::vector<std::string> compiler_options = {};
   std::vector<std::string> include_paths = {};  ///< as written, relative to the file's folder
   std::vector<Milestone> milestones = {};
-  /// If not empty, only these configurations are valid.
+  /// If not empty, only the configurations in this list are valid.
   std::vector<Candidate> allowed = {};
   std::string text = {};  ///< the text of an equivalent file that extends no other file
 };
@@ -51,7 +51,7 @@ struct SpaceDefinition {
 /// Valid candidates are counted, sampled and enumerated through a DecisionDiagram; Constraints that
 /// would make the diagram too large are checked separately; in this case, the count is an estimate.
 ///
-/// Thread-safe: it never changes after construction.
+/// Thread-safe, because a Space never changes after construction.
 class Space final : public CandidateSpace {
  public:
   /// Throws SpaceError (file, key, value, allowed values) for invalid constraints, for constraints

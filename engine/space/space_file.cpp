@@ -351,7 +351,7 @@ std::string whole_text(const std::filesystem::path& file, int depth) {
   const std::filesystem::path base_file = file.parent_path() / base;
   if (!is_file(base_file)) top.fail("extends", "there is no such file");
   const std::string base_text = whole_text(base_file, depth + 1);
-  // Parsed only to check the file, so that its errors are reported under its own name.
+  // Parses the extended file only to check it, so that its errors are reported under its own name.
   (void)parse_space(base_text, base_file.string());
   overlay.erase("extends");
   return laid_over(overlay, parse_json(base_text, base_file.string())).dump(kIndent);

@@ -142,8 +142,8 @@ std::string Space::content_key() const {
   }
   hash.add(std::to_string(definition_.compiler_options.size()));
   for (const std::string& option : definition_.compiler_options) hash.add(option);
-  // Each of these features changes the key only if the file uses it, so that keys of files without
-  // the feature never change.
+  // The following features change the key only if a space uses them, so that the keys of other
+  // spaces never change.
   for (const std::string& path : definition_.include_paths) hash.add("include path").add(path);
   for (const Milestone& milestone : definition_.milestones) {
     hash.add(milestone.name).add(config_json(milestone.candidate));

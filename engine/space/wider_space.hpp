@@ -8,8 +8,8 @@
 namespace evo {
 
 /// Looks in the folder of the file of `space` for spaces with the same problem, template and
-/// architecture and a strictly more permissive resource policy. Returns the most permissive one.
-/// Skips files that are not spaces.
+/// architecture and a strictly more permissive resource policy. Returns the most permissive of
+/// them. Skips files that are not spaces.
 [[nodiscard]] std::optional<std::filesystem::path> find_wider_space(const SpaceDefinition& space);
 
 }  // namespace evo

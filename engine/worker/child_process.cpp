@@ -62,8 +62,8 @@ bool is_stopped(int process) {
   return name_end != std::string::npos && text.substr(name_end).starts_with(") T");
 }
 
-/// Waits for a killed process. Returns false if it still exists after ten seconds, because it is in
-/// a system call that no signal interrupts, which may never return.
+/// Waits for a killed process. Returns false if the process still exists after ten seconds, because
+/// it is in a system call that no signal interrupts, which may never return.
 bool may_be_gone(int process) {
   constexpr int kLimitMs = 10000;
   const int handle = static_cast<int>(syscall(SYS_pidfd_open, process, 0));

@@ -20,9 +20,9 @@ struct Ending {
   int exit_code = -1;  ///< -1: it did not exit by itself
 };
 
-/// A child process whose standard input and output are one socket. The process is killed when its
-/// parent dies or this object is destroyed. Create objects on the main thread only, because Linux
-/// kills the child when the thread that created it ends.
+/// A child process whose standard input and output are one socket. The child process is killed when
+/// its parent dies or the ChildProcess is destroyed. Create objects on the main thread only,
+/// because Linux kills the child when the thread that created it ends.
 class ChildProcess {
  public:
   /// `socket`: the child's end of the socket pair. Throws MissingError if no process can be

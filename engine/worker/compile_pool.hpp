@@ -28,10 +28,10 @@ struct CompilePoolOptions {
 /// compiler that crashes or hangs costs one candidate only.
 ///
 /// Some failures may have another cause than the kernel: another process killed the compiler, or
-/// the compiler crashed or reported an internal error. In these cases, the pool compiles once more
-/// in a new process on this machine. After a crash or a lack of memory, the new process runs alone
-/// and with twice the memory, because some compilers end themselves if memory is short. After a
-/// second failure, the kernel is rejected, but the failure is not cached.
+/// the compiler crashed or reported an internal error. After a failure that may have another cause,
+/// the pool compiles once more in a new process on this machine. After a crash or a lack of memory,
+/// the new process runs alone and with twice the memory, because some compilers end themselves if
+/// memory is short. After a second failure, the kernel is rejected, but the failure is not cached.
 ///
 /// Compilers may run on other hosts, which may connect and disconnect at any time. If a host is
 /// lost, its kernel is compiled on another host. A broken host cannot cause a rejection.

@@ -35,7 +35,8 @@ class CompileService {
   /// broken.
   virtual Task<Finished> compile(CompileRequest request) = 0;
 
-  /// Adds a compiler on `host`, another machine. A service without remote compilers ignores it.
+  /// Adds a compiler on `host`, another machine. A service without remote compilers ignores the
+  /// call.
   virtual Task<> add(std::shared_ptr<WorkerHost> host, std::uint64_t memory_bytes) {
     (void)host;
     (void)memory_bytes;

@@ -73,8 +73,8 @@ class DeviceClient final : public DeviceService {
   };
 
   [[nodiscard]] std::vector<std::string> arguments() const;
-  /// Checks the reply of a process that has just started. Nullopt if another process killed it, so
-  /// that the caller should start a new one.
+  /// Checks the reply of a process that has just started. Nullopt if another process killed it; the
+  /// caller should then start a new process.
   [[nodiscard]] std::optional<nlohmann::json> checked(std::optional<nlohmann::json> reply,
                                                       int attempt);
   Task<> start();

@@ -40,8 +40,8 @@ class DeviceService {
   /// Sets the problem for all later requests. Throws if the worker refuses the problem.
   virtual Task<> set_up(SessionSetup setup) = 0;
 
-  /// `limits_us`: a time limit for each of the kernel's shapes. A screening ends early if the
-  /// kernel certainly exceeds its limit, and returns a rough time. Empty: no limits.
+  /// `limits_us`: a time limit for each of the kernel's shapes. A screening ends early, with a
+  /// rough time, if the kernel certainly exceeds its limit. Empty: no limits.
   virtual Task<Reply<CorrectnessResult>> check(const KernelUnderTest& kernel, Effort effort,
                                                std::vector<double> limits_us) = 0;
   /// Times the kernel, and ages it; in a screening, ageing has a shorter time limit. A kernel that

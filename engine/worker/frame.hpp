@@ -43,8 +43,8 @@ class FrameReader {
 
   void feed(std::span<const std::uint8_t> bytes);
 
-  /// The next message; nullopt if it has not arrived completely. Throws Error if the bytes are not
-  /// a message.
+  /// The next message; nullopt if no message has arrived completely. Throws Error if the bytes are
+  /// not a message.
   [[nodiscard]] std::optional<nlohmann::json> next();
   /// The next message as an encoded frame, whose bytes are valid until the next feed().
   [[nodiscard]] std::optional<std::span<const std::uint8_t>> next_frame();

@@ -59,7 +59,8 @@ void write_all(std::string_view text) {
 }
 
 /// Writes the buffered messages to the original standard error. With `leaves_out_memory`, drops the
-/// first message about memory and all later ones. Returns true if there is a message about memory.
+/// first message about memory and all later messages. Returns true if there is a message about
+/// memory.
 bool read_messages(bool leaves_out_memory) {
   bool is_about_memory = false;
   char text[4096];

@@ -50,7 +50,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Dependency, path, content)
 /// Decoding makes the texts of a rejection printable, because names in them come from source files.
 void to_json(nlohmann::json& json, const Rejection& rejection);
 void from_json(const nlohmann::json& json, Rejection& rejection);
-// These messages contain binary data.
+// The following messages contain binary data.
 void to_json(nlohmann::json& json, const KernelImage& image);
 void from_json(const nlohmann::json& json, KernelImage& image);
 void to_json(nlohmann::json& json, const Compiled& compiled);

@@ -39,7 +39,7 @@ void WorkerProcess::finish(std::chrono::milliseconds limit) {
           deadline - std::chrono::steady_clock::now()));
     }
   } catch (const Error&) {
-    // If the process writes an invalid message, it is killed below.
+    // A process that writes an invalid message is killed below.
   }
   kill();
 }

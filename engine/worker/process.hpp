@@ -13,8 +13,8 @@
 
 namespace evo {
 
-/// A worker process on this machine that exchanges frames over its standard input and output. It is
-/// a ChildProcess, so create objects on the main thread only.
+/// A worker process on this machine that exchanges frames over its standard input and output.
+/// Create WorkerProcess objects on the main thread only, because each contains a ChildProcess.
 class WorkerProcess final : public WorkerChannel {
  public:
   /// Throws MissingError when the program cannot be started.

@@ -99,8 +99,8 @@ class RemoteProcess final : public WorkerChannel {
                     how.at("exit_code").get<int>()};
   }
 
-  /// Handles a control message. If it is invalid, the host is disconnected and counts as lost, so
-  /// the kernel is not rejected.
+  /// Handles a control message. After an invalid message, the host is disconnected and counts as
+  /// lost, so the kernel is not rejected.
   void obey(std::span<const std::uint8_t> frame) {
     try {
       take(decode_frame(frame));

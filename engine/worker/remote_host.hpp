@@ -9,7 +9,7 @@
 
 namespace evo {
 
-/// A worker on another host, connected through the gateway. It runs one process at a time.
+/// A worker on another host, connected through the gateway, which runs one process at a time.
 class RemoteHost final : public WorkerHost, public std::enable_shared_from_this<RemoteHost> {
  public:
   RemoteHost(WorkerIdentity identity, std::unique_ptr<ByteStream> bytes)

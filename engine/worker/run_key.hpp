@@ -22,7 +22,7 @@ inline constexpr const char* kKeyFileVariable = "EVO_WORKER_KEY_FILE";
 /// The key in the variable EVO_WORKER_KEY, or in the file that EVO_WORKER_KEY_FILE names and that
 /// only its owner may read. Throws InputError if there is no valid key.
 [[nodiscard]] std::string key_of_environment();
-/// Reads the key from the first line of standard input. Throws InputError if it is not a key.
+/// Reads the key from the first line of standard input. Throws InputError if the line is not a key.
 [[nodiscard]] std::string key_of_standard_input();
 
 /// Writes `key` to a new file of mode 600. Throws InputError, also if the file exists.

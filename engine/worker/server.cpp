@@ -88,7 +88,8 @@ int serve(Channel& channel, const Handler& handle) {
 }
 
 /// Turns a failure near the memory limit into kOutOfMemory, which does not reject the kernel.
-/// Compilers report a lack of memory in many ways, or not at all, so every such failure counts.
+/// Compilers report a lack of memory in many ways, or not at all, so every failure near the limit
+/// counts.
 CompileAnswer blamed_on_memory(CompileAnswer answer) {
   if (std::holds_alternative<Compiled>(answer) || !was_near_memory_limit()) return answer;
   CompilerFailure failure{CompilerFailure::Kind::kOutOfMemory, {}};

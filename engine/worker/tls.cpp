@@ -106,8 +106,8 @@ class TlsStream final : public ByteStream {
     return 0;
   }
 
-  /// True if the other side sent an alert during the handshake: it refuses the key. An interrupted
-  /// handshake ends without an alert.
+  /// True if the other side sent an alert during the handshake, which means that it refuses the
+  /// key. An interrupted handshake ends without an alert.
   [[nodiscard]] bool is_alert_of_handshake(int error) const {
     return error == SSL_ERROR_SSL && SSL_is_init_finished(connection_) == 0 &&
            ERR_GET_REASON(ERR_peek_error()) > SSL_AD_REASON_OFFSET;

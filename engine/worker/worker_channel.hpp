@@ -21,8 +21,8 @@ class WorkerChannel {
   /// Accepts a message without blocking. poll() and wait() send the part that cannot be sent now.
   /// False if the process is gone.
   [[nodiscard]] virtual bool send(nlohmann::json message) = 0;
-  /// The next message if it has arrived completely. Sends waiting bytes and never blocks. If there
-  /// is no message, is_open() tells whether one may still come.
+  /// The next message if it has arrived completely. Sends waiting bytes and never blocks. Without a
+  /// message, is_open() tells whether a message may still come.
   [[nodiscard]] virtual std::optional<nlohmann::json> poll() = 0;
   /// Waits for the next message; nullopt if the process ended or `limit` has passed.
   [[nodiscard]] std::optional<nlohmann::json> wait(std::chrono::milliseconds limit);

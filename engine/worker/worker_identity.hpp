@@ -18,8 +18,8 @@ struct WorkerIdentity {
   std::string host;                ///< name of the host
   std::string gpus;                ///< CUDA_VISIBLE_DEVICES on the host
   std::string job;                 ///< the job id of Slurm or another launcher; may be empty
-  std::string step;                ///< likewise
-  std::string task;                ///< likewise
+  std::string step;                ///< the launcher's step id; may be empty
+  std::string task;                ///< the launcher's task id; may be empty
   std::string nonce;               ///< random, a new one for each process
   int process = 0;                 ///< process id on the host
   std::uint64_t memory_bytes = 0;  ///< memory for one compiler on the host

@@ -25,7 +25,7 @@ struct CardSurroundings {
 
 /// A message for users that explains why the driver could not be initialised. First line: the
 /// cause. Second line: "next step: " and the remedy. Third line: alternatives without a GPU.
-/// Nullopt if there is no GPU, or if its use is disabled, because these have no remedy.
+/// Nullopt if there is no GPU, or if the use of GPUs is disabled, because neither has a remedy.
 [[nodiscard]] std::optional<std::string> init_trouble(const CudaDriver& driver, CUresult result,
                                                       const CardSurroundings& around);
 

@@ -12,7 +12,7 @@
 namespace evo {
 
 /// The sizes in bytes of a kernel's parameters, from the driver, or from the machine code if the
-/// driver is older than CUDA 12.4 and does not report them. Nullopt if neither is available.
+/// driver is older than CUDA 12.4 and does not report them. Nullopt if the sizes are unknown.
 [[nodiscard]] std::optional<std::vector<std::size_t>> parameter_bytes(const CudaDriver& driver,
                                                                       CUfunction function,
                                                                       const std::string& cubin,

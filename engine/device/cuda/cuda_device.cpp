@@ -108,8 +108,9 @@ CudaDevice::CudaDevice(int ordinal)
   device_ = find_cuda_device(driver_, ordinal);
   monitor_ = NvmlMonitor::open(read_pci_bus_id(driver_, device_));
   (void)retain_context(driver_, device_, ordinal);
-  // Disables the persisting part of the L2 cache. Otherwise, a kernel could reserve lines at the
-  // expense of later kernels, and resetting the lines after each kernel would slow launches down.
+  // Disables the persisting part of the L2 cache. A kernel could otherwise reserve lines of the L2
+  // cache at the expense of later kernels, and resetting the lines after each kernel would slow
+  // launches down.
   driver_.cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0);
   if (monitor_) monitor_->find_own_process();
   queue_.open();

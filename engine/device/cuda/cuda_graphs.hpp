@@ -14,7 +14,7 @@ class CudaGraphs {
   /// `driver` and `queue` must outlive this object.
   CudaGraphs(const CudaDriver& driver, CudaQueue& queue) : driver_(driver), queue_(queue) {}
 
-  /// Creates events in the current context; they are destroyed with the context. Throws CudaError.
+  /// Creates events in the current context, which will destroy the events. Throws CudaError.
   void open();
 
   /// Captures the work that `queue` puts on the stream, without running it. Returns a fault if the

@@ -7,7 +7,7 @@
 
 namespace evo {
 
-/// Encodes the map of a tensor at `base`. If the driver refuses it, logs and returns the error.
+/// Encodes the map of a tensor at `base`, or logs and returns the error of the driver.
 [[nodiscard]] std::variant<CUtensorMap, CUresult> encode_tensor_map(const CudaDriver& driver,
                                                                     const TensorMapSpec& spec,
                                                                     CUdeviceptr base);

@@ -11,8 +11,8 @@ namespace evo {
 
 /// Monitors a GPU through NVML. open(): the GPU with this PCI bus id ("0000:65:00.0", as returned
 /// by cuDeviceGetPCIBusId()); null if NVML is missing or does not know the GPU. Call open() before
-/// this process creates a context on the GPU, because all processes that then use the GPU are
-/// others.
+/// this process creates a context on the GPU, because NvmlMonitor regards all processes that use
+/// the GPU during open() as other processes.
 class NvmlMonitor final : public CardMonitor {
  public:
   [[nodiscard]] static std::unique_ptr<NvmlMonitor> open(const std::string& pci_bus_id,

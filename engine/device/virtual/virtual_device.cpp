@@ -104,7 +104,7 @@ class Implementation final : public VirtualDevice, private Predicting, private I
   // Predicting
 
   /// Runs the steps without checks, and then restores the buffers. Only a few CTAs of the last step
-  /// run, because no step uses its results.
+  /// run, because no other step uses the last step's results.
   std::variant<double, Fault> predict_us(KernelId kernel, const LaunchPlan& plan,
                                          std::span<const KernelArgument> arguments) override {
     const LoadedKernel& loaded = kernel_at(kernel);

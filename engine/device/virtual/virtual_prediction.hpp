@@ -20,7 +20,7 @@ struct StepToPredict {
   double footprint_bytes = 0;  ///< see ExecutedLaunch
   double fresh_bytes = 0;
   double rotation_bytes = 0;
-  bool is_last = true;  ///< its results are not used
+  bool is_last = true;  ///< true: no other step uses the step's results
   std::uint64_t seed = 1;
 };
 

@@ -33,12 +33,13 @@ struct MmaNumerics {
   bool has_fp8 = true;
 };
 
-/// The numerics of sm_80 to sm_90a. For other architectures, those of the newest known one.
+/// The numerics of sm_80 to sm_90a. Other architectures have the numerics of the newest known
+/// architecture.
 [[nodiscard]] MmaNumerics mma_numerics(std::string_view arch);
 
 /// Computes D = A·B + C for m = 16, n = 8. `a` is [16][k], `b` is [k][8], `c` and `d` are [16][8].
 /// All inputs are values of a narrow type, widened exactly. `min_exponent`: the exponent of the
-/// smallest normal number of the input type (−14 for f16), which subnormals have, too.
+/// smallest normal number of the input type (−14 for f16). Subnormals have this exponent, too.
 /// `half_result`: d is rounded to the nearest f16 after each step.
 void mma_tile(const DotRule& rule, int k, int min_exponent, bool half_result, const float* a,
               const float* b, const float* c, float* d);

@@ -50,8 +50,8 @@ template <bool F>
 constexpr auto abs_f32 =
     [](float a) { return canonical(bits_float(float_bits(input<F>(a)) & 0x7fffffffU)); };
 
-// min and max order −0 below +0. If one operand is NaN, they return the other operand or, if kNan,
-// NaN.
+// min and max order −0 below +0. If one operand is NaN, min and max return the other operand or, if
+// kNan, NaN.
 template <bool F, bool kNan>
 constexpr auto min_f32 = [](float a, float b) {
   const float x = input<F>(a);

@@ -93,7 +93,7 @@ EVO_INLINE Floats step_row(const Tile& tile, int row, int from, int count, int f
   return truncate_results(sum / __builtin_convertvector(scale, Doubles), mask);
 }
 
-/// True if the sum of a step is below 2^bits. Each product is below 2^(fraction_bits + 2).
+/// True if the sum of a step, whose products are below 2^(fraction_bits + 2), is below 2^bits.
 EVO_INLINE bool sums_below(int bits, int count, int fraction_bits) {
   return (std::int64_t{4 * count + 2} << fraction_bits) < (std::int64_t{1} << bits);
 }

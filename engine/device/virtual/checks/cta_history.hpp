@@ -12,13 +12,13 @@
 namespace evo::ptx {
 
 /// Records how one CTA synchronises with the other CTAs of a launch: the changes that it has seen
-/// and published. Only the host thread that runs the CTA modifies its history. Other threads read
-/// its releases and acquisitions, which never change.
+/// and published. Only the host thread that runs the CTA modifies the CtaHistory. Other threads
+/// read releases and acquisitions in the history, which never change.
 ///
 /// An access by warp v of CTA A at time t is ordered before an access by warp w of CTA B if B
 /// acquired a chain, in w or before w by a barrier, that contains a release of A publishing time t
-/// of v. The access is also ordered if the chain contains a release of a third CTA that had
-/// acquired a chain with such a release of A before.
+/// of v. The access of A is also ordered if the chain contains a release of a third CTA that had
+/// previously acquired a chain with a release of A that publishes time t of v.
 class CtaHistory {
  public:
   CtaHistory(std::uint64_t cta, int warps);

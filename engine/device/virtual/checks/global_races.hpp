@@ -31,9 +31,9 @@ namespace evo::ptx {
 /// A write by warp v of CTA A at time t is ordered before an access by warp w of CTA B if
 ///   1. A executed a fence (of GPU or system scope) or a release after t, in v or ordered by a
 ///      barrier,
-///   2. after that A changed a place, by an atomic or a strong store, and
-///   3. B saw that change, or the result of an atomic that continued it, in w or before w by a
-///      barrier;
+///   2. after the fence or release, A changed a place, by an atomic or a strong store, and
+///   3. B saw the change, or the result of an atomic that continued the change, in w or before w by
+///      a barrier;
 /// or if a third CTA saw a change of A before its own change, which B saw (see CtaHistory).
 /// Accesses to the changed place itself need no fence if B saw exactly that change; a plain store
 /// that a strong read sees counts as a change. B needs no fence. An atomic or a strong store that
@@ -148,7 +148,7 @@ class GlobalRaces {
     std::uint64_t cta = 0;
     PlainRead read;
   };
-  /// Must be called after the last CTA: returns the unordered plain reads that are no guesses, one
+  /// Must be called after the last CTA: returns the unordered plain reads that are not guesses, one
   /// for each instruction.
   [[nodiscard]] std::vector<Unordered> unexplained();
 

@@ -49,8 +49,8 @@ class HazardLog {
  public:
   explicit HazardLog(std::size_t limit) : limit_(limit) {}
 
-  /// Adds a hazard; thread-safe. True if it is the first of its kind and instructions, and was
-  /// kept.
+  /// Adds a hazard; thread-safe. True if the hazard was kept, because no other has the same kind
+  /// and instructions.
   bool add(Hazard hazard);
   [[nodiscard]] bool is_full() const;
   [[nodiscard]] bool is_known(HazardKind kind, int instruction, int other) const;

@@ -30,8 +30,8 @@ class LaneOrder {
 
   /// The time before which all accesses of the warp are ordered before all of its lanes.
   [[nodiscard]] std::uint32_t whole() const { return whole_; }
-  /// True if an access by the lanes of `span` at `time` is not ordered before `lane`. If the span
-  /// has several lanes, true only if this certainly holds for at least one of them.
+  /// True if an access by the lanes of `span` at `time` is not ordered before `lane`. For a span of
+  /// several lanes, true only if the access of at least one lane is certainly not ordered.
   [[nodiscard]] bool is_unordered(int lane, int span, std::uint32_t time) const;
 
  private:

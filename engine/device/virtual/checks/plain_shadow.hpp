@@ -9,9 +9,9 @@
 namespace evo::ptx {
 
 /// Records which CTAs wrote and read each place of a buffer, for a kernel without atomics and
-/// strong accesses. No instruction orders the CTAs of such a kernel, so times are not needed.
-/// PlainShadow takes an eighth of the memory of GlobalRaces::Word, whose memory traffic is the
-/// bottleneck for elementwise kernels.
+/// strong accesses. No instruction orders the CTAs of the kernel, so times of accesses are not
+/// needed. PlainShadow takes an eighth of the memory of GlobalRaces::Word, whose memory traffic is
+/// the bottleneck for elementwise kernels.
 ///
 /// A CTA is stored as its linear index + 1; 0 means no CTA. The caller must hold the lock of the
 /// place.

@@ -210,8 +210,8 @@ void RaceChecker::record_reads(const Access& access) {
         word[k] = own;
         continue;
       }
-      // A strong read must not replace the record of a plain read, nor one lane's read that of
-      // another lane.
+      // A strong read must not replace the record of a plain read, and a read of one lane must not
+      // replace the record of another lane's read.
       const std::uint64_t hidden = (old & kStrong) == 0 ? kStrong : 0;
       const int span = joined_span(lane_of(old), lane);
       const std::uint32_t since = span == lane ? now : clock_of(old);

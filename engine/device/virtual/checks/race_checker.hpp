@@ -74,8 +74,7 @@ class RaceChecker {
   /// Records that a cp.async was issued: until complete_async(), no thread may access the
   /// destination.
   [[nodiscard]] Result begin_async(const Access& access);
-  /// Records that a cp.async has completed for these lanes, which counts as a write by the issuing
-  /// thread.
+  /// Records that a cp.async has completed, which counts as a write by the issuing threads.
   void complete_async(const Access& access);
   /// Records that bulk copies into shared memory have completed: a write at `time` of clock number
   /// `copies`, which is at least kMaxWarps.
@@ -83,7 +82,7 @@ class RaceChecker {
 
   /// Records the start of up to 32 reads by the asynchronous proxy. The bytes must have been
   /// written before, with a proxy fence in between. Until complete_async_read(), no thread may
-  /// write them.
+  /// write the bytes.
   [[nodiscard]] Result begin_async_read(const Access& access);
   /// Records again that the reads of `access` are in flight, after other reads of the same place
   /// completed.

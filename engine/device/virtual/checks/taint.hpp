@@ -10,8 +10,7 @@ namespace evo::ptx {
 /// before `in` executes. Called only for warps whose registers hold uninitialised data.
 void propagate_taint(Warp& warp, const Instr& in);
 
-/// Records that the warp received uninitialised data from memory or from an inactive lane, and
-/// where these data are from.
+/// Records that the warp received uninitialised data, and their origin: memory or an inactive lane.
 void take_foreign_taint(Warp& warp, const UnknownData& from = {});
 
 /// Reports a guard that depends on uninitialised data, even if the guard enables no lane. Reports

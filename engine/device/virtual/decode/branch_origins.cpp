@@ -65,8 +65,7 @@ class Analysis {
  private:
   Origin& at(std::size_t pc, std::size_t slot) { return before_[pc * slots_ + slot]; }
 
-  /// The origins of an instruction's sources, and of the branches that decide whether it is
-  /// reached.
+  /// The origins of an instruction's sources, and of the branches that lead to the instruction.
   [[nodiscard]] Origin inputs(std::uint32_t pc) {
     Origin origin = forced_[pc];
     for (const std::uint32_t reg : program_.info[pc].sources) {

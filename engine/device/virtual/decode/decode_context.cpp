@@ -72,7 +72,7 @@ std::uint32_t DecodeContext::allocate(const Variable& variable, std::uint32_t& u
 }
 
 /// Places the static shared variables of the function, of its callees and, if used, of the module.
-/// Dynamic shared memory follows them.
+/// Dynamic shared memory follows the static variables.
 void DecodeContext::place_shared(const Function& function) {
   if (!placed_.insert(&function).second) return;
   for (const Variable& variable : function.variables) {
@@ -161,7 +161,8 @@ void DecodeContext::decode_instruction(Frame& frame, const Instruction& in, int 
   }
 }
 
-/// Replaces an instruction that cannot be decoded. This is an error only if the entry can reach it.
+/// Replaces an instruction that cannot be decoded, which is an error only if the entry can reach
+/// it.
 void DecodeContext::replace_by_unsupported(std::size_t before, const std::string& why) {
   program_.code.resize(before);
   program_.info.resize(before);

@@ -8,8 +8,8 @@
 #include "engine/device/virtual/arithmetic/ops_rounding.hpp"
 #include "engine/device/virtual/decode/decode_context.hpp"
 
-// Decodes cvt. alu_table() contains packed and half-precision conversions by their spelling. Other
-// conversions are composed here of one or two steps.
+// Decodes cvt. alu_table() contains packed and half-precision conversions by their spelling. This
+// file composes all other conversions of one or two steps.
 
 namespace evo::ptx {
 namespace {

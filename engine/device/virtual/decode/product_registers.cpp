@@ -151,7 +151,8 @@ class ProductRegisters {
     if (touches(info.destinations, true)) checks_[pc].writes.push_back(product.pc);
   }
 
-  /// A state of analysis 2. Bit 0: no fence yet. Then, one bit for each register of a wgmma.
+  /// A state of analysis 2. Bit 0: no fence yet. Bit n: register number n of the registers of
+  /// wgmma.
   using Written = std::vector<bool>;
 
   void step(std::uint32_t pc, Written& state) const {

@@ -93,7 +93,7 @@ struct Program {
   std::vector<std::pair<Special, std::uint32_t>> specials;
   /// registers that may be read before they are written
   std::vector<std::uint32_t> unset_registers;
-  std::vector<std::uint32_t> unset_bytes;  ///< their widths
+  std::vector<std::uint32_t> unset_bytes;  ///< bytes of each of unset_registers
   std::uint32_t register_bytes = 0;        ///< size of a warp's register file
   /// approximate maximum of the 32-bit registers of a thread that are live at the same time
   int live_registers = 0;

@@ -48,9 +48,9 @@ struct BulkStore {
 /// Bytes of the copies in flight on an mbarrier.
 [[nodiscard]] std::int64_t bytes_in_flight(const MBarrier& barrier);
 
-/// Called when a thread waits for the current phase of the mbarrier at `address`: if the phase
-/// lacks only copies, completes these copies. Ends the launch if they bring more bytes than the
-/// phase expects.
+/// Called when a thread waits for the current phase of the mbarrier at `address`. If the phase
+/// lacks only bulk copies, completes these copies. Ends the launch if the copies bring more bytes
+/// than the phase expects.
 void land_copies(Warp& warp, MBarrier& barrier, std::uint64_t address);
 
 /// Starts a copy by `lane` into shared memory, which completes on `barrier`.

@@ -131,9 +131,9 @@ CtaHistory& Cta::made_history() {
 
 namespace {
 
-/// The content of a register that no instruction has set. It differs in four successive launches:
-/// negative, zero, positive and −1 (as floats: negative, zero, tiny and NaN), so that the results
-/// of kernels that use the register vary.
+/// The content of a register that no instruction has set. The content differs in four successive
+/// launches: negative, zero, positive and −1 (as floats: negative, zero, tiny and NaN), so that the
+/// results of kernels that use the register vary.
 std::uint32_t unset_word(std::uint64_t launch) {
   static constexpr std::array<std::uint32_t, 4> kWords = {0xcdcdcdcd, 0, 1, 0xffffffff};
   return kWords[launch % kWords.size()];

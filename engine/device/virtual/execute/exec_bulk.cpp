@@ -142,8 +142,8 @@ std::optional<VirtualTensorMap> map_at(Warp& warp, int lane, std::uint64_t addre
   return std::nullopt;
 }
 
-/// Checks rules about coordinates. A GPU ends a kernel that violates them with an illegal
-/// instruction error.
+/// Checks the rules about the coordinates of a box. A GPU ends a kernel that violates these rules
+/// with an illegal instruction error.
 bool check_coordinates(Warp& warp, int lane, const VirtualTensorMap& map,
                        std::span<const std::int32_t> coordinates, bool is_load) {
   if (coordinates[0] * map.element_bytes % static_cast<std::int32_t>(kBulkChunk) != 0) {

@@ -69,7 +69,8 @@ void exec_exit(Warp& warp, const Instr& in);
 void exec_nop(Warp& warp, const Instr& in);
 void exec_trap(Warp& warp, const Instr& in);
 void exec_nanosleep(Warp& warp, const Instr& in);
-/// Handler of unsupported instructions. load() rejects programs that can reach one.
+/// Handler of unsupported instructions. load() rejects programs that can reach an unsupported
+/// instruction.
 void exec_unsupported(Warp& warp, const Instr& in);
 
 }  // namespace evo::ptx

@@ -13,8 +13,8 @@ struct MBarrier;
 /// The mbarrier object at `address`. If there is none, reports a hazard and returns null.
 [[nodiscard]] MBarrier* find_mbarrier(Warp& warp, std::uint64_t address, std::size_t lane);
 /// Checks that the mbarriers that the lanes use are in bounds and aligned, and that their
-/// initialisation is ordered before this instruction. Otherwise, reports a hazard, ends the launch
-/// and returns false.
+/// initialisation is ordered before this instruction. If a check fails, reports a hazard, ends the
+/// launch and returns false.
 [[nodiscard]] bool check_mbarriers(Warp& warp, const std::array<std::uint64_t, kWarpSize>& address);
 
 /// The number in a profile of the mbarrier at `address`. Smaller numbers mean named barriers.

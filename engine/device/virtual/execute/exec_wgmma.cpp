@@ -15,9 +15,9 @@
 #include "engine/device/virtual/memory/memory_access.hpp"
 
 // Executes wgmma.mma_async. Each warp of the warpgroup computes 16 of the 64 rows, in tiles of
-// eight columns, and reads all of B. The product is computed when it is issued. Until the warp
-// waits for it, its reads of shared memory stay recorded, and Program::product_checks protect its
-// registers.
+// eight columns, and reads all of B. The product is computed when the wgmma is issued. Until the
+// warp waits for the wgmma, the reads of shared memory stay recorded, and Program::product_checks
+// protect the wgmma's registers.
 
 namespace evo::ptx {
 namespace {

@@ -22,8 +22,8 @@ constexpr std::uint64_t kSliceInTurns = 1'000;
 constexpr int kMostThreads = 256;
 /// Limit of the CTAs of one host thread that pause while others start.
 constexpr std::size_t kMostAside = 8;
-/// Number of CTAs that start in random order. They are all resident at once, so that a CTA may wait
-/// for a CTA that precedes it in the grid.
+/// Number of CTAs that start in random order. All kWindow CTAs are resident at once, so that a CTA
+/// may wait for a CTA that precedes it in the grid.
 constexpr std::uint64_t kWindow = 64;
 constexpr std::uint64_t kMostBytes = 4ULL << 30;  ///< host memory for all running CTAs
 

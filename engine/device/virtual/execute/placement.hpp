@@ -5,8 +5,9 @@
 namespace evo::ptx {
 
 /// The order in which CTAs start, and the values of special registers that tell a kernel where and
-/// when it runs. On a GPU, these are arbitrary. On the virtual GPU, they are drawn for each launch,
-/// so that a kernel whose results depend on them gives different results in each launch.
+/// when it runs. On a GPU, the order and the values are arbitrary. The virtual GPU draws them for
+/// each launch, so that a kernel whose results depend on them gives different results in each
+/// launch.
 class Placement {
  public:
   Placement() = default;
@@ -15,8 +16,8 @@ class Placement {
 
   /// %smid of a CTA. If there are no more CTAs than SMs, each CTA gets its own SM.
   [[nodiscard]] std::uint32_t sm_of(std::uint64_t cta) const;
-  /// %warpid of the first warp of a CTA of `warps` warps: a multiple of 4. Other warps have the
-  /// next numbers.
+  /// %warpid of the first warp of a CTA of `warps` warps: a multiple of 4. The CTA's other warps
+  /// have the next numbers.
   [[nodiscard]] std::uint32_t first_warp_of(std::uint64_t cta, std::uint32_t warps) const;
   /// %nwarpid.
   [[nodiscard]] std::uint32_t warps_per_sm() const { return warps_per_sm_; }

@@ -40,8 +40,8 @@ class WarpScheduler {
   /// True if the CTA has paused since it last ran.
   [[nodiscard]] bool stands_aside() const { return stands_aside_; }
   void go_on() { stands_aside_ = false; }
-  /// Counts executed instructions of a warp. False if the CTA is stalled: it executed too many
-  /// instructions, or nothing changed for too long (if the CTA polls: in all CTAs).
+  /// Counts executed instructions of a warp. False if the CTA is stalled, because it executed too
+  /// many instructions, or because nothing changed for too long (if the CTA polls: in all CTAs).
   [[nodiscard]] bool count(std::uint64_t executed);
 
   [[nodiscard]] std::uint64_t executed() const { return executed_; }

@@ -22,8 +22,8 @@ struct ProductIssue {
 /// The sequence of wgmma instructions that the four warps of a warpgroup execute.
 class Warpgroup {
  public:
-  /// Records that warp `warp` (0 … 3) executes its next wgmma. If another warp executed a different
-  /// wgmma at this position of the sequence, returns that one.
+  /// Records that warp `warp` (0 … 3) executes its next wgmma. Returns the wgmma that another warp
+  /// executed at this position of the sequence, if it is a different wgmma.
   std::optional<ProductIssue> issue(int warp, const ProductIssue& product);
   /// The number of wgmma that a warp has executed.
   [[nodiscard]] std::uint64_t issued(int warp) const {

@@ -46,7 +46,7 @@ GlobalRaces::Actor actor_of(const Warp& warp) {
   return {cta.number(), warp.index, cta.races().clock(warp.index), cta.history()};
 }
 
-/// False for memory that no kernel may write, because it has no races, and most accesses go there.
+/// True if an access is recorded. Accesses to memory that no kernel may write have no races.
 bool is_checked(const Warp& warp, const LaneAccess& access) {
   const bool is_read_only = access.buffer != nullptr && !access.buffer->writable;
   const LaunchContext& launch = warp.cta->launch();

@@ -14,7 +14,7 @@ namespace evo::ptx {
 
 /// The places in global memory that the lanes of an access use, one lane at a time. enter() locks
 /// the places of a lane until the next enter(), so that memory and its shadow change together. All
-/// other functions refer to the lane that was entered last.
+/// other members refer to the lane of the last enter().
 class WatchedPlaces {
  public:
   WatchedPlaces(Warp& warp, const LaneAccess& access, std::uint32_t bytes);
@@ -31,9 +31,9 @@ class WatchedPlaces {
   /// Records a plain write of `values`. Must be called before the write.
   void write(const std::byte* values);
   /// Records the plain writes of several lanes from `first` on at once, before the write, and
-  /// returns their number. `values`: those of all lanes, lane 0 first. The lanes' places stay
-  /// locked until the next call or the destructor. Returns 0 if lanes must be entered one by one,
-  /// and after the last lane.
+  /// returns their number. `values`: the new values of all lanes, lane 0 first. The lanes' places
+  /// stay locked until the next call or the destructor. Returns 0 if lanes must be entered one by
+  /// one, and after the last lane.
   [[nodiscard]] std::size_t write_piece(std::size_t first, const std::byte* values);
   /// Records a strong read.
   void see();

@@ -95,7 +95,7 @@ std::optional<VirtualTensorMap> decode(std::span<const std::byte> bytes) {
   const auto is_one_of = [](std::uint8_t value, std::initializer_list<std::uint8_t> allowed) {
     return std::ranges::find(allowed, value) != allowed.end();
   };
-  // The bytes are checked because a kernel may have written them.
+  // The fields of the map are checked because a kernel may have written them.
   const bool is_valid =
       map.magic == VirtualTensorMap::kMagic && is_one_of(map.dimensions, {1, 2, 3, 4, 5}) &&
       is_one_of(map.element_bytes, {1, 2, 4, 8}) &&

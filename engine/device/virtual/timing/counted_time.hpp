@@ -42,7 +42,7 @@ struct PredictionInput {
 
 /// Microseconds of one launch: those of full waves of resident CTAs and of a smaller last wave,
 /// plus the launch overhead. A wave takes the time of its busiest unit or the latency of one warp,
-/// whichever is longer. Buffers that fit in the L2 cache are assumed to be in it.
+/// whichever is longer. Buffers that fit in the L2 cache are assumed to be cached.
 [[nodiscard]] double predict_time_us(const DeviceModel& model, const PredictionInput& input);
 
 }  // namespace evo::ptx

@@ -18,7 +18,8 @@ struct ExecutedGrid {
   std::function<std::uint64_t(std::uint64_t cta)> like = {};
   bool is_certain = false;  ///< CTAs that were not executed take no longer
   /// True: the order of arrival decides the work of a CTA, because it claims work or merges results
-  /// of other CTAs. The index of a CTA then does not determine its work, so all CTAs were executed.
+  /// of other CTAs. If so, all CTAs were executed, because the index of a CTA does not determine
+  /// its work.
   bool by_arrival = false;
 };
 
