@@ -25,7 +25,7 @@ inline constexpr std::size_t kGuardBytes = 4096;
                                                            std::span<const std::byte> after);
 
 /// The message about a damaged byte at this distance (from 1) past the buffer's end or before its
-/// start. Prefers damage past the end. Nullopt if both are nullopt.
+/// start. Damage past the end takes precedence. Nullopt if there is no damage.
 [[nodiscard]] std::optional<std::string> guard_damage_text(const std::string& buffer,
                                                            std::size_t bytes,
                                                            std::optional<std::size_t> past_end,

@@ -26,8 +26,8 @@ class Interpreting {
  public:
   virtual ~Interpreting() = default;
 
-  /// Makes later launches of one step run only these CTAs (linear indices, x fastest), so that the
-  /// outputs of other CTAs stay unchanged. An empty list means all CTAs.
+  /// Makes later launches of one step run only the CTAs in `ctas` (linear indices, x fastest), so
+  /// that the outputs of other CTAs stay unchanged. An empty list means all CTAs.
   virtual void set_cta_sample(std::vector<std::uint64_t> ctas) = 0;
   /// The offset of the first byte that no kernel has written since the buffer was poisoned; nullopt
   /// if all bytes were written.

@@ -25,7 +25,7 @@ class Measuring {
   virtual std::optional<Fault> enqueue(KernelId kernel, const LaunchPlan& plan,
                                        std::span<const KernelArgument> arguments) = 0;
   /// Launches a kernel and waits. Returns the microseconds between events before and after the
-  /// launch, by the device's clock. The queue must be empty.
+  /// launch, by the device's clock. The queue of launches must be empty.
   virtual std::variant<double, Fault> launch_timed(KernelId kernel, const LaunchPlan& plan,
                                                    std::span<const KernelArgument> arguments) = 0;
   /// Waits until the whole device is idle. Returns the first fault of the queued work.

@@ -53,8 +53,8 @@ class ProbeDevice {
   /// The number of warp instructions of all launches so far.
   [[nodiscard]] std::uint64_t executed() const { return executed_; }
 
-  /// True if executed() exceeds a limit, so that probing should end. The limit is the same on every
-  /// machine.
+  /// True if executed() exceeds a limit, so that probing should end. The limit of warp instructions
+  /// is the same on every machine.
   [[nodiscard]] bool is_exhausted() const;
 
  private:

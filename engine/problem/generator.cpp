@@ -103,8 +103,8 @@ class Values {
 using FillPart =
     std::function<void(std::byte* data, std::size_t first, std::size_t count, Random& random)>;
 
-/// Large arrays are filled in blocks by as many threads as there are processors. Each block has its
-/// own random stream, so the data do not depend on the number of threads.
+/// Fills large arrays in blocks, with one thread for each CPU. Each block has its own random
+/// stream, so the data do not depend on the number of threads.
 std::vector<std::byte> in_parts(std::size_t count, std::size_t size, std::uint64_t seed,
                                 const FillPart& fill) {
   constexpr std::size_t kPart = std::size_t{1} << 20;

@@ -104,7 +104,7 @@ class Space final : public CandidateSpace {
       std::span<const std::pair<std::string, std::string>> settings, const Candidate& base) const;
 
   /// A hash of 32 hexadecimal digits over everything that affects results. Descriptions, meanings
-  /// and reasons are not included.
+  /// of macros and reasons of constraints do not affect the hash.
   [[nodiscard]] std::string content_key() const;
 
  private:

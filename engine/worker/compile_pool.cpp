@@ -174,8 +174,8 @@ CompilePool::Slot* CompilePool::slot_for(const Needs& needs, bool spares_home) {
   return found != others.end() ? &*found : nullptr;
 }
 
-/// The next job in the queue that can run, and its slot. Jobs that wait for this machine do not
-/// keep later jobs from other hosts.
+/// The next job in the queue that can run, and its slot. Later jobs may run on other hosts even if
+/// an earlier job waits for this machine.
 std::pair<Event*, CompilePool::Slot*> CompilePool::next_in_queue() {
   bool spares_home = false;
   for (const Waiting& one : queue_) {

@@ -37,7 +37,7 @@ struct CompilePoolOptions {
 /// lost, its kernel is compiled on another host. A broken host cannot cause a rejection.
 class CompilePool final : public CompileService {
  public:
-  /// The pool starts processes when needed. `loop` must outlive the pool.
+  /// The pool starts compiler processes when needed. `loop` must outlive the pool.
   CompilePool(EventLoop& loop, std::filesystem::path program, CompilePoolOptions options);
 
   /// Adds a process on `host` if the compiler there has version(); otherwise reports the reason to

@@ -67,8 +67,8 @@ class EventLoop {
   /// Suspends the caller until the timer expires or is cancelled.
   Task<> suspend(asio::steady_timer& timer);
 
-  /// begin_waiting() and end_waiting() enclose a time in which all coroutines wait. Resuming a
-  /// coroutine also ends that time.
+  /// begin_waiting() and end_waiting() enclose a wait of all coroutines. Resuming a coroutine also
+  /// ends the wait.
   void begin_waiting() { waits_since_ = now(); }
   void end_waiting();
 

@@ -19,20 +19,22 @@ struct AluEntry {
 
 /// Handlers that the decoder selects by type and width instead of by spelling.
 struct HelperHandlers {
-  /// [log2 of destination bytes][log2 of source bytes][source is signed]: copy a register with zero
-  /// extension, sign extension or truncation. Destinations have 2, 4, 8 or 16 bytes; sources may
-  /// also have 1, the low byte.
+  /// Handlers that copy a register with zero extension, sign extension or truncation, by [log2 of
+  /// destination bytes][log2 of source bytes][source is signed]. Destinations have 2, 4, 8 or 16
+  /// bytes; sources may also have 1, the low byte.
   Handler resize[5][5][2] = {};  // AluOperands
-  /// [signed][log2 of the integer's bytes − 1]: integers to floats, with AluOperands.
+  /// Handlers that convert integers to floats, by [signed][log2 of the integer's bytes − 1], with
+  /// AluOperands.
   Handler integer_to_f64[2][3] = {};
   Handler integer_to_f32[2][3] = {};
-  /// [signed][log2 of the integer's bytes]: floats to integers, with ConvertOperands.
+  /// Handlers that convert floats to integers, by [signed][log2 of the integer's bytes], with
+  /// ConvertOperands.
   Handler f64_to_integer[2][4] = {};
   Handler f32_to_integer[2][4] = {};
-  /// A float to the same type, with ConvertOperands.
+  /// Handlers that round a float to an integral value of the same type, with ConvertOperands.
   Handler same_f32 = nullptr;
   Handler same_f64 = nullptr;
-  /// [unsigned, signed, float][log2 of the bytes]: comparisons, with CompareOperands.
+  /// Handlers that compare, by [unsigned, signed, float][log2 of the bytes], with CompareOperands.
   Handler setp[3][4] = {};
   Handler setp_f16 = nullptr;
   Handler setp_bf16 = nullptr;

@@ -23,8 +23,8 @@
 namespace evo::ptx {
 
 /// Finds races between the CTAs of one launch in global memory that kernels may write: accesses
-/// that are not ordered after another CTA's access to the same place. The result does not depend on
-/// the schedule.
+/// that are not ordered after another CTA's access to the same place. The reported races do not
+/// depend on the schedule.
 ///
 /// Each warp of a CTA counts its own time. A shadow word for every granule of a buffer records the
 /// warp and the time of the last write, the last change (atomic or strong store) and the last read.

@@ -96,8 +96,8 @@ class RaceChecker {
 
   /// A mask whose bit b is set if byte `address` + b is uninitialised or tainted.
   [[nodiscard]] std::uint32_t taint_mask(std::uint32_t address, std::uint32_t bytes) const;
-  /// Marks bytes that were just written (bit b: byte `address` + b) as uninitialised, because the
-  /// written values are.
+  /// Marks bytes (bit b: byte `address` + b) as uninitialised, after a write of uninitialised
+  /// values.
   void add_taint(std::uint32_t address, std::uint32_t byte_mask);
 
  private:

@@ -14,7 +14,7 @@ struct BranchOrigins {
   /// index, or on loaded data that a slice (store_slice.hpp) can compute.
   std::vector<bool> by_place;
   /// True if a loop, or much code, depends on values that no slice can compute: shared memory,
-  /// tensor cores, atomics or clocks. Waiting for an mbarrier does not count.
+  /// tensor cores, atomics or clocks. A loop that waits for an mbarrier does not set by_data.
   bool by_data = false;
 };
 

@@ -211,7 +211,7 @@ void decode_move(DecodeContext& context) {
   } else if (in.operands[0].kind == Operand::Kind::kVector) {
     decode_unpack(context, type);
   } else if (!decode_clock(context)) {
-    // The table of instructions contains all other moves.
+    // All other moves are in alu_table().
     decode_alu(context);
   }
 }

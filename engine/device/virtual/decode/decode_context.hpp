@@ -65,7 +65,7 @@ class DecodeContext {
   /// extends the value after the instruction.
   std::uint32_t destination(const Operand& operand, Type type, bool is_signed = false);
   void finish_destinations();
-  /// The register of a predicate operand. Operand::negated is not evaluated here.
+  /// The register of a predicate operand. The caller must evaluate Operand::negated.
   std::uint32_t predicate(const Operand& operand);
 
   std::uint32_t new_register(Type type);

@@ -81,7 +81,8 @@ struct ParameterLayout {
   std::uint32_t bytes = 0;
 };
 
-/// A decoded entry that is ready to run. Programs are immutable, and all warps share one.
+/// A decoded entry that is ready to run. Programs are immutable, and all warps of a launch share
+/// the same Program.
 struct Program {
   std::string entry;
   std::string target;

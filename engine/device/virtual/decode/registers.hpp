@@ -18,9 +18,9 @@ using Handler = void (*)(Warp&, const Instr&);
 
 inline constexpr int kWarpSize = 32;
 inline constexpr std::uint32_t kAllLanes = 0xffffffffU;
-/// The bytes of a slot, 4 for each of 32 lanes. A 64-bit register takes two slots, and a 128-bit
-/// register takes four. A 16-bit register uses the first half of its slot, and a predicate the
-/// first word, with one bit per lane.
+/// The size of a slot in the register file: 4 bytes for each of 32 lanes. A 64-bit register takes
+/// two slots, and a 128-bit register takes four. A 16-bit register uses the first half of its slot,
+/// and a predicate the first word, with one bit per lane.
 inline constexpr std::uint32_t kSlotBytes = 128;
 inline constexpr std::uint32_t kNoRegister = 0xffffffffU;
 

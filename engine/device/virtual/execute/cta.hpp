@@ -53,7 +53,7 @@ enum class CtaState : std::uint8_t { kRunning, kDone, kFailed };
 /// Approximate host memory for one CTA of the launch.
 [[nodiscard]] std::uint64_t cta_bytes(const LaunchContext& launch);
 
-/// One CTA: its warps, shared memory and barriers. The object is reused for successive CTAs.
+/// One CTA: its warps, shared memory and barriers. A Cta object is reused for successive CTAs.
 class Cta {
  public:
   explicit Cta(LaunchContext& launch);

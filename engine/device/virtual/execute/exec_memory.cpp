@@ -111,7 +111,8 @@ void load(Warp& warp, const Instr& in) {
   };
   WatchedPlaces places(warp, access, total);
   if (places.is_active() && is_strong(op.order)) {
-    // see() records the stores that this read observes. The place stays locked until the read.
+    // see() records the stores that this read observes. The memory place stays locked until the
+    // read.
     const bool is_one_place = access.pattern == LanePattern::kUniform;
     for_lanes<std::size_t>(is_one_place ? 1U : warp.exec, [&](std::size_t lane) {
       places.enter(lane);

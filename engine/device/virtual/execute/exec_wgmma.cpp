@@ -242,7 +242,7 @@ void multiply(Warp& warp, const WgmmaOperands& op, const Matrices& matrices) {
   }
 }
 
-/// Counts the wavefronts of shared memory. B is read once for the four warps.
+/// Counts the wavefronts of shared memory. Matrix B is read once for the four warps of a warpgroup.
 void count_reads(Warp& warp, const Matrices& matrices) {
   constexpr std::size_t kBytesAPass = 128;
   MemoryCounts& counts = warp.cta->memory_counts()[warp.pc];

@@ -28,7 +28,7 @@ class WatchedPlaces {
   void read();
   /// Records a read through the read-only data path.
   void read_only();
-  /// Records a plain write of `values`. Must be called before the write.
+  /// Records a plain write of `values`; must be called before the write.
   void write(const std::byte* values);
   /// Records the plain writes of several lanes from `first` on at once, before the write, and
   /// returns their number. `values`: the new values of all lanes, lane 0 first. The lanes' places
@@ -37,9 +37,9 @@ class WatchedPlaces {
   [[nodiscard]] std::size_t write_piece(std::size_t first, const std::byte* values);
   /// Records a strong read.
   void see();
-  /// Records a strong store of `values`. Must be called before the store.
+  /// Records a strong store of `values`; must be called before the store.
   void store(const std::byte* values);
-  /// Records an atomic. Must be called after the atomic. `changed`: the value changed;
+  /// Records an atomic; must be called after the atomic. `changed`: the value changed;
   /// `accumulates`: the result depends on the previous value; `returns`: the kernel receives the
   /// previous value.
   void atomic(bool changed, bool accumulates, bool returns);

@@ -116,7 +116,7 @@ bool resolve_parameters(Warp& warp, LaneAccess& access, std::uint32_t mask, std:
 }
 
 /// Resolves an access if all lanes are in one buffer that they may access. Returns false if each
-/// lane must be checked.
+/// lane must be checked separately.
 bool resolve_in_buffer(LaneAccess& access, const GlobalBuffer& buffer, const LaneSurvey& survey,
                        std::uint32_t mask, std::uint32_t bytes, bool writes) {
   if (!buffer.contains(survey.lowest, bytes) || !buffer.contains(survey.highest, bytes) ||

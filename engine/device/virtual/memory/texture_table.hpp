@@ -20,7 +20,7 @@ struct Texture {
   [[nodiscard]] const std::byte* texels() const {
     return source != nullptr ? source->data.get() : data.get();
   }
-  /// Marks of the texture's bytes: 1 for a written byte.
+  /// The marks of a texture's bytes: 1 for a written byte.
   [[nodiscard]] const std::uint8_t* marks() const {
     return source != nullptr ? source->written.get() : written.get();
   }

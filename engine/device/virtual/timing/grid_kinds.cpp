@@ -19,7 +19,7 @@ double mean_work(const CtaCounts& counts) {
          static_cast<double>(std::max<std::uint64_t>(counts.ctas, 1));
 }
 
-/// Determines the kind of each CTA of a grid.
+/// Determines the kind of each CTA of a grid: CTAs of a kind have about equal work.
 class Kinds {
  public:
   explicit Kinds(const ExecutedGrid& grid) : grid_(grid) {

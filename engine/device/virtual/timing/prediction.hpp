@@ -42,7 +42,7 @@ struct PredictedLaunch {
                                              const ExecutedLaunch& launch);
 
 /// Microseconds of the predicted launch if the SM had other rates. Predictions from instruction
-/// counts do not change.
+/// counts do not depend on the rates.
 [[nodiscard]] double predicted_us(const MachineRates& rates, const PredictedLaunch& launch);
 
 }  // namespace evo::ptx
