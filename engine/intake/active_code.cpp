@@ -42,7 +42,7 @@ class Preprocessor {
   enum class Answer { kNo, kYes, kUnknown };
   struct Branch {
     Answer now = Answer::kUnknown;
-    Answer before = Answer::kNo;  ///< was an earlier branch taken?
+    Answer before = Answer::kNo;  ///< kYes: an earlier branch was taken
     bool is_last = false;         ///< this branch is taken if no earlier branch was
   };
 

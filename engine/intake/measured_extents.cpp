@@ -115,7 +115,7 @@ class Measurement {
     return !device_.fault({.elements = {{argument, elements}}});
   }
 
-  /// The result for sizes of one kind.
+  /// The extents that were found with sizes of one kind.
   struct Found {
     SizeKind kind = SizeKind::kRagged;
     std::vector<Candidate> candidates = {};

@@ -22,7 +22,7 @@ class CompileService {
   struct Finished {
     CompileOutcome outcome;
     bool reproducible = true;  ///< false if the compiler was killed or failed; then not cached
-    std::vector<Dependency> dependencies = {};  ///< files that the compiler opened
+    std::vector<Dependency> dependencies = {};  ///< files opened in include paths
     double wall_ms = 0;                         ///< without the time in the queue
   };
 

@@ -33,8 +33,8 @@ using ptx::GlobalBuffer;
 using ptx::LoadedEntry;
 using ptx::LoadedKernel;
 
-/// Lower bound of the limit of a CTA's warp instructions without progress, for launches in which
-/// other CTAs may wait for this CTA.
+/// The limit of a CTA's warp instructions without progress is at least this number if other CTAs
+/// may wait for the CTA.
 constexpr std::uint64_t kLeastStallBudget = 4'000'000;
 
 class Implementation final : public VirtualDevice, private Predicting, private Interpreting {

@@ -33,11 +33,11 @@ namespace evo::ptx {
 ///      barrier,
 ///   2. after the fence or release, A changed a place, by an atomic or a strong store, and
 ///   3. B saw the change, or the result of an atomic that continued the change, in w or before w by
-///      a barrier;
-/// or if a third CTA saw a change of A before its own change, which B saw (see CtaHistory).
-/// Accesses to the changed place itself need no fence if B saw exactly that change; a plain store
-/// that a strong read sees counts as a change. B needs no fence. An atomic or a strong store that
-/// does not alter the value orders nothing.
+///      a barrier.
+/// The write is also ordered if a third CTA saw a change of A before its own change, and B saw the
+/// change of the third CTA (see CtaHistory). Accesses to the changed place itself need no fence if
+/// B saw exactly that change; a plain store that a strong read sees counts as a change. B needs no
+/// fence. An atomic or a strong store that does not alter the value orders nothing.
 ///
 /// Compare-and-swap loops begin with a plain read of a place that others change by atomics. A plain
 /// read is called a guess, and is allowed, if an atomic of the same CTA accesses the place later.
