@@ -24,8 +24,8 @@ class Measuring {
   /// finish(). Between the two, calls that only queue work succeed, and calls that wait throw.
   virtual std::optional<Fault> enqueue(KernelId kernel, const LaunchPlan& plan,
                                        std::span<const KernelArgument> arguments) = 0;
-  /// Launches a kernel and waits. Returns the microseconds between events before and after the
-  /// launch, by the device's clock. The queue of launches must be empty.
+  /// Launches and waits. Returns the microseconds between the events before and after it, by the
+  /// device's clock. The queue must be empty before.
   virtual std::variant<double, Fault> launch_timed(KernelId kernel, const LaunchPlan& plan,
                                                    std::span<const KernelArgument> arguments) = 0;
   /// Waits until the whole device is idle. Returns the first fault of the queued work.

@@ -6,7 +6,7 @@
 namespace evo::ptx {
 namespace {
 
-/// True for a word without modifiers that is not a register, and for environment registers.
+/// A word that is neither a register nor has modifiers.
 bool may_be_symbol(const Token& token) {
   if (token.kind != Token::Kind::kWord) return false;
   return token.text.front() == '%' ? token.text.starts_with("%envreg")

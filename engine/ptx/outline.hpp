@@ -10,14 +10,14 @@
 
 namespace evo::ptx {
 
-/// A statement at module scope: a function, a variable, or (kOther) something else.
+/// A function or a variable at module scope, or text that declares neither.
 struct Declaration {
   enum class Kind : std::uint8_t { kOther, kEntry, kFunction, kConstant, kGlobal };
   Kind kind = Kind::kOther;
   bool has_value = false;  ///< for a variable
   std::string_view name = {};
-  /// Words in the function's body or the variable's initial value that may be symbols of the
-  /// module, and environment registers ("%envreg1"); may contain duplicates.
+  /// Words in its body or initial value that may be names of the module, and environment registers
+  /// ("%envreg1"). Repeated words are repeated here.
   std::vector<std::string_view> names = {};
 
   [[nodiscard]] bool is_variable() const {

@@ -51,7 +51,7 @@ class EventLoop {
   }
   void run(Task<> task, const Stop& stop = {}) { run_to_end(std::move(task), stop); }
 
-  /// Ends all spawned tasks. Call this before destroying objects to which spawned tasks refer.
+  /// Ends all spawned tasks. Call it before you destroy the objects that they refer to.
   void end_all();
 
   /// The time in milliseconds during which no coroutine ran.

@@ -20,7 +20,7 @@ constexpr std::size_t kKernelsKept = 32;
 /// Time limit for the repeated launches (ageing) before a kernel may enter the elite.
 constexpr double kMostAgeingMs = 500;
 
-/// Longest pause after which the device's clocks count as still raised.
+/// The clocks of a device do not drop in pauses up to this length.
 constexpr std::chrono::milliseconds kStillBusy(10);
 
 std::unique_ptr<BufferWork> work_on(Device& device, const KernelImage& check_kernels) {

@@ -139,7 +139,7 @@ class Session {
   Clock::time_point worked_at_;  ///< when the device last worked
   CheckTimes check_times_;
   std::map<std::pair<std::string, std::string>, CheckedTime> checked_;  ///< by kernel and shape
-  std::map<std::string, std::int64_t> launches_;  ///< by kernel: number of ageing launches
+  std::map<std::string, std::int64_t> launches_;  ///< by kernel: launches that count as ageing
 };
 
 }  // namespace evo

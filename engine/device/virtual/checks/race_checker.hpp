@@ -42,7 +42,7 @@ class RaceChecker {
   void reset(std::uint32_t shared_bytes, int granule, int warps);
 
   [[nodiscard]] VectorClock& clock(int warp) { return clocks_[static_cast<std::size_t>(warp)]; }
-  /// Orders all accesses of the warp so far before its next accesses.
+  /// Orders everything the warp did so far before its next accesses.
   void advance(int warp) { orders_[static_cast<std::size_t>(warp)].met(tick(warp)); }
   /// Orders all accesses by `lanes` of the warp so far before the next accesses by these lanes.
   void advance(int warp, std::uint32_t lanes) {
