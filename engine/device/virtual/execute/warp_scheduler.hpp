@@ -37,7 +37,7 @@ class WarpScheduler {
   /// value. Pauses occur only in every other launch, because two CTAs that wait for each other
   /// could otherwise always pause both.
   [[nodiscard]] bool stands_aside_after_read(std::uint64_t address, std::uint64_t value);
-  /// True if the CTA has paused since it last ran.
+  /// True if the CTA pauses now, as a member decided since go_on() was last called.
   [[nodiscard]] bool stands_aside() const { return stands_aside_; }
   void go_on() { stands_aside_ = false; }
   /// Counts executed instructions of a warp. False if the CTA is stalled, because it executed too
