@@ -347,7 +347,7 @@ std::string whole_text(const std::filesystem::path& file, int depth) {
     top.fail("extends", "allowed: the name of a file in the same folder");
   }
   if (depth == kDeepest)
-    top.fail("extends", "too many files extend each other; allowed: a chain of at most 8 files");
+    top.fail("extends", "too many files extend each other; allowed: at most 8 files, each once");
   const std::filesystem::path base_file = file.parent_path() / base;
   if (!is_file(base_file)) top.fail("extends", "there is no such file");
   const std::string base_text = whole_text(base_file, depth + 1);

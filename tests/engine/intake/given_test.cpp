@@ -76,7 +76,7 @@ TEST_F(GivenOfAKernel, OneSizeIsEnoughForAKernelOfOneSize) {
       AllOf(Contains(HasSubstr("BLOCK is the number of threads of a CTA")),
             Contains(HasSubstr("grid: ceil_div(n, BLOCK)")),
             Contains(HasSubstr("the default configuration is the reference")),
-            Contains(HasSubstr("tolerance: by the type")), Contains(HasSubstr("flops: 1"))));
+            Contains(HasSubstr("tolerance: chosen by the type")), Contains(HasSubstr("flops: 1"))));
   EXPECT_THAT(intake.draft.notes, Contains(AllOf(HasSubstr("measured on the virtual GPU with n="),
                                                  HasSubstr("\n  x: n elements\n  y: n elements"))));
 }

@@ -86,7 +86,8 @@ TEST_F(SpaceFile, ErrorsNameFileKeyValueAndWhatIsAllowed) {
   check(R"("arch": "sm_89",)", R"("arch": "sm_89", "colour": 3,)", {"colour", "3", "unknown key"});
   check("[32, 64, 128]", "[]", {"parameters[0].values", "at least one"});
   check("[32, 64, 128]", "[32, 64, 64.0]", {"parameters[0].values", "64.0 appears twice"});
-  check("[32, 64, 128]", "[32, 64, \"x\"]", {"parameters[0].values", "all values"});
+  check("[32, 64, 128]", "[32, 64, \"x\"]",
+        {"parameters[0].values", "names and numbers are mixed"});
   check("[32, 64, 128]", "[32, null]", {"parameters[0].values", "null", "allowed"});
   check("\"default\": 64", "\"default\": 65", {"parameters[0].default", "65", "32, 64, 128"});
   check("\"macro\": \"SCALE\"", "\"macro\": \"TILE\"", {"'TILE' appears twice"});

@@ -134,7 +134,7 @@ TEST_F(CompilePoolRetry, TheSecondFailureIsTheCandidatesAndNeverKept) {
   for (const auto& [bug, why] :
        {std::pair("compiler_is_killed", "the compiler was killed: signal 15"),
         std::pair("fails", "planted failure of the compiler"),
-        std::pair("runs_out_of_memory", "--compiler-gb GB gives it more")}) {
+        std::pair("runs_out_of_memory", "--compiler-gb GB gives compilers more")}) {
     Pool compilers(options(3));
     std::vector<CompileRequest> requests(6, request("none"));
     requests[2] = request(bug);
@@ -187,7 +187,7 @@ TEST_F(CompilePoolRetry, ACompilerThatAbortsForWantOfMemoryIsNotTheKernelsFault)
   EXPECT_THAT(said, testing::Not(HasSubstr("out of memory"))) << "it is in the reason";
   const std::string reason = std::get<Rejection>(finished.at(0).outcome).reason;
   EXPECT_THAT(reason, AllOf(HasSubstr("ran out of memory with 1.1 GB, and alone with 2.1 GB"),
-                            HasSubstr("--compiler-gb"), HasSubstr("may be right")));
+                            HasSubstr("--compiler-gb"), HasSubstr("may be correct")));
   EXPECT_FALSE(finished.at(0).reproducible);
   EXPECT_THAT(std::get<Rejection>(finished.at(1).outcome).reason,
               HasSubstr("the compiler crashed: signal 6"));
