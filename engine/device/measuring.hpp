@@ -24,13 +24,13 @@ class Measuring {
   /// finish(). Between the two, calls that only queue work succeed, and calls that wait throw.
   virtual std::optional<Fault> enqueue(KernelId kernel, const LaunchPlan& plan,
                                        std::span<const KernelArgument> arguments) = 0;
-  /// Whether the launch may start before the work queued before it has ended (programmatic
+  /// True if a launch of the plan may start before previously queued work has ended (programmatic
   /// dependent launch).
   [[nodiscard]] virtual bool starts_early(KernelId /*kernel*/, const LaunchPlan& /*plan*/) const {
     return false;
   }
-  /// Launches and waits. Returns the microseconds between the events before and after it, by the
-  /// device's clock. The queue must be empty before.
+  /// Launches a kernel and waits. Returns the microseconds between events before and after the
+  /// launch, by the device's clock. The queue of launches must be empty.
   virtual std::variant<double, Fault> launch_timed(KernelId kernel, const LaunchPlan& plan,
                                                    std::span<const KernelArgument> arguments) = 0;
   /// Waits until the whole device is idle. Returns the first fault of the queued work.

@@ -6,8 +6,8 @@
 namespace evo::ptx {
 namespace {
 
-/// A word that is neither a register nor has modifiers, or one of those that tell how a kernel is
-/// launched.
+/// True for a word without modifiers that is not a register, for environment registers, and for
+/// kGridWaitWord.
 bool may_be_symbol(const Token& token) {
   if (token.kind != Token::Kind::kWord) return false;
   if (token.text == kGridWaitWord) return true;

@@ -13,8 +13,8 @@ namespace evo {
 struct CudaFunction {
   CUfunction function = nullptr;
   LaunchAttributes attributes = {};
-  /// The dynamic shared memory in bytes that it may be launched with: 48 KiB unless more is opted
-  /// into.
+  /// Limit of the dynamic shared memory of a launch in bytes: 48 KiB, unless queue_launch() raises
+  /// it.
   std::uint32_t most_shared_bytes = 48 * 1024;
 };
 

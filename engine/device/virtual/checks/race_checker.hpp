@@ -45,7 +45,7 @@ class RaceChecker {
   [[nodiscard]] const LaneOrder& order(int warp) const {
     return orders_[static_cast<std::size_t>(warp)];
   }
-  /// Orders everything the warp did so far before its next accesses.
+  /// Orders all accesses of the warp so far before its next accesses.
   void advance(int warp) { orders_[static_cast<std::size_t>(warp)].met(tick(warp)); }
   /// Orders all accesses by `lanes` of the warp so far before the next accesses by these lanes.
   void advance(int warp, std::uint32_t lanes) {

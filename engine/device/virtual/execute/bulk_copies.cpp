@@ -177,7 +177,7 @@ void land_copies(Warp& warp, MBarrier& barrier, std::uint64_t address) {
     return;
   }
   const std::uint32_t time = cta.next_copy_time(barrier.copy_clock);
-  // A copy issued before that has been reported.
+  // A copy that was issued before griddepcontrol.wait has already been reported.
   cta.grid_wait().arrived(barrier.copy_clock, time);
   for (const BulkLoad& load : barrier.copies) {
     for (std::size_t c = 0; c < load.chunks.size(); ++c)

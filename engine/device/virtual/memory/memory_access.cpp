@@ -137,7 +137,7 @@ bool resolve_in_buffer(LaneAccess& access, const GlobalBuffer& buffer, const Lan
   return true;
 }
 
-/// Reports an access to memory that the kernel before this one may write.
+/// Reports an access before griddepcontrol.wait to memory that the previous kernel may write.
 void check_grid_wait(Warp& warp, const LaneAccess& access, std::uint32_t mask, std::uint32_t bytes,
                      AccessIntent intent) {
   for_lanes(early_lanes(warp, mask), [&](int lane) {
