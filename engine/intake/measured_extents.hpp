@@ -28,8 +28,8 @@ struct ProbeKernel {
 ///      the data and stays a TODO.
 ///   4. Test the expression with other configurations. If it fails, the extent depends on macros
 ///      and stays a TODO.
-///   5. Use prime sizes. If the kernel does not support these, repeat with multiples of 32 to 128,
-///      then with powers of two.
+///   5. Use prime sizes. If the kernel does not support prime sizes, repeat with multiples of 32 to
+///      128, then with powers of two.
 ///   6. Turn an output in which the kernel leaves some elements unchanged into an inout.
 /// `kernels`: configurations, the defaults first. Adds notes about the results to the draft.
 /// Returns the kind of sizes that the kernel supports.

@@ -159,7 +159,7 @@ class ProductRegisters {
     const Instr& in = program_.code[pc];
     if (in.fn == exec_wgmma_fence && in.guard == kNoRegister) state.assign(state.size(), false);
     for (const std::uint32_t reg : program_.info[pc].destinations) {
-      // A wgmma may use the accumulators that the previous wgmma wrote without a fence.
+      // No wgmma.fence is needed between two wgmma with the same accumulators.
       if (const auto found = bit_.find(reg); found != bit_.end())
         state[found->second] = in.fn != exec_wgmma;
     }

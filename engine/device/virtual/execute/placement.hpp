@@ -5,9 +5,9 @@
 namespace evo::ptx {
 
 /// The order in which CTAs start, and the values of special registers that tell a kernel where and
-/// when it runs. On a GPU, the order and the values are arbitrary. The virtual GPU draws them for
-/// each launch, so that a kernel whose results depend on them gives different results in each
-/// launch.
+/// when it runs. On a GPU, the order and the values are arbitrary. The virtual GPU draws the order
+/// and the values for each launch, so that a kernel whose results depend on them gives different
+/// results in each launch.
 class Placement {
  public:
   Placement() = default;

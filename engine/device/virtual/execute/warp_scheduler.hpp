@@ -41,7 +41,8 @@ class WarpScheduler {
   [[nodiscard]] bool stands_aside() const { return stands_aside_; }
   void go_on() { stands_aside_ = false; }
   /// Counts executed instructions of a warp. False if the CTA is stalled, because it executed too
-  /// many instructions, or because nothing changed for too long (if the CTA polls: in all CTAs).
+  /// many instructions, or because it made no progress for too long. A polling CTA is stalled only
+  /// if all CTAs are.
   [[nodiscard]] bool count(std::uint64_t executed);
 
   [[nodiscard]] std::uint64_t executed() const { return executed_; }
