@@ -19,8 +19,7 @@ namespace evo {
 
 class CardMonitor;
 
-/// Number of input sets that timed launches use in rotation. There are kTimedInputSets + 1 output
-/// sets.
+/// Number of input sets that timed launches use in turn. There are kTimedInputSets + 1 output sets.
 inline constexpr std::size_t kTimedInputSets = 4;
 
 /// The interface to everything that runs kernels. Members that return a pointer return null if the

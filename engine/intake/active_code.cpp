@@ -88,8 +88,7 @@ class Preprocessor {
   }
 
   void define(const MacroDefinition& macro) {
-    // Values from the command line take precedence, because such a #define is usually inside an
-    // #ifndef.
+    // Values from the command line take precedence, because the #define is usually in an #ifndef.
     if (given_.contains(macro.name)) return;
     macros_[macro.name] = macro.is_function ? std::nullopt : std::optional(macro.replacement);
   }

@@ -56,8 +56,7 @@ class Scanner {
     return at_ + ahead < words_.size() ? std::string_view(words_[at_ + ahead]) : "";
   }
 
-  /// Moves from an opening bracket past the matching closing bracket; returns the words between
-  /// them.
+  /// Moves from an opening bracket past the matching closing one; returns the words in between.
   Words skip_brackets(std::string_view open, std::string_view close) {
     Words inside;
     int depth = 0;

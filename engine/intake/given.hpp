@@ -12,8 +12,7 @@ namespace evo {
 
 using NamedTexts = std::vector<std::pair<std::string, std::string>>;
 
-/// The launch of a kernel, as given by options. Grid and block: up to three expressions, separated
-/// by commas.
+/// The launch options of a kernel. Grid and block: up to three expressions, separated by commas.
 struct GivenLaunch {
   std::string grid;
   std::string block;

@@ -115,8 +115,7 @@ void judge_independence(const PtxFacts& facts, Draft& draft) {
   }
 }
 
-/// Adds the kernels that run after the first to the draft, and returns the result of compiling
-/// each.
+/// Adds the kernels after the first to the draft, and returns the result of compiling each.
 std::vector<Trial> add_later(const IntakeRequest& request, const T1File& t1,
                              const Declarations& declared,
                              const std::vector<DeclaredConstant>& constants, const TrialOf& look,

@@ -307,8 +307,7 @@ class Measurement {
         Expression(candidate.fit.text).evaluate(sizes_of(kind, probe)));
   }
 
-  /// Sets the extent of an argument and returns a note for the user; empty if the extent stays a
-  /// TODO.
+  /// Sets an argument's extent and returns a note for the user; empty if the extent stays a TODO.
   std::string accept(const Candidate& candidate) {
     DraftArgument& argument = draft_.arguments[candidate.argument];
     if (!candidate.doubt.empty()) return {};

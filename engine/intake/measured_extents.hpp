@@ -16,8 +16,7 @@ struct ProbeKernel {
   std::vector<std::string> symbols;  ///< symbols of the kernels of all steps
 };
 
-/// The information that measure_extents() lacks to run the kernel, as text; empty if nothing is
-/// missing.
+/// The information that is missing to run the kernel, as text; empty if nothing is missing.
 [[nodiscard]] std::string why_not_measured(const Draft& draft);
 
 /// Runs the kernel on the virtual GPU, which reports every access outside of a buffer, to find the

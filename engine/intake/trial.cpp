@@ -14,8 +14,7 @@
 namespace evo {
 namespace {
 
-/// Limit of compilations to find undefined names, because the compiler reports a few dozen at a
-/// time.
+/// Limit of compilations to find undefined names; the compiler reports a few dozen at a time.
 constexpr int kMostRounds = 50;
 
 CompileOutcome compile(Compiler& compiler, CompileRequest request, const MacroTexts& macros) {
@@ -63,8 +62,7 @@ std::string listed(const MacroTexts& macros) {
   return text;
 }
 
-/// The undefined macros, with the value `guess`. Sets `outcome` to the result of the last
-/// compilation.
+/// The undefined macros, with the value `guess`. Sets `outcome` to the last compilation's result.
 MacroTexts guesses(Compiler& compiler, const CompileRequest& request, const MacroTexts& known,
                    const SourceMacros& macros, const std::string& guess, CompileOutcome& outcome) {
   MacroTexts guessed;

@@ -102,8 +102,7 @@ constexpr std::array<std::pair<Dtype, TexelType>, 8> kTexels = {{
     {Dtype::kF32, TexelType::kF32},
 }};
 
-/// The enumerator in `values` whose name is the word under `key`; the first enumerator if `key` is
-/// absent.
+/// The enumerator in `values` named by the word under `key`; the first one if `key` is absent.
 template <typename T>
 T parse_word(const JsonReader& reader, const char* key, std::initializer_list<T> values) {
   if (!reader.has(key)) return *values.begin();

@@ -118,8 +118,7 @@ bool has_value(Dtype dtype, std::string_view word) {
   return true;
 }
 
-/// Changes the special values that are named under `key` from their default, `from`, to its
-/// opposite.
+/// Changes the special values named under `key` from their default, `from`, to its opposite.
 void set_special(const JsonReader& reader, std::string_view key, bool from, Dtype dtype,
                  SpecialValues& special) {
   const SpecialValues usual;

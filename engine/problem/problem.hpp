@@ -58,14 +58,12 @@ struct TensorMapSetup {
   Expression l2_promotion;                  ///< bytes
 };
 
-/// A parameter of the kernel, or a __constant__ variable. Problem::arguments lists parameters
-/// first.
+/// A kernel parameter, or a __constant__ variable. Problem::arguments lists parameters first.
 struct Argument {
   std::string name;
   Direction direction = Direction::kIn;
   Dtype dtype = Dtype::kF32;
-  /// The number of elements, or the value of a scalar. A template may replace the number of a
-  /// workspace.
+  /// The number of elements, or a scalar's value. A template may replace the number of a workspace.
   Expression size;
   Generator generator;  ///< for in and inout arguments without a formula or file
   /// For out and inout: elements per row, as an expression of shape variables; nullopt: no rows.
@@ -81,8 +79,7 @@ struct Argument {
   std::optional<Expression> compared = {};
   /// For in and inout: the expression for element number INDEX, which may also use shape variables.
   std::optional<Expression> formula = {};
-  /// For in and inout: a .npy file in the problem's folder; "{shape}" is replaced by the shape's
-  /// name.
+  /// For in and inout: a .npy file in the problem's folder; "{shape}" becomes the shape's name.
   std::string file = {};
   /// The shapes that read `file`; for others, `generator` draws the input. Empty: all shapes.
   std::vector<std::string> file_shapes = {};
@@ -216,8 +213,7 @@ struct KernelStep {
   /// Positions, in Problem::arguments, of the kernel's parameters in order; nullopt: all arguments.
   /// A step takes only the tensor maps that it lists.
   std::optional<std::vector<std::size_t>> arguments = {};
-  /// Expression of shape variables and macros: the step is skipped if it is 0. Nullopt: the step
-  /// always runs.
+  /// Expression of shape variables and macros: 0 skips the step. Nullopt: the step always runs.
   std::optional<Expression> when = {};
 
   [[nodiscard]] bool runs(const Values& values) const {
@@ -246,12 +242,11 @@ struct KernelSpec {
   [[nodiscard]] bool takes(std::size_t position) const;
   /// The extent of an argument for this kernel.
   [[nodiscard]] const Expression& extent_of(const Argument& argument) const;
-  /// True if there is one step, which takes all arguments and always runs, as with "entry" instead
-  /// of "steps".
+  /// True for a single step that takes all arguments and always runs, as with "entry", not "steps".
   [[nodiscard]] bool is_plain() const;
   /// The distinct entries of the steps, in the order of first use.
   [[nodiscard]] std::vector<std::string> entries() const;
-  /// The launches of the steps that run. Throws ProblemError if none runs or a dimension is out of
+  /// The launches of steps that run. Throws ProblemError if none runs or a dimension is out of
   /// range.
   [[nodiscard]] LaunchPlan launch(const Values& values) const;
 };
@@ -318,8 +313,7 @@ class Problem {
   /// the folders of the problem and of the programs, because a program may import these.
   [[nodiscard]] std::vector<std::filesystem::path> data_files() const;
 
-  /// The macros that the problem defines for `shape`, in addition to those of the space: name →
-  /// value.
+  /// The macros that the problem defines for `shape` in addition to those of the space, by name.
   [[nodiscard]] Values macros_for(const Shape& shape) const;
 
   /// The values for a kernel's expressions on `shape`: `macros` of a configuration, shape

@@ -186,8 +186,7 @@ std::optional<ProfileSpec> parse_profile(const JsonReader& reader) {
   ProfileSpec spec{{}, parse_expression(profile, "require")};
   for (const auto& [name, unused] : profile.object("metrics").items()) {
     const std::string metric = list.string(name);
-    // The metric becomes part of a comma-separated command-line argument, so few characters are
-    // allowed.
+    // The metric becomes part of a comma-separated argument, so few characters are allowed.
     const bool is_plain = !metric.empty() && std::ranges::all_of(metric, [](char c) {
       return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
     });

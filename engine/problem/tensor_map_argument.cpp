@@ -12,8 +12,7 @@
 namespace evo {
 namespace {
 
-/// Evaluates an expression to a whole number ≥ 0; check_tensor_map() checks the limits of each
-/// field.
+/// Evaluates an expression to a whole number ≥ 0; check_tensor_map() checks the fields' limits.
 std::uint64_t whole(const Argument& argument, const char* key, const Expression& expression,
                     const Values& values) {
   constexpr double kMost = 0x1.0p48;
@@ -37,8 +36,7 @@ std::vector<T> numbers(const Argument& argument, const char* key,
   return list;
 }
 
-/// Lists all arguments except tensor maps for steps without a list, so that only steps that list a
-/// map take it.
+/// Gives steps without a list a list of all arguments except tensor maps.
 void leave_out_maps(KernelSpec& kernel, const std::vector<std::size_t>& others) {
   for (KernelStep& step : kernel.steps) {
     if (!step.arguments) step.arguments = others;

@@ -13,8 +13,7 @@ struct Token {
     kNumber,
     kString,
     kPunctuation,
-    /// a character that PTX does not use, or an unterminated string or comment up to the end of the
-    /// text
+    /// a character that PTX does not use, or an unterminated string or comment up to the text's end
     kUnknown,
     kEnd,
   };

@@ -6,8 +6,7 @@
 namespace evo::ptx {
 namespace {
 
-/// True for a word without modifiers that is not a register, for environment registers, and for
-/// kGridWaitWord.
+/// True for words without modifiers that are no registers, environment registers, kGridWaitWord.
 bool may_be_symbol(const Token& token) {
   if (token.kind != Token::Kind::kWord) return false;
   if (token.text == kGridWaitWord) return true;

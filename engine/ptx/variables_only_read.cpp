@@ -62,8 +62,7 @@ class Uses {
     if (statement[0] == "@") at = statement.size() > 1 && statement[1] == "!" ? 3 : 2;
     if (at >= statement.size()) return;
     const std::string_view opcode = statement[at];
-    // A malformed `.loc` may hide other statements, so a write is assumed. Well-formed ones were
-    // removed.
+    // A malformed `.loc` may hide other statements, so a write is assumed.
     may_be_written_ |= opcode == ".loc";
     if (opcode.starts_with('.')) return;
     const auto is_held = [&](std::string_view word) { return holds_.contains(word); };

@@ -100,8 +100,7 @@ Order greedy_order(std::size_t start, std::span<const std::size_t> value_counts,
   }
 }
 
-/// The number of parameters to try as the first parameter of an order: all, or fewer in a large
-/// space.
+/// The number of parameters to try as the first one of an order: fewer than all in large spaces.
 std::size_t starts_to_try(std::size_t parameters, std::span<const Constraint* const> constraints) {
   constexpr std::size_t kMostSteps = 20'000'000;
   std::size_t steps = parameters;

@@ -40,13 +40,11 @@ class Constraint {
   /// Constraint.
   Constraint(const std::string& expression, const std::vector<Parameter>& parameters)
       : Constraint(expression, parameters, ConditionNames(parameters)) {}
-  /// Constructs a Constraint faster, with `names` computed from `parameters` once for many
-  /// conditions.
+  /// Constructs a Constraint faster, with `names` computed once for many conditions.
   Constraint(const std::string& expression, const std::vector<Parameter>& parameters,
              const ConditionNames& names);
 
-  /// Indices of the parameters that the condition depends on, in the order of the parameters'
-  /// names.
+  /// Indices of the parameters that the condition depends on, in the order of their names.
   [[nodiscard]] std::span<const std::size_t> scope() const { return scope_; }
 
   /// `choice`: one index for each parameter of the space; only those of scope() are read.

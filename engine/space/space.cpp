@@ -8,8 +8,7 @@
 namespace evo {
 namespace {
 
-/// Limit of the number of edges in the DecisionDiagram: 8 MB, which take less than a second to
-/// build.
+/// Limit of the DecisionDiagram's edges: 8 MB, which take less than a second to build.
 constexpr std::size_t kMaxEdges = 2'000'000;
 /// Number of random candidates by which estimate_count() estimates the share that satisfies the
 /// constraints outside of the index.

@@ -28,8 +28,7 @@ bool is_word(const std::string& text) {
   });
 }
 
-/// True for a string such as "32", "0x20", "1e3" or "True", which probably means a number and not a
-/// name.
+/// True for a string such as "32", "0x20", "1e3" or "True", which probably means a number.
 bool is_number_in_quotes(const std::string& text) {
   for (const char* word : {"true", "True", "TRUE", "false", "False", "FALSE"}) {
     if (text == word) return true;
@@ -47,8 +46,7 @@ ParameterValue read_value(const JsonReader& reader, std::string_view key, const 
     return {Kind::kBoolean, value.get<bool>() ? "true" : "false", value.get<bool>() ? 1.0 : 0.0};
   }
   if (value.is_number_integer()) {
-    // A larger integer would be rounded to a double in expressions, but not in the compiler's
-    // macro.
+    // A larger integer would be rounded in expressions, but not in the compiler's macro.
     constexpr double kExact = 0x1.0p53;
     if (std::fabs(value.get<double>()) >= kExact) {
       reader.fail(key, value.dump() + ": allowed: integers between -2^53 and 2^53");
@@ -69,8 +67,7 @@ ParameterValue read_value(const JsonReader& reader, std::string_view key, const 
                        "of letters, digits and underscores");
 }
 
-/// Expands {"from": 16, "to": 256, "step": 16} or {"from": 1, "to": 64, "times": 2} to the list of
-/// values.
+/// Lists the values of {"from": 16, "to": 256, "step": 16} or {"from": 1, "to": 64, "times": 2}.
 std::vector<ParameterValue> read_range(const JsonReader& reader) {
   constexpr std::int64_t kExact = std::int64_t{1} << 53;
   const std::int64_t from = reader.integer("from");

@@ -15,11 +15,9 @@ class ByteStream {
  public:
   virtual ~ByteStream() = default;
 
-  /// Returns the number of bytes read; 0 if no bytes are available now; nullopt at the end of the
-  /// stream.
+  /// Returns the number of bytes read; 0 if no bytes are available; nullopt at the stream's end.
   [[nodiscard]] virtual std::optional<std::size_t> read(std::span<std::uint8_t> target) = 0;
-  /// Returns the number of bytes written; 0 if the send buffer is full; nullopt if the reader is
-  /// gone.
+  /// Returns the number of bytes written; 0 if the buffer is full; nullopt if the reader is gone.
   [[nodiscard]] virtual std::optional<std::size_t> write(std::span<const std::uint8_t> bytes) = 0;
   /// The descriptor and the events to wait for with ::poll(). `writes`: the caller has bytes to
   /// write.

@@ -25,8 +25,7 @@ struct Ending {
 /// because Linux kills the child when the thread that created it ends.
 class ChildProcess {
  public:
-  /// `socket`: the child's end of the socket pair. Throws MissingError if no process can be
-  /// started.
+  /// `socket`: the child's end of the socket pair. Throws MissingError if no process starts.
   ChildProcess(const std::filesystem::path& program, const std::vector<std::string>& arguments,
                const WorkerLimits& limits, FileDescriptor socket);
   ~ChildProcess();

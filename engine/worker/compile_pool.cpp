@@ -11,8 +11,7 @@
 namespace evo {
 namespace {
 
-/// A process is replaced after this number of compilations, to bound the memory that the compiler
-/// leaks.
+/// A process is replaced after this number of compilations, because compilers leak memory.
 constexpr int kCompilationsPerProcess = 1000;
 
 /// A job that runs alone gets this multiple of the usual memory limit.
@@ -81,8 +80,7 @@ const std::string& CompilePool::version() {
   return version_;
 }
 
-/// The reason to refuse a compiler on another host, from its reply with its version; empty if it is
-/// accepted.
+/// The reason to refuse a compiler on another host, from its reply; empty if it is accepted.
 std::string CompilePool::refusal_of(const Slot& slot, const nlohmann::json& reply) const {
   if (reply.contains("error")) return reply.at("error").get<std::string>();
   const auto theirs = reply.value("version", std::string("none"));
@@ -157,8 +155,7 @@ Task<CompilePool::Finished> CompilePool::compile(CompileRequest request) {
   co_return Finished{outcome_of(std::move(failure)), false};
 }
 
-/// A free slot, on this machine if possible. `spares_home`: not on this machine, for which another
-/// job waits.
+/// A free slot, on this machine if possible. `spares_home`: another job waits for this machine.
 CompilePool::Slot* CompilePool::slot_for(const Needs& needs, bool spares_home) {
   const auto home = slots_ | std::views::take(static_cast<std::ptrdiff_t>(options_.jobs));
   const bool home_is_taken = std::ranges::any_of(home, &Slot::is_taken);

@@ -31,12 +31,10 @@ class CompileService {
   /// Version of the compiler, "nvrtc 13.0". Throws MissingError when there is no compiler.
   [[nodiscard]] virtual const std::string& version() = 0;
 
-  /// Compiles `request` as soon as a compiler is free. Throws MissingError when the toolchain is
-  /// broken.
+  /// Compiles `request` when a compiler is free. Throws MissingError if the toolchain is broken.
   virtual Task<Finished> compile(CompileRequest request) = 0;
 
-  /// Adds a compiler on `host`, another machine. A service without remote compilers ignores the
-  /// call.
+  /// Adds a compiler on another host. A service without remote compilers ignores the call.
   virtual Task<> add(std::shared_ptr<WorkerHost> host, std::uint64_t memory_bytes) {
     (void)host;
     (void)memory_bytes;

@@ -288,8 +288,7 @@ std::variant<nlohmann::json, DeviceClient::Lost> DeviceClient::answer_of(nlohman
                 ") while " + step_};
   }
   if (!message.contains("error")) return message;
-  // If no request has succeeded yet, the problem or the machine may be at fault instead of the
-  // kernel.
+  // If no request has succeeded yet, the problem or the machine may be at fault.
   const auto code = static_cast<ExitCode>(message.at("code").get<int>());
   if (!has_answered_ || code != ExitCode::kMissing) rethrow(message);
   return Lost{"failed while " + step_ + ": " + message.at("error").get<std::string>()};

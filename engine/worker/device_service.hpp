@@ -33,8 +33,7 @@ class DeviceService {
 
   [[nodiscard]] virtual const DeviceInfo& info() const = 0;
 
-  /// Sets the names of the NVTX ranges, outermost first, in which a profiler shows all later
-  /// requests.
+  /// Sets the names of the NVTX ranges, outermost first, in which profilers show later requests.
   virtual void set_ranges(std::vector<std::string> ranges) = 0;
 
   /// Sets the problem for all later requests. Throws if the worker refuses the problem.

@@ -119,8 +119,7 @@ class Event {
 
   /// Suspends the caller until the next notify().
   Task<> wait();
-  /// Resumes all waiting coroutines, in the order of their wait() calls, when the caller next
-  /// suspends.
+  /// Resumes all waiting coroutines, in the order of their wait() calls, when the caller suspends.
   void notify();
 
  private:

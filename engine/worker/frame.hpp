@@ -8,8 +8,7 @@
 
 namespace evo {
 
-/// The recipient of a message: the worker (kMessage), or the agent that starts and kills the worker
-/// (kControl).
+/// The recipient of a message: the worker (kMessage), or the agent that controls it (kControl).
 enum class FrameKind { kMessage, kControl };
 
 /// Limit of a frame's length. A greater length means that the stream is corrupt.
@@ -29,8 +28,7 @@ inline constexpr std::size_t kLongestFrame = std::size_t{1} << 30;
 [[nodiscard]] std::vector<std::uint8_t> encode_frame(nlohmann::json message,
                                                      FrameKind kind = FrameKind::kMessage);
 
-/// Decodes a whole frame, the inverse of encode_frame(). Throws Error if the bytes are not a
-/// message.
+/// Decodes a whole frame, as made by encode_frame(). Throws Error for any other bytes.
 [[nodiscard]] nlohmann::json decode_frame(std::span<const std::uint8_t> frame);
 [[nodiscard]] FrameKind kind_of(std::span<const std::uint8_t> frame);
 

@@ -42,8 +42,7 @@ class FrameStream {
   /// The descriptor and events for ::poll().
   [[nodiscard]] pollfd interest() const { return bytes_->interest(waiting_bytes() > 0); }
   void set_longest(std::size_t longest) { reader_.set_longest(longest); }
-  /// Tells the other side that no more bytes follow. Must be called after all waiting bytes were
-  /// sent.
+  /// Tells the other side that no more bytes follow. All waiting bytes must have been sent.
   void end_writing() { bytes_->end_writing(); }
   void write_waiting();
   [[nodiscard]] bool was_refused() const { return bytes_->was_refused(); }

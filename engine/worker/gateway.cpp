@@ -150,8 +150,7 @@ class Gateway {
     return "dismissed";
   }
 
-  /// Reads the first frame of a worker. Returns the reason to end the connection; empty to
-  /// continue.
+  /// Reads a worker's first frame. Returns the reason to end the connection; empty to continue.
   std::string greet(std::uint64_t id, Connection& connection, nlohmann::json message) {
     make_printable(message);
     const auto identity = message.at("hello").get<WorkerIdentity>();

@@ -16,15 +16,13 @@ struct Packet {
   FileDescriptor descriptor = {};
 };
 
-/// Exchanges small messages, with or without file descriptors, between two processes of one
-/// machine.
+/// Exchanges small messages and file descriptors between two processes of one machine.
 class PacketSocket {
  public:
   /// `socket`: of type SOCK_SEQPACKET.
   explicit PacketSocket(FileDescriptor socket) : socket_(std::move(socket)) {}
 
-  /// Sends a packet without blocking. A packet that does not fit in the socket's buffer is sent by
-  /// flush().
+  /// Sends a packet without blocking. If the socket's buffer is full, flush() sends the packet.
   void send(Packet packet);
   void flush();
   /// The next packet, if one has arrived. Closes the socket if the other side is gone or sends

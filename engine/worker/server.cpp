@@ -143,8 +143,7 @@ Watched compile_watched(Compiler& compiler, const CompileRequest& request, bool 
   } catch (const std::exception& error) {
     result.answer = CompilerFailure{CompilerFailure::Kind::kInternal, error.what()};
   }
-  // Only successful compilations count, because a bad option ends a compilation before it opens
-  // files.
+  // Only successful compilations are tested, because a bad option fails before files are opened.
   if (must_see_files && std::holds_alternative<Compiled>(result.answer) && !watch.saw_anything()) {
     throw NvrtcError("the files that the compiler opens cannot be watched on this system");
   }

@@ -50,8 +50,7 @@ struct LaunchOutcome {
   bool device_lost = false;
 };
 
-/// The gates that need a device, for one problem and template. A Session exists in a worker
-/// process.
+/// The gates that need a device, for one problem and template. Used in worker processes.
 class Session {
  public:
   /// `device` must outlive the session. Throws CudaError when the reference does not load.

@@ -94,8 +94,7 @@ class TlsStream final : public ByteStream {
   [[nodiscard]] bool was_refused() const override { return was_refused_; }
 
  private:
-  /// Stores the events that OpenSSL needs in `events` and returns 0; nullopt if the connection is
-  /// closed.
+  /// Stores the events that OpenSSL needs and returns 0; nullopt if the connection is closed.
   std::optional<std::size_t> wants_more(int result, int& events) {
     const int error = SSL_get_error(connection_, result);
     if (error != SSL_ERROR_WANT_READ && error != SSL_ERROR_WANT_WRITE) {

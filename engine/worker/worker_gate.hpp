@@ -43,8 +43,7 @@ class WorkerGate {
   [[nodiscard]] const std::string& address() const { return address_; }
   /// The process id of the gateway.
   [[nodiscard]] int process() const { return process_.number(); }
-  /// The next notice of the gateway, if one has arrived. Throws MissingError if the gateway is
-  /// gone.
+  /// The gateway's next notice, if one has arrived. Throws MissingError if the gateway is gone.
   [[nodiscard]] std::optional<Notice> take();
   /// The descriptor and events for ::poll().
   [[nodiscard]] pollfd interest() const { return packets_.interest(); }

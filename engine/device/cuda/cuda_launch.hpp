@@ -13,8 +13,7 @@ namespace evo {
 struct CudaFunction {
   CUfunction function = nullptr;
   LaunchAttributes attributes = {};
-  /// Limit of the dynamic shared memory of a launch in bytes: 48 KiB, unless queue_launch() raises
-  /// it.
+  /// Limit of a launch's dynamic shared memory in bytes: 48 KiB, unless queue_launch() raises it.
   std::uint32_t most_shared_bytes = 48 * 1024;
 };
 

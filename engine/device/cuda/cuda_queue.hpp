@@ -10,8 +10,7 @@
 
 namespace evo {
 
-/// The fault for an error of the driver. Any error except a refused launch may have destroyed the
-/// context.
+/// The fault for a driver error. Any error except a refused launch may have destroyed the context.
 [[nodiscard]] Fault fault_of(const CudaDriver& driver, CUresult result, const std::string& what);
 
 /// The stream on which kernels and memory operations run in order. The host waits only for data
@@ -30,8 +29,7 @@ class CudaQueue {
   /// Checks the result of a call that only queues work. An error caused by an earlier launch is
   /// stored for finish(); any other error is thrown as CudaError.
   void require(CUresult result, const char* what);
-  /// Checks the result of a launch. Returns the reason if the driver refused the launch; otherwise
-  /// nullopt.
+  /// Checks the result of a launch. Returns the reason if the driver refused it; otherwise nullopt.
   [[nodiscard]] std::optional<Fault> launched(CUresult result);
 
   /// Copies from host to device. The host may reuse its data when the call returns.
@@ -39,8 +37,7 @@ class CudaQueue {
   /// Copies from device to host.
   void copy_out(CUdeviceptr from, std::span<std::byte> data);
 
-  /// Waits for the whole device instead of the stream, because a kernel may have started other
-  /// work.
+  /// Waits for the whole device, not only the stream, because a kernel may have started other work.
   [[nodiscard]] CUresult wait();
   /// Waits for all queued work, and returns its first fault.
   [[nodiscard]] std::optional<Fault> finish();

@@ -32,8 +32,7 @@ namespace evo {
                                                               apply(cuDeviceGetUuid_v2)           \
                                                                   apply(cuTensorMapEncodeTiled)
 
-// The driver functions that only newer drivers have: cuFuncGetParamInfo, since CUDA 12.4. Null in
-// older drivers.
+// The functions that only newer drivers have: cuFuncGetParamInfo, since CUDA 12.4. Otherwise null.
 #define EVO_NEWER_CUDA_FUNCTIONS(apply) apply(cuFuncGetParamInfo)
 
 /// libcuda, opened at run time, and pointers to its functions under the functions' names.

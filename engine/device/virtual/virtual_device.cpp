@@ -189,7 +189,7 @@ class Implementation final : public VirtualDevice, private Predicting, private I
     return found->second;
   }
 
-  /// Removes the arguments for constants from `arguments` and copies their content to the kernel's
+  /// Removes the arguments for constants from `arguments` and copies their content to the
   /// constants.
   std::optional<Fault> take_constants(const LoadedKernel& kernel,
                                       std::span<const KernelArgument>& arguments) {

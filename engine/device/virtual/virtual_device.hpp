@@ -44,8 +44,7 @@ class VirtualDevice : public Device {
   [[nodiscard]] virtual const std::string& printed() const = 0;
 };
 
-/// Opens a virtual GPU: "virtual:l4", "virtual:a100" or "virtual:h200". Throws InputError for any
-/// other id.
+/// Opens "virtual:l4", "virtual:a100" or "virtual:h200". Throws InputError for any other id.
 [[nodiscard]] std::unique_ptr<VirtualDevice> open_virtual_device(
     std::string_view id, const VirtualOptions& options = {});
 

@@ -28,21 +28,18 @@ namespace evo::ptx {
 [[nodiscard]] std::optional<Fault> cooperative_refusal(std::uint64_t ctas, std::uint64_t room,
                                                        std::uint64_t host_room);
 
-/// Functions that give the addresses of buffers and the handles of textures for a kernel's
-/// arguments.
+/// Functions that give the addresses of buffers and the handles of textures for arguments.
 struct ArgumentValues {
   std::function<std::uint64_t(BufferId)> address;
   std::function<std::uint64_t(TextureId)> handle;
 };
 
-/// The kernel's parameter block, or a fault if the number or the sizes of the arguments do not
-/// match.
+/// The kernel's parameter block, or a fault if the number or sizes of the arguments do not match.
 [[nodiscard]] std::variant<std::vector<std::byte>, Fault> pack_arguments(
     const Program& program, std::span<const KernelArgument> arguments,
     const ArgumentValues& values);
 
-/// The fault of a launch with hazards: the first hazard is the reason, and the detail lists all of
-/// them.
+/// The fault of a launch with hazards: the first hazard is the reason, and the detail lists all.
 [[nodiscard]] std::optional<Fault> fault_of(const Program& program, const HazardLog& log);
 
 /// Sets the size of a CTA's shared memory, and the start of the part that the system reserves.

@@ -21,8 +21,7 @@ struct AluOperands {
 /// The rounding mode, for rounding to the result's precision or to an integral value.
 enum class Rounding : std::uint8_t { kNearest, kZero, kDown, kUp };
 
-/// The operands of cvt with a rounding mode: to an integer, to a narrower float, or to an integral
-/// value.
+/// Operands of cvt with a rounding mode: to an integer, a narrower float, or an integral value.
 struct ConvertOperands {
   std::uint32_t dst = kNoRegister;
   std::uint32_t source = kNoRegister;

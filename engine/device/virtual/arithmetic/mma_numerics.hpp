@@ -33,8 +33,7 @@ struct MmaNumerics {
   bool has_fp8 = true;
 };
 
-/// The numerics of sm_80 to sm_90a. Other architectures have the numerics of the newest known
-/// architecture.
+/// The numerics of sm_80 to sm_90a. Other architectures count as the newest known one.
 [[nodiscard]] MmaNumerics mma_numerics(std::string_view arch);
 
 /// Computes D = A·B + C for m = 16, n = 8. `a` is [16][k], `b` is [k][8], `c` and `d` are [16][8].

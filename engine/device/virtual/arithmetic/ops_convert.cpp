@@ -93,8 +93,7 @@ void float_to_integer(Warp& warp, const Instr& in) {
   blend(dst, value, warp.exec);
 }
 
-/// Converts a float to the same type: rounds to an integral value, flushes subnormals (ftz),
-/// saturates.
+/// Converts a float to the same type: integral rounding, flushing of subnormals, saturation.
 template <typename F>
 void float_to_same(Warp& warp, const Instr& in) {
   const auto& op = in.as<ConvertOperands>();
@@ -143,8 +142,7 @@ constexpr auto f32_to_f16_relu = [](float a) { return float_to_half(a <= 0.0F ? 
 constexpr auto f32_to_bf16 = [](float a) { return float_to_bfloat(a); };
 constexpr auto f32_to_bf16_rz = [](float a) { return float_to_bfloat_rz(a); };
 constexpr auto f32_to_bf16_relu = [](float a) { return float_to_bfloat(a <= 0.0F ? 0.0F : a); };
-// A NaN is truncated instead of rounded, so a NaN with a payload only in the low bits becomes
-// infinity.
+// A NaN is truncated, not rounded, so a NaN with a payload only in the low bits becomes infinity.
 constexpr auto f32_to_tf32 = [](float a) {
   const U32 bits = float_bits(a);
   const U32 half = (bits & 0x7fffffffU) > 0x7f800000U ? 0U : 0x1000U;

@@ -107,8 +107,7 @@ EVO_INLINE Floats narrow_step_row(const Tile& tile, int row, int from, int count
   Ints sum = __builtin_convertvector(acc * scale, Ints);
   for (int i = from; i < from + count; ++i)
     sum += __builtin_convertvector(a[i] * tile.b[i] * scale, Ints);
-  // Rounds toward zero; overflow gives the largest finite value. The result of a true comparison is
-  // −1.
+  // Rounds toward zero; overflow gives the largest finite value. A true comparison gives −1.
   const Floats nearest = __builtin_convertvector(sum, Floats);
   const Ints back = __builtin_convertvector(nearest, Ints);
   const Ints too_large = (back < 0 ? -back : back) > (sum < 0 ? -sum : sum);
@@ -139,8 +138,7 @@ Floats step_row_special(const DotRule& rule, int min_exponent, const Tile& tile,
   return acc;
 }
 
-/// Calls `one` for each step of each row, with the index of the step's first product and the
-/// accumulator.
+/// Calls `one` for each step of each row, with the index of its first product and the accumulator.
 template <typename Step>
 EVO_INLINE void for_steps(const float* c, float* d, int k, int step, bool half_result, Step&& one) {
   for (int row = 0; row < kRows; ++row) {

@@ -18,8 +18,7 @@ EVO_INLINE std::uint32_t float_bits(float value) {
 }
 EVO_INLINE float bits_float(std::uint32_t bits) { return __builtin_bit_cast(float, bits); }
 
-// The functions below avoid multiplying subnormal floats, which takes a hundred clocks on many
-// CPUs.
+// These functions do not multiply subnormal floats, which takes a hundred clocks on many CPUs.
 
 /// Converts f16 to float exactly.
 EVO_INLINE float half_to_float(std::uint16_t half) {
@@ -53,8 +52,7 @@ EVO_INLINE std::uint16_t float_to_half_rz(float value) {
   const std::uint32_t magnitude = bits & 0x7fffffffU;
   const std::uint32_t sign = (bits >> 16) & 0x8000U;
   const std::uint32_t normal = (magnitude - 0x38000000U) >> 13;
-  // The value is clamped, because the conversion below would be undefined for values that are
-  // normal in f16.
+  // The value is clamped, because the conversion is undefined for values that are normal in f16.
   constexpr std::uint32_t kLeastNormal = 0x38800000U;
   const std::uint32_t small = magnitude < kLeastNormal ? magnitude : kLeastNormal;
   const auto subnormal = static_cast<std::uint32_t>(bits_float(small) * 0x1p24F);

@@ -32,8 +32,8 @@ class CtaHistory {
   void fence(int warp, const VectorClock& clock);
   [[nodiscard]] const ReleaseChain& fences() const { return fences_; }
 
-  /// True if the access by `other_warp` of CTA `other` at `time` is ordered before the current time
-  /// of `warp`.
+  /// True if the access by `other_warp` of CTA `other` at `time` is ordered before `warp`'s
+  /// present.
   [[nodiscard]] bool knows(int warp, const VectorClock& clock, std::uint64_t other, int other_warp,
                            std::uint32_t time);
 

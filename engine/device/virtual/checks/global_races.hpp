@@ -98,8 +98,8 @@ class GlobalRaces {
   void start(std::uint64_t ctas, int warps, int granule, bool has_changes);
 
   [[nodiscard]] bool is_on() const { return is_on_; }
-  /// True if no instruction of the kernel can order its CTAs, so that PlainShadow replaces the
-  /// shadow words.
+  /// True if no instruction of the kernel orders CTAs, so that PlainShadow replaces the shadow
+  /// words.
   [[nodiscard]] bool is_plain() const { return !has_changes_; }
   [[nodiscard]] int shift() const { return shift_; }
   /// The shadow words of a buffer that kernels may write; null if the buffer is not checked.
@@ -121,7 +121,7 @@ class GlobalRaces {
   /// True if the recorded access is an atomic or a strong store.
   [[nodiscard]] static bool is_change(Record record) { return (record & kChange) != 0; }
 
-  // Accesses to a word, under the lock of its stripe. Each function returns the conflicting access,
+  // Accesses to a word, under the lock of its stripe. The functions return the conflicting access,
   // or 0.
   [[nodiscard]] Record read(Word& word, const Actor& actor);
   [[nodiscard]] Record before_write(const Word& word, const Actor& actor);

@@ -39,8 +39,7 @@ class LaneOrder {
 
   std::uint32_t whole_ = 0;
   bool is_partial_ = false;  ///< only some lanes met since `whole_`
-  /// [a][b]: the time before which accesses of lane b are ordered before lane a; valid if
-  /// is_partial_.
+  /// [a][b]: time before which accesses of lane b are ordered before lane a; valid if is_partial_.
   using Times = std::array<std::array<std::uint32_t, kWarpSize>, kWarpSize>;
   std::unique_ptr<Times> times_;
 };

@@ -13,7 +13,7 @@ namespace evo::ptx {
 /// needed. PlainShadow takes an eighth of the memory of GlobalRaces::Word, whose memory traffic is
 /// the bottleneck for elementwise kernels.
 ///
-/// A CTA is stored as its linear index + 1; 0 means no CTA. The caller must hold the lock of the
+/// A CTA is stored as its linear index + 1; 0 means no CTA. Callers must hold the lock of the
 /// place.
 class PlainShadow {
  public:
@@ -39,8 +39,7 @@ class PlainShadow {
     void operator()(void* memory) const { std::free(memory); }
   };
 
-  // Pages that are never accessed take no memory, such as the readers' pages of a buffer that is
-  // never read.
+  // Pages that are never accessed take no memory, such as readers' pages of a buffer without reads.
   std::unique_ptr<std::uint32_t, Freed> writers_;
   std::unique_ptr<Readers, Freed> readers_;
   /// Set before the first reader of a place in this buffer is recorded.

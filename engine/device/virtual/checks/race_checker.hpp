@@ -62,7 +62,7 @@ class RaceChecker {
     AccessKind kind;
     LanePattern pattern = LanePattern::kScattered;
     /// The lane whose thread accesses the places of all lanes in `mask`; −1: each lane accesses its
-    /// own place.
+    /// own.
     int owner = -1;
   };
   struct Result {
@@ -87,8 +87,7 @@ class RaceChecker {
   /// written before, with a proxy fence in between. Until complete_async_read(), no thread may
   /// write the bytes.
   [[nodiscard]] Result begin_async_read(const Access& access);
-  /// Records again that the reads of `access` are in flight, after other reads of the same place
-  /// completed.
+  /// Records again that reads are in flight, after other reads of the same place have completed.
   void mark_async_read(const Access& access);
   void complete_async_read(const Access& access);
   /// Records a fence.proxy.async by `lanes`, which makes earlier accesses visible to the
@@ -99,8 +98,7 @@ class RaceChecker {
 
   /// A mask whose bit b is set if byte `address` + b is uninitialised or tainted.
   [[nodiscard]] std::uint32_t taint_mask(std::uint32_t address, std::uint32_t bytes) const;
-  /// Marks bytes (bit b: byte `address` + b) as uninitialised, after a write of uninitialised
-  /// values.
+  /// Marks bytes (bit b: byte `address` + b) as uninitialised after a write of uninitialised data.
   void add_taint(std::uint32_t address, std::uint32_t byte_mask);
 
  private:

@@ -40,7 +40,7 @@ class ReleaseChain {
  public:
   void append(const Release& release);
   [[nodiscard]] std::uint32_t length() const;
-  /// One of the first `length` releases that publishes the access by `warp` of `cta` at `time`, or
+  /// One of the first `length` releases that publishes the access by `warp` of `cta` at `time`; or
   /// null.
   [[nodiscard]] const Release* find(std::uint64_t cta, int warp, std::uint32_t time,
                                     std::uint32_t length) const;

@@ -29,8 +29,7 @@ class StoreOwners {
   [[nodiscard]] bool has_overlaps() const { return overlaps_.load(); }
   /// True if the launch stored to another buffer or to a variable of the kernel.
   [[nodiscard]] bool went_elsewhere() const { return elsewhere_.load(); }
-  /// For each granule of the buffer at `position`: the linear index of the storing CTA plus 1, or
-  /// 0.
+  /// For each granule of the buffer at `position`: linear index of the storing CTA plus 1, or 0.
   [[nodiscard]] std::vector<std::uint32_t> owners(std::size_t position) const;
 
  private:

@@ -137,8 +137,7 @@ class Analysis {
     return (origin & kWait) != 0 ? Origin{0} : origin;
   }
 
-  /// Adds the origins of each branch to the instructions between the branch and the point where its
-  /// paths join.
+  /// Adds the origins of each branch to the instructions from the branch to where its paths join.
   bool force_regions() {
     bool changed = false;
     for (std::uint32_t branch = 0; branch < paths_.end(); ++branch) {

@@ -3,16 +3,14 @@
 #include "engine/device/virtual/decode/decode_context.hpp"
 #include "engine/device/virtual/execute/exec_system_calls.hpp"
 
-// Decodes calls: functions of the module are inlined; a call of vprintf or __assertfail becomes one
-// instruction.
+// Decodes calls: inlines functions of the module; vprintf and __assertfail become instructions.
 
 namespace evo::ptx {
 namespace {
 
 constexpr std::size_t kMaxCalls = 1U << 13;  // limit of inlined functions, including empty ones
 
-/// A function that the CUDA driver provides, with the sizes of its parameters and its result in
-/// bytes.
+/// A function that the CUDA driver provides, with its parameters' and its result's sizes in bytes.
 struct SystemFunction {
   std::string_view name;
   Handler handler;

@@ -69,8 +69,7 @@ void integer_to_integer(DecodeContext& context, const Conversion& c) {
   std::uint32_t source = context.source(in.operands[1], c.from);
   Type from = c.from;
   if (bit_width(from) == 8) {
-    // The bits of the register above the low byte are arbitrary, so they must be cleared or
-    // extended.
+    // The register's bits above the low byte are arbitrary, so they must be cleared or extended.
     const std::uint32_t clean = context.new_register(Type::kB16);
     step(context, alu_table().helpers.resize[1][0][is_signed(from) ? 1 : 0], clean, Type::kB16,
          source);

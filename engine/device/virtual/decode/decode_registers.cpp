@@ -90,8 +90,7 @@ class Liveness {
     }
   }
 
-  /// Computes the registers that are live before a block from those live after it. True if the set
-  /// grew.
+  /// Computes the registers live before a block from those live after it. True if the set grew.
   bool transfer(Block& block) {
     std::vector<std::uint64_t> live = live_out(block);
     for (std::size_t pc = block.last + 1; pc-- > block.first;) {

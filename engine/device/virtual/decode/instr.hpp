@@ -28,8 +28,7 @@
 
 namespace evo::ptx {
 
-/// The rule by which taint, the mark of uninitialised bytes, propagates from sources to the
-/// destination.
+/// The rule by which taint, the mark of uninitialised bytes, propagates to the destination.
 enum class TaintRule : std::uint8_t {
   kAny,      ///< any tainted source byte taints the whole destination lane
   kMove,     ///< byte by byte

@@ -16,8 +16,7 @@ class Modifiers {
   explicit Modifiers(const Instruction& in) : in_(in), used_(in.modifiers.size(), false) {}
   /// Consumes the modifier `name`; false if the instruction does not have it.
   bool take(std::string_view name);
-  /// Consumes the first of `names` that the instruction has, and returns its index; −1 if it has
-  /// none.
+  /// Consumes the first of `names` that the instruction has; returns its index, or −1 for none.
   int take_one_of(std::initializer_list<std::string_view> names);
   /// Consumes the first modifier that names a type; kNone if there is none.
   Type take_type();

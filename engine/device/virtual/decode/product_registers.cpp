@@ -77,8 +77,7 @@ class ProductRegisters {
   }
 
  private:
-  /// Merges `from` into a state of analysis 1, keeping the smallest number of commits; true if the
-  /// state changed.
+  /// Merges `from` into a state of analysis 1, keeping the fewest commits; true if it changed.
   static bool merge(std::vector<InFlight>& into, const std::vector<InFlight>& from) {
     bool changed = false;
     for (const InFlight& item : from) {

@@ -66,8 +66,7 @@ struct ProductCheck {
   bool unfenced = false;
 };
 
-/// A call of vprintf or __assertfail, with the offsets of its parameters and its result in local
-/// memory.
+/// A call of vprintf or __assertfail: offsets of parameters and result in local memory.
 struct SystemCall {
   std::vector<std::uint32_t> parameters;
   std::uint32_t result = 0;

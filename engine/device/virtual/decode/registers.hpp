@@ -37,8 +37,7 @@ struct Address {
   std::int64_t offset = 0;
 };
 
-/// How an access is ordered with other accesses. .relaxed, .volatile, .acquire and .release are
-/// strong.
+/// How an access is ordered with others. .relaxed, .volatile, .acquire and .release are strong.
 struct AccessOrder {
   bool strong = false;
   bool acquire = false;

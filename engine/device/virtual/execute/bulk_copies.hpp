@@ -61,8 +61,7 @@ void start_store(Warp& warp, int lane, std::vector<BulkChunk> chunks);
 /// Completes the stores of `lanes` that are in groups with at least `keep` newer groups: the reads
 /// of shared memory and, unless `only_reads`, the writes to global memory.
 void complete_stores(Warp& warp, std::uint32_t lanes, std::int64_t keep, bool only_reads);
-/// Called when a warp exits: reports stores that still read shared memory, and completes all
-/// stores.
+/// Called when a warp exits: reports stores that still read shared memory, then completes all.
 void leave_stores(Warp& warp);
 
 }  // namespace evo::ptx

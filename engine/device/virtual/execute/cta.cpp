@@ -296,8 +296,7 @@ CtaState Cta::run(std::uint64_t budget) {
       report_livelock(*warp);
       return CtaState::kFailed;
     }
-    // A polling CTA does not pause while times are predicted, because the number of polls affects
-    // the time.
+    // A polling CTA does not pause in predictions, because the number of polls affects the time.
     if (scheduler_.only_polls() && !launch_.count_memory) break;
     if (scheduler_.stands_aside()) break;
   }

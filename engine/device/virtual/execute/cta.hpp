@@ -142,8 +142,7 @@ class Cta {
   void check_leftovers();
   void check_warpgroups();
   void check_copies();
-  /// Text about mbarriers that wait for more bytes than the copies in flight bring; empty if none
-  /// do.
+  /// Text about mbarriers that wait for more bytes than copies in flight bring; empty if none do.
   std::string describe_lacking_bytes() const;
   /// True if all warps only wait, and an mbarrier waits for bytes that no copy brings.
   bool waits_in_vain() const;

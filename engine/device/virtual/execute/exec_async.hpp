@@ -32,8 +32,7 @@ struct CopyOperands {
 void exec_cp_async(Warp& warp, const Instr& in);
 void exec_commit_group(Warp& warp, const Instr& in);
 
-/// The operand of cp.async.wait_group: number of groups that may stay pending; −1: waits for all
-/// copies.
+/// The operand of cp.async.wait_group: number of groups that may stay pending; −1: waits for all.
 struct WaitGroupOperands {
   std::int64_t keep = -1;
   template <typename F>

@@ -71,8 +71,7 @@ void exec_nop(Warp& warp, const Instr& in);
 void exec_grid_wait(Warp& warp, const Instr& in);
 void exec_trap(Warp& warp, const Instr& in);
 void exec_nanosleep(Warp& warp, const Instr& in);
-/// Handler of unsupported instructions. load() rejects programs that can reach an unsupported
-/// instruction.
+/// Handler of unsupported instructions. load() rejects programs that can reach such instructions.
 void exec_unsupported(Warp& warp, const Instr& in);
 
 }  // namespace evo::ptx

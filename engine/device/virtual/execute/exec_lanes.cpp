@@ -15,8 +15,7 @@
 namespace evo::ptx {
 namespace {
 
-/// Propagates taint for a result that depends on the values of all lanes: one tainted lane taints
-/// all.
+/// Propagates taint for a result that depends on all lanes: one tainted lane taints all.
 void spread_taint(Warp& warp, std::uint32_t source, std::uint32_t dst, std::uint32_t bytes) {
   if (!warp.tainted || dst == kNoRegister) return;
   const bool any = tainted_lanes(warp, source, bytes, warp.exec) != 0;
@@ -92,8 +91,7 @@ void shuffle(Warp& warp, const ShuffleOperands& op) {
   std::array<std::uint32_t, kWarpSize> value;
   std::memcpy(value.data(), warp.regs + op.value, sizeof(value));
   for_lanes(warp.exec, [&](int lane) {
-    // A lane that reads an inactive lane gets an undefined value, which is a hazard only if the
-    // value is used.
+    // Reading an inactive lane gives an undefined value, which is a hazard only if it is used.
     const int from = plan.source[static_cast<std::size_t>(lane)];
     if (((warp.exec >> from) & 1U) != 0 || !warp.cta->launch().check) return;
     take_foreign_taint(warp, {static_cast<int>(warp.pc), from, 0, true});

@@ -12,8 +12,7 @@
 #include "engine/device/virtual/memory/guest_memory.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 
-// Executes ld and st. Elements of a vector access are adjacent in memory; each has its own
-// register.
+// Executes ld and st. Elements of a vector access are adjacent in memory, each in its own register.
 
 namespace evo::ptx {
 namespace {
@@ -111,8 +110,7 @@ void load(Warp& warp, const Instr& in) {
   };
   WatchedPlaces places(warp, access, total);
   if (places.is_active() && is_strong(op.order)) {
-    // see() records the stores that this read observes. The memory place stays locked until the
-    // read.
+    // see() records the stores that the read observes. The place stays locked until the read.
     const bool is_one_place = access.pattern == LanePattern::kUniform;
     for_lanes<std::size_t>(is_one_place ? 1U : warp.exec, [&](std::size_t lane) {
       places.enter(lane);

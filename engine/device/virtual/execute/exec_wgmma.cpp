@@ -52,8 +52,7 @@ std::optional<std::uint64_t> uniform(Warp& warp, std::uint32_t reg, const char* 
   return value[0];
 }
 
-/// The value of scale-d: true if the previous accumulators are added. Nullopt if a hazard was
-/// reported.
+/// The value of scale-d: true adds the previous accumulators. Nullopt if a hazard was reported.
 std::optional<bool> accumulates(Warp& warp, const WgmmaOperands& op) {
   const std::uint32_t lanes =
       op.negated_scale ? ~warp.predicate(op.scale) : warp.predicate(op.scale);
@@ -107,8 +106,7 @@ bool in_bounds(Warp& warp, const MatrixDescriptor& matrix, const Chunks& chunks,
   return false;
 }
 
-/// Calls `body` with accesses to up to 32 chunks at a time, and the index of the first of these
-/// chunks.
+/// Calls `body` with accesses to up to 32 chunks at a time, and the index of the first chunk.
 template <typename F>
 void for_accesses(int warp, std::uint32_t pc, const Chunks& chunks, F&& body) {
   std::array<std::uint64_t, kWarpSize> address{};

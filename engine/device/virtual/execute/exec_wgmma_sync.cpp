@@ -4,8 +4,8 @@
 #include "engine/device/virtual/execute/cta.hpp"
 #include "engine/device/virtual/execute/exec_wgmma.hpp"
 
-// Executes the instructions that accompany wgmma.mma_async: fence, groups, register checks, and
-// setmaxnreg.
+// Executes instructions that accompany wgmma.mma_async: fence, groups, setmaxnreg; checks
+// registers.
 
 namespace evo::ptx {
 namespace {

@@ -27,8 +27,7 @@ struct Element {
   std::uint32_t column;
 };
 
-/// The place of a register's first element, and whether the second element is next to it in the
-/// same row.
+/// The place of a register's first element, and whether the second is next to it in the row.
 struct Pair {
   Element first;
   bool along_row;

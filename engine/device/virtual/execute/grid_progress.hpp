@@ -30,8 +30,7 @@ class GridProgress {
   }
   /// The number of changes that note_change() has recorded.
   [[nodiscard]] std::uint64_t changes() const { return state_.load() / kChange; }
-  /// Records that a CTA has only waited for its whole budget. Each CTA calls this once per value of
-  /// changes().
+  /// Records that a CTA only waited for its whole budget; called once per CTA and changes() value.
   void note_stalled(std::uint64_t changes) {
     std::uint64_t before = state_.load();
     while (before / kChange == changes && !state_.compare_exchange_weak(before, before + 1)) {

@@ -25,8 +25,7 @@ struct AtomicCount {
   std::uint64_t ctas = 0;  ///< number of CTAs that executed them
 };
 
-/// A CTA's path through a program, as a hash that is equal for CTAs that execute each instruction
-/// equally often.
+/// A CTA's path: its hash is equal for CTAs that execute each instruction equally often.
 struct CtaWay {
   std::uint64_t cta = 0;
   std::uint64_t signature = 0;

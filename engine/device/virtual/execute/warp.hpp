@@ -49,8 +49,7 @@ struct UnknownData {
 
 enum class WarpState : std::uint8_t { kReady, kBlocked, kDone };
 
-/// A warp of 32 threads: their registers as a structure of arrays, and their positions in the
-/// program.
+/// A warp of 32 threads: registers as a structure of arrays, and positions in the program.
 struct Warp {
   std::byte* regs = nullptr;
   /// One byte per lane for every slot: bit b is set if byte b of the register is uninitialised.

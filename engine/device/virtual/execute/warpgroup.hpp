@@ -38,8 +38,7 @@ class Warpgroup {
   std::array<std::uint64_t, kGroupWarps> issued_{};
 };
 
-/// The registers that warps of a CTA released by setmaxnreg, counted as registers per thread times
-/// warps.
+/// Registers that warps of a CTA released by setmaxnreg, as registers per thread times warps.
 class RegisterPool {
  public:
   void reset() { free_ = 0; }

@@ -89,8 +89,7 @@ bool resolve_local(Warp& warp, LaneAccess& access, std::uint32_t mask, std::uint
   return good;
 }
 
-/// Resolves addresses of kernel parameters, and lower addresses, which are .param variables of
-/// calls.
+/// Resolves addresses of kernel parameters; lower addresses are .param variables of calls.
 bool resolve_parameters(Warp& warp, LaneAccess& access, std::uint32_t mask, std::uint32_t bytes,
                         AccessIntent intent) {
   std::vector<std::byte>& parameters = warp.cta->launch().parameters;

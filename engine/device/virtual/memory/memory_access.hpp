@@ -52,8 +52,7 @@ struct LaneAccess {
 /// Reports addresses of the lanes in `mask` that depend on uninitialised data.
 void report_tainted_address(Warp& warp, const Address& from, std::uint32_t mask);
 
-/// Resolves the addresses of the lanes in `mask` in `space`, for an access of `bytes` bytes per
-/// lane.
+/// Resolves the addresses of the lanes in `mask` in `space`; each lane accesses `bytes` bytes.
 [[nodiscard]] LaneAccess resolve(Warp& warp, Space space,
                                  const std::array<std::uint64_t, kWarpSize>& address,
                                  std::uint32_t mask, std::uint32_t bytes, AccessIntent intent);

@@ -41,8 +41,7 @@ class TextureTable {
 
  private:
   std::map<std::uint64_t, Texture> textures_;
-  // Handles differ from small numbers, from addresses and from the content of uninitialised
-  // registers.
+  // Handles differ from small numbers, addresses and the content of uninitialised registers.
   std::uint64_t next_ = 0x7e78'0000'0000'0001ULL;
 };
 

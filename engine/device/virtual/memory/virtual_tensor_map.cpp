@@ -18,8 +18,7 @@ std::uint64_t row_bytes(const VirtualTensorMap& map) {
   return box_size(map, 0) * map.element_bytes;
 }
 
-/// Bytes between two rows of the box in shared memory. With a swizzle, a row takes the swizzle's
-/// whole span.
+/// Bytes between two rows of the box in shared memory: with a swizzle, the swizzle's span.
 std::uint64_t row_pitch(const VirtualTensorMap& map) {
   return std::max<std::uint64_t>(row_bytes(map), map.swizzle_bytes);
 }
@@ -32,8 +31,7 @@ std::uint32_t swizzled(std::uint32_t address, std::uint32_t swizzle_bytes) {
   return address ^ (address / kRow % (swizzle_bytes / kBulkChunk)) * kBulkChunk;
 }
 
-/// A row of the box: its address in global memory, and the range of its bytes that are inside the
-/// tensor.
+/// A row of the box: its address in global memory, and the range of its bytes inside the tensor.
 struct Row {
   std::uint64_t global = 0;
   std::int64_t begin = 0;

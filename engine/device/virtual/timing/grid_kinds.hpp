@@ -13,8 +13,7 @@ namespace evo::ptx {
 struct ExecutedGrid {
   GridCounts counts;  ///< indices of the executed CTAs
   std::uint64_t ctas = 1;
-  /// For each CTA of the grid, the executed CTA that represents it; empty: the nearest executed
-  /// CTA.
+  /// The executed CTA that represents each CTA of the grid; empty: the nearest executed CTA.
   std::function<std::uint64_t(std::uint64_t cta)> like = {};
   bool is_certain = false;  ///< CTAs that were not executed take no longer
   /// True: the order of arrival decides the work of a CTA, because it claims work or merges results

@@ -10,8 +10,7 @@
 
 namespace evo::ptx {
 
-/// Limit of warp instructions that are executed, after the first sample, to find differences
-/// between CTAs.
+/// Limit of warp instructions executed after the first sample to find differences between CTAs.
 inline constexpr std::uint64_t kMostSampledWork = std::uint64_t{1} << 23;
 
 /// A grid of which a sample of CTAs is to be executed.

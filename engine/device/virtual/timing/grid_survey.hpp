@@ -13,8 +13,7 @@
 
 namespace evo::ptx {
 
-/// Draws the CTAs of a grid in the order in which they are examined: the first, the last, then at
-/// random.
+/// Draws CTAs of a grid in the order of examination: the first, the last, then at random.
 class CtaDraw {
  public:
   CtaDraw(std::uint64_t ctas, std::uint64_t seed) : ctas_(ctas), random_(seed) {}
@@ -31,8 +30,7 @@ class CtaDraw {
 /// A function that executes CTAs of a launch and counts their operations.
 using ExecuteCtas = std::function<std::variant<GridCounts, Fault>(std::vector<std::uint64_t> ctas)>;
 
-/// Groups the CTAs of a grid by their path through a program, found by executing a slice of the
-/// program.
+/// Groups the CTAs of a grid by their path through a program, found by executing a slice of it.
 class GridSurvey {
  public:
   /// CTAs with the same path through the slice.
