@@ -9,8 +9,9 @@
 
 // Executes f64 products. Lane 4 g + t holds, in register i (PTX ISA, "Matrix fragments for
 // mma.m8n8k4 with .f64 floating point type", and those for m16n8k4, m16n8k8 and m16n8k16):
-//   A: row g + 8 (i % 2), column t + 4 (i / 2); if A has eight rows, only register 0 B: row t + 4
-//   i, column g C, D: row g + 8 (i / 2), column 2 t + i % 2
+//   A: row g + 8 (i % 2), column t + 4 (i / 2); if A has eight rows, only register 0
+//   B: row t + 4 i, column g
+//   C, D: row g + 8 (i / 2), column 2 t + i % 2
 // Every element of D is a chain of fused multiply-adds that begins with C and continues by
 // increasing k.
 
