@@ -100,7 +100,7 @@ struct WholeRange {
 /// The smallest positive denormal number of a floating type.
 [[nodiscard]] double smallest_denormal(Dtype dtype);
 
-/// Encodes one number into `size_of(dtype)` bytes at `target`. Floats round to nearest even; The
+/// Encodes one number into `size_of(dtype)` bytes at `target`. Floats round to nearest even; the
 /// column top_exponent of dtypes.def says whether large values saturate or overflow. Integers round
 /// and saturate. NaN becomes NaN in floats and 0 in integers.
 void encode(Dtype dtype, double value, std::byte* target);

@@ -48,7 +48,7 @@ struct SpaceDefinition {
 
 /// A search space: the parameters, the valid candidates, and their rendering as macros and JSON.
 ///
-/// Valid candidates are counted, sampled and enumerated through a DecisionDiagram; Constraints that
+/// Valid candidates are counted, sampled and enumerated through a DecisionDiagram. Constraints that
 /// would make the diagram too large are checked separately; in this case, the count is an estimate.
 ///
 /// Thread-safe, because a Space never changes after construction.
