@@ -57,8 +57,8 @@ TEST_F(EvoInit, SaysWhatItFoundAndWhatIsLeftToWrite) {
             HasSubstr("evo-judge --space search_spaces/triple.json")));
   EXPECT_EQ(
       made.err,
-      "evo-init: assumed: tolerance: by the type of the outputs, see problem.json; --tolerance "
-      "says the largest error of an element\n"
+      "evo-init: assumed: tolerance: chosen by the type of the outputs, see problem.json; "
+      "--tolerance sets the largest error of an element\n"
       "evo-init: assumed: flops: 1, because it was not given, so TFLOP/s are meaningless; set it "
       "by --flops\n");
   EXPECT_EQ(text("kernel_templates/triple/triple.cu"), kTriple) << "byte for byte";

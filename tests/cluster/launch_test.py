@@ -195,7 +195,7 @@ class HandTest(Cluster):
                 left = self.rows("SELECT text FROM event WHERE kind = 'worker left'")
                 self.assertLess(time.monotonic(), end, "workers outlive their coordinator")
                 time.sleep(0.05)
-            self.assertIn("n2: it sent no message", left[0])
+            self.assertIn("n2: the worker sent no message", left[0])
             self.assertIsNone(run.poll())
         self.lend(self.port, ["n1"])
         self.lend(relay.port, ["n2"])

@@ -166,7 +166,7 @@ TEST_F(GivenOfAKernel, AKernelForRoundSizesGetsASmallRoundShape) {
   EXPECT_EQ(extent(intake, 0), "n");
   EXPECT_EQ(problem(intake)["shapes"]["small"]["variables"]["n"], 512);
   EXPECT_THAT(intake.draft.assumed,
-              Contains(HasSubstr("made for sizes that are multiples of a power of two")));
+              Contains(HasSubstr("supports only sizes that are multiples of a power of two")));
 }
 
 TEST_F(GivenOfAKernel, AnOutputWhoseBorderIsLeftAloneIsInout) {
@@ -198,7 +198,7 @@ TEST_F(GivenOfAKernel, AKernelThatCannotRunSaysWhatIsMissing) {
       "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) y[i] = x[i * stride];\n}\n");
   EXPECT_THAT(extent(intake, 0).get<std::string>(), HasSubstr("TODO"));
   EXPECT_THAT(intake.draft.notes,
-              Contains(HasSubstr("they need the value of stride (--value stride=…)")));
+              Contains(HasSubstr("this needs the value of stride (--value stride=…)")));
 }
 
 TEST_F(GivenOfAKernel, AnEnumerationIsAWholeNumber) {
@@ -294,8 +294,9 @@ TEST_F(GivenOfAKernel, StepsWhoseNamesContradictAreRefused) {
       "__global__ void f(float *x, int n) { x[threadIdx.x] = n; }\n"
       "__global__ void g(const float *x, float *y, float n) { y[threadIdx.x] = x[threadIdx.x] * n; "
       "}\n";
-  EXPECT_THAT(refusal(text), AllOf(HasSubstr("argument n: int in one kernel, float in a later one"),
-                                   HasSubstr("--rename KERNEL.PARAMETER=NAME")));
+  EXPECT_THAT(refusal(text),
+              AllOf(HasSubstr("argument n: int in one kernel, float in a later kernel"),
+                    HasSubstr("--rename KERNEL.PARAMETER=NAME")));
   given_.renamed = {{"g.m", "factor"}};
   EXPECT_THAT(refusal(text), HasSubstr("--rename g.m=factor: g has no such parameter"));
   given_.renamed = {{"g.n", "2x"}};

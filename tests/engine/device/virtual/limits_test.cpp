@@ -113,8 +113,10 @@ TEST(PtxLimits, VariablesEnd) {
 }
 
 TEST(PtxLimits, ANameStandsForOneVariable) {
-  EXPECT_THAT(fault_of(kernel("", ".global .b32 a;\n.global .b32 a;\n")), HasSubstr("'a' stands"));
-  EXPECT_THAT(fault_of(kernel("", ".global .b32 a;\n.shared .b32 a;\n")), HasSubstr("'a' stands"));
+  EXPECT_THAT(fault_of(kernel("", ".global .b32 a;\n.global .b32 a;\n")),
+              HasSubstr("'a' is defined twice"));
+  EXPECT_THAT(fault_of(kernel("", ".global .b32 a;\n.shared .b32 a;\n")),
+              HasSubstr("'a' is defined twice"));
   EXPECT_EQ(fault_of(kernel("", ".extern .global .b32 a;\n.global .b32 a;\n")), "");
 }
 
