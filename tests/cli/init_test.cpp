@@ -218,7 +218,7 @@ TEST_F(EvoInit, HeadersOfOtherFoldersAreCopiedToWhereTheyAreFound) {
              "#include <one.h>\n#include <other.h>\n__global__ void both(int *x) { *x = 1; }\n");
   const ProgramResult refused = run("evo-init both.cu -I a -I b");
   EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_THAT(refused.err, HasSubstr("both would be sub/two.h beside the kernel"));
+  EXPECT_THAT(refused.err, HasSubstr("both would be copied to sub/two.h"));
 }
 
 TEST_F(EvoInit, KernelsThatFollowEachOtherAreJudgedAsOne) {
