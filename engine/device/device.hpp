@@ -19,12 +19,12 @@ namespace evo {
 
 class CardMonitor;
 
-/// Number of input sets that timed launches use in rotation. There is one more output set.
+/// Number of input sets that timed launches use in turn. There are kTimedInputSets + 1 output sets.
 inline constexpr std::size_t kTimedInputSets = 4;
 
-/// The interface to everything that runs kernels: abilities of all devices, and null for the
-/// abilities that this device lacks. A device measures or predicts, as its info() says. Errors that
-/// are not a kernel's fault throw CudaError. Not thread-safe; lives in a worker process.
+/// The interface to everything that runs kernels. Members that return a pointer return null if the
+/// device lacks that ability. A device measures or predicts, as its info() says. Errors that are
+/// not a kernel's fault throw CudaError. Not thread-safe; used in worker processes only.
 class Device {
  public:
   virtual ~Device() = default;
@@ -32,16 +32,16 @@ class Device {
   [[nodiscard]] virtual const DeviceInfo& info() const = 0;
   [[nodiscard]] virtual DeviceMemory& memory() = 0;
 
-  /// A kernel ready to launch, or why the device cannot load it.
+  /// Loads a kernel. Returns the Fault if the device cannot load it.
   virtual std::variant<KernelId, Fault> load(const KernelImage& image) = 0;
   virtual void unload(KernelId kernel) = 0;
-  /// A hash of the kernel's own variables in device memory, which persist between launches. Nullopt
-  /// if it has such variables and the device cannot read them.
+  /// A hash of the module's variables in device memory, which persist between launches. Nullopt if
+  /// the module has variables that the device cannot read.
   [[nodiscard]] virtual std::optional<std::string> variables_hash(KernelId kernel) const = 0;
 
   /// Launches all steps of the plan once and waits until the whole device is idle. `arguments`:
-  /// first the parameters (steps may use some of them), then a buffer for each constant of the
-  /// image, which is copied to the constant before the first step.
+  /// first the parameters, of which each step may use only some; then a buffer for each constant of
+  /// the image, which is copied to the constant before the first step.
   virtual std::optional<Fault> launch(KernelId kernel, const LaunchPlan& plan,
                                       std::span<const KernelArgument> arguments) = 0;
 
@@ -49,7 +49,7 @@ class Device {
   [[nodiscard]] virtual Measuring* measuring() { return nullptr; }
   [[nodiscard]] virtual Predicting* predicting() { return nullptr; }
   [[nodiscard]] virtual Interpreting* interpreting() { return nullptr; }
-  /// Reports clocks, power and energy.
+  /// Reports clocks, power and energy of the GPU.
   [[nodiscard]] virtual CardMonitor* monitor() { return nullptr; }
 };
 

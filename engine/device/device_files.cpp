@@ -13,7 +13,7 @@
 namespace evo {
 namespace {
 
-/// CUDA does not need nvidia-modeset, nvidia-caps and others.
+/// True for the files that CUDA needs. CUDA does not need nvidia-modeset, nvidia-caps and others.
 bool is_needed(const std::string& name) {
   constexpr std::string_view kCard = "nvidia";
   if (name == "nvidiactl" || name == "nvidia-uvm") return true;
@@ -22,7 +22,7 @@ bool is_needed(const std::string& name) {
                      [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-/// "crw-rw---- root:video".
+/// The access rights and the owner of a file, such as "crw-rw---- root:video".
 std::string access_text(const struct stat& status) {
   constexpr std::string_view kLetters = "rwxrwxrwx";
   std::string text(1, S_ISCHR(status.st_mode) ? 'c' : '-');

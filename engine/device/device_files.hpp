@@ -6,15 +6,15 @@
 
 namespace evo {
 
-/// A file through which programs reach the driver, such as /dev/nvidia0.
+/// A file through which programs access the NVIDIA driver, such as /dev/nvidia0.
 struct DeviceFile {
-  std::string path;     ///< the path on the machine, without the prefix `root`
+  std::string path;     ///< without the prefix `root`
   bool usable = false;  ///< whether this user may read and write it
   std::string access;   ///< "crw-rw---- root:video"
 };
 
-/// nvidiactl, nvidia-uvm and nvidia0, nvidia1, … in /dev, sorted by name. There are none without
-/// the kernel module, in a container without a GPU, and under WSL.
+/// The files nvidiactl, nvidia-uvm and nvidia0, nvidia1, … in /dev, sorted by name. Empty without
+/// the NVIDIA kernel module, in a container without a GPU, and under WSL.
 [[nodiscard]] std::vector<DeviceFile> device_files(const std::filesystem::path& root);
 
 }  // namespace evo

@@ -16,7 +16,7 @@ namespace evo {
 
 using KernelId = std::uint32_t;
 
-/// A scalar kernel argument, or a structure: its bytes in the kernel's parameter type.
+/// A kernel argument that is a scalar or a structure, as the bytes of the parameter's type.
 struct ScalarArgument {
   std::vector<std::byte> bytes;
 
@@ -30,27 +30,27 @@ struct ScalarArgument {
   }
 };
 
-/// A tensor map, by value as `const __grid_constant__ CUtensorMap`, over the buffer that a launch
-/// gives as another argument. The device encodes it for each launch.
+/// A tensor map over a buffer that is another argument of the launch, for a parameter of type
+/// `const __grid_constant__ CUtensorMap`. The device encodes the map for each launch.
 struct TensorMapArgument {
-  TensorMapSpec spec;   ///< accepted by check_tensor_map() for this buffer
+  TensorMapSpec spec;   ///< checked by check_tensor_map()
   std::size_t of = 0;   ///< position of the buffer among all arguments of the launch
-  BufferId buffer = 0;  ///< that buffer; parameters_of() sets it
+  BufferId buffer = 0;  ///< the buffer; set by parameters_of()
 };
 
 using KernelArgument = std::variant<BufferId, ScalarArgument, TextureId, TensorMapArgument>;
 
-/// The compiled kernel: PTX for a virtual device, machine code for a real one.
+/// A compiled kernel: PTX for a virtual GPU, machine code for a real GPU.
 struct KernelImage {
   std::string ptx;
   std::string cubin;
   std::vector<std::string> entries;  ///< symbols of the kernels that a step may run
-  /// Symbols of the __constant__ variables that launches set; empty for a variable that the kernel
-  /// does not use.
+  /// Symbols of the __constant__ variables that launches set; an empty symbol for a variable that
+  /// the kernel does not use.
   std::vector<std::string> constants = {};
 };
 
-/// Why a __constant__ variable cannot receive an argument.
+/// The message for a __constant__ variable that is smaller than its argument.
 [[nodiscard]] inline std::string constant_too_small(const std::string& symbol, std::size_t bytes,
                                                     const std::string& argument,
                                                     std::size_t argument_bytes) {
@@ -59,15 +59,15 @@ struct KernelImage {
 }
 
 enum class FaultKind {
-  kDefect,   ///< the kernel did something wrong
-  kRefused,  ///< this device cannot run the kernel; another device of its architecture may
+  kDefect,   ///< an error of the kernel
+  kRefused,  ///< a limitation of this device; another one may run the kernel
 };
 
-/// Why a kernel could not be loaded or did not run to its end.
+/// The reason why a kernel could not be loaded or did not run to its end.
 struct Fault {
   std::string reason;        ///< one line
   std::string detail = {};   ///< all hazards, one per line
-  bool device_lost = false;  ///< the context is lost: the process must be replaced
+  bool device_lost = false;  ///< the context is lost, so the process must be replaced
   FaultKind kind = FaultKind::kDefect;
 };
 

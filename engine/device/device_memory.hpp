@@ -16,8 +16,8 @@ using BufferId = std::uint32_t;
 struct BufferSpec {
   std::string name;  ///< name for messages
   std::size_t bytes = 0;
-  bool writable = false;  ///< false for inputs; the virtual GPU reports a write to one
-  bool is_kept = false;   ///< a workspace, which all timed launches share
+  bool writable = false;  ///< false for inputs: the virtual GPU reports writes
+  bool is_kept = false;   ///< true for workspaces: all timed launches share them
 };
 
 /// The buffers of a device.
@@ -25,25 +25,26 @@ class DeviceMemory {
  public:
   virtual ~DeviceMemory() = default;
 
-  /// Allocates uninitialised device memory, freed by release() or with the device. Throws
+  /// Allocates uninitialised device memory, which release() or the destructor frees. Throws
   /// DeviceMemoryError if there is too little memory.
   virtual BufferId allocate(const BufferSpec& spec) = 0;
   virtual void release(BufferId buffer) = 0;
-  /// The specification with which it was allocated.
+  /// The specification with which `buffer` was allocated.
   [[nodiscard]] virtual BufferSpec spec(BufferId buffer) const = 0;
   virtual void upload(BufferId buffer, std::span<const std::byte> data) = 0;
   virtual void download(BufferId buffer, std::span<std::byte> data) = 0;
   /// Copies one buffer to another of the same size.
   virtual void copy(BufferId to, BufferId from) = 0;
-  /// Sets every byte to `value`.
+  /// Sets every byte of a buffer to `value`.
   virtual void fill(BufferId buffer, std::byte value) = 0;
-  /// Fills the buffer with `pattern` (1, 2, 4 or 8 bytes, repeated) and marks it as unwritten on
-  /// devices that track writes.
+  /// Fills a buffer with `pattern` (1, 2, 4 or 8 bytes, repeated). Devices that track writes mark
+  /// the buffer as unwritten.
   virtual void poison(BufferId buffer, std::span<const std::byte> pattern) = 0;
-  /// Describes the overwritten part of the guard zones, or returns nullopt. Repairs the zones.
+  /// Describes the overwritten part of a buffer's guard zones, and restores the zones; nullopt if
+  /// the zones are intact.
   virtual std::optional<std::string> guard_violation(BufferId buffer) = 0;
-  /// Bytes of the guard zone on each side of a buffer, filled with guard_pattern(). 0 if the device
-  /// stops every access outside of a buffer.
+  /// Bytes of the guard zone on each side of a buffer, which is filled with guard_pattern(); 0 if
+  /// the device detects every access outside of a buffer.
   [[nodiscard]] virtual std::size_t guard_bytes() const { return 0; }
 };
 
@@ -52,9 +53,9 @@ class DeviceTextures {
  public:
   virtual ~DeviceTextures() = default;
 
-  /// A texture object over the start of a buffer, or over a copy of it, see TextureStorage.
-  /// release_texture() frees it; a view is also freed with its buffer. Throws InputError for a
-  /// texture that CUDA does not support.
+  /// Makes a texture object over the start of a buffer, or over a copy of it, see TextureStorage.
+  /// release_texture() frees the object; a view of a buffer is also freed with the buffer. Throws
+  /// InputError for a texture that CUDA does not support.
   virtual TextureId make_texture(const TextureSpec& spec, BufferId source) = 0;
   virtual void release_texture(TextureId texture) = 0;
 };

@@ -8,23 +8,24 @@
 
 namespace evo {
 
-/// Bytes of guard zone on each side of a buffer, on devices that do not catch stray accesses. A
-/// multiple of 256, so that the buffer keeps the alignment of the allocation.
+/// Bytes of the guard zone on each side of a buffer, on devices that do not detect accesses outside
+/// of buffers. A multiple of 256, so that the buffer has the alignment of the allocation.
 inline constexpr std::size_t kGuardBytes = 4096;
 
-/// The intact content of a guard zone. The pattern reads as NaN in every floating-point format of
-/// the project, so that a kernel that reads past a tail without masking poisons its own result.
+/// The intact content of a guard zone, which is NaN in every floating-point type of problem files,
+/// so that a kernel that reads past the end of a buffer spoils its own result.
 [[nodiscard]] std::vector<std::byte> guard_pattern();
 
-/// Describes the overwritten bytes; nullopt if there are none. `before` and `after` are the zones
-/// as found; `buffer` names the buffer and `bytes` gives its size for the message.
+/// Describes the overwritten bytes of guard zones; nullopt if the zones are intact. `before` and
+/// `after`: the content of the zones. `buffer` and `bytes`: the buffer's name and size, for the
+/// message.
 [[nodiscard]] std::optional<std::string> find_guard_damage(const std::string& buffer,
                                                            std::size_t bytes,
                                                            std::span<const std::byte> before,
                                                            std::span<const std::byte> after);
 
-/// The wording: the distance of the first damaged byte past the end, or before the start (from 1).
-/// Damage past the end is reported first.
+/// The message about a damaged byte at this distance (from 1) past the buffer's end or before its
+/// start. Damage past the end takes precedence. Nullopt if there is no damage.
 [[nodiscard]] std::optional<std::string> guard_damage_text(const std::string& buffer,
                                                            std::size_t bytes,
                                                            std::optional<std::size_t> past_end,

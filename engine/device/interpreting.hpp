@@ -13,36 +13,36 @@
 
 namespace evo {
 
-/// For each part of some buffers, the CTA of a launch that writes it.
+/// The CTA of a launch that writes each part of some buffers.
 struct WriteMap {
-  std::size_t granule = 1;  ///< bytes per part
-  /// owners[buffer][part]: the linear index (x fastest) of the writing CTA plus 1; 0 if none writes
-  /// it.
+  std::size_t granule = 1;  ///< bytes of a part
+  /// owners[buffer][part]: the linear index (x fastest) of the CTA that writes the part, plus 1; 0
+  /// if no CTA writes it.
   std::vector<std::vector<std::uint32_t>> owners;
 };
 
-/// Abilities of a device that interprets: it runs a part of a grid and tracks written bytes.
+/// Abilities of a device that interprets kernels: it can run a part of a grid, and tracks writes.
 class Interpreting {
  public:
   virtual ~Interpreting() = default;
 
-  /// Later launches of one step run only these CTAs (linear indices, x fastest) and leave the
-  /// outputs of the others unchanged. An empty list runs all CTAs.
+  /// Makes later launches of one step run only the CTAs in `ctas` (linear indices, x fastest), so
+  /// that the outputs of other CTAs stay unchanged. An empty list means all CTAs.
   virtual void set_cta_sample(std::vector<std::uint64_t> ctas) = 0;
-  /// The first byte that no kernel has written since the buffer was poisoned; nullopt if all were
-  /// written.
+  /// The offset of the first byte that no kernel has written since the buffer was poisoned; nullopt
+  /// if all bytes were written.
   [[nodiscard]] virtual std::optional<std::size_t> first_unwritten(BufferId buffer) const = 0;
-  /// For each byte, whether it was written since the buffer was poisoned.
+  /// True for each byte that was written since the buffer was poisoned.
   [[nodiscard]] virtual std::vector<bool> written(BufferId buffer) const = 0;
-  /// For each part of `outputs`, the CTA of the whole grid that writes it, without computing the
-  /// values; the content does not change. Returns the reason as text if this cannot be determined:
-  /// the address of a write depends on computed values, several CTAs write the same place, or they
-  /// write something besides `outputs`.
+  /// Finds the CTA of the whole grid that writes each part of `outputs`, without computing values
+  /// or changing the outputs. Returns the reason as text if the CTAs cannot be determined: the
+  /// address of a write depends on computed values, several CTAs write the same bytes, or a CTA
+  /// writes other memory than `outputs`.
   [[nodiscard]] virtual std::variant<WriteMap, std::string> write_map(
       KernelId kernel, const LaunchPlan& plan, std::span<const KernelArgument> arguments,
       std::span<const BufferId> outputs) = 0;
-  /// Switches the checks for races and uninitialised data. They are on by default; launches are
-  /// faster without them.
+  /// Switches the checks for races and uninitialised data on (the default) or off. Launches are
+  /// faster without the checks.
   virtual void set_checks(bool on) = 0;
 };
 

@@ -10,7 +10,7 @@ namespace evo {
 
 namespace {
 
-/// A tensor map receives the buffer that this launch uses.
+/// Copies `argument`. A tensor map receives its buffer from `arguments`.
 KernelArgument parameter_of(const KernelArgument& argument,
                             std::span<const KernelArgument> arguments) {
   const auto* given = std::get_if<TensorMapArgument>(&argument);

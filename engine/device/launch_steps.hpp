@@ -8,12 +8,12 @@
 
 namespace evo {
 
-/// The parameters of one step: the arguments that it names, or all. Tensor maps receive the buffers
-/// of this launch. Throws InputError for an argument that does not exist.
+/// The parameters of one step: the arguments that the step lists, or all arguments. Tensor maps
+/// receive the buffers of the launch. Throws InputError for an argument that does not exist.
 [[nodiscard]] std::vector<KernelArgument> parameters_of(const LaunchStep& step,
                                                         std::span<const KernelArgument> arguments);
 
-/// The fault, prefixed with the kernel's symbol if the plan has several steps.
+/// Adds the kernel's symbol to the reason of `fault` if the plan has several steps.
 [[nodiscard]] Fault in_step(Fault fault, const LaunchPlan& plan, const std::string& symbol);
 
 }  // namespace evo

@@ -10,7 +10,7 @@
 
 namespace evo {
 
-/// Abilities of a device that predicts.
+/// Abilities of a device that predicts times: a virtual GPU.
 class Predicting {
  public:
   virtual ~Predicting() = default;
@@ -18,10 +18,10 @@ class Predicting {
   /// Predicted microseconds of one launch.
   virtual std::variant<double, Fault> predict_us(KernelId kernel, const LaunchPlan& plan,
                                                  std::span<const KernelArgument> arguments) = 0;
-  /// Utilisation of the units in the last prediction, in percent, under Nsight Compute's names.
-  /// Empty if the prediction does not tell.
+  /// Utilisation of the GPU's units in the last prediction, in percent, by Nsight Compute's metric
+  /// names. Empty if the prediction lacks utilisations.
   [[nodiscard]] virtual std::map<std::string, double> predicted_profile() const { return {}; }
-  /// Names the effects on the last predicted time that the model leaves out.
+  /// The effects that the model neglected in the last prediction, as text.
   [[nodiscard]] virtual std::string prediction_gaps() const { return {}; }
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kDeepest = 16;  ///< limit of nested macro expansions
 
-/// Macros of the compiler or its headers, whose values are unknown here.
+/// True for macros of the compiler or of its headers, whose values are unknown here.
 bool is_foreign(const std::string& name) {
   return name.starts_with("_") || name.starts_with("CUDA") || name.starts_with("CUB_");
 }
@@ -42,8 +42,8 @@ class Preprocessor {
   enum class Answer { kNo, kYes, kUnknown };
   struct Branch {
     Answer now = Answer::kUnknown;
-    Answer before = Answer::kNo;  ///< whether an earlier branch was taken
-    bool is_last = false;         ///< this branch is taken unless an earlier one was
+    Answer before = Answer::kNo;  ///< kYes: an earlier branch was taken
+    bool is_last = false;         ///< this branch is taken if no earlier branch was
   };
 
   static void blank(std::string& text, std::size_t begin, std::size_t end) {
@@ -74,7 +74,7 @@ class Preprocessor {
     }
   }
 
-  /// #else is taken if no earlier branch was.
+  /// Moves from one branch of an #if to the next: #elif or #else.
   void next(Branch& branch, const Directive& directive) {
     if (branch.is_last) branch.before = Answer::kYes;
     if (branch.before != Answer::kYes && branch.now != Answer::kNo) branch.before = branch.now;
@@ -88,8 +88,7 @@ class Preprocessor {
   }
 
   void define(const MacroDefinition& macro) {
-    // Values from the command line take precedence, because a #define usually stands inside
-    // #ifndef.
+    // Values from the command line take precedence, because the #define is usually in an #ifndef.
     if (given_.contains(macro.name)) return;
     macros_[macro.name] = macro.is_function ? std::nullopt : std::optional(macro.replacement);
   }
@@ -119,7 +118,7 @@ class Preprocessor {
     }
   }
 
-  /// Appends the condition to `text` with values inserted for names; false if a value is unknown.
+  /// Appends `condition` to `text`, with names replaced by values; false if a value is unknown.
   bool replace(const std::string& condition, int depth, std::string& text) const {
     const std::vector<std::string> words = cpp_words(condition);
     if (depth == kDeepest) return false;
@@ -143,7 +142,7 @@ class Preprocessor {
         }
         text += ")";
       } else {
-        text += word;  // two-character operators arrive as two words
+        text += word;  // cpp_words() splits an operator such as && into two words
       }
     }
     return true;

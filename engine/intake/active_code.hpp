@@ -5,8 +5,9 @@
 
 namespace evo {
 
-/// `source` with spaces in place of code that #if excludes for `macros`. If a condition cannot be
-/// evaluated, for example because it names a macro of the compiler, all of its branches stay.
+/// Replaces the code of `source` that #if excludes, given `macros`, by spaces. If a condition
+/// cannot be evaluated, for example because it names a macro of the compiler, all of its branches
+/// are kept.
 [[nodiscard]] KernelSource active_code(KernelSource source, const MacroTexts& macros);
 
 }  // namespace evo

@@ -26,15 +26,15 @@ class Collector {
   Collector(fs::path root, const std::vector<fs::path>& include_folders)
       : root_(std::move(root)), include_folders_(include_folders) {}
 
-  /// Adds a file. Its new path is its path relative to `folder`.
+  /// Adds a file to copy, whose new path is its path relative to `folder`.
   void take(const fs::path& file, const fs::path& folder) {
     const std::string place =
         fs::weakly_canonical(file).lexically_relative(fs::weakly_canonical(folder)).string();
     for (const auto& [known, taken] : copies) {
       if (fs::equivalent(known, file)) return;
       if (taken == place) {
-        throw InputError(known.string() + " and " + file.string() + ": both would be " + place +
-                         " beside the kernel; include one of them by another name");
+        throw InputError(known.string() + " and " + file.string() + ": both would be copied to " +
+                         place + "; rename one of them");
       }
     }
     copies.emplace_back(file, place);
@@ -84,7 +84,7 @@ KernelSource source_beside(const Copies& copies) {
   try {
     return load_source(place / kernel.filename(), place, toolkit_include_folders());
   } catch (const InputError& error) {
-    // The message shall name the user's folder in place of the temporary one.
+    // Replaces the temporary folder in the message by the user's folder.
     std::string text = error.what();
     for (std::size_t at = 0; (at = text.find(place.string(), at)) != std::string::npos;) {
       text.replace(at, place.string().size(), kernel.parent_path().string());

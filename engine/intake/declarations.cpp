@@ -12,7 +12,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// "const float *": words joined by spaces.
+/// Joins words to the text of a type: "const float *".
 std::string joined(const Words& words) {
   std::string text;
   for (const std::string& word : words) {
@@ -56,7 +56,7 @@ class Scanner {
     return at_ + ahead < words_.size() ? std::string_view(words_[at_ + ahead]) : "";
   }
 
-  /// Moves from an opening bracket past the closing one.
+  /// Moves from an opening bracket past the matching closing one; returns the words in between.
   Words skip_brackets(std::string_view open, std::string_view close) {
     Words inside;
     int depth = 0;
@@ -77,7 +77,7 @@ class Scanner {
     for (++at_; at_ < words_.size() && (is_identifier(words_[at_]) || words_[at_] == "::"); ++at_) {
       name += words_[at_];
     }
-    if (peek(0) != "{") return;  // an alias, or `using namespace`
+    if (peek(0) != "{") return;  // a namespace alias, or `using namespace`
     scopes_.push_back(name);
     ++at_;
   }
@@ -90,7 +90,7 @@ class Scanner {
     return text.append(name);
   }
 
-  /// After `__global__`: attributes, `void`, the name, the parameters.
+  /// Reads a kernel's declaration after `__global__`: attributes, `void`, the name, the parameters.
   void take_kernel() {
     ++at_;
     std::string name;
@@ -109,7 +109,8 @@ class Scanner {
     const std::size_t begin = at_;
     const Words inside = skip_brackets("(", ")");
     if (std::find(inside.begin(), inside.end(), "__global__") != inside.end()) {
-      // #if may give the kernel two beginnings that share the parameters.
+      // With #if, a kernel may have two first lines that share the parameter list. The scan
+      // continues at the second `__global__`.
       at_ = begin;
       while (words_[at_] != "__global__") ++at_;
       return;
@@ -120,7 +121,7 @@ class Scanner {
     if (same == found_.kernels.end()) {
       found_.kernels.push_back(std::move(kernel));
     } else if (peek(0) == "{") {
-      // a definition names parameters that a declaration may leave unnamed
+      // The definition replaces an earlier declaration, which may have unnamed parameters.
       *same = std::move(kernel);
     }
   }
@@ -154,7 +155,7 @@ class Scanner {
     });
     words.erase(std::find(words.begin(), words.end(), "="), words.end());
     DeclaredParameter found;
-    // "float (*rows)[4]"
+    // a pointer to an array: "float (*rows)[4]"
     const auto open = std::find(words.begin(), words.end(), "(");
     if (words.end() - open > 3 && open[1] == "*" && is_identifier(open[2]) && open[3] == ")") {
       found.name = open[2];
@@ -184,7 +185,7 @@ class Scanner {
     return std::find(kBasic.begin(), kBasic.end(), word) != kBasic.end();
   }
 
-  /// "enum class Mode : int { kFast };" and "typedef enum { kFast } Mode;"
+  /// Reads "enum class Mode : int { kFast };" or "typedef enum { kFast } Mode;".
   void take_enumeration() {
     const auto take_name = [&] {
       if (at_ < words_.size() && is_identifier(words_[at_]))
@@ -194,13 +195,13 @@ class Scanner {
     if (peek(0) == "class" || peek(0) == "struct") ++at_;
     take_name();
     while (at_ < words_.size() && (peek(0) == ":" || is_identifier(words_[at_])))
-      ++at_;  // its type
+      ++at_;  // the underlying type
     if (peek(0) != "{") return;
     skip_brackets("{", "}");
     take_name();
   }
 
-  /// "__constant__ float a[4], b[2][3];"
+  /// Reads a declaration such as "__constant__ float a[4], b[2][3];".
   void take_constants() {
     ++at_;
     Words words;
@@ -214,7 +215,7 @@ class Scanner {
     }
     Words type;
     std::size_t at = 0;
-    // The type continues as long as another name or its pointer sign follows.
+    // A word belongs to the type if another name or a '*' follows the word.
     while (at + 1 < words.size() && words[at + 1] != "[" && words[at + 1] != "=" &&
            words[at + 1] != "," && words[at + 1] != "{") {
       if (words[at] != "static" && words[at] != "const" && words[at] != "extern") {
@@ -232,7 +233,7 @@ class Scanner {
       }
       if (constant.extent.empty()) constant.extent.assign(1, '1');
       found_.constants.push_back(std::move(constant));
-      for (depth = 0; at < words.size(); ++at) {  // its value
+      for (depth = 0; at < words.size(); ++at) {  // skips the initial value
         depth += words[at] == "{" || words[at] == "(" ? 1 : 0;
         depth -= words[at] == "}" || words[at] == ")" ? 1 : 0;
         if (words[at] == "," && depth == 0) break;
@@ -249,7 +250,7 @@ class Scanner {
   Declarations& found_;
   std::size_t at_ = 0;
   bool is_template_ = false;
-  /// names of open braces; empty for braces that are no namespace
+  /// the names of open namespaces; an empty name for any other open brace
   std::vector<std::string> scopes_;
 };
 

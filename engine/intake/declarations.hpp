@@ -8,7 +8,7 @@
 
 namespace evo {
 
-/// A parameter as declared, without `__restrict__` and the like.
+/// A declared parameter, without qualifiers such as `__restrict__`.
 struct DeclaredParameter {
   std::string type;  ///< "const float *"
   std::string name;  ///< empty if unnamed
@@ -34,8 +34,8 @@ struct Declarations {
   std::set<std::string> enumerations;  ///< without namespaces
 };
 
-/// Declarations in the texts of `source`, including code that #if excludes. It looks at words and
-/// brackets and does not parse C++, so declarations made by macros are not found.
+/// Finds the declarations in `source`, including code that #if excludes. The scan looks at words
+/// and brackets only, so it does not find declarations made by macros.
 [[nodiscard]] Declarations declarations_of(const KernelSource& source);
 
 }  // namespace evo

@@ -12,11 +12,12 @@
 
 namespace evo {
 
-/// An unknown value: "TODO: what". core/unfinished.hpp searches for such strings.
+/// The text for an unknown value in a drafted file: "TODO: what". core/unfinished.hpp searches
+/// files for these texts.
 [[nodiscard]] std::string todo(const std::string& what);
 [[nodiscard]] bool is_todo(const std::string& text);
 
-/// Value of Draft::flops if it was not specified.
+/// Value of Draft::flops if the user did not specify the number of operations.
 inline constexpr std::string_view kUnknownFlops = "1";
 
 /// Value of DraftArgument::use for a parameter that no instruction reads.
@@ -37,7 +38,7 @@ struct DraftArgument {
   std::string value;          ///< for a scalar: an expression or a TODO
   Json generator = {};        ///< for inputs; a string is a TODO
   int dimensions = 0;         ///< for a texture
-  std::string given_as = {};  ///< its name in the T1 file
+  std::string given_as = {};  ///< name of the argument in the T1 file
   bool is_compared = true;    ///< for an output: false for scratch memory
 
   [[nodiscard]] bool is_buffer() const {
@@ -50,15 +51,15 @@ struct DraftArgument {
   [[nodiscard]] bool is_written() const { return kind == Kind::kOut || kind == Kind::kInOut; }
 };
 
-/// A macro of the drafted space; without values, it gets a TODO.
+/// A macro of the drafted space. If `values` is empty, the file gets a TODO.
 struct DraftParameter {
   std::string macro;
   std::vector<Json> values = {};
   Json default_value = {};
-  bool is_read = true;  ///< used by the source; otherwise only the launch can depend on it
+  bool is_read = true;  ///< false: only the launch may depend on the macro
 };
 
-/// An additional shape, with the values of its variables in order.
+/// An additional shape, with a value for each of Draft::variables.
 struct DraftShape {
   std::string name;
   std::vector<std::string> values;
@@ -69,13 +70,13 @@ struct DraftReference {
   enum class Kind { kProgram, kDefaults, kKernel };
 
   Kind kind = Kind::kProgram;
-  std::string entry = {};  ///< for kKernel, with its launch
+  std::string entry = {};  ///< for kKernel: the kernel and its launch
   std::vector<std::string> grid = {};
   std::vector<std::string> block = {};
   std::string dynamic_shared_bytes = {};  ///< empty: none
 };
 
-/// A kernel that runs after the draft's own.
+/// A kernel that runs after the first kernel of the draft.
 struct DraftStep {
   std::string entry;
   std::vector<std::string> arguments;  ///< the draft's argument names, in the kernel's order
@@ -84,7 +85,7 @@ struct DraftStep {
   std::string dynamic_shared_bytes = {};
 };
 
-/// The content of the files to write.
+/// The content of the problem and space files to write.
 struct Draft {
   std::string name;         ///< name of the problem, the template and the space
   std::string kernel_file;  ///< file name of the source
@@ -109,7 +110,7 @@ struct Draft {
   DraftReference reference;
 
   std::vector<DraftParameter> parameters;
-  std::map<std::string, std::string> fixed;  ///< omitted parameters, with the values they have
+  std::map<std::string, std::string> fixed;  ///< parameters outside of the space, with values
   std::vector<std::string> constraints;
   std::vector<std::string> compiler_options;
 
@@ -118,13 +119,13 @@ struct Draft {
   std::vector<std::string> assumed;   ///< values in the files that were assumed
 };
 
-/// A file to write; `name` is relative to the requested folder.
+/// A file to write; `name` is relative to the output folder.
 struct DraftFile {
   std::string name;
   std::string text;
 };
 
-/// problem.json, the space, and reference.py if it is the reference.
+/// The texts of problem.json, of the space file, and of reference.py if that is the reference.
 [[nodiscard]] std::vector<DraftFile> rendered(const Draft& draft);
 
 }  // namespace evo

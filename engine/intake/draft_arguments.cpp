@@ -1,4 +1,4 @@
-// The arguments of a draft: types, directions, extents, generators.
+// Drafts the arguments of a problem: types, directions, extents, generators.
 
 #include <cxxabi.h>
 #include <fmt/format.h>
@@ -22,8 +22,8 @@ using Kind = DraftArgument::Kind;
 
 constexpr std::string_view kUnnamed = "(anonymous namespace)::";
 
-/// The parameter types at the end of a demangled symbol, for a function or a pointer to one; empty
-/// for a plain symbol.
+/// The parameter types of a kernel, from its demangled symbol or from that of a function that takes
+/// a pointer to it (Trial::signature); empty for an unmangled symbol.
 std::vector<std::string> types_of(const std::string& symbol) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(
@@ -32,7 +32,8 @@ std::vector<std::string> types_of(const std::string& symbol) {
   std::string name = text.get();
   if (name.ends_with("))")) name.pop_back();
   if (!name.ends_with(')')) return {};
-  // Searches backwards for the matching bracket, because "float (*) [4]" contains brackets.
+  // Searches backwards for the bracket that opens the parameter list, because types such as "float
+  // (*) [4]" contain brackets.
   std::size_t open = name.size() - 1;
   for (int depth = 1; depth > 0 && open > 0;) {
     --open;
@@ -59,7 +60,7 @@ std::string use_of(const ParameterUse& parameter, bool is_pointer) {
   if (!is_pointer) return "read";
   if (parameter.is_loaded && parameter.is_stored) return "loaded and stored";
   if (parameter.is_stored) return "stored";
-  return parameter.is_loaded ? "loaded" : "its memory is not touched";
+  return parameter.is_loaded ? "loaded" : "the memory that it points to is not accessed";
 }
 
 Kind kind_of(const ParameterUse& parameter, bool is_pointer) {
@@ -68,7 +69,7 @@ Kind kind_of(const ParameterUse& parameter, bool is_pointer) {
   return Kind::kIn;
 }
 
-/// A number as JSON, without a point if it is whole.
+/// A number as JSON, without a decimal point if it is whole.
 Json number(double value) {
   if (value == std::floor(value) && std::fabs(value) < 0x1.0p53) {
     return static_cast<std::int64_t>(value);
@@ -134,7 +135,8 @@ class Arguments {
   void take_constants(const Trial& trial, const std::vector<DeclaredConstant>& declared) {
     for (const ConstantUse& use : trial.facts.constants) {
       if (use.has_value) {
-        draft_.notes.push_back("__constant__ " + use.name + " has its value from the source");
+        draft_.notes.push_back("__constant__ " + use.name +
+                               " is initialised in the source, so it is not an argument");
         continue;
       }
       DraftArgument argument;
@@ -162,8 +164,8 @@ class Arguments {
     }
   }
 
-  /// The T1 file's arguments in the order of the kernel's parameters; constants are matched by
-  /// name.
+  /// Matches the arguments of the T1 file with the kernel's parameters by position, and with
+  /// constants by name.
   void take_t1() {
     std::size_t next = 0;
     for (const T1Argument& given : t1_.arguments) {
@@ -196,7 +198,7 @@ class Arguments {
     return found == draft_.arguments.end() ? nullptr : &*found;
   }
 
-  /// Whether the text is an expression of this value without names.
+  /// True if `text` is an expression without names whose value is `value`.
   static bool is_constant(const std::string& text, const std::string& value) {
     try {
       const Expression expression(text);
@@ -207,7 +209,7 @@ class Arguments {
     }
   }
 
-  /// ", 4 for each float4".
+  /// Text for an extent in a type with several lanes: ", 4 for each float4".
   static std::string lanes_of(const DraftArgument& argument) {
     if (argument.lanes == 1) return {};
     std::string type = argument.type;
@@ -236,7 +238,7 @@ class Arguments {
       return;
     }
     if (!argument.dtype.empty()) {
-      // A type known to be unsupported.
+      // The type has already been reported as unsupported.
     } else if (argument.kind == Kind::kTexture) {
       argument.dtype = todo("type of a texel of " + plain + ", such as f32");
       draft_.notes.push_back(fmt::format(
@@ -261,7 +263,7 @@ class Arguments {
     } else if (argument.use == kNeverUsed) {
       argument.extent = "1";
       draft_.notes.push_back("parameter " + argument.name +
-                             ": the kernel never uses it; it gets one element");
+                             ": the kernel never uses it, so it has one element");
     } else if (argument.extent.empty()) {
       argument.extent = todo("number of elements of " + plain + lanes_of(argument));
     }
@@ -275,7 +277,7 @@ class Arguments {
     const bool fits =
         given.is_scalar == is_scalar && (element.dtype.empty() || element.dtype == target.dtype);
     if (!fits) {
-      leave_out(given.name, (given.is_scalar ? "a scalar " : "a vector of ") + given.type +
+      leave_out(given.name, (given.is_scalar ? "a scalar " : "a buffer of ") + given.type +
                                 " where the kernel has " + target.type + " " + target.name);
       return;
     }
@@ -292,14 +294,14 @@ class Arguments {
     if (given.size.empty()) return;
     const std::string size = understood(given.size, draft_, false);
     if (size.empty()) {
-      leave_out(given.name, "Size " + given.size + ": no expression of the problem's size");
+      leave_out(given.name, "Size " + given.size + ": not an expression of the problem's size");
     } else {
       target.extent = element.lanes > 1 ? std::to_string(element.lanes) + "*(" + size + ")" : size;
     }
   }
 
-  /// T1 does not define the distribution of Random. Here it is uniform, from 0 to FillValue unless
-  /// MinValue and MaxValue are given.
+  /// Sets the generator. T1 does not define the distribution of FillType Random, so it is drafted
+  /// as uniform, from 0 to FillValue unless MinValue and MaxValue are given.
   void take_fill(const T1Argument& given, DraftArgument& target) {
     const double low = given.low.value_or(0);
     const double high = given.high.value_or(given.fill_value.value_or(1));
@@ -316,7 +318,7 @@ class Arguments {
                           {"high", number(std::floor(high))}};
     } else if (!given.fill.empty()) {
       leave_out(given.name, "FillType " + given.fill + " " + given.data_source +
-                                ": there is no such generator");
+                                ": evo-tune has no such generator");
       target.generator = todo("generator of " + target.name + ", in the T1 file by " + given.fill +
                               " " + given.data_source);
     }

@@ -1,4 +1,4 @@
-// Shape variables, grid, block and shared memory of a draft.
+// Drafts shape variables, grid, block and shared memory.
 
 #include <algorithm>
 #include <array>
@@ -26,7 +26,7 @@ const DraftParameter* find(const Draft& draft, const std::string& macro) {
   return found == draft.parameters.end() ? nullptr : &*found;
 }
 
-/// A name for the problem size that no macro has.
+/// A name for the problem size along `axis` that no macro has.
 std::string variable_name_for(std::size_t axis, const SourceMacros& macros, const Draft& draft) {
   std::string name = kVariables[axis];
   while (macros.defined.contains(name) || macros.open.contains(name) || find(draft, name)) {
@@ -35,7 +35,7 @@ std::string variable_name_for(std::size_t axis, const SourceMacros& macros, cons
   return name;
 }
 
-/// max or min over the values of a parameter.
+/// The largest ("max") or smallest ("min") value of a parameter, as text.
 std::string extreme(const std::string& function, const std::string& name, const Draft& draft) {
   if (const auto fixed = draft.fixed.find(name); fixed != draft.fixed.end()) return fixed->second;
   const DraftParameter* parameter = find(draft, name);
@@ -65,13 +65,14 @@ class Launch {
     draft_.left_out.push_back(what + ": " + why);
   }
 
-  /// The threads of a CTA along an axis, from the T1 file or from names; empty: unknown.
+  /// An expression for the threads of a CTA along an axis, from the T1 file or from common macro
+  /// names; empty: unknown.
   std::string threads(std::size_t axis) {
     const std::string& given = t1_.local_size[axis];
     if (!given.empty()) {
       std::string text = understood(given, draft_, true);
       if (!text.empty()) return text;
-      leave_out("LocalSize " + given, "no expression of the space's parameters");
+      leave_out("LocalSize " + given, "not an expression of the space's parameters");
     }
     const std::string name = std::string("block_size_") + kAxes[axis];
     if (find(draft_, name) != nullptr) return name;
@@ -82,8 +83,8 @@ class Launch {
     return threads_by_other_names(axis);
   }
 
-  /// Common names for the threads of a CTA. If none is a macro of the space, the only macro that
-  /// the source does not read is used.
+  /// A macro of the space with a common name for the threads of a CTA. If the space has no such
+  /// macro, the only macro that the source does not read, if there is exactly one.
   std::string threads_by_other_names(std::size_t axis) {
     if (static_cast<int>(axis) >= facts_.block_dimensions) return {};
     const std::string letter(1, static_cast<char>('X' + axis));
@@ -96,7 +97,8 @@ class Launch {
     }
     for (const std::string& name : names) {
       if (find(draft_, name) == nullptr) continue;
-      draft_.assumed.push_back("block: " + name + " is the threads of a CTA in " + kAxes[axis]);
+      draft_.assumed.push_back("block: " + name + " is the number of threads of a CTA in " +
+                               kAxes[axis]);
       return name;
     }
     if (facts_.block_dimensions > 1) return {};
@@ -107,8 +109,9 @@ class Launch {
       if (!parameter.is_read && !is_named) unread.push_back(parameter.macro);
     }
     if (unread.size() != 1) return {};
-    draft_.assumed.push_back("block: " + unread.front() +
-                             " is the threads of a CTA, since the source does not read it");
+    draft_.assumed.push_back(
+        "block: " + unread.front() +
+        " is the number of threads of a CTA, since the source does not read it");
     return unread.front();
   }
 
@@ -147,7 +150,7 @@ class Launch {
       sizes.push_back("ceil_div(" + given_.sizes.front().first + ", " + draft_.block[0] + ")");
       draft_.assumed.push_back(
           "grid: " + sizes[0] +
-          ": one thread for each element of the only size; use --grid to change it");
+          ": one thread for each element, since there is a single size; --grid changes it");
     } else {
       for (int axis = 0; axis < facts_.grid_dimensions; ++axis) {
         const auto a = static_cast<std::size_t>(axis);
@@ -173,8 +176,8 @@ class Launch {
     return is_todo(block) ? "threads" : block;
   }
 
-  /// ceil_div(size, product of the divisors). The divisors are the threads of a CTA unless
-  /// specified otherwise.
+  /// The CTAs along an axis: ceil_div(size, product of the divisors). Without GridDiv, the threads
+  /// of a CTA are the divisor.
   std::string ctas_of_problem(std::size_t axis) {
     const std::string size = understood(draft_.problem_sizes[axis], draft_, true);
     const std::string wanted = todo(std::string("CTAs in ") + kAxes[axis]);
@@ -189,7 +192,7 @@ class Launch {
         const std::string by = understood(divisor, draft_, true);
         if (by.empty()) {
           leave_out(std::string("GridDiv") + static_cast<char>('X' + axis) + " " + divisor,
-                    "no expression of the space's parameters");
+                    "not an expression of the space's parameters");
           return wanted;
         }
         const std::string factor = is_identifier(by) || is_number(by) ? by : "(" + by + ")";
@@ -204,13 +207,14 @@ class Launch {
     const std::string size = understood(t1_.global_size[axis], draft_, true);
     const std::string by = axis < draft_.block.size() ? draft_.block[axis] : "1";
     if (size.empty() || (t1_.global_counts_threads && is_todo(by))) {
-      leave_out("GlobalSize " + t1_.global_size[axis], "no expression of the space's parameters");
+      leave_out("GlobalSize " + t1_.global_size[axis],
+                "not an expression of the space's parameters");
       return todo(std::string("CTAs in ") + kAxes[axis]);
     }
     return t1_.global_counts_threads && by != "1" ? "ceil_div(" + size + ", " + by + ")" : size;
   }
 
-  /// A GlobalSize that contradicts ProblemSize and GridDiv.
+  /// Notes a GlobalSize that contradicts ProblemSize and GridDiv, and is ignored.
   void note_global_size(const std::vector<std::string>& sizes) {
     for (std::size_t axis = 0; axis < sizes.size(); ++axis) {
       if (t1_.global_size[axis].empty() || is_todo(sizes[axis])) continue;
@@ -220,7 +224,7 @@ class Launch {
       if (!here || !there || *here == *there) continue;
       leave_out("GlobalSize " + t1_.global_size[axis],
                 "by default " + formula_of(*there) + " CTAs in " + kAxes[axis] +
-                    ", where ProblemSize and GridDiv say " + formula_of(*here));
+                    ", but ProblemSize and GridDiv give " + formula_of(*here));
     }
   }
 
@@ -270,7 +274,7 @@ class Launch {
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 /// The text between `open` and `close` at the beginning of `rest`, after optional spaces, and the
-/// total length; nullopt if `rest` begins differently.
+/// length up to and including `close`; nullopt if `rest` does not begin with `open`.
 std::optional<std::pair<std::string, std::size_t>> bracketed(std::string_view rest, char open,
                                                              char close) {
   const std::size_t begin = rest.find_first_not_of(' ');
@@ -280,7 +284,8 @@ std::optional<std::pair<std::string, std::size_t>> bracketed(std::string_view re
   return std::pair(std::string(trimmed(rest.substr(begin + 1, end - begin - 1))), end + 1);
 }
 
-/// Replaces ProblemSize[i], max(NAME), min(NAME) and fixed parameters; empty: not understood.
+/// Replaces ProblemSize[i], max(NAME), min(NAME) and fixed parameters; returns an empty text if a
+/// part cannot be replaced.
 std::string replaced(const std::string& text, const Draft& draft) {
   std::string result;
   for (std::size_t at = 0; at < text.size();) {

@@ -1,4 +1,4 @@
-// The source of a draft's expected outputs.
+// Drafts the source of the expected outputs.
 
 #include <algorithm>
 
@@ -31,7 +31,8 @@ const DeclaredKernel* find(const Declarations& declared, const std::string& entr
   return found == declared.kernels.end() ? nullptr : &*found;
 }
 
-/// The reference is launched with the arguments of the tuned kernel, in the same order.
+/// Throws unless both kernels have the same parameters, because the reference is launched with the
+/// arguments of the tuned kernel.
 void require_same_parameters(const Declarations& declared, const Trial& trial,
                              const std::string& reference, const Draft& draft) {
   const DeclaredKernel* kernel = find(declared, draft.entry);
@@ -50,10 +51,10 @@ void require_same_parameters(const Declarations& declared, const Trial& trial,
   throw InputError("--reference " + reference + ": its parameters " +
                    (other == nullptr ? "" : listed(other->parameters)) + " are not those of " +
                    draft.entry + " " + (kernel == nullptr ? "" : listed(kernel->parameters)) +
-                   "; allowed: a kernel with the same ones, by name and in their order");
+                   "; allowed: a kernel with the same parameter names and types in the same order");
 }
 
-/// The kernel's own launch, in the dimensions that the reference uses.
+/// The tuned kernel's grid or block, in the dimensions that the reference uses.
 std::vector<std::string> borrowed(const std::vector<std::string>& sizes, int dimensions) {
   std::vector<std::string> list(
       sizes.begin(), sizes.begin() + std::min<std::ptrdiff_t>(dimensions, std::ssize(sizes)));
@@ -70,14 +71,14 @@ void draft_reference(const Given& given, const Declarations& declared, const Tri
   if (!is_said || given.reference == kDefaults) {
     if (!has_default_configuration(draft)) {
       throw InputError(
-          "--reference default: the space has no default configuration; --param gives "
-          "macros their values");
+          "--reference default: the space has no default configuration; give "
+          "macros values by --param");
     }
     draft.reference.kind = DraftReference::Kind::kDefaults;
     draft.assumed.push_back(
-        "reference: the default configuration is the reference: other configurations are compared "
-        "with it, and an error common to all of them is not found; --reference program writes a "
-        "reference.py in its place");
+        "reference: the default configuration is the reference; other configurations are compared "
+        "with it, so an error common to all configurations is not found; --reference program "
+        "writes a reference.py instead");
     return;
   }
   const Trial trial = try_named(look, "--reference", given.reference, declared);
@@ -97,8 +98,8 @@ void draft_reference(const Given& given, const Declarations& declared, const Tri
   if (given.reference_grid.empty() || given.reference_block.empty()) {
     draft.assumed.push_back(
         "reference: " + given.reference + " is launched as " + draft.entry +
-        " is by default, along the dimensions that it uses; --reference-grid and "
-        "--reference-block change it");
+        " is by default, in the dimensions that the reference uses; --reference-grid and "
+        "--reference-block change this");
   }
 }
 

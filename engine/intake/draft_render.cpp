@@ -12,7 +12,7 @@ namespace {
 using Ordered = nlohmann::ordered_json;
 using Kind = DraftArgument::Kind;
 
-/// On one line, with spaces between entries.
+/// Writes `json` on one line, with spaces between entries.
 std::string line(const Ordered& json) {
   std::string text;
   if (json.is_object()) {
@@ -28,7 +28,7 @@ std::string line(const Ordered& json) {
   return json.dump();
 }
 
-/// A JSON number if the text is a number.
+/// A JSON number if `text` is a number; otherwise, a JSON string.
 Ordered expression(const std::string& text) {
   const Ordered number = Ordered::parse(text, nullptr, false);
   if (number.is_number()) return number;
@@ -64,7 +64,7 @@ const char* direction(Kind kind) {
   }
 }
 
-/// The generator with its keys in the order that is usual in hand-written files.
+/// The generator as JSON, with its keys in the order that problem files usually have.
 Ordered generator(const Json& unordered) {
   if (!unordered.is_object()) return Ordered::parse(unordered.dump());
   Ordered json = Ordered::object();
@@ -146,11 +146,11 @@ Ordered tolerance(const Draft& draft) {
           {"relative_l2", number(bounds ? bounds->relative_l2 : 0)}};
 }
 
-/// A line before the tolerance.
+/// The comment before the tolerance in problem.json.
 std::string reason_of_tolerance(const Draft& draft) {
   const DtypeRow* bounds = least_exact(draft);
   if (bounds == nullptr || !draft.max_abs_error.empty()) return {};
-  return "  // assumed: some tens of roundings of " + std::string(bounds->name) +
+  return "  // assumed: some tens of rounding errors of " + std::string(bounds->name) +
          ", for elements up to a few hundred; a sum of many elements needs more\n";
 }
 
@@ -194,7 +194,7 @@ std::string shapes_text(const Draft& draft) {
   return "  \"shapes\": {\n" + joined_lines(shapes, "    ") + "  },\n";
 }
 
-/// The kernels of a template that has several.
+/// The key "steps" of a template with several kernels.
 std::string steps_text(const Draft& draft) {
   const auto step = [](const DraftStep& one) {
     Ordered json = {
@@ -268,7 +268,7 @@ std::string space_text(const Draft& draft) {
   if (parameters.empty()) {
     parameters.push_back(
         line(todo("a macro of the source with its values: {'macro': 'TILE', "
-                  "'values': [1, 2]}; the source depends on none")));
+                  "'values': [1, 2]}; the source depends on no macro")));
   }
   std::vector<std::string> keys;
   const auto key = [&](const char* name, const Ordered& value) {

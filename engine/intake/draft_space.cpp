@@ -1,4 +1,4 @@
-// The search space of a draft: parameters, constraints, compiler options.
+// Drafts the search space: parameters, constraints, compiler options.
 
 #include <algorithm>
 #include <set>
@@ -16,7 +16,7 @@
 namespace evo {
 namespace {
 
-/// "NAME=1,2" or "NAME=[2**i for i in range(3)]".
+/// The values of --param "NAME=1,2" or "NAME=[2**i for i in range(3)]".
 std::vector<Json> values_of(const std::string& name, const std::string& text) {
   try {
     const bool is_python = text.find_first_of("[(") != std::string::npos;
@@ -37,7 +37,7 @@ std::vector<Json> values_of(const std::string& name, const std::string& text) {
   }
 }
 
-/// A macro would replace a template parameter of the same name.
+/// Throws if a template of the source has a parameter `name`, because the macro would replace it.
 void require_no_template_parameter(const KernelSource& source, const std::string& name) {
   const std::vector<std::string> words = cpp_words(source.text);
   int depth = 0;
@@ -47,14 +47,14 @@ void require_no_template_parameter(const KernelSource& source, const std::string
     const std::string& next = words[i + 1];
     if (depth > 0 && words[i] == name && (next == "," || next == ">" || next == "=")) {
       throw InputError("--param " + name + ": a template of " + source.name +
-                       " has a parameter of this name; give the macro another one, as in --entry "
+                       " has a parameter of this name; give the macro another name, as in --entry "
                        "'kernel<MY_" +
                        name + ">' --param MY_" + name + "=…");
     }
   }
 }
 
-/// The parameters in the form of a space. Throws InputError as read_space_file() does.
+/// The draft's parameters as a Space reads them. Throws InputError as read_space_file() does.
 std::vector<Parameter> checked(const Draft& draft) {
   Json json = {{"format", "evo-tune space 1"}, {"name", draft.name}, {"problem", draft.name},
                {"template", draft.name},       {"arch", draft.arch}, {"shape", "default"},
@@ -107,9 +107,9 @@ class SpaceDraft {
       if (found != parameter.values.end()) {
         fallback = *found;
       } else {
-        draft_.left_out.push_back("default of " + parameter.name + ": " +
-                                  parameter.default_value->dump() +
-                                  " is none of its values; the default is " + fallback.dump());
+        draft_.left_out.push_back(
+            "default of " + parameter.name + ": " + parameter.default_value->dump() +
+            " is not in its list of values; the default is " + fallback.dump());
       }
     }
     const std::string why = why_left_out(parameter.name);
@@ -120,7 +120,7 @@ class SpaceDraft {
     const bool is_fixed = is_identifier(parameter.name) && fallback.is_number();
     if (is_fixed) draft_.fixed[parameter.name] = fallback.dump();
     leave_out(parameter.name,
-              why + (is_fixed ? "; where expressions name it, it is " + fallback.dump() : ""));
+              why + (is_fixed ? "; in expressions, it is replaced by " + fallback.dump() : ""));
   }
 
   [[nodiscard]] std::string why_left_out(const std::string& name) const {
@@ -157,7 +157,7 @@ class SpaceDraft {
   std::set<std::string> launch_words_;
 };
 
-/// Adds the parameter's macros with the texts that the compiler gets.
+/// Adds the macros of a parameter and of its named values, as passed to the compiler.
 void add_texts(const Parameter& parameter, std::size_t value, MacroTexts& texts) {
   texts[parameter.macro] = parameter.values[value].macro_text();
   for (std::size_t i = 0; parameter.has_names() && i < parameter.values.size(); ++i) {
@@ -165,7 +165,7 @@ void add_texts(const Parameter& parameter, std::size_t value, MacroTexts& texts)
   }
 }
 
-/// The fixed parameters as names in an expression.
+/// The draft's constraints, in which fixed parameters are replaced by their values.
 std::vector<Constraint> constraints_of(const Draft& draft,
                                        const std::vector<Parameter>& parameters) {
   const Formulas fixed(draft.fixed.begin(), draft.fixed.end());
@@ -176,7 +176,7 @@ std::vector<Constraint> constraints_of(const Draft& draft,
   return constraints;
 }
 
-/// Moves the defaults to valid values if they violate a constraint.
+/// Replaces the defaults by the nearest valid configuration if they violate a constraint.
 void snap(Draft& draft, std::vector<Parameter>& parameters,
           const std::vector<Constraint>& constraints) {
   const auto valid = nearest_valid(parameters, constraints);

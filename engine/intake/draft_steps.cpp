@@ -1,4 +1,4 @@
-// Kernels that run one after the other and share arguments by name.
+// Drafts several kernels that run one after the other and share arguments by name.
 
 #include <algorithm>
 #include <functional>
@@ -14,13 +14,14 @@ using Kind = DraftArgument::Kind;
 
 bool is_constant(const DraftArgument& argument) { return argument.kind == Kind::kConstant; }
 
-/// "sort::top_scan" and "top_scan<4>" become "top_scan" in messages.
+/// The name without namespaces and template arguments, for --rename: "top_scan" for
+/// "sort::top_scan" and "top_scan<4>".
 std::string plain(const std::string& entry) {
   const std::string name = entry.substr(0, entry.find('<'));
   return name.substr(name.rfind(':') + 1);
 }
 
-/// Renames the parameters of a kernel to the arguments' names.
+/// Renames the parameters of a kernel as --rename demands.
 void rename(const Given& given, const std::string& entry, std::vector<DraftArgument>& arguments) {
   const std::string prefix = plain(entry) + ".";
   for (const auto& [from, to] : given.renamed) {
@@ -51,12 +52,12 @@ bool is_other_output(const DraftArgument& argument, const std::string& name) {
   return argument.is_written() && argument.name != name;
 }
 
-/// Combines two successive uses of an argument.
+/// Merges the use of an argument by a later kernel into `argument`.
 void merge(const DraftArgument& later, DraftArgument& argument) {
   if (later.type != argument.type && later.dtype != argument.dtype) {
-    throw InputError("argument " + argument.name + ": " + argument.type + " in one kernel, " +
-                     later.type +
-                     " in a later one; --rename KERNEL.PARAMETER=NAME gives one another name");
+    throw InputError(
+        "argument " + argument.name + ": " + argument.type + " in one kernel, " + later.type +
+        " in a later kernel; --rename KERNEL.PARAMETER=NAME gives one of them another name");
   }
   if (argument.use == kNeverUsed) argument.use = later.use;
   const bool is_buffer = argument.kind == Kind::kIn || argument.is_written();
@@ -96,7 +97,7 @@ void add_step(const Given& given, const Declarations& declared,
     if (known->kind == Kind::kOut && later.is_read()) handed_on.push_back(known->name);
     merge(later, *known);
   }
-  // Constants follow all parameters.
+  // __constant__ variables follow all parameters.
   const auto behind = std::ranges::find_if(draft.arguments, is_constant);
   draft.arguments.insert(behind, added.begin(), added.end());
   std::stable_partition(draft.arguments.begin(), draft.arguments.end(), std::not_fn(is_constant));
@@ -108,8 +109,9 @@ void add_step(const Given& given, const Declarations& declared,
       continue;
     }
     argument.kind = Kind::kWorkspace;
-    draft.assumed.push_back("argument " + argument.name +
-                            ": a kernel writes it and a later one reads it; it is a workspace");
+    draft.assumed.push_back(
+        "argument " + argument.name +
+        ": one kernel writes it and a later kernel reads it, so it is a workspace");
   }
 }
 

@@ -18,7 +18,7 @@ ElementType made(Dtype dtype, int lanes) {
   return {to_string(dtype), lanes, size_of(dtype) * static_cast<std::size_t>(lanes)};
 }
 
-/// `name`, optionally followed by a number of lanes.
+/// Looks up `name`, which may end with a number of lanes, as float4 does.
 ElementType find(const std::string& name, const Names& scalars, const Names& vectors) {
   if (const auto found = scalars.find(name); found != scalars.end()) return made(found->second, 1);
   std::size_t digits = name.size();
@@ -31,7 +31,7 @@ ElementType find(const std::string& name, const Names& scalars, const Names& vec
 }  // namespace
 
 ElementType element_type(std::string_view type) {
-  // Names in addition to those of dtypes.def.
+  // C++ names of types in addition to the column cpp of dtypes.def.
   static const Names scalars = {{"signed", Dtype::kI32},
                                 {"signed int", Dtype::kI32},
                                 {"unsigned", Dtype::kU32},

@@ -83,7 +83,7 @@ class Fit {
     return product;
   }
 
-  /// A product with one of its sizes squared, as for a square matrix.
+  /// The product number `index` with one of its sizes squared, as for a square matrix.
   [[nodiscard]] Product squared(std::size_t index, std::size_t name) const {
     Product product = products_[index];
     product.names.push_back(product.names[name]);
@@ -92,7 +92,7 @@ class Fit {
     return product;
   }
 
-  /// Whether `value_of` a sample equals the observed count, for all samples.
+  /// True if `value_of(s)` equals the observed count of every sample s.
   [[nodiscard]] bool fits(const std::function<std::int64_t(std::size_t)>& value_of) const {
     for (std::size_t s = 0; s < counts_.size(); ++s) {
       if (value_of(s) != counts_[s]) return false;
@@ -100,8 +100,8 @@ class Fit {
     return true;
   }
 
-  /// Whether some count is large. Small counts such as 1, 1 and 2 are equal to quotients of almost
-  /// any sizes, so they prove nothing.
+  /// True if the counts differ and one is at least 8. Smaller counts, such as 1, 1 and 2, equal
+  /// quotients of almost any sizes, so a fit would prove nothing.
   [[nodiscard]] bool has_large_counts() const {
     Counts sorted = counts_;
     std::ranges::sort(sorted);
@@ -181,7 +181,7 @@ class Fit {
     return std::nullopt;
   }
 
-  /// Whether the excess is less than two rows, in every sample.
+  /// True if, in every sample, the product exceeds the count by at most about two rows.
   [[nodiscard]] bool is_covered_by(const Product& product) const {
     for (std::size_t s = 0; s < counts_.size(); ++s) {
       std::int64_t row = 1;

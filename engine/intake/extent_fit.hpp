@@ -7,24 +7,24 @@
 
 namespace evo {
 
-/// Sizes of a problem, and the number of elements that a kernel touched with them (the last index
-/// plus one).
+/// Sizes of a problem, and the number of elements of a buffer that a kernel touched with these
+/// sizes (the last index plus one).
 struct ExtentSample {
   std::map<std::string, double> sizes;
   std::uint64_t count = 0;
 };
 
-/// An expression of the sizes for the number of touched elements.
+/// An expression of the sizes that gives the number of touched elements.
 struct ExtentFit {
-  std::string text;      ///< empty: none was found
-  bool is_exact = true;  ///< false: up to two rows at its end are untouched
+  std::string text;      ///< empty: no expression was found
+  bool is_exact = true;  ///< false: up to about two rows at its end are untouched
 };
 
-/// The simplest expression of `names` with all these values: a number; a product of sizes; a
-/// product plus a constant (rows + 1), times a factor, or divided (ceil_div(N, 4)); or a product of
-/// sizes with a border ((W + 2)*(H + 2)). Failing that, a product of sizes that is less than two
-/// rows larger, because kernels often omit borders. For a single sample the result is a guess and
-/// never a plain number.
+/// The simplest expression of `names` that gives the counts of all samples: a number; a product of
+/// sizes; a product plus a constant (rows + 1), times a factor, or divided (ceil_div(N, 4)); or a
+/// product of sizes with a border ((W + 2)*(H + 2)). If none fits, a product of sizes that is
+/// larger by at most about two rows, because kernels often omit borders. For a single sample, the
+/// result is a guess and never a number.
 [[nodiscard]] ExtentFit fitted_extent(const std::vector<std::string>& names,
                                       const std::vector<ExtentSample>& samples);
 

@@ -26,7 +26,7 @@ using Kind = DraftArgument::Kind;
   throw InputError(fmt::format("{} {}={}: {}", option, name, text, why));
 }
 
-/// The values of a size: whole numbers from 1 on.
+/// Parses the values of --size: whole numbers from 1.
 std::vector<std::string> sizes_of(const std::string& name, const std::string& text) {
   std::vector<std::string> values;
   for (const std::string_view value : split_outside(text, ',')) {
@@ -51,7 +51,7 @@ std::string names_of(const Draft& draft, auto is_wanted) {
   return text.empty() ? "none" : text;
 }
 
-/// The argument named by an option.
+/// The argument `name`, which an option names and for which `is_wanted` is true.
 DraftArgument& named(const std::string& option, const std::string& name, const std::string& kind,
                      Draft& draft, auto is_wanted) {
   for (DraftArgument& argument : draft.arguments) {
@@ -69,7 +69,7 @@ Json number_of(const std::string& text) {
   return number.is_number() ? number : Json();
 }
 
-/// "uniform:0:1" as in problem.json; any other text is a formula.
+/// Converts the value of --input to a generator: "uniform:0:1", for example, or else a formula.
 Json generator_of(const std::string& name, const std::string& text) {
   struct Known {
     const char* word;
@@ -91,12 +91,13 @@ Json generator_of(const std::string& name, const std::string& text) {
     for (std::size_t i = 0; i < known.keys.size(); ++i) {
       generator[known.keys[i]] = number_of(std::string(parts[i + 1]));
       if (generator[known.keys[i]].is_null()) {
-        refuse("--input", name, text, fmt::format("'{}' is no number", parts[i + 1]));
+        refuse("--input", name, text, fmt::format("'{}' is not a number", parts[i + 1]));
       }
     }
     return generator;
   }
-  // "noraml:0:1" is no formula, because a colon in a formula only follows a question mark.
+  // Reports a misspelt distribution such as "noraml:0:1". "noraml:0:1" cannot be a formula, because
+  // a colon in a formula follows a question mark.
   if (parts.size() > 1 && is_identifier(parts.front())) {
     std::vector<std::string> words;
     for (const Known& known : kKnown) words.emplace_back(known.word);
@@ -112,7 +113,7 @@ Json generator_of(const std::string& name, const std::string& text) {
   return {{"formula", text}};
 }
 
-/// All names and expressions in the request, except the values of parameters.
+/// All names and expressions in the request, except the values of parameters, as one text.
 std::string texts_of(const IntakeRequest& request) {
   const Given& given = request.given;
   std::string text = request.entry;
@@ -163,7 +164,7 @@ void draft_sizes(const Given& given, Draft& draft) {
     const std::size_t count = values.size();
     if (count > 1 && shapes > 1 && count != shapes) {
       refuse("--size", name, text,
-             "another size has " + std::to_string(shapes) + " values: one for each shape");
+             "another size has " + std::to_string(shapes) + " values; allowed: one, or as many");
     }
     shapes = std::max(shapes, count);
   }
@@ -268,15 +269,15 @@ std::vector<std::string> given_expressions(const std::string& option, const std:
     expressions.push_back(known);
   }
   if (expressions.empty() || expressions.size() > most) {
-    throw InputError(
-        fmt::format("{} {}: allowed: 1 to {} expressions with commas between", option, text, most));
+    throw InputError(fmt::format("{} {}: allowed: 1 to {} expressions, separated by commas", option,
+                                 text, most));
   }
   return expressions;
 }
 
 void require_used_parameters(const IntakeRequest& request, const KernelSource& source,
                              const Trial& trial, const SourceMacros& macros) {
-  if (!request.t1.empty() || !source.outside.empty()) return;  // they may use it
+  if (!request.t1.empty() || !source.outside.empty()) return;  // there, --param may be used
   std::string text = source.text + " " + texts_of(request);
   for (const auto& [name, content] : source.headers) text += " " + content;
   const std::set<std::string> used = names_in(text);
@@ -285,7 +286,7 @@ void require_used_parameters(const IntakeRequest& request, const KernelSource& s
     std::vector<std::string> known;
     for (const auto& [macro, value] : trial.guessed) known.push_back(macro);
     for (const auto& [macro, about] : macros.open) known.push_back(macro);
-    // Under another name, it is the threads of a CTA, see draft_launch().
+    // A macro without a similar name in the code may be the threads of a CTA, see draft_launch().
     const std::string meant = did_you_mean(name, known);
     if (meant.empty()) continue;
     throw InputError("--param " + name + ": neither the code nor another option uses it" + meant);

@@ -12,27 +12,26 @@ namespace evo {
 
 using NamedTexts = std::vector<std::pair<std::string, std::string>>;
 
-/// The launch of a kernel: up to three expressions each, separated by commas; the shared memory in
-/// bytes.
+/// The launch options of a kernel. Grid and block: up to three expressions, separated by commas.
 struct GivenLaunch {
   std::string grid;
   std::string block;
   std::string shared_bytes;
 };
 
-/// The user's options about the problem; members of options not given are empty.
+/// The user's options about the problem. The member of an option that was not given is empty.
 struct Given {
-  NamedTexts sizes;    ///< shape variable → its values, that of the timed shape first
+  NamedTexts sizes;    ///< shape variable → its values, the timed shape's first
   NamedTexts values;   ///< scalar parameter → an expression of sizes and macros
   NamedTexts extents;  ///< pointer parameter → an expression of sizes
   NamedTexts inputs;   ///< pointer parameter → "normal:0:1", "uniform:0:1", "integers:0:9",
                        ///< "constant:1", or a formula
   std::vector<std::string> scratch;  ///< outputs that are not compared
-  /// outputs of which the kernel leaves some elements unchanged
+  /// outputs in which the kernel leaves some elements unchanged
   std::vector<std::string> inouts;
-  /// one per kernel; missing for a kernel without such an option
+  /// launches of the kernels in order; may be shorter than the list of kernels
   std::vector<GivenLaunch> launches;
-  NamedTexts renamed;  ///< "kernel.parameter" → the argument it stands for
+  NamedTexts renamed;  ///< "kernel.parameter" → name of its argument
   std::string flops;
   std::string tolerance;  ///< largest allowed error of an element
   std::string reference;  ///< "default", "program", or a kernel of the file
@@ -40,24 +39,24 @@ struct Given {
   std::string reference_block;
 };
 
-/// The generator for an output of which a kernel leaves some elements unchanged.
+/// The generator for an output in which a kernel leaves some elements unchanged.
 [[nodiscard]] Json start_of_output(const std::string& dtype);
 
-/// The launch options of the kernel with that number.
+/// The launch options of kernel number `kernel`; empty if none were given.
 [[nodiscard]] GivenLaunch launch_of(const Given& given, std::size_t kernel);
 
-/// Fills the shapes with the given sizes. Throws InputError for invalid sizes.
+/// Sets the draft's shapes from the option --size. Throws InputError for invalid sizes.
 void draft_sizes(const Given& given, Draft& draft);
 
-/// Fills the arguments given by name: scalars by --value or by a size of the same name, extents,
-/// generators, scratch outputs. Throws InputError for an unknown name.
+/// Sets the members of arguments from options that name them: scalars from --value or from a size
+/// of the same name, extents, generators, scratch outputs. Throws InputError for an unknown name.
 void give_arguments(const Given& given, Draft& draft);
 
 /// Throws InputError for a size that nothing uses.
 void require_used_sizes(const Given& given, const Draft& draft);
 
-/// The expressions of `text`, the value of `option`; at most `most`. Throws InputError if one uses
-/// other names than sizes and macros of the space.
+/// Splits `text`, the value of `option`, into 1 to `most` expressions. Throws InputError if an
+/// expression uses names other than sizes and macros of the space.
 [[nodiscard]] std::vector<std::string> given_expressions(const std::string& option,
                                                          const std::string& text, std::size_t most,
                                                          const Draft& draft);

@@ -34,7 +34,7 @@ std::string entry_of(const IntakeRequest& request, const T1File& t1, const Decla
   if (given.empty() && declared.kernels.size() != 1) {
     throw InputError(file + ": " + (declared.kernels.empty() ? "no" : "more than one") +
                      " __global__ function: " + listed(declared.kernels) +
-                     "; name one with --entry, or write those that run one after the other as "
+                     "; name one with --entry; if several run one after the other, write them as "
                      "\"steps\" (docs/file-formats.md)");
   }
   const std::string entry = given.empty() ? declared.kernels.front().name : given;
@@ -52,7 +52,7 @@ std::string entry_of(const IntakeRequest& request, const T1File& t1, const Decla
   return entry;
 }
 
-/// A valid name for files and tables.
+/// The name of the problem, which is valid in file names and in the database.
 std::string plain_name(const IntakeRequest& request) {
   std::string name = request.name.empty() ? request.kernel.stem().string() : request.name;
   if (request.name.empty()) {
@@ -79,7 +79,7 @@ std::string launch_text(const T1File& t1, const std::string& entry) {
   return text;
 }
 
-/// Macros without a value become parameters with a TODO.
+/// Adds the macros without a value as parameters with a TODO.
 void add_open_parameters(const Trial& trial, Draft& draft) {
   for (const auto& [name, value] : trial.guessed) {
     draft.parameters.push_back({name});
@@ -88,7 +88,8 @@ void add_open_parameters(const Trial& trial, Draft& draft) {
   }
 }
 
-/// Kernel Tuner gives this macro to every kernel, and sources use it to guard their own defaults.
+/// Defines the macro kernel_tuner if the source tests it. Kernel Tuner always defines this macro,
+/// and sources test it before they define their own defaults.
 void answer_kernel_tuner(const SourceMacros& macros, Draft& draft) {
   constexpr const char* kMacro = "kernel_tuner";
   if (!macros.open.contains(kMacro)) return;
@@ -109,12 +110,12 @@ void judge_independence(const PtxFacts& facts, Draft& draft) {
   draft.is_deterministic = facts.unordered_sum.empty();
   if (!draft.is_deterministic) {
     draft.notes.push_back(facts.unordered_sum +
-                          ": adds in an order that differs between two runs; the template is "
+                          ": the order of additions differs between runs, so the template is "
                           "\"deterministic\": false");
   }
 }
 
-/// The kernels that run after the first, and the results of compiling each.
+/// Adds the kernels after the first to the draft, and returns the result of compiling each.
 std::vector<Trial> add_later(const IntakeRequest& request, const T1File& t1,
                              const Declarations& declared,
                              const std::vector<DeclaredConstant>& constants, const TrialOf& look,
@@ -122,7 +123,7 @@ std::vector<Trial> add_later(const IntakeRequest& request, const T1File& t1,
   std::vector<Trial> trials;
   if (request.later_entries.empty()) {
     if (!request.given.renamed.empty()) {
-      throw InputError("--rename: allowed with several --entry, whose parameters share names");
+      throw InputError("--rename: allowed only with several --entry");
     }
     return trials;
   }
@@ -135,7 +136,7 @@ std::vector<Trial> add_later(const IntakeRequest& request, const T1File& t1,
   return trials;
 }
 
-/// Their launches, determined like that of the first.
+/// Drafts the launches of later kernels, like that of the first kernel.
 void launch_later(const Given& given, const std::vector<Trial>& later, const SourceMacros& macros,
                   Draft& draft) {
   for (std::size_t i = 0; i < later.size(); ++i) {
@@ -151,7 +152,7 @@ void launch_later(const Given& given, const std::vector<Trial>& later, const Sou
   }
 }
 
-/// The default configuration and others, as numbers of their macros. Configurations that differ
+/// Compiles the default configuration and others for measure_extents(). Configurations that differ
 /// only in macros that the source does not read are compiled once.
 std::vector<ProbeKernel> probe_kernels(Compiler& compiler, const CompileRequest& request,
                                        const Configurations& configurations, const Trial& trial,
@@ -182,8 +183,8 @@ std::vector<ProbeKernel> probe_kernels(Compiler& compiler, const CompileRequest&
   return kernels;
 }
 
-/// Whether scalars or extents depend on each size. A size that affects only the grid may also be a
-/// constant in the source.
+/// True if a scalar or an extent depends on each size. A size that affects only the grid may also
+/// be a constant in the source, so other sizes might be wrong.
 bool reach_the_kernel(const Draft& draft) {
   std::string text;
   for (const DraftArgument& argument : draft.arguments) {
@@ -207,30 +208,31 @@ void look_at_runs(const IntakeRequest& request, Compiler& compiler, const Compil
     } catch (const DeviceMemoryError& error) {
       draft.notes.push_back(std::string("extents: ") + error.what());
     } catch (const std::bad_alloc&) {
-      draft.notes.emplace_back("extents: no memory to run the kernel with small sizes");
+      draft.notes.emplace_back("extents: not enough memory to run the kernel with small sizes");
     }
   } else if (is_wanted) {
-    draft.notes.push_back("extents are not measured on the virtual GPU: they need " + missing);
+    draft.notes.push_back("extents are not measured on the virtual GPU, because this needs " +
+                          missing);
   }
   if (!is_wanted || !draft.more_shapes.empty() || !reach_the_kernel(draft)) return;
   std::vector<std::string> small = small_shape(kind, draft.variables);
   if (small.empty()) return;
   if (kind != SizeKind::kRagged) {
-    draft.assumed.push_back("sizes: the kernel is made for sizes " + to_text(kind) +
-                            "; the small shape has such sizes");
+    draft.assumed.push_back("sizes: the kernel supports only sizes " + to_text(kind) +
+                            ", so the small shape has such sizes");
   }
   draft.more_shapes.push_back({kind == SizeKind::kRagged ? "ragged" : "small", std::move(small)});
 }
 
-/// Numbers in problem.json that were assumed.
+/// Notes which numbers in problem.json were assumed.
 void note_assumed_numbers(Draft& draft) {
   const bool is_floating = std::ranges::any_of(draft.arguments, [](const auto& argument) {
     return argument.is_written() && argument.is_compared && !is_integer_type(argument.dtype);
   });
   if (is_floating && draft.max_abs_error.empty()) {
     draft.assumed.push_back(
-        "tolerance: by the type of the outputs, see problem.json; --tolerance says the largest "
-        "error of an element");
+        "tolerance: chosen by the type of the outputs, see problem.json; --tolerance sets the "
+        "largest error of an element");
   }
   if (draft.flops == kUnknownFlops) {
     draft.assumed.push_back(
@@ -238,7 +240,7 @@ void note_assumed_numbers(Draft& draft) {
   }
 }
 
-/// The source as compiled, and its accompanying files.
+/// Reads the source as it is compiled, and collects the files to copy.
 KernelSource source_of(const IntakeRequest& request, const T1File& t1, Intake& intake) {
   const fs::path file = fs::canonical(request.kernel);
   intake.copies = copies_of(file, request.include_folders);
@@ -254,7 +256,7 @@ KernelSource source_of(const IntakeRequest& request, const T1File& t1, Intake& i
 }  // namespace
 
 Intake take_in(const IntakeRequest& request, Compiler& compiler) {
-  // 1. The source.
+  // 1. Read the source.
   if (!fs::is_regular_file(request.kernel)) {
     throw InputError(request.kernel.string() + ": no such file" +
                      missing_file_hint(request.kernel));
@@ -272,12 +274,12 @@ Intake take_in(const IntakeRequest& request, Compiler& compiler) {
   draft.arch = request.arch;
   draft.left_out = t1.left_out;
 
-  // 2. The space.
+  // 2. Draft the space.
   answer_kernel_tuner(intake.macros, draft);
   draft_space(request, t1, source, launch_text(t1, draft.entry), draft);
   const Configurations configurations = settle_defaults(intake.macros, draft);
 
-  // 3. The code.
+  // 3. Compile the kernel.
   CompileRequest compile{source, {draft.entry}, request.arch, draft.compiler_options};
   compile.options = with_toolkit(compile.options, source, toolkit_include_folders());
   const auto first = [&](const std::string&) {
@@ -290,7 +292,7 @@ Intake take_in(const IntakeRequest& request, Compiler& compiler) {
   add_open_parameters(trial, draft);
   intake.facts = trial.facts;
 
-  // 4. and 5.
+  // 4. and 5. Draft the arguments and the launch.
   draft_shape(request.given, t1, trial.facts, intake.macros, draft);
   MacroTexts macros = configurations.defaults;
   macros.insert(trial.guessed.begin(), trial.guessed.end());
@@ -311,7 +313,7 @@ Intake take_in(const IntakeRequest& request, Compiler& compiler) {
   for (const Trial& other : later) facts.unordered_sum += other.facts.unordered_sum;
   judge_independence(facts, draft);
 
-  // 6. and 7.
+  // 6. and 7. Measure extents, and choose the reference.
   compile.entries.insert(compile.entries.end(), request.later_entries.begin(),
                          request.later_entries.end());
   look_at_runs(request, compiler, compile, configurations, trial, draft);
@@ -325,8 +327,8 @@ Intake take_in(const IntakeRequest& request, Compiler& compiler) {
   });
   if (!has_result) {
     draft.notes.push_back(
-        "the kernel writes to none of its arguments, and its results in "
-        "variables of the module cannot be checked; give it a pointer to write to");
+        "the kernel does not write to its arguments, and results in variables "
+        "of the module cannot be checked; give the kernel a pointer to write to");
   }
 
   drop_idle_fixed(draft);

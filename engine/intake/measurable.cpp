@@ -1,4 +1,4 @@
-// The requirements for running a kernel with small sizes.
+// why_not_measured(): what measure_extents() needs to run a kernel with small sizes.
 
 #include <algorithm>
 
@@ -43,7 +43,7 @@ std::string why_not_measured(const Draft& draft) {
     } else if (is_todo(argument.dtype)) {
       needs("the type of " + argument.name);
     } else if (argument.kind == Kind::kConstant && is_integer_type(argument.dtype)) {
-      needs("what __constant__ " + argument.name + " holds");
+      needs("the content of __constant__ " + argument.name);
     } else if (argument.kind == Kind::kScalar && is_todo(argument.value) &&
                is_integer_type(argument.dtype)) {
       needs("the value of " + argument.name + " (--value " + argument.name + "=…)");

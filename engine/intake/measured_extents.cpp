@@ -25,14 +25,14 @@ std::vector<std::string> names_of(const SizeTexts& variables) {
   return names;
 }
 
-constexpr std::int64_t kMostScale = 8;  ///< number of proofs
+constexpr std::int64_t kMostScale = 8;  ///< limit of `scale_`
 
-/// An extent that the measurements must prove.
+/// An expression for the extent of an argument, which runs with other sizes may refute.
 struct Candidate {
   std::size_t argument = 0;
   ExtentFit fit;
   std::vector<std::uint64_t> counts;  ///< for each probe
-  std::string doubt = {};             ///< why it stays a TODO
+  std::string doubt = {};             ///< the reason why the extent stays a TODO
 };
 
 class Measurement {
@@ -69,7 +69,7 @@ class Measurement {
     return open;
   }
 
-  /// The sizes of a probe or, with higher indices, of a proof.
+  /// The sizes of probe number `probe`; numbers from kProbes on mean proofs (proof_sizes()).
   [[nodiscard]] Values sizes_of(SizeKind kind, std::size_t probe) const {
     if (probe < kProbes) return probe_sizes(kind, draft_.variables, probe);
     return proof_sizes(kind, draft_.variables, probe - kProbes, scale_);
@@ -81,7 +81,7 @@ class Measurement {
     return values;
   }
 
-  /// The least number from 0 to `most` for which `runs` is true.
+  /// The smallest number from 0 to `most` for which `runs` is true, by bisection.
   static std::uint64_t least(std::uint64_t most, const auto& runs) {
     std::uint64_t low = 0;
     while (low < most) {
@@ -95,8 +95,8 @@ class Measurement {
     return low;
   }
 
-  /// The same for `values`, which follow `samples`. Tries a number that fits the samples first,
-  /// because launches take the time.
+  /// Like least(), but first tries a number that fits earlier `samples`, because launches take
+  /// time. `values`: the sizes and macros of the new sample.
   static std::uint64_t counted(const std::vector<std::string>& names,
                                const std::vector<ExtentSample>& samples, const Values& values,
                                std::uint64_t most, const auto& runs) {
@@ -115,11 +115,11 @@ class Measurement {
     return !device_.fault({.elements = {{argument, elements}}});
   }
 
-  /// The findings for sizes of one kind.
+  /// The extents that were found with sizes of one kind.
   struct Found {
     SizeKind kind = SizeKind::kRagged;
     std::vector<Candidate> candidates = {};
-    std::size_t known = 0;  ///< fitting candidates
+    std::size_t known = 0;  ///< number of candidates without a doubt
   };
 
   Found with_sizes(SizeKind kind) {
@@ -153,7 +153,7 @@ class Measurement {
     if (!trouble_.empty() && is_left) draft_.notes.push_back("extents: " + trouble_);
   }
 
-  /// 1. and 2.
+  /// Steps 1 and 2.
   std::vector<Candidate> candidates_of(SizeKind kind) {
     std::vector<Candidate> candidates;
     std::map<std::size_t, std::vector<ExtentSample>> samples;
@@ -184,8 +184,8 @@ class Measurement {
           text += (text.empty() ? "" : ", ") + std::to_string(count);
         }
         misfits_.emplace(draft_.arguments[argument].name,
-                         "the kernel touches " + text + " elements with " + sizes_text(kind) +
-                             ", which no simple expression of the sizes gives");
+                         "the kernel accesses " + text + " elements with " + sizes_text(kind) +
+                             ", and no simple expression of the sizes gives these numbers");
         continue;
       }
       candidates.push_back(std::move(candidate));
@@ -193,7 +193,7 @@ class Measurement {
     return candidates;
   }
 
-  /// Reduces the sizes of proofs until a launch executes at most some millions of instructions.
+  /// Increases `scale_` until the launch of a proof executes at most 4 million instructions.
   void choose_scale(SizeKind kind, std::uint64_t executed) {
     constexpr double kMostInstructions = 4e6;
     const auto elements = [](const Values& sizes) {
@@ -207,7 +207,7 @@ class Measurement {
     }
   }
 
-  /// "N=37, C=53; N=53, C=83".
+  /// The sizes of all probes as text: "N=37, C=53; N=53, C=83".
   [[nodiscard]] std::string sizes_text(SizeKind kind) const {
     std::string text;
     for (std::size_t probe = 0; probe < kProbes; ++probe) {
@@ -221,7 +221,7 @@ class Measurement {
     return text;
   }
 
-  /// Whether the kernel touches all elements given by the expression, except for borders.
+  /// True if the kernel accesses all elements that the expression gives, except for borders.
   bool touches(SizeKind kind, std::size_t probe, const Candidate& candidate) {
     const std::uint64_t elements = extent_at(kind, probe, candidate);
     if (!runs_with(candidate.argument, elements)) return false;
@@ -229,7 +229,7 @@ class Measurement {
     return !runs_with(candidate.argument, less);
   }
 
-  /// The total size of all buffers with a margin, if all extents may be known.
+  /// A sufficient number of elements for every buffer, if each has an expression; otherwise 0.
   [[nodiscard]] std::uint64_t needed(SizeKind kind, std::size_t probe,
                                      const std::vector<Candidate>& candidates) const {
     if (candidates.size() < open_arguments().size()) return 0;
@@ -240,7 +240,7 @@ class Measurement {
     return 2 * most;
   }
 
-  /// 3.
+  /// Step 3: tests the expressions with other inputs and larger sizes.
   bool prove_by_inputs(SizeKind kind, std::vector<Candidate>& candidates) {
     for (std::size_t probe = 0; probe < kProbes + kProofs; ++probe) {
       const auto prepare = [&] {
@@ -250,7 +250,7 @@ class Measurement {
       prepare();
       auto fault = device_.fault({});
       for (; fault && probe >= kProbes && scale_ < kMostScale; fault = device_.fault({})) {
-        scale_ *= 2;  // this size does not fit the buffers
+        scale_ *= 2;  // the buffers are too small for these sizes
         prepare();
       }
       if (fault) {
@@ -261,14 +261,14 @@ class Measurement {
         if (!candidate.doubt.empty() || touches(kind, probe, candidate)) continue;
         candidate.doubt = probe < kProbes
                               ? "the number of accessed elements depends on the inputs"
-                              : "with larger sizes it is no longer " + candidate.fit.text;
+                              : "with larger sizes, it is no longer " + candidate.fit.text;
       }
     }
     return true;
   }
 
-  /// Integers of any size. A large one may lead far away; the launch then ends with the first
-  /// buffer overrun, which tells nothing about the other buffers.
+  /// Tests the expressions with arbitrary integers as inputs. A large integer used as an index ends
+  /// the launch with a buffer overrun, so only the expression of that buffer is refuted.
   void prove_by_any_bits(SizeKind kind, std::vector<Candidate>& candidates) {
     device_.prepare(0, values_of(kind, 0, 0), ProbeContent::kAnyBits);
     const auto fault = device_.fault({});
@@ -282,7 +282,7 @@ class Measurement {
     }
   }
 
-  /// 4. A configuration that cannot be launched is ignored.
+  /// Step 4: tests the expressions with other configurations, except those that do not launch.
   void prove_by_macros(SizeKind kind, std::vector<Candidate>& candidates) {
     for (std::size_t kernel = 1; kernel < kernels_.size(); ++kernel) {
       for (const std::size_t probe : {std::size_t{0}, std::size_t{1}, kProbes}) {
@@ -307,17 +307,17 @@ class Measurement {
         Expression(candidate.fit.text).evaluate(sizes_of(kind, probe)));
   }
 
-  /// The note for the user; empty if it stays a TODO.
+  /// Sets an argument's extent and returns a note for the user; empty if the extent stays a TODO.
   std::string accept(const Candidate& candidate) {
     DraftArgument& argument = draft_.arguments[candidate.argument];
     if (!candidate.doubt.empty()) return {};
     argument.extent = candidate.fit.text;
     return "\n  " + argument.name + ": " + argument.extent + " elements" +
-           (candidate.fit.is_exact ? "" : ", of which the kernel touches a little less");
+           (candidate.fit.is_exact ? "" : "; the kernel accesses slightly fewer");
   }
 
-  /// An expression of sizes and macros for the least count for which `runs` is true, equal in all
-  /// configurations; empty: none was found.
+  /// An expression of sizes and macros that gives, in all configurations, the smallest count for
+  /// which `runs` is true; empty: no expression was found.
   std::string by_macros(SizeKind kind, std::uint64_t most, const auto& runs) {
     std::vector<std::string> names = names_of(draft_.variables);
     for (const DraftParameter& parameter : draft_.parameters) {
@@ -348,7 +348,7 @@ class Measurement {
     return "\n  dynamic shared memory: " + text + " bytes";
   }
 
-  /// Only workspaces may have extents that depend on macros.
+  /// Measures extents that depend on macros, which only workspaces may have.
   std::string measure_workspaces(SizeKind kind) {
     std::string found;
     for (const std::size_t argument : open_arguments()) {
@@ -364,7 +364,7 @@ class Measurement {
     return found;
   }
 
-  /// 6.
+  /// Step 6: turns outputs with unchanged elements into inouts.
   void find_what_is_left(const Found& found) {
     for (const Candidate& candidate : found.candidates) {
       DraftArgument& argument = draft_.arguments[candidate.argument];
@@ -384,10 +384,10 @@ class Measurement {
   const std::vector<ProbeKernel>& kernels_;
   Draft& draft_;
   ProbeDevice device_;
-  std::map<std::string, std::string> doubts_;   ///< by argument, the first
-  std::map<std::string, std::string> misfits_;  ///< the same, if no expression fits
+  std::map<std::string, std::string> doubts_;   ///< first doubt of each argument
+  std::map<std::string, std::string> misfits_;  ///< arguments without a fitting expression
   std::string trouble_;
-  std::int64_t scale_ = 1;  ///< number of proofs
+  std::int64_t scale_ = 1;  ///< divisor of the sizes of proofs
 };
 
 }  // namespace

@@ -9,30 +9,29 @@
 
 namespace evo {
 
-/// A compiled configuration of the kernel.
+/// The PTX of one configuration of the kernel.
 struct ProbeKernel {
   std::map<std::string, double> macros;
   std::string ptx;
-  std::vector<std::string> symbols;  ///< for all its steps
+  std::vector<std::string> symbols;  ///< symbols of the kernels of all steps
 };
 
-/// Why measure_extents() cannot run the kernel; empty if it can.
+/// The information that is missing to run the kernel, as text; empty if nothing is missing.
 [[nodiscard]] std::string why_not_measured(const Draft& draft);
 
-/// Runs the kernel on the virtual GPU, which reports every access outside of a buffer. So it finds
-/// the number of elements for each buffer without an extent, and the bytes of dynamic shared
-/// memory:
-///   1. With four sets of small sizes, find the least count without a fault for each buffer.
-///   2. Find an expression of the sizes that fits all four (extent_fit.hpp).
-///   3. Test it with other inputs and with larger sizes. If it fails, the count depends on the data
+/// Runs the kernel on the virtual GPU, which reports every access outside of a buffer, to find the
+/// number of elements of each buffer without an extent, and the bytes of dynamic shared memory:
+///   1. With four sets of small sizes, find the smallest size of each buffer without a fault.
+///   2. Find an expression of the sizes that gives all four results (extent_fit.hpp).
+///   3. Test the expression with other inputs and larger sizes. If it fails, the extent depends on
+///      the data and stays a TODO.
+///   4. Test the expression with other configurations. If it fails, the extent depends on macros
 ///      and stays a TODO.
-///   4. Test it with the other configurations. If it fails, the count depends on macros and stays a
-///      TODO.
-///   5. Prime sizes are tried first. If the kernel does not support them, multiples of 32 to 128
-///      and powers of two follow.
-///   6. An output of which the kernel leaves some elements unchanged becomes an inout.
-/// `kernels`: the defaults first. Notes describe the findings and the sizes used. Returns the kind
-/// of sizes that the kernel supports.
+///   5. Use prime sizes. If the kernel does not support prime sizes, repeat with multiples of 32 to
+///      128, then with powers of two.
+///   6. Turn an output in which the kernel leaves some elements unchanged into an inout.
+/// `kernels`: configurations, the defaults first. Adds notes about the results to the draft.
+/// Returns the kind of sizes that the kernel supports.
 SizeKind measure_extents(const std::vector<ProbeKernel>& kernels, Draft& draft);
 
 }  // namespace evo

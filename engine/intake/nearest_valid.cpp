@@ -30,7 +30,7 @@ class Search {
                        [&](const Constraint& constraint) { return constraint.holds(choice_); });
   }
 
-  /// All ways to change `left` more parameters, from parameter `first` on.
+  /// Tries all ways to change `left` more parameters, from parameter `first` on.
   void change(std::size_t first, int left, std::size_t distance) {
     if (distance >= best_distance_ || tried_ > kMostTried) return;
     if (left == 0) {

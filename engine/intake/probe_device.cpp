@@ -13,10 +13,10 @@ namespace {
 using Kind = DraftArgument::Kind;
 
 constexpr std::uint64_t kMostElements = 1ULL << 22;
-/// warp instructions of all launches together
+/// limit of warp instructions of all launches together
 constexpr std::uint64_t kMostInstructions = 400'000'000;
 
-/// A virtual device that runs code of an architecture.
+/// The name of a virtual GPU that runs code for `arch`.
 const char* device_for(const std::string& arch) {
   if (arch.starts_with("sm_9") || arch.starts_with("sm_1")) return "virtual:h200";
   return arch < "sm_89" ? "virtual:a100" : "virtual:l4";
@@ -97,7 +97,8 @@ BufferId ProbeDevice::make(std::size_t argument, std::uint64_t elements) {
   }
   std::vector<std::byte> bytes(elements * size);
   if (content_ == ProbeContent::kSmallNumbers) {
-    // 1 to 8, in an order that differs between arguments; floating-point numbers are small halves.
+    // The numbers 1 to 8, in an order that differs between arguments; floating-point numbers are
+    // halved.
     constexpr std::size_t kPeriod = 8;
     std::vector<std::byte> pattern(kPeriod * size);
     for (std::size_t i = 0; i < kPeriod; ++i) {
@@ -120,7 +121,8 @@ BufferId ProbeDevice::make(std::size_t argument, std::uint64_t elements) {
   return buffer;
 }
 
-/// A floating-point scalar without a given value is 1 or 1/2, because it is unlikely to be a size.
+/// The value of a scalar. A floating-point scalar without a given value is 1 or 1/2, because it is
+/// probably not a size.
 KernelArgument ProbeDevice::scalar(std::size_t argument) const {
   const DraftArgument& about = draft_.arguments[argument];
   const Dtype dtype = dtype_from_string(about.dtype);
@@ -160,7 +162,7 @@ LaunchPlan ProbeDevice::plan(const Bounds& bounds) const {
 }
 
 std::optional<std::string> ProbeDevice::fault(const Bounds& bounds) {
-  if (is_exhausted()) return "running it with small sizes takes too long";
+  if (is_exhausted()) return "running the kernel with small sizes takes too long";
   std::vector<BufferId> own;
   std::optional<std::string> reason;
   try {

@@ -14,7 +14,7 @@
 
 namespace evo {
 
-/// Buffer contents for running a kernel to observe its accesses.
+/// The kind of buffer contents with which a kernel runs to observe its accesses.
 enum class ProbeContent {
   kZeros,
   kSmallNumbers,
@@ -26,38 +26,41 @@ class ProbeDevice {
  public:
   ProbeDevice(const std::vector<ProbeKernel>& kernels, const Draft& draft);
 
-  /// Allocates ample buffers for later launches, and sets their values. `values`: sizes, and the
-  /// macros of that kernel. `needed`: a sufficient size, if known.
+  /// Allocates buffers that are larger than necessary for later launches, and sets the values of
+  /// expressions. `values`: sizes, and the macros of configuration `kernel`. `needed`: a sufficient
+  /// number of elements; 0: unknown.
   void prepare(std::size_t kernel, const Values& values, ProbeContent content,
                std::uint64_t needed = 0);
 
-  /// Number of elements by argument, where not ample; and bytes of dynamic shared memory if the
-  /// draft does not know them.
+  /// Limits of a launch: the number of elements of buffers, by argument, for those that are not to
+  /// be larger than necessary; and the bytes of dynamic shared memory if the draft does not give
+  /// them.
   struct Bounds {
     std::map<std::size_t, std::uint64_t> elements = {};
     std::uint32_t shared_bytes = kAmpleSharedBytes;
   };
   static constexpr std::uint32_t kAmpleSharedBytes = 32768;
-  static constexpr std::uint64_t kLeastAmple = 65536;  ///< elements, independent of the sizes
+  static constexpr std::uint64_t kLeastAmple = 65536;  ///< elements, whatever the sizes
 
-  /// The fault of the launch, or nullopt.
+  /// Launches the kernel and returns its fault, or nullopt.
   [[nodiscard]] std::optional<std::string> fault(const Bounds& bounds);
 
-  /// Whether the launch leaves some element of an output of this size unwritten.
+  /// True if a launch does not write all `elements` of an output of this size.
   [[nodiscard]] bool leaves_elements(std::size_t argument, std::uint64_t elements);
 
   [[nodiscard]] std::uint64_t ample_elements() const { return ample_elements_; }
 
-  /// Warp instructions of all launches so far.
+  /// The number of warp instructions of all launches so far.
   [[nodiscard]] std::uint64_t executed() const { return executed_; }
 
-  /// Whether so much was executed that probing should end; the same on every machine.
+  /// True if executed() exceeds a limit, so that probing should end. The limit of warp instructions
+  /// is the same on every machine.
   [[nodiscard]] bool is_exhausted() const;
 
  private:
   [[nodiscard]] BufferId make(std::size_t argument, std::uint64_t elements);
   [[nodiscard]] KernelArgument scalar(std::size_t argument) const;
-  /// Launches all steps with the prepared values.
+  /// The launches of all steps with the prepared values.
   [[nodiscard]] LaunchPlan plan(const Bounds& bounds) const;
   [[nodiscard]] KernelId loaded(std::size_t kernel);
   void release_ample();

@@ -18,7 +18,7 @@ std::size_t count_of_large(const SizeTexts& variables) {
       variables, [](const auto& variable) { return number(variable.second) > kMostOfSmall; }));
 }
 
-/// Probe values for a variable with intended values up to 64.
+/// Probe values for a variable that is at most 64 in the timed shape.
 Numbers below(SizeKind kind, std::int64_t value) {
   static const Numbers kPrimes = {2,  3,  5,  7,  11, 13, 17, 19, 23,
                                   29, 31, 37, 41, 43, 47, 53, 59, 61};
@@ -35,8 +35,8 @@ Numbers below(SizeKind kind, std::int64_t value) {
   return found;
 }
 
-/// How much larger than the smallest large variable a variable is intended to be: level 0 to 2. A
-/// kernel may rely on it, for example if one size divides another.
+/// Level 0 to 2 of a variable: how much larger it is, in the timed shape, than the smallest
+/// variable above 64. A kernel may rely on this order, for example if one size divides another.
 std::size_t level_of(std::int64_t value, const SizeTexts& variables) {
   std::int64_t smallest = value;
   for (const auto& [unused, text] : variables) {
@@ -45,7 +45,7 @@ std::size_t level_of(std::int64_t value, const SizeTexts& variables) {
   return value < 4 * smallest ? 0 : value < 64 * smallest ? 1 : 2;
 }
 
-/// Probe values for larger variables, by level; smaller values if more variables are multiplied.
+/// Probe values for variables above 64, by level; smaller values if there are more such variables.
 const Numbers& small_numbers(SizeKind kind, std::size_t large, std::size_t level) {
   using Levels = std::array<Numbers, 3>;
   static const Levels kRagged = {Numbers{37, 53, 83, 94, 41, 71, 62}, Numbers{211, 127, 173, 146},

@@ -10,7 +10,7 @@
 
 namespace evo {
 
-/// A common property of small sizes.
+/// The kind of numbers used as small sizes.
 enum class SizeKind {
   kRagged,  ///< prime numbers
   kRound,   ///< multiples of 128, 64 or 32
@@ -18,29 +18,30 @@ enum class SizeKind {
 };
 inline constexpr std::array kSizeKinds = {SizeKind::kRagged, SizeKind::kRound, SizeKind::kPower};
 
-/// "multiples of 128", for users.
+/// A text for users: "that are prime numbers".
 [[nodiscard]] std::string to_text(SizeKind kind);
 
 inline constexpr std::size_t kProbes = 4;
 
-/// Shape variables and their intended values.
+/// Shape variables and their values in the timed shape.
 using SizeTexts = std::vector<std::pair<std::string, std::string>>;
 
-/// Small values for the variables, different for each `probe`, so that two products of them are
-/// unlikely to agree in all probes. A variable intended to be small, up to 64, stays at or below
-/// its intended value.
+/// Small values for the variables, different for each `probe`, so that two products of variables
+/// are unlikely to be equal in all probes. A variable that is at most 64 in the timed shape does
+/// not exceed its value there.
 [[nodiscard]] std::map<std::string, double> probe_sizes(SizeKind kind, const SizeTexts& variables,
                                                         std::size_t probe);
 
 inline constexpr std::size_t kProofs = 2;
 
-/// Larger values, beyond the threads of a CTA if `scale` is 1; an expression that fits the small
-/// values must hold for them, too. `scale` divides them if running so much takes too long.
+/// Larger values to test an expression that fits the small values. With a `scale` of 1, the values
+/// exceed the threads of a CTA; a larger `scale` divides the values, so that the runs take less
+/// time.
 [[nodiscard]] std::map<std::string, double> proof_sizes(SizeKind kind, const SizeTexts& variables,
                                                         std::size_t proof, std::int64_t scale);
 
-/// A small shape that is checked beside the timed one: values in the order of the variables; values
-/// up to 64 stay. Empty if no variable is larger.
+/// The values, in the order of the variables, of a small shape that is checked in addition to the
+/// timed shape. Values up to 64 are unchanged. Empty if no variable is above 64.
 [[nodiscard]] std::vector<std::string> small_shape(SizeKind kind, const SizeTexts& variables);
 
 }  // namespace evo

@@ -21,7 +21,7 @@ using ptx::Operand;
 using ptx::Space;
 
 constexpr std::size_t kMostParameters = 1024;
-/// The parameters on which a value may depend.
+/// The set of the kernel's parameters on which a value may depend.
 using Origins = std::bitset<kMostParameters>;
 
 bool has_modifier(const Instruction& instruction, std::string_view modifier) {
@@ -86,7 +86,7 @@ class Reader {
   }
 
  private:
-  /// All functions that may be called, and the module's variables that are used.
+  /// Collects all functions that may be called, and the module's variables that they use.
   void reach(const Function& function) {
     if (std::find(reached_.begin(), reached_.end(), &function) != reached_.end()) return;
     reached_.push_back(&function);
@@ -134,7 +134,7 @@ class Reader {
       if (instruction.operands.empty()) continue;
       const bool is_store = instruction.opcode == Opcode::kSt;
       if (is_store || instruction.opcode == Opcode::kCall) {
-        // A store to memory that only this kernel sees, or to a call's parameter.
+        // Stores to memory other than global memory, and to the parameters of a call.
         for (std::size_t i = is_store ? 1 : 0; i < instruction.operands.size(); ++i) {
           if (!has_modifier(instruction, "global")) {
             grow(escaped_, origins(function, instruction.operands[i]));
@@ -150,7 +150,7 @@ class Reader {
     }
   }
 
-  /// The origins of the result. Data from global memory do not count as a parameter.
+  /// The origins of an instruction's result. Data loaded from global memory have no origin.
   Origins sources_of(const Function& function, const Instruction& instruction) {
     Origins sources;
     if (instruction.opcode == Opcode::kLd || instruction.opcode == Opcode::kLdu) {
@@ -258,7 +258,7 @@ class Reader {
     }
   }
 
-  /// An access through a texture or surface object, which comes first in the address.
+  /// Handles an access through a texture or surface object, the first element of the address.
   void judge_object(const Function& function, const Instruction& instruction) {
     const auto address = std::ranges::find(instruction.operands, Operand::Kind::kAddress,
                                            [](const Operand& operand) { return operand.kind; });
@@ -272,7 +272,9 @@ class Reader {
       use.texture = std::max(use.texture, dimensions);
       use.is_other_object |= dimensions == 0;
     });
-    if (dimensions == 0) depends(instruction, "such objects are not supported");
+    if (dimensions == 0)
+      depends(instruction,
+              "surfaces, and textures of other dimensions than one and two, are not supported");
   }
 
   void judge_atomic(const Instruction& instruction, const auto& addressed) {
@@ -294,7 +296,8 @@ class Reader {
       depends(instruction, "writes what other CTAs may be reading");
   }
 
-  /// cp.async reads; bulk copies and reductions go in either direction, with the target first.
+  /// Handles copies: cp.async reads global memory; bulk copies and reductions may read or write it,
+  /// and their first operand is the target.
   void judge_copy(const Instruction& instruction, const auto& addressed) {
     if (has_modifier(instruction, "reduce")) {
       load(addressed(0));
@@ -315,7 +318,7 @@ class Reader {
     }
   }
 
-  /// Special registers and variables of the module.
+  /// Handles the names of special registers and of the module's variables.
   void name(const Operand& symbol, const Instruction& instruction) {
     const auto widen = [](int& dimensions, int used) { dimensions = std::max(dimensions, used); };
     widen(facts_.block_dimensions, dimension_of(symbol.name, {"%tid", "%ntid"}));
@@ -326,8 +329,8 @@ class Reader {
     if (variable == module_.variables.end() || symbol.variable >= 0) return;
     if (variable->space == Space::kShared && variable->is_extern) facts_.has_dynamic_shared = true;
     if (variable->space == Space::kGlobal && variable->initial.empty()) {
-      depends(instruction, "the variable " + variable_name(variable->name) +
-                               " belongs to the module and not to a CTA");
+      depends(instruction,
+              "the variable " + variable_name(variable->name) + " is shared by all CTAs");
     }
     if (variable->space != Space::kConst || !named_.insert(variable->name).second) return;
     facts_.constants.push_back(
@@ -338,7 +341,7 @@ class Reader {
   const Function* entry_ = nullptr;
   std::vector<const Function*> reached_;
   std::map<std::pair<const Function*, int>, Origins> registers_;
-  Origins escaped_;  ///< parameters that may be in memory that only this kernel sees
+  Origins escaped_;  ///< parameters that may be stored in local or shared memory
   bool has_changed_ = false;
   std::set<std::string> named_;
   PtxFacts facts_;

@@ -20,7 +20,7 @@ constexpr double kExact = 0x1.0p53;
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// Calls `visit(position)` at every place outside of brackets and quotes, until it returns false.
+/// Calls `visit(position)` at positions outside of brackets and quotes, until it returns false.
 template <typename Visit>
 void for_each_outside(std::string_view text, Visit visit) {
   int depth = 0;
@@ -55,7 +55,7 @@ std::optional<std::size_t> find_word(std::string_view text, std::string_view wor
 [[noreturn]] void fail(std::string_view text) {
   throw InputError("'" + std::string(text) +
                    "': allowed: a list of numbers or texts as in Python: [1, 2], "
-                   "list(range(1, 9)), [2**i for i in range(5)], or + of such");
+                   "list(range(1, 9)), [2**i for i in range(5)], or a sum of lists");
 }
 
 double number(std::string_view text, const Names& names) {
@@ -95,7 +95,7 @@ class Reader {
     values.push_back(std::move(value));
   }
 
-  /// The text inside "name(…)" or "[…]".
+  /// The text between `open`, such as "range(" or "[", and `close`; nullopt for any other text.
   static std::optional<std::string_view> inside(std::string_view text, std::string_view open,
                                                 char close) {
     if (!text.starts_with(open) || !text.ends_with(close)) return std::nullopt;
@@ -126,7 +126,7 @@ class Reader {
     return values;
   }
 
-  /// `rest`: "for i in … [if …] [for …]".
+  /// Evaluates a comprehension: `entry` for each step of `rest`, "for i in … [if …] [for …]".
   void comprehend(std::string_view entry, std::string_view rest, const Names& names,
                   std::vector<Json>& values) {
     rest.remove_prefix(std::string_view("for").size());

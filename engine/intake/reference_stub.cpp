@@ -11,7 +11,7 @@ namespace {
 
 using Kind = DraftArgument::Kind;
 
-/// A name that the program does not use yet.
+/// A Python name for `name` that reference.py does not use for something else.
 std::string python_name(const std::string& name) {
   constexpr auto kTaken = std::to_array<std::string_view>(
       {"False",  "None",     "Path",  "True",     "and",  "as",     "assert", "async",  "await",

@@ -6,8 +6,8 @@
 
 namespace evo {
 
-/// The text of a reference.py that reads every input of the problem by name. It raises
-/// NotImplementedError until the user completes its marked lines, one for each output.
+/// The text of a reference.py that reads every input of the problem by name. The program raises
+/// NotImplementedError until the user completes the line that is marked for each output.
 [[nodiscard]] std::string reference_stub(const Draft& draft);
 
 }  // namespace evo

@@ -12,9 +12,9 @@ namespace {
 
 using Names = std::set<std::string>;
 
-/// Names other than macros that a condition may contain.
+/// True unless a word in a condition is a keyword, or a macro of the compiler or the toolkit.
 bool is_macro_name(const std::string& word) {
-  // Keywords of conditions, and names that compilers and toolkits define.
+  // Keywords of conditions, and names that compilers and toolkits may define.
   constexpr std::array<std::string_view, 8> kNone = {
       "defined",        "true",         "false", "__has_include",
       "CUDART_VERSION", "CUDA_VERSION", "WIN32", "WIN64"};
@@ -79,7 +79,7 @@ class Collector {
     if (is_macro_name(name)) seen(file, line, name).is_asked_for = true;
   }
 
-  /// `#ifndef X` followed by `#define X`: a default, or an include guard.
+  /// Handles `#ifndef X` followed by `#define X`, which is a default or an include guard.
   bool take_default(const std::string& file, const std::vector<Directive>& directives,
                     std::size_t i) {
     const MacroDefinition definition = macro_in(directives[i + 1]);
@@ -107,7 +107,7 @@ class Collector {
     }
   }
 
-  /// Macros in the definition of a compared macro are compared as well.
+  /// Marks macros as compared that are in the definition of a compared macro.
   void follow_replacements() {
     std::vector<std::string> open;
     for (const auto& [name, macro] : found_.open) {

@@ -13,23 +13,24 @@ namespace evo {
 /// A macro that a source does not define, or defines only as a default.
 struct SourceMacro {
   std::string default_value;  ///< from `#ifndef NAME` / `#define NAME value`; otherwise empty
-  bool is_compared = false;   ///< #if compares its value, directly or through another macro
+  bool is_compared = false;   ///< #if compares the value
   bool is_asked_for = false;  ///< used by #ifdef, #ifndef or defined()
-  std::string file = {};      ///< place of its first use
+  std::string file = {};      ///< file and line of the first use
   std::size_t line = 0;
 
-  /// Whether every compilation needs a value for it.
+  /// True if every compilation needs a value for the macro.
   [[nodiscard]] bool needs_value() const { return is_compared && default_value.empty(); }
 };
 
-/// The macros of a source and its own headers that affect preprocessing.
+/// The macros of a source and of its copied headers that affect preprocessing.
 struct SourceMacros {
   std::map<std::string, SourceMacro> open;  ///< given from outside, or with a default
-  std::set<std::string> defined;            ///< defined by the source other than as a default
+  std::set<std::string> defined;            ///< defined by the source unconditionally
 };
 
-/// Include guards and names with double underscores, which belong to the compiler, are left out.
-/// Macros used only in code are not found here; the compiler reports them.
+/// Finds the macros that #if, #ifdef and similar directives use, except include guards and names
+/// with double underscores, which belong to the compiler. Undefined macros in other code are found
+/// from the compiler's error messages (trial.hpp).
 [[nodiscard]] SourceMacros macros_of(const KernelSource& source);
 
 }  // namespace evo

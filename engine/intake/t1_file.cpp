@@ -18,7 +18,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// The value under a key, ignoring case; null if there is none.
+/// The value of `object` under one of `keys`, ignoring case; null if there is no such key.
 const Json& find(const Json& object, std::initializer_list<std::string_view> keys) {
   static const Json nothing;
   if (!object.is_object()) return nothing;
@@ -30,7 +30,7 @@ const Json& find(const Json& object, std::initializer_list<std::string_view> key
   return nothing;
 }
 
-/// A text or a number as an expression; empty for other values.
+/// The text of an expression from a JSON string or number; empty for other values.
 std::string text_of(const Json& value) {
   if (value.is_string()) return std::string(trimmed(value.get_ref<const std::string&>()));
   if (value.is_number() || value.is_boolean()) return value.dump();
@@ -42,7 +42,7 @@ std::string string_in(const Json& object, std::string_view key) {
   return value.is_string() ? value.get<std::string>() : "";
 }
 
-/// A number, or a text that is one; nullopt for other values.
+/// A number from a JSON number or a string that contains a number; nullopt for other values.
 std::optional<double> number_in(const Json& object, std::initializer_list<std::string_view> keys) {
   const Json& value = find(object, keys);
   const Json number =
@@ -99,8 +99,8 @@ class Reader {
     if (language.empty() || lower(language) == "cuda") return;
     if (lower(language) != "opencl" && lower(language) != "hip") {
       fail("KernelSpecification.Language: \"" + language +
-           "\": allowed: \"CUDA\", and \"OpenCL\" and \"HIP\" where the kernel compiles as CUDA "
-           "all the same");
+           "\": allowed: \"CUDA\"; \"OpenCL\" or \"HIP\" if the kernel also compiles "
+           "as CUDA");
     }
     leave_out("KernelSpecification.Language: \"" + language +
               "\": the kernel is compiled as CUDA; parameters, conditions and sizes are used");
@@ -134,7 +134,7 @@ class Reader {
     const bool is_text = std::any_of(parameter.values.begin(), parameter.values.end(),
                                      [](const Json& value) { return value.is_string(); });
     if (is_text || parameter.values.empty()) {
-      leave_out(where + (is_text ? "its values are texts, which a macro of a space cannot be"
+      leave_out(where + (is_text ? "its values are texts, but macros of a space are numbers"
                                  : "it has no values"));
       return;
     }
@@ -145,7 +145,7 @@ class Reader {
     found_.parameters.push_back(std::move(parameter));
   }
 
-  /// 1 and 1.0 have different types in C.
+  /// Makes all values real numbers, because 1 and 1.0 have different types in C++.
   static void make_real(T1Parameter& parameter) {
     for (Json& value : parameter.values) {
       if (value.is_number()) value = value.get<double>();
@@ -155,7 +155,7 @@ class Reader {
     }
   }
 
-  /// A size as an expression, or a whole number of at least `least`; other numbers are an error.
+  /// A size as text: an expression, or a whole number from `least` on. Throws for other numbers.
   [[nodiscard]] std::string size_of(const Json& value, const std::string& key, double least) const {
     std::string text = text_of(value);
     if (text.empty() && !value.is_null() && !value.is_string()) {
@@ -197,7 +197,7 @@ class Reader {
     const std::string type = lower(string_in(kernel, "GlobalSizeType"));
     found_.global_counts_threads = type == "opencl";
     if (!type.empty() && type != "opencl" && type != "cuda") {
-      leave_out("GlobalSizeType: \"" + type + "\": known are \"CUDA\" and \"OpenCL\"");
+      leave_out("GlobalSizeType: \"" + type + "\": allowed: \"CUDA\" and \"OpenCL\"");
     }
     found_.shared_bytes = size_of(find(kernel, {"SharedMemory"}), "SharedMemory", 0);
   }
@@ -220,7 +220,7 @@ class Reader {
     argument.is_scalar = memory == "scalar";
     argument.is_constant = memory == "symbol" || lower(string_in(entry, "MemType")) == "constant";
     if (memory == "local") {
-      leave_out("Arguments: " + argument.name + ": MemoryType Local is OpenCL's");
+      leave_out("Arguments: " + argument.name + ": MemoryType Local exists only in OpenCL");
       return;
     }
     argument.fill = string_in(entry, "FillType");

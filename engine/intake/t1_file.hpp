@@ -17,7 +17,7 @@ struct T1Parameter {
   std::optional<Json> default_value = {};
 };
 
-/// An argument of the kernel, or a `__constant__` variable.
+/// An argument of the kernel, or a `__constant__` variable, in a T1 file.
 struct T1Argument {
   std::string name;
   std::string type;  ///< "float", "int32", "float4"
@@ -27,20 +27,20 @@ struct T1Argument {
   std::optional<double> fill_value = {};
   std::optional<double> low = {};  ///< MinValue, for Random
   std::optional<double> high = {};
-  std::string data_source;  ///< for other fills
+  std::string data_source;  ///< file or generator, for other values of `fill`
   std::string size;         ///< an expression; empty: not specified
 };
 
-/// A tuning problem in the T1 format (of Kernel Tuner, KTT and BAT), as far as it helps to write a
-/// kernel's files. Expressions are in Python.
+/// The parts of a T1 file (the tuning problem format of Kernel Tuner, KTT and BAT) that help to
+/// draft a problem and a space. Expressions are in Python.
 struct T1File {
   std::string kernel;  ///< with its template arguments
   std::vector<T1Parameter> parameters;
   std::vector<std::string> conditions;
   std::vector<std::string> compiler_options;
   std::vector<std::string> problem_size;  ///< x first; empty: not specified
-  /// Divisors of the problem size in each dimension. An empty list: no divisor; nullopt: not
-  /// specified.
+  /// Divisors of the problem size in each dimension of the grid. An empty list: no divisor.
+  /// Nullopt: not specified.
   std::array<std::optional<std::vector<std::string>>, 3> grid_divisors = {};
   std::array<std::string, 3> global_size = {};  ///< empty: not specified
   std::array<std::string, 3> local_size = {};
@@ -50,8 +50,8 @@ struct T1File {
   std::vector<std::string> left_out;  ///< content that cannot be used, with the reason
 };
 
-/// Reads a T1 file in any of its variants: keys in any case, values as lists or as Python text.
-/// Throws InputError naming file and key if it is no T1 file.
+/// Reads a T1 file. Keys may have any case, and lists of values may be Python text. Throws
+/// InputError naming file and key if the file is not a T1 file.
 [[nodiscard]] T1File read_t1_file(const std::filesystem::path& file);
 
 }  // namespace evo

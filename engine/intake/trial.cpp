@@ -14,7 +14,7 @@
 namespace evo {
 namespace {
 
-/// Number of compilations to find undefined names, which are reported a few dozen at a time.
+/// Limit of compilations to find undefined names; the compiler reports a few dozen at a time.
 constexpr int kMostRounds = 50;
 
 CompileOutcome compile(Compiler& compiler, CompileRequest request, const MacroTexts& macros) {
@@ -22,11 +22,11 @@ CompileOutcome compile(Compiler& compiler, CompileRequest request, const MacroTe
   return outcome_of(compiler.compile(request));
 }
 
-/// Functions of CUDA's runtime library are not macros.
+/// True for functions of the CUDA runtime library, which are not macros.
 bool is_of_the_runtime(std::string_view name) { return name.starts_with("cuda"); }
 
-/// Names that the compiler's log reports as undefined, except those in its own headers, where a
-/// macro has replaced a word, and host-only functions.
+/// Names that the compiler's log reports as undefined, except host functions, and names in the
+/// compiler's own headers, which a macro has broken.
 std::set<std::string> undefined_in(const std::string& log) {
   constexpr std::string_view kOwnHeaders = "__nv_nvrtc_";
   constexpr std::string_view kBefore = "identifier \"";
@@ -45,12 +45,12 @@ std::set<std::string> undefined_in(const std::string& log) {
   return names;
 }
 
-/// The compiler's message, preceded by an explanation if it is unclear.
+/// The compiler's message, preceded by an explanation if the message is unclear.
 std::string explained(const std::string& reason) {
   constexpr std::string_view kLaunch = "device-side kernel launch";
   if (reason.find(kLaunch) == std::string::npos) return reason;
   return "a kernel of this file launches kernels (dynamic parallelism), which is not supported; "
-         "take it out, or give --entry a file without it: " +
+         "remove it, or give evo-init a file without it: " +
          reason;
 }
 
@@ -62,7 +62,7 @@ std::string listed(const MacroTexts& macros) {
   return text;
 }
 
-/// The macros to guess, with the value `guess`; `outcome` is the result of the last compilation.
+/// The undefined macros, with the value `guess`. Sets `outcome` to the last compilation's result.
 MacroTexts guesses(Compiler& compiler, const CompileRequest& request, const MacroTexts& known,
                    const SourceMacros& macros, const std::string& guess, CompileOutcome& outcome) {
   MacroTexts guessed;
@@ -85,8 +85,9 @@ MacroTexts guesses(Compiler& compiler, const CompileRequest& request, const Macr
   return guessed;
 }
 
-/// The name of a function that takes a pointer to the kernel. Empty if the kernel's own name
-/// contains its types, or if the compiler does not report them.
+/// The mangled name of a function that takes a pointer to the kernel, which contains the kernel's
+/// parameter types. Empty if `symbol` itself contains the types, or if the compiler does not report
+/// the types.
 std::string signature_of(Compiler& compiler, CompileRequest request, const std::string& symbol,
                          const MacroTexts& macros) {
   constexpr const char* kProbe = "evo_type_of_the_kernel";

@@ -55,7 +55,7 @@ std::vector<Field> parse_fields(const JsonReader& reader) {
 
 void parse_content(const JsonReader& reader, Argument& argument) {
   if (!reader.has("generator")) {
-    reader.fail("generator", "an argument that is read needs a generator");
+    reader.fail("generator", "an in or inout argument needs a generator");
   }
   const JsonReader generator = reader.child("generator");
   if (generator.has("formula")) {
@@ -70,7 +70,7 @@ void parse_content(const JsonReader& reader, Argument& argument) {
       return;
     }
     if (!argument.file_shapes.empty()) {
-      generator.fail("shapes", "the others need a \"distribution\" beside the file");
+      generator.fail("shapes", "needs a \"distribution\" beside the file, for the other shapes");
     }
   } else {
     argument.generator = parse_generator(generator, argument.dtype);
@@ -102,7 +102,7 @@ constexpr std::array<std::pair<Dtype, TexelType>, 8> kTexels = {{
     {Dtype::kF32, TexelType::kF32},
 }};
 
-/// The value in `values` named by the word under `key`; the first value if `key` is absent.
+/// The enumerator in `values` named by the word under `key`; the first one if `key` is absent.
 template <typename T>
 T parse_word(const JsonReader& reader, const char* key, std::initializer_list<T> values) {
   if (!reader.has(key)) return *values.begin();
@@ -168,7 +168,7 @@ Argument parse_parameter(const JsonReader& reader) {
     return argument;
   }
   const Dtype dtype = parse_dtype(reader);
-  // A workspace that the template does not size is empty.
+  // A workspace argument without an extent is empty unless the template gives one.
   const std::string nothing = direction == Direction::kWorkspace ? "0" : "";
   Argument argument{
       name, direction, dtype, parse_expression(reader, scalar ? "value" : "extent", nothing), {}};

@@ -9,12 +9,13 @@
 
 namespace evo {
 
-/// The expression under `key`, or `fallback` (unless empty) if the key is absent. Throws InputError
-/// naming the key if the value is no expression.
+/// Reads the expression under `key`; if the key is absent, returns `fallback`. Throws InputError
+/// naming the key if its value is not an expression, or if the key is absent and `fallback` is
+/// empty.
 [[nodiscard]] Expression parse_expression(const JsonReader& reader, std::string_view key,
                                           const std::string& fallback = {});
 
-/// The list of 1 to `most` expressions under `key`.
+/// Reads the list of 1 to `most` expressions under `key`.
 [[nodiscard]] std::vector<Expression> parse_expressions(const JsonReader& reader,
                                                         std::string_view key, std::size_t most);
 

@@ -25,7 +25,7 @@ constexpr auto kRows = [] {
   });
 }();
 
-/// Conversions of a floating type with at most 16 bits.
+/// Encodes a number in a floating type of at most 16 bits.
 std::uint64_t encode_small(const DtypeRow& format, double value) {
   const std::uint64_t sign = std::signbit(value) ? format.sign_bit() : 0;
   if (std::isnan(value)) return sign | format.nan();

@@ -18,7 +18,7 @@ enum class Dtype {
 
 enum class NumberKind { kFloat, kSigned, kUnsigned };
 
-/// The meaning of codes with the largest exponent of a floating type.
+/// How a floating type uses the bit patterns whose exponent is the largest.
 enum class TopExponent {
   kInfinity,   ///< infinity and NaN
   kSaturates,  ///< infinity and NaN, but finite numbers saturate instead of becoming infinity
@@ -39,13 +39,13 @@ struct DtypeRow {
   double max_abs_error;
   double relative_l2;
 
-  /// Set for floating types. Each is the code of a positive number.
+  /// For floating types only: the exponent bias, and the bit patterns of positive values.
   [[nodiscard]] int bias() const { return (1 << (exponent_bits - 1)) - 1; }
   [[nodiscard]] bool has_infinity() const { return top_exponent != TopExponent::kNumbers; }
   [[nodiscard]] std::uint64_t infinity() const {
     return ((std::uint64_t{1} << exponent_bits) - 1) << mantissa_bits;
   }
-  /// The code of all ones.
+  /// The bit pattern of NaN: all ones except the sign.
   [[nodiscard]] std::uint64_t nan() const { return sign_bit() - 1; }
   [[nodiscard]] std::uint64_t largest_finite() const {
     return has_infinity() ? infinity() - 1 : nan() - 1;
@@ -63,11 +63,11 @@ struct DtypeRow {
 /// Throws InputError for an unknown name, listing the known ones.
 [[nodiscard]] Dtype dtype_from_string(std::string_view text);
 
-/// Whether a scalar argument may have this type: 16-bit floating types, and all types of 32 bits or
-/// more.
+/// True for the types that a scalar argument may have: floating types of 16 bits, and all types of
+/// 32 bits or more.
 [[nodiscard]] bool may_be_scalar(Dtype dtype);
 
-/// "f16, bf16, f32": the names of the types for which `holds` returns true.
+/// The names of the types for which `holds` returns true, separated by commas: "f16, bf16, f32".
 template <typename Predicate>
 [[nodiscard]] std::string dtype_names(Predicate holds) {
   std::string names;
@@ -83,8 +83,8 @@ template <typename Predicate>
 /// True for types that have NaN.
 [[nodiscard]] bool is_floating(Dtype dtype);
 
-/// The gapless range −below … above of whole numbers that a type represents exactly: all values of
-/// an integer type; for a floating type, up to the first number that it would round.
+/// The whole numbers from −below to above, each of which a type represents exactly: all values of
+/// an integer type; for a floating type, all whole numbers up to the first one that it would round.
 struct WholeRange {
   std::uint64_t below = 0;
   std::uint64_t above = 0;
@@ -94,15 +94,15 @@ struct WholeRange {
 /// The largest finite value of a floating type.
 [[nodiscard]] double largest_finite(Dtype dtype);
 
-/// The largest number of a floating type below `value`; −infinity at the end of the range.
+/// The largest number of a floating type that is below `value`; −infinity if there is none.
 [[nodiscard]] double next_below(Dtype dtype, double value);
 
 /// The smallest positive denormal number of a floating type.
 [[nodiscard]] double smallest_denormal(Dtype dtype);
 
-/// Encodes one number into `size_of(dtype)` bytes at `target`. Floats round to nearest even;
-/// dtypes.def says whether they saturate or overflow. Integers round and saturate. NaN becomes NaN
-/// in floats and 0 in integers.
+/// Encodes one number into `size_of(dtype)` bytes at `target`. Floats round to nearest even; the
+/// column top_exponent of dtypes.def says whether large values saturate or overflow. Integers round
+/// and saturate. NaN becomes NaN in floats and 0 in integers.
 void encode(Dtype dtype, double value, std::byte* target);
 
 /// Decodes one element. 64-bit integers lose precision above 2^53.

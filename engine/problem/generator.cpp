@@ -20,7 +20,7 @@ constexpr std::size_t kQuantiles = 1U << 16;
 /// Number of random bits used per element.
 unsigned bits_of(Dtype dtype) { return size_of(dtype) <= 2 ? 16 : size_of(dtype) == 4 ? 32 : 64; }
 
-/// With 2^bits equally likely intervals, returns the middle of the lowest one.
+/// Splits 0 to 2^64 into 2^bits equal intervals and returns the middle of the lowest interval.
 constexpr std::uint64_t half_of(unsigned bits) {
   return bits == 64 ? 0 : std::uint64_t{1} << (63 - bits);
 }
@@ -47,8 +47,8 @@ class StandardNormal {
 
  private:
   static constexpr unsigned kBitsInside = 52;
-  static constexpr std::size_t kParts = 1U << 12;  // fits the first-level cache of a processor
-  // number of intervals at each end that are not linear
+  static constexpr std::size_t kParts = 1U << 12;  // the table fits the L1 cache of a CPU
+  // number of intervals at each end without interpolation
   static constexpr std::size_t kTail = 16;
 
   std::vector<double> bounds_;
@@ -99,12 +99,12 @@ class Values {
   Extremes range_;  ///< for the uniform distribution
 };
 
-/// Fills elements [first, first + count) of `data` from the block's own random numbers.
+/// Fills elements [first, first + count) of `data`, one block, from `random`, the block's stream.
 using FillPart =
     std::function<void(std::byte* data, std::size_t first, std::size_t count, Random& random)>;
 
-/// Large arrays are filled in blocks by as many threads as there are processors. Each block has its
-/// own random stream, so the data do not depend on the number of threads.
+/// Fills large arrays in blocks, with one thread for each CPU. Each block has its own random
+/// stream, so the data do not depend on the number of threads.
 std::vector<std::byte> in_parts(std::size_t count, std::size_t size, std::uint64_t seed,
                                 const FillPart& fill) {
   constexpr std::size_t kPart = std::size_t{1} << 20;
@@ -126,7 +126,7 @@ std::vector<std::byte> in_parts(std::size_t count, std::size_t size, std::uint64
   return data;
 }
 
-/// Every quantile, encoded once.
+/// The 2^16 quantiles of a distribution, encoded as `dtype`.
 std::vector<std::byte> quantile_table(const Values& values, Dtype dtype) {
   const std::size_t size = size_of(dtype);
   std::vector<std::byte> table(kQuantiles * size);

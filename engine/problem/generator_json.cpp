@@ -28,7 +28,7 @@ std::string described(const WholeRange& range) {
       .append(std::to_string(range.above));
 }
 
-/// A bound as written, so that it is not rounded to a double.
+/// Reads a bound of the range exactly, without rounding it to a double.
 Whole read_whole(const JsonReader& reader, std::string_view key, Dtype dtype) {
   const WholeRange range = whole_range(dtype);
   const std::string allowed = "allowed for " + std::string(to_string(dtype)) +
@@ -57,7 +57,7 @@ Generator read_integers(const JsonReader& reader, Dtype dtype) {
   if (low > high) reader.fail("high", "allowed: more than low");
   if (!(high > low)) {
     reader.fail("high",
-                "low equals high, so all elements would be equal; allowed: more than low, "
+                "equals \"low\", so all elements would be equal; allowed: more than low, "
                 "or {\"distribution\": \"constant\"}");
   }
   return {Distribution::kIntegers, 0, 0, {low.is_negative, low.bits(), high.bits()}};
@@ -118,7 +118,7 @@ bool has_value(Dtype dtype, std::string_view word) {
   return true;
 }
 
-/// Sets the special values named under `key` to the opposite of `from`.
+/// Changes the special values named under `key` from their default, `from`, to its opposite.
 void set_special(const JsonReader& reader, std::string_view key, bool from, Dtype dtype,
                  SpecialValues& special) {
   const SpecialValues usual;

@@ -7,8 +7,8 @@
 namespace evo {
 
 /// Reads the generator of an input of type `dtype`. Throws InputError (file, key, value, allowed
-/// values) for a range outside of `dtype`; for a distribution with equal elements (a constant input
-/// must say so); and for names in "with" and "without" (SpecialValues) that do not apply to
+/// values) if `dtype` cannot hold the range; if all elements would be equal under a distribution
+/// other than "constant"; or if "with" or "without" names special values that do not apply to
 /// `dtype`.
 [[nodiscard]] Generator parse_generator(const JsonReader& reader, Dtype dtype);
 

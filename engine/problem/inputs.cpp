@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kIndex = "INDEX";
 
-/// A formula with every name except INDEX replaced.
+/// Evaluates an argument's formula, in which every name except INDEX has a fixed value.
 class FormulaValues {
  public:
   FormulaValues(const Argument& argument, const Values& values) : argument_(argument) {

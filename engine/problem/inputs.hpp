@@ -12,20 +12,21 @@ namespace evo {
 /// Increase this version when inputs are drawn differently, because verdicts depend on the inputs.
 inline constexpr std::string_view kDrawVersion = "draw 2";
 
-/// A case of a shape: its number and its seed.
+/// A case, which is one set of inputs for a shape: its number and its seed.
 struct InputCase {
   std::size_t index = 0;
   std::uint64_t seed = 0;
 };
 
-/// How an input is drawn. The second case of a shape has runs. Special values that would be equal
-/// in several inputs are placed in one of them, in a different one for each case.
+/// Returns the options for drawing an input. The second case of a shape contains sorted and
+/// constant runs. Each case places zeros and extremes in only one of its inputs, a different input
+/// for each case.
 [[nodiscard]] Draw draw_of(const Problem& problem, const Argument& argument, const Shape& shape,
                            const InputCase& of);
 
-/// The content of an input argument (in, inout) on a shape: drawn, computed by its formula, or read
-/// from its file. `values`: values of the names in expressions. Throws ProblemError if a formula's
-/// value does not fit the argument's type, and the errors of read_npy().
+/// Returns the content of an input argument (in, inout) on a shape: drawn, computed by its formula,
+/// or read from its file. `values`: the values of names in expressions. Throws ProblemError if a
+/// formula's value does not fit the argument's type, and the errors of read_npy().
 [[nodiscard]] std::vector<std::byte> make_input(const Problem& problem, const Argument& argument,
                                                 const Shape& shape, const Values& values,
                                                 const InputCase& of);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostSteps = 32;
 constexpr std::size_t kDimensions = 3;
-/// limit of arguments: more would exceed the 32,764 bytes of kernel parameters
+/// limit of parameters: more would exceed CUDA's 32,764 bytes of kernel parameters
 constexpr std::size_t kMostParameters = 1000;
 
 ToleranceExpressions parse_tolerance(const JsonReader& reader, const JsonReader* base) {
@@ -44,7 +44,7 @@ std::map<std::string, Expression> parse_workspace(const JsonReader& reader) {
   return extents;
 }
 
-/// Sources must lie inside the folder of problems, even after ".." and links are resolved.
+/// Reads "source". The file must lie in the folder of problems after ".." and links are resolved.
 std::filesystem::path parse_source(const JsonReader& reader, const std::filesystem::path& folder) {
   const std::filesystem::path source = folder / reader.string("source");
   if (!is_file(source)) {
@@ -66,7 +66,7 @@ std::string parse_entry(const JsonReader& reader) {
   return entry;
 }
 
-/// Reads "entry" and its launch, for a kernel or for one of its steps.
+/// Reads "entry", "grid", "block" and "dynamic_shared_bytes" of a kernel or of one of its steps.
 KernelStep parse_step(const JsonReader& reader) {
   return {parse_entry(reader),
           {parse_expressions(reader, "grid", kDimensions),
@@ -98,7 +98,7 @@ std::vector<KernelStep> parse_steps(const JsonReader& reader,
   }
   for (const char* key : {"entry", "grid", "block", "dynamic_shared_bytes", "arguments"}) {
     if (!reader.has(key)) continue;
-    reader.fail(key, "cannot be combined with \"steps\", because each step has its own");
+    reader.fail(key, "cannot be combined with \"steps\"; give it in each step instead");
   }
   for (const JsonReader& entry : reader.children("steps", kMostSteps)) {
     KernelStep step = parse_step(entry);

@@ -14,7 +14,7 @@ namespace evo {
 inline constexpr std::string_view kReference = "reference";
 
 /// Parses a kernel of problem.json. `tolerance`: the problem's tolerance; `folder`: the folder of
-/// its source; `parameters`: names of the arguments that steps may take. Throws InputError naming
+/// its source; `parameters`: names of the arguments that a step may list. Throws InputError naming
 /// key, value and the allowed values.
 [[nodiscard]] KernelSpec parse_kernel(const JsonReader& reader, const std::string& name,
                                       const JsonReader& tolerance,

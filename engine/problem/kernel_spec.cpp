@@ -1,4 +1,4 @@
-// A kernel's steps and their launches, as the problem describes them.
+// KernelSpec: the steps of a kernel and their launches.
 
 #include <fmt/format.h>
 

@@ -9,7 +9,7 @@ namespace {
 
 class NameCheck {
  public:
-  /// `hint`: further allowed names, for the message.
+  /// `hint`: text that the error message appends to the list of allowed names.
   NameCheck(const Problem& problem, const Values& known, std::string hint)
       : file_((problem.folder / "problem.json").string()), known_(known), hint_(std::move(hint)) {}
 
@@ -62,7 +62,7 @@ void require_known_names(const Problem& problem, const KernelSpec& kernel, const
       check.require("arguments: " + argument.name + "." + value, *expression);
     }
   }
-  // the reference needs no workspace sizes of its own
+  // A reference without macros has workspaces of a fixed size, see complete() in problem_json.cpp.
   if (is_reference && problem.reference.macros.empty()) return;
   for (const Argument& argument : problem.arguments) {
     if (!argument.belongs_to_kernel()) continue;
@@ -71,7 +71,7 @@ void require_known_names(const Problem& problem, const KernelSpec& kernel, const
         own ? key + ".workspace." + argument.name : "arguments: " + argument.name + ".extent",
         kernel.extent_of(argument));
   }
-  if (is_reference) return;  // the tolerance is not used
+  if (is_reference) return;  // The tolerance of a reference is not used.
   check.require(key + ": tolerance.max_abs_error", kernel.tolerance.max_abs_error);
   check.require(key + ": tolerance.bad_abs_error", kernel.tolerance.bad_abs_error);
   check.require(key + ": tolerance.bad_share", kernel.tolerance.bad_share);
@@ -87,7 +87,7 @@ void require_own_macros(const Problem& problem, const std::vector<std::string>& 
   const std::string file = (problem.folder / "problem.json").string();
   const auto refuse = [&](const std::string& macro, const std::string& where) {
     throw ProblemError(space_file + ": parameters: macro '" + macro + "' is also in " + file +
-                       ": " + where + "; allowed: a name that only one of them has");
+                       ": " + where + "; allowed: a name that is in only one of the two files");
   };
   for (const std::string& macro : macros) {
     for (const auto& [own, unused] : problem.shape_macros) {

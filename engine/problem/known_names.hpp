@@ -6,13 +6,13 @@ namespace evo {
 
 /// Checks that the expressions of `kernel` (launch, tolerance, workspace extents) use only names in
 /// `known`, which have values when the kernel is judged. Throws ProblemError naming file, key,
-/// expression, the unknown name and the known ones. So the error appears before the search and not
-/// for each candidate.
+/// expression, the unknown name and the known ones. The check reports an unknown name once before
+/// the search, instead of for each candidate.
 void require_known_names(const Problem& problem, const KernelSpec& kernel, const Values& known);
 
-/// Checks that no macro or value name of a space has a second meaning in the problem, as a compiler
-/// macro or in expressions. Throws ProblemError naming `space_file`, the macro and its other
-/// definition.
+/// Checks that no macro and no named value of a space has a second definition in the problem, as a
+/// compiler macro or as a name in expressions. Throws ProblemError naming `space_file`, the macro
+/// and its other definition.
 void require_own_macros(const Problem& problem, const std::vector<std::string>& macros,
                         const std::string& space_file);
 

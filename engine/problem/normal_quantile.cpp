@@ -15,7 +15,7 @@ struct Rational {
   Polynomial denominator;
 };
 
-/// |p − 0.5| ≤ 0.425.
+/// Coefficients for |p − 0.5| ≤ 0.425.
 constexpr Rational kCentre = {
     {3.3871328727963666080e0, 1.3314166789178437745e+2, 1.9715909503065514427e+3,
      1.3731693765509461125e+4, 4.5921953931549871457e+4, 6.7265770927008700853e+4,
@@ -23,7 +23,7 @@ constexpr Rational kCentre = {
     {1, 4.2313330701600911252e+1, 6.8718700749205790830e+2, 5.3941960214247511077e+3,
      2.1213794301586595867e+4, 3.9307895800092710610e+4, 2.8729085735721942674e+4,
      5.2264952788528545610e+3}};
-/// √(−ln p) ≤ 5.
+/// Coefficients for √(−ln p) ≤ 5, where p is the smaller of p and 1 − p.
 constexpr Rational kTail = {
     {1.42343711074968357734e0, 4.63033784615654529590e0, 5.76949722146069140550e0,
      3.64784832476320460504e0, 1.27045825245236838258e0, 2.41780725177450611770e-1,
@@ -49,7 +49,7 @@ double at(const Rational& rational, double x) {
   return at(rational.numerator, x) / at(rational.denominator, x);
 }
 
-/// The natural logarithm. The result of std::log differs between versions of the standard library.
+/// The natural logarithm, because results of std::log differ between standard libraries.
 double logarithm(double x) {
   int exponent = 0;
   double m = std::frexp(x, &exponent);

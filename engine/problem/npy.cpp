@@ -1,4 +1,4 @@
-// The format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+// Format of .npy files: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 
 #include "engine/problem/npy.hpp"
 
@@ -22,7 +22,7 @@ namespace evo {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr std::size_t kAlignment = 64;  ///< size of the data
+constexpr std::size_t kAlignment = 64;  ///< of the data's offset in the file
 
 /// NumPy's code for a type, such as "<f4"; empty if NumPy has no such type.
 std::string npy_code(const DtypeRow& row) {
@@ -33,7 +33,7 @@ std::string npy_code(const DtypeRow& row) {
   return fmt::format("{}{}{}", row.bytes == 1 ? '|' : '<', kind.front(), row.bytes);
 }
 
-/// The type for such a code.
+/// The type for a NumPy code such as "<f4"; nullopt if no type has this code.
 std::optional<Dtype> dtype_of(std::string_view code) {
   for (const DtypeRow& row : dtype_rows()) {
     if (!code.empty() && npy_code(row) == code) return row.dtype;
@@ -41,17 +41,17 @@ std::optional<Dtype> dtype_of(std::string_view code) {
   return std::nullopt;
 }
 
-/// The header as NumPy writes it: a Python dictionary with exactly these three keys. Nullopt for
-/// any other text, which NumPy may read differently.
+/// The header that NumPy writes: a Python dictionary with the keys "descr", "fortran_order" and
+/// "shape". read() returns nullopt for any other text, because NumPy may read it differently.
 struct NpyHeader {
   std::string_view type = {};   ///< the text between the quotes, or the list for a structured type
   std::string_view order = {};  ///< True or False
-  std::string_view shape = {};  ///< the text between its parentheses
+  std::string_view shape = {};  ///< the text between the parentheses
 
   [[nodiscard]] static std::optional<NpyHeader> read(std::string_view text);
 };
 
-/// A cursor over the text of a header.
+/// A read position in the text of a header.
 class HeaderWords {
  public:
   explicit HeaderWords(std::string_view text) : rest_(text) { skip_spaces(); }
@@ -145,7 +145,7 @@ constexpr std::size_t kMostHeader = std::size_t{1} << 20;
 
 class NpyFile {
  public:
-  /// `elements`: how many are expected. Such files may be larger than other inputs.
+  /// `elements`: the expected number of elements, which raises the limit of the file's size.
   NpyFile(const std::filesystem::path& file, std::size_t elements)
       : name_(file.string()),
         text_(read_text_file(
@@ -214,7 +214,7 @@ class NpyFile {
 
   static bool is_wide(Dtype dtype) { return !is_floating(dtype) && size_of(dtype) == 8; }
 
-  /// Copies i64 as u64 or the reverse directly, because a double does not hold all of them.
+  /// Copies i64 as u64, or u64 as i64, because a double does not represent all 64-bit integers.
   [[nodiscard]] std::vector<std::byte> other_sign() const {
     const std::span<const std::byte> source = std::as_bytes(std::span(data_));
     for (std::size_t at = 0; at < source.size(); at += sizeof(std::int64_t)) {
@@ -229,8 +229,9 @@ class NpyFile {
     return {source.begin(), source.end()};
   }
 
-  /// Converts the elements. Throws if an integer changes its number or a finite float becomes
-  /// infinite. For an 8-bit float, integers may be meant as codes, so they must be exact, too.
+  /// Converts the elements. Throws if an integer type cannot represent a number or a finite number
+  /// becomes infinite. Integers that are converted to an 8-bit float must be exact, because the
+  /// file may hold bit patterns instead of numbers.
   [[nodiscard]] std::vector<std::byte> converted(Dtype from, Dtype to) const {
     const std::size_t size = size_of(from);
     const bool is_code = size_of(to) == 1 && is_floating(to) && size == 1;
@@ -249,7 +250,7 @@ class NpyFile {
                                : held == values[i];
       if (is_held) continue;
       fail_to_hold(i, Json(values[i]).dump(),
-                   is_code ? "; store its bits as raw bytes, '|V1'" : "");
+                   is_code ? "; store its bit pattern as a raw byte, '|V1'" : "");
     }
     return bytes;
   }

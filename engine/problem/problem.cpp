@@ -151,7 +151,7 @@ std::vector<std::filesystem::path> Problem::data_files() const {
 
 bool lies_beside(const std::filesystem::path& folder, const std::filesystem::path& file) {
   std::filesystem::path own = std::filesystem::absolute(folder).lexically_normal();
-  if (!own.has_filename()) own = own.parent_path();  // the path ends with a slash
+  if (!own.has_filename()) own = own.parent_path();  // `folder` ends with a slash
   const std::filesystem::path root = std::filesystem::canonical(own.parent_path());
   const std::filesystem::path real = std::filesystem::canonical(file);
   return std::mismatch(root.begin(), root.end(), real.begin(), real.end()).first == root.end();
@@ -199,7 +199,7 @@ std::vector<const Shape*> Problem::checked_shapes(const std::vector<const Shape*
   for (const Shape* shape : timed) {
     if (supports(kernel, *shape)) continue;
     throw InputError("template '" + kernel.name + "' of problem '" + name +
-                     "' does not support shape '" + shape->name + "': it needs " +
+                     "' does not support shape '" + shape->name + "': allowed: shapes with " +
                      kernel.shapes_where.text());
   }
   const Values macros = macros_for(*timed.front());

@@ -24,7 +24,7 @@
 
 namespace evo {
 
-/// Names and values for expressions: shape variables, macros, value names, SM_COUNT.
+/// The values of names in expressions: shape variables, macros, named macro values, SM_COUNT.
 using Values = std::map<std::string, double>;
 
 enum class Direction { kIn, kOut, kInOut, kWorkspace, kScalar, kTensorMap };
@@ -40,16 +40,16 @@ struct Field {
 
 /// The texture object over an argument.
 struct TextureSetup {
-  TextureSpec spec;  ///< without the sizes
+  TextureSpec spec;  ///< its sizes are unset: see width and height
   Expression width;  ///< in texels
   std::optional<Expression> height = {};
 };
 
-/// A tensor map over another argument. The lists begin with the innermost dimension; the
+/// A tensor map over another argument. Each list begins with the innermost dimension. The
 /// expressions may use macros, so each kernel has its own map.
 struct TensorMapSetup {
   std::string of;            ///< name of the buffer
-  std::size_t position = 0;  ///< and its position
+  std::size_t position = 0;  ///< position of the buffer in Problem::arguments
   std::vector<Expression> dims;
   std::vector<Expression> strides;  ///< bytes; empty: a dense tensor
   std::vector<Expression> box;
@@ -58,48 +58,47 @@ struct TensorMapSetup {
   Expression l2_promotion;                  ///< bytes
 };
 
-/// A parameter of the kernel, or a __constant__ variable. The variables follow the parameters.
+/// A kernel parameter, or a __constant__ variable. Problem::arguments lists parameters first.
 struct Argument {
   std::string name;
   Direction direction = Direction::kIn;
   Dtype dtype = Dtype::kF32;
-  /// The number of elements. For a scalar, its value. For a workspace, the default that a template
-  /// may replace.
+  /// The number of elements, or a scalar's value. A template may replace the number of a workspace.
   Expression size;
   Generator generator;  ///< for in and inout arguments without a formula or file
   /// For out and inout: elements per row, as an expression of shape variables; nullopt: no rows.
   std::optional<Expression> row = {};
-  /// For out and inout: the expected output may be constant, or the same for all inputs. Without
-  /// this flag such a problem is rejected, because it cannot tell right from wrong.
+  /// For out and inout: true allows an expected output that is constant, or the same for all
+  /// inputs. False: the audit rejects a constant output, because wrong kernels may produce it, too.
   bool degenerate = false;
-  /// For out and inout: false if the output is not compared. It is poisoned and its guard zones are
-  /// checked all the same.
+  /// For out and inout: false if the output is not compared. Every output is poisoned and has its
+  /// guard zones checked.
   bool is_compared = true;
   /// For out and inout: the number of leading elements that are compared, as an expression of shape
   /// variables. Nullopt: all elements.
   std::optional<Expression> compared = {};
-  /// For in and inout: an expression for each element by its number INDEX and shape variables.
+  /// For in and inout: the expression for element number INDEX, which may also use shape variables.
   std::optional<Expression> formula = {};
-  /// For in and inout: a .npy file in the problem's folder; "{shape}" stands for the shape's name.
+  /// For in and inout: a .npy file in the problem's folder; "{shape}" becomes the shape's name.
   std::string file = {};
-  /// The shapes that use the file; others are drawn by `generator`. Empty: all shapes.
+  /// The shapes that read `file`; for others, `generator` draws the input. Empty: all shapes.
   std::vector<std::string> file_shapes = {};
-  /// Beside a file: the first seed uses the file, and the other seeds are drawn by `generator`.
+  /// True: the first case of a shape reads `file`, and `generator` draws the inputs of other cases.
   bool has_file_and_generator = false;
-  /// The C++ name of a __constant__ variable; empty for other arguments. The device copies the
-  /// argument there before each launch.
+  /// The C++ name of a __constant__ variable; empty for other arguments. Before each launch, the
+  /// device copies the argument to this variable.
   std::string symbol = {};
-  /// Set for an input that kernels read through a texture object.
+  /// Set if kernels read this input through a texture object.
   std::optional<TextureSetup> texture = {};
-  /// Set for a tensor map.
+  /// Set if the argument is a tensor map.
   std::optional<TensorMapSetup> tensor_map = {};
-  /// Set for a scalar that is a structure.
+  /// Set if the argument is a structure that is passed by value.
   std::vector<Field> fields = {};
-  /// For out: the extent depends on macros. Each kernel then has its own buffer, which a check
-  /// program judges.
+  /// For out: true if the extent depends on macros. Each kernel has its own buffer for an output
+  /// whose extent depends on macros, and the check program judges it.
   bool is_sized_by_macros = false;
-  /// For a scalar: its value depends on macros or SM_COUNT, so it differs between kernels. Always
-  /// for a tensor map.
+  /// True for tensor maps, and for a scalar whose value depends on macros or SM_COUNT, because both
+  /// differ between kernels.
   bool is_set_by_macros = false;
 
   [[nodiscard]] bool is_input() const {
@@ -108,18 +107,18 @@ struct Argument {
   [[nodiscard]] bool is_output() const {
     return direction == Direction::kOut || direction == Direction::kInOut;
   }
-  /// True for an output whose expected content the reference gives.
+  /// True for an output whose expected content is given by the reference.
   [[nodiscard]] bool is_expected() const {
     return is_output() && is_compared && !is_sized_by_macros;
   }
   [[nodiscard]] bool is_compared_whole() const { return is_compared && !compared; }
   [[nodiscard]] bool is_constant() const { return !symbol.empty(); }
-  /// True if its content depends on the seed.
+  /// True if the content of the argument depends on the seed.
   [[nodiscard]] bool is_drawn() const {
     return is_input() && !formula && (file.empty() || has_file_and_generator) &&
            generator.distribution != Distribution::kConstant;
   }
-  /// Whether some case of this shape uses the file.
+  /// True if at least one case of `shape` reads the argument from `file`.
   [[nodiscard]] bool takes_file(std::string_view shape) const {
     return !file.empty() &&
            (file_shapes.empty() || std::ranges::find(file_shapes, shape) != file_shapes.end());
@@ -132,24 +131,25 @@ struct Argument {
   /// Number of bytes of the buffer. Throws ProblemError if the extent is not a whole number ≥ 0 or
   /// the buffer is larger than kMostBytes.
   [[nodiscard]] std::size_t bytes(const Values& values) const { return bytes(values, size); }
-  /// The same for an extent given by a template, see KernelSpec::extent_of.
+  /// Number of bytes for an extent given by a template, see KernelSpec::extent_of.
   [[nodiscard]] std::size_t bytes(const Values& values, const Expression& extent) const;
-  /// Number of leading bytes that are compared. Throws ProblemError if it exceeds the buffer, or is
-  /// 0 for a non-empty buffer.
+  /// Number of leading bytes that are compared. Throws ProblemError if this number exceeds the
+  /// buffer, or is 0 for a non-empty buffer.
   [[nodiscard]] std::size_t compared_bytes(const Values& values) const;
-  /// The texture object of an argument that has one. Throws ProblemError if CUDA does not support
-  /// it.
+  /// The texture object of this argument, which must have one. Throws ProblemError if CUDA does not
+  /// support the texture object.
   [[nodiscard]] TextureSpec texture_spec(const Values& values) const;
   /// Elements per row; 0 without rows. Throws ProblemError unless the compared elements are whole
   /// rows.
   [[nodiscard]] std::size_t row_length(const Values& values) const;
-  /// The value of a scalar without fields. Throws ProblemError unless `dtype` represents it: whole
-  /// and in range for an integer type, and not beyond the largest finite value for a floating type.
+  /// The value of a scalar without fields. Throws ProblemError if the value is not a whole number
+  /// within the range of an integer `dtype`, or exceeds the largest finite value of a floating
+  /// `dtype`.
   [[nodiscard]] double scalar(const Values& values) const;
   /// The bytes of a scalar; for a structure, in its C++ layout.
   [[nodiscard]] std::vector<std::byte> scalar_bytes(const Values& values) const;
-  /// The expressions of a scalar's value or of its fields, or of a tensor map, with their keys;
-  /// empty for other arguments.
+  /// The expressions of a scalar, of its fields, or of a tensor map, each with its key in
+  /// problem.json; empty for other arguments.
   [[nodiscard]] std::vector<std::pair<std::string, const Expression*>> scalar_expressions() const;
   /// Bytes of the kernel parameter: the size of the scalar or tensor map, or of an address or
   /// handle.
@@ -159,11 +159,11 @@ struct Argument {
 /// Limit of a buffer's size: 1 TiB, above the memory of any device.
 inline constexpr double kMostBytes = 1099511627776.0;
 
-/// A named set of sizes.
+/// A named set of values for the size variables of a problem.
 struct Shape {
   std::string name;
   Values variables;
-  /// true: checked for every candidate; false: checked only if timed
+  /// true: candidates are checked on this shape; false: only if the shape is timed
   bool check = false;
   std::vector<std::string> tags = {};  ///< names for groups of shapes
 };
@@ -174,9 +174,9 @@ struct LaunchExpressions {
   std::vector<Expression> block;
   Expression dynamic_shared_bytes;
 
-  /// Throws ProblemError if a dimension is not a whole number in CUDA's range.
+  /// Throws ProblemError if a dimension is not a whole number within CUDA's limits.
   [[nodiscard]] LaunchConfig evaluate(const Values& values) const;
-  /// The same for the expressions that depend only on `known`.
+  /// Like evaluate(), but only for the expressions whose names are all in `known`.
   void check(const Values& known) const;
 };
 
@@ -200,9 +200,9 @@ struct ToleranceExpressions {
   /// Throws ProblemError unless every bound is finite and ≥ 0, and bad_share and relative_l2 are at
   /// most 1 (an output of zeros has relative_l2 = 1).
   [[nodiscard]] Tolerance evaluate(const Values& values) const;
-  /// The same for the bounds that depend only on `known`.
+  /// Like evaluate(), but only for the bounds whose names are all in `known`.
   void check(const Values& known) const;
-  /// Whether the bounds depend on no other names than these.
+  /// True if the bounds use only names in `known`.
   [[nodiscard]] bool depend_only_on(const Values& known) const;
 };
 
@@ -210,10 +210,10 @@ struct ToleranceExpressions {
 struct KernelStep {
   std::string entry;  ///< C++ name; each compilation finds its symbol
   LaunchExpressions launch;
-  /// Positions of the problem's arguments that are its parameters, in order; nullopt: all. A map
-  /// must be listed.
+  /// Positions, in Problem::arguments, of the kernel's parameters in order; nullopt: all arguments.
+  /// A step takes only the tensor maps that it lists.
   std::optional<std::vector<std::size_t>> arguments = {};
-  /// Expression of shape variables and macros; 0 skips the step. Nullopt: the step always runs.
+  /// Expression of shape variables and macros: 0 skips the step. Nullopt: the step always runs.
   std::optional<Expression> when = {};
 
   [[nodiscard]] bool runs(const Values& values) const {
@@ -235,40 +235,39 @@ struct KernelSpec {
   /// For a reference: the linear index of the CTA that computes row ROW of the outputs; nullopt:
   /// unknown.
   std::optional<Expression> cta_of_row = {};
-  /// By name, the extents of workspace arguments that differ from the problem's.
+  /// The extents of workspace arguments, by name, for which the template replaces the default.
   std::map<std::string, Expression> workspace = {};
 
-  /// Whether some step takes the argument at this position.
+  /// True if at least one step takes the argument at `position`.
   [[nodiscard]] bool takes(std::size_t position) const;
   /// The extent of an argument for this kernel.
   [[nodiscard]] const Expression& extent_of(const Argument& argument) const;
-  /// True for one kernel that takes all arguments and always runs, as given by "entry" without
-  /// "steps".
+  /// True for a single step that takes all arguments and always runs, as with "entry", not "steps".
   [[nodiscard]] bool is_plain() const;
   /// The distinct entries of the steps, in the order of first use.
   [[nodiscard]] std::vector<std::string> entries() const;
-  /// The steps that run. Throws ProblemError if none runs or a dimension is out of range.
+  /// The launches of steps that run. Throws ProblemError if none runs or a dimension is out of
+  /// range.
   [[nodiscard]] LaunchPlan launch(const Values& values) const;
 };
 
-/// A macro and its value, as the problem writes it.
+/// Macros and their values, as written in problem.json.
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-/// The source of the expected outputs: at most one of these is set. None is set if only the
-/// problem's check program judges.
+/// The source of the expected outputs: kernel, set, files or program. None of these members is set
+/// if only the check program of the problem judges outputs.
 struct Reference {
   std::optional<KernelSpec> kernel = {};  ///< a kernel
   Settings macros = {};                   ///< macros for this kernel
   std::optional<Settings> set = {};       ///< a configuration of the template itself
-  /// .npy file by output; "{shape}" stands for the shape's name
+  /// .npy file of each output, by the output's name; "{shape}" is replaced by the shape's name
   std::map<std::string, std::string> files = {};
   std::vector<std::string> program = {};  ///< a program and its arguments
 
   [[nodiscard]] bool is_launched() const { return kernel || set; }
-  /// The numeric macros, for the kernel's expressions.
+  /// The macros with numeric values, for use in the kernel's expressions.
   [[nodiscard]] Values macro_values() const;
-  /// True if all outputs are known before a kernel is launched, even on a device that runs only a
-  /// part of a kernel.
+  /// True if files or a program give the expected outputs, so that no reference kernel is launched.
   [[nodiscard]] bool is_data() const { return !files.empty() || !program.empty(); }
 };
 
@@ -277,7 +276,7 @@ class Problem {
  public:
   /// Reads `folder`/problem.json. Throws ProblemError (or InputError) naming file, key and value.
   static Problem load(const std::filesystem::path& folder);
-  /// Parses text; `folder` is the folder of the sources. For workers and tests.
+  /// Parses the text of a problem.json for workers and tests. `folder`: the folder of the sources.
   static Problem parse(const std::string& text, const std::filesystem::path& folder);
 
   std::string name;
@@ -285,65 +284,66 @@ class Problem {
   std::vector<Argument> arguments;
   std::vector<Shape> shapes;
   std::vector<std::pair<std::string, Expression>> shape_macros;  ///< macro ← shape expression
-  /// as written, relative to `folder`
+  /// folders of included files, as written in problem.json, relative to `folder`
   std::vector<std::string> include_paths;
   /// Names of __constant__ variables that are intentionally zero.
   std::vector<std::string> unset_constants;
-  Formulas let;  ///< each fully expanded; all expressions of the problem already contain them
+  Formulas let;  ///< named formulas, already expanded in all expressions
   Expression flops;
   Expression bytes;
   Reference reference;
-  /// the check program and its arguments; empty: only the tolerance judges
+  /// the check program and its arguments; empty: only the tolerance judges outputs
   std::vector<std::string> check_program;
-  std::vector<std::string> program_files;  ///< files that its programs read, except Python modules
+  std::vector<std::string> program_files;  ///< non-Python files that the programs read
   std::vector<KernelSpec> templates;
   std::filesystem::path folder;
   std::string text;  ///< the text of the file
   std::optional<ProfileSpec> profile = {};
 
-  /// Throws InputError listing the known names.
+  /// The shape of this name. Throws InputError listing the known names if there is none.
   [[nodiscard]] const Shape& shape(std::string_view shape_name) const;
   [[nodiscard]] const KernelSpec& kernel(std::string_view template_name) const;
 
-  /// The file named `name` for `shape`. Throws ProblemError naming `key` if there is no such file
-  /// below the folder of problems.
+  /// The path of the file `name` for `shape`. Throws ProblemError naming `key` unless the file
+  /// exists below the parent of `folder`.
   [[nodiscard]] std::filesystem::path data_file(const std::string& key, const std::string& name,
                                                 const Shape& shape) const;
-  /// All files beside sources that affect verdicts: data; files named by its programs;
-  /// `program_files`; and, if it has programs, every Python file that they can import, which are
-  /// those below the folders of the problem and of the programs.
+  /// All files, besides sources, that affect verdicts: data files; files named on the command lines
+  /// of the problem's programs; `program_files`; and, if there are programs, the Python files below
+  /// the folders of the problem and of the programs, because a program may import these.
   [[nodiscard]] std::vector<std::filesystem::path> data_files() const;
 
-  /// The macros for a kernel on `shape` in addition to the space's: name → value.
+  /// The macros that the problem defines for `shape` in addition to those of the space, by name.
   [[nodiscard]] Values macros_for(const Shape& shape) const;
 
   /// The values for a kernel's expressions on `shape`: `macros` of a configuration, shape
-  /// variables, shape macros and SM_COUNT. Later ones take precedence.
+  /// variables, shape macros and SM_COUNT. If a name is in several of these groups, the value in
+  /// the last group counts.
   [[nodiscard]] Values values_for(const Shape& shape, int sm_count,
                                   const Values& macros = {}) const;
 
   /// The timed shapes, followed by the other shapes with `check` that `kernel` supports and that
-  /// use the same compiler macros. At least one shape is timed, and all timed shapes have the same
+  /// use the same compiler macros. `timed` must not be empty, and its shapes must have the same
   /// macros. Throws InputError if the kernel does not support a timed shape.
   [[nodiscard]] std::vector<const Shape*> checked_shapes(const std::vector<const Shape*>& timed,
                                                          const KernelSpec& kernel) const;
 
-  /// The shapes that `names` selects, in that order and without repetition. `names` is a list,
-  /// separated by commas, of shape names and "tag:NAME"; or "all", which selects the supported
-  /// shapes with the macros of the first one. Throws InputError naming the unknown name and the
-  /// known ones.
+  /// The shapes that `names` selects, in the order of `names` and without repetition. `names` is a
+  /// list, separated by commas, of shape names and "tag:NAME"; or "all", which selects the first
+  /// shape that `kernel` supports and all others with the same compiler macros. Throws InputError
+  /// naming the unknown name and the known names.
   [[nodiscard]] std::vector<const Shape*> select_shapes(const std::string& names,
                                                         const KernelSpec& kernel) const;
 };
 
-/// Whether a file lies below the parent of the problem's folder, before and after following links.
+/// True if `file`, with links followed, lies below the parent of `folder`, a problem's folder.
 [[nodiscard]] bool lies_beside(const std::filesystem::path& folder,
                                const std::filesystem::path& file);
 
 /// True if every variable of the expression has a value.
 [[nodiscard]] bool depends_only_on(const Expression& expression, const Values& values);
 
-/// Merges maps; later ones take precedence.
+/// Merges maps. If a name is in several maps, the value in the last map counts.
 [[nodiscard]] Values merged(std::initializer_list<const Values*> parts);
 
 }  // namespace evo

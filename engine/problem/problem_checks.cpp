@@ -22,7 +22,7 @@ void require_distinct_names(const Problem& problem, const std::string& file) {
   }
 }
 
-/// A bound on rows is useless without an argument that has rows.
+/// Throws if a tolerance has "max_row_error" but no argument has rows, because nothing is bounded.
 void require_rows(const Problem& problem, const std::string& file) {
   const auto bounds_rows = [](const KernelSpec& kernel) {
     return kernel.tolerance.max_row_error.has_value();
@@ -34,7 +34,7 @@ void require_rows(const Problem& problem, const std::string& file) {
                      ": tolerance: max_row_error needs an out or inout argument with \"row\"");
 }
 
-/// An extent for an argument that is no workspace would be ignored.
+/// Throws if a template's "workspace" names another argument, because its extent would be ignored.
 void require_workspaces(const Problem& problem, const std::string& file) {
   std::set<std::string> known;
   std::string allowed;
@@ -61,7 +61,7 @@ bool takes_map_of(const Problem& problem, const KernelSpec& kernel, std::size_t 
   return false;
 }
 
-/// If no step takes an output, nothing writes it.
+/// Throws if no step of `kernel` takes an output, because no step can write this output.
 void require_outputs_taken(const Problem& problem, const KernelSpec& kernel,
                            const std::string& where) {
   for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
@@ -71,7 +71,8 @@ void require_outputs_taken(const Problem& problem, const KernelSpec& kernel,
   }
 }
 
-/// A part of the grid can stand for the whole only if there is one grid.
+/// Throws for "independent_ctas" and "cta_of_row" in a kernel of several steps: only some CTAs of a
+/// grid are checked if there is a single grid.
 void require_whole_sequences(const KernelSpec& kernel, const std::string& where) {
   if (kernel.steps.size() < 2) return;
   const auto refuse = [&](const char* key) {
@@ -93,7 +94,7 @@ void require_steps(const Problem& problem, const std::string& file) {
   }
 }
 
-/// In `arguments`, kernel parameters must come before __constant__ variables.
+/// Throws unless all kernel parameters precede the __constant__ variables in "arguments".
 void require_constants_last(const Problem& problem, const std::string& file) {
   bool behind = false;
   for (const Argument& argument : problem.arguments) {
@@ -106,7 +107,7 @@ void require_constants_last(const Problem& problem, const std::string& file) {
   }
 }
 
-/// The macros of a reference kernel must have one definition.
+/// Throws if a macro of the reference kernel has a second definition in the problem.
 void require_own_reference_macros(const Problem& problem, const std::string& file) {
   const auto refuse = [&](const std::string& name, const std::string& where) {
     throw ProblemError(file + ": reference.macros." + name + ": " + where +
@@ -124,7 +125,7 @@ void require_own_reference_macros(const Problem& problem, const std::string& fil
   }
 }
 
-/// An output that the tolerance cannot judge needs a check program.
+/// Throws for an output that neither the tolerance nor a check program can judge.
 void require_judged(const Problem& problem, const std::string& file) {
   for (const Argument& argument : problem.arguments) {
     if (!argument.is_output()) continue;
@@ -176,7 +177,8 @@ void require_outputs(const Problem& problem, const std::string& file) {
   }
 }
 
-/// A formula replaces its name everywhere, so nothing else may have that name.
+/// Throws if a formula of "let" has the name of something else, because each use of the name is
+/// replaced by the formula.
 void require_own_formulas(const Problem& problem, const std::string& file) {
   const auto refuse = [&](const std::string& name, const std::string& where) {
     throw ProblemError(file + ": let." + name + ": " + where + " has this name; choose another");
@@ -199,15 +201,15 @@ void require_positive(const Expression& expression, const Values& values) {
                      "; allowed: more than 0");
 }
 
-/// Evaluates the expressions that depend on the shape alone. If an expression depends on macros, an
-/// invalid value rejects the candidate later.
+/// Evaluates the expressions of `kernel` that depend on the shape alone. Expressions that depend on
+/// macros are evaluated for each candidate, and an invalid value rejects the candidate.
 void check_kernel(const Problem& problem, const KernelSpec& kernel, const Values& values) {
   bool may_run = false;
   for (const KernelStep& step : kernel.steps) {
     const bool is_known = !step.when || depends_only_on(*step.when, values);
     const bool is_left_out = is_known && !step.runs(values);
     may_run |= !is_left_out;
-    // The expressions of a step that may be skipped need no value.
+    // A step that may be skipped may have launch expressions without a valid value.
     if (is_known && !is_left_out) step.launch.check(values);
   }
   if (!may_run) (void)kernel.launch(values);
@@ -223,7 +225,7 @@ void check_kernel(const Problem& problem, const KernelSpec& kernel, const Values
   check_tensor_maps(problem, kernel, values);
 }
 
-/// A macro may share its name with a shape variable only if both have the same value.
+/// Throws if a macro and a shape variable have the same name but different values.
 Values macros_of(const Problem& problem, const Shape& shape) {
   Values macros = problem.macros_for(shape);
   for (const auto& [macro, expression] : problem.shape_macros) {

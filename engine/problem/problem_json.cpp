@@ -1,4 +1,4 @@
-// Reading problem.json; the format is described in docs/file-formats.md.
+// Reads problem.json; docs/file-formats.md describes the format.
 
 #include <fmt/format.h>
 
@@ -17,12 +17,12 @@ namespace evo {
 namespace {
 
 constexpr std::string_view kFormat = "evo-tune problem 1";
-/// limit of shapes, templates, macros, and variables of a shape
+/// limit of the number of shapes, of templates, of macros, and of variables of a shape
 constexpr std::size_t kMostNames = 1000;
 /// limit of arguments: more would exceed the 32,764 bytes of kernel parameters
 constexpr std::size_t kMostArguments = 1000;
 
-/// Checks that the keys under `key` are names of shapes or templates.
+/// Checks that each key under `key` is a valid name of a shape or template.
 void require_plain_names(const JsonReader& reader, std::string_view key) {
   reader.require_at_most(key, kMostNames);
   for (const auto& [name, unused] : reader.object(key).items()) {
@@ -57,8 +57,8 @@ std::vector<Shape> parse_shapes(const JsonReader& reader) {
   return shapes;
 }
 
-/// The least traffic of a kernel that uses all its data: every buffer once. An inout counts once,
-/// too, because a kernel that leaves its border unchanged need not read it.
+/// The default of "bytes", a lower bound of a kernel's traffic: each buffer is read or written
+/// once. An inout argument counts once because a kernel need not read elements that it overwrites.
 Expression every_buffer_once(const Problem& problem, const JsonReader& reader) {
   std::string sum;
   for (const Argument& argument : problem.arguments) {
@@ -70,8 +70,8 @@ Expression every_buffer_once(const Problem& problem, const JsonReader& reader) {
   }
   if (sum.empty()) {
     reader.fail("bytes",
-                "is missing; where the extent of every buffer depends on macros, allowed "
-                "is the least number of bytes that a launch moves");
+                "is missing, and the extents of all buffers depend on macros; give the "
+                "least number of bytes that a launch moves");
   }
   return Expression(with_formulas(sum, problem.let));
 }
@@ -91,7 +91,7 @@ Settings parse_settings(const JsonReader& reader, const char* key) {
   return set;
 }
 
-/// Macros for the reference kernel, whose file may be the template's.
+/// Reads the macros of the reference kernel, whose source may be that of a template.
 Settings parse_reference_macros(const JsonReader& reader) {
   if (!reader.has("macros")) return {};
   reader.require_at_most("macros", kMostNames);
@@ -186,7 +186,7 @@ std::optional<ProfileSpec> parse_profile(const JsonReader& reader) {
   ProfileSpec spec{{}, parse_expression(profile, "require")};
   for (const auto& [name, unused] : profile.object("metrics").items()) {
     const std::string metric = list.string(name);
-    // It becomes a command-line argument and an element of a list, so its characters are limited.
+    // The metric becomes part of a comma-separated argument, so few characters are allowed.
     const bool is_plain = !metric.empty() && std::ranges::all_of(metric, [](char c) {
       return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
     });
@@ -204,10 +204,10 @@ std::optional<ProfileSpec> parse_profile(const JsonReader& reader) {
   return spec;
 }
 
-/// Derives values that depend on several keys.
+/// Sets the members of arguments and kernels that depend on several keys of the file.
 void complete(Problem& problem) {
-  // A plain reference needs no workspace; a small one keeps the argument list the same for all
-  // kernels.
+  // A reference without macros uses no workspace, but receives a small one because all kernels have
+  // the same argument list.
   constexpr std::size_t kUnusedBytes = 256;
   const Values& variables = problem.shapes.front().variables;
   for (Argument& argument : problem.arguments) {
@@ -246,7 +246,7 @@ Problem Problem::parse(const std::string& text, const std::filesystem::path& fol
   const std::string name = reader.plain_name("name");
   const std::string description = reader.string_or("description", "");
   std::vector<Argument> arguments;
-  std::vector<std::string> parameters;  // constants follow the parameters
+  std::vector<std::string> parameters;  // without __constant__ variables, which follow them
   bool has_output = false;
   for (const JsonReader& entry : reader.children("arguments", kMostArguments)) {
     arguments.push_back(parse_argument(entry));

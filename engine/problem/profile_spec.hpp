@@ -8,8 +8,8 @@
 
 namespace evo {
 
-/// The conditions of the profile gate: metrics of a profiler under names of the problem's choice,
-/// and an expression over them that must be true.
+/// The condition of the profile gate: an expression over Nsight Compute metrics that must be true.
+/// The problem chooses a short name for each metric.
 struct ProfileSpec {
   /// the problem's name → Nsight Compute's metric
   std::vector<std::pair<std::string, std::string>> metrics;

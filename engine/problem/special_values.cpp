@@ -12,9 +12,9 @@
 namespace evo {
 namespace {
 
-// a separate stream from that of the elements
+// Special values have a random stream of their own, so they do not change the other elements.
 constexpr std::uint64_t kStream = 0x7370656369616c73;
-constexpr std::size_t kElementsPerRun = 2048;  // each block of this length contains one
+constexpr std::size_t kElementsPerRun = 2048;  // each block of this length contains one run
 constexpr std::size_t kShortestRun = 32;
 constexpr std::size_t kLongestRun = 256;
 
@@ -51,7 +51,7 @@ class Elements {
   std::size_t size_;
 };
 
-/// Places in each part of an input a run that rises, falls or is constant.
+/// Makes one run of elements in each block of an input ascending, descending or constant.
 void put_runs(Elements& elements, Random& random) {
   for (std::size_t start = 0; start < elements.count(); start += kElementsPerRun) {
     const std::size_t part = std::min(kElementsPerRun, elements.count() - start);
@@ -68,7 +68,7 @@ void put_runs(Elements& elements, Random& random) {
   }
 }
 
-/// The values that may replace an element.
+/// The special values that may replace an element of an input.
 class Choice {
  public:
   Choice(const Generator& generator, Dtype dtype, bool with_common_values) {
@@ -135,8 +135,8 @@ class Choice {
     }
     if (generator.special.denormal && is_floating(dtype)) {
       const double smallest = smallest_denormal(dtype);
-      // Small denormals: their reciprocal overflows, as does the reciprocal of the zero to which
-      // they are flushed.
+      // The denormals are small enough for their reciprocals to overflow; so does the reciprocal of
+      // 0, so kernels that flush denormals to zero give the same result.
       constexpr std::uint64_t kMost = 1023;
       const std::uint64_t most = std::min(kMost, whole_range(dtype).above / 2 - 1);
       const double largest = smallest * static_cast<double>(most);
@@ -169,7 +169,7 @@ void put_special_values(std::span<std::byte> data, const Generator& generator, D
   if (generator.special.runs && draw.with_runs) put_runs(elements, random);
   const Choice choice(generator, dtype, draw.with_common_values);
   if (choice.size() == 0) return;
-  // In short inputs each value occurs at most once, as far as there is room.
+  // A short input contains each special value once; a very short input contains only some of them.
   constexpr std::size_t kMostOf = 8;
   const std::size_t few = std::min(choice.size(), count / kMostOf);
   const std::size_t number = std::max(few, count / kElementsPerSpecial);

@@ -7,8 +7,8 @@
 
 namespace evo {
 
-/// Replaces some elements of type `dtype` with the generator's special values: one in
-/// kElementsPerSpecial; more in short inputs; none in inputs of fewer than kFewestElements
+/// Replaces some elements of type `dtype` with the generator's special values: one of
+/// kElementsPerSpecial elements, more in short inputs, none in inputs of fewer than kFewestElements
 /// elements.
 void put_special_values(std::span<std::byte> data, const Generator& generator, Dtype dtype,
                         const Draw& draw);

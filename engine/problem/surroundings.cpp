@@ -6,7 +6,7 @@
 namespace evo {
 namespace {
 
-/// The value of the step that needs the most.
+/// An expression for the largest dynamic shared memory of the kernel's steps, in bytes.
 std::string dynamic_shared_bytes(const KernelSpec& kernel) {
   std::vector<std::string> all;
   for (const KernelStep& step : kernel.steps) {

@@ -12,7 +12,7 @@
 namespace evo {
 namespace {
 
-/// A whole number from 0; the limits of each follow in check_tensor_map().
+/// Evaluates an expression to a whole number ≥ 0; check_tensor_map() checks the fields' limits.
 std::uint64_t whole(const Argument& argument, const char* key, const Expression& expression,
                     const Values& values) {
   constexpr double kMost = 0x1.0p48;
@@ -36,7 +36,7 @@ std::vector<T> numbers(const Argument& argument, const char* key,
   return list;
 }
 
-/// A kernel takes a map only if it says so.
+/// Gives steps without a list a list of all arguments except tensor maps.
 void leave_out_maps(KernelSpec& kernel, const std::vector<std::size_t>& others) {
   for (KernelStep& step : kernel.steps) {
     if (!step.arguments) step.arguments = others;

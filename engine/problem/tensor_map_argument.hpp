@@ -7,19 +7,20 @@
 
 namespace evo {
 
-/// Reads the argument `name`.
+/// Reads the tensor map argument `name` of a problem.
 [[nodiscard]] Argument parse_tensor_map(const JsonReader& reader, const std::string& name);
 
-/// Finds the buffer of each map. Kernels without a list of arguments take all but maps. Throws
-/// ProblemError for a map over something else than a buffer.
+/// Finds the buffer of each tensor map. A step without a list of arguments gets a list of all
+/// except tensor maps. Throws ProblemError if a map's "of" does not name a buffer.
 void place_tensor_maps(Problem& problem);
 
-/// The map at `position` for this kernel. Throws ProblemError unless check_tensor_map() accepts it
-/// for the kernel's buffer.
+/// The tensor map at `position` in Problem::arguments, evaluated for `kernel`. Throws ProblemError
+/// unless check_tensor_map() accepts the map for the kernel's buffer.
 [[nodiscard]] TensorMapSpec tensor_map_of(const Problem& problem, const KernelSpec& kernel,
                                           std::size_t position, const Values& values);
 
-/// The same for every map that the kernel takes and that depends on nothing else than `values`.
+/// Checks, as tensor_map_of() does, the maps that `kernel` takes and whose expressions use only
+/// names in `values`.
 void check_tensor_maps(const Problem& problem, const KernelSpec& kernel, const Values& values);
 
 }  // namespace evo

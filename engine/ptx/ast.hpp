@@ -36,8 +36,8 @@ struct Operand {
   std::vector<Operand> elements = {};
 };
 
-/// The operands of an instruction. An instruction may be written with fewer than its opcode needs,
-/// so every access is checked. Decoding reports std::out_of_range with the line.
+/// The operands of an instruction. Each access is checked because the PTX text may lack operands
+/// that the opcode needs. The decoder catches std::out_of_range and reports the line.
 class OperandList {
  public:
   void push_back(Operand operand) { operands_.push_back(std::move(operand)); }
@@ -61,7 +61,7 @@ struct Instruction {
   bool guard_negated = false;
   Opcode opcode = Opcode::kOther;
   std::string spelling;  ///< as written: "ld.global.nc.f32"
-  /// the modifiers: the spelling after the opcode, split at the dots
+  /// the words of the spelling after the opcode: "global", "nc", "f32"
   std::vector<std::string> modifiers;
   OperandList operands = {};
 };
@@ -76,7 +76,7 @@ struct Variable {
   std::uint64_t bytes = 0;  ///< 0 if `is_extern` (dynamic shared memory)
   bool is_extern = false;
   std::vector<std::uint8_t> initial = {};  ///< empty: zero or uninitialised
-  /// Addresses of other variables inside `initial`: byte position → name.
+  /// Variables whose addresses are stored in `initial`: byte position → name of the variable.
   std::map<std::uint64_t, std::string> references = {};
 };
 
@@ -94,7 +94,7 @@ struct Function {
   std::vector<int> results;         ///< indices into variables
   std::vector<Instruction> body;
   std::vector<int> labels;  ///< label → index into body; -1 until defined
-  /// `.branchtargets` lists: label index of the list → label indices.
+  /// `.branchtargets` lists: index of the list's own label → indices of the target labels.
   std::map<int, std::vector<int>> branch_targets;
 };
 

@@ -11,8 +11,8 @@ namespace {
 
 using ptx::Token;
 
-/// Databases and recordings store hashes over these fields, so they must not change: "a::b" counts
-/// as "a", ":", ":", "b".
+/// Hashes "a::b" as the fields "a", ":", ":", "b". The fields must never change, because databases
+/// and recordings store these hashes.
 void add_word(ContentHash& hash, std::string_view word) {
   for (std::size_t colon = word.find(':'); colon != std::string_view::npos;
        colon = word.find(':')) {
@@ -23,14 +23,14 @@ void add_word(ContentHash& hash, std::string_view word) {
   if (!word.empty()) hash.add(word);
 }
 
-/// Detects text that an assembler may split differently from this lexer: it may treat a backslash
-/// in a string as an escape.
+/// True for text that ptxas may split into other tokens than Lexer does: an unknown character, or a
+/// string with a backslash, which ptxas may treat as an escape.
 bool is_uncertain(const Token& token) {
   return token.kind == Token::Kind::kUnknown ||
          (token.kind == Token::Kind::kString && token.text.find('\\') != std::string_view::npos);
 }
 
-/// Whether the token is the sign of a guard. The sign and its predicate count as one field: "@%p1".
+/// True if `tokens` begin with a guard, "@" and a predicate, which are hashed as one field: "@%p1".
 bool is_guard(std::span<const Token> tokens) {
   return tokens[0].text == "@" && tokens[1].text.data() == tokens[0].text.data() + 1 &&
          tokens[1].kind == Token::Kind::kWord;

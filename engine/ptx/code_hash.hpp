@@ -5,8 +5,8 @@
 
 namespace evo {
 
-/// Two compilations with the same hash are the same kernel. Comments, white space, `.loc`, `.file`
-/// and debug sections do not change the hash; everything else does.
+/// A hash of the code in `ptx`: equal hashes mean the same kernel. Comments, white space, `.loc`,
+/// `.file` and debug sections do not change the hash; all other text does.
 [[nodiscard]] std::string hash_ptx(std::string_view ptx);
 
 }  // namespace evo

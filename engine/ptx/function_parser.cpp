@@ -9,10 +9,10 @@ namespace {
 constexpr std::uint32_t kMaxRegisters = 1U << 20;
 constexpr int kMaxScopes = 1 << 16;
 constexpr int kMaxScopeDepth = 256;
-// offset added to a name or a register in an address
+// limit of the offset in an address: [name + offset] or [register + offset]
 constexpr std::int64_t kMaxOffset = 1LL << 32;
 
-/// The modifiers of a spelling: the words after its first dot.
+/// Splits the modifiers off a spelling: "global" and "f32" in "ld.global.f32".
 std::vector<std::string> split_modifiers(std::string_view spelling) {
   std::vector<std::string> modifiers;
   for (std::size_t dot = spelling.find('.'); dot != std::string_view::npos;) {
@@ -43,7 +43,7 @@ void FunctionParser::parse_body() {
       scopes_.emplace_back().parent = scope_;
       scope_ = static_cast<int>(scopes_.size()) - 1;
       if (++depth > kMaxScopeDepth) {
-        tokens_.fail("more than " + std::to_string(kMaxScopeDepth) + " braces within each other");
+        tokens_.fail("more than " + std::to_string(kMaxScopeDepth) + " nested braces");
       }
     } else if (tokens_.accept("}")) {
       scope_ = std::max(scopes_[static_cast<std::size_t>(scope_)].parent, 0);
@@ -65,7 +65,7 @@ void FunctionParser::parse_statement() {
     const int label = define_label(tokens_.word());
     tokens_.expect(":");
     if (tokens_.accept(".branchtargets")) parse_branch_targets(label);
-    // Skips the prototype of an indirect call. Decoding rejects indirect calls that the entry can
+    // Skips the prototype of an indirect call. The decoder rejects indirect calls that a kernel can
     // reach.
     if (tokens_.accept(".callprototype") || tokens_.accept(".calltargets")) {
       while (!tokens_.at_end() && !tokens_.accept(";")) tokens_.take();
@@ -131,7 +131,7 @@ void FunctionParser::parse_location() {
   const int line = tokens_.line();
   const SourcePosition position = parse_position(line);
   location_ = {position.file, position.line};
-  // The rest of the same line holds the function's name and where it was inlined.
+  // After a `.loc`, the same line may hold the function's name and the inlined_at position.
   while (!tokens_.at_end() && tokens_.line() == line) {
     if (tokens_.accept("inlined_at")) {
       location_.inlined_at = call_sites_.index_of(parse_position(line));
@@ -194,8 +194,8 @@ void FunctionParser::parse_instruction() {
 }
 
 void FunctionParser::parse_call_operands(Instruction& instruction) {
-  // Three operands (results, callee, arguments) mean a direct call; a fourth one means an indirect
-  // call.
+  // Three operands (results, callee, arguments) mean a direct call; a fourth operand means an
+  // indirect call.
   Operand results{.kind = Operand::Kind::kList};
   if (tokens_.accept("(")) {
     results = parse_group(")", Operand::Kind::kList);
@@ -333,7 +333,7 @@ std::optional<int> FunctionParser::find_variable(const std::string& name) const 
 
 int FunctionParser::define_label(const std::string& name) {
   auto& labels = scopes_[static_cast<std::size_t>(scope_)].labels;
-  if (labels.contains(name)) tokens_.fail("label '" + name + "' stands twice");
+  if (labels.contains(name)) tokens_.fail("label '" + name + "' is defined twice");
   const int label = static_cast<int>(function_.labels.size());
   labels[name] = label;
   function_.labels.push_back(static_cast<int>(function_.body.size()));

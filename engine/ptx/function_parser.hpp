@@ -19,7 +19,7 @@ namespace evo::ptx {
 /// Parses the parameters or results of a function: from `(` to `)`.
 [[nodiscard]] std::vector<Variable> parse_parameters(TokenStream& tokens);
 
-/// Parses the body of one function: from its `{` to its `}`.
+/// Parses the body of one function, from `{` to `}`.
 class FunctionParser {
  public:
   FunctionParser(TokenStream& tokens, Function& function, CallSites& call_sites);

@@ -4,19 +4,20 @@
 
 namespace evo {
 
-/// How a kernel must be launched, by its PTX.
+/// The launch attributes that a kernel needs, derived from its PTX.
 struct LaunchAttributes {
-  /// The kernel reads the address of the grid's workspace (%envreg1, %envreg2): it synchronises its
-  /// CTAs with cooperative groups' grid.sync(), so all of them must be resident at once.
+  /// The kernel reads the address of the grid's workspace (%envreg1, %envreg2), because it
+  /// synchronises its CTAs with grid.sync() of cooperative groups, so all CTAs must be resident at
+  /// once.
   bool cooperative = false;
-  /// The kernel executes griddepcontrol.wait: it may start while the kernel before it in the stream
-  /// still runs (programmatic dependent launch).
+  /// The kernel executes griddepcontrol.wait, so it may start while the previous kernel in the
+  /// stream still runs (programmatic dependent launch).
   bool programmatic = false;
 
   [[nodiscard]] bool operator==(const LaunchAttributes&) const = default;
 };
 
-/// The attributes of `entry`, with the functions that it may call.
+/// The attributes that `entry` and the functions that it may call need.
 [[nodiscard]] LaunchAttributes launch_attributes(std::string_view ptx, std::string_view entry);
 
 }  // namespace evo

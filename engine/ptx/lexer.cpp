@@ -28,7 +28,7 @@ bool is_in(char c, unsigned classes) {
 
 bool is_word_char(char c) { return is_in(c, kWordStart | kDigit); }
 
-/// The first position from `at` on with a character in none of the classes.
+/// The first position, from `at` on, whose character belongs to none of `classes`.
 std::size_t behind(std::string_view text, std::size_t at, unsigned classes) {
   while (at < text.size() && is_in(text[at], classes)) ++at;
   return at;
@@ -44,7 +44,7 @@ Token Lexer::next() {
   return {kind, text_.substr(start, at_ - start), line_};
 }
 
-/// Stops before a comment that does not end.
+/// Skips white space and comments. Stops before an unterminated comment.
 void Lexer::skip_blank() {
   while (at_ < text_.size()) {
     if (text_[at_] == '\n') {

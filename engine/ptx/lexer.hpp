@@ -13,8 +13,7 @@ struct Token {
     kNumber,
     kString,
     kPunctuation,
-    /// a character that PTX does not have, or the rest of the text after an unterminated string or
-    /// comment
+    /// a character that PTX does not use, or an unterminated string or comment up to the text's end
     kUnknown,
     kEnd,
   };
@@ -30,7 +29,7 @@ struct Token {
 class Lexer {
  public:
   explicit Lexer(std::string_view text) : text_(text) {}
-  /// The next token. At the end, every call returns kEnd.
+  /// The next token. At the end of the text, every call returns a kEnd token.
   Token next();
 
  private:
@@ -49,7 +48,7 @@ class Lexer {
   int line_ = 1;
 };
 
-/// All tokens; the last is kEnd.
+/// Splits `text` into tokens; the last token is kEnd.
 [[nodiscard]] std::vector<Token> split_tokens(std::string_view text);
 
 }  // namespace evo::ptx

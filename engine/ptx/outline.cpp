@@ -6,8 +6,7 @@
 namespace evo::ptx {
 namespace {
 
-/// A word that is neither a register nor has modifiers, or one of those that tell how a kernel is
-/// launched.
+/// True for words without modifiers that are no registers, environment registers, kGridWaitWord.
 bool may_be_symbol(const Token& token) {
   if (token.kind != Token::Kind::kWord) return false;
   if (token.text == kGridWaitWord) return true;
@@ -22,9 +21,9 @@ Outline::Outline(std::string_view ptx) : lexer_(ptx) {
   while (!at_end()) take_declaration();
 }
 
-/// Moves past the ';' or '}' that ends the statement.
+/// Reads one statement at module scope, including the ';' or '}' at its end.
 void Outline::take_declaration() {
-  // These statements have no end mark.
+  // .version, .target and .address_size have no ';' at the end.
   if (token_.text == ".version" || token_.text == ".target" || token_.text == ".address_size") {
     do {
       advance();
@@ -43,7 +42,7 @@ void Outline::take_declaration() {
       if (sign == '}' && --depth <= 0 && !its.has_value) break;
       if (sign == ';' && depth <= 0) break;
       its.has_value |= sign == '=' && depth == 0;
-      // A function's results stand before its name.
+      // The return values of a function precede the function's name.
       if (sign == '(' && its.name.empty()) skip_parentheses();
     } else if (may_be_symbol(token)) {
       if (its.name.empty()) {
@@ -58,7 +57,7 @@ void Outline::take_declaration() {
 
 void Outline::note_directive(std::string_view directive, Declaration& declaration) {
   using Kind = Declaration::Kind;
-  // A function's parameters also contain state spaces.
+  // Later directives, such as the state spaces of a function's parameters, do not change the kind.
   if (declaration.kind != Kind::kOther) return;
   if (directive == ".entry") declaration.kind = Kind::kEntry;
   if (directive == ".func") declaration.kind = Kind::kFunction;

@@ -10,17 +10,17 @@
 
 namespace evo::ptx {
 
-/// The instruction that waits for the kernel before this one in the stream.
+/// The instruction that waits for the previous kernel in the stream.
 inline constexpr std::string_view kGridWaitWord = "griddepcontrol.wait";
 
-/// A function or a variable at module scope, or text that declares neither.
+/// A statement at module scope: a function, a variable, or (kOther) something else.
 struct Declaration {
   enum class Kind : std::uint8_t { kOther, kEntry, kFunction, kConstant, kGlobal };
   Kind kind = Kind::kOther;
   bool has_value = false;  ///< for a variable
   std::string_view name = {};
-  /// Words in its body or initial value that may be names of the module, environment registers
-  /// ("%envreg1") and kGridWaitWord. Repeated words are repeated here.
+  /// Words in the function's body or the variable's initial value that may be symbols of the
+  /// module, environment registers ("%envreg1") and kGridWaitWord; may contain duplicates.
   std::vector<std::string_view> names = {};
 
   [[nodiscard]] bool is_variable() const {
@@ -28,16 +28,16 @@ struct Declaration {
   }
 };
 
-/// The declarations of a module, with the names that each mentions. It is much faster than
-/// parse_ptx() and accepts any text, including PTX that the virtual GPU does not support. `ptx`
-/// must outlive it.
+/// The declarations of a module, with the names that each of them mentions. Outline is much faster
+/// than parse_ptx() and accepts any text, including PTX that the virtual GPU does not support.
+/// `ptx` must outlive the Outline.
 class Outline {
  public:
   explicit Outline(std::string_view ptx);
 
   [[nodiscard]] const std::vector<Declaration>& declarations() const { return declarations_; }
 
-  /// The names reachable from `symbol`, including itself.
+  /// The names that `symbol` mentions directly or indirectly, and `symbol` itself.
   [[nodiscard]] std::set<std::string_view> reached_from(std::string_view symbol) const;
 
  private:

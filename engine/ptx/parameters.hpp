@@ -14,8 +14,8 @@ struct PtxParameter {
   std::size_t bytes = 0;
 };
 
-/// The parameters of kernel `symbol`, in order. Nullopt if the text does not declare the kernel, or
-/// not in the form that the compiler writes.
+/// The parameters of kernel `symbol`, in order. Nullopt if `ptx` does not declare the kernel in the
+/// form that NVIDIA's compilers write.
 [[nodiscard]] std::optional<std::vector<PtxParameter>> parameters_of(std::string_view ptx,
                                                                      std::string_view symbol);
 

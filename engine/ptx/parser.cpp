@@ -11,7 +11,7 @@
 namespace evo::ptx {
 namespace {
 
-// limit for one variable and for the whole module
+// limit of the bytes of one variable, and of all variables of a module
 constexpr std::uint64_t kMaxVariableBytes = 1ULL << 28;
 constexpr std::size_t kMaxVariables = 8192;
 constexpr int kMaxInitialDepth = 16;  // limit of nested braces
@@ -35,7 +35,7 @@ void parse_initial_value(TokenStream& tokens, Variable& variable, std::uint64_t 
                          int depth) {
   if (depth > kMaxInitialDepth) {
     tokens.fail("more than " + std::to_string(kMaxInitialDepth) +
-                " braces within each other in an initialiser");
+                " nested braces in an initialiser");
   }
   if (tokens.accept("{")) {
     while (!tokens.accept("}")) {
@@ -212,7 +212,7 @@ class ModuleParser {
     tokens_.fail("not supported: '" + std::string(tokens_.peek().text) + "' at module scope");
   }
 
-  /// A name refers to one variable; a definition replaces its .extern declarations.
+  /// Adds a variable of the module. A definition replaces .extern declarations of the same name.
   void add_variable(Variable variable) {
     if (module_.variables.size() >= kMaxVariables)
       tokens_.fail("more than " + std::to_string(kMaxVariables) + " variables in the module");
@@ -227,7 +227,7 @@ class ModuleParser {
     } else if (known->is_extern && known->space == variable.space) {
       *known = std::move(variable);
     } else if (!variable.is_extern || known->space != variable.space) {
-      throw PtxError("variable '" + variable.name + "' stands twice", variable.line);
+      throw PtxError("variable '" + variable.name + "' is defined twice", variable.line);
     }
   }
 
@@ -252,7 +252,7 @@ class ModuleParser {
     }
     const auto known = module_.functions.find(function.name);
     if (known != module_.functions.end() && known->second.has_body) {
-      if (function.has_body) tokens_.fail("function '" + function.name + "' stands twice");
+      if (function.has_body) tokens_.fail("function '" + function.name + "' is defined twice");
       return;
     }
     module_.functions[function.name] = std::move(function);

@@ -11,7 +11,7 @@
 
 namespace evo::ptx {
 
-/// A source position as `.loc` and `inlined_at` give it.
+/// A source position, as given by `.loc` and `inlined_at`.
 struct SourcePosition {
   int file = 0;
   int line = 0;
@@ -20,12 +20,13 @@ struct SourcePosition {
   friend auto operator<=>(const SourcePosition&, const SourcePosition&) = default;
 };
 
-/// The call sites of inlined functions. Each refers to the call site at which its own containing
-/// function was inlined. A `.loc` gives one step of this chain; the last `.loc` for the call site's
-/// position gives the next.
+/// The call sites of inlined functions. Each call site refers to the call site where its containing
+/// function was inlined. A `.loc` directive gives one step of this chain; the next step is in the
+/// latest `.loc` for the position of the call site.
 class CallSites {
  public:
-  /// The call site at `position`. Adds a new one unless it is known with the same chain.
+  /// The index of the call site at `position`. Adds the call site if this position with the same
+  /// chain of outer call sites is new.
   int index_of(const SourcePosition& position);
   /// Records a `.loc` for `position`.
   void note(const SourcePosition& position, const SourceLocation& location) {
@@ -44,7 +45,7 @@ class CallSites {
                                           const std::map<int, std::string>& files,
                                           const std::vector<SourceLocation>& call_sites);
 
-/// The error's message, followed by the line of PTX that it refers to.
+/// The message of `error`, followed by the PTX statement at the error's line.
 [[nodiscard]] std::string with_statement(const PtxError& error, std::string_view ptx);
 
 }  // namespace evo::ptx

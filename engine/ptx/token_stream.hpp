@@ -10,17 +10,18 @@
 
 namespace evo::ptx {
 
-/// A number literal: its bits and their type.
+/// A number literal of PTX: its bit pattern and its type.
 struct Literal {
   enum class Kind : std::uint8_t { kInteger, kFloat32, kFloat64 };
   Kind kind = Kind::kInteger;
   std::uint64_t bits = 0;
 };
 
-/// Reads PTX's literals: 10, 0x1F, 017, 0b101, 5U, 0f3F800000, 0d…, 1.5. Throws PtxError.
+/// Reads a number literal of PTX: 10, 0x1F, 017, 0b101, 5U, 0f3F800000, 0d…, 1.5. Throws PtxError.
 [[nodiscard]] Literal parse_literal(std::string_view text, int line);
 
-/// A cursor over tokens. Never runs past the end token. Throws PtxError for invalid text.
+/// A read position in the tokens of a PTX text, which never moves past the end token. The
+/// constructor and members throw PtxError for invalid text.
 class TokenStream {
  public:
   explicit TokenStream(std::string_view text);
@@ -42,9 +43,9 @@ class TokenStream {
     return true;
   }
   void expect(std::string_view text);
-  /// A name or an opcode.
+  /// Takes a name or an opcode.
   std::string word();
-  /// A non-negative integer not above `limit`.
+  /// Takes an integer from 0 to `limit`.
   std::uint64_t integer(std::uint64_t limit);
   [[noreturn]] void fail(const std::string& what) const { throw PtxError(what, line()); }
 

@@ -8,7 +8,7 @@
 
 namespace evo::ptx {
 
-/// Types as PTX spells them (`.f16x2`, `.e4m3x2` …). kNone: no type.
+/// Data types of PTX (`.f16x2`, `.e4m3x2` …). kNone: no type.
 enum class Type : std::uint8_t {
   kNone,
   kPred,
@@ -38,10 +38,10 @@ enum class Type : std::uint8_t {
   kE5m2x2,
 };
 
-/// The type named by one modifier without its dot ("u32"); nullopt if it names no type.
+/// The type named by a modifier without its dot ("u32"); nullopt if the modifier names no type.
 [[nodiscard]] std::optional<Type> type_from_name(std::string_view name);
 
-/// The inverse; empty for kNone.
+/// The inverse of type_from_name(): "u32" for kU32; empty for kNone.
 [[nodiscard]] std::string_view name_of(Type type);
 
 /// Width in bits of a value of the type; 1 for predicates, 0 for kNone.
@@ -50,7 +50,7 @@ enum class Type : std::uint8_t {
 [[nodiscard]] inline bool is_signed(Type type) { return type >= Type::kS8 && type <= Type::kS64; }
 [[nodiscard]] inline bool is_float(Type type) { return type >= Type::kF16 && type <= Type::kF64; }
 
-/// State spaces of an access.
+/// State spaces of PTX memory accesses.
 enum class Space : std::uint8_t { kGeneric, kGlobal, kConst, kShared, kLocal, kParam };
 
 /// The source position of a line of PTX, from `.loc`; line 0 if unknown.
@@ -60,9 +60,9 @@ struct SourceLocation {
   int inlined_at = -1;  ///< index into call sites: where the containing function was inlined
 };
 
-/// PTX that cannot be parsed or that this virtual GPU does not support. The message begins with the
-/// fault and ends with "at line N". It never leaves the virtual device: load() returns it as a
-/// Fault.
+/// Thrown for PTX that cannot be parsed or that the virtual GPU does not support. The message
+/// begins with the fault and ends with "at line N". VirtualDevice::load() catches PtxError and
+/// returns a Fault.
 class PtxError : public std::runtime_error {
  public:
   /// `line`: 0 if unknown. `source`: the source position, appended after the line.

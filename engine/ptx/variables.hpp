@@ -8,9 +8,9 @@
 namespace evo {
 
 /// C++ names ("ns::filter") of the `__constant__` variables without an initial value that the
-/// kernel `symbol`, or a function it calls, reads. On a device they are zero until the host copies
-/// a value to them. PTX does not distinguish a variable initialised with zeros from one without an
-/// initial value.
+/// kernel `symbol`, or a function that it calls, reads. On a device, variables without an initial
+/// value are zero until the host copies a value to them. PTX does not distinguish a variable
+/// initialised with zeros from one without an initial value.
 [[nodiscard]] std::vector<std::string> unset_constants(std::string_view ptx,
                                                        const std::string& symbol);
 
@@ -21,14 +21,15 @@ namespace evo {
 /// The C++ name of a variable of a module: "ns::filter" for "_ZN2ns6filterE".
 [[nodiscard]] std::string variable_name(const std::string& symbol);
 
-/// C++ names of the `__device__` variables without an initial value that the kernel `symbol` can
-/// reach, and that the module reads but never writes and whose address never escapes. Nothing sets
-/// them, so they are always zero.
+/// C++ names of the `__device__` variables that are always zero: they have no initial value, the
+/// kernel `symbol` can reach them, and the module reads but never writes them and does not let
+/// their addresses escape.
 [[nodiscard]] std::vector<std::string> variables_only_read(std::string_view ptx,
                                                            const std::string& symbol);
 
-/// Whether a launch of the kernel `symbol` may leave something in a `__device__` variable for later
-/// launches: the kernel can reach a variable that the module may write, or whose address escapes.
+/// True if a launch of the kernel `symbol` may leave data in a `__device__` variable for later
+/// launches, because the kernel can reach a variable that the module may write or whose address
+/// escapes.
 [[nodiscard]] bool may_keep_variables(std::string_view ptx, const std::string& symbol);
 
 }  // namespace evo

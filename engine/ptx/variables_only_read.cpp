@@ -1,4 +1,4 @@
-// How a module uses its variables in device memory.
+// Finds out how a PTX module uses its variables in device memory.
 
 #include <algorithm>
 #include <array>
@@ -17,8 +17,8 @@ using ptx::Token;
 using Names = std::set<std::string_view>;
 using Statement = std::vector<std::string_view>;
 
-/// Splits the words at each ';'. Braces before an instruction or after a directive are scopes;
-/// other braces are register vectors.
+/// Splits the tokens into statements at each ';'. A brace at the start of a statement or after a
+/// directive opens a scope; any other brace opens a register vector.
 std::vector<Statement> statements_of(const std::vector<Token>& tokens) {
   std::vector<Statement> statements(1);
   for (std::size_t at = 0; at < tokens.size(); ++at) {
@@ -39,8 +39,8 @@ std::vector<Statement> statements_of(const std::vector<Token>& tokens) {
   return statements;
 }
 
-/// Registers that may hold an address or a part of one. The order of instructions is ignored, so an
-/// address that can reach a store counts.
+/// Finds the registers that may hold the address of a variable, or a part of the address, and the
+/// uses of these registers. The order of instructions is ignored, so each result is an upper bound.
 class Uses {
  public:
   explicit Uses(std::string_view variable) : holds_({variable}) {}
@@ -62,8 +62,7 @@ class Uses {
     if (statement[0] == "@") at = statement.size() > 1 && statement[1] == "!" ? 3 : 2;
     if (at >= statement.size()) return;
     const std::string_view opcode = statement[at];
-    // A `.loc` that is still here is malformed and ends at an unknown place; other statements may
-    // follow it unseen.
+    // A malformed `.loc` may hide other statements, so a write is assumed.
     may_be_written_ |= opcode == ".loc";
     if (opcode.starts_with('.')) return;
     const auto is_held = [&](std::string_view word) { return holds_.contains(word); };
@@ -80,7 +79,7 @@ class Uses {
         *first != "{" && std::ranges::any_of(kArithmetic, [&](std::string_view name) {
           return opcode.starts_with(name);
         });
-    // Any other instruction may write there or let the address escape.
+    // An instruction other than a load or arithmetic may write to the address or let it escape.
     may_be_written_ = may_be_written_ || !is_arithmetic;
     holds_.insert(*first);
   }
@@ -90,8 +89,8 @@ class Uses {
   bool may_be_written_ = false;
 };
 
-/// Symbols of the variables in device memory without an initial value that `symbol` can reach.
-/// Excludes variables whose address another variable holds.
+/// Symbols of the variables in device memory that have no initial value, that `symbol` can reach,
+/// and whose addresses are not stored in other variables.
 Names unset_globals(std::string_view ptx, const std::string& symbol) {
   const ptx::Outline outline(ptx);
   Names unset;
@@ -108,7 +107,7 @@ Names unset_globals(std::string_view ptx, const std::string& symbol) {
   return unset;
 }
 
-/// Whether another variable of the module holds the address of `variable`.
+/// True if the initial value of another variable of the module holds the address of `variable`.
 bool is_pointed_to(const ptx::Outline& outline, std::string_view variable) {
   return std::ranges::any_of(outline.declarations(), [&](const Declaration& its) {
     return its.is_variable() && std::ranges::find(its.names, variable) != its.names.end();

@@ -7,8 +7,8 @@
 namespace evo {
 namespace {
 
-/// Tracks which parameters each constraint still waits for while an order grows. Costs are updated
-/// incrementally, so that a thousand parameters are ordered quickly.
+/// Tracks the unassigned parameters of each constraint while parameters are added to an order.
+/// Costs are updated incrementally, so that a thousand parameters are ordered quickly.
 class Frontier {
  public:
   Frontier(std::span<const std::size_t> value_counts,
@@ -43,7 +43,7 @@ class Frontier {
   }
 
   /// ln of the largest possible size of the next layer if `parameter` is assigned next: the product
-  /// of the value counts of assigned parameters that some unfinished constraint needs.
+  /// of the value counts of the assigned parameters that unfinished constraints need.
   [[nodiscard]] double cost_of(std::size_t parameter) {
     double cost = cost_;
     bool is_needed = false;
@@ -67,7 +67,7 @@ class Frontier {
   std::vector<std::vector<std::size_t>> constraints_of_;
   std::vector<std::size_t> waiting_for_;  ///< unassigned parameters of each constraint
   std::vector<std::size_t> unfinished_;   ///< unfinished constraints of each parameter
-  /// the number of these with one unassigned parameter left
+  /// for each parameter, its unfinished constraints with a single unassigned parameter
   std::vector<std::size_t> finishing_;
   std::vector<bool> assigned_;
   double cost_ = 0;
@@ -100,7 +100,7 @@ Order greedy_order(std::size_t start, std::span<const std::size_t> value_counts,
   }
 }
 
-/// Tries every parameter as the start, or only some if there are very many parameters.
+/// The number of parameters to try as the first one of an order: fewer than all in large spaces.
 std::size_t starts_to_try(std::size_t parameters, std::span<const Constraint* const> constraints) {
   constexpr std::size_t kMostSteps = 20'000'000;
   std::size_t steps = parameters;

@@ -11,17 +11,19 @@
 
 namespace evo {
 
-/// How many valid candidates a space has.
+/// The number of valid candidates in a space.
 struct SpaceCount {
   double value = 0;
   bool exact = true;  ///< false: estimated by sampling
 };
 
-/// A search strategy's view of a space, which is a search space file or a recorded space.
+/// The interface through which search strategies see a space: a search space file or a recorded
+/// space.
 ///
 /// The valid candidates are indexed by ranks 0 … rank_count() − 1. Each valid candidate has exactly
-/// one rank. Some ranks are empty if a constraint is too wide for the index. A space with more than
-/// 2^62 candidates has no such ranks; there, a rank is the seed of a uniform draw.
+/// one rank. Some ranks are empty if a constraint has too many combinations of values for the
+/// index. In a space with more than 2^62 candidates, a rank is not an index but the seed of a
+/// uniform draw.
 class CandidateSpace {
  public:
   virtual ~CandidateSpace() = default;
@@ -32,7 +34,7 @@ class CandidateSpace {
   /// True if the parameter's values are numbers in ascending order, so that neighbouring values are
   /// similar.
   [[nodiscard]] virtual bool is_ordered(std::size_t parameter) const = 0;
-  /// The parameter's name (its macro), and one of its values as text.
+  /// The name of a parameter, which is its macro; and one of the parameter's values as text.
   [[nodiscard]] virtual std::string_view parameter_name(std::size_t parameter) const = 0;
   [[nodiscard]] virtual std::string value_text(std::size_t parameter, std::size_t value) const = 0;
 

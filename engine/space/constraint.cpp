@@ -7,7 +7,7 @@
 namespace evo {
 namespace {
 
-/// Conditions up to this size are tabulated (2^16 evaluations take about 5 ms).
+/// Limit of combinations() up to which a condition is tabulated (2^16 evaluations take about 5 ms).
 constexpr double kLargestTable = 65536;
 
 std::string macro_list(const std::vector<Parameter>& parameters) {
@@ -32,7 +32,7 @@ Constraint::Constraint(const std::string& expression, const std::vector<Paramete
     if (found == names.parameters.end()) {
       throw InputError(
           "'" + name +
-          "' is neither a macro nor a value name, nor a name of the problem, the timed "
+          "' is unknown; allowed: macros, named values, and names of the problem, the timed "
           "shape or the device; macros: " +
           macro_list(parameters));
     }

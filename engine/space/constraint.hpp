@@ -22,7 +22,7 @@ struct ConstraintText {
   [[nodiscard]] const std::string& shown() const { return written.empty() ? expression : written; }
 };
 
-/// The meaning of names in conditions, for a list of parameters.
+/// The names that conditions may use, for a list of parameters: named values and macros.
 struct ConditionNames {
   explicit ConditionNames(const std::vector<Parameter>& list);
 
@@ -31,20 +31,20 @@ struct ConditionNames {
 };
 
 /// One condition, compiled for a list of parameters. A condition over few combinations of values is
-/// tabulated once; others are evaluated on each call (see is_tabulated()). Thread-safe.
+/// tabulated once; other conditions are evaluated on each call (see is_tabulated()). Thread-safe.
 ///
 /// A condition without a finite value, such as x % 0, counts as violated.
 class Constraint {
  public:
-  /// Throws InputError for a bad expression or an unknown name. `parameters` must outlive this
-  /// object.
+  /// Throws InputError for a bad expression or an unknown name. `parameters` must outlive the
+  /// Constraint.
   Constraint(const std::string& expression, const std::vector<Parameter>& parameters)
       : Constraint(expression, parameters, ConditionNames(parameters)) {}
-  /// The same, with `names` precomputed from `parameters` for many conditions.
+  /// Constructs a Constraint faster, with `names` computed once for many conditions.
   Constraint(const std::string& expression, const std::vector<Parameter>& parameters,
              const ConditionNames& names);
 
-  /// Indices of the parameters that it depends on, in the order of their names.
+  /// Indices of the parameters that the condition depends on, in the order of their names.
   [[nodiscard]] std::span<const std::size_t> scope() const { return scope_; }
 
   /// `choice`: one index for each parameter of the space; only those of scope() are read.
@@ -54,7 +54,7 @@ class Constraint {
 
   [[nodiscard]] const std::string& text() const { return expression_.text(); }
 
-  /// Number of combinations of values of its scope.
+  /// Number of combinations of the values of the parameters in scope().
   [[nodiscard]] double combinations() const { return combinations_; }
 
  private:
@@ -65,7 +65,8 @@ class Constraint {
   Expression expression_;
   std::vector<std::size_t> scope_;
   double combinations_ = 1;
-  /// mixed radix over scope_, first parameter fastest; empty if the scope is too wide
+  /// the result for each combination of values of scope_, the first parameter fastest; empty if
+  /// there are too many combinations
   std::vector<bool> table_;
 };
 

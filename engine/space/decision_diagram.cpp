@@ -10,10 +10,10 @@ namespace evo {
 namespace {
 
 constexpr std::uint64_t kMostAssignments = std::uint64_t{1} << 62;
-/// Limit of the indices stored for one layer's states: 128 MB.
+/// Limit of the value indices that are stored for one layer: 128 MB.
 constexpr std::size_t kMostStates = std::size_t{1} << 26;
 
-/// The assigned parameters that unfinished constraints still need after `level` assignments.
+/// The assigned parameters that unfinished constraints need after `level` assignments.
 std::vector<std::size_t> needed_after(std::size_t level, std::span<const std::size_t> order,
                                       std::span<const Constraint* const> constraints) {
   std::vector<std::size_t> level_of(order.size());
@@ -35,7 +35,7 @@ std::vector<std::size_t> needed_after(std::size_t level, std::span<const std::si
 
 }  // namespace
 
-/// Step 2: builds one layer after the other.
+/// Builds the layers of a DecisionDiagram one after the other (step 2 in decision_diagram.hpp).
 class DiagramBuilder {
  public:
   DiagramBuilder(std::span<const std::size_t> value_counts,
@@ -70,7 +70,7 @@ class DiagramBuilder {
     const std::vector<std::size_t> needed = needed_after(level + 1, order_, constraints_);
     double keys = 1;
     for (const std::size_t p : needed) keys *= static_cast<double>(value_counts_[p]);
-    if (keys > 9e18) return false;  // if the key does not fit 64 bits
+    if (keys > 9e18) return false;  // the key does not fit in 64 bits
 
     const std::vector<const Constraint*>& finished = finished_at_[level];
     DecisionDiagram::Layer layer;
@@ -112,9 +112,9 @@ class DiagramBuilder {
   std::span<const Constraint* const> constraints_;
   std::size_t edges_left_;
   std::vector<std::size_t> order_;
-  /// constraints whose last parameter is assigned at this level
+  /// for each level, the constraints whose last parameter is assigned there
   std::vector<std::vector<const Constraint*>> finished_at_;
-  std::vector<std::uint16_t> states_;  ///< states of the current layer's nodes, concatenated
+  std::vector<std::uint16_t> states_;  ///< value indices of the current layer's nodes, concatenated
 };
 
 std::optional<DecisionDiagram> DecisionDiagram::build(
@@ -123,8 +123,8 @@ std::optional<DecisionDiagram> DecisionDiagram::build(
   return DiagramBuilder(value_counts, constraints, max_edges).build();
 }
 
-/// Builds a diagram from listed assignments. Equal prefixes share a path; equal suffixes share a
-/// node.
+/// Builds a diagram from a list of assignments. Assignments with equal first values share a path,
+/// and those with equal last values share nodes.
 class TableBuilder {
  public:
   explicit TableBuilder(std::span<const std::size_t> value_counts) : nodes_(value_counts.size()) {
@@ -146,7 +146,7 @@ class TableBuilder {
   }
 
  private:
-  /// The node of layer `level` for these assignments, which agree on the first `level` values.
+  /// The node of layer `level` for `sorted`, assignments that agree on their first `level` values.
   std::uint32_t node(std::size_t level, std::span<const Candidate> sorted) {
     DecisionDiagram::Layer& layer = layers_[level];
     std::vector<std::uint32_t> children(layer.values, DecisionDiagram::kNone);
@@ -165,7 +165,7 @@ class TableBuilder {
   }
 
   std::vector<DecisionDiagram::Layer> layers_;
-  /// nodes of each layer by their children
+  /// for each layer, the index of a node by its children
   std::vector<std::map<std::vector<std::uint32_t>, std::uint32_t>> nodes_;
 };
 
@@ -198,7 +198,8 @@ void DecisionDiagram::count_up() {
   }
 }
 
-/// The share of all assignments that pass through each node, relative to the layer's largest share.
+/// Computes for each node the number of assignments below it, relative to the layer's largest
+/// number.
 void DecisionDiagram::weigh() {
   std::vector<double> below = {1};
   for (std::size_t l = layers_.size(); l-- > 0;) {
@@ -233,8 +234,8 @@ Candidate DecisionDiagram::drawn(Random random) const {
       if (child != kNone) sum += l + 1 < layers_.size() ? layers_[l + 1].weights[child] : 1;
       sums[value] = sum;
     }
-    // Takes the first value whose cumulative share exceeds the draw; the last value catches
-    // rounding errors.
+    // Takes the first value whose cumulative weight exceeds `draw`, or the last value if rounding
+    // errors leave none.
     const double draw = random.uniform() * sum;
     const auto found = std::upper_bound(sums.begin(), sums.end(), draw);
     const auto last = std::lower_bound(sums.begin(), sums.end(), sum);

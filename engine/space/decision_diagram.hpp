@@ -12,17 +12,18 @@
 
 namespace evo {
 
-/// The set of all assignments that satisfy some constraints, as a layered decision diagram. It
-/// counts the set, tests membership and finds the assignment of a rank without listing the set.
+/// The set of all assignments that satisfy some constraints, as a layered decision diagram. The
+/// diagram counts the assignments, tests membership and finds the assignment of a rank without
+/// listing the set.
 ///
-///   1. Order the parameters so that unfinished constraints need few assigned ones at any time.
+///   1. Order the parameters so that unfinished constraints need few assigned ones in each layer.
 ///   2. Layer by layer, expand each node by each value. Merge partial assignments that agree on the
 ///      parameters that unfinished constraints need. Check a constraint when its last parameter is
 ///      assigned.
 ///   3. Bottom up, count the assignments below each node, and remove nodes without any.
 ///
-/// In a set of 2^62 assignments or more, called huge, assignments have no ranks; a rank is the seed
-/// of a uniform draw.
+/// A set of 2^62 assignments or more is called huge. In a huge set, a rank is the seed of a uniform
+/// draw instead of an index.
 class DecisionDiagram {
  public:
   /// Returns nullopt if the diagram would exceed `max_edges`. `value_counts`: number of values of
@@ -31,7 +32,7 @@ class DecisionDiagram {
       std::span<const std::size_t> value_counts, std::span<const Constraint* const> constraints,
       std::size_t max_edges);
 
-  /// The set of the listed assignments, which may be unordered and repeated.
+  /// The diagram of a list of assignments in any order, possibly with duplicates.
   [[nodiscard]] static DecisionDiagram of(std::span<const std::size_t> value_counts,
                                           std::vector<Candidate> assignments);
 
@@ -52,7 +53,7 @@ class DecisionDiagram {
     /// for each node and value: node of the next layer, or kNone
     std::vector<std::uint32_t> child;
     std::vector<std::uint64_t> counts;  ///< for each node, at most 2^62
-    /// for each node of a huge set, relative to the largest one
+    /// in a huge set: number of assignments below each node, relative to the layer's largest number
     std::vector<double> weights;
   };
   static constexpr std::uint32_t kNone = UINT32_MAX;
@@ -71,8 +72,8 @@ class DecisionDiagram {
   friend class TableBuilder;
 };
 
-/// The order in which build() assigns parameters: the cheapest of the greedy orders from each
-/// start.
+/// The order in which build() assigns parameters: the cheapest of the greedy orders that begin with
+/// different parameters.
 [[nodiscard]] std::vector<std::size_t> assignment_order(
     std::span<const std::size_t> value_counts, std::span<const Constraint* const> constraints);
 

@@ -9,8 +9,7 @@ namespace {
 
 constexpr int kRepairWalks = 8;
 
-/// The first valid candidate on the way from `candidate`'s value in direction `step`, if there is
-/// one.
+/// Changes the value of `parameter` by `step` until the candidate is valid; nullopt if no value is.
 std::optional<Candidate> next_valid(const CandidateSpace& space, const Candidate& candidate,
                                     std::size_t parameter, int step) {
   Candidate other = candidate;

@@ -22,9 +22,9 @@ enum class Neighbourhood {
 /// Number of parameters in which two candidates of one space differ.
 [[nodiscard]] std::size_t hamming_distance(const Candidate& a, const Candidate& b);
 
-/// A valid candidate close to `wish`: `wish` itself; else a candidate at Hamming distance 1; else
-/// the closest result of several walks. A walk starts at a random valid candidate and adopts the
-/// values of `wish` in random order as long as the candidate stays valid.
+/// A valid candidate close to `wish`: `wish` itself if it is valid; else a valid candidate at
+/// Hamming distance 1; else the closest result of several walks. A walk starts at a random valid
+/// candidate and takes over those values of `wish`, in random order, that keep the candidate valid.
 [[nodiscard]] Candidate repair(const CandidateSpace& space, const Candidate& wish, Random& random);
 
 /// The numbers 0 … n − 1 in random order.

@@ -11,7 +11,7 @@ namespace {
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kLists = {
     {{"parameters", "macro"}, {"milestones", "name"}, {"constraints", "name"}}};
 
-/// An entry without an identifying key is always new.
+/// True if an entry has the key that identifies it. Entries without the key are appended.
 bool has_name(const Json& entry, std::string_view key) {
   return entry.is_object() && entry.contains(key);
 }

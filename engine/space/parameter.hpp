@@ -32,11 +32,11 @@ struct Parameter {
   }
   /// True if the values are numbers in ascending order.
   [[nodiscard]] bool is_ordered() const;
-  /// "32, 64, 128", for messages. A long list is shortened.
+  /// The values for a message, "32, 64, 128". A long list is shortened.
   [[nodiscard]] std::string allowed() const;
 };
 
-/// "SWIZZLE_XOR" for macro SWIZZLE and value xor.
+/// The name of a value in expressions: "SWIZZLE_XOR" for macro SWIZZLE and value xor.
 [[nodiscard]] std::string value_name(const Parameter& parameter, std::size_t value);
 
 /// The value names of all parameters with their numbers: {"SWIZZLE_NONE": 0, "SWIZZLE_PAD": 1, …}.

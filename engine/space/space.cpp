@@ -8,10 +8,10 @@
 namespace evo {
 namespace {
 
-/// Limit of the index's edges: 8 MB, built in well under a second.
+/// Limit of the DecisionDiagram's edges: 8 MB, which take less than a second to build.
 constexpr std::size_t kMaxEdges = 2'000'000;
-/// Number of draws that estimate the share of the index that also satisfies constraints left out of
-/// it.
+/// Number of random candidates by which estimate_count() estimates the share that satisfies the
+/// constraints outside of the index.
 constexpr int kEstimateDraws = 20'000;
 
 std::string quoted(const ConstraintText& constraint) {
@@ -32,7 +32,7 @@ Space::Space(SpaceDefinition definition) : definition_(std::move(definition)) {
   check_named_candidates();
 }
 
-/// Drops the milestones that belong to other shapes.
+/// Drops the milestones whose condition is false for the timed shape.
 void Space::drop_other_milestones() {
   std::erase_if(definition_.milestones, [&](const Milestone& milestone) {
     if (milestone.where.empty()) return false;
@@ -60,7 +60,7 @@ void Space::compile_constraints() {
   }
 }
 
-/// With a table of allowed configurations, the index holds the rows that satisfy the constraints.
+/// Builds the index from the rows of the file's table "allowed" that satisfy all constraints.
 void Space::index_table() {
   std::vector<Candidate> rows;
   for (const Candidate& row : definition_.allowed) {
@@ -81,7 +81,7 @@ void Space::build_index() {
   std::stable_sort(narrow.begin(), narrow.end(), [](const Constraint* a, const Constraint* b) {
     return a->combinations() < b->combinations();
   });
-  // Leaves out the widest conditions until the index fits. An index without conditions always fits.
+  // Leaves out the conditions with the most combinations of values until the index is small enough.
   std::optional<DecisionDiagram> diagram;
   while (!(diagram = DecisionDiagram::build(value_counts_, narrow, kMaxEdges))) {
     if (narrow.empty()) throw SpaceError(definition_.file + ": parameters: too many values");
@@ -95,8 +95,8 @@ void Space::build_index() {
   }
 }
 
-/// Finds a minimal set of contradicting constraints: drops each constraint without which the rest
-/// is still unsatisfiable.
+/// Finds a minimal set of contradicting constraints: drops each constraint if the remaining
+/// constraints still have no solution.
 std::string Space::unsatisfiable_constraints() const {
   std::vector<bool> kept(definition_.constraints.size(), true);
   for (std::size_t out = 0; out < kept.size(); ++out) {
@@ -127,7 +127,7 @@ void Space::estimate_count() {
   if (valid == 0) {
     throw SpaceError(definition_.file + ": constraints: none of " + std::to_string(kEstimateDraws) +
                      " random candidates satisfies '" + wide_.back()->text() +
-                     "'; state it over fewer macros or drop values");
+                     "'; use fewer macros in this constraint, or drop values");
   }
   count_ = {.value = indexed * valid / kEstimateDraws, .exact = false};
 }

@@ -22,7 +22,7 @@ struct Milestone {
   std::string name;
   Candidate candidate;
   std::string note = {};
-  std::string where = {};  ///< a condition; if it is false, the space has no such milestone
+  std::string where = {};  ///< a condition; if false, the milestone is dropped
 };
 
 /// The content of a search space file, checked, without the index.
@@ -35,27 +35,27 @@ struct SpaceDefinition {
   std::string arch;   ///< "sm_89"
   std::string shape;  ///< the shapes that are timed by default
   std::vector<Parameter> parameters;
-  Formulas let = {};  ///< each fully expanded; constraints already contain them
+  Formulas let = {};  ///< named formulas, already expanded in constraints
   std::vector<ConstraintText> constraints = {};
   ResourcePolicy resources = {};
   std::vector<std::string> compiler_options = {};
   std::vector<std::string> include_paths = {};  ///< as written, relative to the file's folder
   std::vector<Milestone> milestones = {};
-  /// If not empty, only these configurations are valid.
+  /// If not empty, only the configurations in this list are valid.
   std::vector<Candidate> allowed = {};
   std::string text = {};  ///< the text of an equivalent file that extends no other file
 };
 
 /// A search space: the parameters, the valid candidates, and their rendering as macros and JSON.
 ///
-/// Valid candidates are counted, sampled and enumerated through a DecisionDiagram; Constraints that
-/// would make it too large are checked separately; then the count is estimated.
+/// Valid candidates are counted, sampled and enumerated through a DecisionDiagram. Constraints that
+/// would make the diagram too large are checked separately; in this case, the count is an estimate.
 ///
-/// Thread-safe: it never changes after construction.
+/// Thread-safe, because a Space never changes after construction.
 class Space final : public CandidateSpace {
  public:
-  /// Throws SpaceError (file, key, value, allowed values) for bad constraints, unsatisfiable
-  /// constraints, and defaults or milestones that violate a constraint.
+  /// Throws SpaceError (file, key, value, allowed values) for invalid constraints, for constraints
+  /// that no candidate satisfies, and for defaults or milestones that violate a constraint.
   explicit Space(SpaceDefinition definition);
   Space(const Space&) = delete;
   Space& operator=(const Space&) = delete;
@@ -76,22 +76,22 @@ class Space final : public CandidateSpace {
 
   [[nodiscard]] Candidate defaults() const;
 
-  /// The first constraint in the file's order that `candidate` violates, or null. The table of
-  /// allowed configurations counts as the last constraint. Every index of `candidate` must be in
-  /// range.
+  /// The first constraint in the order of the file that `candidate` violates, or null. The file's
+  /// table of allowed configurations counts as the last constraint. Every index of `candidate` must
+  /// be in range.
   [[nodiscard]] const ConstraintText* violated(const Candidate& candidate) const;
 
-  /// How many constraints were too wide for the index.
+  /// The number of constraints that are not in the index, because the index would be too large.
   [[nodiscard]] std::size_t wide_constraints() const { return wide_.size(); }
 
-  /// Names and values for the compiler's -D: every macro and every value name.
+  /// Names and values for the compiler option -D: all macros, and the names of all named values.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> macros(
       const Candidate& candidate) const;
 
-  /// The same as numbers, for expressions of the problem file.
+  /// The values of macros() as numbers, for expressions of the problem file.
   [[nodiscard]] std::map<std::string, double> values(const Candidate& candidate) const;
 
-  /// {"TILE_N":64,"SWIZZLE":"xor"}, in the space's order.
+  /// The candidate as JSON, in the order of parameters(): {"TILE_N":64,"SWIZZLE":"xor"}.
   [[nodiscard]] std::string config_json(const Candidate& candidate) const;
 
   /// The inverse of config_json. Throws SpaceError for unknown keys, values not in the space and
@@ -104,7 +104,7 @@ class Space final : public CandidateSpace {
       std::span<const std::pair<std::string, std::string>> settings, const Candidate& base) const;
 
   /// A hash of 32 hexadecimal digits over everything that affects results. Descriptions, meanings
-  /// and reasons are not included.
+  /// of macros and reasons of constraints do not affect the hash.
   [[nodiscard]] std::string content_key() const;
 
  private:
@@ -134,7 +134,7 @@ class Space final : public CandidateSpace {
 /// naming file, key, value and what is allowed.
 [[nodiscard]] SpaceDefinition read_space_file(const std::filesystem::path& file);
 
-/// The same for a text already read; `file` names it in messages.
+/// Parses the text of a search space file; messages name `file`.
 [[nodiscard]] SpaceDefinition parse_space(const std::string& text, const std::string& file);
 
 }  // namespace evo

@@ -21,15 +21,14 @@ constexpr std::size_t kMostValues = 65535;
 constexpr std::size_t kMostParameters = 4096;
 constexpr std::size_t kMostValuesInAll = 1'000'000;
 
-/// At least one letter, digit or underscore, so that the name forms an identifier after MACRO_.
+/// True for letters, digits and underscores, so that MACRO_ followed by `text` is an identifier.
 bool is_word(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '_';
   });
 }
 
-/// Whether a quoted value such as "32", "0x20", "1e3" or "True" probably means the number rather
-/// than a name.
+/// True for a string such as "32", "0x20", "1e3" or "True", which probably means a number.
 bool is_number_in_quotes(const std::string& text) {
   for (const char* word : {"true", "True", "TRUE", "false", "False", "FALSE"}) {
     if (text == word) return true;
@@ -40,15 +39,14 @@ bool is_number_in_quotes(const std::string& text) {
          end == text.c_str() + text.size();
 }
 
-/// `key`: position of `value`, for the message.
+/// Reads one value of a macro. `key`: the key of `value`, for error messages.
 ParameterValue read_value(const JsonReader& reader, std::string_view key, const Json& value) {
   using Kind = ParameterValue::Kind;
   if (value.is_boolean()) {
     return {Kind::kBoolean, value.get<bool>() ? "true" : "false", value.get<bool>() ? 1.0 : 0.0};
   }
   if (value.is_number_integer()) {
-    // Beyond this limit, expressions would use a rounded number while the compiler gets the exact
-    // one.
+    // A larger integer would be rounded in expressions, but not in the compiler's macro.
     constexpr double kExact = 0x1.0p53;
     if (std::fabs(value.get<double>()) >= kExact) {
       reader.fail(key, value.dump() + ": allowed: integers between -2^53 and 2^53");
@@ -59,7 +57,7 @@ ParameterValue read_value(const JsonReader& reader, std::string_view key, const 
   if (value.is_string() && is_word(value.get_ref<const std::string&>())) {
     if (is_number_in_quotes(value.get_ref<const std::string&>())) {
       reader.fail(key, value.dump() +
-                           ": in quotes this is a name, which becomes its index in the list; "
+                           ": a value in quotes is a name, and its macro is its index in the list; "
                            "allowed: numbers, true and false without quotes");
     }
     return {Kind::kName, value.get<std::string>(), 0};
@@ -69,8 +67,7 @@ ParameterValue read_value(const JsonReader& reader, std::string_view key, const 
                        "of letters, digits and underscores");
 }
 
-/// Expands {"from": 16, "to": 256, "step": 16} or {"from": 1, "to": 64, "times": 2} to the list of
-/// values.
+/// Lists the values of {"from": 16, "to": 256, "step": 16} or {"from": 1, "to": 64, "times": 2}.
 std::vector<ParameterValue> read_range(const JsonReader& reader) {
   constexpr std::int64_t kExact = std::int64_t{1} << 53;
   const std::int64_t from = reader.integer("from");
@@ -89,7 +86,7 @@ std::vector<ParameterValue> read_range(const JsonReader& reader) {
   if (grows && from < 1) reader.fail("from", "allowed with \"times\": an integer above 0");
   reader.finish();
   std::vector<ParameterValue> values;
-  // No overflow: the loop ends before a value above `to` is computed.
+  // The loop cannot overflow, because it ends before it computes a value above `to`.
   for (std::int64_t value = from;;) {
     if (values.size() == kMostValues) {
       reader.fail("to", "more than " + std::to_string(kMostValues) + " values; allowed: fewer");
@@ -111,7 +108,8 @@ std::vector<ParameterValue> read_values(const JsonReader& reader) {
   return values;
 }
 
-/// Names are compared in upper case, as in macros; other values are compared as numbers.
+/// Throws for duplicate values. Names are compared in upper case, as in macros; other values are
+/// compared as numbers.
 void check_values(const JsonReader& reader, const Parameter& parameter) {
   std::set<std::string> names;
   std::set<double> numbers;
@@ -119,7 +117,7 @@ void check_values(const JsonReader& reader, const Parameter& parameter) {
     const ParameterValue& value = parameter.values[i];
     const bool is_name = value.kind == ParameterValue::Kind::kName;
     if (is_name != parameter.has_names()) {
-      reader.fail("values", "all values of one macro are names, or none is");
+      reader.fail("values", "names and numbers are mixed; allowed: only names, or no names");
     }
     const bool is_new = is_name ? names.insert(value_name(parameter, i)).second
                                 : numbers.insert(value.number).second;
@@ -173,7 +171,7 @@ void check_macros(const JsonReader& top, const std::vector<Parameter>& parameter
       }
       if (!macros.insert(name).second) {
         top.fail("parameters", "the name '" + name + "' of value '" + parameter.values[i].text +
-                                   "' of '" + parameter.macro + "' is taken");
+                                   "' of '" + parameter.macro + "' is already used");
       }
     }
   }
@@ -197,7 +195,7 @@ ResourcePolicy read_resources(const JsonReader& reader) {
   return policy;
 }
 
-/// The index of the value under `key`; nullopt if the parameter has no such value.
+/// The index of `value`, read from `key`, in the parameter's list; nullopt if the list lacks it.
 std::optional<std::uint16_t> index_of(const JsonReader& reader, std::string_view key,
                                       const Parameter& parameter, const Json& value) {
   const ParameterValue wanted = read_value(reader, key, value);
@@ -210,8 +208,7 @@ std::optional<std::uint16_t> index_of(const JsonReader& reader, std::string_view
   return std::nullopt;
 }
 
-/// Reads "allowed": one list for each configuration, with its values in the order of the
-/// parameters.
+/// Reads "allowed": a list for each configuration, with values in the order of "parameters".
 std::vector<Candidate> read_allowed(const JsonReader& top,
                                     const std::vector<Parameter>& parameters) {
   std::vector<Candidate> rows;
@@ -270,7 +267,7 @@ Milestone read_milestone(const JsonReader& reader, const SpaceDefinition& defini
 ConstraintText read_constraint(const JsonReader& reader, const Formulas& let) {
   const std::string written = reader.string("expression");
   ConstraintText constraint{written, reader.string_or("why", "")};
-  if (reader.has("name")) (void)reader.line("name");  // how an overlay refers to it
+  if (reader.has("name")) (void)reader.line("name");  // files that extend this one use it
   try {
     constraint.expression = with_formulas(written, let);
   } catch (const InputError& error) {
@@ -281,7 +278,8 @@ ConstraintText read_constraint(const JsonReader& reader, const Formulas& let) {
   return constraint;
 }
 
-/// A formula replaces its name everywhere, so no macro may have that name.
+/// Throws if a macro or a named value has the name of a formula, because each use of the name is
+/// replaced by the formula.
 void check_formulas(const JsonReader& top, const SpaceDefinition& definition) {
   std::map<std::string, double> names = value_names(definition.parameters);
   for (const Parameter& parameter : definition.parameters) names[parameter.macro] = 0;
@@ -331,8 +329,8 @@ std::string read_arch(const JsonReader& top) {
 
 namespace {
 
-/// The text of a space file merged with the files that it extends. Each of these must be a valid
-/// space.
+/// The text of a space file, merged with the files that it extends. Each extended file must be a
+/// valid space.
 std::string whole_text(const std::filesystem::path& file, int depth) {
   constexpr int kDeepest = 8;
   constexpr int kIndent = 2;
@@ -346,11 +344,11 @@ std::string whole_text(const std::filesystem::path& file, int depth) {
     top.fail("extends", "allowed: the name of a file in the same folder");
   }
   if (depth == kDeepest)
-    top.fail("extends", "allowed: at most 8 files that extend each other, each once");
+    top.fail("extends", "too many files extend each other; allowed: at most 8 files, each once");
   const std::filesystem::path base_file = file.parent_path() / base;
   if (!is_file(base_file)) top.fail("extends", "there is no such file");
   const std::string base_text = whole_text(base_file, depth + 1);
-  // errors of this file are reported with its own name
+  // Parses the extended file only to check it, so that its errors are reported under its own name.
   (void)parse_space(base_text, base_file.string());
   overlay.erase("extends");
   return laid_over(overlay, parse_json(base_text, base_file.string())).dump(kIndent);

@@ -37,7 +37,7 @@ std::size_t parameter_index(const SpaceDefinition& definition, const std::string
   return static_cast<std::size_t>(found - parameters.begin());
 }
 
-/// 64, 64.0, true and 1 are compared as numbers; a name must be spelled as in the file.
+/// True if `text` means `value`: 64 and 64.0, or true and 1, are equal; names must match exactly.
 bool is_spelling(const ParameterValue& value, const std::string& text) {
   if (value.text == text) return true;
   if (value.kind == ParameterValue::Kind::kName) return false;
@@ -51,7 +51,7 @@ std::uint16_t value_index(const Parameter& parameter, const std::string& text) {
   for (std::size_t i = 0; i < parameter.values.size(); ++i) {
     if (is_spelling(parameter.values[i], text)) return static_cast<std::uint16_t>(i);
   }
-  std::vector<std::string> names;  // no suggestion: similar numbers are unrelated
+  std::vector<std::string> names;  // numbers are not suggested: similar ones are unrelated
   for (const ParameterValue& value : parameter.values) {
     if (value.kind == ParameterValue::Kind::kName) names.push_back(value.text);
   }
@@ -142,8 +142,8 @@ std::string Space::content_key() const {
   }
   hash.add(std::to_string(definition_.compiler_options.size()));
   for (const std::string& option : definition_.compiler_options) hash.add(option);
-  // Newer features enter the key only if the file uses them, so that the keys of older files stay
-  // valid.
+  // The following features change the key only if a space uses them, so that the keys of other
+  // spaces never change.
   for (const std::string& path : definition_.include_paths) hash.add("include path").add(path);
   for (const Milestone& milestone : definition_.milestones) {
     hash.add(milestone.name).add(config_json(milestone.candidate));

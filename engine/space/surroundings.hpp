@@ -5,10 +5,10 @@
 
 namespace evo {
 
-/// Replaces the outside names in the space's constraints and milestones' conditions by their
-/// values: numbers of the timed shape and of the device, and formulas of the problem. Macros and
-/// value names of the space take precedence. `text` becomes a space file that can be read on its
-/// own. Throws SpaceError naming file and constraint.
+/// In the constraints and milestone conditions of `space`, replaces the names in `surroundings`
+/// (values of the timed shape and of the device, and formulas of the problem) by their values.
+/// Macros and named values of the space take precedence. Sets `text` to a space file that needs no
+/// surroundings. Throws SpaceError naming file and constraint.
 [[nodiscard]] SpaceDefinition placed(SpaceDefinition space, Formulas surroundings);
 
 }  // namespace evo

@@ -7,9 +7,9 @@
 
 namespace evo {
 
-/// Looks beside `space`'s file for a space with the same problem, template and architecture whose
-/// resource policy is strictly more permissive. Returns the most permissive one. Skips files that
-/// are not spaces.
+/// Looks in the folder of the file of `space` for spaces with the same problem, template and
+/// architecture and a strictly more permissive resource policy. Returns the most permissive of
+/// them. Skips files that are not spaces.
 [[nodiscard]] std::optional<std::filesystem::path> find_wider_space(const SpaceDefinition& space);
 
 }  // namespace evo

@@ -25,14 +25,14 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using nlohmann::json;
 
-/// Time for the first connection: the coordinator may not listen yet, or the network may be slow.
+/// Time limit of the first connection; long because the coordinator may not listen yet.
 constexpr std::chrono::seconds kFirstDial{30};
 constexpr std::chrono::milliseconds kBetweenDials{200};
 
-/// How a connection ended.
+/// How the connection to the coordinator ended.
 enum class Outcome { kDismissed, kRefused, kLost };
 
-/// One worker: its connection to the coordinator, and the process that does the work.
+/// An agent: the connection to the coordinator, and the worker process that the agent controls.
 class Agent {
  public:
   Agent(const AgentOptions& options, WorkerIdentity identity)
@@ -70,7 +70,7 @@ class Agent {
     return {};
   }
 
-  /// `deadline`: the coordinator must have accepted the worker by then.
+  /// `deadline`: time by which the coordinator must have accepted the worker.
   Outcome serve(FileDescriptor socket, Clock::time_point deadline) {
     FrameStream wire(tls_.over(std::move(socket)));
     is_welcome_ = false;
@@ -88,18 +88,18 @@ class Agent {
         wait(wire);
       }
     } catch (const Error& error) {
-      tell(error.what());  // noise
+      tell(error.what());  // for example, an invalid frame
       return Outcome::kLost;
     }
   }
 
   Outcome lost(const FrameStream& wire) const {
     if (!wire.was_refused()) return Outcome::kLost;
-    tell("the coordinator refuses this worker: is this the key of the run?");
+    tell("the coordinator refuses this worker; check that it has the key of the run");
     return Outcome::kRefused;
   }
 
-  /// Passes on the frames that the coordinator sends.
+  /// Forwards frames from the coordinator to the worker process, and obeys control messages.
   std::optional<Outcome> take_all(FrameStream& wire) {
     wire.write_waiting();
     while (!process_ || process_->waiting_bytes() <= kMostWaitingBytes) {
@@ -141,14 +141,14 @@ class Agent {
     return std::nullopt;
   }
 
-  /// Passes on the frames that the process sends, and says how it ended.
+  /// Forwards frames from the worker process to the coordinator, and reports how the process ended.
   void give_all(FrameStream& wire) {
     while (process_ && wire.waiting_bytes() <= kMostWaitingBytes) {
       std::optional<std::span<const std::uint8_t>> frame;
       try {
         frame = process_->poll_frame();
       } catch (const Error&) {
-        end_process(wire);  // invalid data; the coordinator is told that the process is gone
+        end_process(wire);  // because it sent invalid data; also tells the coordinator
         return;
       }
       if (!frame) break;
@@ -196,14 +196,14 @@ std::string text_of(const char* variable) {
   return environment_variable(variable).value_or(std::string());
 }
 
-/// `device`: empty for a compiler.
+/// The identity of a worker. `device`: empty for a compiler.
 WorkerIdentity identity_of(const AgentOptions& options, const std::string& device) {
   WorkerIdentity identity;
   identity.version = options.version;
   identity.role = device.empty() ? "compile" : "device";
   identity.device = device;
   identity.host = host_name();
-  // Several nodes may be on one machine, as in tests.
+  // Tests of Slurm run several nodes on one machine, so host_name() does not distinguish them.
   if (const auto node = environment_variable("SLURMD_NODENAME")) identity.host = *node;
   if (const auto name = environment_variable("EVO_HOST_NAME")) identity.host = *name;
   identity.gpus = text_of("CUDA_VISIBLE_DEVICES");
@@ -216,7 +216,7 @@ WorkerIdentity identity_of(const AgentOptions& options, const std::string& devic
   return identity;
 }
 
-/// Starts a process for one worker.
+/// Starts the agent process of one worker.
 pid_t begin(const AgentOptions& options, const std::string& device) {
   const pid_t parent = getpid();
   const pid_t child = fork();

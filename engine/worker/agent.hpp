@@ -8,21 +8,21 @@
 
 namespace evo {
 
-/// The workers that one host lends to a run.
+/// The workers that one host provides to a run on another host.
 struct AgentOptions {
   HostPort coordinator;
   std::string key;                   ///< from key_of_environment()
   std::string version;               ///< of this program
-  std::vector<std::string> devices;  ///< one worker for each, "cuda:0"
+  std::vector<std::string> devices;  ///< "cuda:0"; each gets one worker
   std::size_t compilers = 0;         ///< number of workers that compile
-  std::filesystem::path program;     ///< the program that does the work
+  std::filesystem::path program;     ///< evo-worker, which the agents start
 };
 
-/// Lends workers to a run on another host (evo-worker host --connect HOST:PORT). For each worker,
-/// an agent process connects to the coordinator, starts and kills the working program on its
-/// request, and forwards frames in both directions. An agent that loses the coordinator reconnects,
-/// and ends after kGiveUpAfter. Returns when all agents have ended, with the exit code of the first
-/// that failed.
+/// Provides workers to a run on another host (evo-worker host --connect HOST:PORT). For each
+/// worker, an agent process connects to the run's coordinator, starts and kills a worker process on
+/// the coordinator's request, and forwards frames in both directions. An agent that loses the
+/// connection reconnects, and ends if this fails for kGiveUpAfter. Returns when all agents have
+/// ended, with the exit code of the first agent that failed.
 [[nodiscard]] int serve_run_elsewhere(const AgentOptions& options);
 
 }  // namespace evo

@@ -10,22 +10,21 @@
 
 namespace evo {
 
-/// A stream of bytes over a descriptor. No member blocks.
+/// A stream of bytes over a file descriptor. No member function blocks.
 class ByteStream {
  public:
   virtual ~ByteStream() = default;
 
-  /// Returns the number of bytes read; 0 if none are available now; nullopt at the end of the
-  /// stream.
+  /// Returns the number of bytes read; 0 if no bytes are available; nullopt at the stream's end.
   [[nodiscard]] virtual std::optional<std::size_t> read(std::span<std::uint8_t> target) = 0;
-  /// Returns the number of bytes written; 0 if the buffer is full now; nullopt if the reader is
-  /// gone.
+  /// Returns the number of bytes written; 0 if the buffer is full; nullopt if the reader is gone.
   [[nodiscard]] virtual std::optional<std::size_t> write(std::span<const std::uint8_t> bytes) = 0;
-  /// The events that end a wait. `writes`: the caller has bytes to write.
+  /// The descriptor and the events to wait for with ::poll(). `writes`: the caller has bytes to
+  /// write.
   [[nodiscard]] virtual pollfd interest(bool writes) const = 0;
-  /// Announces the end of the stream.
+  /// Tells the other side that no more bytes follow.
   virtual void end_writing() = 0;
-  /// Whether the other side refused this caller; false if it only ended.
+  /// True if the other side refused the connection; false if the connection only ended.
   [[nodiscard]] virtual bool was_refused() const { return false; }
 };
 

@@ -23,7 +23,7 @@
 namespace evo {
 namespace {
 
-/// In the child, between fork and exec: only async-signal-safe calls.
+/// Turns the child after fork() into `arguments`, using only async-signal-safe calls.
 [[noreturn]] void become(char* const* arguments, char* const* environment, int descriptor,
                          int parent, const WorkerLimits& limits) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -36,8 +36,8 @@ namespace {
   _exit(127);
 }
 
-/// The environment of this process. Libraries that a profiler loads into every process write files;
-/// if they cannot, the profiler fails.
+/// The environment for a child. Without LD_PRELOAD if the child may not write files, because a
+/// profiler fails if the library that it preloads cannot write.
 std::vector<char*> environment_for(const WorkerLimits& limits) {
   std::vector<char*> variables;
   for (char** variable = environ; *variable != nullptr; ++variable) {
@@ -48,13 +48,13 @@ std::vector<char*> environment_for(const WorkerLimits& limits) {
   return variables;
 }
 
-/// Signals that a program causes itself; all other signals come from outside.
+/// True for signals that a program causes itself. All other signals come from outside.
 bool is_own_fault(int signal) {
   constexpr std::array kOwn = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSYS, SIGTRAP};
   return std::find(kOwn.begin(), kOwn.end(), signal) != kOwn.end();
 }
 
-/// Whether a signal (SIGSTOP) stopped the process, so that its hang is not its own fault.
+/// True if SIGSTOP stopped the process, so that the process does not hang through its own fault.
 bool is_stopped(int process) {
   std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
   const std::string text((std::istreambuf_iterator<char>(stat)), {});
@@ -62,8 +62,8 @@ bool is_stopped(int process) {
   return name_end != std::string::npos && text.substr(name_end).starts_with(") T");
 }
 
-/// Waits for a process that was killed. Returns false if it still exists after ten seconds: then it
-/// is in a system call that no signal interrupts, and waiting for it could take for ever.
+/// Waits for a killed process. Returns false if the process still exists after ten seconds, because
+/// it is in a system call that no signal interrupts, which may never return.
 bool may_be_gone(int process) {
   constexpr int kLimitMs = 10000;
   const int handle = static_cast<int>(syscall(SYS_pidfd_open, process, 0));
@@ -135,7 +135,7 @@ std::chrono::nanoseconds ChildProcess::processor_time() const {
 
 Ending ChildProcess::kill(bool is_ending) {
   if (process_ < 0) return {false, "not running", -1};
-  // A process that has closed its side ends by itself. A short wait shows how it ended.
+  // A process that is about to end gets a short time, so that its own exit code or signal is seen.
   constexpr int kPolls = 100;
   int status = 0;
   pid_t ended = 0;
@@ -149,7 +149,7 @@ Ending ChildProcess::kill(bool is_ending) {
     ::kill(process_, SIGKILL);
     if (!may_be_gone(process_)) {
       process_ = -1;
-      return {false, "killed, but it does not end: it waits inside the driver", -1};
+      return {false, "killed, but the process does not end: it waits inside the driver", -1};
     }
     while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
     }

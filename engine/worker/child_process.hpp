@@ -12,40 +12,41 @@ namespace evo {
 
 /// How a worker process ended.
 struct Ending {
-  /// A signal from outside (the user, the system when memory is short) ended it, not one that it
-  /// caused itself. Also true if it was stopped by such a signal when we killed it, or if its host
-  /// is unreachable.
+  /// True if a signal from outside (from the user, or from the system when memory is short) ended
+  /// the process, or had stopped the process when it was killed here, or if its host is
+  /// unreachable. False for signals that a program causes itself, such as SIGSEGV.
   bool killed_from_outside = false;
   std::string text;    ///< "exit code 3", "signal 11 (Segmentation fault)"
   int exit_code = -1;  ///< -1: it did not exit by itself
 };
 
-/// A child process whose standard input and output are one socket. It dies with its parent, and
-/// with this object. Create it on the main thread only (the kernel ties "dies with its parent" to
-/// the creating thread).
+/// A child process whose standard input and output are one socket. The child process is killed when
+/// its parent dies or the ChildProcess is destroyed. Create objects on the main thread only,
+/// because Linux kills the child when the thread that created it ends.
 class ChildProcess {
  public:
-  /// `socket`: the child's end. Throws MissingError when no process can be started.
+  /// `socket`: the child's end of the socket pair. Throws MissingError if no process starts.
   ChildProcess(const std::filesystem::path& program, const std::vector<std::string>& arguments,
                const WorkerLimits& limits, FileDescriptor socket);
   ~ChildProcess();
   ChildProcess(ChildProcess&& other) noexcept : process_(std::exchange(other.process_, -1)) {}
   ChildProcess& operator=(ChildProcess&& other) noexcept;
 
-  /// -1 when it does not run.
+  /// The process id; -1 if the process does not run.
   [[nodiscard]] int number() const { return process_; }
-  /// Processor time of the process; 0 if it does not run.
+  /// CPU time that the process has used; 0 if the process does not run.
   [[nodiscard]] std::chrono::nanoseconds processor_time() const;
   /// Kills the process if it still runs, and returns how it ended. Gives up after ten seconds if a
-  /// driver keeps the process alive. `is_ending`: waits a moment first, because it ends by itself.
+  /// driver keeps the process alive. `is_ending`: the process is about to end by itself, so kill()
+  /// first waits for that for a short time.
   Ending kill(bool is_ending);
 
  private:
   int process_ = -1;
 };
 
-/// The two ends of a connection; children inherit neither. `type`: SOCK_STREAM or SOCK_SEQPACKET.
-/// Throws MissingError.
+/// The two ends of a new connection. Child processes inherit neither end. `type`: SOCK_STREAM or
+/// SOCK_SEQPACKET. Throws MissingError.
 [[nodiscard]] std::pair<FileDescriptor, FileDescriptor> socket_pair(int type);
 
 }  // namespace evo

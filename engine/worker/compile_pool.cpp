@@ -11,18 +11,17 @@
 namespace evo {
 namespace {
 
-/// A process is replaced after this number of compilations, which bounds the memory that the
-/// compiler leaks.
+/// A process is replaced after this number of compilations, because compilers leak memory.
 constexpr int kCompilationsPerProcess = 1000;
 
-/// A job that runs alone gets the memory of a process times this factor.
+/// A job that runs alone gets this multiple of the usual memory limit.
 constexpr std::uint64_t kMoreAlone = 2;
 
-/// Time limit for the rest of an answer that has begun to arrive.
+/// Time limit for the rest of an answer whose beginning has arrived.
 constexpr std::chrono::seconds kRestOfAnswer{5};
 
-/// The part that the process's machine lacks, from the answer of a process that could not compile;
-/// empty if it could compile.
+/// The reason, from its answer, why a compiler process could not compile anything, such as a
+/// missing folder; empty if it could.
 std::string complaint_in(const nlohmann::json& reply) {
   if (reply.contains("missing_folder")) {
     return "it has no folder " + reply.at("missing_folder").get<std::string>() +
@@ -33,7 +32,7 @@ std::string complaint_in(const nlohmann::json& reply) {
 
 }  // namespace
 
-/// Releases the slot in its destructor.
+/// Reserves a slot until destruction.
 class CompilePool::Taken {
  public:
   Taken(CompilePool& pool, Slot& slot) : pool_(pool), slot_(slot) {}
@@ -70,7 +69,7 @@ const std::string& CompilePool::version() {
       const Ending ending = slot.process->kill();
       slot.process.reset();
       if (ending.killed_from_outside && attempt < kAttempts) continue;
-      throw MissingError("the compiler worker does not answer: " + ending.text);
+      throw MissingError("the compiler process does not answer: " + ending.text);
     }
     if (reply->contains("error")) {
       slot.process.reset();
@@ -81,13 +80,13 @@ const std::string& CompilePool::version() {
   return version_;
 }
 
-/// The reason to refuse a process, from its version; empty if it is accepted.
+/// The reason to refuse a compiler on another host, from its reply; empty if it is accepted.
 std::string CompilePool::refusal_of(const Slot& slot, const nlohmann::json& reply) const {
   if (reply.contains("error")) return reply.at("error").get<std::string>();
   const auto theirs = reply.value("version", std::string("none"));
   if (theirs == version_) return {};
   return slot.host->name() + " compiles with " + theirs + ", this machine with " + version_ +
-         ": results would differ; install the same version there";
+         "; results would differ, so install the same version on both hosts";
 }
 
 Task<> CompilePool::add(std::shared_ptr<WorkerHost> host, std::uint64_t memory_bytes) {
@@ -107,7 +106,7 @@ Task<> CompilePool::add(std::shared_ptr<WorkerHost> host, std::uint64_t memory_b
   } catch (const Error& error) {
     refusal = error.what();
   } catch (const nlohmann::json::exception& error) {
-    refusal = std::string("it sends no valid message: ") + error.what();
+    refusal = std::string("it sent an invalid message: ") + error.what();
   }
   if (!refusal.empty()) {
     send_away(slot, refusal);
@@ -117,7 +116,7 @@ Task<> CompilePool::add(std::shared_ptr<WorkerHost> host, std::uint64_t memory_b
   wake_next();
 }
 
-/// Disconnects the host of this slot, to which no job is assigned.
+/// Disconnects the host of `slot`, which must be free or have lost its job.
 void CompilePool::send_away(const Slot& slot, const std::string& why) const {
   tell("worker refused", "compile worker on " + slot.host->name() + ": " + why);
   slot.host->leave();
@@ -127,8 +126,8 @@ std::size_t CompilePool::in_flight() const {
   return static_cast<std::size_t>(std::ranges::count(slots_, true, &Slot::is_taken));
 }
 
-/// If a host is lost, the kernel is compiled on another host. A kernel with which several hosts
-/// were lost is rejected.
+/// Compiles a kernel, on another host if a host is lost. Fails if kMostHosts hosts were lost with
+/// this kernel.
 Task<std::variant<CompilePool::Finished, CompilePool::Failed>> CompilePool::attempt_anywhere(
     const CompileRequest& request, bool retried, Needs needs) {
   constexpr int kMostHosts = 5;
@@ -136,7 +135,7 @@ Task<std::variant<CompilePool::Finished, CompilePool::Failed>> CompilePool::atte
     std::variant<Finished, Failed> result = co_await attempt(request, retried, needs);
     const auto* failed = std::get_if<Failed>(&result);
     if (failed == nullptr || !failed->lost_host || hosts == kMostHosts) co_return result;
-    tell("compilation repeated", failed->failure.reason + "; it goes elsewhere");
+    tell("compilation repeated", failed->failure.reason + "; it is compiled on another host");
     retried = true;
   }
 }
@@ -145,7 +144,7 @@ Task<CompilePool::Finished> CompilePool::compile(CompileRequest request) {
   std::variant<Finished, Failed> result = co_await attempt_anywhere(request, false, {});
   if (auto* finished = std::get_if<Finished>(&result)) co_return std::move(*finished);
   const Failed first = std::get<Failed>(std::move(result));
-  tell("compilation repeated", first.failure.reason + "; tried once more");
+  tell("compilation repeated", first.failure.reason + "; it is compiled once more");
   const Needs needs{true, first.needs_all};
   result = co_await attempt_anywhere(request, true, needs);
   if (auto* finished = std::get_if<Finished>(&result)) co_return std::move(*finished);
@@ -156,7 +155,7 @@ Task<CompilePool::Finished> CompilePool::compile(CompileRequest request) {
   co_return Finished{outcome_of(std::move(failure)), false};
 }
 
-/// A free slot, on this machine first. `spares_home`: another job waits for this machine.
+/// A free slot, on this machine if possible. `spares_home`: another job waits for this machine.
 CompilePool::Slot* CompilePool::slot_for(const Needs& needs, bool spares_home) {
   const auto home = slots_ | std::views::take(static_cast<std::ptrdiff_t>(options_.jobs));
   const bool home_is_taken = std::ranges::any_of(home, &Slot::is_taken);
@@ -172,8 +171,8 @@ CompilePool::Slot* CompilePool::slot_for(const Needs& needs, bool spares_home) {
   return found != others.end() ? &*found : nullptr;
 }
 
-/// The next job in the queue that can run, and its slot. A job that waits for this machine does not
-/// block other hosts.
+/// The next job in the queue that can run, and its slot. Later jobs may run on other hosts even if
+/// an earlier job waits for this machine.
 std::pair<Event*, CompilePool::Slot*> CompilePool::next_in_queue() {
   bool spares_home = false;
   for (const Waiting& one : queue_) {
@@ -197,7 +196,7 @@ Task<CompilePool::Slot*> CompilePool::take_slot(Needs needs, bool first) {
       if (whose == &turn) {
         slot = free;
       } else {
-        if (whose != nullptr) whose->notify();  // that job is now at the front of the queue
+        if (whose != nullptr) whose->notify();  // the job of `whose` can run first
         co_await turn.wait();
       }
     }
@@ -221,7 +220,7 @@ void CompilePool::prepare(Slot& slot, bool afresh, bool alone) {
   slot.has_more = alone;
   if (!slot.process) {
     const std::uint64_t memory_bytes = slot.memory_bytes * (alone ? kMoreAlone : 1);
-    // The device's worker has priority.
+    // The compiler's CPU priority is lower than that of the device's worker.
     slot.process = slot.host->start({"compile"}, {memory_bytes, false, true});
     slot.compiled = 0;
     slot.source.reset();
@@ -229,7 +228,8 @@ void CompilePool::prepare(Slot& slot, bool afresh, bool alone) {
   ++slot.compiled;
 }
 
-/// Sends a request. The process keeps the source, which all candidates of a run share.
+/// Sends a request, with the source only if it has changed: all candidates of a run share the
+/// source, which the process keeps.
 bool CompilePool::send(Slot& slot, const CompileRequest& request) {
   nlohmann::json message = {{"op", "compile"},
                             {"entries", request.entries},
@@ -258,7 +258,7 @@ Task<std::variant<CompilePool::Finished, CompilePool::Failed>> CompilePool::atte
     if (!slot.host->is_gone()) throw;
     co_return Failed{{CompilerFailure::Kind::kInternal, error.what()}, false, true};
   }
-  // If the process is already gone, look_at() finds it closed and reports it.
+  // If the process is already gone, look_at() reports this.
   (void)send(slot, request);
   while (true) {
     if (auto result = look_at(slot, attempt)) {
@@ -272,11 +272,11 @@ Task<std::variant<CompilePool::Finished, CompilePool::Failed>> CompilePool::atte
   }
 }
 
-/// Whether the compilation exceeds its limit. A compiler that works but rarely gets a processor has
-/// more time.
+/// True if the compilation exceeds its time limit. Extends the deadline of a compiler that works
+/// but gets little CPU time.
 bool CompilePool::is_late(Slot& slot, Attempt& attempt) const {
-  constexpr int kMostByTheClock = 10;  // multiple of the limit
-  // A process hangs if it used less than 1/20 of the elapsed time.
+  constexpr int kMostByTheClock = 10;  // limit of elapsed time, as a multiple of the limit
+  // A process counts as hanging if its CPU time is less than 1/20 of the elapsed time.
   constexpr int kLeastOfAProcessor = 20;
   constexpr std::chrono::milliseconds kLeastWait{100};
   const SteadyTime now = loop_.now();
@@ -296,13 +296,13 @@ std::optional<std::variant<CompilePool::Finished, CompilePool::Failed>> CompileP
   const bool late = is_late(slot, attempt);
   try {
     auto reply = slot.process->poll();
-    // The process is done and waits until its answer is read.
+    // The compilation is done, and the process waits until its answer is read.
     if (!reply && late && slot.process->is_answering()) reply = slot.process->wait(kRestOfAnswer);
     if (reply) return result_of(slot, *reply);
   } catch (const MissingError&) {
     throw;
   } catch (const std::exception& error) {
-    // The answer is not a readable message.
+    // The answer of the process is not a valid message.
     return Failed{{CompilerFailure::Kind::kInternal, error.what()}};
   }
   if (slot.process->is_open() && !late) return std::nullopt;
@@ -320,7 +320,7 @@ std::variant<CompilePool::Finished, CompilePool::Failed> CompilePool::result_of(
                   true};
   }
   if (reply.contains("out_of_memory")) {
-    return Failed{{CompilerFailure::Kind::kOutOfMemory, "no memory left"}, true};
+    return Failed{{CompilerFailure::Kind::kOutOfMemory, "no memory was left"}, true};
   }
   if (reply.contains("failure")) {
     Failed failed{reply.at("failure").get<CompilerFailure>()};
@@ -347,7 +347,7 @@ std::variant<CompilePool::Finished, CompilePool::Failed> CompilePool::ending_of(
                     false};
   }
   if (ending.exit_code == kOutOfMemoryExit) {
-    return Failed{{CompilerFailure::Kind::kOutOfMemory, "it ended itself"}, true};
+    return Failed{{CompilerFailure::Kind::kOutOfMemory, "the compiler ended itself"}, true};
   }
   const std::string what = ending.killed_from_outside ? "was killed" : "crashed";
   return Failed{{CompilerFailure::Kind::kInternal, "the compiler " + what + ": " + ending.text},
@@ -355,12 +355,12 @@ std::variant<CompilePool::Finished, CompilePool::Failed> CompilePool::ending_of(
                 slot.host->is_gone()};
 }
 
-/// The message for a compiler that ran out of memory; the kernel itself may be right.
+/// The message for a compiler that ran out of memory.
 std::string CompilePool::out_of_memory_text(const std::string& why) const {
   const std::uint64_t bytes = options_.memory_bytes;
-  return "the compiler ran out of memory: with its " + memory_text(bytes) + ", and alone with " +
+  return "the compiler ran out of memory with " + memory_text(bytes) + ", and alone with " +
          memory_text(kMoreAlone * bytes) + " (" + why +
-         "); --compiler-gb GB gives it more; the kernel itself may be right";
+         "); the kernel may be correct; --compiler-gb GB gives compilers more memory";
 }
 
 }  // namespace evo

@@ -16,32 +16,32 @@ namespace evo {
 
 struct CompilePoolOptions {
   std::size_t jobs = 1;  ///< compiler processes on this machine
-  /// Time limit of one compilation. If other processes keep a working compiler from a processor,
-  /// its processor time counts, and up to ten times the limit may pass; otherwise the elapsed time
-  /// counts.
+  /// Time limit of one compilation, in elapsed time. For a compiler that works but gets little CPU
+  /// time because of other processes, the limit applies to its CPU time, and the elapsed time may
+  /// be up to ten times the limit.
   std::chrono::milliseconds limit{60000};
-  std::uint64_t memory_bytes = 0;  ///< limit of one process; 0: a share of the machine's memory
+  std::uint64_t memory_bytes = 0;  ///< for one process; 0: a share of the machine's memory
   EventSink on_event = {};
 };
 
-/// Compiles in several processes at once, each with a deadline and a limit of memory: a compiler
-/// that crashes or hangs costs one candidate.
+/// Compiles in several processes at once, each with a time limit and a memory limit, so that a
+/// compiler that crashes or hangs costs one candidate only.
 ///
-/// Some failures may not be the kernel's: another process killed the compiler, or it crashed or
-/// reported an internal error. The pool then tries once more in a fresh process on this machine.
-/// After a crash or a lack of memory, that process runs alone and with twice the memory, because
-/// some compilers end themselves if memory is short. If it fails again, the kernel is rejected, but
-/// the failure is not stored as the kernel's.
+/// Some failures may have another cause than the kernel: another process killed the compiler, or
+/// the compiler crashed or reported an internal error. After a failure that may have another cause,
+/// the pool compiles once more in a new process on this machine. After a crash or a lack of memory,
+/// the new process runs alone and with twice the memory, because some compilers end themselves if
+/// memory is short. After a second failure, the kernel is rejected, but the failure is not cached.
 ///
-/// Processes may run on other hosts, which come and go. If a host is lost, its kernel is compiled
-/// on another one. A broken host cannot cause a rejection.
+/// Compilers may run on other hosts, which may connect and disconnect at any time. If a host is
+/// lost, its kernel is compiled on another host. A broken host cannot cause a rejection.
 class CompilePool final : public CompileService {
  public:
-  /// Starts processes on demand. `loop` must outlive the pool.
+  /// The pool starts compiler processes when needed. `loop` must outlive the pool.
   CompilePool(EventLoop& loop, std::filesystem::path program, CompilePoolOptions options);
 
-  /// Adds a process on `host` if its compiler has this pool's version; otherwise tells on_event the
-  /// reason. `memory_bytes`: memory for a compiler on that host.
+  /// Adds a process on `host` if the compiler there has version(); otherwise reports the reason to
+  /// CompilePoolOptions::on_event. `memory_bytes`: memory for a compiler on that host.
   Task<> add(std::shared_ptr<WorkerHost> host, std::uint64_t memory_bytes) override;
 
   [[nodiscard]] const std::string& version() override;
@@ -52,12 +52,12 @@ class CompilePool final : public CompileService {
   /// A compiler process and its job.
   struct Slot {
     std::shared_ptr<WorkerHost> host;
-    std::uint64_t memory_bytes = 0;  ///< of a process
+    std::uint64_t memory_bytes = 0;  ///< memory limit of a process
     std::unique_ptr<WorkerChannel> process = {};
     bool is_taken = false;
     bool is_alone = false;  ///< its job runs alone
     int compiled = 0;
-    bool has_more = false;                    ///< more memory, for a job that runs alone
+    bool has_more = false;                    ///< the process has more memory than memory_bytes
     std::optional<KernelSource> source = {};  ///< the source that the process keeps
 
     [[nodiscard]] bool is_free() const { return !is_taken && !host->is_gone(); }
@@ -67,13 +67,13 @@ class CompilePool final : public CompileService {
     SteadyTime started = {};
     SteadyTime deadline = {};
   };
-  /// An attempt that failed for a reason other than the source: whether to try again, and how.
+  /// An attempt that failed for a reason that may not be the source, and how to repeat it.
   struct Failed {
     CompilerFailure failure;
     bool needs_all = false;  ///< the next attempt runs alone, with more memory
-    bool lost_host = false;  ///< the host was lost before it gave a verdict
+    bool lost_host = false;  ///< the host was lost before it answered
   };
-  /// Where a job may run.
+  /// Restrictions on where a job may run.
   struct Needs {
     bool at_home = false;  ///< on this machine
     bool alone = false;    ///< on this machine, without other jobs
@@ -82,7 +82,7 @@ class CompilePool final : public CompileService {
     Needs needs;
     Event* turn = nullptr;
   };
-  /// Holds a slot during the lifetime of this object.
+  /// Reserves a slot for the lifetime of this object.
   class Taken;
 
   Task<std::variant<Finished, Failed>> attempt_anywhere(const CompileRequest& request, bool retried,
@@ -107,7 +107,7 @@ class CompilePool final : public CompileService {
 
   EventLoop& loop_;
   CompilePoolOptions options_;
-  std::deque<Slot> slots_;     ///< those of this machine first; only grows, and elements never move
+  std::deque<Slot> slots_;     ///< slots of this machine first; only grows
   std::deque<Waiting> queue_;  ///< oldest first, repeated jobs before all others
   std::string version_;
 };

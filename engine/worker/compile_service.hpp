@@ -13,16 +13,16 @@
 
 namespace evo {
 
-/// Receives events about worker processes: kind and text.
+/// Receives events about worker processes: the kind of event, and a text.
 using EventSink = std::function<void(const std::string& kind, const std::string& text)>;
 
-/// The interface to the compilers; they compile several kernels concurrently with the caller.
+/// The interface to the compilers. Several kernels may be compiled at the same time.
 class CompileService {
  public:
   struct Finished {
     CompileOutcome outcome;
-    bool reproducible = true;  ///< false when the compiler was killed or failed: not worth caching
-    std::vector<Dependency> dependencies = {};  ///< the files it opened in include paths
+    bool reproducible = true;  ///< false if the compiler was killed or failed; then not cached
+    std::vector<Dependency> dependencies = {};  ///< files opened in include paths
     double wall_ms = 0;                         ///< without the time in the queue
   };
 
@@ -31,17 +31,17 @@ class CompileService {
   /// Version of the compiler, "nvrtc 13.0". Throws MissingError when there is no compiler.
   [[nodiscard]] virtual const std::string& version() = 0;
 
-  /// Compiles as soon as a compiler is free. Throws MissingError when the toolchain is broken.
+  /// Compiles `request` when a compiler is free. Throws MissingError if the toolchain is broken.
   virtual Task<Finished> compile(CompileRequest request) = 0;
 
-  /// Adds a compiler on another host that connected, if this service accepts such compilers.
+  /// Adds a compiler on another host. A service without remote compilers ignores the call.
   virtual Task<> add(std::shared_ptr<WorkerHost> host, std::uint64_t memory_bytes) {
     (void)host;
     (void)memory_bytes;
     co_return;
   }
 
-  /// The number of running compilations, without those that wait for a compiler.
+  /// The number of running compilations, excluding requests that wait for a compiler.
   [[nodiscard]] virtual std::size_t in_flight() const = 0;
 };
 

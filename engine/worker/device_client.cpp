@@ -8,7 +8,7 @@
 namespace evo {
 namespace {
 
-constexpr std::chrono::milliseconds kCallLimit{120000};  // opening a device, setting up a problem
+constexpr std::chrono::milliseconds kCallLimit{120000};  // to open a device or set up a problem
 constexpr const char* kDriverStep =
     "\nnext step: evo-tune doctor shows which part of the driver fails; nvidia-smi and sudo dmesg "
     "say more\nwithout the GPU: --device virtual:l4 predicts times";
@@ -88,13 +88,13 @@ Task<> DeviceClient::open() {
 void DeviceClient::take_info(const nlohmann::json& reply) {
   info_ = reply.at("info").get<DeviceInfo>();
   info_.host = host_->name();
-  device_id_ = info_.id;  // "auto" is decided once, not at every restart
+  device_id_ = info_.id;  // replaces "auto", so that a restart opens the same device
   if (step_limit_.count() == 0) {
     step_limit_ = info_.time_kind == TimeKind::kMeasured ? kMeasuredStep : kPredictedStep;
   }
 }
 
-/// Nullopt if the process has ended or the time is over.
+/// Waits for the reply of the process; nullopt if the process has ended or `limit` has passed.
 Task<std::optional<nlohmann::json>> DeviceClient::reply_within(std::chrono::milliseconds limit) {
   const SteadyTime deadline = loop_.now() + limit;
   std::optional<nlohmann::json> reply = process_->poll();
@@ -116,12 +116,12 @@ std::optional<nlohmann::json> DeviceClient::checked(std::optional<nlohmann::json
       throw MissingError("the device worker for " + device_id_ +
                          " does not answer: " + ending.text + (is_virtual ? "" : kDriverStep));
     }
-    tell("device worker killed", "another process killed it while it was starting");
+    tell("device worker killed", "another process killed the worker while it was starting");
     if (attempt < kAttempts) return std::nullopt;
     throw MissingError("the device worker for " + device_id_ + " is killed whenever it starts");
   }
   if (reply->contains("out_of_memory")) {
-    throw MissingError("the device worker for " + device_id_ + " has not enough memory (limit " +
+    throw MissingError("the device worker for " + device_id_ + " needs more memory (limit " +
                        reply->at("out_of_memory").get<std::string>() + ")");
   }
   if (reply->contains("error")) rethrow(*reply);
@@ -208,13 +208,13 @@ Task<Reply<Result>> DeviceClient::ask(nlohmann::json request) {
     const Lost lost = std::get<Lost>(std::move(outcome));
     process_.reset();
     if (!is_retry && !lost.is_final) {
-      tell("device worker replaced", "a kernel " + lost.why + "; it is tried once more");
+      tell("device worker replaced", "a kernel " + lost.why + "; the kernel is run once more");
       continue;
     }
     const std::string why = lost.is_final ? lost.why : lost.why + ", twice";
     tell("device worker killed", "a kernel " + why);
     const double wall_ms = milliseconds_between(started, loop_.now());
-    if (lost.is_final) co_await start();  // throws if a fresh process cannot use the device either
+    if (lost.is_final) co_await start();  // throws if a new process cannot use the device either
     co_return Reply<Result>{WorkerFailure{why}, wall_ms};
   }
 }
@@ -247,7 +247,7 @@ Task<std::variant<nlohmann::json, DeviceClient::Lost>> DeviceClient::exchange(
   (void)process_->send(request);  // if the worker is gone, take_message() reports it
   bool is_over = false;
   const AtEnd abandon([&] {
-    if (!is_over) process_.reset();  // only the end of its process ends a launch
+    if (!is_over) process_.reset();  // a launch ends only with its process
   });
   while (true) {
     if (auto outcome = take_message()) {
@@ -262,12 +262,12 @@ std::optional<nlohmann::json> DeviceClient::next_message() {
   try {
     return process_->poll();
   } catch (const std::exception&) {
-    (void)process_->kill();  // its messages are unreadable, so it cannot be used any more
+    (void)process_->kill();  // invalid messages make the process unusable
     return std::nullopt;
   }
 }
 
-/// Nullopt while the worker is busy and sends progress messages.
+/// The answer of the worker; nullopt while the worker is busy and sends progress messages.
 std::optional<std::variant<nlohmann::json, DeviceClient::Lost>> DeviceClient::take_message() {
   try {
     while (auto message = next_message()) {
@@ -288,7 +288,7 @@ std::variant<nlohmann::json, DeviceClient::Lost> DeviceClient::answer_of(nlohman
                 ") while " + step_};
   }
   if (!message.contains("error")) return message;
-  // Before a kernel has passed, the problem or the machine may be at fault, not the kernel.
+  // If no request has succeeded yet, the problem or the machine may be at fault.
   const auto code = static_cast<ExitCode>(message.at("code").get<int>());
   if (!has_answered_ || code != ExitCode::kMissing) rethrow(message);
   return Lost{"failed while " + step_ + ": " + message.at("error").get<std::string>()};

@@ -12,40 +12,41 @@
 
 namespace evo {
 
-/// The processor time that a worker may use.
+/// The CPU priority of a worker.
 enum class WorkerPriority {
   kNormal,
-  kSpare,  ///< only time that no other process needs
+  kSpare,  ///< lower than that of other processes
 };
 
-/// Talks to the process that owns the device, and replaces it when a kernel hangs, crashes or
-/// corrupts it. One request at a time.
+/// Sends requests to the worker process that owns the device, one at a time, and replaces the
+/// process when a kernel hangs, crashes or corrupts it.
 ///
-/// A process that dies, runs out of memory or reports an error of the machine is replaced and the
-/// request is tried once more before its kernel is rejected: another process may have killed it, or
-/// earlier kernels may have left it in a bad state. A kernel that does not finish is rejected if a
-/// fresh process can use the device; if none can, the device is lost.
+/// If the worker process dies, runs out of memory or reports an error of the machine, the client
+/// replaces the process and sends the request once more before it rejects the kernel, because
+/// another process may have killed the worker, or earlier kernels may have left it in a bad state.
+/// A kernel that does not finish is rejected if a new process can use the device; otherwise the
+/// device is lost.
 class DeviceClient final : public DeviceService {
  public:
   /// Starts the worker, which opens the device. `step_limit`: longest time between two progress
-  /// messages; 0: 10 s on devices that measure, 300 s on devices that predict. `loop` must outlive
-  /// the client.
+  /// messages of the worker; 0: 10 s on devices that measure, 300 s on devices that predict. `loop`
+  /// must outlive the client.
   DeviceClient(EventLoop& loop, std::filesystem::path program, std::string device_id,
                std::chrono::milliseconds step_limit, EventSink on_event,
                WorkerPriority priority = WorkerPriority::kNormal);
-  /// The same with a worker that runs on `host`.
+  /// Starts the worker on `host` instead of this machine.
   DeviceClient(EventLoop& loop, std::shared_ptr<WorkerHost> host, std::string device_id,
                std::chrono::milliseconds step_limit, EventSink on_event,
                WorkerPriority priority = WorkerPriority::kNormal);
-  /// An idle worker ends by itself.
+  /// Closes the connection, so that an idle worker ends by itself.
   ~DeviceClient() override;
   DeviceClient(const DeviceClient&) = delete;
   DeviceClient& operator=(const DeviceClient&) = delete;
 
-  /// Waits until the device is open; call it before anything else. Throws MissingError or
-  /// InputError when it cannot be opened.
+  /// Waits until the device is open; must be called first. Throws MissingError or InputError when
+  /// the device cannot be opened.
   void wait_until_open();
-  /// The same without blocking other coroutines.
+  /// Like wait_until_open(), but other coroutines continue to run.
   Task<> open();
 
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
@@ -65,15 +66,15 @@ class DeviceClient final : public DeviceService {
                                   const std::string& shape) override;
 
  private:
-  /// A request without a valid answer, and the reason.
+  /// The reason why a request has no valid answer.
   struct Lost {
     std::string why;
     bool is_final = false;  ///< reject the kernel without another try
   };
 
   [[nodiscard]] std::vector<std::string> arguments() const;
-  /// The reply of a process that has just started. Nullopt if another process killed it; then try
-  /// again.
+  /// Checks the reply of a process that has just started. Nullopt if another process killed it; the
+  /// caller should then start a new process.
   [[nodiscard]] std::optional<nlohmann::json> checked(std::optional<nlohmann::json> reply,
                                                       int attempt);
   Task<> start();

@@ -9,12 +9,12 @@
 
 namespace evo {
 
-/// The reason for a missing answer: a line of text about the kernel that names its step.
+/// The reason why a kernel has no result: one line of text that names the failed step.
 struct WorkerFailure {
   std::string reason;
 };
 
-/// The result of a request to a device worker, or why there is none.
+/// The result of a request to a device worker, or the reason why there is no result.
 template <typename Result>
 using OrFailure = std::variant<Result, WorkerFailure>;
 
@@ -25,27 +25,26 @@ struct Reply {
   double wall_ms = 0;
 };
 
-/// The interface to the gates that need a device. Takes one request at a time. A request throws
-/// MissingError if the device itself is lost, which is no fault of a kernel.
+/// The interface to the gates that need a device. Takes one request at a time. Requests throw
+/// MissingError if the device itself is lost.
 class DeviceService {
  public:
   virtual ~DeviceService() = default;
 
   [[nodiscard]] virtual const DeviceInfo& info() const = 0;
 
-  /// Sets the names of the NVTX ranges, outermost first, that enclose all later requests in a
-  /// profiler.
+  /// Sets the names of the NVTX ranges, outermost first, in which profilers show later requests.
   virtual void set_ranges(std::vector<std::string> ranges) = 0;
 
-  /// Sets the problem for all requests that follow. Throws when it is refused.
+  /// Sets the problem for all later requests. Throws if the worker refuses the problem.
   virtual Task<> set_up(SessionSetup setup) = 0;
 
-  /// `limits_us`: a time limit for each of the kernel's shapes. A quick check ends early if the
-  /// kernel is certainly slower, and returns its rough time. Empty: no limits.
+  /// `limits_us`: a time limit for each of the kernel's shapes. A screening ends early, with a
+  /// rough time, if the kernel certainly exceeds its limit. Empty: no limits.
   virtual Task<Reply<CorrectnessResult>> check(const KernelUnderTest& kernel, Effort effort,
                                                std::vector<double> limits_us) = 0;
-  /// A screening limits the time for ageing the kernel; other efforts do not. A kernel that is
-  /// certainly slower than `early_stop_us` is timed coarsely.
+  /// Times the kernel, and ages it; in a screening, ageing has a shorter time limit. A kernel that
+  /// is certainly slower than `early_stop_us` is timed coarsely.
   virtual Task<Reply<TimingResult>> time(const KernelUnderTest& kernel, const std::string& shape,
                                          Effort effort, double early_stop_us) = 0;
   virtual Task<Reply<EnergyResult>> energy(const KernelUnderTest& kernel, const std::string& shape,

@@ -12,7 +12,7 @@
 namespace evo {
 namespace {
 
-/// Interval at which the flag is read that a signal handler sets.
+/// Interval at which the flag Stop::requested is read.
 constexpr std::chrono::milliseconds kLookForStop{100};
 
 }  // namespace
@@ -34,13 +34,13 @@ void EventLoop::spawn(Task<> task) {
 
 void EventLoop::run_to_end(Task<> task, const Stop& stop) {
   stop_ = stop;
-  watched_ = {};  // at once
+  watched_ = {};  // so the first call is immediate
   bool is_done = false;
   std::exception_ptr error;
   begin(std::move(task), [&](const std::exception_ptr& thrown) {
     is_done = true;
     error = thrown;
-    if (thrown) end_all_with(thrown);  // its spawned tasks may refer to objects that it held
+    if (thrown) end_all_with(thrown);  // spawned tasks may refer to objects of `task`
   });
   while (!is_done || (why_ && alive_ > 0)) {
     look_at_stop();
@@ -95,7 +95,7 @@ void EventLoop::end_waiting() {
 }
 
 Task<> SystemLoop::wait(pollfd interest, SteadyTime until) {
-  // The handlers may run after this frame is gone, so they own their data.
+  // The handlers may run after this coroutine's frame is destroyed, so they own their data.
   const auto timer = std::make_shared<asio::steady_timer>(context_, until);
   const auto wake = [timer](const std::error_code&) { timer->cancel(); };
   asio::posix::stream_descriptor descriptor(context_);

@@ -16,14 +16,14 @@
 
 namespace evo {
 
-/// A coroutine that returns a T. It begins to run when it is awaited.
+/// A coroutine that returns a T and begins to run when it is awaited.
 template <typename T = void>
 using Task = asio::awaitable<T>;
 
-/// The clock, and the single thread that runs all coroutines of a run.
+/// A clock, and the single thread that executes all coroutines of a run.
 ///
-/// Coroutines wait only in wait() and in Event::wait(). When a run is to stop, or when a spawned
-/// coroutine fails, all these waits throw, so that every coroutine unwinds and frees its objects.
+/// Coroutines wait only in wait() and in Event::wait(). When a run must stop, or when a spawned
+/// coroutine fails, all waits throw, so that every coroutine unwinds and frees its objects.
 class EventLoop {
  public:
   virtual ~EventLoop() = default;
@@ -33,16 +33,16 @@ class EventLoop {
 
   [[nodiscard]] virtual SteadyTime now() const = 0;
 
-  /// Suspends the caller until the descriptor is ready or until `until`; may resume it earlier. A
-  /// negative descriptor is never ready.
+  /// Suspends the caller until the descriptor is ready or the time is `until`; may resume the
+  /// caller earlier. A negative descriptor is never ready.
   virtual Task<> wait(pollfd interest, SteadyTime until) = 0;
 
   /// Runs `task` concurrently. An exception of the task ends the current run().
   void spawn(Task<> task);
 
   /// Runs `task` to its end and returns its value; spawned tasks run meanwhile. Throws the
-  /// exceptions of `task` and of spawned tasks, and Interrupted if `stop` requests it; afterwards
-  /// no coroutine is left.
+  /// exceptions of `task` and of spawned tasks, and Interrupted as `stop` demands. If run() throws,
+  /// all coroutines have ended.
   template <typename T>
   [[nodiscard]] T run(Task<T> task, const Stop& stop = {}) {
     std::optional<T> value;
@@ -57,17 +57,18 @@ class EventLoop {
   /// The time in milliseconds during which no coroutine ran.
   [[nodiscard]] double waited_ms() const { return waited_ms_; }
 
-  /// Called some ten times a second during run().
+  /// Sets a function that run() calls about ten times a second.
   void when_waiting(std::function<void()> watch) { watch_ = std::move(watch); }
 
  protected:
-  /// Runs one handler that is ready. Waits for one until `until`.
+  /// Runs one ready handler. If none is ready, waits for one until `until`.
   virtual void run_one(SteadyTime until) = 0;
 
   /// Suspends the caller until the timer expires or is cancelled.
   Task<> suspend(asio::steady_timer& timer);
 
-  /// Between these two calls all coroutines wait. Resuming a coroutine ends the waiting as well.
+  /// begin_waiting() and end_waiting() enclose a wait of all coroutines. Resuming a coroutine also
+  /// ends the wait.
   void begin_waiting() { waits_since_ = now(); }
   void end_waiting();
 
@@ -88,16 +89,16 @@ class EventLoop {
   void require_going();
 
   std::set<asio::steady_timer*> waiting_;
-  std::size_t alive_ = 0;  ///< coroutines that have begun and not ended
+  std::size_t alive_ = 0;  ///< number of coroutines that have begun and not ended
   Stop stop_;
-  std::exception_ptr why_;  ///< the reason why all coroutines end; null: they continue
+  std::exception_ptr why_;  ///< thrown by all waits; null: coroutines continue
   std::function<void()> watch_;
   SteadyTime watched_;
   std::optional<SteadyTime> waits_since_;
   double waited_ms_ = 0;
 };
 
-/// The event loop on the machine's clock.
+/// The event loop that uses the machine's steady clock.
 class SystemLoop final : public EventLoop {
  public:
   ~SystemLoop() override { end_all(); }
@@ -118,7 +119,7 @@ class Event {
 
   /// Suspends the caller until the next notify().
   Task<> wait();
-  /// Resumes all waiting coroutines, in their order of arrival, when the caller suspends next.
+  /// Resumes all waiting coroutines, in the order of their wait() calls, when the caller suspends.
   void notify();
 
  private:

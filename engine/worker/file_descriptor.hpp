@@ -6,7 +6,7 @@
 
 namespace evo {
 
-/// Owns a descriptor, or none (-1).
+/// Owns a file descriptor, or no descriptor (-1).
 class FileDescriptor {
  public:
   FileDescriptor() = default;

@@ -16,9 +16,9 @@ constexpr std::uint32_t kControlBit = 1U << 31;
 constexpr std::size_t kLengthBytes = 4;
 constexpr int kDeepest = 64;  // limit of the nesting of lists and objects
 
-/// Parses a message without storing it, and stops if it is nested too deeply. The library's reader
-/// recurses for every level, and a level takes only one byte of a message, so a short message could
-/// exhaust the stack.
+/// Parses a message without storing it, and stops if lists and objects are nested too deeply. The
+/// parser of nlohmann::json recurses for each level, and a level needs only one byte of a message,
+/// so a small message could exhaust the stack.
 class NestingCheck final : public nlohmann::json_sax<nlohmann::json> {
  public:
   bool null() override { return true; }
@@ -44,10 +44,10 @@ class NestingCheck final : public nlohmann::json_sax<nlohmann::json> {
 };
 
 Error no_message(const std::string& why) {
-  return Error(ExitCode::kMissing, "a worker sent no valid message: " + why);
+  return Error(ExitCode::kMissing, "a worker sent an invalid message: " + why);
 }
 
-/// All binary members in the order of the value.
+/// Calls `visit` with each binary member of `value`, in order.
 void for_each_binary(nlohmann::json& value, const std::function<void(Bytes&)>& visit) {
   if (value.is_binary()) {
     visit(value.get_binary());
@@ -89,7 +89,7 @@ nlohmann::json read_value(Span bytes) {
   (void)nlohmann::json::sax_parse(bytes.begin(), bytes.end(), &nesting,
                                   nlohmann::json::input_format_t::msgpack);
   if (nesting.too_deep()) {
-    throw no_message("more than " + std::to_string(kDeepest) + " levels within each other");
+    throw no_message("more than " + std::to_string(kDeepest) + " levels of nesting");
   }
   try {
     return nlohmann::json::from_msgpack(bytes.begin(), bytes.end());

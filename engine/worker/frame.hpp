@@ -8,13 +8,14 @@
 
 namespace evo {
 
-/// The recipient of a message: the worker itself, or (kControl) the agent that starts and ends it.
+/// The recipient of a message: the worker (kMessage), or the agent that controls it (kControl).
 enum class FrameKind { kMessage, kControl };
 
-/// The longest frame. A greater length means that the stream is corrupt.
+/// Limit of a frame's length. A greater length means that the stream is corrupt.
 inline constexpr std::size_t kLongestFrame = std::size_t{1} << 30;
 
-/// One message between processes: a JSON value with binary members. Lengths are little-endian.
+/// Encodes one message between processes, a JSON value with binary members. Lengths are
+/// little-endian.
 ///
 /// | bytes | what                                                                    |
 /// |-------|-------------------------------------------------------------------------|
@@ -23,31 +24,30 @@ inline constexpr std::size_t kLongestFrame = std::size_t{1} << 30;
 /// |       | the value as MessagePack; binary members are empty there                |
 /// |       | for each binary member, in the order of the value: 4 bytes length, data |
 ///
-/// Binary data follows the value, because the library's reader would process it byte by byte.
+/// Binary data follows the value, because nlohmann::json would read binary members byte by byte.
 [[nodiscard]] std::vector<std::uint8_t> encode_frame(nlohmann::json message,
                                                      FrameKind kind = FrameKind::kMessage);
 
-/// The inverse, for a whole frame. Throws Error on bytes that are no message.
+/// Decodes a whole frame, as made by encode_frame(). Throws Error for any other bytes.
 [[nodiscard]] nlohmann::json decode_frame(std::span<const std::uint8_t> frame);
 [[nodiscard]] FrameKind kind_of(std::span<const std::uint8_t> frame);
 
 /// Cuts a byte stream into messages.
 class FrameReader {
  public:
-  /// Longer frames than `longest` bytes are an error.
+  /// A frame of more than `longest` bytes is an error.
   explicit FrameReader(std::size_t longest = kLongestFrame) : longest_(longest) {}
   void set_longest(std::size_t longest) { longest_ = longest; }
 
   void feed(std::span<const std::uint8_t> bytes);
 
-  /// The next whole message; nullopt if it has not arrived completely. Throws Error on bytes that
-  /// are no message.
+  /// The next message; nullopt if no message has arrived completely. Throws Error if the bytes are
+  /// not a message.
   [[nodiscard]] std::optional<nlohmann::json> next();
-  /// The same without decoding: the bytes of the whole frame, which are valid until the next
-  /// feed().
+  /// The next message as an encoded frame, whose bytes are valid until the next feed().
   [[nodiscard]] std::optional<std::span<const std::uint8_t>> next_frame();
 
-  /// Whether a message has arrived in part.
+  /// True if the beginning of another message has arrived.
   [[nodiscard]] bool has_a_part() const { return buffer_.size() > start_; }
 
  private:
@@ -56,7 +56,7 @@ class FrameReader {
   std::size_t longest_;
 };
 
-/// Binary data as a JSON member and back.
+/// Converts binary data to a JSON member and back.
 [[nodiscard]] nlohmann::json to_binary(const std::string& data);
 [[nodiscard]] std::string from_binary(const nlohmann::json& member);
 

@@ -17,7 +17,7 @@ bool FrameStream::send_frame(std::span<const std::uint8_t> frame) {
 void FrameStream::write_waiting() {
   while (open_ && sent_ < waiting_.size()) {
     const auto count = bytes_->write(std::span(waiting_).subspan(sent_));
-    if (!count) break;  // it may have answered before it ended; read the rest
+    if (!count) break;  // the other side is gone, but may have sent an answer before
     if (*count == 0) return;
     sent_ += *count;
   }
@@ -25,7 +25,7 @@ void FrameStream::write_waiting() {
   sent_ = 0;
 }
 
-/// Stops reading once a whole frame has arrived. This bounds the memory for received bytes.
+/// Reads no further once a whole frame has arrived, to bound the memory for received bytes.
 std::optional<std::span<const std::uint8_t>> FrameStream::poll_frame() {
   write_waiting();
   std::array<std::uint8_t, 65536> chunk{};

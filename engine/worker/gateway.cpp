@@ -25,11 +25,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Limits for connections that are not authenticated yet: their number, and the time for each.
+/// Limits for connections that are not authenticated yet: the number of them, and the time of each.
 constexpr std::size_t kMostStrangers = 64;
 constexpr std::chrono::seconds kGreetingLimit{5};
 
-/// A worker on another host, from its first byte to its end.
+/// The connection to a worker on another host.
 struct Connection {
   explicit Connection(std::unique_ptr<ByteStream> bytes, Clock::time_point now)
       : wire(std::move(bytes), kLongestGreeting), last_sign(now), last_beat(now) {}
@@ -70,11 +70,12 @@ class Gateway {
   static constexpr std::uint64_t kRun = 0;
   static constexpr std::uint64_t kListener = 1;
 
-  /// Connections have even ids. The socket from a connection to the run has its id plus 1.
+  /// Handles an event. The socket to a worker has an even id; the worker's socket to the run has
+  /// that id plus 1.
   void handle(std::uint64_t id) {
     if (id == kRun) {
       run_.flush();
-      (void)run_.receive();  // the run sends nothing more; this detects its end
+      (void)run_.receive();  // the run sends no more packets; receive() detects its end
     } else if (id == kListener) {
       accept_all();
     } else if (connections_.contains(id & ~std::uint64_t{1})) {
@@ -118,7 +119,7 @@ class Gateway {
     watch(wire, id);
   }
 
-  /// Forwards all available frames. Returns why the connection ends; empty if it continues.
+  /// Forwards all available frames. Returns the reason to end the connection; empty to continue.
   std::string pump(std::uint64_t id, Connection& connection) {
     FrameStream& wire = connection.wire;
     wire.write_waiting();
@@ -149,7 +150,7 @@ class Gateway {
     return "dismissed";
   }
 
-  /// Reads the first frame. Returns as pump() does.
+  /// Reads a worker's first frame. Returns the reason to end the connection; empty to continue.
   std::string greet(std::uint64_t id, Connection& connection, nlohmann::json message) {
     make_printable(message);
     const auto identity = message.at("hello").get<WorkerIdentity>();
@@ -158,8 +159,8 @@ class Gateway {
       const auto text = [](const std::string& version, int protocol) {
         return "evo-tune " + version + " (protocol " + std::to_string(protocol) + ")";
       };
-      const std::string why = "it is of " + text(identity.version, identity.protocol) +
-                              ", and the run of " + text(version_, kWorkerProtocol) +
+      const std::string why = "the worker belongs to " + text(identity.version, identity.protocol) +
+                              " and the run to " + text(version_, kWorkerProtocol) +
                               "; install the same version on both";
       (void)connection.wire.send({{"refused", why}}, FrameKind::kControl);
       return why;
@@ -174,7 +175,7 @@ class Gateway {
     return {};
   }
 
-  /// Tells a worker to end, and sends nothing after that.
+  /// Tells a worker to end, and then closes the connection for writing.
   static void dismiss(Connection& connection) {
     (void)connection.wire.send({{"op", "end"}}, FrameKind::kControl);
     connection.wire.end_writing();
@@ -186,15 +187,15 @@ class Gateway {
       run_.send({{{"left", id}, {"why", why}}});
     } else {
       --strangers_;
-      constexpr int kMostToldOf = 100;  // so that strangers cannot fill a database
+      constexpr int kMostToldOf = 100;  // so that unauthenticated peers cannot fill a database
       if (!connection.name.empty() || ++told_of_ <= kMostToldOf) {
-        run_.send({{{"refused",
-                     (connection.name.empty() ? "a stranger" : connection.name) + ": " + why}}});
+        run_.send({{{"refused", (connection.name.empty() ? "unknown worker" : connection.name) +
+                                    ": " + why}}});
       }
     }
     interest_.erase(id);
     interest_.erase(id + 1);
-    connections_.erase(id);  // closes its descriptors, which ends their watch
+    connections_.erase(id);  // closing a descriptor removes it from epoll
   }
 
   void look_at_clock() {
@@ -213,7 +214,7 @@ class Gateway {
       }
     }
     for (const std::uint64_t id : silent) {
-      drop(id, "it sent no message for " +
+      drop(id, "the worker sent no message for " +
                    std::to_string(connections_.at(id).run ? kLease.count() / 1000
                                                           : kGreetingLimit.count()) +
                    " s");
@@ -245,7 +246,7 @@ class Gateway {
   Clock::time_point next_look_;
 };
 
-/// Raises the limit of open descriptors to the most that the system allows.
+/// Raises the limit of open file descriptors to the maximum that the system allows.
 void allow_many_descriptors() {
   rlimit limit = {};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;

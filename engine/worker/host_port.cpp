@@ -19,7 +19,7 @@ constexpr int kSocketFlags = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
-/// Null if the name is unknown.
+/// Resolves a host name; null if the name is unknown.
 Addresses resolve(const HostPort& address, int flags) {
   addrinfo hints = {};
   hints.ai_socktype = SOCK_STREAM;
@@ -29,7 +29,7 @@ Addresses resolve(const HostPort& address, int flags) {
   return {found, &freeaddrinfo};
 }
 
-/// Sends small messages at once.
+/// Disables Nagle's algorithm, which delays small messages.
 void send_at_once(const FileDescriptor& socket) {
   const int on = 1;
   setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);

@@ -8,16 +8,16 @@ namespace evo {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-/// The conditions to stop a run: a request, or the end of its time.
+/// The conditions that stop a run: a request, or the end of its time.
 struct Stop {
-  /// A flag that requests the stop, set by a signal handler for example; null: there is none. It
-  /// must outlive the run.
+  /// A flag that requests the stop, set by a signal handler for example. The flag must outlive the
+  /// run. Null: no flag.
   const std::atomic<bool>* requested = nullptr;
   SteadyTime deadline = SteadyTime::max();
 };
 
-/// The run ended on request or because its time was over, not because of a failure. Work in flight
-/// is lost; recorded results are kept.
+/// Thrown when a run ends on request or because its time is over. Work in flight is lost; recorded
+/// results are kept.
 class Interrupted : public std::exception {
  public:
   explicit Interrupted(bool out_of_time) : out_of_time_(out_of_time) {}

@@ -31,8 +31,8 @@ void take_field(const nlohmann::json& json, const char* key, std::optional<Value
 #define EVO_PUT_FIELD(field) ::evo::put_field(json, #field, value.field);
 #define EVO_TAKE_FIELD(field) ::evo::take_field(json, #field, value.field);
 
-/// Like NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE, for types with optional values: an empty value has no
-/// key.
+/// Like NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE, for types with std::optional members: an empty member
+/// has no key in the JSON object.
 #define EVO_JSON_WITH_OPTIONAL_FIELDS(Type, ...)                           \
   inline void to_json(nlohmann::json& json, const Type& value) {           \
     json = nlohmann::json::object();                                       \

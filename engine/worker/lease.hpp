@@ -4,12 +4,12 @@
 
 namespace evo {
 
-// Heartbeats show each side of a connection that the other side is alive.
+// Heartbeats of connections between hosts: each side sends one every kBeatEvery.
 
 inline constexpr std::chrono::milliseconds kBeatEvery{1500};
-/// After this time without a message, the other side counts as gone.
+/// A side closes the connection after this time without a message from the other side.
 inline constexpr std::chrono::milliseconds kLease{6000};
-/// A worker that has lost its coordinator for this time ends by itself.
+/// An agent that cannot reach its coordinator for this time ends.
 inline constexpr std::chrono::milliseconds kGiveUpAfter{9000};
 
 }  // namespace evo

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
 
-// Sanitizers reserve more address space than any machine has memory.
+// Sanitizers reserve more address space than any limit here allows.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kCanLimitAddressSpace = false;
 #else
@@ -35,7 +35,7 @@ std::uint64_t physical_memory_bytes() {
   return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page);
 }
 
-/// The most address space this process ever had.
+/// The largest address space that this process has had, in bytes.
 std::uint64_t peak_address_space() {
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;) {
@@ -53,7 +53,7 @@ void apply_limits(const WorkerLimits& limits) {
     lower(RLIMIT_AS, limits.address_space_bytes);
   }
   if (!limits.writes_files) {
-    signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit fails and does not end the process
+    signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit only fails
     lower(RLIMIT_FSIZE, 0);
   }
   constexpr int kNicer = 10;
@@ -75,7 +75,8 @@ std::uint64_t address_space_limit() {
 
 bool was_near_memory_limit() {
   const std::uint64_t limit = address_space_limit();
-  // Allocators request large blocks, and the failed request is not part of the peak.
+  // Allocators request large blocks, and a failed request is not included in the peak, so a peak
+  // above 7/8 of the limit counts as close.
   return limit > 0 && peak_address_space() > limit - limit / 8;
 }
 

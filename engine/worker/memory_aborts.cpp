@@ -17,12 +17,13 @@
 namespace evo {
 namespace {
 
-/// The handler has its own stack, because a process that ran out of memory may have a broken one.
+/// The handler has its own stack, because the stack of a process that ran out of memory may be
+/// unusable.
 constexpr std::size_t kHandlerStackBytes = std::size_t{64} << 10;
 constexpr std::array kSignals = {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGTRAP};
 
 struct State {
-  int held = -1;      ///< the end of the pipe from which messages are read
+  int held = -1;      ///< the read end of the pipe that replaces standard error
   int messages = -1;  ///< the original standard error
   std::uint64_t limit = 0;
 };
@@ -35,7 +36,8 @@ bool speaks_of_memory(std::string_view text) {
       kTexts, [&](std::string_view one) { return text.find(one) != std::string_view::npos; });
 }
 
-/// Reads /proc/self/statm, whose first number is the number of pages.
+/// True if the process uses more than 7/8 of its address space limit. The first number in
+/// /proc/self/statm is the number of pages.
 bool is_address_space_nearly_full() {
   const int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
@@ -56,8 +58,9 @@ void write_all(std::string_view text) {
   }
 }
 
-/// Passes on the messages that were held back. With `leaves_out_memory` it stops at the first
-/// message about memory. Returns whether there is such a message.
+/// Writes the buffered messages to the original standard error. With `leaves_out_memory`, drops the
+/// first message about memory and all later messages. Returns true if there is a message about
+/// memory.
 bool read_messages(bool leaves_out_memory) {
   bool is_about_memory = false;
   char text[4096];

@@ -2,17 +2,17 @@
 
 namespace evo {
 
-/// The exit code of a process that a library ended because memory ran out.
+/// The exit code of a process that a library aborted because memory ran out.
 inline constexpr int kOutOfMemoryExit = 86;
 
-/// If memory runs out and a library ends the calling process by a signal (LLVM aborts), the process
-/// exits with kOutOfMemoryExit. Memory has run out if standard error says so, or if the address
-/// space is nearly full. Otherwise the signal ends the process, as before. Standard error is held
-/// back until pass_on_messages() or the end of the process. Has no effect if the address space has
-/// no limit.
+/// Installs a signal handler that exits with kOutOfMemoryExit if a library, such as LLVM, aborts
+/// the process because memory ran out: a message on standard error mentions memory, or the address
+/// space is nearly full. After any other abort, the signal ends the process. Standard error is
+/// buffered until pass_on_messages() or the end of the process. Has no effect if the address space
+/// has no limit.
 void watch_for_memory_aborts();
 
-/// Writes the messages that were held back. Call it between two requests.
+/// Writes the buffered messages to standard error. Workers call this between two requests.
 void pass_on_messages();
 
 }  // namespace evo

@@ -10,12 +10,13 @@
 #include "engine/device/device.hpp"
 #include "engine/worker/json_fields.hpp"
 
-// The values that travel between the coordinator and its workers, as JSON and back. Decoding throws
-// nlohmann::json::exception on a message of another shape, and InputError on an unknown name.
+// Converts the values in messages between the coordinator and its workers to and from JSON.
+// Decoding throws nlohmann::json::exception for missing or wrong members, and InputError for
+// unknown names.
 
 namespace evo {
 
-/// Makes all texts of a message printable: libraries and other programs wrote them.
+/// Makes all texts in a message printable, because they may come from libraries and other programs.
 void make_printable(nlohmann::json& message);
 
 inline void to_json(nlohmann::json& json, TimeKind kind) { json = to_string(kind); }
@@ -41,15 +42,15 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceInfo, id, name, arch, time_kind, sm_cou
                                    max_registers_per_thread, max_shared_bytes_per_cta,
                                    max_threads_per_cta, l2_bytes, peak_tflops, peak_bandwidth_gbs,
                                    counts_energy, driver, uuid)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, name, text, headers)  // the rest is not compiled
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, name, text, headers)  // others are not sent
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompileRequest, source, entries, arch, options)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompilerFailure, kind, reason, detail)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Dependency, path, content)
 
-/// Its texts become printable: names of functions, files and kernels come from sources.
+/// Decoding makes the texts of a rejection printable, because names in them come from source files.
 void to_json(nlohmann::json& json, const Rejection& rejection);
 void from_json(const nlohmann::json& json, Rejection& rejection);
-// With binary data.
+// The following messages contain binary data.
 void to_json(nlohmann::json& json, const KernelImage& image);
 void from_json(const nlohmann::json& json, KernelImage& image);
 void to_json(nlohmann::json& json, const Compiled& compiled);

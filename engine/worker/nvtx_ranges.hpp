@@ -7,8 +7,8 @@
 namespace evo {
 
 /// Nested NVTX ranges from construction to destruction. Nsight Systems and other profilers show
-/// them as the steps of this process. They cost nothing without a profiler. If the toolkit has no
-/// NVTX 3, there are no ranges.
+/// NVTX ranges as steps of the process. Without a profiler, NVTX ranges cost almost nothing. The
+/// class does nothing if the CUDA toolkit lacks NVTX 3.
 class NvtxRanges {
  public:
   explicit NvtxRanges(const std::vector<std::string>& names);

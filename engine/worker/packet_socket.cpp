@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kLongestPacket = std::size_t{32} << 10;
 
-/// Space for one descriptor that travels with a packet.
+/// Control data of sendmsg() and recvmsg() with space for one file descriptor.
 struct Control {
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> bytes{};
 };

@@ -10,23 +10,23 @@
 
 namespace evo {
 
-/// A message, and the descriptor that was sent with it.
+/// A message, and a file descriptor that travels with it, if any.
 struct Packet {
   nlohmann::json message;
   FileDescriptor descriptor = {};
 };
 
-/// Small messages between two processes of this machine, which may carry descriptors.
+/// Exchanges small messages and file descriptors between two processes of one machine.
 class PacketSocket {
  public:
   /// `socket`: of type SOCK_SEQPACKET.
   explicit PacketSocket(FileDescriptor socket) : socket_(std::move(socket)) {}
 
-  /// Never blocks: packets for which there is no room now are sent by flush().
+  /// Sends a packet without blocking. If the socket's buffer is full, flush() sends the packet.
   void send(Packet packet);
   void flush();
-  /// The next packet, if there is one. Closes the socket if the other side is gone or sends invalid
-  /// data.
+  /// The next packet, if one has arrived. Closes the socket if the other side is gone or sends
+  /// invalid data.
   [[nodiscard]] std::optional<Packet> receive();
 
   void close() { socket_.reset(); }

@@ -39,7 +39,7 @@ void WorkerProcess::finish(std::chrono::milliseconds limit) {
           deadline - std::chrono::steady_clock::now()));
     }
   } catch (const Error&) {
-    // Output that is no message ends the process.
+    // A process that writes an invalid message is killed below.
   }
   kill();
 }

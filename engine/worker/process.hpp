@@ -13,9 +13,8 @@
 
 namespace evo {
 
-/// A child process that exchanges frames over a socket pair on its standard input and output. It
-/// dies with its parent, and with this object. Create it on the main thread only (the kernel ties
-/// "dies with its parent" to the creating thread).
+/// A worker process on this machine that exchanges frames over its standard input and output.
+/// Create WorkerProcess objects on the main thread only, because each contains a ChildProcess.
 class WorkerProcess final : public WorkerChannel {
  public:
   /// Throws MissingError when the program cannot be started.
@@ -34,7 +33,7 @@ class WorkerProcess final : public WorkerChannel {
   void finish(std::chrono::milliseconds limit) override;
   Ending kill() override;
 
-  /// The process id; -1 if it does not run.
+  /// The process id; -1 if the process does not run.
   [[nodiscard]] int number() const { return process_.number(); }
   /// Like send() and poll(), for encoded frames.
   [[nodiscard]] bool send_frame(std::span<const std::uint8_t> frame);
@@ -49,10 +48,10 @@ class WorkerProcess final : public WorkerChannel {
 
   ChildProcess process_;
   FrameStream frames_;
-  std::chrono::nanoseconds time_before_{};  ///< processor time when the last message was sent
+  std::chrono::nanoseconds time_before_{};  ///< CPU time when the last message was sent
 };
 
-/// Starts workers on this machine.
+/// Starts worker processes on this machine.
 class LocalHost final : public WorkerHost {
  public:
   explicit LocalHost(std::filesystem::path program) : program_(std::move(program)) {}
@@ -65,13 +64,13 @@ class LocalHost final : public WorkerHost {
   std::filesystem::path program_;
 };
 
-/// The evo-worker program: the environment variable EVO_WORKER names it, else it is next to the
-/// running program. Throws MissingError if it does not exist.
+/// The path of evo-worker: the environment variable EVO_WORKER or, if not set, own_worker(). Throws
+/// MissingError if that program does not exist.
 [[nodiscard]] std::filesystem::path worker_program();
-/// The evo-worker next to the running program; ignores EVO_WORKER.
+/// The path of evo-worker in the folder of the running program; ignores EVO_WORKER.
 [[nodiscard]] std::filesystem::path own_worker();
 
-/// A limit as text for messages: "10 s", "0.5 s".
+/// A duration as text for messages: "10 s", "0.5 s".
 [[nodiscard]] std::string seconds_text(std::chrono::milliseconds duration);
 
 }  // namespace evo

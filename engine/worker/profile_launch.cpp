@@ -1,4 +1,4 @@
-// The side of a profile request that runs in the worker under the profiler.
+// launch_profiled(), which runs in a worker under a profiler.
 
 #include <cstdio>
 
@@ -12,8 +12,7 @@ int launch_profiled(const std::filesystem::path& file,
   const std::unique_ptr<Device> device = open();
   Session session(*device, request.setup);
   if (const auto fault = session.launch_profiled(request.kernel)) {
-    std::fprintf(stderr, "evo-worker: the kernel to be profiled failed: %s\n",
-                 fault->reason.c_str());
+    std::fprintf(stderr, "evo-worker: the profiled kernel failed: %s\n", fault->reason.c_str());
     return 1;
   }
   return 0;

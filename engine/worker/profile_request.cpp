@@ -20,7 +20,7 @@ ProfileRequest read_profile_request(const std::filesystem::path& file) {
   FrameReader reader;
   reader.feed({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
   const auto message = reader.next();
-  if (!message) throw InputError(file.string() + " is no request to profile a kernel");
+  if (!message) throw InputError(file.string() + " is not a request to profile a kernel");
   return {message->at("setup").get<SessionSetup>(), message->at("kernel").get<KernelUnderTest>()};
 }
 

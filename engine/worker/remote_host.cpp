@@ -7,12 +7,12 @@
 namespace evo {
 namespace {
 
-/// Time limit for an agent's answer; agents answer at once.
+/// Time limit for the answer of an agent, which answers without delay.
 constexpr std::chrono::milliseconds kAnswerLimit{2000};
 
 }  // namespace
 
-/// The process that another host runs for this program.
+/// A worker process on another host.
 class RemoteProcess final : public WorkerChannel {
  public:
   RemoteProcess(std::shared_ptr<RemoteHost> host, const std::vector<std::string>& arguments,
@@ -65,7 +65,7 @@ class RemoteProcess final : public WorkerChannel {
   Ending kill() override { return end_by({{"op", "kill"}}); }
 
  private:
-  /// Does not wait for the other host, which may hang.
+  /// Tells the other host to end the process by `what`, without waiting, because the host may hang.
   Ending end_by(const nlohmann::json& what) {
     is_killed_ = true;
     if (ended_) return *ended_;
@@ -74,7 +74,7 @@ class RemoteProcess final : public WorkerChannel {
     } else {
       order(what);
       ++host_->endings_owed_;
-      ended_ = Ending{false, "it was killed", -1};
+      ended_ = Ending{false, "the process was killed", -1};
     }
     return *ended_;
   }
@@ -86,7 +86,7 @@ class RemoteProcess final : public WorkerChannel {
   void lose() { ended_ = Ending{true, "the connection to " + host_->name() + " was lost", -1}; }
 
   void take(const nlohmann::json& control) {
-    if (host_->endings_owed_ > 0) {  // a message from an earlier process
+    if (host_->endings_owed_ > 0) {  // the message is from an earlier process
       if (control.contains("ended")) --host_->endings_owed_;
       return;
     }
@@ -99,7 +99,8 @@ class RemoteProcess final : public WorkerChannel {
                     how.at("exit_code").get<int>()};
   }
 
-  /// Stops using a host whose agent sends invalid messages; its process is not to blame.
+  /// Handles a control message. After an invalid message, the host is disconnected and counts as
+  /// lost, so the kernel is not rejected.
   void obey(std::span<const std::uint8_t> frame) {
     try {
       take(decode_frame(frame));
@@ -125,7 +126,7 @@ class RemoteProcess final : public WorkerChannel {
     return std::nullopt;
   }
 
-  /// Waits for a control message, and keeps all other messages for poll().
+  /// Waits until `is_there` or the end of `limit`. Keeps messages of the worker process for poll().
   template <typename Condition>
   [[nodiscard]] bool wait_until(const Condition& is_there, std::chrono::milliseconds limit) {
     const auto deadline = std::chrono::steady_clock::now() + limit;
@@ -133,7 +134,7 @@ class RemoteProcess final : public WorkerChannel {
       try {
         while (auto message = read()) kept_.push_back(*std::move(message));
       } catch (const std::exception&) {
-        return false;  // noise
+        return false;  // the message is invalid
       }
       const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
           deadline - std::chrono::steady_clock::now());

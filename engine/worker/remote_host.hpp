@@ -9,7 +9,7 @@
 
 namespace evo {
 
-/// A worker on another host, as the gateway hands it over: it runs one process at a time.
+/// A worker on another host, connected through the gateway, which runs one process at a time.
 class RemoteHost final : public WorkerHost, public std::enable_shared_from_this<RemoteHost> {
  public:
   RemoteHost(WorkerIdentity identity, std::unique_ptr<ByteStream> bytes)
@@ -21,7 +21,7 @@ class RemoteHost final : public WorkerHost, public std::enable_shared_from_this<
     return has_left_ || !frames_ || !frames_->is_open();
   }
   void leave() override { frames_.reset(); }
-  /// Marks the worker as gone, as the gateway reported. Data that has arrived is still read.
+  /// Called when the gateway reports the worker as gone. Data that has arrived can still be read.
   void has_left() { has_left_ = true; }
   [[nodiscard]] std::string name() const override { return identity_.host; }
   [[nodiscard]] const WorkerIdentity& identity() const { return identity_; }
@@ -32,7 +32,7 @@ class RemoteHost final : public WorkerHost, public std::enable_shared_from_this<
   WorkerIdentity identity_;
   std::unique_ptr<FrameStream> frames_;  ///< null after leave()
   bool has_left_ = false;
-  int endings_owed_ = 0;  ///< processes that were told to end and have not reported it yet
+  int endings_owed_ = 0;  ///< number of processes told to end that have not reported their end
 };
 
 }  // namespace evo

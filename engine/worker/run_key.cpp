@@ -31,7 +31,7 @@ std::string read_key_file(const std::string& name) {
     throw InputError(std::string(kKeyFileVariable) + ": " + name + ": " + std::strerror(errno));
   }
   if ((facts.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-    throw InputError(std::string(kKeyFileVariable) + ": others may read " + name +
+    throw InputError(std::string(kKeyFileVariable) + ": other users may read " + name +
                      "; allowed: mode 600: chmod 600 " + name);
   }
   std::array<char, 256> text{};
@@ -65,7 +65,7 @@ std::vector<std::uint8_t> key_bytes(const std::string& text, const std::string& 
   }
   if (is_key) return bytes;
   throw InputError(where +
-                   " holds no key; allowed: 64 hexadecimal digits, such as those of "
+                   " holds no valid key; allowed: 64 hexadecimal digits, such as the output of "
                    "openssl rand -hex 32");
 }
 
@@ -77,8 +77,8 @@ std::string key_of_environment() {
     key = read_key_file(*file);
   } else {
     throw InputError("no key: " + std::string(kKeyFileVariable) +
-                     " must name a file of mode 600 with 64 hexadecimal digits, or " +
-                     kKeyVariable + " hold them");
+                     " must name a file of mode 600 that holds 64 hexadecimal digits, or " +
+                     kKeyVariable + " must hold the digits");
   }
   (void)key_bytes(key, "the environment");
   return key;

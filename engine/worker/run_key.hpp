@@ -6,26 +6,26 @@
 
 namespace evo {
 
-/// The secret that a run and its workers share: 32 bytes as 64 hexadecimal digits. It travels in
-/// files of mode 600, environments and pipes, never on a command line, which every user of a
-/// machine can read.
+/// Makes the secret key that a run and its workers share: 32 random bytes as 64 hexadecimal digits.
+/// Keys are passed in files of mode 600, environment variables and pipes, never on a command line,
+/// because every user of a machine can read command lines.
 [[nodiscard]] std::string make_run_key();
 
-/// Throws InputError for anything but 64 hexadecimal digits, without repeating it. `where`: for
-/// the message.
+/// The bytes of a key. Throws InputError unless `text` is 64 hexadecimal digits; the message names
+/// `where` and does not contain `text`.
 [[nodiscard]] std::vector<std::uint8_t> key_bytes(const std::string& text,
                                                   const std::string& where);
 
 inline constexpr const char* kKeyVariable = "EVO_WORKER_KEY";
 inline constexpr const char* kKeyFileVariable = "EVO_WORKER_KEY_FILE";
 
-/// The key from the environment: from one variable, or from the file that a second variable names
-/// and that only its owner may read. Throws InputError if there is no valid key.
+/// The key in the variable EVO_WORKER_KEY, or in the file that EVO_WORKER_KEY_FILE names and that
+/// only its owner may read. Throws InputError if there is no valid key.
 [[nodiscard]] std::string key_of_environment();
-/// The first line of standard input.
+/// Reads the key from the first line of standard input. Throws InputError if the line is not a key.
 [[nodiscard]] std::string key_of_standard_input();
 
-/// Writes a file of mode 600 that must not exist yet. Throws InputError.
+/// Writes `key` to a new file of mode 600. Throws InputError, also if the file exists.
 void write_key_file(const std::string& name, const std::string& key);
 
 }  // namespace evo

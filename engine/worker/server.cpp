@@ -28,13 +28,14 @@ namespace {
 using nlohmann::json;
 using Handler = std::function<json(const json&)>;
 
-/// Standard input and output as a stream of messages. Output of libraries must not mix with them,
-/// so the descriptor is duplicated and standard output points to standard error.
+/// Messages over standard input and output. The output descriptor is duplicated, and standard
+/// output is redirected to standard error, because output of libraries must not mix with the
+/// messages.
 class Channel {
  public:
   Channel() : output_(dup(STDOUT_FILENO)) { dup2(STDERR_FILENO, STDOUT_FILENO); }
 
-  /// Nullopt at the end of the input.
+  /// Waits for the next message; nullopt at the end of the input.
   std::optional<json> receive() {
     std::array<std::uint8_t, 65536> chunk{};
     while (true) {
@@ -52,7 +53,7 @@ class Channel {
     while (sent < frame.size()) {
       const ssize_t count = write(output_, frame.data() + sent, frame.size() - sent);
       if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) return;  // the coordinator is gone; receive() reports the end as well
+      if (count <= 0) return;  // the coordinator is gone; receive() reports this, too
       sent += static_cast<std::size_t>(count);
     }
   }
@@ -68,14 +69,14 @@ json error_message(const std::exception& error) {
   return {{"error", error.what()}, {"code", static_cast<int>(code)}};
 }
 
-/// Answers every request; ends after a reply that says that the device or the memory is lost.
+/// Answers requests until the input ends or a reply says that the device is lost or memory ran out.
 int serve(Channel& channel, const Handler& handle) {
   while (const auto request = channel.receive()) {
     json reply;
     try {
       reply = handle(*request);
     } catch (const std::bad_alloc&) {
-      // The coordinator starts a new process with free memory.
+      // This process ends, and the coordinator starts a new one.
       reply = {{"out_of_memory", memory_text(address_space_limit())}};
     } catch (const std::exception& error) {
       reply = error_message(error);
@@ -86,8 +87,9 @@ int serve(Channel& channel, const Handler& handle) {
   return 0;
 }
 
-/// A compilation that ran out of memory does not reject the kernel. Compilers report the lack of
-/// memory in many ways, or not at all, so any failure near the limit counts as such.
+/// Turns a failure near the memory limit into kOutOfMemory, which does not reject the kernel.
+/// Compilers report a lack of memory in many ways, or not at all, so every failure near the limit
+/// counts.
 CompileAnswer blamed_on_memory(CompileAnswer answer) {
   if (std::holds_alternative<Compiled>(answer) || !was_near_memory_limit()) return answer;
   CompilerFailure failure{CompilerFailure::Kind::kOutOfMemory, {}};
@@ -100,7 +102,8 @@ CompileAnswer blamed_on_memory(CompileAnswer answer) {
   return failure;
 }
 
-/// Adds the files that the compiler was not allowed to open, if that may be why it failed.
+/// Adds to a rejection the names of files that the compiler was not allowed to open, if these may
+/// be the reason of the failure.
 void name_refused(Rejection& rejection, const std::vector<std::string>& refused) {
   std::string names;
   for (const std::string& file : refused) {
@@ -109,12 +112,13 @@ void name_refused(Rejection& rejection, const std::vector<std::string>& refused)
     names += (names.empty() ? "" : ", ") + file;
   }
   if (names.empty()) return;
-  rejection.reason += " (" + printable(names) +
-                      " was not opened: links followed, it lies outside of the template's files "
-                      "and the include paths)";
+  rejection.reason +=
+      " (" + printable(names) +
+      " was not opened: after following links, it is outside of the template's files "
+      "and the include paths)";
 }
 
-/// Rejects code above a size limit that is far above any real kernel.
+/// Rejects code above a size limit, which is far above the size of real kernels.
 CompileAnswer within_size(Compiled compiled) {
   constexpr std::size_t kMostBytes = std::size_t{256} << 20;
   const std::size_t bytes = compiled.ptx.size() + compiled.cubin.size();
@@ -135,11 +139,11 @@ Watched compile_watched(Compiler& compiler, const CompileRequest& request, bool 
   try {
     result.answer = compiler.compile(request);
   } catch (const std::bad_alloc&) {
-    result.answer = CompilerFailure{CompilerFailure::Kind::kOutOfMemory, "no memory left"};
+    result.answer = CompilerFailure{CompilerFailure::Kind::kOutOfMemory, "no memory was left"};
   } catch (const std::exception& error) {
     result.answer = CompilerFailure{CompilerFailure::Kind::kInternal, error.what()};
   }
-  // A refused option ends the compilation before the first file.
+  // Only successful compilations are tested, because a bad option fails before files are opened.
   if (must_see_files && std::holds_alternative<Compiled>(result.answer) && !watch.saw_anything()) {
     throw NvrtcError("the files that the compiler opens cannot be watched on this system");
   }
@@ -148,9 +152,8 @@ Watched compile_watched(Compiler& compiler, const CompileRequest& request, bool 
   return result;
 }
 
-/// Compresses the code here rather than in the coordinator, because there are many compilers and
-/// one coordinator. If this process is short of memory, the code stays as it is, and the
-/// coordinator compresses it.
+/// Compresses the code in this process, because there are many compiler processes and only one
+/// coordinator. If this process is short of memory, the coordinator compresses the code.
 void pack(Compiled& compiled) {
   static ZstdFrames frames;
   try {
@@ -162,7 +165,7 @@ void pack(Compiled& compiled) {
   }
 }
 
-/// The first include folder that this host lacks; empty if it has all.
+/// The first include folder that does not exist on this host; nullopt if all exist.
 std::optional<std::string> missing_folder(const CompileRequest& request) {
   for (const auto& folder : include_folders(request.options)) {
     if (!std::filesystem::is_directory(folder)) return std::string(folder);
@@ -192,7 +195,7 @@ json compile(Compiler& compiler, const CompileRequest& request, bool must_see_fi
   return reply;
 }
 
-/// Names of ranges for profilers: the coordinator's step and the gate.
+/// Names of NVTX ranges for profilers: the coordinator's step and the gate.
 std::vector<std::string> ranges_of(const json& request) {
   std::vector<std::string> ranges = request.value("ranges", std::vector<std::string>());
   const std::string op = request.at("op").get<std::string>();
@@ -266,7 +269,8 @@ class DeviceServer {
 
   void open() {
     device_ = open_();
-    // A driver reserves more address space than there is memory; an interpreter does not.
+    // The address space is limited only for the virtual GPU, because the CUDA driver reserves more
+    // address space than the machine has memory.
     if (device_->info().time_kind == TimeKind::kPredicted) {
       apply_limits({interpreter_memory_bytes(), true});
     }
@@ -284,7 +288,7 @@ int serve_compiler(const std::function<std::unique_ptr<Compiler>()>& open, bool 
   watch_for_memory_aborts();
   Channel channel;
   std::unique_ptr<Compiler> compiler;
-  CompileRequest request;  // keeps the source until a request has another one
+  CompileRequest request;  // keeps the source until a request replaces it
   return serve(channel, [&](const json& message) -> json {
     pass_on_messages();
     if (!compiler) compiler = open();

@@ -9,18 +9,18 @@
 
 namespace evo {
 
-/// The loop of a compiler worker: compile requests on standard input, outcomes on standard output,
-/// until the input ends. `open` is called at the first request; the reply reports its exceptions.
-/// Files outside the request's include paths cannot be opened during a compilation.
-/// `must_see_files`: a compilation that opens no file is an error, because every compilation opens
-/// files, so watching them does not work. Returns the exit code.
+/// The main loop of a compiler worker: reads compile requests from standard input and writes
+/// outcomes to standard output until the input ends. `open` is called at the first request; the
+/// reply reports exceptions of `open`. A compilation can open only files inside the include paths
+/// of its request. `must_see_files`: if a compilation seems to open no file, report an error,
+/// because the worker then cannot observe which files are opened. Returns the exit code.
 int serve_compiler(const std::function<std::unique_ptr<Compiler>()>& open, bool must_see_files);
 
-/// The loop of a device worker, likewise.
+/// The main loop of a device worker. `open` and the exit code are as in serve_compiler().
 int serve_device(const std::function<std::unique_ptr<Device>()>& open);
 
-/// The loop of a worker that looks at NVML, the CUDA driver or NVRTC. `read` returns what it found,
-/// as JSON.
+/// The main loop of a worker that reports facts about NVML, the CUDA driver or NVRTC. `read`
+/// returns the facts as JSON.
 int serve_survey(const std::function<nlohmann::json()>& read);
 
 }  // namespace evo

@@ -13,7 +13,8 @@
 namespace evo {
 namespace {
 
-/// Enough for the elite and the control kernel of each shape, and for the newest kernels.
+/// Number of loaded kernels: enough for the elite and the control kernel of each shape, and for
+/// recent candidates.
 constexpr std::size_t kKernelsKept = 32;
 
 /// Time limit for the repeated launches (ageing) before a kernel may enter the elite.
@@ -160,7 +161,7 @@ TimingResult Session::time(const KernelUnderTest& kernel, const std::string& sha
     }
     learn_time(kernel, shape, *result.timing);
   }
-  // Launches of a screening on the other shapes count as ageing, too.
+  // A screening ages the kernel only once, after timing the last of its shapes.
   result.aged = false;
   if (effort == Effort::kScreening && shape != kernel.shapes.back()) return result;
   const bool may_enter = result.timing && result.timing->complete;
@@ -186,7 +187,7 @@ CorrectnessResult Session::check_if_out_of_proportion(const KernelUnderTest& ker
     return {};
   }
   checked_.erase(found);
-  // The first check may have met low clocks or another process.
+  // The first check may have been slow because of low clocks or another process, so it is repeated.
   const auto anew = device_.load(kernel.image);
   if (const auto* fault = std::get_if<Fault>(&anew)) {
     CorrectnessResult refused;

@@ -15,28 +15,29 @@
 
 namespace evo {
 
-/// The data that a device worker gets once, before the first kernel.
+/// The data that a device worker receives once, before the first kernel.
 struct SessionSetup {
   std::string problem_text;
   std::string problem_folder;
   std::string template_name;
-  KernelImage reference;      ///< without an entry there is no reference kernel
-  Values reference_macros;    ///< of its configuration, if the template has it
-  KernelImage check_kernels;  ///< of check_kernels.cu; without an entry the host checks
+  KernelImage reference;      ///< no entries: no reference kernel is launched
+  Values reference_macros;    ///< macros of the reference's configuration
+  KernelImage check_kernels;  ///< of check_kernels.cu; no entries: the CPU checks
   std::uint64_t check_seed = 0;
   CorrectnessOptions correctness;
   TimingOptions timing;
 };
 
-/// A kernel as the coordinator sends it.
+/// A kernel to be checked or timed, as sent by the coordinator.
 struct KernelUnderTest {
-  std::string key;  ///< names the image, so that it is loaded once
+  std::string key;  ///< identifies the image, so that it is loaded once
   KernelImage image;
   Values macros;
-  std::vector<std::string> shapes;  ///< the timed shapes, on which it is also checked; at least one
+  std::vector<std::string> shapes;  ///< the timed shapes; at least one
 };
 
-/// Utilization in percent by Nsight Compute's metric names; empty if the time model has none.
+/// Predicted utilizations in percent, by Nsight Compute's metric names; empty if the time model
+/// predicts no utilization.
 struct PredictedProfile {
   std::map<std::string, double> percent = {};
   std::optional<Rejection> rejection = {};
@@ -49,20 +50,20 @@ struct LaunchOutcome {
   bool device_lost = false;
 };
 
-/// The gates that need a device, on one problem and template. Lives in a worker process.
+/// The gates that need a device, for one problem and template. Used in worker processes.
 class Session {
  public:
   /// `device` must outlive the session. Throws CudaError when the reference does not load.
   Session(Device& device, const SessionSetup& setup);
 
-  /// `limits_us`: time limits, one for each of the kernel's shapes. A quick check stops early if
-  /// the kernel is certainly slower (EarlyStop). Empty: no limits.
+  /// The correctness gate. `limits_us`: a time limit for each of the kernel's shapes. A screening
+  /// stops early if the kernel certainly exceeds its limit (EarlyStop). Empty: no limits.
   [[nodiscard]] CorrectnessResult check(const KernelUnderTest& kernel, Effort effort,
                                         const std::vector<double>& limits_us,
                                         const Progress& progress);
 
-  /// Times the kernel on one of its shapes, and checks it again after a number of launches that is
-  /// typical in production. Stops early if the kernel is certainly slower than `early_stop_us`.
+  /// Times the kernel on one of its shapes, and checks it again after kAgedLaunches launches
+  /// (ageing). Timing stops early if the kernel is certainly slower than `early_stop_us`.
   [[nodiscard]] TimingResult time(const KernelUnderTest& kernel, const std::string& shape,
                                   Effort effort, double early_stop_us, const Progress& progress);
 
@@ -73,7 +74,7 @@ class Session {
   [[nodiscard]] EnergyResult energy(const KernelUnderTest& kernel, const std::string& shape,
                                     double window_s, const Progress& progress);
 
-  /// The utilization of the units in one launch, by the time model.
+  /// The utilization of the GPU's units in one launch, predicted by the time model.
   [[nodiscard]] PredictedProfile predicted_profile(const KernelUnderTest& kernel,
                                                    const std::string& shape,
                                                    const Progress& progress);
@@ -83,8 +84,8 @@ class Session {
   [[nodiscard]] LaunchOutcome write_outputs(const KernelUnderTest& kernel, const std::string& shape,
                                             const std::string& folder, const Progress& progress);
 
-  /// Warms the kernel up on its first shape and launches it once between the marks of a profiler.
-  /// Returns the kernel's fault, if any.
+  /// Warms the kernel up on its first shape and launches it once between calls that start and stop
+  /// the profiler. Returns the kernel's fault, if any.
   [[nodiscard]] std::optional<Fault> launch_profiled(const KernelUnderTest& kernel);
 
  private:
@@ -98,8 +99,9 @@ class Session {
   [[nodiscard]] EarlyStop early_stop(const KernelUnderTest& kernel, Effort effort,
                                      const std::vector<double>& limits_us) const;
   void learn_time(const KernelUnderTest& kernel, const std::string& shape, const Timing& timing);
-  /// Checks a kernel again, loaded anew, if its check launches took out of proportion longer than
-  /// its timed ones (is_out_of_proportion). Rejects it if they do so again.
+  /// If check launches took disproportionately longer than timed launches (is_out_of_proportion),
+  /// loads the kernel anew and checks it again. Rejects the kernel if its check launches are too
+  /// slow again.
   [[nodiscard]] CorrectnessResult check_if_out_of_proportion(const KernelUnderTest& kernel,
                                                              const std::string& shape,
                                                              const Timing& timing,
@@ -110,7 +112,8 @@ class Session {
     bool device_lost = false;
   };
   /// Launches the kernel kAgedLaunches times on the same inputs, or until `most_ms` have passed,
-  /// and checks it again. Timed launches do not count, because they take several inputs in turn.
+  /// and checks it again. Timed launches do not count as ageing, because they alternate between
+  /// inputs.
   [[nodiscard]] Aged age(const KernelUnderTest& kernel, const LoadedKernel& loaded, double most_ms,
                          const Progress& progress);
   [[nodiscard]] std::vector<const Shape*> checked_shapes(const KernelUnderTest& kernel) const;

@@ -7,7 +7,7 @@
 
 namespace evo {
 
-// These have only the options that the coordinator chooses.
+// Option structures are converted only with the members that the coordinator chooses.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CorrectnessOptions, seeds, flops_for_all_seeds,
                                    flops_of_whole_grids, flops_of_screening, flops_of_all_shapes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StoppingOptions, least_samples, most_samples, relative_interval)

@@ -9,10 +9,10 @@
 namespace evo {
 namespace {
 
-/// A process that answers one question about the machine.
+/// A worker process that answers one question about the machine.
 class Question {
  public:
-  /// `subject`: the library or device in question, for messages.
+  /// `subject`: name of the library or device, for messages.
   Question(std::string subject, const std::filesystem::path& worker,
            const std::vector<std::string>& arguments, std::chrono::milliseconds patience)
       : subject_(std::move(subject)),
@@ -22,7 +22,7 @@ class Question {
     (void)process_.send({{"op", "info"}});
   }
 
-  /// The answer, or an object whose "error" says why there is none.
+  /// The answer as JSON, or an object whose "error" is the reason why there is no answer.
   [[nodiscard]] nlohmann::json answer() {
     try {
       const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -91,7 +91,8 @@ MachineSurvey survey_machine(const std::filesystem::path& worker, const std::str
   survey.nvml = facts_in<NvmlFacts>(nvml.answer());
   survey.cuda = facts_in<CudaFacts>(cuda.answer());
   survey.nvrtc = facts_in<NvrtcFacts>(nvrtc.answer());
-  // Started after NVML has answered, so that NVML does not list the process that opens the device.
+  // The device is opened after NVML has answered, so that NVML does not list the process that opens
+  // it.
   Question device("opening the GPU", worker, {"device", device_id}, patience);
   survey.device = device_in(device.answer());
   return survey;

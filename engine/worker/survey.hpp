@@ -10,12 +10,13 @@
 
 namespace evo {
 
-/// Why a device cannot be opened.
+/// The reason why a device cannot be opened.
 struct OpenFailure {
-  std::string reason;  ///< in the words of the worker
+  std::string reason;  ///< the worker's message
 };
 
-/// The answers of the libraries of a machine. Each library is loaded in a separate process.
+/// The facts that NVML, the CUDA driver and NVRTC report about a machine. Each library is loaded in
+/// a separate process.
 struct MachineSurvey {
   NvmlFacts nvml;
   CudaFacts cuda;
@@ -23,14 +24,15 @@ struct MachineSurvey {
   std::variant<DeviceInfo, OpenFailure> device;  ///< the requested device
 };
 
-/// Asks the libraries for their versions, and opens the device as a run does; on a GPU that creates
-/// a context. If a library ends its process or does not answer in time, `failure` reports it.
-/// Throws MissingError if no process can be started.
+/// Asks NVML, the CUDA driver and NVRTC for their facts, and opens the device as a run does, which
+/// creates a CUDA context on a GPU. If a library ends its process or does not answer within
+/// `patience`, the member `failure` of its facts says so. Throws MissingError if no process can be
+/// started.
 [[nodiscard]] MachineSurvey survey_machine(
     const std::filesystem::path& worker, const std::string& device_id,
     std::chrono::milliseconds patience = std::chrono::seconds(30));
 
-/// Asks the CUDA driver alone.
+/// Asks only the CUDA driver for its facts.
 [[nodiscard]] CudaFacts survey_cuda(const std::filesystem::path& worker,
                                     std::chrono::milliseconds patience = std::chrono::seconds(30));
 

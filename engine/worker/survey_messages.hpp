@@ -3,7 +3,7 @@
 #include "engine/core/machine_facts.hpp"
 #include "engine/worker/json_fields.hpp"
 
-// The facts that a worker sends when it surveys a machine, as JSON and back.
+// Converts the facts that a worker sends when it surveys a machine to and from JSON.
 
 namespace evo {
 

@@ -13,9 +13,9 @@ namespace {
 
 constexpr std::string_view kIdentity = "evo-worker";
 constexpr const char* kCipher = "TLS_AES_128_GCM_SHA256";
-constexpr unsigned char kCipherId[] = {0x13, 0x01};  // the same, RFC 8446, B.4
+constexpr unsigned char kCipherId[] = {0x13, 0x01};  // the id of kCipher, RFC 8446, B.4
 
-/// The key in the form that TLS 1.3 requires. Null if memory is short.
+/// The key as an SSL_SESSION, which OpenSSL requires for TLS 1.3; null if memory is short.
 SSL_SESSION* session_of(SSL* connection) {
   const auto& key = *static_cast<const std::vector<std::uint8_t>*>(
       SSL_CTX_get_app_data(SSL_get_SSL_CTX(connection)));
@@ -30,8 +30,8 @@ SSL_SESSION* session_of(SSL* connection) {
   return nullptr;
 }
 
-/// Without a session, the handshake would use certificates. It then fails, because the server has
-/// none.
+/// Server callback: sets `session` for the client's identity. For an unknown identity, no session
+/// is set, and the handshake fails because the server has no certificate.
 int find_session(SSL* connection, const unsigned char* identity, std::size_t size,
                  SSL_SESSION** session) {
   const bool is_ours =
@@ -84,7 +84,7 @@ class TlsStream final : public ByteStream {
   }
 
   [[nodiscard]] pollfd interest(bool writes) const override {
-    // A handshake may have to read before it can write, and to write before it can read.
+    // During a handshake, reading may require writing, and writing may require reading.
     const int events = POLLIN | reads_want_ | (writes ? writes_want_ : 0);
     return {socket_.get(), static_cast<short>(events), 0};
   }
@@ -94,7 +94,7 @@ class TlsStream final : public ByteStream {
   [[nodiscard]] bool was_refused() const override { return was_refused_; }
 
  private:
-  /// Nullopt if the connection is closed.
+  /// Stores the events that OpenSSL needs and returns 0; nullopt if the connection is closed.
   std::optional<std::size_t> wants_more(int result, int& events) {
     const int error = SSL_get_error(connection_, result);
     if (error != SSL_ERROR_WANT_READ && error != SSL_ERROR_WANT_WRITE) {
@@ -105,7 +105,8 @@ class TlsStream final : public ByteStream {
     return 0;
   }
 
-  /// A handshake that is cut off ends without an alert.
+  /// True if the other side sent an alert during the handshake, which means that it refuses the
+  /// key. An interrupted handshake ends without an alert.
   [[nodiscard]] bool is_alert_of_handshake(int error) const {
     return error == SSL_ERROR_SSL && SSL_is_init_finished(connection_) == 0 &&
            ERR_GET_REASON(ERR_peek_error()) > SSL_AD_REASON_OFFSET;
@@ -127,11 +128,11 @@ TlsContext::TlsContext(TlsSide side, std::vector<std::uint8_t> key)
   const bool is_ready =
       context_ != nullptr && SSL_CTX_set_min_proto_version(context_, TLS1_3_VERSION) == 1 &&
       SSL_CTX_set_ciphersuites(context_, kCipher) == 1 && SSL_CTX_set_num_tickets(context_, 0) == 1;
-  if (!is_ready) throw MissingError("OpenSSL has no TLS 1.3 with " + std::string(kCipher));
+  if (!is_ready) throw MissingError("OpenSSL does not offer TLS 1.3 with " + std::string(kCipher));
   SSL_CTX_set_app_data(context_, &key_);
   SSL_CTX_set_mode(context_, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                  SSL_MODE_RELEASE_BUFFERS);
-  // Reads several records with one system call.
+  // Lets OpenSSL read several records with one system call.
   constexpr std::size_t kReadBytes = std::size_t{64} << 10;
   SSL_CTX_set_read_ahead(context_, 1);
   SSL_CTX_set_default_read_buffer_len(context_, kReadBytes);

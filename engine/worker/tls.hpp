@@ -14,18 +14,18 @@ namespace evo {
 
 enum class TlsSide { kServer, kClient };
 
-/// TLS 1.3 connections with a pre-shared key: no certificates, no resumption, no early data. A side
+/// TLS 1.3 connections with a pre-shared key: no certificates, no resumption, no early data. A peer
 /// without the key cannot complete the handshake.
 class TlsContext {
  public:
-  /// `key`: 32 bytes. Throws MissingError if the library refuses it.
+  /// `key`: 32 bytes. Throws MissingError if OpenSSL lacks TLS 1.3 with the cipher.
   TlsContext(TlsSide side, std::vector<std::uint8_t> key);
   ~TlsContext();
   TlsContext(const TlsContext&) = delete;
   TlsContext& operator=(const TlsContext&) = delete;
 
-  /// The handshake takes place while the stream is read. `socket` must not block; the context must
-  /// outlive the stream.
+  /// A stream over a non-blocking socket. The handshake takes place while the stream is read. The
+  /// context must outlive the stream.
   [[nodiscard]] std::unique_ptr<ByteStream> over(FileDescriptor socket) const;
 
  private:

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kStartLimitMs = 10000;
 
-/// Throws MissingError.
+/// Waits for a packet of the gateway. Throws MissingError if none comes within kStartLimitMs.
 Packet wait_for_packet(PacketSocket& packets) {
   pollfd entry = packets.interest();
   ::poll(&entry, 1, kStartLimitMs);
@@ -47,7 +47,7 @@ std::optional<WorkerGate::Notice> WorkerGate::take() {
     if (auto notice = notice_of(*std::move(packet))) return notice;
   }
   if (packets_.is_open()) return std::nullopt;
-  throw MissingError("evo-worker gateway has ended: no worker on another host can be reached");
+  throw MissingError("evo-worker gateway has ended, so workers on other hosts cannot be reached");
 }
 
 std::optional<WorkerGate::Notice> WorkerGate::notice_of(Packet packet) {

@@ -13,7 +13,8 @@
 
 namespace evo {
 
-/// The run's side of a gateway (gateway.hpp), through which workers on other hosts connect.
+/// The run's connection to its gateway process (gateway.hpp), through which workers on other hosts
+/// connect.
 class WorkerGate {
  public:
   struct Joined {
@@ -28,21 +29,21 @@ class WorkerGate {
   };
   using Notice = std::variant<Joined, Left, Refused>;
 
-  /// Starts `program` as the gateway. Throws InputError if it cannot listen to `address`,
-  /// "HOST:PORT", and MissingError if it does not start.
+  /// Starts `program` as the gateway. Throws InputError if the gateway cannot listen on `address`,
+  /// "HOST:PORT", and MissingError if the gateway does not start.
   WorkerGate(const std::filesystem::path& program, const std::string& address,
              const std::string& key);
 
-  /// The workers end by themselves.
+  /// Ends the gateway, which tells the workers to end.
   ~WorkerGate();
   WorkerGate(const WorkerGate&) = delete;
   WorkerGate& operator=(const WorkerGate&) = delete;
 
-  /// The address on which it listens, with the actual port.
+  /// The address on which the gateway listens, with the actual port.
   [[nodiscard]] const std::string& address() const { return address_; }
   /// The process id of the gateway.
   [[nodiscard]] int process() const { return process_.number(); }
-  /// The next notice, if there is one. Throws MissingError if the gateway is gone.
+  /// The gateway's next notice, if one has arrived. Throws MissingError if the gateway is gone.
   [[nodiscard]] std::optional<Notice> take();
   /// The descriptor and events for ::poll().
   [[nodiscard]] pollfd interest() const { return packets_.interest(); }
@@ -60,8 +61,7 @@ class WorkerGate {
   PacketSocket packets_;
   ChildProcess process_;
   std::string address_;
-  std::map<std::uint64_t, std::shared_ptr<RemoteHost>>
-      hosts_;  ///< by the number that the gateway gave it
+  std::map<std::uint64_t, std::shared_ptr<RemoteHost>> hosts_;  ///< by the gateway's worker id
 };
 
 }  // namespace evo

@@ -57,8 +57,8 @@ TEST_F(EvoInit, SaysWhatItFoundAndWhatIsLeftToWrite) {
             HasSubstr("evo-judge --space search_spaces/triple.json")));
   EXPECT_EQ(
       made.err,
-      "evo-init: assumed: tolerance: by the type of the outputs, see problem.json; --tolerance "
-      "says the largest error of an element\n"
+      "evo-init: assumed: tolerance: chosen by the type of the outputs, see problem.json; "
+      "--tolerance sets the largest error of an element\n"
       "evo-init: assumed: flops: 1, because it was not given, so TFLOP/s are meaningless; set it "
       "by --flops\n");
   EXPECT_EQ(text("kernel_templates/triple/triple.cu"), kTriple) << "byte for byte";
@@ -218,7 +218,7 @@ TEST_F(EvoInit, HeadersOfOtherFoldersAreCopiedToWhereTheyAreFound) {
              "#include <one.h>\n#include <other.h>\n__global__ void both(int *x) { *x = 1; }\n");
   const ProgramResult refused = run("evo-init both.cu -I a -I b");
   EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_THAT(refused.err, HasSubstr("both would be sub/two.h beside the kernel"));
+  EXPECT_THAT(refused.err, HasSubstr("both would be copied to sub/two.h"));
 }
 
 TEST_F(EvoInit, KernelsThatFollowEachOtherAreJudgedAsOne) {

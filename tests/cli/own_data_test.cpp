@@ -179,7 +179,7 @@ TEST_F(OwnData, AFileMayStandBesideAGenerator) {
   EXPECT_EQ(judged(), "green") << "the other shape, which the file is too short for, is drawn";
   generator.erase("distribution");
   EXPECT_THAT(judged(), AllOf(HasSubstr("arguments[0].generator.shapes"),
-                              HasSubstr("the others need a \"distribution\" beside the file")));
+                              HasSubstr("needs a \"distribution\" beside the file")));
 }
 
 TEST_F(OwnData, AnOutputMayBeScratch) {

@@ -176,7 +176,7 @@ class HandTest(Cluster):
             self.assertLess(kilobytes(gateway), before + 20000)
         self.lend(relay.port)
         self.run_through(harm, self.listen, compile_ms=300)
-        self.assertLessEqual({"a stranger: it does not have the key of this run, or it disconnected"}, set(self.refused()))
+        self.assertLessEqual({"unknown worker: it does not have the key of this run, or it disconnected"}, set(self.refused()))
         names = "SELECT count(*) FROM event WHERE kind = 'worker joined' AND text NOT LIKE '% on n_'"
         self.assertEqual(self.rows(names), [0])
 
@@ -195,7 +195,7 @@ class HandTest(Cluster):
                 left = self.rows("SELECT text FROM event WHERE kind = 'worker left'")
                 self.assertLess(time.monotonic(), end, "workers outlive their coordinator")
                 time.sleep(0.05)
-            self.assertIn("n2: it sent no message", left[0])
+            self.assertIn("n2: the worker sent no message", left[0])
             self.assertIsNone(run.poll())
         self.lend(self.port, ["n1"])
         self.lend(relay.port, ["n2"])

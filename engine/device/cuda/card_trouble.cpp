@@ -12,7 +12,7 @@
 namespace evo {
 namespace {
 
-/// A cause and its remedy.
+/// The cause of a failure, and its remedy.
 struct Trouble {
   std::string cause;
   std::string step;
@@ -25,7 +25,7 @@ std::string text_of(const Trouble& trouble) {
       trouble.cause, trouble.step);
 }
 
-/// Files in /dev that this user cannot open, which cause many different errors.
+/// Reports files in /dev that this user cannot open, which cause many different driver errors.
 std::optional<Trouble> denied_files(const CardSurroundings& around) {
   std::vector<std::string> denied;
   for (const DeviceFile& file : around.files) {
@@ -50,7 +50,7 @@ std::optional<Trouble> mig_without_slices(const NvmlFacts& nvml) {
       "-lgip lists smaller ones), or sudo nvidia-smi -i 0 -mig 0 disables MIG"};
 }
 
-/// The driver reports that there is no card.
+/// Explains why the driver reports no GPU; nullopt if this is correct.
 std::optional<Trouble> no_device(const CardSurroundings& around) {
   if (around.visible) return std::nullopt;
   if (auto denied = denied_files(around)) return denied;
@@ -64,7 +64,7 @@ std::optional<Trouble> no_device(const CardSurroundings& around) {
       "errors"};
 }
 
-/// Driver results to look up in the table.
+/// The names of the driver's and NVML's errors, as the end of a message.
 std::string results(const CudaDriver& driver, CUresult result, const CardSurroundings& around) {
   const bool also = !around.nvml.failure.empty();
   return fmt::format(" [{}{}{}]", driver.describe(result), also ? "; NVML: " : "",

@@ -13,23 +13,24 @@
 
 namespace evo {
 
-/// The circumstances of a failed driver call.
+/// Facts about the machine that explain why a driver call failed.
 struct CardSurroundings {
   NvmlFacts nvml;
   std::vector<DeviceFile> files;
   std::optional<std::string> visible = {};  ///< CUDA_VISIBLE_DEVICES, even if empty
 };
 
-/// Reads the circumstances of this process and machine.
+/// Collects CardSurroundings for this process and machine.
 [[nodiscard]] CardSurroundings read_card_surroundings();
 
-/// Why the driver could not be initialised, for users. First line: the cause. Second line: "next
-/// step: " and the remedy. Third line: what works without a GPU. Nullopt if there is no GPU or its
-/// use is disabled, because no remedy exists then.
+/// A message for users that explains why the driver could not be initialised. First line: the
+/// cause. Second line: "next step: " and the remedy. Third line: alternatives without a GPU.
+/// Nullopt if there is no GPU, or if the use of GPUs is disabled, because neither has a remedy.
 [[nodiscard]] std::optional<std::string> init_trouble(const CudaDriver& driver, CUresult result,
                                                       const CardSurroundings& around);
 
-/// Why the driver creates no context on this card, in the same form.
+/// A message of three lines, as from init_trouble(), that explains why the driver cannot create a
+/// context on `card`.
 [[nodiscard]] std::string context_trouble(const CudaDriver& driver, CUresult result,
                                           const CudaCard& card, const CardSurroundings& around);
 

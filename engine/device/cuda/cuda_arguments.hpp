@@ -12,30 +12,30 @@
 namespace evo {
 
 /// The sizes in bytes of a kernel's parameters, from the driver, or from the machine code if the
-/// driver is older than CUDA 12.4 and does not report them. Nullopt if neither is available.
+/// driver is older than CUDA 12.4 and does not report them. Nullopt if the sizes are unknown.
 [[nodiscard]] std::optional<std::vector<std::size_t>> parameter_bytes(const CudaDriver& driver,
                                                                       CUfunction function,
                                                                       const std::string& cubin,
                                                                       const std::string& symbol);
 
-/// Why a kernel with parameters of these sizes cannot take these arguments. Without this check the
-/// driver would read past them. Nullopt if they fit.
+/// The reason why a kernel with parameters of these sizes cannot take these arguments; nullopt if
+/// they match. Without this check, the driver might read past the end of an argument.
 [[nodiscard]] std::optional<Fault> mismatch(std::span<const std::size_t> parameters,
                                             std::span<const KernelArgument> arguments);
 
-/// A __constant__ variable; without an address if the kernel does not have it.
+/// A __constant__ variable. The address is 0 if the kernel's module does not contain the variable.
 struct CudaConstant {
   std::string symbol;
   CUdeviceptr address = 0;
   std::size_t bytes = 0;
-  bool has_value = false;  ///< whether the source gives it an initial value other than zero
+  bool has_value = false;  ///< the source initialises it with a value other than zero
 };
 
 /// Looks up the __constant__ variables with these names in a module.
 [[nodiscard]] std::vector<CudaConstant> find_constants(const CudaDriver& driver, CUmodule module,
                                                        std::span<const std::string> symbols);
 
-/// Why a variable cannot receive the content of a buffer; nullopt if it can.
+/// The reason why a variable cannot receive the content of a buffer; nullopt if it can.
 [[nodiscard]] std::optional<Fault> mismatch(const CudaConstant& constant, const BufferSpec& spec);
 
 }  // namespace evo

@@ -13,10 +13,10 @@
 
 namespace evo {
 
-/// Buffers between guard zones, and textures over them. Operations on them are queued.
+/// Buffers between guard zones, and textures over buffers. Operations on buffers are queued.
 class CudaBuffers final : public DeviceMemory, public DeviceTextures {
  public:
-  /// Both must outlive this object; the context must be current.
+  /// `driver` and `queue` must outlive this object; the context must be current.
   CudaBuffers(const CudaDriver& driver, CudaQueue& queue)
       : driver_(driver), queue_(queue), memory_(driver), textures_(driver) {}
 
@@ -33,7 +33,7 @@ class CudaBuffers final : public DeviceMemory, public DeviceTextures {
   TextureId make_texture(const TextureSpec& spec, BufferId source) override;
   void release_texture(TextureId texture) override { textures_.release(texture); }
 
-  /// Address of its first byte.
+  /// Address of the first byte of `buffer`.
   [[nodiscard]] CUdeviceptr data(BufferId buffer) const { return buffers_.at(buffer).data(); }
   [[nodiscard]] CUtexObject handle(TextureId texture) const { return textures_.handle(texture); }
 

@@ -20,11 +20,11 @@
 namespace evo {
 namespace {
 
-/// The largest byte that fills constants; the least is 1. An element made of one such byte,
-/// repeated, is not zero in any type, and two different bytes never make equal elements.
+/// Bytes from 1 to this limit fill the unused part of constants. An element of one repeated byte in
+/// this range is not zero in any type, and different bytes give different elements.
 constexpr unsigned char kMostFiller = 126;
 
-/// A graph, and the contents that its kernel's constants receive before it runs.
+/// A CUDA graph, and the arguments that fill its kernel's constants before the graph runs.
 struct Graph {
   CUgraphExec executable = nullptr;
   KernelId kernel = 0;
@@ -77,16 +77,16 @@ class CudaDevice final : public Device, private Measuring {
       driver_.require(driver_.profiler_stop(), "cuProfilerStop");
   }
 
-  /// The last arguments, which fill constants.
+  /// The arguments after the parameters, which fill constants.
   [[nodiscard]] std::span<const KernelArgument> constants_of(
       KernelId kernel, std::span<const KernelArgument> arguments) const;
-  /// Why these arguments do not fit the kernel.
+  /// The reason why `arguments` do not fit the kernel; nullopt if they fit.
   [[nodiscard]] std::optional<Fault> misfit(KernelId kernel, const LaunchPlan& plan,
                                             std::span<const KernelArgument> arguments) const;
   void set_constants(KernelId kernel, std::span<const KernelArgument> values);
   CUresult queue_step(CudaEntry& entry, const LaunchConfig& config,
                       std::span<const KernelArgument> parameters);
-  /// Queues all steps up to the first one that is refused.
+  /// Queues the launches of all steps, up to the first launch that the driver refuses.
   CUresult launch_on(KernelId kernel, const LaunchPlan& plan,
                      std::span<const KernelArgument> arguments);
 
@@ -101,7 +101,7 @@ class CudaDevice final : public Device, private Measuring {
   std::map<GraphId, Graph> graphs_;
   std::uint32_t next_id_ = 1;
   BufferId flush_buffer_ = 0;
-  unsigned char filler_ = 0;  ///< the last one in a variable that its argument fills only in part
+  unsigned char filler_ = 0;  ///< last used filler byte
 };
 
 CudaDevice::CudaDevice(int ordinal)
@@ -112,9 +112,9 @@ CudaDevice::CudaDevice(int ordinal)
   device_ = find_cuda_device(driver_, ordinal);
   monitor_ = NvmlMonitor::open(read_pci_bus_id(driver_, device_));
   (void)retain_context(driver_, device_, ordinal);
-  // Disables the persisting part of the L2 cache. A kernel could otherwise reserve lines at the
-  // expense of later kernels, and resetting the lines after each kernel would slow later launches
-  // down.
+  // Disables the persisting part of the L2 cache. A kernel could otherwise reserve lines of the L2
+  // cache at the expense of later kernels, and resetting the lines after each kernel would slow
+  // launches down.
   driver_.cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0);
   if (monitor_) monitor_->find_own_process();
   queue_.open();
@@ -124,7 +124,7 @@ CudaDevice::CudaDevice(int ordinal)
 }
 
 CudaDevice::~CudaDevice() {
-  // The driver destroys the context with the process; after a fault no call would succeed.
+  // If the queue was not opened, the driver destroys the context when the process ends.
   if (queue_.is_open()) driver_.cuDevicePrimaryCtxRelease(device_);
 }
 
@@ -164,9 +164,9 @@ std::optional<Fault> CudaDevice::misfit(KernelId kernel, const LaunchPlan& plan,
   return std::nullopt;
 }
 
-/// Queued, so that it precedes later launches. The part of a variable without an initial value that
-/// its argument does not cover gets different bytes each time, so that a kernel that reads it is
-/// found wrong.
+/// Queues copies of `values` to the constants before later launches. If an argument covers only a
+/// part of a variable without an initial value, the rest is filled with another byte each time, so
+/// that a kernel that reads the rest gives different results.
 void CudaDevice::set_constants(KernelId kernel, std::span<const KernelArgument> values) {
   const std::vector<CudaConstant>& constants = kernels_.at(kernel).constants;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -259,8 +259,8 @@ void CudaDevice::download_later(BufferId buffer, std::size_t offset, std::span<s
 }
 
 std::shared_ptr<std::byte[]> CudaDevice::host_memory(std::size_t bytes) {
-  // Page-locked, so that copies are queued like other work, and completed copies survive the loss
-  // of the context.
+  // Page-locked memory, so that copies are queued like other work, and completed copies survive the
+  // loss of the context.
   void* memory = nullptr;
   driver_.require(driver_.cuMemHostAlloc(&memory, bytes, 0), "cuMemHostAlloc");
   return {static_cast<std::byte*>(memory),

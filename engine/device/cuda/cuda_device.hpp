@@ -6,7 +6,7 @@
 
 namespace evo {
 
-/// The CUDA GPU with this ordinal. Throws MissingError when there is no driver or no such GPU.
+/// Opens the CUDA GPU with this ordinal. Throws MissingError if there is no driver or no such GPU.
 [[nodiscard]] std::unique_ptr<Device> open_cuda_device(int ordinal);
 
 }  // namespace evo

@@ -11,18 +11,19 @@ namespace evo {
 /// Captures launches into graphs and times them.
 class CudaGraphs {
  public:
-  /// Both must outlive this object.
+  /// `driver` and `queue` must outlive this object.
   CudaGraphs(const CudaDriver& driver, CudaQueue& queue) : driver_(driver), queue_(queue) {}
 
-  /// Creates the events in the current context, which destroys them. Throws CudaError.
+  /// Creates events in the current context, which will destroy the events. Throws CudaError.
   void open();
 
-  /// Captures the work that `queue` puts on the stream without running it. Returns a fault if it is
-  /// refused.
+  /// Captures the work that `queue` puts on the stream, without running it. Returns a fault if the
+  /// driver refuses the work.
   [[nodiscard]] std::variant<CUgraphExec, Fault> capture(const std::function<CUresult()>& queue);
-  /// Microseconds from the graph's start to its end, by the card's clock.
+  /// Microseconds from the graph's start to its end, by the GPU's clock.
   [[nodiscard]] std::variant<double, Fault> run(CUgraphExec graph);
-  /// The same for the work that `queue` puts on the stream. Also returns a fault if it is refused.
+  /// Microseconds from the start to the end of the work that `queue` puts on the stream, by the
+  /// GPU's clock. Returns a fault if the driver refuses the work.
   [[nodiscard]] std::variant<double, Fault> time(
       const std::function<std::optional<Fault>()>& queue);
   void release(CUgraphExec graph);

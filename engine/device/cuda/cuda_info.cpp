@@ -11,10 +11,10 @@
 namespace evo {
 namespace {
 
-/// Dense operations (2 per multiply-add) of the fastest matrix unit per clock and multiprocessor,
-/// e4m3 or int8 where the unit has it (CUDA programming guide, NVIDIA architecture whitepapers).
-/// Unknown architectures get the highest known rate, so that the roofline bound may be too low but
-/// never too high.
+/// Dense operations (2 per multiply-add) of the fastest matrix unit per clock and SM, for e4m3 or
+/// int8 if the unit supports them (CUDA programming guide, NVIDIA architecture whitepapers). For
+/// unknown architectures, the highest known rate, so that the roofline bound of a kernel's time may
+/// be too low but never too high.
 double peak_ops_per_clock(int major, int minor) {
   constexpr double kAmpere = 4096;
   constexpr double kAda = 2048;
@@ -25,7 +25,7 @@ double peak_ops_per_clock(int major, int minor) {
   return kNewest;
 }
 
-/// "0a1b2c3d-…", as NVML reports it after "GPU-" or "MIG-".
+/// A UUID as text, "0a1b2c3d-…", in the form that NVML reports after "GPU-" or "MIG-".
 std::string uuid_text(const CUuuid& uuid) {
   std::string text;
   for (std::size_t i = 0; i < sizeof uuid.bytes; ++i) {
@@ -68,7 +68,7 @@ DeviceInfo read_cuda_info(const CudaDriver& driver, CUdevice device, int ordinal
   info.max_threads_per_cta = attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
   info.l2_bytes = attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
   info.peak_tflops = peak_ops_per_clock(major, minor) * info.sm_count * info.clock_mhz * 1e6 / 1e12;
-  // Double data rate: two transfers per clock over the whole bus.
+  // Memory has double data rate: two transfers per clock over the whole bus.
   const double memory_khz = attribute(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
   const double bus_bits = attribute(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
   info.peak_bandwidth_gbs = 2 * memory_khz * 1e3 * bus_bits / 8 / 1e9;

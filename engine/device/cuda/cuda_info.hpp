@@ -7,22 +7,22 @@
 namespace evo {
 
 /// Initialises the driver and returns the number of GPUs, at least one. Throws NoCardError if there
-/// is none, and MissingError with the next step if there is one that cannot be used.
+/// is no GPU, and MissingError with the next step if a GPU exists but cannot be used.
 [[nodiscard]] int count_cuda_devices(const CudaDriver& driver);
 
-/// Properties of the GPU with this ordinal. Throws like the function above.
+/// The handle of the GPU with this ordinal. Throws like count_cuda_devices().
 [[nodiscard]] CUdevice find_cuda_device(const CudaDriver& driver, int ordinal);
 
 /// Properties of device number `ordinal` with handle `device`, from the driver. Throws CudaError.
 [[nodiscard]] DeviceInfo read_cuda_info(const CudaDriver& driver, CUdevice device, int ordinal);
 
-/// The card's PCI bus id, "0000:65:00.0".
+/// The GPU's PCI bus id, such as "0000:65:00.0".
 [[nodiscard]] std::string read_pci_bus_id(const CudaDriver& driver, CUdevice device);
 
-/// The same for a survey; creates no context either. Throws CudaError.
+/// Facts about a GPU for a survey of the machine. Creates no context. Throws CudaError.
 [[nodiscard]] CudaCard read_cuda_card(const CudaDriver& driver, CUdevice device, int ordinal);
 
-/// Creates a context on the card and makes it current. Throws MissingError with the next step.
+/// Creates a context on the GPU and makes it current. Throws MissingError with the next step.
 [[nodiscard]] CUcontext retain_context(const CudaDriver& driver, CUdevice device, int ordinal);
 
 }  // namespace evo

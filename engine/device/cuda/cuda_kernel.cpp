@@ -11,8 +11,9 @@
 namespace evo {
 namespace {
 
-/// By the sections of the cubin ("const" data lie in their own, which only launches fill), and by
-/// the PTX: a constexpr variable is in the section as well.
+/// True if launches may change variables of the module. Variables are in the cubin's section
+/// .nv.global, but so are constexpr variables, so the PTX decides. __constant__ variables have
+/// another section.
 bool has_variables(const KernelImage& image) {
   if (image.cubin.find(".nv.global") == std::string::npos) return false;
   return image.ptx.empty() || std::ranges::any_of(image.entries, [&](const std::string& symbol) {

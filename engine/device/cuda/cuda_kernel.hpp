@@ -11,7 +11,7 @@
 
 namespace evo {
 
-/// A kernel of a module that a step may launch.
+/// A kernel in a module, which a step may launch.
 struct CudaEntry {
   std::string symbol;
   CudaFunction function;
@@ -22,7 +22,7 @@ struct CudaEntry {
 struct CudaKernel {
   CUmodule module = nullptr;
   std::vector<CudaEntry> entries;
-  bool has_variables = false;  ///< whether launches may change its variables in device memory
+  bool has_variables = false;  ///< launches may change variables of the module
   std::vector<CudaConstant> constants;
 };
 

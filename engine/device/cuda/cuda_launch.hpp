@@ -13,13 +13,12 @@ namespace evo {
 struct CudaFunction {
   CUfunction function = nullptr;
   LaunchAttributes attributes = {};
-  /// The dynamic shared memory in bytes that it may be launched with: 48 KiB unless more is opted
-  /// into.
+  /// Limit of a launch's dynamic shared memory in bytes: 48 KiB, unless queue_launch() raises it.
   std::uint32_t most_shared_bytes = 48 * 1024;
 };
 
 /// Queues one launch on the stream; also works during stream capture. `parameters`: addresses of
-/// the values. Opts into the shared memory that the launch needs.
+/// the values. Raises the kernel's limit of dynamic shared memory if the launch needs more.
 [[nodiscard]] CUresult queue_launch(const CudaDriver& driver, CudaFunction& kernel, CUstream stream,
                                     const LaunchConfig& config,
                                     std::span<const void* const> parameters);

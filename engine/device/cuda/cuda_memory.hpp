@@ -10,12 +10,12 @@
 
 namespace evo {
 
-/// Queues filling `bytes` bytes with `pattern` (1, 2, 4 or 8 bytes, repeated).
+/// Queues an operation that fills `bytes` bytes with `pattern` (1, 2, 4 or 8 bytes, repeated).
 [[nodiscard]] CUresult queue_fill(const CudaDriver& driver, CUdeviceptr data, std::size_t bytes,
                                   std::span<const std::byte> pattern, CUstream stream);
 
-/// Allocates device memory. Freed memory is kept for the next buffer of the same size, up to 4 GiB
-/// in all, because allocation by the driver synchronises with the device.
+/// Allocates device memory. Up to 4 GiB of freed memory are kept for later buffers of the same
+/// size, because allocation by the driver synchronises with the device.
 class CudaMemory {
  public:
   /// `driver` must outlive this object; its context must be current.

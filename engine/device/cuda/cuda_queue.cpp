@@ -10,7 +10,7 @@ Fault fault_of(const CudaDriver& driver, CUresult result, const std::string& wha
       result == CUDA_ERROR_NO_BINARY_FOR_GPU || result == CUDA_ERROR_INVALID_IMAGE ||
       result == CUDA_ERROR_NOT_FOUND || result == CUDA_ERROR_INVALID_PTX ||
       result == CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
-  // Only a refused launch leaves the context intact; any other error may have destroyed it.
+  // Only a refused launch certainly leaves the context intact.
   return {what + ": " + driver.describe(result), "", !refused};
 }
 

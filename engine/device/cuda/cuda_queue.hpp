@@ -10,11 +10,11 @@
 
 namespace evo {
 
-/// Interprets a result of the driver: any error except a refusal may have destroyed the context.
+/// The fault for a driver error. Any error except a refused launch may have destroyed the context.
 [[nodiscard]] Fault fault_of(const CudaDriver& driver, CUresult result, const std::string& what);
 
-/// The stream on which kernels run. Memory operations are queued on it as well, so that they keep
-/// their order. The host waits only for data that it reads or frees.
+/// The stream on which kernels and memory operations run in order. The host waits only for data
+/// that it reads or frees.
 class CudaQueue {
  public:
   /// `driver` must outlive this object.
@@ -26,10 +26,10 @@ class CudaQueue {
   [[nodiscard]] bool is_open() const { return stream_ != nullptr; }
   [[nodiscard]] CUstream stream() const { return stream_; }
 
-  /// For calls that only queue work: an error caused by an earlier launch is kept for finish(); any
-  /// other error is thrown.
+  /// Checks the result of a call that only queues work. An error caused by an earlier launch is
+  /// stored for finish(); any other error is thrown as CudaError.
   void require(CUresult result, const char* what);
-  /// The same for the result of a launch: returns why it was refused, or nullopt.
+  /// Checks the result of a launch. Returns the reason if the driver refused it; otherwise nullopt.
   [[nodiscard]] std::optional<Fault> launched(CUresult result);
 
   /// Copies from host to device. The host may reuse its data when the call returns.
@@ -37,18 +37,17 @@ class CudaQueue {
   /// Copies from device to host.
   void copy_out(CUdeviceptr from, std::span<std::byte> data);
 
-  /// Waits for the whole device rather than the stream, so that no work started by a kernel is
-  /// missed.
+  /// Waits for the whole device, not only the stream, because a kernel may have started other work.
   [[nodiscard]] CUresult wait();
-  /// Waits, and returns the first fault of the queued work.
+  /// Waits for all queued work, and returns its first fault.
   [[nodiscard]] std::optional<Fault> finish();
-  /// Records that a call reported a fault, which finish() will return.
+  /// True if a call has recorded a fault, which finish() will return.
   [[nodiscard]] bool has_fault() const { return fault_.has_value(); }
 
  private:
   const CudaDriver& driver_;
   CUstream stream_ = nullptr;
-  bool has_launches_ = false;   ///< since the last wait()
+  bool has_launches_ = false;   ///< a launch was queued since the last wait()
   std::optional<Fault> fault_;  ///< the first fault of queued work, reported by a later call
 };
 

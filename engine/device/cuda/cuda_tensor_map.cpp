@@ -7,7 +7,7 @@
 namespace evo {
 namespace {
 
-// TensorMapType has the driver's numbers.
+// The enumerators of TensorMapType have the driver's values.
 static_assert(static_cast<int>(TensorMapType::kU8) == CU_TENSOR_MAP_DATA_TYPE_UINT8);
 static_assert(static_cast<int>(TensorMapType::kF32) == CU_TENSOR_MAP_DATA_TYPE_FLOAT32);
 static_assert(static_cast<int>(TensorMapType::kBf16) == CU_TENSOR_MAP_DATA_TYPE_BFLOAT16);

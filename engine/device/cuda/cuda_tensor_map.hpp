@@ -7,7 +7,7 @@
 
 namespace evo {
 
-/// The map of a tensor at `base`, or the error with which the driver refuses it, which is logged.
+/// Encodes the map of a tensor at `base`, or logs and returns the error of the driver.
 [[nodiscard]] std::variant<CUtensorMap, CUresult> encode_tensor_map(const CudaDriver& driver,
                                                                     const TensorMapSpec& spec,
                                                                     CUdeviceptr base);

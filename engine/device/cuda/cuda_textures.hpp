@@ -21,11 +21,11 @@ class CudaTextures {
   /// `driver` must outlive this object; its context must be current.
   explicit CudaTextures(const CudaDriver& driver) : driver_(driver) {}
 
-  /// Throws InputError for a texture that CUDA does not support, and CudaError if a call fails.
-  /// Arrays are filled on `stream`.
+  /// Creates a texture object. Its array, if any, is filled on `stream`. Throws InputError for a
+  /// texture that CUDA does not support, and CudaError if a call of the driver fails.
   void add(TextureId id, const TextureSpec& spec, const TextureSource& source, CUstream stream);
   void release(TextureId id);
-  /// Releases the views of a buffer before it is freed.
+  /// Releases the texture objects that are views of a buffer, before the buffer is freed.
   void release_views(BufferId buffer);
   /// The handle that kernels receive. Throws InputError for an unknown texture.
   [[nodiscard]] CUtexObject handle(TextureId id) const;
@@ -34,7 +34,7 @@ class CudaTextures {
   struct Texture {
     CUtexObject object = 0;
     CUarray array = nullptr;
-    BufferId viewed = 0;  ///< 0: none
+    BufferId viewed = 0;  ///< 0: it is no view of a buffer
   };
   void destroy(const Texture& texture);
   CUarray filled_array(const TextureSpec& spec, const TextureSource& source, CUstream stream);

@@ -16,7 +16,7 @@ MissingError too_old(const std::string& path, const std::string& function) {
 }  // namespace
 
 CudaDriver CudaDriver::open() {
-  // stays open, because the driver cannot be unloaded
+  // The library stays open, because the driver cannot be unloaded.
   void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     throw NoCardError(
@@ -25,7 +25,8 @@ CudaDriver CudaDriver::open() {
   }
   CudaDriver driver;
   driver.path = library_file(library);
-// Two steps, so that macros such as cuMemAlloc are expanded before the name becomes text.
+// EVO_TEXT is a macro of its own, so that macros such as cuMemAlloc are expanded before the name
+// becomes text.
 #define EVO_TEXT(name) #name
 #define EVO_LOOK_UP(name) \
   driver.name = reinterpret_cast<decltype(driver.name)>(dlsym(library, EVO_TEXT(name)));
@@ -37,7 +38,8 @@ CudaDriver CudaDriver::open() {
 #undef EVO_FIND
 #undef EVO_LOOK_UP
 #undef EVO_TEXT
-  // In CUDA 13's cuda.h this name means the second version, which drivers before CUDA 12.8 lack.
+  // In CUDA 13's cuda.h, cuEventElapsedTime means cuEventElapsedTime_v2, which drivers before CUDA
+  // 12.8 lack.
   for (const char* name : {"cuEventElapsedTime_v2", "cuEventElapsedTime"}) {
     if (driver.cuEventElapsedTime != nullptr) break;
     driver.cuEventElapsedTime =

@@ -6,8 +6,8 @@
 
 namespace evo {
 
-// Driver functions in the versions that cuda.h declares (cuMemAlloc is a macro for cuMemAlloc_v2).
-// All drivers from 525 (CUDA 12.0) on have them.
+// The driver functions that all drivers since 525 (CUDA 12.0) have, in the versions that cuda.h
+// declares (cuMemAlloc is a macro for cuMemAlloc_v2).
 #define EVO_CUDA_FUNCTIONS(apply)                                                                 \
   apply(cuInit) apply(cuDriverGetVersion) apply(cuDeviceGetCount) apply(cuDeviceGet)              \
       apply(cuDeviceGetName) apply(cuDeviceGetPCIBusId) apply(cuDeviceGetAttribute) apply(        \
@@ -32,26 +32,26 @@ namespace evo {
                                                               apply(cuDeviceGetUuid_v2)           \
                                                                   apply(cuTensorMapEncodeTiled)
 
-// Functions of newer drivers only: cuFuncGetParamInfo, from CUDA 12.4 on. Null in older drivers.
+// The functions that only newer drivers have: cuFuncGetParamInfo, since CUDA 12.4. Otherwise null.
 #define EVO_NEWER_CUDA_FUNCTIONS(apply) apply(cuFuncGetParamInfo)
 
-/// libcuda, opened at run time, and its functions under their own names.
+/// libcuda, opened at run time, and pointers to its functions under the functions' names.
 struct CudaDriver {
-  /// Throws NoCardError naming what to install if there is no driver, and MissingError if it is
-  /// older than 525.
+  /// Opens libcuda. Throws NoCardError with the next step if there is no driver, and MissingError
+  /// if the driver is older than 525.
   static CudaDriver open();
 
   /// Throws CudaError naming `what` unless `result` is CUDA_SUCCESS.
   void require(CUresult result, const char* what) const;
 
-  /// "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)".
+  /// The text of a result: "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)".
   [[nodiscard]] std::string describe(CUresult result) const;
 
-  /// Declared in cudaProfiler.h, which some toolkits lack.
+  /// Two functions that cudaProfiler.h declares; some toolkits lack this header.
   CUresult (*profiler_start)() = nullptr;
   CUresult (*profiler_stop)() = nullptr;
 
-  /// The path of the library, "/usr/lib/x86_64-linux-gnu/libcuda.so.1".
+  /// The path of libcuda, such as "/usr/lib/x86_64-linux-gnu/libcuda.so.1".
   std::string path;
 
 #define EVO_DECLARE(name) decltype(&::name) name = nullptr;

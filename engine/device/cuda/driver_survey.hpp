@@ -5,12 +5,12 @@
 
 namespace evo {
 
-/// All cards of this machine that NVML reports, even if CUDA cannot use them. Does not throw for
-/// driver errors: `failure` says why the list is empty.
+/// All GPUs of this machine that NVML reports, even if CUDA cannot use them. Does not throw for
+/// driver errors; `failure` then holds the reason why the list is empty.
 [[nodiscard]] NvmlFacts read_nvml_facts(const char* library = kNvmlLibrary);
 
-/// The cards visible through the CUDA driver in this environment. Creates no context, so it works
-/// even if another process holds a card. Does not throw for driver errors.
+/// The GPUs that the CUDA driver reports in this environment. Creates no context, so this works
+/// even if another process uses a GPU exclusively. Does not throw for driver errors.
 [[nodiscard]] CudaFacts read_cuda_facts();
 
 }  // namespace evo

@@ -15,12 +15,12 @@ bool has_number(const std::vector<unsigned>& numbers, unsigned number) {
   return std::ranges::find(numbers, number) != numbers.end();
 }
 
-/// Another worker of the same program, for example one that was killed and has not quite ended.
+/// True for another process with the same parent, such as a killed worker that has not quite ended.
 bool is_sibling(unsigned number) {
   std::ifstream file(fmt::format("/proc/{}/stat", number));
   std::string text;
   if (!std::getline(file, text)) return false;
-  // "pid (name) state parent …"; the name may contain any characters.
+  // The text is "pid (name) state parent …"; the name may contain any characters.
   const std::size_t behind_name = text.rfind(')');
   if (behind_name == std::string::npos) return false;
   std::istringstream fields(text.substr(behind_name + 1));

@@ -9,17 +9,19 @@
 
 namespace evo {
 
-/// NVML's monitor for the card with this PCI bus id ("0000:65:00.0", as returned by
-/// cuDeviceGetPCIBusId()). Null if NVML is missing or does not know the card. Open it before this
-/// process creates a context on the card: all processes on the card at that time are others.
+/// Monitors a GPU through NVML. open(): the GPU with this PCI bus id ("0000:65:00.0", as returned
+/// by cuDeviceGetPCIBusId()); null if NVML is missing or does not know the GPU. Call open() before
+/// this process creates a context on the GPU, because NvmlMonitor regards all processes that use
+/// the GPU during open() as other processes.
 class NvmlMonitor final : public CardMonitor {
  public:
   [[nodiscard]] static std::unique_ptr<NvmlMonitor> open(const std::string& pci_bus_id,
                                                          const char* library = kNvmlLibrary);
   ~NvmlMonitor() override;
 
-  /// Call it once this process has its context. In a container, NVML may list this process under
-  /// another number; then the process that appeared since open() is taken to be this one.
+  /// Finds out under which id NVML lists this process; call this once the process has its context.
+  /// In a container, that id may differ from getpid(), so the process that appeared since open() is
+  /// assumed to be this one.
   void find_own_process();
 
   [[nodiscard]] CardPace pace() override;
@@ -33,7 +35,7 @@ class NvmlMonitor final : public CardMonitor {
 
   std::unique_ptr<NvmlLibrary> library_;
   nvml::Device device_;
-  std::vector<unsigned> before_;  ///< processes on the card before this one
+  std::vector<unsigned> before_;  ///< processes on the GPU before this one
   unsigned own_ = 0;
 };
 

@@ -1,9 +1,9 @@
 #pragma once
 
-// The part of NVML used here, so that no NVML header is needed to build: types, constants and
-// functions of the NVML API reference (https://docs.nvidia.com/deploy/nvml-api), whose binary
-// interface is stable. A version suffix in a name
-// is the version of the structures that the function uses.
+// Declarations of NVML's types, constants and functions that this folder uses, from the NVML API
+// reference (https://docs.nvidia.com/deploy/nvml-api), so that no NVML header is needed. NVML's
+// binary interface is stable. A suffix such as _v2 in a function's name is the version of the
+// structures that the function uses.
 
 namespace evo::nvml {
 

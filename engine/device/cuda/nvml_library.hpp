@@ -9,13 +9,13 @@
 
 namespace evo {
 
-/// The driver's library that reports clocks, power and energy.
+/// The file name of NVML, the driver's library that reports clocks, power and energy.
 inline constexpr const char* kNvmlLibrary = "libnvidia-ml.so.1";
 
-/// NVML, opened at run time: its functions, which are null if this driver lacks them, and helpers
-/// shared by its readers.
+/// NVML, opened at run time: pointers to its functions, which are null if the driver lacks them,
+/// and helper functions.
 struct NvmlLibrary {
-  /// Null if the library is missing or has no nvmlInit_v2.
+  /// Opens NVML; null if the library is missing or has no nvmlInit_v2.
   [[nodiscard]] static std::unique_ptr<NvmlLibrary> open(const char* library = kNvmlLibrary);
   NvmlLibrary() = default;
   ~NvmlLibrary();
@@ -23,12 +23,12 @@ struct NvmlLibrary {
   NvmlLibrary& operator=(const NvmlLibrary&) = delete;
 
   [[nodiscard]] bool is_ready() const { return started == nvml::kSuccess; }
-  /// "Driver/library version mismatch".
+  /// The text of an NVML result, such as "Driver/library version mismatch".
   [[nodiscard]] std::string describe(int result) const;
-  /// Reads a clock with `read`, one of the clock functions.
+  /// Reads a clock with `read`, one of NVML's clock functions.
   [[nodiscard]] std::optional<double> clock_mhz(nvml::GetClockInfo read, nvml::Device device,
                                                 int which) const;
-  /// Ids of the processes with a context on the card.
+  /// Ids of the processes with a context on the GPU.
   [[nodiscard]] std::vector<unsigned> process_numbers(nvml::Device device) const;
 
   std::string path;
@@ -65,7 +65,7 @@ struct NvmlLibrary {
   void find_all(void* handle);
 };
 
-/// "4711 (python3)", or only the number if the process is not visible here.
+/// A process as text: "4711 (python3)", or only the id if /proc does not show the process.
 [[nodiscard]] std::string process_text(unsigned number);
 
 }  // namespace evo

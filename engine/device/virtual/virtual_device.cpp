@@ -33,7 +33,8 @@ using ptx::GlobalBuffer;
 using ptx::LoadedEntry;
 using ptx::LoadedKernel;
 
-/// Limit of warp instructions of a CTA without progress if all CTAs of a grid may wait for one.
+/// The limit of a CTA's warp instructions without progress is at least this number if other CTAs
+/// may wait for the CTA.
 constexpr std::uint64_t kLeastStallBudget = 4'000'000;
 
 class Implementation final : public VirtualDevice, private Predicting, private Interpreting {
@@ -102,8 +103,8 @@ class Implementation final : public VirtualDevice, private Predicting, private I
  private:
   // Predicting
 
-  /// Runs the steps without checks, on buffers that are restored afterwards. The last step, whose
-  /// results are not used, runs only a few CTAs.
+  /// Runs the steps without checks, and then restores the buffers. Only a few CTAs of the last step
+  /// run, because no other step uses the last step's results.
   std::variant<double, Fault> predict_us(KernelId kernel, const LaunchPlan& plan,
                                          std::span<const KernelArgument> arguments) override {
     const LoadedKernel& loaded = kernel_at(kernel);
@@ -188,7 +189,8 @@ class Implementation final : public VirtualDevice, private Predicting, private I
     return found->second;
   }
 
-  /// Copies the last arguments to the kernel's constants; other constants stay unchanged.
+  /// Removes the arguments for constants from `arguments` and copies their content to the
+  /// constants.
   std::optional<Fault> take_constants(const LoadedKernel& kernel,
                                       std::span<const KernelArgument>& arguments) {
     const std::size_t count = std::min(kernel.constants.size(), arguments.size());
@@ -244,11 +246,11 @@ class Implementation final : public VirtualDevice, private Predicting, private I
   struct RunOptions {
     bool count_memory = false;               ///< counts memory operations for the predicted time
     std::vector<std::uint64_t> sample = {};  ///< linear indices of the CTAs to run; empty: all
-    ptx::StoreOwners* owners = nullptr;      ///< only records who stores where: for a slice
+    ptx::StoreOwners* owners = nullptr;      ///< for a slice: only record which CTA stores where
     bool note_ways = false;                  ///< record GridCounts::ways
   };
 
-  /// One step.
+  /// Runs one step of a launch.
   Outcome run(const LoadedEntry& kernel, const LaunchConfig& config,
               std::span<const KernelArgument> arguments, const RunOptions& run_options) {
     if (auto refused = ptx::launch_refusal(model_, *kernel.program, kernel.registers, config)) {
@@ -296,7 +298,7 @@ class Implementation final : public VirtualDevice, private Predicting, private I
     return outcome;
   }
 
-  /// The setup of a launch without its arguments. Increments the launch number.
+  /// Sets the members of `context` except the arguments, and increments the launch number.
   void describe(ptx::LaunchContext& context, const LoadedEntry& kernel, const LaunchConfig& config,
                 const RunOptions& run_options) {
     context.program = kernel.program.get();
@@ -314,7 +316,7 @@ class Implementation final : public VirtualDevice, private Predicting, private I
     context.count_memory = run_options.count_memory;
     context.number = launches_;
     if (context.owners == nullptr) ++launches_;
-    // The first launch, and predictions, run in the order given by the seed alone.
+    // In the first launch and in predictions, the order of warps depends only on the seed.
     const bool is_as_asked = context.number == 0 || context.count_memory;
     context.seed = is_as_asked ? options_.seed : mix_seed(options_.seed, context.number);
     context.placement = ptx::Placement(options_.seed, is_as_asked ? 0 : context.number,
@@ -332,7 +334,7 @@ class Implementation final : public VirtualDevice, private Predicting, private I
     const std::uint64_t ctas = config.ctas();
     if (auto refused = ptx::cooperative_refusal(ctas, grid.resident, ptx::ctas_on_host(context)))
       return refused;
-    grid.sample.clear();  // the CTAs that run would wait for the others
+    grid.sample.clear();  // a sample would wait for CTAs that do not run
     context.grid_workspace = ptx::clear_grid_workspace(*kernel.grid_workspace);
     context.stall_budget =
         std::max(context.stall_budget / ctas, std::min(context.stall_budget, kLeastStallBudget));

@@ -10,8 +10,8 @@
 namespace evo::ptx {
 namespace {
 
-/// The workspace that the driver gives a cooperative launch for counting arrivals: its size, the
-/// counter, and padding (cooperative_groups/details/driver_abi.h).
+/// The workspace in which a cooperative launch counts arrivals: its size, the counter, and padding
+/// (cooperative_groups/details/driver_abi.h).
 constexpr std::uint32_t kGridWorkspaceBytes = 256;
 
 int registers_in(const std::string& cubin, const std::string& symbol) {
@@ -51,7 +51,7 @@ LoadedKernel load_kernel(const KernelImage& image, GlobalMemory& memory) {
     const auto declared = std::ranges::find(module.variables, symbol, &Variable::name);
     const bool has_value = declared != module.variables.end() &&
                            (!declared->initial.empty() || !declared->references.empty());
-    // A variable that launches do not set is never set.
+    // The content of a constant without an initial value is unwritten until a launch sets it.
     if (kernel.constants.back() != nullptr && !has_value) kernel.constants.back()->mark_unwritten();
   }
   return kernel;

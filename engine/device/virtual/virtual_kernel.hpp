@@ -10,7 +10,7 @@
 
 namespace evo::ptx {
 
-/// A kernel of a module that a step may launch.
+/// A kernel in a module, which a step may launch.
 struct LoadedEntry {
   std::string symbol;
   std::shared_ptr<const Program> program;
@@ -19,19 +19,21 @@ struct LoadedEntry {
   std::string cubin = {};                  ///< cubin of the module
   std::uint32_t version_line = 0;          ///< line of `.version` in the PTX
 
-  /// Without a cubin, estimated from the live registers in the PTX.
+  /// Registers per thread: from the cubin or, without a cubin, estimated from the live registers in
+  /// the PTX.
   [[nodiscard]] int registers_at_launch() const;
 };
 
-/// A module in the device's memory, until unload_kernel().
+/// A module whose variables are in the device's memory until unload_kernel().
 struct LoadedKernel {
   std::vector<LoadedEntry> entries;
   std::vector<GlobalBuffer*> variables;
-  /// variables that launches set; null for one that the module lacks
+  /// variables that launches set; null for a variable that the module lacks
   std::vector<GlobalBuffer*> constants;
 };
 
-/// If it throws PtxError, no variable of the module stays in `memory`.
+/// Decodes the PTX of `image`, and allocates the module's variables in `memory`. If PtxError is
+/// thrown, the variables are freed.
 [[nodiscard]] LoadedKernel load_kernel(const KernelImage& image, GlobalMemory& memory);
 
 void unload_kernel(const LoadedKernel& kernel, GlobalMemory& memory);

@@ -17,36 +17,38 @@
 
 namespace evo::ptx {
 
-/// Why a device of that model would refuse the launch; nullopt if it would not. `registers`: from
-/// the cubin; 0 without one.
+/// The reason why a GPU of this model would refuse the launch; nullopt if it would not.
+/// `registers`: from the cubin; 0 without a cubin.
 [[nodiscard]] std::optional<Fault> launch_refusal(const DeviceModel& model, const Program& program,
                                                   int registers, const LaunchConfig& config);
 
-/// Why CTAs that wait for each other cannot all be resident at once; nullopt if they can. `room`:
-/// number of CTAs that fit the device; `host_room`: number for which this host has memory.
+/// The reason why the CTAs of a cooperative launch cannot all be resident at once; nullopt if they
+/// can. `room`: number of CTAs that can be resident on the device. `host_room`: number for which
+/// this host has memory.
 [[nodiscard]] std::optional<Fault> cooperative_refusal(std::uint64_t ctas, std::uint64_t room,
                                                        std::uint64_t host_room);
 
-/// The addresses of buffers and the handles of textures that kernels receive as arguments.
+/// Functions that give the addresses of buffers and the handles of textures for arguments.
 struct ArgumentValues {
   std::function<std::uint64_t(BufferId)> address;
   std::function<std::uint64_t(TextureId)> handle;
 };
 
-/// The kernel's parameter block; a fault if number or size of the arguments differ.
+/// The kernel's parameter block, or a fault if the number or sizes of the arguments do not match.
 [[nodiscard]] std::variant<std::vector<std::byte>, Fault> pack_arguments(
     const Program& program, std::span<const KernelArgument> arguments,
     const ArgumentValues& values);
 
-/// A launch's fault: the first hazard as the reason, and all hazards in the detail.
+/// The fault of a launch with hazards: the first hazard is the reason, and the detail lists all.
 [[nodiscard]] std::optional<Fault> fault_of(const Program& program, const HazardLog& log);
 
-/// Sets the shared memory of a CTA of the launch, and the start of the reserved part. Returns the
-/// size of the kernel's own part. A slice of a kernel uses no shared memory.
+/// Sets the size of a CTA's shared memory, and the start of the part that the system reserves.
+/// Returns the size of the kernel's own part. A slice of a kernel (store_slice.hpp) uses no shared
+/// memory.
 std::uint32_t place_shared_memory(LaunchContext& launch);
 
-/// Creates the workspace of a cooperative launch, as the driver does before each one; returns its
-/// address.
+/// Initialises the workspace of a cooperative launch, as the driver does before each launch, and
+/// returns the workspace's address.
 [[nodiscard]] std::uint64_t clear_grid_workspace(GlobalBuffer& workspace);
 
 }  // namespace evo::ptx

@@ -12,10 +12,10 @@
 
 namespace evo::ptx {
 
-/// Buffers and textures of a virtual GPU, by the ids that its users have.
+/// Buffers and textures of a virtual GPU, by the ids of DeviceMemory and DeviceTextures.
 class VirtualMemory final : public DeviceMemory, public DeviceTextures {
  public:
-  /// `device`: its name for messages.
+  /// `device`: the device's name for messages.
   explicit VirtualMemory(std::string device) : device_(std::move(device)) {}
 
   BufferId allocate(const BufferSpec& spec) override;
@@ -26,17 +26,16 @@ class VirtualMemory final : public DeviceMemory, public DeviceTextures {
   void copy(BufferId to, BufferId from) override;
   void fill(BufferId buffer, std::byte value) override;
   void poison(BufferId buffer, std::span<const std::byte> pattern) override;
-  /// Does nothing: accesses outside of a buffer are reported directly, so no kernel can reach a
-  /// guard zone.
+  /// Returns nullopt, because accesses outside of a buffer are reported when they happen.
   std::optional<std::string> guard_violation(BufferId buffer) override;
   TextureId make_texture(const TextureSpec& spec, BufferId source) override;
   void release_texture(TextureId texture) override;
 
-  /// Both throw InputError for an unknown id.
+  /// at() and handle_of() throw InputError for an unknown id.
   [[nodiscard]] GlobalBuffer& at(BufferId id) const;
   [[nodiscard]] std::uint64_t handle_of(TextureId texture) const;
 
-  // For kernels.
+  // Used by running kernels.
   GlobalMemory global;
   TextureTable textures;
 

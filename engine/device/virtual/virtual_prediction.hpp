@@ -20,27 +20,27 @@ struct StepToPredict {
   double footprint_bytes = 0;  ///< see ExecutedLaunch
   double fresh_bytes = 0;
   double rotation_bytes = 0;
-  bool is_last = true;  ///< its results are not used
+  bool is_last = true;  ///< true: no other step uses the step's results
   std::uint64_t seed = 1;
 };
 
-/// The CTAs of an entry to execute, and what to record.
+/// The CTAs of a kernel to execute.
 struct GridPart {
   std::vector<std::uint64_t> ctas;  ///< linear indices; empty: all
-  /// whether this is a slice; a slice records only the paths of its CTAs
+  /// true: the kernel is a slice, which only records the paths of its CTAs
   bool is_slice = false;
 };
 using ExecutePart =
     std::function<std::variant<GridCounts, Fault>(const LoadedEntry& entry, GridPart part)>;
 
-/// Executes as many CTAs as represent all of them, and predicts the time. Executes all CTAs if they
-/// claim their work from memory or wait for each other, because a few would then do all the work,
-/// and if a later step reads the results.
+/// Executes a sample of CTAs that represents the grid, and predicts the time. Executes all CTAs if
+/// a later step reads the results, or if CTAs claim work from memory or wait for each other,
+/// because a few CTAs would then do all the work.
 [[nodiscard]] std::variant<PredictedLaunch, Fault> predict_step(const DeviceModel& model,
                                                                 const StepToPredict& step,
                                                                 const ExecutePart& execute);
 
-/// Effects on the times of all steps that the model leaves out.
+/// The effects on the times of the steps that the time model neglects, as text.
 [[nodiscard]] std::string gaps_text(const std::vector<PredictedLaunch>& launches);
 
 }  // namespace evo::ptx

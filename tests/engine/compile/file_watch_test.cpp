@@ -99,7 +99,7 @@ TEST_F(FileWatchTest, NothingElseIsOpenedAndNothingOfItIsTold) {
       const CompilePool::Finished finished = compile(head);
       EXPECT_THAT(reason(finished),
                   AllOf(HasSubstr("cannot open source file"),
-                        HasSubstr(".h was not opened: links followed, it lies outside"),
+                        HasSubstr(".h was not opened: after following links, it is outside"),
                         Not(HasSubstr("hunter2"))))
           << head;
     }

@@ -73,10 +73,10 @@ TEST_F(GivenOfAKernel, OneSizeIsEnoughForAKernelOfOneSize) {
   EXPECT_EQ(intake.files.size(), 2U) << "no reference.py";
   EXPECT_THAT(
       intake.draft.assumed,
-      AllOf(Contains(HasSubstr("BLOCK is the threads of a CTA")),
+      AllOf(Contains(HasSubstr("BLOCK is the number of threads of a CTA")),
             Contains(HasSubstr("grid: ceil_div(n, BLOCK)")),
             Contains(HasSubstr("the default configuration is the reference")),
-            Contains(HasSubstr("tolerance: by the type")), Contains(HasSubstr("flops: 1"))));
+            Contains(HasSubstr("tolerance: chosen by the type")), Contains(HasSubstr("flops: 1"))));
   EXPECT_THAT(intake.draft.notes, Contains(AllOf(HasSubstr("measured on the virtual GPU with n="),
                                                  HasSubstr("\n  x: n elements\n  y: n elements"))));
 }
@@ -154,7 +154,7 @@ TEST_F(GivenOfAKernel, WhatFitsSmallSizesMustFitLargerOnes) {
   EXPECT_EQ(extent(intake, 0), "n");
   EXPECT_THAT(extent(intake, 1).get<std::string>(), HasSubstr("TODO"))
       << "the small sizes are one CTA";
-  EXPECT_THAT(intake.draft.notes, Contains(HasSubstr("with larger sizes it is no longer 1")));
+  EXPECT_THAT(intake.draft.notes, Contains(HasSubstr("with larger sizes, it is no longer 1")));
 }
 
 TEST_F(GivenOfAKernel, AKernelForRoundSizesGetsASmallRoundShape) {
@@ -166,7 +166,7 @@ TEST_F(GivenOfAKernel, AKernelForRoundSizesGetsASmallRoundShape) {
   EXPECT_EQ(extent(intake, 0), "n");
   EXPECT_EQ(problem(intake)["shapes"]["small"]["variables"]["n"], 512);
   EXPECT_THAT(intake.draft.assumed,
-              Contains(HasSubstr("made for sizes that are multiples of a power of two")));
+              Contains(HasSubstr("supports only sizes that are multiples of a power of two")));
 }
 
 TEST_F(GivenOfAKernel, AnOutputWhoseBorderIsLeftAloneIsInout) {
@@ -198,7 +198,7 @@ TEST_F(GivenOfAKernel, AKernelThatCannotRunSaysWhatIsMissing) {
       "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) y[i] = x[i * stride];\n}\n");
   EXPECT_THAT(extent(intake, 0).get<std::string>(), HasSubstr("TODO"));
   EXPECT_THAT(intake.draft.notes,
-              Contains(HasSubstr("they need the value of stride (--value stride=…)")));
+              Contains(HasSubstr("this needs the value of stride (--value stride=…)")));
 }
 
 TEST_F(GivenOfAKernel, AnEnumerationIsAWholeNumber) {
@@ -244,7 +244,7 @@ TEST_F(GivenOfAKernel, AnotherKernelOfTheFileIsTheReference) {
   EXPECT_EQ(reference["macros"]["BLOCK"], 64);
   given_.reference = "other";
   EXPECT_THAT(refusal(two), AllOf(HasSubstr("--reference other: its parameters"),
-                                  HasSubstr("int m"), HasSubstr("by name and in their order")));
+                                  HasSubstr("int m"), HasSubstr("in the same order")));
 }
 
 constexpr const char* kTwoSteps =
@@ -281,8 +281,9 @@ TEST_F(GivenOfAKernel, KernelsThatFollowEachOtherAreSteps) {
                                                 "arguments": ["parts", "y", "count"]})"));
   EXPECT_FALSE(kernel.contains("entry"));
   EXPECT_FALSE(kernel.contains("independent_ctas")) << "refused with several steps";
-  EXPECT_THAT(intake.draft.assumed,
-              Contains(HasSubstr("argument parts: a kernel writes it and a later one reads it")));
+  EXPECT_THAT(
+      intake.draft.assumed,
+      Contains(HasSubstr("argument parts: one kernel writes it and a later kernel reads it")));
 }
 
 TEST_F(GivenOfAKernel, StepsWhoseNamesContradictAreRefused) {
@@ -293,14 +294,15 @@ TEST_F(GivenOfAKernel, StepsWhoseNamesContradictAreRefused) {
       "__global__ void f(float *x, int n) { x[threadIdx.x] = n; }\n"
       "__global__ void g(const float *x, float *y, float n) { y[threadIdx.x] = x[threadIdx.x] * n; "
       "}\n";
-  EXPECT_THAT(refusal(text), AllOf(HasSubstr("argument n: int in one kernel, float in a later one"),
-                                   HasSubstr("--rename KERNEL.PARAMETER=NAME")));
+  EXPECT_THAT(refusal(text),
+              AllOf(HasSubstr("argument n: int in one kernel, float in a later kernel"),
+                    HasSubstr("--rename KERNEL.PARAMETER=NAME")));
   given_.renamed = {{"g.m", "factor"}};
   EXPECT_THAT(refusal(text), HasSubstr("--rename g.m=factor: g has no such parameter"));
   given_.renamed = {{"g.n", "2x"}};
   EXPECT_THAT(refusal(text), HasSubstr("allowed: the name of an argument"));
   request_.later_entries.clear();
-  EXPECT_THAT(refusal(text), HasSubstr("--rename: allowed with several --entry"));
+  EXPECT_THAT(refusal(text), HasSubstr("--rename: allowed only with several --entry"));
 }
 
 TEST_F(GivenOfAKernel, WhatHasNoPlaceIsRefused) {
@@ -335,7 +337,7 @@ TEST_F(GivenOfAKernel, WhatHasNoPlaceIsRefused) {
   EXPECT_THAT(refused([&] {
                 given_.inputs = {{"x", "normal:0:b"}};
               }),
-              HasSubstr("'b' is no number"));
+              HasSubstr("'b' is not a number"));
   EXPECT_THAT(refused([&] { given_.scratch = {"x"}; }), HasSubstr("no output of this name"));
   EXPECT_THAT(refused([&] {
                 given_.launches = {{"n,2,3,4", "", ""}};

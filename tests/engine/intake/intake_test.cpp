@@ -75,9 +75,9 @@ TEST_F(TakeIn, WhatNeverCompilesAsksForValues) {
 
 TEST_F(TakeIn, AKernelThatWritesToNoArgumentIsSaidToHaveNoResult) {
   const std::string text = "__device__ int sum;\n__global__ void f(const int *x) { sum = x[0]; }\n";
-  EXPECT_THAT(take(text).draft.notes, Contains(HasSubstr("writes to none of its arguments")));
+  EXPECT_THAT(take(text).draft.notes, Contains(HasSubstr("does not write to its arguments")));
   EXPECT_THAT(take("__global__ void f(int *x) { *x = 1; }\n").draft.notes,
-              Not(Contains(HasSubstr("writes to none"))));
+              Not(Contains(HasSubstr("does not write to its"))));
 }
 
 TEST_F(TakeIn, WhatOnlyTheHostCanCallIsNoMacro) {

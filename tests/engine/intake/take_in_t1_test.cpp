@@ -82,8 +82,9 @@ TEST_F(TakeIn, WhatAT1FileSaysWronglyIsLeftOutAndSaid) {
   EXPECT_EQ(made["parameters"][0]["default"], 32) << "the nearest that is valid";
   const auto& said = intake.draft.left_out;
   for (const char* text :
-       {"parameter idle: neither the source nor the launch reads it; where expressions name it",
-        "parameter WIDTH: k.cu:1: #define WIDTH", "default of tile: 3 is none of its values",
+       {"parameter idle: neither the source nor the launch reads it; in expressions, it is "
+        "replaced",
+        "parameter WIDTH: k.cu:1: #define WIDTH", "default of tile: 3 is not in its list of values",
         "condition block_size_x in sizes", "compiler option -Dtile=7", "compiler option --keep",
         "LocalSize rows", "GlobalSize 4096: by default 4096 CTAs in x",
         "SharedMemory 64: the kernel has no extern", "argument n: a scalar float where the kernel",

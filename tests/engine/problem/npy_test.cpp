@@ -177,7 +177,7 @@ TEST_F(Npy, BytesThatAnEightBitFloatDoesNotHoldAreNoNumbers) {
   EXPECT_THAT(read(Dtype::kE4m3, 3), testing::ElementsAre(0, 16, 240));
   write("|u1", "2,", bytes<unsigned char>({1, 127}));
   EXPECT_THAT(complaint(Dtype::kE4m3, 2),
-              AllOf(HasSubstr("element 1 is 127"), HasSubstr("raw bytes, '|V1'")));
+              AllOf(HasSubstr("element 1 is 127"), HasSubstr("raw byte, '|V1'")));
   write("|i1", "1,", bytes<signed char>({9}));
   EXPECT_THAT(complaint(Dtype::kE5m2, 1), HasSubstr("element 0 is 9"));
 }

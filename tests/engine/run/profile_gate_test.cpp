@@ -101,9 +101,9 @@ TEST_F(FakeNcu, WithoutTheRightToCountItSaysHowToGetIt) {
 }
 
 TEST_F(FakeNcu, ItsLastWordsAreToldWhenItFails) {
-  make("echo 'evo-worker: the kernel to be profiled failed: planted' >&2; exit 1");
+  make("echo 'evo-worker: the profiled kernel failed: planted' >&2; exit 1");
   EXPECT_EQ(run(),
-            "Nsight Compute measured nothing: evo-worker: the kernel to be profiled failed: "
+            "Nsight Compute measured nothing: evo-worker: the profiled kernel failed: "
             "planted");
   setenv("EVO_NCU", "/nowhere/ncu", 1);
   EXPECT_EQ(run(), "Nsight Compute (/nowhere/ncu) is not on the PATH");

@@ -86,11 +86,12 @@ TEST_F(SpaceFile, ErrorsNameFileKeyValueAndWhatIsAllowed) {
   check(R"("arch": "sm_89",)", R"("arch": "sm_89", "colour": 3,)", {"colour", "3", "unknown key"});
   check("[32, 64, 128]", "[]", {"parameters[0].values", "at least one"});
   check("[32, 64, 128]", "[32, 64, 64.0]", {"parameters[0].values", "64.0 appears twice"});
-  check("[32, 64, 128]", "[32, 64, \"x\"]", {"parameters[0].values", "all values"});
+  check("[32, 64, 128]", "[32, 64, \"x\"]",
+        {"parameters[0].values", "names and numbers are mixed"});
   check("[32, 64, 128]", "[32, null]", {"parameters[0].values", "null", "allowed"});
   check("\"default\": 64", "\"default\": 65", {"parameters[0].default", "65", "32, 64, 128"});
   check("\"macro\": \"SCALE\"", "\"macro\": \"TILE\"", {"'TILE' appears twice"});
-  check("\"macro\": \"SCALE\"", "\"macro\": \"SWIZZLE_XOR\"", {"SWIZZLE_XOR", "is taken"});
+  check("\"macro\": \"SCALE\"", "\"macro\": \"SWIZZLE_XOR\"", {"SWIZZLE_XOR", "is already used"});
   check("\"macro\": \"SCALE\"", "\"macro\": \"9S\"", {"parameters[2].macro", "9S", "identifier"});
   check("TILE <= 64", "TYLE <= 64", {"constraints[0].expression", "'TYLE'", "macros: "});
   check("TILE <= 64", "TILE <=", {"constraints[0].expression", "bad expression"});
@@ -103,7 +104,7 @@ TEST_F(SpaceFile, ErrorsNameFileKeyValueAndWhatIsAllowed) {
   check("[32, 64, 128]", "[32, 9007199254740992]", {"parameters[0].values", "2^53"});
   for (const char* number : {"64", "0x20", "1e3", "007", "true", "False"}) {
     check("[32, 64, 128]", "[\"" + std::string(number) + "\", \"two\"]",
-          {"parameters[0].values", number, "in quotes this is a name", "allowed: numbers"});
+          {"parameters[0].values", number, "a value in quotes is a name", "allowed: numbers"});
   }
   check("[32, 64, 128]", "[1, true]", {"parameters[0].values", "true appears twice"});
   check("[\"none\", \"xor\"]", "[\"none\", \"_xor\"]", {"SWIZZLE__XOR", "reserved"});

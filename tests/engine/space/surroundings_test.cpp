@@ -91,12 +91,12 @@ TEST(Surroundings, FaultsOfAMilestonesConditionNameIt) {
   EXPECT_THAT(refusal([] {
                 Space(placed(parsed(with_where("T > 1")), {{"S", "128"}}));
               }),
-              AllOf(HasSubstr("milestone 'b': where"), HasSubstr("'T' is neither")));
+              AllOf(HasSubstr("milestone 'b': where"), HasSubstr("'T' is unknown")));
 }
 
 TEST(Surroundings, FaultsNameFileAndKey) {
   EXPECT_THAT(refusal([] { Space(parsed(space_json())); }),
-              AllOf(HasSubstr("s.json: constraints[1].expression"), HasSubstr("'S' is neither")));
+              AllOf(HasSubstr("s.json: constraints[1].expression"), HasSubstr("'S' is unknown")));
   Json json = space_json();
   json["let"] = {{"A", "B + 1"}, {"B", "A * 2"}};
   EXPECT_THAT(refusal([&] { (void)parsed(json); }),

@@ -132,7 +132,7 @@ TEST_F(DeviceClientOnceTest, AWorkerThatSomebodyKillsCostsNoKernel) {
   EXPECT_FALSE(result.rejection.has_value());
   ASSERT_EQ(events_.size(), 1U);
   EXPECT_THAT(events_[0], AllOf(HasSubstr("device worker replaced"), HasSubstr("signal 9"),
-                                HasSubstr("tried once more")));
+                                HasSubstr("run once more")));
 }
 
 TEST_F(DeviceClientOnceTest, AWorkerThatSomebodyStopsCostsNoKernel) {

@@ -6,7 +6,7 @@
 
 namespace evo::ptx {
 
-/// Operands of instructions that compute every lane from registers alone.
+/// The operands of instructions that compute each lane's result from the lane's registers.
 struct AluOperands {
   std::uint32_t dst = kNoRegister;
   std::uint32_t src[4] = {kNoRegister, kNoRegister, kNoRegister, kNoRegister};
@@ -18,10 +18,10 @@ struct AluOperands {
   }
 };
 
-/// Rounding to the result's precision, or to an integral value.
+/// The rounding mode, for rounding to the result's precision or to an integral value.
 enum class Rounding : std::uint8_t { kNearest, kZero, kDown, kUp };
 
-/// cvt with a rounding mode: to an integer, to a narrower float, or to an integral value.
+/// Operands of cvt with a rounding mode: to an integer, a narrower float, or an integral value.
 struct ConvertOperands {
   std::uint32_t dst = kNoRegister;
   std::uint32_t source = kNoRegister;
@@ -36,7 +36,7 @@ struct ConvertOperands {
   }
 };
 
-/// Arithmetic with .rz, .rm or .rp.
+/// The operations of arithmetic with .rz, .rm or .rp.
 enum class RoundedOp : std::uint8_t { kAdd, kSub, kMul, kFma, kDiv, kSqrt, kRcp };
 struct RoundedOperands {
   std::uint32_t dst = kNoRegister;
@@ -68,17 +68,18 @@ enum class Compare : std::uint8_t {
   kNum,
   kNan,
 };
-/// How setp combines the comparison with its third operand.
+/// How setp combines the result of the comparison with its third operand.
 enum class Combine : std::uint8_t { kNone, kAnd, kOr, kXor };
 
-/// setp: the result of comparing a and b, and its opposite, each combined with a predicate.
+/// The operands of setp, which writes the result of comparing a and b, and its negation, each
+/// combined with a predicate.
 struct CompareOperands {
   std::uint32_t holds = kNoRegister;
   std::uint32_t opposite = kNoRegister;
   std::uint32_t a = kNoRegister;
   std::uint32_t b = kNoRegister;
   std::uint32_t third = kNoRegister;
-  bool negated = false;  ///< the third operand
+  bool negated = false;  ///< the third operand is negated
   Compare op = Compare::kEq;
   Combine combine = Combine::kNone;
   bool ftz = false;

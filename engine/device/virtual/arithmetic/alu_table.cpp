@@ -39,7 +39,7 @@ AluTable build_avx2() {
 }  // namespace
 
 bool has_avx2() {
-  // Clang's builtin does not support F16C: bit 29 of ECX of leaf 1.
+  // F16C is bit 29 of ECX of CPUID leaf 1. Clang's __builtin_cpu_supports() does not know F16C.
   constexpr unsigned kF16c = 1U << 29;
   unsigned eax = 0;
   unsigned ebx = 0;

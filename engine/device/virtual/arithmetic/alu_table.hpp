@@ -8,7 +8,7 @@
 
 namespace evo::ptx {
 
-/// An instruction that computes every lane from registers alone (AluOperands).
+/// An instruction that computes each lane's result from the lane's registers (AluOperands).
 struct AluEntry {
   Handler fn = nullptr;
   Type dst = Type::kNone;
@@ -17,27 +17,30 @@ struct AluEntry {
   Pipe pipe = Pipe::kAlu;
 };
 
-/// Handlers that the decoder inserts or selects by number rather than by spelling.
+/// Handlers that the decoder selects by type and width instead of by spelling.
 struct HelperHandlers {
-  /// [log2 of destination bytes][log2 of source bytes][source is signed]: copies with zero- or
-  /// sign-extension or truncation; bytes 2, 4, 8, 16 (sources also 1: the low byte).
+  /// Handlers that copy a register with zero extension, sign extension or truncation, by [log2 of
+  /// destination bytes][log2 of source bytes][source is signed]. Destinations have 2, 4, 8 or 16
+  /// bytes; sources may also have 1, the low byte.
   Handler resize[5][5][2] = {};  // AluOperands
-  /// [signed][log2 bytes − 1]: AluOperands.
+  /// Handlers that convert integers to floats, by [signed][log2 of the integer's bytes − 1], with
+  /// AluOperands.
   Handler integer_to_f64[2][3] = {};
   Handler integer_to_f32[2][3] = {};
-  /// [signed][log2 bytes]: ConvertOperands.
+  /// Handlers that convert floats to integers, by [signed][log2 of the integer's bytes], with
+  /// ConvertOperands.
   Handler f64_to_integer[2][4] = {};
   Handler f32_to_integer[2][4] = {};
-  /// Float to the same float type: ConvertOperands.
+  /// Handlers that round a float to an integral value of the same type, with ConvertOperands.
   Handler same_f32 = nullptr;
   Handler same_f64 = nullptr;
-  /// [unsigned, signed, float][log2 bytes]: CompareOperands.
+  /// Handlers that compare, by [unsigned, signed, float][log2 of the bytes], with CompareOperands.
   Handler setp[3][4] = {};
   Handler setp_f16 = nullptr;
   Handler setp_bf16 = nullptr;
 };
 
-/// The table for one instruction set of the host.
+/// The handlers for one instruction set of the host CPU.
 struct AluTable {
   std::unordered_map<std::string, AluEntry> entries;
   HelperHandlers helpers;
@@ -48,10 +51,10 @@ struct AluTable {
   }
 };
 
-/// Whether the host's processor supports code compiled for AVX2.
+/// True if the host's CPU supports code that was compiled for AVX2.
 [[nodiscard]] bool has_avx2();
 
-/// The table for the host's processor (AVX2 if supported), built once.
+/// The table for the host's CPU, with AVX2 if supported; it is built once.
 [[nodiscard]] const AluTable& alu_table();
 
 }  // namespace evo::ptx

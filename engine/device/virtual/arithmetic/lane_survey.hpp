@@ -14,14 +14,14 @@ enum class LanePattern : std::uint8_t {
 };
 
 struct LaneSurvey {
-  std::uint64_t bits = 0;  ///< bits set in any of the addresses
+  std::uint64_t bits = 0;  ///< bitwise OR of the addresses
   std::uint64_t lowest = 0;
   std::uint64_t highest = 0;
   LanePattern pattern = LanePattern::kScattered;
 };
 
-/// Surveys the lanes of `mask`, at least one, which access `bytes` bytes each. `address`: of all 32
-/// lanes.
+/// Surveys the addresses of the lanes in `mask`, which must not be 0, for accesses of `bytes`
+/// bytes. `address`: the addresses of all 32 lanes.
 [[nodiscard]] LaneSurvey survey_lanes(const std::uint64_t* address, std::uint32_t mask,
                                       std::uint32_t bytes);
 

@@ -28,7 +28,7 @@ bool is_wide() {
 MmaNumerics mma_numerics(std::string_view arch) {
   MmaNumerics numerics;
   if (arch.starts_with("sm_9") || arch.starts_with("sm_1")) {
-    // Hopper adds 16 products with 25 bits.
+    // Hopper adds 16 products in one step, with 25 fraction bits.
     numerics.half = {.step = 16, .fraction_bits = 25, .result_bits = 23};
     numerics.tf32 = {.step = 8, .fraction_bits = 25, .result_bits = 23};
     numerics.fp8 = numerics.half;
@@ -61,7 +61,7 @@ void unpacked_fp8_tile(const DotRule& rule, bool half_result, const float* a, co
   constexpr std::size_t kRows = 16;
   constexpr std::size_t kColumns = 8;
   constexpr int kLeastHalfExponent = -14;
-  // Bytes 0 and 1 of a register belong to the first half of the depth, bytes 2 and 3 to the second.
+  // Bytes 0 and 1 of a register are multiplied in the first step, bytes 2 and 3 in the second step.
   const auto place = [](std::size_t k) { return k % 4 / 2 * (kDepth / 2) + k / 4 * 2 + k % 2; };
   std::array<float, kRows * kDepth> left;
   std::array<float, kDepth * kColumns> right;
@@ -74,7 +74,8 @@ void unpacked_fp8_tile(const DotRule& rule, bool half_result, const float* a, co
   const std::array<float, kRows* kColumns> zero = {};
   mma_tile(rule, static_cast<int>(kDepth), kLeastHalfExponent, half_result, left.data(),
            right.data(), zero.data(), d);
-  // f16: f32 holds the sum of two f16 with twice their digits; the caller rounds it.
+  // An f32 holds the sum of two f16 with more than twice their digits, so the caller can round it
+  // to f16 correctly.
   for (std::size_t i = 0; i < kRows * kColumns; ++i) {
     const float sum = c[i] + d[i];
     d[i] = sum == sum ? sum : bits_float(0x7fffffffU);

@@ -5,19 +5,20 @@
 #include "engine/device/virtual/arithmetic/mufu_tables.hpp"
 #include "engine/device/virtual/arithmetic/small_floats.hpp"
 
-// Bit-exact MUFU.EX2 and MUFU.RCP: a table of segments, and a quadratic in fixed point with a
-// truncated square. The form is that of Oberman and Siu, "A High-Performance Area-Efficient
-// Multifunction Interpolator" (ARITH 2005); widths, rounding constants and coefficients were found
-// from the outputs of an H200. Force-inlined like small_floats.hpp.
+// Bit-exact MUFU.EX2 and MUFU.RCP: a table of segments, and for each segment a quadratic polynomial
+// in fixed point with a truncated square. The method is that of Oberman and Siu, "A
+// High-Performance Area-Efficient Multifunction Interpolator" (ARITH 2005). Widths, rounding
+// constants and coefficients were derived from results of an H200. All functions are force-inlined,
+// for the reason given in small_floats.hpp.
 
 namespace evo::ptx {
 
-/// u² for u = `fraction` / 2^bits, in units of 2^-15. Products of two bits below one unit are left
-/// out.
+/// u² for u = `fraction` / 2^bits, in units of 2^-15. Products of two bits that are smaller than
+/// one unit are omitted, as in the hardware.
 template <int kBits>
 EVO_INLINE std::int32_t mufu_square(std::int32_t fraction) {
   constexpr int kSquareBits = 15;
-  constexpr int kRows = kSquareBits / 2;  // bits whose products with later bits reach one unit
+  constexpr int kRows = kSquareBits / 2;  // number of bits with products of at least one unit
   std::int32_t square = 0;
   for (int i = 0; i < kRows; ++i) {
     const int position = kBits - 1 - i;
@@ -53,7 +54,8 @@ EVO_INLINE std::int32_t mufu_reciprocal_mantissa(std::int32_t fraction) {
 }
 
 /// The operand of ex2.approx.ftz.f32 in units of 2^-23, truncated to 23 binary places. The nonzero
-/// fraction of a negative operand is complemented bitwise, which makes it one unit too small.
+/// fraction of a negative operand is complemented bitwise, as in the hardware, so it is one unit
+/// too small.
 EVO_INLINE std::int32_t mufu_exp2_fixed(float x) {
   const float bounded = x > 200.0F ? 200.0F : (x > -200.0F ? x : -200.0F);
   const std::int32_t places = static_cast<std::int32_t>(bounded * 0x1p23F);
@@ -62,8 +64,8 @@ EVO_INLINE std::int32_t mufu_exp2_fixed(float x) {
   return negative && !whole ? ~-places : places;
 }
 
-/// ex2.approx.ftz.f32 of `x`, from its mufu_exp2_fixed() and the mantissa computed from its
-/// fraction.
+/// The result of ex2.approx.ftz.f32 for `x`. `fixed`: mufu_exp2_fixed(x); `mantissa`:
+/// mufu_exp2_mantissa() of its fraction.
 EVO_INLINE float mufu_exp2_result(float x, std::int32_t fixed, std::int32_t mantissa) {
   constexpr float kOne = 1.0F;
   const std::int32_t exponent = (fixed >> 23) + 127;
@@ -75,20 +77,20 @@ EVO_INLINE float mufu_exp2_result(float x, std::int32_t fixed, std::int32_t mant
   return x == x ? result : bits_float(0x7fffffffU);
 }
 
-/// ex2.approx.ftz.f32.
+/// The result of ex2.approx.ftz.f32.
 EVO_INLINE float mufu_exp2(float x) {
   const std::int32_t fixed = mufu_exp2_fixed(x);
   return mufu_exp2_result(x, fixed, mufu_exp2_mantissa(fixed & 0x7fffff));
 }
 
-/// rcp.approx.ftz.f32.
+/// The result of rcp.approx.ftz.f32.
 EVO_INLINE float mufu_reciprocal(float x) {
   const std::uint32_t bits = float_bits(x);
   const std::uint32_t sign = bits & 0x80000000U;
   const auto exponent = static_cast<std::int32_t>((bits >> 23) & 0xffU);
   const auto mantissa = static_cast<std::uint32_t>(
       mufu_reciprocal_mantissa(static_cast<std::int32_t>(bits & 0x7fffffU)));
-  // 2^24 carries into the exponent.
+  // A mantissa of 2^24 increments the exponent.
   const std::int32_t result_exponent = 253 - exponent + (mantissa == 0x1000000U ? 1 : 0);
   const std::uint32_t normal =
       (static_cast<std::uint32_t>(result_exponent) << 23) | (mantissa & 0x7fffffU);

@@ -3,16 +3,16 @@
 #include <array>
 #include <cstdint>
 
-// The content of the hardware's tables of 2^x and 1/x, derived from all 2^23 results that an H200
-// gives for each function. It reproduces all of them (mufu.hpp).
+// Tables for 2^x and 1/x, derived from all 2^23 results that an H200 gives for each function. With
+// these tables, mufu.hpp reproduces all of the results.
 
 namespace evo::ptx {
 
-/// f(x0 + u) = value + slope·u + curve·u², with u in [0, 1) within the segment, in units of the
-/// last place of the result.
+/// A segment of a function: f(x0 + u) = value + slope·u + curve·u², where u is in [0, 1) within the
+/// segment. The result is in units of its last place.
 struct MufuSegment {
-  std::int32_t value;  ///< in quarters
-  std::int32_t slope;  ///< in twos
+  std::int32_t value;  ///< in units of 1/4
+  std::int32_t slope;  ///< in units of 2
   std::int32_t curve;
 };
 

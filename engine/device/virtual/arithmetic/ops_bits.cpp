@@ -5,7 +5,7 @@
 #include "engine/device/virtual/arithmetic/simd_integers.hpp"
 // clang-format on
 
-// Bit fields, byte permutations, and instructions that count or find bits.
+// Handlers for bit fields, byte permutations, and instructions that count or find bits.
 
 namespace evo::ptx::EVO_SIMD {
 namespace {
@@ -31,7 +31,8 @@ constexpr auto bfind_op = [](T a) {
   const U32 position = static_cast<U32>(63 - __builtin_clzll(v));
   return kShiftAmount ? static_cast<U32>(kBits<T> - 1) - position : position;
 };
-/// `width` ones from bit `first` on. `clamp`: bits beyond the register are dropped.
+/// The result of bmsk: `width` ones from bit `first` on. kClamp: bits beyond the register are
+/// dropped; otherwise, `first` and `width` wrap modulo 32.
 template <bool kClamp>
 constexpr auto bmsk_op = [](U32 first, U32 width) {
   const bool is_beyond = kClamp && first >= 32U;
@@ -56,7 +57,7 @@ constexpr auto sbfe_op = [](T a, U32 b, U32 c) {
   const U32 top = position + length - 1 < last ? position + length - 1 : last;
   const U64 sign = length == 0 ? 0 : (static_cast<U64>(a) >> top) & 1U;
   const U64 moved = position >= static_cast<U32>(kBits<T>) ? 0 : static_cast<U64>(a) >> position;
-  // Bits above the field, and bits from beyond the register, repeat the sign.
+  // Bits above the field, and bits beyond the register, are copies of the sign.
   const U32 from_register = position > last ? 0 : last + 1 - position;
   const U32 valid = length < from_register ? length : from_register;
   const U64 mask = valid >= 64 ? ~0ULL : (1ULL << valid) - 1;
@@ -137,7 +138,8 @@ constexpr auto dp4a_op = [](U32 a, U32 b, U32 c) {
   }
   return sum;
 };
-/// Two 16-bit elements of a, with the lower or upper two bytes of b.
+/// The result of dp2a: c plus the products of two 16-bit elements of a and the lower or upper two
+/// bytes of b.
 template <bool kSignedA, bool kSignedB, bool kUpper>
 constexpr auto dp2a_op = [](U32 a, U32 b, U32 c) {
   U32 sum = c;

@@ -4,7 +4,7 @@
 #include "engine/device/virtual/arithmetic/simd_lanes.hpp"
 // clang-format on
 
-// setp and set: comparisons of two registers into predicates.
+// Handlers of setp and set, which compare two registers and write predicates.
 
 namespace evo::ptx::EVO_SIMD {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 using U16 = std::uint16_t;
 using U32 = std::uint32_t;
 
-/// Combines the comparison with the third operand and writes p and q.
+/// Combines the result of a comparison with the third operand of setp, and writes p and q.
 void write_result(Warp& warp, const CompareOperands& op, U32 compared) {
   const Combine combine = op.combine;
   U32 third = combine == Combine::kNone ? 0 : warp.predicate(op.third);

@@ -4,7 +4,7 @@
 #include "engine/device/virtual/arithmetic/simd_lanes.hpp"
 // clang-format on
 
-// Conversions between integers and floating point, and between floating-point formats.
+// Handlers of conversions between integers and floats, and between floating-point formats.
 
 namespace evo::ptx::EVO_SIMD {
 namespace {
@@ -37,16 +37,16 @@ EVO_INLINE double round_to_integer(double value) {
   return __builtin_ceil(value);
 }
 
-/// The result for NaN in the PTX ISA: 0, except for f64 sources and 64-bit results, where only the
-/// highest bit is set.
+/// The integer that the PTX ISA defines for NaN: 0 or, for f64 sources and 64-bit results, a number
+/// in which only the highest bit is set.
 template <typename I, typename F>
 EVO_INLINE I integer_of_nan() {
   constexpr bool kWide = sizeof(F) == 8 || sizeof(I) == 8;
   return kWide ? static_cast<I>(U64{1} << (sizeof(I) * 8 - 1)) : I{0};
 }
 
-/// Converts to an integer of type I in a register of type R. Values out of range give the nearest
-/// limit.
+/// Converts a float to an integer of type I in a register of type R. Values out of range give the
+/// nearest limit.
 template <typename R, typename I, typename F, int kMode>
 EVO_INLINE R to_integer(F value) {
   const double rounded = round_to_integer<kMode>(static_cast<double>(value));
@@ -93,7 +93,7 @@ void float_to_integer(Warp& warp, const Instr& in) {
   blend(dst, value, warp.exec);
 }
 
-/// Float to float of the same width: rounding to an integral value, ftz, sat.
+/// Converts a float to the same type: integral rounding, flushing of subnormals, saturation.
 template <typename F>
 void float_to_same(Warp& warp, const Instr& in) {
   const auto& op = in.as<ConvertOperands>();
@@ -123,12 +123,12 @@ void float_to_same(Warp& warp, const Instr& in) {
 
 constexpr auto f32_to_f64 = [](float a) { return static_cast<double>(a); };
 constexpr auto f32_ftz_to_f64 = [](float a) { return static_cast<double>(flush(a)); };
-// A NaN of f64 keeps its sign and the part of its payload that fits, unlike a NaN produced by
-// arithmetic.
+// An f64 NaN keeps its sign and the part of its payload that fits, whereas arithmetic gives the
+// canonical NaN.
 constexpr auto f64_to_f32 = [](double a) { return static_cast<float>(a); };
 constexpr auto f64_to_f32_ftz = [](double a) { return flush(static_cast<float>(a)); };
 constexpr auto f16_to_f32 = [](U16 a) { return canonical(half_to_float(a)); };
-// A shift: a NaN of bf16 keeps its payload.
+// The conversion is a shift, so a bf16 NaN keeps its payload.
 constexpr auto bf16_to_f32 = [](U16 a) { return bfloat_to_float(a); };
 constexpr auto f16_to_f64 = [](U16 a) { return static_cast<double>(half_to_float(a)); };
 constexpr auto f64_to_f16 = [](double a) {
@@ -142,14 +142,14 @@ constexpr auto f32_to_f16_relu = [](float a) { return float_to_half(a <= 0.0F ? 
 constexpr auto f32_to_bf16 = [](float a) { return float_to_bfloat(a); };
 constexpr auto f32_to_bf16_rz = [](float a) { return float_to_bfloat_rz(a); };
 constexpr auto f32_to_bf16_relu = [](float a) { return float_to_bfloat(a <= 0.0F ? 0.0F : a); };
-// A NaN is truncated, not rounded. If its payload is only in the low bits, it becomes an infinity.
+// A NaN is truncated, not rounded, so a NaN with a payload only in the low bits becomes infinity.
 constexpr auto f32_to_tf32 = [](float a) {
   const U32 bits = float_bits(a);
   const U32 half = (bits & 0x7fffffffU) > 0x7f800000U ? 0U : 0x1000U;
   return bits_float((bits + half) & 0xffffe000U);
 };
 
-// The first source goes to the upper half.
+// The first source becomes the upper half of the result.
 template <auto F>
 constexpr auto pack_halves =
     [](float a, float b) { return static_cast<U32>(F(a)) << 16 | static_cast<U32>(F(b)); };

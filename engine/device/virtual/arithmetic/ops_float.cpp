@@ -5,9 +5,9 @@
 // clang-format on
 #include "engine/device/virtual/arithmetic/mufu.hpp"
 
-// f32 and f64 arithmetic. Results that are NaN become the canonical NaN for f32, as on the
-// hardware. ex2.approx, rcp.approx and functions built on them match the hardware bit for bit
-// (mufu.hpp). Other approximate instructions round the exact result.
+// Handlers of f32 and f64 arithmetic. A NaN result in f32 is the canonical NaN, as on the hardware.
+// ex2.approx, rcp.approx and the instructions built on them give the hardware's bits (mufu.hpp).
+// Other approximate instructions round the exact result.
 
 namespace evo::ptx::EVO_SIMD {
 namespace {
@@ -50,7 +50,8 @@ template <bool F>
 constexpr auto abs_f32 =
     [](float a) { return canonical(bits_float(float_bits(input<F>(a)) & 0x7fffffffU)); };
 
-// min and max return the number if one operand is NaN (kNan: NaN), and order −0 below +0.
+// min and max order −0 below +0. If one operand is NaN, min and max return the other operand or, if
+// kNan, NaN.
 template <bool F, bool kNan>
 constexpr auto min_f32 = [](float a, float b) {
   const float x = input<F>(a);
@@ -77,8 +78,8 @@ template <bool F>
 constexpr auto div_f32 =
     [](float a, float b) { return output<F, false>(input<F>(a) / input<F>(b)); };
 
-// Approximate reciprocals and divisions as ptxas builds them from MUFU.RCP, which does not support
-// subnormals; the .f32 forms scale their operands around it.
+// Approximate reciprocals and divisions, computed as in code of ptxas from MUFU.RCP. MUFU.RCP does
+// not support subnormals, so the forms without .ftz scale their operands.
 constexpr float kLeastNormal = 0x1p-126F;
 constexpr float kLargestInvertible = 0x1p126F;
 constexpr float kUp = 0x1p24F;
@@ -100,7 +101,7 @@ constexpr auto div_full_f32 = [](float a, float b) {
   const float inverse = mufu_reciprocal(b * scale);
   return output<F, false>(input<F>(input<F>(a) * scale) * inverse);
 };
-// Flushes the quotient for divisors beyond 2^126.
+// For divisors above 2^126, the quotient is flushed to zero.
 template <bool F>
 constexpr auto div_approx_f32 = [](float a, float b) {
   const float scaled = reciprocal_scale<F>(b);
@@ -118,9 +119,9 @@ constexpr auto rsqrt_f32 = [](float a) {
       static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(input<F>(a)))));
 };
 
-// MUFU.EX2 flushes subnormals; for a subnormal result, .f32 squares the root. Each step is a
-// separate loop, because in a single loop the compiler would make the table lookup conditional and
-// not vectorise it.
+// MUFU.EX2 flushes subnormals. For a subnormal result, the form without .ftz computes ex2 of half
+// the operand and squares it. Each step is a separate loop, because the compiler would make the
+// table lookup conditional in a single loop, and not vectorise the loop.
 template <bool F>
 void ex2_f32(Warp& warp, const Instr& in) {
   const auto& op = in.as<AluOperands>();
@@ -185,7 +186,7 @@ constexpr auto max_f64 = [](double a, double b) {
   return a > b ? a : b;
 };
 constexpr auto copysign_f64 = [](double a, double b) { return __builtin_copysign(b, a); };
-// The approximate f64 instructions use the upper 32 bits of the operand and give at least 20
+// The approximate f64 instructions use only the upper 32 bits of the operand, and give at least 20
 // correct bits.
 constexpr auto rcp_approx_f64 = [](double a) {
   const double x =
@@ -200,7 +201,8 @@ constexpr auto rsqrt_approx_f64 = [](double a) {
       double, __builtin_bit_cast(std::uint64_t, 1.0 / __builtin_sqrt(x)) & 0xffffffff00000000ULL);
 };
 
-// Not a constant, because no code of this file may run before the instruction set was checked.
+// This is a function instead of a constant, because no code of this file may run before the CPU's
+// instruction set has been checked.
 std::vector<Type> floats(std::size_t count) { return std::vector<Type>(count, Type::kF32); }
 
 template <bool F>

@@ -5,9 +5,9 @@
 // clang-format on
 #include "engine/device/virtual/arithmetic/mufu.hpp"
 
-// f16 and bf16 arithmetic, single and in pairs. Sums and products are computed in f32, which has
-// more than twice the digits, so that double rounding equals single rounding. Fused multiply-adds
-// are computed in double, with the remainder kept as a sticky bit.
+// Handlers of f16 and bf16 arithmetic, single and in pairs. Sums and products are computed in f32,
+// which has more than twice the digits, so that double rounding equals single rounding. Fused
+// multiply-adds are computed in double, and the remainder is kept as a sticky bit.
 
 namespace evo::ptx::EVO_SIMD {
 namespace {
@@ -32,7 +32,7 @@ struct Bfloat {
   static EVO_INLINE U16 flush(U16 value) { return value; }
 };
 
-/// a·b + c rounded to odd in f32; rounding that to 16 bits equals rounding the exact value.
+/// a·b + c, rounded to odd in f32. Rounding the result to 16 bits equals rounding the exact value.
 EVO_INLINE float fma_to_odd(float a, float b, float c) {
   const double product = static_cast<double>(a) * static_cast<double>(b);
   const double addend = static_cast<double>(c);
@@ -45,7 +45,7 @@ EVO_INLINE float fma_to_odd(float a, float b, float c) {
   bits = away ? bits - 1 : bits;
   bits |= inexact ? 1U : 0U;
   sum = __builtin_bit_cast(double, bits);
-  // Rounds to odd again, from double to float.
+  // The second rounding to odd, from double to float.
   auto narrow = static_cast<float>(sum);
   const double back = static_cast<double>(narrow);
   std::uint32_t word = float_bits(narrow);
@@ -103,14 +103,14 @@ constexpr auto extreme_h = [](U16 a, U16 b) {
   if (kNan) result = x != x ? a : result;
   return T::widen(result) == T::widen(result) ? result : U16{0x7fff};
 };
-// The hardware adds −0: a NaN becomes the canonical NaN.
+// The hardware adds −0 to the results of neg and abs, so a NaN becomes the canonical NaN.
 template <typename T>
 constexpr auto neg_h =
     [](U16 a) { return T::widen(a) == T::widen(a) ? static_cast<U16>(a ^ 0x8000U) : U16{0x7fff}; };
 template <typename T>
 constexpr auto abs_h =
     [](U16 a) { return T::widen(a) == T::widen(a) ? static_cast<U16>(a & 0x7fffU) : U16{0x7fff}; };
-// The hardware truncates its f32 result.
+// The hardware truncates the f32 result to 16 bits.
 template <typename T>
 constexpr auto ex2_h = [](U16 a) { return T::cut(mufu_exp2(T::widen(a))); };
 template <typename T>
@@ -118,7 +118,7 @@ constexpr auto tanh_h = [](U16 a) {
   return T::cut(static_cast<float>(__builtin_tanh(static_cast<double>(T::widen(a)))));
 };
 
-/// Applies a 16-bit operation to both halves.
+/// Applies a 16-bit operation to both halves of a register.
 template <auto F>
 constexpr auto pair1 = [](U32 a) {
   return static_cast<U32>(F(static_cast<U16>(a))) | static_cast<U32>(F(static_cast<U16>(a >> 16)))

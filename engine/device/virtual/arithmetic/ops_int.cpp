@@ -5,7 +5,7 @@
 #include "engine/device/virtual/arithmetic/simd_integers.hpp"
 // clang-format on
 
-// Integer arithmetic, logic and shifts. Wrapping arithmetic uses unsigned types.
+// Handlers of integer arithmetic, logic and shifts. Wrapping arithmetic uses unsigned types.
 
 namespace evo::ptx::EVO_SIMD {
 namespace {
@@ -42,7 +42,8 @@ template <typename T>
 constexpr auto not_op = [](T a) { return static_cast<T>(~a); };
 template <typename T>
 constexpr auto cnot_op = [](T a) { return static_cast<T>(a == 0 ? 1 : 0); };
-/// The type in which shifts of T are computed: its vectors support a separate shift for each lane.
+/// The type in which shifts of T are computed, because SIMD units lack separate shifts per lane for
+/// types narrower than 32 bits.
 template <typename T>
 using Shifted = std::conditional_t<sizeof(T) < sizeof(U32), U32, T>;
 template <typename T>
@@ -60,7 +61,7 @@ constexpr auto sar_op = [](T a, U32 b) {
   const U32 amount = b >= static_cast<U32>(kBits<T>) ? static_cast<U32>(kBits<T> - 1) : b;
   return static_cast<T>(static_cast<typename Names<T>::Signed>(a) >> amount);
 };
-// Division by zero gives all ones, as in the hardware's expansion of the division.
+// Division by zero gives all ones, as in the code that ptxas emits for a division.
 template <typename T>
 constexpr auto div_op = [](T a, T b) -> T {
   if (b == 0) return static_cast<T>(~static_cast<U64>(0));
@@ -121,7 +122,7 @@ constexpr auto ssad_op = [](S a, S b, S c) {
   return static_cast<S>(static_cast<U64>(c) + (a < b ? static_cast<U64>(b) - static_cast<U64>(a)
                                                      : static_cast<U64>(a) - static_cast<U64>(b)));
 };
-/// The 48-bit product of the low 24 bits, as an unsigned value, so that either half can be taken.
+/// The unsigned 48-bit product of the low 24 bits of a and b, of which mul24 takes either half.
 constexpr auto product24 = [](U32 a, U32 b) {
   return static_cast<U64>(a & 0xffffffU) * (b & 0xffffffU);
 };
@@ -150,13 +151,13 @@ constexpr auto sub_sat_op = [](U32 a, U32 b) {
                                                 : sum);
 };
 
-/// The source and destination of the carry in an addition or subtraction.
+/// Whether an addition or subtraction reads and writes the carry.
 struct Carry {
   bool reads = false;
   bool writes = false;
 };
 
-/// d = a ± b ± carry.
+/// For each lane: d = a ± b ± carry.
 template <typename T, bool kSubtracts, Carry kCarry>
 void carry_add(Warp& warp, const Instr& in) {
   const auto& op = in.as<AluOperands>();
@@ -177,13 +178,13 @@ void carry_add(Warp& warp, const Instr& in) {
   if (kCarry.writes) warp.carry = (warp.carry & ~warp.exec) | carry;
 }
 
-/// Selects the half of a product, and the signedness of the factors.
+/// The half of a product that mad uses, and the signedness of the factors.
 struct Half {
   bool is_high = false;
   bool is_signed = false;
 };
 
-/// d = half of a * b + c + carry.
+/// For each lane: d = (a half of a * b) + c + carry.
 template <typename T, Half kHalf, Carry kCarry>
 void carry_mad(Warp& warp, const Instr& in) {
   const auto& op = in.as<AluOperands>();

@@ -5,9 +5,9 @@
 #include "engine/device/virtual/arithmetic/simd_target.hpp"
 // clang-format on
 
-// The arithmetic of one mma.sync tile, eight columns at a time. Exponents are integers. Products
-// are exact floats, scaled so that truncation to an integer performs the alignment. Also converts
-// registers to the floats of a tile.
+// Computes mma.sync tiles, eight columns at a time, and converts registers to the floats of a tile.
+// Exponents are integers. Products are exact floats that are scaled, so that truncation to an
+// integer performs the alignment.
 
 namespace evo::ptx::EVO_SIMD {
 namespace {
@@ -16,8 +16,7 @@ constexpr int kRows = 16;
 constexpr int kColumns = 8;
 constexpr int kMaxDepth = 32;
 constexpr std::int32_t kZeroExponent = -1000;
-/// Below this exponent, alignment no longer follows the largest term, so that the scale stays a
-/// float.
+/// Smallest exponent to which terms are aligned, because the scale must be a float.
 constexpr std::int32_t kLeastExponent = -98;
 
 using Floats = float __attribute__((vector_size(32)));
@@ -39,14 +38,14 @@ EVO_INLINE Ints exponents_of(Floats values) {
   return magnitude == 0 ? Ints{} + kZeroExponent : bounded;
 }
 
-/// Rounds toward zero to f32 and keeps the bits of `mask`.
+/// Rounds doubles toward zero to f32 and keeps the bits of `mask`.
 EVO_INLINE Floats truncate_results(Doubles value, std::int32_t mask) {
   const Floats nearest = __builtin_convertvector(value, Floats);
   const Doubles back = __builtin_convertvector(nearest, Doubles);
   const Longs clear_sign = Longs{} + 0x7fffffffffffffffLL;
   const Longs too_large = reinterpret_cast<Doubles>(reinterpret_cast<Longs>(back) & clear_sign) >
                           reinterpret_cast<Doubles>(reinterpret_cast<Longs>(value) & clear_sign);
-  // A true comparison gives −1.
+  // The result of a true comparison is −1.
   const Ints bits = reinterpret_cast<Ints>(nearest) + __builtin_convertvector(too_large, Ints);
   return reinterpret_cast<Floats>(bits & mask);
 }
@@ -59,7 +58,7 @@ struct Tile {
   int k;
 };
 
-/// The exponent to which the terms of one step of one row are aligned.
+/// The exponent to which the terms of one step are aligned, for one row and eight columns.
 EVO_INLINE Ints aligning_exponent(const Tile& tile, int row, int from, int count, Floats acc) {
   const std::int32_t* exponent_a = tile.exponent_a + row * tile.k;
   Ints largest = exponents_of(acc);
@@ -70,12 +69,12 @@ EVO_INLINE Ints aligning_exponent(const Tile& tile, int row, int from, int count
   return largest < kLeastExponent ? Ints{} + kLeastExponent : largest;
 }
 
-/// 2^exponent, for −126 … 127.
+/// 2^exponent, for exponents from −126 to 127.
 EVO_INLINE Floats power_of_two(Ints exponent) {
   return reinterpret_cast<Floats>((exponent + 127) << 23);
 }
 
-/// One step of one row: acc[8] += a[row][from … from + count) · b.
+/// Computes one step for one row: acc[8] += a[row][from … from + count) · b.
 EVO_INLINE Floats step_row(const Tile& tile, int row, int from, int count, int fraction_bits,
                            std::int32_t mask, Floats acc) {
   const float* a = tile.a + row * tile.k;
@@ -94,12 +93,12 @@ EVO_INLINE Floats step_row(const Tile& tile, int row, int from, int count, int f
   return truncate_results(sum / __builtin_convertvector(scale, Doubles), mask);
 }
 
-/// Whether a step's sum stays below 2^bits; products are below 2^(fraction_bits + 2).
+/// True if the sum of a step, whose products are below 2^(fraction_bits + 2), is below 2^bits.
 EVO_INLINE bool sums_below(int bits, int count, int fraction_bits) {
   return (std::int64_t{4 * count + 2} << fraction_bits) < (std::int64_t{1} << bits);
 }
 
-/// step_row() if sums stay below 2^31 and the aligning exponent is below fraction_bits + 127.
+/// Like step_row(), but only for sums below 2^31 and aligning exponents below fraction_bits + 127.
 EVO_INLINE Floats narrow_step_row(const Tile& tile, int row, int from, int count, int fraction_bits,
                                   std::int32_t mask, Floats acc) {
   const float* a = tile.a + row * tile.k;
@@ -108,7 +107,7 @@ EVO_INLINE Floats narrow_step_row(const Tile& tile, int row, int from, int count
   Ints sum = __builtin_convertvector(acc * scale, Ints);
   for (int i = from; i < from + count; ++i)
     sum += __builtin_convertvector(a[i] * tile.b[i] * scale, Ints);
-  // Rounds toward zero; overflow becomes the largest finite value. A true comparison gives −1.
+  // Rounds toward zero; overflow gives the largest finite value. A true comparison gives −1.
   const Floats nearest = __builtin_convertvector(sum, Floats);
   const Ints back = __builtin_convertvector(nearest, Ints);
   const Ints too_large = (back < 0 ? -back : back) > (sum < 0 ? -sum : sum);
@@ -127,7 +126,7 @@ bool all_finite(const float* values, int count) {
   return worst < 0x7f800000U;
 }
 
-/// Computes tiles with infinities or NaN element by element.
+/// Like step_row(), for tiles with infinities or NaN: computes one element after the other.
 Floats step_row_special(const DotRule& rule, int min_exponent, const Tile& tile, int row, int from,
                         int count, Floats acc) {
   for (int n = 0; n < kColumns; ++n) {
@@ -139,7 +138,7 @@ Floats step_row_special(const DotRule& rule, int min_exponent, const Tile& tile,
   return acc;
 }
 
-/// Calls `step` for each step of each row, with its first product and the accumulator.
+/// Calls `one` for each step of each row, with the index of its first product and the accumulator.
 template <typename Step>
 EVO_INLINE void for_steps(const float* c, float* d, int k, int step, bool half_result, Step&& one) {
   for (int row = 0; row < kRows; ++row) {
@@ -205,9 +204,9 @@ using Halves = std::uint16_t __attribute__((vector_size(16)));
 using WideHalves = std::uint16_t __attribute__((vector_size(32)));
 using Words = std::uint32_t __attribute__((vector_size(32)));
 using Bytes = std::uint8_t __attribute__((vector_size(16)));
-constexpr int kPieceBytes = 16;  ///< elements widened at a time
+constexpr int kPieceBytes = 16;  ///< bytes widened at a time
 
-/// Widens eight elements. Subnormals cost nothing if the processor converts them.
+/// Widens eight f16 elements. With F16C, the CPU converts subnormals at no extra cost.
 EVO_INLINE Floats widen_halves(Halves halves) {
 #if defined(EVO_SIMD_AVX2) && !defined(__clang__)  // clang ignores the pragma of simd_target.hpp
   return reinterpret_cast<Floats>(__builtin_ia32_vcvtph2ps256(
@@ -242,7 +241,8 @@ EVO_INLINE void store_halves(float* to, const WideHalves& halves) {
   store_floats(to + kColumns, widen_halves(part[1]));
 }
 
-/// The bits of an e4m3 value, read as f16, give 2^-8 of it; NaN needs special treatment.
+/// Widens e4m3: the bits of an e4m3 value, shifted and read as f16, are 2^-8 times the value. NaN
+/// is handled separately.
 struct WidenE4m3 {
   EVO_INLINE static void widen(const std::byte* from, float* to) {
     const WideHalves bits = __builtin_convertvector(load_bytes(from), WideHalves);
@@ -272,7 +272,7 @@ struct WidenBf16 {
   }
 };
 
-/// Transposes eight rows of eight values, `stride` apart, to eight columns.
+/// Transposes eight rows of eight values; the rows in `from` are `stride` apart.
 EVO_INLINE void transpose_eight(const float* from, int stride, float* to) {
   Floats row[8];
   for (int i = 0; i < 8; ++i) __builtin_memcpy(&row[i], from + i * stride, sizeof row[i]);

@@ -4,7 +4,7 @@
 #include "engine/device/virtual/arithmetic/simd_lanes.hpp"
 // clang-format on
 
-// Moves, selection, predicates, and the width changes that the decoder inserts.
+// Handlers of moves, selection and predicates, and of the width changes that the decoder inserts.
 
 namespace evo::ptx::EVO_SIMD {
 namespace {

@@ -1,5 +1,5 @@
-// Compiled with -frounding-math: the compiler must not move arithmetic across a change of the
-// rounding mode.
+// This file is compiled with -frounding-math, so that the compiler does not move arithmetic across
+// a change of the rounding mode.
 #include "engine/device/virtual/arithmetic/ops_rounding.hpp"
 
 #include <cfenv>

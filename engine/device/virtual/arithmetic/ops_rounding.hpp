@@ -4,11 +4,10 @@
 
 namespace evo::ptx {
 
-/// Arithmetic with a directed rounding (.rz .rm .rp): f32 and f64; RoundedOperands.
+/// Handlers of f32 and f64 arithmetic with a directed rounding (.rz .rm .rp) and RoundedOperands.
 void rounded_f32(Warp& warp, const Instr& in);
 void rounded_f64(Warp& warp, const Instr& in);
-/// cvt.{rz,rm,rp}.f32.f64, .f32.{s,u}{32,64} and .f64.{s,u}64 with a directed rounding:
-/// ConvertOperands.
+/// Handlers of cvt.{rz,rm,rp} with ConvertOperands: .f32.f64, .f32.{s,u}{32,64} and .f64.{s,u}64.
 void rounded_f64_to_f32(Warp& warp, const Instr& in);
 Handler rounded_integer_to_float(Type destination, Type source);
 

@@ -7,7 +7,7 @@
 namespace evo::ptx::EVO_SIMD {
 namespace {
 
-/// The lane's address. For an inactive lane, the address of the first active lane.
+/// Copies the addresses of active lanes; inactive lanes get the address of the first active lane.
 EVO_INLINE void fill_others(const std::uint64_t* address, std::uint32_t mask, std::uint64_t* all) {
   const std::uint64_t first = address[__builtin_ctz(mask)];
   for (int l = 0; l < kWarpSize; ++l) {
@@ -45,7 +45,8 @@ LaneSurvey survey_lanes(const std::uint64_t* address, std::uint32_t mask, std::u
     uneven |= all[l] ^ expected;
     expected += stride;
   }
-  // The addresses are evenly spaced and ascending without a wrap, so the ends are sufficient.
+  // If the addresses are evenly spaced and ascend without a wrap, the first and last are the
+  // extremes.
   constexpr std::uint64_t kMostStride = 1ULL << 32;
   const std::uint64_t last = all[kWarpSize - 1];
   if (uneven == 0 && stride < kMostStride && last >= all[0]) {

@@ -4,7 +4,7 @@
 
 #include "engine/device/virtual/arithmetic/alu_table.hpp"
 
-// Names of the integer widths, and related types.
+// Short names of integer types, and related types.
 
 namespace evo::ptx::EVO_SIMD {
 

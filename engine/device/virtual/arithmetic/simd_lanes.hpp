@@ -6,9 +6,9 @@
 #include "engine/device/virtual/decode/program.hpp"
 #include "engine/device/virtual/execute/warp.hpp"
 
-// Loops over the 32 lanes of a warp. Included only by files that are compiled once for each
-// instruction set, inside the namespace EVO_SIMD. The loops have no branches, so that the compiler
-// vectorises them.
+// Loops over the 32 lanes of a warp. Only files that are compiled once for each instruction set
+// include this header, inside the namespace EVO_SIMD. The loops have no branches, so that the
+// compiler vectorises them.
 
 #ifndef EVO_SIMD
 #error "EVO_SIMD must name the namespace of the instruction set"
@@ -21,12 +21,13 @@ EVO_INLINE T* lane_register(const Warp& warp, std::uint32_t offset) {
   return reinterpret_cast<T*>(warp.regs + offset);
 }
 
-/// dst = a if the lane's bit is set, else b.
+/// For each lane: dst = a if the lane's bit in `mask` is set, else dst = b.
 template <typename T>
 EVO_INLINE void choose(T* dst, std::uint32_t mask, const T* a, const T* b) {
 #pragma GCC ivdep
   for (int l = 0; l < kWarpSize; ++l) {
-    // Reads both unconditionally, because a conditional read would become a masked one.
+    // Both sources are read unconditionally, because the compiler would turn a conditional read
+    // into a slower masked read.
     const T chosen = a[l];
     const T other = b[l];
     dst[l] = ((mask >> l) & 1U) != 0 ? chosen : other;
@@ -38,7 +39,7 @@ EVO_INLINE void blend(T* dst, const T* value, std::uint32_t mask) {
   choose(dst, mask, value, dst);
 }
 
-/// dst = F(a): D, A are the lane types.
+/// For each lane: dst = F(a). D and A are the types of dst and a.
 template <typename D, typename A, auto F>
 void unary(Warp& warp, const Instr& in) {
   const auto& op = in.as<AluOperands>();
@@ -87,7 +88,7 @@ void ternary(Warp& warp, const Instr& in) {
   blend(dst, value, warp.exec);
 }
 
-/// Four sources of one type.
+/// For each lane: dst = F of four sources of the same type.
 template <typename D, typename A, auto F>
 void quaternary(Warp& warp, const Instr& in) {
   const auto& op = in.as<AluOperands>();

@@ -1,7 +1,7 @@
 #pragma once
 
-// Headers that a file compiled once for each instruction set includes before it switches to that
-// set.
+// The headers that files that are compiled once for each instruction set include before
+// simd_target.hpp.
 
 #include <bit>
 #include <cmath>

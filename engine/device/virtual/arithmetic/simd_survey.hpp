@@ -1,7 +1,7 @@
 #include "engine/device/virtual/arithmetic/lane_survey.hpp"
 
-// Declares the functions of ops_survey.cpp for each instruction set in its own namespace, so there
-// is no include guard.
+// Declares the functions of ops_survey.cpp. There is no include guard, because the header is
+// included once for each instruction set, in that set's namespace.
 
 #ifndef EVO_SIMD
 #error "EVO_SIMD must name the namespace of the instruction set"

@@ -1,7 +1,7 @@
 #include "engine/device/virtual/arithmetic/alu_table.hpp"
 
-// Declares the registration functions of the files compiled once for each instruction set, in its
-// own namespace, so there is no include guard.
+// Declares the functions that register handlers. There is no include guard, because the header is
+// included once for each instruction set, in that set's namespace.
 
 #ifndef EVO_SIMD
 #error "EVO_SIMD must name the namespace of the instruction set"

@@ -1,5 +1,5 @@
-// Switches the rest of a file to its instruction set. Include it after all other headers, so that
-// their code stays usable on any x86-64.
+// Switches the rest of a file to its instruction set. This must be the last included header, so
+// that code in other headers still runs on every x86-64 CPU.
 #ifdef EVO_SIMD_AVX2
 #pragma GCC target("avx2,fma,f16c,bmi,bmi2,lzcnt,popcnt")
 #endif

@@ -4,9 +4,10 @@
 #include <cmath>
 #include <cstdint>
 
-// Conversions of the 16- and 8-bit floating-point formats, written without branches so that loops
-// over lanes vectorise. Everything is force-inlined: the file is compiled for several instruction
-// sets, and the linker must not pick a copy for a newer set in code for an older one.
+// Conversions of the 16-bit and 8-bit floating-point formats, written without branches so that
+// loops over lanes vectorise. All functions are force-inlined, because this file is compiled for
+// several instruction sets, and the linker might otherwise use a copy for a newer set in code for
+// an older set.
 
 namespace evo::ptx {
 
@@ -17,9 +18,9 @@ EVO_INLINE std::uint32_t float_bits(float value) {
 }
 EVO_INLINE float bits_float(std::uint32_t bits) { return __builtin_bit_cast(float, bits); }
 
-// Avoids multiplying subnormal floats, which takes a hundred clocks on many processors.
+// These functions do not multiply subnormal floats, which takes a hundred clocks on many CPUs.
 
-/// Exact.
+/// Converts f16 to float exactly.
 EVO_INLINE float half_to_float(std::uint16_t half) {
   const std::uint32_t magnitude = half & 0x7fffU;
   const std::uint32_t sign = (half & 0x8000U) << 16;
@@ -30,7 +31,7 @@ EVO_INLINE float half_to_float(std::uint16_t half) {
   return bits_float(scaled | special | sign);
 }
 
-/// Round to nearest even; a NaN becomes 0x7fff.
+/// Converts float to f16, rounding to nearest even; a NaN becomes 0x7fff.
 EVO_INLINE std::uint16_t float_to_half(float value) {
   const std::uint32_t bits = float_bits(value);
   const std::uint32_t magnitude = bits & 0x7fffffffU;
@@ -44,13 +45,14 @@ EVO_INLINE std::uint16_t float_to_half(float value) {
   return static_cast<std::uint16_t>(result);
 }
 
-/// Rounds toward zero; overflow gives the largest finite value, infinity stays infinity.
+/// Converts float to f16, rounding toward zero. Overflow gives the largest finite value; infinity
+/// stays infinity.
 EVO_INLINE std::uint16_t float_to_half_rz(float value) {
   const std::uint32_t bits = float_bits(value);
   const std::uint32_t magnitude = bits & 0x7fffffffU;
   const std::uint32_t sign = (bits >> 16) & 0x8000U;
   const std::uint32_t normal = (magnitude - 0x38000000U) >> 13;
-  // The conversion of a value that is not subnormal in f16 would be undefined.
+  // The value is clamped, because the conversion is undefined for values that are normal in f16.
   constexpr std::uint32_t kLeastNormal = 0x38800000U;
   const std::uint32_t small = magnitude < kLeastNormal ? magnitude : kLeastNormal;
   const auto subnormal = static_cast<std::uint32_t>(bits_float(small) * 0x1p24F);
@@ -65,7 +67,7 @@ EVO_INLINE float bfloat_to_float(std::uint16_t value) {
   return bits_float(static_cast<std::uint32_t>(value) << 16);
 }
 
-/// Round to nearest even; a NaN becomes 0x7fff.
+/// Converts float to bf16, rounding to nearest even; a NaN becomes 0x7fff.
 EVO_INLINE std::uint16_t float_to_bfloat(float value) {
   const std::uint32_t bits = float_bits(value);
   const std::uint32_t rounded = (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16;
@@ -77,9 +79,10 @@ EVO_INLINE std::uint16_t float_to_bfloat_rz(float value) {
   return static_cast<std::uint16_t>((bits & 0x7fffffffU) > 0x7f800000U ? 0x7fffU : bits >> 16);
 }
 
-/// Rounds to nearest even from double to f16 in one step (no double rounding).
+/// Converts double to f16, rounding to nearest even, without double rounding.
 EVO_INLINE std::uint16_t double_to_half(double value) {
-  // Rounding to odd at f32's precision makes the second rounding to nearest exact.
+  // The value is first rounded to odd in f32, so that the second rounding, to nearest, gives the
+  // correctly rounded result.
   auto narrow = static_cast<float>(value);
   const double back = narrow;
   const bool inexact = back != value && value == value;
@@ -93,7 +96,8 @@ EVO_INLINE std::uint16_t double_to_half(double value) {
   return float_to_half(narrow);
 }
 
-/// e4m3: 1 sign, 4 exponent (bias 7), 3 mantissa; no infinity, 0x7f is NaN. Exact.
+/// Converts e4m3 to float exactly. e4m3 has 1 sign bit, 4 exponent bits (bias 7) and 3 mantissa
+/// bits; it has no infinity, and 0x7f is NaN.
 EVO_INLINE float e4m3_to_float(std::uint8_t value) {
   const std::uint32_t magnitude = value & 0x7fU;
   const std::uint32_t sign = (value & 0x80U) << 24;
@@ -103,12 +107,13 @@ EVO_INLINE float e4m3_to_float(std::uint8_t value) {
   return bits_float((magnitude == 0x7fU ? 0x7fffffffU : scaled) | sign);
 }
 
-/// e5m2: the upper byte of an f16. Exact.
+/// Converts e5m2, which is the upper byte of an f16, to float exactly.
 EVO_INLINE float e5m2_to_float(std::uint8_t value) {
   return half_to_float(static_cast<std::uint16_t>(value << 8));
 }
 
-/// Rounds to nearest even, saturating to ±448 (infinity, too); NaN becomes 0x7f.
+/// Converts float to e4m3, rounding to nearest even. Large values and infinity saturate to ±448;
+/// NaN becomes 0x7f.
 EVO_INLINE std::uint8_t float_to_e4m3(float value) {
   const std::uint32_t bits = float_bits(value);
   const std::uint32_t magnitude = bits & 0x7fffffffU;
@@ -122,7 +127,8 @@ EVO_INLINE std::uint8_t float_to_e4m3(float value) {
   return static_cast<std::uint8_t>(result);
 }
 
-/// Rounds to nearest even, saturating to ±57344; NaN becomes 0x7f.
+/// Converts float to e5m2, rounding to nearest even. Large values saturate to ±57344; NaN becomes
+/// 0x7f.
 EVO_INLINE std::uint8_t float_to_e5m2(float value) {
   const std::uint32_t bits = float_bits(value);
   const std::uint32_t magnitude = bits & 0x7fffffffU;

@@ -1,4 +1,4 @@
-// Cta: reports hazards and words the reports.
+// Members of Cta that report hazards.
 
 #include <algorithm>
 #include <map>
@@ -90,7 +90,7 @@ void Cta::report_livelock(const Warp& warp) {
                   " warp instructions (an endless loop, or waiting for an event that never comes)");
 }
 
-/// All four warps must have executed each wgmma.
+/// Reports a wgmma that some but not all of a warpgroup's four warps executed.
 void Cta::check_warpgroups() {
   for (std::size_t g = 0; g < warpgroups_.size(); ++g) {
     for (int w = 0; w < kGroupWarps; ++w) {
@@ -105,7 +105,7 @@ void Cta::check_warpgroups() {
   }
 }
 
-/// Copies for which no thread waited.
+/// Reports bulk copies for whose completion no thread waited.
 void Cta::check_copies() {
   for (const auto& [address, barrier] : mbarriers_) {
     if (barrier.copies.empty()) continue;

@@ -11,34 +11,34 @@
 
 namespace evo::ptx {
 
-/// Records the synchronisation of one CTA with others in a launch: which changes it has seen and
-/// published. It belongs to the host thread that runs the CTA. Other threads read its releases and
-/// acquisitions, which never change.
+/// Records how one CTA synchronises with the other CTAs of a launch: the changes that it has seen
+/// and published. Only the host thread that runs the CTA modifies the CtaHistory. Other threads
+/// read releases and acquisitions in the history, which never change.
 ///
 /// An access by warp v of CTA A at time t is ordered before an access by warp w of CTA B if B
 /// acquired a chain, in w or before w by a barrier, that contains a release of A publishing time t
-/// of v. It is also ordered if the chain contains a release of a third CTA that had acquired such a
-/// chain before.
+/// of v. The access of A is also ordered if the chain contains a release of a third CTA that had
+/// previously acquired a chain with a release of A that publishes time t of v.
 class CtaHistory {
  public:
   CtaHistory(std::uint64_t cta, int warps);
 
-  /// Records that a warp saw the current state of the chain.
+  /// Records that a warp saw the current state of `chain`.
   void acquire(int warp, const VectorClock& clock, const ReleaseChain& chain);
-  /// The release that a change by this warp makes now; null if it publishes nothing.
+  /// The release that a change by `warp` would make now; null if the change publishes nothing.
   [[nodiscard]] const Release* release(int warp, const VectorClock& clock);
-  /// Records a fence: another CTA that sees a later plain store of this CTA may see everything
-  /// published so far.
+  /// Records a fence: a CTA that sees a later plain store of this CTA may see everything that this
+  /// CTA has published so far.
   void fence(int warp, const VectorClock& clock);
   [[nodiscard]] const ReleaseChain& fences() const { return fences_; }
 
-  /// Whether the access of `other_warp` of `other` at `time` is ordered before the present moment
-  /// of `warp`.
+  /// True if the access by `other_warp` of CTA `other` at `time` is ordered before `warp`'s
+  /// present.
   [[nodiscard]] bool knows(int warp, const VectorClock& clock, std::uint64_t other, int other_warp,
                            std::uint32_t time);
 
-  /// Records that a warp read from `place` the value written by `change`. If there are more than
-  /// kMostPlaces places, all count as read.
+  /// Records that a warp read from `place` the value written by `change`. After kMostPlaces places,
+  /// every place counts as read.
   void see(int warp, const VectorClock& clock, const void* place, std::uint64_t change);
   [[nodiscard]] bool has_seen(int warp, const VectorClock& clock, const void* place,
                               std::uint64_t change) const;
@@ -47,18 +47,19 @@ class CtaHistory {
   static constexpr std::size_t kMostPlaces = 1024;
   using Chains =
       std::unordered_map<const ReleaseChain*, std::uint32_t>;  ///< chains with their lengths
-  /// About another CTA: until when its acquisitions count, and which of them have been adopted.
+  /// For another CTA: the times up to which its acquisitions are known here, and those already
+  /// adopted.
   struct Reached {
     std::vector<std::uint32_t> known;
     std::uint32_t taken = 0;
   };
-  /// Results known about a warp so far.
+  /// The acquisitions and chains that are ordered before a warp's current time, as far as examined.
   struct Knowledge {
-    /// acquisitions of this CTA that are not yet ordered before the warp
+    /// acquisitions of this CTA that are not ordered before the warp's current time
     std::vector<const Acquisition*> waiting;
     std::uint32_t taken = 0;  ///< number of acquisitions examined
-    Chains direct;            ///< chains that its CTA acquired
-    Chains all;               ///< including the acquisitions of their releases
+    Chains direct;            ///< chains that the warp's CTA acquired
+    Chains all;               ///< also chains acquired by the releasing CTAs
     std::unordered_map<std::uint64_t, Reached> reached;
     std::unordered_map<std::uint64_t, std::vector<std::uint32_t>>
         published;  ///< releases of other CTAs

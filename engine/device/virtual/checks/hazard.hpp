@@ -30,13 +30,13 @@ enum class HazardKind : std::uint8_t {
   kPendingWork,
   kTrap,
   kInvalidInstruction,
-  kUnsupported,  ///< a limit of this interpreter; does not concern the kernel
+  kUnsupported,  ///< a limitation of the virtual GPU, not an error of the kernel
 };
 
-/// "shared-memory race", "deadlock" …: the first words of each report of this kind.
+/// The first words of each report of this kind, such as "shared-memory race" or "deadlock".
 [[nodiscard]] std::string_view to_string(HazardKind kind);
 
-/// One finding. `instruction` and `other` index Program::code; −1 for none.
+/// A reported problem of a kernel. `instruction` and `other` are indices into Program::code, or −1.
 struct Hazard {
   HazardKind kind;
   int instruction = -1;
@@ -45,16 +45,17 @@ struct Hazard {
   std::array<std::uint32_t, 3> cta = {0, 0, 0};
 };
 
-/// Collects hazards from all worker threads; keeps one for each kind and pair of instructions.
+/// Collects hazards from all host threads; keeps one hazard for each kind and pair of instructions.
 class HazardLog {
  public:
   explicit HazardLog(std::size_t limit) : limit_(limit) {}
 
-  /// Thread-safe. True if the hazard was new and is kept.
+  /// Adds a hazard; thread-safe. True if the hazard was kept, because no other has the same kind
+  /// and instructions.
   bool add(Hazard hazard);
   [[nodiscard]] bool is_full() const;
   [[nodiscard]] bool is_known(HazardKind kind, int instruction, int other) const;
-  /// In the order of CTA and instruction, so that reports do not depend on thread timing.
+  /// All hazards, sorted by CTA and instruction, so that reports do not depend on thread timing.
   [[nodiscard]] std::vector<Hazard> sorted() const;
 
  private:
@@ -63,10 +64,10 @@ class HazardLog {
   std::vector<Hazard> hazards_;
 };
 
-/// "line 12 (ld.shared.f32), kernel.cu:34".
+/// An instruction as text for reports: "line 12 (ld.shared.f32), kernel.cu:34".
 [[nodiscard]] std::string describe_instruction(const Program& program, int instruction);
 
-/// One line for users.
+/// A hazard as one line of text for users.
 [[nodiscard]] std::string describe_hazard(const Program& program, const Hazard& hazard);
 
 }  // namespace evo::ptx

@@ -9,7 +9,7 @@
 namespace evo::ptx {
 namespace {
 
-/// The number of a span in the tree: 1 is the root; 2n and 2n + 1 are the halves of n.
+/// The number of a span in the binary tree: 1 is the root; 2n and 2n + 1 are the halves of span n.
 unsigned node_of(int span) { return static_cast<unsigned>(span) ^ kWarpSize; }
 
 }  // namespace
@@ -26,7 +26,7 @@ void LaneOrder::met(std::uint32_t lanes, std::uint32_t now) {
   Times& times = *times_;
   if (!is_partial_) times = {};
   is_partial_ = true;
-  std::array<std::uint32_t, kWarpSize> known{};  // to any of them
+  std::array<std::uint32_t, kWarpSize> known{};  // to any of `lanes`
   for_lanes<std::size_t>(lanes, [&](std::size_t lane) {
     for (std::size_t l = 0; l < kWarpSize; ++l) known[l] = std::max(known[l], times[lane][l]);
   });
@@ -43,7 +43,7 @@ bool LaneOrder::is_unordered(int lane, int span, std::uint32_t time) const {
   if (time < whole_) return false;
   if (!is_partial_) return span != lane;
   if (span < kWarpSize) return is_unordered_lane(lane, span, time);
-  // Each half contains a lane that accessed the place.
+  // Each half of the span contains a lane that accessed the place.
   for (const unsigned half : {node_of(span) * 2, node_of(span) * 2 + 1}) {
     const int lanes = kWarpSize >> (std::bit_width(half) - 1);
     const int first = static_cast<int>(half) * lanes - kWarpSize;

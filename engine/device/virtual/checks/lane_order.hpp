@@ -8,38 +8,38 @@
 
 namespace evo::ptx {
 
-// Lanes as recorded for an access, in 6 bits: one lane, or the smallest aligned group of 2, 4, 8,
-// 16 or 32 lanes that contains all lanes of the access. Groups are the inner nodes of a binary tree
-// whose leaves are the lanes.
-inline constexpr int kAllLanesSpan = kWarpSize + 1;  ///< the root of that tree
+// A span is the record, in 6 bits, of the lanes of an access: one lane, or the smallest aligned
+// group of 2, 4, 8, 16 or 32 lanes that contains all lanes of the access. Groups are the inner
+// nodes of a binary tree whose leaves are the lanes.
+inline constexpr int kAllLanesSpan = kWarpSize + 1;  ///< the root of the tree: all lanes
 
-/// The smallest span that contains both.
+/// The smallest span that contains the spans `one` and `other`.
 [[nodiscard]] int joined_span(int one, int other);
 
-/// The order among the lanes of one warp: .sync instructions order the lanes that meet there. Time
-/// is the warp's own component of its vector clock.
+/// Records the order among the lanes of one warp: a .sync instruction orders the lanes that execute
+/// it together. Times are the warp's own component of its vector clock.
 class LaneOrder {
  public:
-  /// All lanes met just before `now`.
+  /// Records that all lanes executed a .sync instruction just before `now`.
   void met(std::uint32_t now) {
     whole_ = now;
     is_partial_ = false;
   }
-  /// Only `lanes` met: their accesses before `now` are ordered among them.
+  /// Records that `lanes` executed a .sync instruction, which orders their accesses before `now`.
   void met(std::uint32_t lanes, std::uint32_t now);
 
-  /// Accesses of the warp before this time are ordered before all of its lanes.
+  /// The time before which all accesses of the warp are ordered before all of its lanes.
   [[nodiscard]] std::uint32_t whole() const { return whole_; }
-  /// Whether an access of the lanes of `span` at `time` is not ordered before `lane`. For several
-  /// lanes, at least one must be certain.
+  /// True if an access by the lanes of `span` at `time` is not ordered before `lane`. For a span of
+  /// several lanes, true only if the access of at least one lane is certainly not ordered.
   [[nodiscard]] bool is_unordered(int lane, int span, std::uint32_t time) const;
 
  private:
   [[nodiscard]] bool is_unordered_lane(int lane, int other, std::uint32_t time) const;
 
   std::uint32_t whole_ = 0;
-  bool is_partial_ = false;  ///< some lanes met since
-  /// [a][b]: accesses of b before that time are ordered before a; valid while is_partial_.
+  bool is_partial_ = false;  ///< only some lanes met since `whole_`
+  /// [a][b]: time before which accesses of lane b are ordered before lane a; valid if is_partial_.
   using Times = std::array<std::array<std::uint32_t, kWarpSize>, kWarpSize>;
   std::unique_ptr<Times> times_;
 };

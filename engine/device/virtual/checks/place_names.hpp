@@ -12,9 +12,9 @@ class PlaceNames {
  public:
   explicit PlaceNames(const LaunchContext& launch) : launch_(launch) {}
 
-  /// "thread (3,0,0) of warp 1".
+  /// The name of a thread: "thread (3,0,0) of warp 1".
   [[nodiscard]] std::string thread(int warp, int lane) const;
-  /// "byte 12 of shared 'tile'".
+  /// The name of a place in shared memory: "byte 12 of shared 'tile'".
   [[nodiscard]] std::string shared(std::uint64_t address) const;
 
  private:

@@ -7,7 +7,7 @@
 namespace evo::ptx {
 namespace {
 
-/// Zeroed memory. The host may use large pages, each of which costs one page fault.
+/// Allocates zeroed memory, in large pages if possible, so that there are fewer page faults.
 void* zeros(std::size_t bytes) {
   constexpr std::uintptr_t kLargePage = std::uintptr_t{1} << 21;
   void* const made = std::calloc(bytes, 1);
@@ -15,7 +15,7 @@ void* zeros(std::size_t bytes) {
   const auto first = reinterpret_cast<std::uintptr_t>(made);
   const std::uintptr_t begin = (first + kLargePage - 1) & ~(kLargePage - 1);
   const std::uintptr_t end = (first + bytes) & ~(kLargePage - 1);
-  // A hint; without it, pages are small.
+  // madvise is a hint; if it fails, pages are small.
   if (begin < end) madvise(static_cast<char*>(made) + (begin - first), end - begin, MADV_HUGEPAGE);
   return made;
 }

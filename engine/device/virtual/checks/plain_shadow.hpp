@@ -8,11 +8,13 @@
 
 namespace evo::ptx {
 
-/// Records which CTAs wrote and read the places of a buffer, for a kernel without atomics and
-/// strong accesses. Nothing orders its CTAs, so times are not needed. It takes an eighth of the
-/// memory of GlobalRaces::Word, which is the bottleneck for elementwise kernels.
+/// Records which CTAs wrote and read each place of a buffer, for a kernel without atomics and
+/// strong accesses. No instruction orders the CTAs of the kernel, so times of accesses are not
+/// needed. PlainShadow takes an eighth of the memory of GlobalRaces::Word, whose memory traffic is
+/// the bottleneck for elementwise kernels.
 ///
-/// A CTA is stored as its number + 1; 0: none. The caller holds the lock of the place.
+/// A CTA is stored as its linear index + 1; 0 means no CTA. Callers must hold the lock of the
+/// place.
 class PlainShadow {
  public:
   /// Throws std::bad_alloc if the host has too little memory.
@@ -31,16 +33,16 @@ class PlainShadow {
  private:
   struct Readers {
     std::uint32_t last;
-    std::uint32_t other;  ///< the last one other than `last`
+    std::uint32_t other;  ///< the last CTA other than `last`
   };
   struct Freed {
     void operator()(void* memory) const { std::free(memory); }
   };
 
-  // Untouched pages take no memory, for example the readers' pages of a buffer that is never read.
+  // Pages that are never accessed take no memory, such as readers' pages of a buffer without reads.
   std::unique_ptr<std::uint32_t, Freed> writers_;
   std::unique_ptr<Readers, Freed> readers_;
-  /// Set before the first reader of any place is recorded.
+  /// Set before the first reader of a place in this buffer is recorded.
   std::atomic<bool> is_read_{false};
 };
 

@@ -14,16 +14,16 @@
 
 namespace evo::ptx {
 
-/// How an access takes part in races: plain accesses race with all; strong ones (.volatile,
-/// .relaxed …) and atomics race only with plain ones.
+/// The kind of an access: plain accesses race with all accesses; strong accesses (.volatile,
+/// .relaxed …) and atomics race only with plain accesses.
 enum class AccessKind : std::uint8_t { kPlain, kStrong, kAtomic };
 
-/// A conflicting pair of accesses: the current one and the recorded one.
+/// A conflicting pair of accesses: the current access and a recorded access.
 struct Conflict {
   int lane = 0;               ///< lane of the current access
   std::uint32_t address = 0;  ///< shared byte address
-  int other_warp = 0;  ///< from kMaxWarps on: a bulk copy into shared memory that has arrived
-  int other_lane = 0;  ///< kWarpSize: several lanes
+  int other_warp = 0;         ///< from kMaxWarps on: a completed bulk copy into shared memory
+  int other_lane = 0;         ///< kWarpSize: several lanes
   int other_pc = 0;
   bool other_is_write = false;
   bool other_is_async = false;
@@ -31,10 +31,11 @@ struct Conflict {
   bool missing_proxy_fence = false;  ///< ordered, but not for the asynchronous proxy
 };
 
-/// Finds races in shared memory by happens-before: a shadow word for every granule holds the last
-/// write and the last read by each warp; every warp has a vector clock, which barriers join.
-/// Threads of one warp are ordered only by .sync instructions, and only if they meet there.
-/// Reported races do not depend on the schedule. Also tracks bytes that were never written.
+/// Finds races in shared memory by the happens-before relation: a shadow word for every granule
+/// holds the last write and the last read by each warp, and every warp has a vector clock, which
+/// barriers join. Threads of one warp are ordered only by .sync instructions that they execute
+/// together. Reported races do not depend on the schedule. The checker also tracks bytes that were
+/// never written.
 class RaceChecker {
  public:
   /// Resets the state for a new CTA. `granule`: bytes per shadow word (1, 2 or 4).
@@ -44,9 +45,9 @@ class RaceChecker {
   [[nodiscard]] const LaneOrder& order(int warp) const {
     return orders_[static_cast<std::size_t>(warp)];
   }
-  /// Orders everything the warp did so far before its next accesses.
+  /// Orders all accesses of the warp so far before its next accesses.
   void advance(int warp) { orders_[static_cast<std::size_t>(warp)].met(tick(warp)); }
-  /// Orders everything `lanes` of the warp did so far before their next accesses.
+  /// Orders all accesses by `lanes` of the warp so far before the next accesses by these lanes.
   void advance(int warp, std::uint32_t lanes) {
     orders_[static_cast<std::size_t>(warp)].met(lanes, tick(warp));
   }
@@ -60,7 +61,8 @@ class RaceChecker {
     std::uint32_t bytes;
     AccessKind kind;
     LanePattern pattern = LanePattern::kScattered;
-    /// The lane on whose behalf all places of `mask` are accessed; −1: each lane for itself.
+    /// The lane whose thread accesses the places of all lanes in `mask`; −1: each lane accesses its
+    /// own.
     int owner = -1;
   };
   struct Result {
@@ -69,33 +71,34 @@ class RaceChecker {
   };
   [[nodiscard]] Result read(const Access& access);
   [[nodiscard]] Result write(const Access& access);
-  /// A read and a write in one.
+  /// Checks and records an atomic, which reads and writes.
   [[nodiscard]] Result atomic(const Access& access);
 
-  /// A cp.async was issued: until complete() no thread may access the destination.
+  /// Records that a cp.async was issued: until complete_async(), no thread may access the
+  /// destination.
   [[nodiscard]] Result begin_async(const Access& access);
-  /// The data have arrived for these lanes, and count as a write of the issuing thread.
+  /// Records that a cp.async has completed, which counts as a write by the issuing threads.
   void complete_async(const Access& access);
-  /// The data of bulk copies have arrived: a write at `time` of the clock `copies`, at least
-  /// kMaxWarps.
+  /// Records that bulk copies into shared memory have completed: a write at `time` of clock number
+  /// `copies`, which is at least kMaxWarps.
   void complete_copy(const Access& access, int copies, std::uint32_t time);
 
-  /// Up to 32 reads by the asynchronous proxy begin. The bytes must have been written before, with
-  /// a proxy fence in between; until complete_async_read() no thread may write there.
+  /// Records the start of up to 32 reads by the asynchronous proxy. The bytes must have been
+  /// written before, with a proxy fence in between. Until complete_async_read(), no thread may
+  /// write the bytes.
   [[nodiscard]] Result begin_async_read(const Access& access);
-  /// The reads of `access` are in flight (recorded again after other reads of the same place
-  /// completed).
+  /// Records again that reads are in flight, after other reads of the same place have completed.
   void mark_async_read(const Access& access);
   void complete_async_read(const Access& access);
-  /// fence.proxy.async by `lanes`: accesses before the present moment of the warp become visible to
-  /// the asynchronous proxy. `all_lanes`: these are all running threads of the warp.
+  /// Records a fence.proxy.async by `lanes`, which makes earlier accesses visible to the
+  /// asynchronous proxy. `all_lanes`: all running threads of the warp execute the fence.
   void fence_proxy(int warp, std::uint32_t lanes, bool all_lanes);
-  /// A fence of GPU scope publishes the accesses before the present moment of the warp.
+  /// Records a fence of GPU scope, which publishes the warp's accesses so far.
   void publish(int warp);
 
-  /// Bit b: byte b of [address, address + bytes) is uninitialised or tainted.
+  /// A mask whose bit b is set if byte `address` + b is uninitialised or tainted.
   [[nodiscard]] std::uint32_t taint_mask(std::uint32_t address, std::uint32_t bytes) const;
-  /// After a write: the content of these bytes (bit b: address + b) is still unknown.
+  /// Marks bytes (bit b: byte `address` + b) as uninitialised after a write of uninitialised data.
   void add_taint(std::uint32_t address, std::uint32_t byte_mask);
 
  private:
@@ -110,17 +113,17 @@ class RaceChecker {
   void check_one(const Access& access, int lane, std::uint32_t granule, Check check,
                  Result& result) const;
   [[nodiscard]] std::uint32_t limit(int warp, int other, bool proxied) const;
-  /// The warp's next time.
+  /// Increments the warp's time and returns it.
   std::uint32_t tick(int warp) {
     return ++clocks_[static_cast<std::size_t>(warp)][static_cast<std::size_t>(warp)];
   }
 
   std::vector<std::uint64_t> writes_;              ///< last write of each granule
-  std::vector<std::vector<std::uint64_t>> reads_;  ///< [warp][granule]: its last read
-  std::vector<std::uint32_t> latest_reads_;        ///< for each warp: no read of it came later
+  std::vector<std::vector<std::uint64_t>> reads_;  ///< [warp][granule]: the warp's last read
+  std::vector<std::uint32_t> latest_reads_;  ///< for each warp, an upper bound of its reads' times
   std::vector<VectorClock> clocks_;
   std::vector<LaneOrder> orders_;  ///< order among the lanes of each warp
-  /// [warp][lane]: time of its last fence.proxy.async
+  /// [warp][lane]: the time of the lane's last fence.proxy.async
   std::vector<std::array<std::uint32_t, kWarpSize>> lane_fences_;
   int shift_ = 2;
   int warps_ = 0;

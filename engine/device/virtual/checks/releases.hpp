@@ -10,8 +10,9 @@ namespace evo::ptx {
 
 class ReleaseChain;
 
-/// A warp of a CTA saw a place, at a certain time, as the first `length` releases of a chain left
-/// it. This is a linked list, the latest entry first; numbers start at 1.
+/// Records that a warp of a CTA, at some time, saw the value that the first `length` releases of a
+/// chain left at a place. Acquisitions form a linked list, the latest first; their numbers start at
+/// 1.
 struct Acquisition {
   const ReleaseChain* chain = nullptr;
   std::uint32_t length = 0;
@@ -21,8 +22,9 @@ struct Acquisition {
   const Acquisition* before = nullptr;
 };
 
-/// The information that a CTA's change carries to its readers: for each warp of that CTA, the time
-/// up to which its accesses are published and the time up to which its acquisitions are known.
+/// The information that a change by a CTA gives to its readers: for each warp of the CTA, the time
+/// up to which the warp's accesses are published, and the time up to which its acquisitions are
+/// known.
 struct Release {
   std::uint64_t cta = 0;
   std::vector<std::uint32_t> published;
@@ -32,23 +34,23 @@ struct Release {
   [[nodiscard]] bool operator==(const Release&) const = default;
 };
 
-/// A chain of releases at one place, in which each change continues the one before (atomics). A
-/// thread that sees one of them sees all earlier ones. Thread-safe.
+/// A chain of releases at one place, in which each change continues the previous change, as atomics
+/// do. A thread that sees one release sees all earlier releases of the chain. Thread-safe.
 class ReleaseChain {
  public:
   void append(const Release& release);
   [[nodiscard]] std::uint32_t length() const;
-  /// One of the first `length` releases that publishes the access of a warp of a CTA at `time`, or
+  /// One of the first `length` releases that publishes the access by `warp` of `cta` at `time`; or
   /// null.
   [[nodiscard]] const Release* find(std::uint64_t cta, int warp, std::uint32_t time,
                                     std::uint32_t length) const;
-  /// The releases from `first` on, up to `length`.
+  /// The releases with indices from `first` to `length` − 1.
   [[nodiscard]] std::vector<const Release*> slice(std::uint32_t first, std::uint32_t length) const;
 
  private:
   mutable std::mutex mutex_;
   std::vector<const Release*> releases_;
-  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> of_cta_;  ///< their places
+  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> of_cta_;  ///< indices
 };
 
 }  // namespace evo::ptx

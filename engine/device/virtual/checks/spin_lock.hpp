@@ -5,7 +5,7 @@
 
 namespace evo::ptx {
 
-/// A spin lock for operations that are shorter than putting a thread to sleep.
+/// A spin lock for operations that take less time than suspending a thread.
 class SpinLock {
  public:
   void lock() {
@@ -16,7 +16,7 @@ class SpinLock {
   void unlock() { taken_.clear(std::memory_order_release); }
 
  private:
-  static constexpr int kTries = 64;  ///< attempts before another thread, perhaps the owner, may run
+  static constexpr int kTries = 64;  ///< attempts before the thread yields
   std::atomic_flag taken_;
 };
 

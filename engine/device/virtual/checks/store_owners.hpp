@@ -10,7 +10,7 @@
 
 namespace evo::ptx {
 
-/// Records which CTA of a launch stores to which part of some buffers. Thread-safe.
+/// Records the CTA of a launch that stores to each part of some buffers. Thread-safe.
 class StoreOwners {
  public:
   /// Limit of host memory for the records of one launch.
@@ -29,7 +29,7 @@ class StoreOwners {
   [[nodiscard]] bool has_overlaps() const { return overlaps_.load(); }
   /// True if the launch stored to another buffer or to a variable of the kernel.
   [[nodiscard]] bool went_elsewhere() const { return elsewhere_.load(); }
-  /// For the buffer at `position`, by granule: the linear index of a CTA plus 1, or 0 for none.
+  /// For each granule of the buffer at `position`: linear index of the storing CTA plus 1, or 0.
   [[nodiscard]] std::vector<std::uint32_t> owners(std::size_t position) const;
 
  private:

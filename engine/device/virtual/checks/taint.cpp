@@ -14,7 +14,7 @@
 namespace evo::ptx {
 namespace {
 
-/// The origin of the warp's first uninitialised data; empty if it was not recorded.
+/// Text about the origin of the warp's first uninitialised data; empty if no origin was recorded.
 std::string origin_of(const Warp& warp) {
   const UnknownData& unknown = warp.unknown;
   if (unknown.instruction < 0) return {};
@@ -37,7 +37,7 @@ std::string origin_of(const Warp& warp) {
 
 std::uint32_t full_mask(std::uint32_t bytes) { return bytes >= 16 ? 0xffffU : (1U << bytes) - 1; }
 
-/// One lane's register as bytes.
+/// The value of one lane's register.
 std::uint64_t value_of(const Warp& warp, std::uint32_t reg, std::uint32_t bytes, int lane) {
   std::uint64_t value = 0;
   const std::size_t step = bytes;
@@ -158,10 +158,12 @@ bool any_in_row(const std::uint8_t* taint) {
   return (words[0] | words[1] | words[2] | words[3]) != 0;
 }
 
-/// `is_wide`: also in the second row, where registers of 16 bytes keep their upper half.
+/// True if a lane of the register is tainted. `is_wide`: also examine the second row, which holds
+/// the upper half of 16-byte registers.
 bool any_taint(const Warp& warp, std::uint32_t reg, bool is_wide) {
   if (any_in_row(warp.taint_of(reg))) return true;
-  // For other registers the second row belongs to a neighbour; marking it is harmless.
+  // For other registers, the second row belongs to another register, so the result may be true
+  // without need, which is harmless.
   const bool has_second = reg / 4 + 2 * kWarpSize <= warp.cta->program().register_bytes / 4;
   return is_wide && has_second && any_in_row(warp.taint_of(reg) + kWarpSize);
 }
@@ -175,8 +177,8 @@ void clear_taint(Warp& warp, std::uint32_t reg) {
   for_lanes(warp.exec, [&](int lane) { taint[lane] = 0; });
 }
 
-/// The common rules, for all lanes at once; lane_taint() does the same for one lane. Returns false
-/// if the instruction has another rule.
+/// Propagates taint by the common rules for all lanes at once, as lane_taint() does for one lane.
+/// Returns false if the instruction has another rule.
 bool propagate_rows(Warp& warp, const Instr& in, const InstrInfo& info) {
   if (info.dst_bytes > 8 || (info.taint != TaintRule::kAny && info.taint != TaintRule::kMove))
     return false;
@@ -259,7 +261,7 @@ void take_foreign_taint(Warp& warp, const UnknownData& from) {
 }
 
 void drop_stale_taint(Warp& warp) {
-  // All slots of the register file are whole rows of lanes (kSlotBytes).
+  // Every slot of the register file is a whole number of rows of lanes (kSlotBytes).
   const std::size_t bytes = warp.cta->program().register_bytes / 4;
   for (std::size_t at = 0; at < bytes; at += kWarpSize) {
     if (any_in_row(warp.taint + at)) return;

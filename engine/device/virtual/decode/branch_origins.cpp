@@ -9,13 +9,13 @@
 namespace evo::ptx {
 namespace {
 
-/// limit of the origins of all registers at all instructions
+/// limit of the bytes that hold the origins of all registers at all instructions
 constexpr std::size_t kMostOriginBytes = std::size_t{1} << 26;
-constexpr std::size_t kMuchCode = 32;  ///< limit of instructions
+constexpr std::size_t kMuchCode = 32;  ///< number of instructions that count as much code
 
-/// Flags for the origins of a value; none: the value is the same in all CTAs.
+/// Flags for the origins of a value; 0: the value is the same in all CTAs.
 using Origin = std::uint8_t;
-constexpr Origin kPlace = 1;  ///< the CTA's index, or memory that is read
+constexpr Origin kPlace = 1;  ///< the CTA's index, or loaded data
 constexpr Origin kData = 2;   ///< values that no slice can compute
 constexpr Origin kWait = 4;   ///< the completion of an mbarrier
 
@@ -65,7 +65,7 @@ class Analysis {
  private:
   Origin& at(std::size_t pc, std::size_t slot) { return before_[pc * slots_ + slot]; }
 
-  /// The origins of an instruction's sources and of the decision to reach it.
+  /// The origins of an instruction's sources, and of the branches that lead to the instruction.
   [[nodiscard]] Origin inputs(std::uint32_t pc) {
     Origin origin = forced_[pc];
     for (const std::uint32_t reg : program_.info[pc].sources) {
@@ -80,7 +80,7 @@ class Analysis {
     return origin;
   }
 
-  /// The origins of its results.
+  /// The origins of an instruction's results.
   [[nodiscard]] Origin result(std::uint32_t pc) {
     const Instr& in = program_.code[pc];
     Origin origin = inputs(pc);
@@ -129,14 +129,15 @@ class Analysis {
     }
   }
 
-  /// 0 unless it is a branch on which CTAs may differ.
+  /// The origins of the direction of a branch; 0 for other instructions, and if all CTAs go the
+  /// same way.
   [[nodiscard]] Origin branch_origin(std::uint32_t pc) {
     if (paths_.next[pc].size() < 2) return 0;
     const Origin origin = inputs(pc);
     return (origin & kWait) != 0 ? Origin{0} : origin;
   }
 
-  /// The decision of a branch includes the origins of the branch itself.
+  /// Adds the origins of each branch to the instructions from the branch to where its paths join.
   bool force_regions() {
     bool changed = false;
     for (std::uint32_t branch = 0; branch < paths_.end(); ++branch) {
@@ -151,7 +152,7 @@ class Analysis {
     return changed;
   }
 
-  /// The instructions between a branch and the point where its paths join.
+  /// The instructions on the paths from a branch to the point where these paths join.
   [[nodiscard]] std::vector<std::uint32_t> region(std::uint32_t branch) const {
     std::vector<bool> seen(paths_.end() + 1, false);
     std::vector<std::uint32_t> found;
@@ -179,8 +180,8 @@ class Analysis {
   PostDominators paths_;
   bool loads_are_known_;
   std::size_t slots_;
-  std::vector<Origin> forced_;  ///< the branches that decide whether an instruction is reached
-  std::vector<Origin> before_;  ///< for each register before each instruction
+  std::vector<Origin> forced_;  ///< origins of branches that lead to each instruction
+  std::vector<Origin> before_;  ///< origins of each register before each instruction
 };
 
 }  // namespace

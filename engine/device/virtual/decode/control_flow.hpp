@@ -9,17 +9,17 @@
 
 namespace evo::ptx {
 
-/// Whether an instruction has the operands of one of these families.
+/// True if an instruction has the operands of one of `Families`.
 template <typename... Families>
 bool is_any(const Instr& in) {
   return (std::holds_alternative<Families>(in.operands) || ...);
 }
 
-/// Instructions that may follow instruction `pc`.
+/// The instructions that may follow instruction `pc`.
 [[nodiscard]] std::vector<std::uint32_t> successors(const Program& program, std::size_t pc);
 
-/// Calls `visit(pc)` for the first instruction. Whenever it returns true (its state changed), calls
-/// it for the successors of pc, until nothing changes.
+/// Calls `visit(pc)` for the first instruction. Whenever `visit` returns true, because the state of
+/// pc changed, calls it for the successors of pc, until no state changes.
 void visit_until_stable(const Program& program, const std::function<bool(std::uint32_t)>& visit);
 
 }  // namespace evo::ptx

@@ -65,7 +65,7 @@ std::optional<RoundedOp> rounded_op(Opcode opcode) {
   }
 }
 
-/// Arithmetic with .rz, .rm or .rp; false for other instructions.
+/// Decodes arithmetic with .rz, .rm or .rp; returns false for other instructions.
 bool decode_rounded(DecodeContext& context) {
   const Instruction& in = context.current();
   const auto found = rounded_op(in.opcode);
@@ -167,7 +167,7 @@ bool decode_clock(DecodeContext& context) {
 
 }  // namespace
 
-/// cvta converts between generic addresses and those of a state space.
+/// Decodes cvta, which converts between generic addresses and addresses in a state space.
 void decode_cvta(DecodeContext& context) {
   const Instruction& in = context.current();
   Modifiers modifiers(in);
@@ -211,7 +211,7 @@ void decode_move(DecodeContext& context) {
   } else if (in.operands[0].kind == Operand::Kind::kVector) {
     decode_unpack(context, type);
   } else if (!decode_clock(context)) {
-    // Moves a wider or narrower special register; all other moves are in the table.
+    // All other moves are in alu_table().
     decode_alu(context);
   }
 }

@@ -4,7 +4,7 @@
 #include "engine/device/virtual/execute/exec_async.hpp"
 #include "engine/device/virtual/execute/exec_mbarrier.hpp"
 
-// cp.async and mbarrier.
+// Decodes cp.async and mbarrier.
 
 namespace evo::ptx {
 namespace {
@@ -57,7 +57,8 @@ void decode_wait(DecodeContext& context, Modifiers& modifiers, bool all) {
   context.emit(exec_wait_group, WaitGroupOperands{keep}, Pipe::kBarrier, TaintRule::kOwn);
 }
 
-/// With one CTA in a cluster, scopes and windows of the cluster are those of the CTA.
+/// Consumes modifiers without effect: in a cluster of one CTA, scopes and windows of the cluster
+/// are those of the CTA.
 void skip_mbarrier_words(Modifiers& modifiers) {
   modifiers.take_one_of({"release", "relaxed", "acquire"});
   modifiers.take_one_of({"cta", "cluster"});
@@ -114,7 +115,7 @@ void decode_arrive(DecodeContext& context, Modifiers& modifiers) {
   context.last_info().dst_bytes = 8;
 }
 
-/// expect_tx and complete_tx without an arrival.
+/// Decodes mbarrier.expect_tx and complete_tx, which do not arrive.
 void decode_transaction(DecodeContext& context, Modifiers& modifiers, ArriveOperand kind) {
   const Instruction& in = context.current();
   skip_mbarrier_words(modifiers);
@@ -145,7 +146,7 @@ void decode_wait_object(DecodeContext& context, Modifiers& modifiers, bool is_tr
   context.writes(op.dst);
 }
 
-/// cp.async.mbarrier.arrive.
+/// Decodes cp.async.mbarrier.arrive.
 void decode_copy_arrive(DecodeContext& context, Modifiers& modifiers) {
   if (!modifiers.take("arrive")) modifiers.unsupported();
   CopyArriveOperands op;

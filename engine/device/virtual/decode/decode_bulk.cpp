@@ -3,7 +3,7 @@
 #include "engine/device/virtual/decode/decode_context.hpp"
 #include "engine/device/virtual/execute/exec_bulk.hpp"
 
-// cp.async.bulk between global and shared memory.
+// Decodes cp.async.bulk between global and shared memory.
 
 namespace evo::ptx {
 namespace {
@@ -14,7 +14,7 @@ Address address_of(DecodeContext& context, const Operand& operand) {
   return address.at;
 }
 
-/// `size`: register of the number of bytes, or kNoRegister beside coordinates.
+/// Emits a bulk copy. `size`: register with the number of bytes; kNoRegister with coordinates.
 void emit_copy(DecodeContext& context, const BulkCopy& copy, std::uint32_t size,
                const std::vector<std::uint32_t>& coordinates = {}) {
   std::vector<std::uint32_t> registers = {copy.to.base, copy.from.base, copy.barrier.base, size};
@@ -27,8 +27,8 @@ void emit_copy(DecodeContext& context, const BulkCopy& copy, std::uint32_t size,
   for (const std::uint32_t reg : registers) context.reads(reg);
 }
 
-/// Into shared memory: [to], [from], size, [mbarrier] {, cache policy}; out of it: [to], [from],
-/// size {, cache policy}.
+/// Decodes a copy without a tensor map. Operands of a copy into shared memory: [to], [from], size,
+/// [mbarrier] {, cache policy}; of a copy to global memory: [to], [from], size {, cache policy}.
 void decode_linear(DecodeContext& context, Modifiers& modifiers, bool is_load) {
   const Instruction& in = context.current();
   const bool has_policy = modifiers.take("L2::cache_hint");
@@ -43,8 +43,9 @@ void decode_linear(DecodeContext& context, Modifiers& modifiers, bool is_load) {
   emit_copy(context, copy, context.source(in.operands[2], Type::kB32));
 }
 
-/// Into shared memory: [to], [map, {coordinates}], [mbarrier] {, cache policy}; out of it: [map,
-/// {coordinates}], [from] {, cache policy}.
+/// Decodes a copy with a tensor map. Operands of a copy into shared memory: [to], [map,
+/// {coordinates}], [mbarrier] {, cache policy}; of a copy to global memory: [map, {coordinates}],
+/// [from] {, cache policy}.
 void decode_tensor(DecodeContext& context, Modifiers& modifiers, bool is_load) {
   const Instruction& in = context.current();
   BulkCopy copy;
@@ -93,7 +94,7 @@ void decode_groups(DecodeContext& context, Modifiers& modifiers) {
 }  // namespace
 
 void decode_bulk(DecodeContext& context, Modifiers& modifiers) {
-  if (modifiers.take("prefetch")) {  // into L2
+  if (modifiers.take("prefetch")) {  // a prefetch into L2 has no effect here
     context.emit(exec_nop, NoOperands(), Pipe::kGlobal, TaintRule::kOwn);
     return;
   }

@@ -3,20 +3,19 @@
 #include "engine/device/virtual/decode/decode_context.hpp"
 #include "engine/device/virtual/execute/exec_system_calls.hpp"
 
-// Calls: functions of the module are inlined; system functions of the device become one
-// instruction.
+// Decodes calls: inlines functions of the module; vprintf and __assertfail become instructions.
 
 namespace evo::ptx {
 namespace {
 
 constexpr std::size_t kMaxCalls = 1U << 13;  // limit of inlined functions, including empty ones
 
-/// A system function of the device, with the sizes in bytes of its parameters and its result.
+/// A function that the CUDA driver provides, with its parameters' and its result's sizes in bytes.
 struct SystemFunction {
   std::string_view name;
   Handler handler;
   std::vector<std::uint64_t> parameters;
-  std::uint64_t result;  ///< 0: none
+  std::uint64_t result;  ///< 0: no result
 };
 
 const SystemFunction* find_system_function(std::string_view name) {
@@ -44,7 +43,7 @@ std::uint32_t DecodeContext::call_variable(const Operand& operand, std::uint64_t
   return static_cast<std::uint32_t>(found.offset);
 }
 
-/// True if the callee is a system function of the device.
+/// Decodes a call of vprintf or __assertfail; returns false for other functions.
 bool DecodeContext::decode_system_call(const Instruction& in) {
   const SystemFunction* function = find_system_function(in.operands[1].name);
   if (function == nullptr) return false;

@@ -5,7 +5,7 @@
 #include "engine/device/virtual/arithmetic/alu_table.hpp"
 #include "engine/device/virtual/decode/decode_context.hpp"
 
-// setp and set.
+// Decodes setp and set.
 
 namespace evo::ptx {
 namespace {
@@ -82,7 +82,7 @@ void decode_compare(DecodeContext& context) {
     emit_compare(context, op, type);
     return;
   }
-  // set: the result as a number: all ones, or 1.0.
+  // The result of set is a number: all ones or 1.0 if the comparison holds, otherwise 0.
   if (result != Type::kU32 && result != Type::kS32 && result != Type::kF32) modifiers.unsupported();
   op.holds = context.new_register(Type::kPred);
   emit_compare(context, op, type);

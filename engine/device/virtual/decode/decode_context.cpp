@@ -11,20 +11,20 @@ namespace evo::ptx {
 namespace {
 
 constexpr int kMaxCallDepth = 32;
-// limit of the instruction number in a race record
+// limit of instruction numbers, which take 20 bits in the race checker's records
 constexpr std::size_t kMaxInstructions = 1U << 20;
-// limit over all inlined functions together
+// limit of the registers of all inlined functions together
 constexpr std::size_t kMaxRegisters = 1U << 20;
 constexpr std::uint64_t kMaxParameterBytes = 32764;       // CUDA's limit
-constexpr std::uint64_t kMaxSharedBytes = 227ULL * 1024;  // that of the largest device
+constexpr std::uint64_t kMaxSharedBytes = 227ULL * 1024;  // limit of the largest modelled GPU
 constexpr std::uint64_t kMaxLocalBytes = 512ULL * 1024;   // CUDA's limit per thread
 
 std::uint64_t align_up(std::uint64_t value, std::uint64_t align) {
   return align == 0 ? value : (value + align - 1) / align * align;
 }
 
-/// Registers per thread for setmaxnreg: the stated number, or an equal share of an SM's 65536
-/// registers for the stated number of threads; 0 if neither is stated.
+/// Registers per thread at launch, for setmaxnreg: from .maxnreg or, if the number of threads is
+/// given, an equal share of an SM's 65536 registers; 0 if neither is given.
 int launch_registers(const Function& entry) {
   constexpr int kRegistersOfSm = 65536;
   constexpr int kUnit = 8;
@@ -56,7 +56,8 @@ std::uint32_t DecodeContext::new_register(Type type) {
   return static_cast<std::uint32_t>(types_.size() - 1);
 }
 
-/// The offset of a variable after `used` bytes of a space of at most `limit` bytes.
+/// Allocates a variable after `used` bytes of a space of at most `limit` bytes, and returns its
+/// offset.
 std::uint32_t DecodeContext::allocate(const Variable& variable, std::uint32_t& used,
                                       std::uint64_t limit, const char* space) const {
   const std::uint64_t offset = align_up(used, variable.align);
@@ -70,8 +71,8 @@ std::uint32_t DecodeContext::allocate(const Variable& variable, std::uint32_t& u
   return static_cast<std::uint32_t>(offset);
 }
 
-/// Places the used static shared variables of the function, of its callees and of module scope;
-/// dynamic shared memory follows.
+/// Places the static shared variables of the function, of its callees and, if used, of the module.
+/// Dynamic shared memory follows the static variables.
 void DecodeContext::place_shared(const Function& function) {
   if (!placed_.insert(&function).second) return;
   for (const Variable& variable : function.variables) {
@@ -160,7 +161,8 @@ void DecodeContext::decode_instruction(Frame& frame, const Instruction& in, int 
   }
 }
 
-/// An error only if the entry can reach the instruction.
+/// Replaces an instruction that cannot be decoded, which is an error only if the entry can reach
+/// it.
 void DecodeContext::replace_by_unsupported(std::size_t before, const std::string& why) {
   program_.code.resize(before);
   program_.info.resize(before);
@@ -282,7 +284,7 @@ void DecodeContext::decode_entry_body(const Function& function) {
   Frame frame;
   frame.function = &function;
   decode_function(frame, 0);
-  // Reaching the end of the function is an exit.
+  // A thread that reaches the end of the function exits.
   Instruction end;
   end.line = function.body.empty() ? function.line : function.body.back().line;
   end.opcode = Opcode::kExit;

@@ -15,7 +15,7 @@
 namespace evo::ptx {
 
 /// Builds a Program. During decoding, register fields of instructions hold numbers of virtual
-/// registers; assign_registers() turns them into offsets.
+/// registers; assign_registers() replaces the numbers by offsets.
 class DecodeContext {
  public:
   DecodeContext(const Module& module, const GlobalAddresses& globals, Program& program);
@@ -23,8 +23,8 @@ class DecodeContext {
   struct Frame {
     const Function* function;
     std::vector<std::uint32_t> registers;        ///< function's register → virtual register
-    std::vector<std::int64_t> variable_address;  ///< window offset of each variable; −1: none yet
-    std::vector<std::uint32_t> label_pc;         ///< filled when labels are passed
+    std::vector<std::int64_t> variable_address;  ///< window offsets of variables; −1: unplaced
+    std::vector<std::uint32_t> label_pc;         ///< instruction of each label that has been passed
     std::vector<std::pair<std::size_t, int>> branch_fixups;  ///< instruction, label
     /// index in Program::branch_targets, label
     std::vector<std::pair<std::size_t, int>> target_fixups;
@@ -32,12 +32,12 @@ class DecodeContext {
     bool is_entry = true;
   };
 
-  /// Decodes everything: parameters, body, lifetimes, offsets.
+  /// Decodes the parameters and the body of an entry, and assigns registers.
   void decode_entry_body(const Function& function);
   void decode_function(Frame& frame, int depth);
   void decode_instruction(Frame& frame, const Instruction& in, int depth);
 
-  // Services for the decoders of instruction families.
+  // Used by the decoders of instruction families.
   [[nodiscard]] const Module& module() const { return module_; }
   [[nodiscard]] Program& program() { return program_; }
   [[nodiscard]] Frame& frame() { return *frame_; }
@@ -48,22 +48,24 @@ class DecodeContext {
   [[noreturn]] void fail(const std::string& what) const { throw PtxError(what, current_->line); }
   [[noreturn]] void unsupported(const std::string& why = {}) const;
 
-  /// Appends an instruction with the guard of the current one.
+  /// Appends a decoded instruction with the guard of the current PTX instruction.
   void emit(Handler fn, Operands operands, Pipe pipe, TaintRule taint);
   [[nodiscard]] InstrInfo& last_info() { return program_.info.back(); }
-  /// Declares the registers that the last instruction reads and writes, for lifetimes and taint.
+  /// reads() and writes() declare the registers that the last instruction reads and writes, for
+  /// lifetimes and taint.
   void reads(std::uint32_t reg);
   void reads(const std::vector<std::uint32_t>& registers);
   void writes(std::uint32_t reg);
   void writes(const std::vector<std::uint32_t>& registers);
 
-  /// A register with the operand's value as `type`; inserts a width change if needed.
+  /// A register that holds the operand's value as `type`. Inserts an instruction that changes the
+  /// width if necessary.
   std::uint32_t source(const Operand& operand, Type type);
   /// A register for a result of `type`. If the operand's register is wider, finish_destinations()
   /// extends the value after the instruction.
   std::uint32_t destination(const Operand& operand, Type type, bool is_signed = false);
   void finish_destinations();
-  /// A predicate operand; `negated` is its sign.
+  /// The register of a predicate operand. The caller must evaluate Operand::negated.
   std::uint32_t predicate(const Operand& operand);
 
   std::uint32_t new_register(Type type);
@@ -71,7 +73,7 @@ class DecodeContext {
   std::uint32_t special(Special special);
   [[nodiscard]] Type type_of(std::uint32_t reg) const { return types_[reg]; }
 
-  /// An address operand, and the required space if it names a variable.
+  /// An address operand, and its state space if it names a variable.
   struct AddressOperand {
     Address at;
     bool is_parameter = false;      ///< offset into the kernel's parameter block
@@ -82,12 +84,12 @@ class DecodeContext {
   void narrow_global_granule(int bytes);
 
   void assign_registers();
-  /// Throws for a reached instruction that is not supported.
+  /// Throws PtxError if the entry can reach an unsupported instruction.
   void check_reachable();
 
-  /// Appends to Program::registers.
+  /// Appends a list of registers to Program::registers.
   RegisterList add_list(const std::vector<std::uint32_t>& registers);
-  /// Appends to Program::branch_targets.
+  /// Appends the targets of labels to Program::branch_targets.
   TargetList add_targets(const std::vector<int>& labels);
 
  private:
@@ -139,19 +141,19 @@ class DecodeContext {
   bool in_helper_ = false;
 };
 
-/// Registers of a vector operand, which must have `count` elements.
+/// The registers of a vector operand, which must have `count` elements.
 [[nodiscard]] std::vector<std::uint32_t> vector_registers(DecodeContext& context,
                                                           const Operand& operand, std::size_t count,
                                                           bool write, Type type = Type::kB32);
 
-/// Registers of a matrix product D = A B + C, given by operands 0 to 3.
+/// The numbers of registers of a matrix product D = A B + C, given by operands 0 to 3.
 struct ProductSizes {
   int a = 0;
   int b = 0;
   int cd = 0;
   Type type = Type::kB32;  ///< type of a register
 };
-/// mma.sync of f64, and wmma m8n8k4.
+/// Decodes mma.sync of f64, and wmma m8n8k4.
 void decode_double_mma(DecodeContext& context, int m, int k);
 struct Product {
   RegisterList list;  ///< registers of D, A, B, C in this order
@@ -163,7 +165,7 @@ void emit_product(DecodeContext& context, Handler fn, const Operands& operands,
                   const Product& product, int multiply_adds);
 [[nodiscard]] bool is_fp8(Type type);
 
-/// Bytes of a register for values of the type: 2, 4, 8 or 16; 4 for predicates.
+/// The bytes per lane of a register for values of a type: 2, 4, 8 or 16; 4 for predicates.
 [[nodiscard]] int register_bytes(Type type);
 
 }  // namespace evo::ptx

@@ -5,7 +5,7 @@
 #include "engine/device/virtual/decode/decode_context.hpp"
 #include "engine/device/virtual/execute/exec_control.hpp"
 
-// Control flow.
+// Decodes branches, exits and other control flow.
 
 namespace evo::ptx {
 
@@ -56,7 +56,8 @@ void decode_sleep(DecodeContext& context) {
   context.reads(op.ns);
 }
 
-/// Programmatic dependent launch. Launches are executed one after the other here.
+/// Decodes griddepcontrol (programmatic dependent launch). The virtual GPU executes launches one
+/// after the other, so griddepcontrol only affects checks.
 void decode_grid_control(DecodeContext& context) {
   constexpr int kFirst = 90;  // PTX ISA, "griddepcontrol"
   const std::string& target = context.program().target;

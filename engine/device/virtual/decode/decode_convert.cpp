@@ -8,8 +8,8 @@
 #include "engine/device/virtual/arithmetic/ops_rounding.hpp"
 #include "engine/device/virtual/decode/decode_context.hpp"
 
-// cvt. Packed and half-precision conversions are in the table under their spelling. Conversions
-// from and to integers are composed here, if necessary of two steps.
+// Decodes cvt. alu_table() contains packed and half-precision conversions by their spelling. This
+// file composes all other conversions of one or two steps.
 
 namespace evo::ptx {
 namespace {
@@ -23,7 +23,7 @@ struct Conversion {
   Type from = Type::kNone;
 };
 
-/// One of four names, in the order of Rounding.
+/// Consumes one of four modifiers, which are in the order of Rounding.
 std::optional<Rounding> take_rounding(Modifiers& modifiers,
                                       std::initializer_list<std::string_view> names) {
   const int found = modifiers.take_one_of(names);
@@ -35,7 +35,7 @@ bool is_integer(Type type) { return type >= Type::kU8 && type <= Type::kS64; }
 
 int log2_bytes(Type type) { return std::countr_zero(static_cast<unsigned>(bit_width(type) / 8)); }
 
-/// Whether a rounding other than to nearest is requested.
+/// True if a rounding mode other than to nearest is requested.
 bool is_directed(const Conversion& c) { return c.rounding && *c.rounding != Rounding::kNearest; }
 
 void emit_step(DecodeContext& context, Handler fn, const Operands& operands, std::uint32_t dst,
@@ -47,13 +47,13 @@ void emit_step(DecodeContext& context, Handler fn, const Operands& operands, std
   context.writes(dst);
 }
 
-/// One conversion step from register `source` to a new or final register.
+/// Emits one conversion step from register `source` to register `dst`.
 void step(DecodeContext& context, Handler fn, std::uint32_t dst, Type to, std::uint32_t source,
           TaintRule taint = TaintRule::kAny) {
   emit_step(context, fn, AluOperands{.dst = dst, .src = {source}}, dst, to, source, taint);
 }
 
-/// A step whose handler takes the rounding mode.
+/// Emits a conversion step whose handler takes the rounding mode.
 void rounding_step(DecodeContext& context, Handler fn, const ConvertOperands& op, Type to) {
   emit_step(context, fn, op, op.dst, to, op.source, TaintRule::kAny);
 }
@@ -69,7 +69,7 @@ void integer_to_integer(DecodeContext& context, const Conversion& c) {
   std::uint32_t source = context.source(in.operands[1], c.from);
   Type from = c.from;
   if (bit_width(from) == 8) {
-    // The register's bits above the low byte are arbitrary.
+    // The register's bits above the low byte are arbitrary, so they must be cleared or extended.
     const std::uint32_t clean = context.new_register(Type::kB16);
     step(context, alu_table().helpers.resize[1][0][is_signed(from) ? 1 : 0], clean, Type::kB16,
          source);
@@ -105,7 +105,7 @@ void integer_to_float(DecodeContext& context, const Conversion& c) {
   const auto column = static_cast<std::size_t>(log2_bytes(from) - 1);
   const std::uint32_t dst = context.destination(in.operands[0], c.to);
   if (c.to == Type::kF16 || c.to == Type::kBf16) {
-    // 32 bits and fewer are exact in double, so a single rounding remains.
+    // A double represents integers of up to 32 bits exactly, so only the second step rounds.
     if (is_directed(c) || c.to == Type::kBf16 || bit_width(from) == 64)
       context.unsupported("this integer to half conversion");
     const std::uint32_t wide = context.new_register(Type::kF64);

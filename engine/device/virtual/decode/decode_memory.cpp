@@ -6,7 +6,7 @@
 #include "engine/device/virtual/execute/exec_control.hpp"
 #include "engine/device/virtual/execute/exec_memory.hpp"
 
-// ld, st, ldu, prefetch, fences and atomics.
+// Decodes ld, st, ldu, prefetch, fences and atomics.
 
 namespace evo::ptx {
 namespace {
@@ -39,7 +39,7 @@ Space take_space(Modifiers& modifiers) {
   return Space::kGeneric;
 }
 
-/// Whether the scope is the CTA.
+/// Consumes the scope; true if it is the CTA.
 bool take_scope(Modifiers& modifiers) {
   if (modifiers.take("cluster")) modifiers.unsupported("clusters");
   return modifiers.take_one_of({"cta", "gpu", "sys"}) == 0;
@@ -90,7 +90,7 @@ Pipe pipe_of(Space space) {
 Space resolve_space(Space spelled, const DecodeContext::AddressOperand& address) {
   if (address.is_parameter) return Space::kParam;
   if (spelled == Space::kParam) {
-    // An address without a register is a .param variable of a call.
+    // An address in the parameter space without a register is a .param variable of a call.
     return address.at.base != kNoRegister ? Space::kParam : Space::kLocal;
   }
   if (spelled == Space::kGeneric && address.space != Space::kGeneric) return address.space;
@@ -107,7 +107,7 @@ std::vector<const Operand*> elements_of(const Operand& operand) {
   return elements;
 }
 
-/// Bytes of the register for an element of `type` in a load or store.
+/// The bytes per lane of the register for an element of `type` in a load or store.
 int element_register_bytes(DecodeContext& context, const Operand& operand, Type type) {
   if (operand.kind == Operand::Kind::kRegister) {
     const Type have =
@@ -138,7 +138,7 @@ void emit_access(DecodeContext& context, Handler fn, const Address& address, Spa
   }
 }
 
-/// ld.param of kernel parameters: one instruction for each element.
+/// Decodes ld.param of kernel parameters to one instruction for each element.
 void load_parameters(DecodeContext& context, const AccessSpelling& access, std::int64_t from,
                      const std::vector<const Operand*>& elements, int width) {
   const int bytes = bit_width(access.type) / 8;
@@ -208,7 +208,7 @@ void decode_store(DecodeContext& context) {
   const int width = element_register_bytes(context, *elements[0], access.type);
   std::vector<std::uint32_t> sources;
   for (const Operand* element : elements) {
-    // A literal has the width of the other registers.
+    // A literal is stored with the width of the other elements' registers.
     const bool same = element_register_bytes(context, *element, access.type) == width;
     if (element->kind == Operand::Kind::kRegister && !same)
       context.unsupported("registers of different width");

@@ -6,7 +6,7 @@
 #include "engine/device/virtual/execute/exec_matrix.hpp"
 #include "engine/device/virtual/execute/exec_mma.hpp"
 
-// ldmatrix, stmatrix, movmatrix and mma.sync.
+// Decodes ldmatrix, stmatrix, movmatrix and mma.sync.
 
 namespace evo::ptx {
 

@@ -5,9 +5,9 @@
 #include "engine/device/virtual/decode/decode_context.hpp"
 #include "engine/device/virtual/memory/parameter_space.hpp"
 
-// Converts operands to registers: literals and special registers become constants, names become
-// addresses, and width changes are inserted if the operand's register is wider or narrower than the
-// instruction's type.
+// Converts operands to registers. Literals and special registers become constants, names become
+// addresses, and an instruction that changes the width is inserted if the operand's register is
+// wider or narrower than the instruction's type.
 
 namespace evo::ptx {
 namespace {
@@ -81,7 +81,7 @@ std::uint32_t DecodeContext::special(Special special) {
     program_.uses_reserved_shared = true;
   if (special == Special::kEnvReg1 || special == Special::kEnvReg2) {
     program_.cooperative = true;
-    program_.claims_work = true;  // a part of the grid would wait for the other CTAs for ever
+    program_.claims_work = true;  // a sample of the grid would wait forever for other CTAs
   }
   return entry->second;
 }

@@ -6,14 +6,14 @@
 #include "engine/device/virtual/decode/decode_context.hpp"
 #include "engine/ptx/source_lines.hpp"
 
-// The pass after decoding: reachable instructions, lifetimes of registers, and their offsets.
+// The pass after decoding: finds reachable instructions and lifetimes, and assigns registers.
 //
 // 1. Find the successors of every instruction and the reachable instructions.
 // 2. Compute the live registers at the start of each block by backward data flow.
 // 3. Give each register one interval, from its first to its last live instruction. Sources and
-//    destinations of one instruction overlap, because a handler may write before it has read
-//    everything.
-// 4. Assign slots by linear scan; a slot is reused only within its layout, see Layout.
+//    destinations of one instruction overlap, because a handler may write its result before it has
+//    read all sources.
+// 4. Assign slots by linear scan. Only registers of the same Layout share a slot.
 
 namespace evo::ptx {
 namespace {
@@ -21,7 +21,7 @@ namespace {
 constexpr std::uint32_t kMostSlots = 1U << 16;  // 8 MiB for each warp
 // 256 MiB: one bit for each block and register
 constexpr std::size_t kMostLivenessWords = 1U << 25;
-constexpr std::uint64_t kMostLivenessSteps = 1ULL << 31;  // words that change until the fixed point
+constexpr std::uint64_t kMostLivenessSteps = 1ULL << 31;  // limit of the analysis's steps
 
 std::vector<bool> reachable(const Program& program) {
   std::vector<bool> seen(program.code.size(), false);
@@ -90,7 +90,7 @@ class Liveness {
     }
   }
 
-  /// live := live before the block, given live after it. True if the stored value grew.
+  /// Computes the registers live before a block from those live after it. True if the set grew.
   bool transfer(Block& block) {
     std::vector<std::uint64_t> live = live_out(block);
     for (std::size_t pc = block.last + 1; pc-- > block.first;) {
@@ -160,9 +160,9 @@ std::vector<Interval> intervals(const Program& program, const Liveness& liveness
   return result;
 }
 
-/// The layout of a register's lanes in its slots. Lanes of a warp may be at different instructions.
-/// So a slot is reused only by registers with the same bytes (or bits) in every lane; with another
-/// layout, a write for one lane would overwrite data that another lane still needs.
+/// The layout of a register's lanes in its slots. Only registers with the same layout share a slot,
+/// because lanes of a warp may be at different instructions: with another layout, a write for one
+/// lane would overwrite data that another lane still needs.
 struct Layout {
   bool predicate;                                   ///< one bit per lane
   int bytes;                                        ///< bytes per lane
@@ -215,8 +215,8 @@ void DecodeContext::check_reachable() {
   }
 }
 
-/// Slots of literals and special registers, which are filled before the first instruction and never
-/// reused.
+/// The registers of literals and special registers, which are filled before the first instruction,
+/// and whose slots are never reused.
 std::vector<bool> DecodeContext::permanent_registers() const {
   std::vector<bool> permanent(types_.size(), false);
   for (const auto& [key, reg] : constants_) permanent[reg] = true;
@@ -258,8 +258,8 @@ void DecodeContext::assign_registers() {
   write_offsets(slot, pool.size());
 }
 
-/// Registers that some path reads before any write. Guarded writes count as writes here, because
-/// the two halves of a predicated pair cover all lanes.
+/// Lists the registers that a path reads before a write. A guarded write counts as a write, because
+/// compilers emit pairs of guarded writes that together cover all lanes.
 void DecodeContext::list_unset_registers() {
   const Liveness certain(program_, types_.size(), true);
   const auto& live = certain.blocks().front().live_in;

@@ -5,7 +5,7 @@
 #include "engine/device/virtual/execute/exec_barrier.hpp"
 #include "engine/device/virtual/execute/exec_lanes.hpp"
 
-// Barriers and exchange between lanes.
+// Decodes barriers, and instructions that exchange values between lanes.
 
 namespace evo::ptx {
 namespace {
@@ -14,7 +14,7 @@ std::uint32_t target(DecodeContext& context, const Operand& operand, Type type) 
   return operand.kind == Operand::Kind::kSink ? kNoRegister : context.destination(operand, type);
 }
 
-/// The two registers of a destination that may be a pair.
+/// The registers of a destination p|q; the second is kNoRegister for a single destination.
 std::array<std::uint32_t, 2> pair_of_targets(DecodeContext& context, const Operand& operand) {
   if (operand.kind != Operand::Kind::kPair)
     return {target(context, operand, Type::kB32), kNoRegister};
@@ -22,7 +22,7 @@ std::array<std::uint32_t, 2> pair_of_targets(DecodeContext& context, const Opera
   return {first, target(context, operand.elements[1], Type::kPred)};
 }
 
-/// One of the names of a mode, in the order of its enumeration.
+/// Consumes one of `names`, which are in the order of the enumeration Mode.
 template <typename Mode>
 std::optional<Mode> take_mode(Modifiers& modifiers, std::initializer_list<std::string_view> names) {
   const int found = modifiers.take_one_of(names);

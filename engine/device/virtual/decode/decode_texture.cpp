@@ -1,7 +1,7 @@
 #include "engine/device/virtual/decode/decode_context.hpp"
 #include "engine/device/virtual/execute/exec_texture.hpp"
 
-// One- and two-dimensional tex, with 64-bit handles.
+// Decodes tex in one and two dimensions with 64-bit handles.
 
 namespace evo::ptx {
 namespace {

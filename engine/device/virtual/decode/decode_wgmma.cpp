@@ -5,20 +5,20 @@
 #include "engine/device/virtual/decode/decode_context.hpp"
 #include "engine/device/virtual/execute/exec_wgmma.hpp"
 
-// wgmma and setmaxnreg (sm_90a).
+// Decodes wgmma and setmaxnreg (sm_90a).
 
 namespace evo::ptx {
 namespace {
 
 constexpr int kWarpgroupRows = 64;
-constexpr int kColumns = 8;  ///< columns of an n-tile
+constexpr int kColumns = 8;  ///< columns of a tile
 
 struct Spelling {
   int tiles = 0;  ///< number of tiles of eight columns
   const MmaShape* shape = nullptr;
 };
 
-/// m64nNk16 or m64nNk32: N is a multiple of 8 up to 256.
+/// Consumes the shape, m64nNk16 or m64nNk32, where N is a multiple of 8 up to 256.
 Spelling take_shape(const Instruction& in, Modifiers& modifiers) {
   const auto name = std::ranges::find_if(
       in.modifiers, [](const std::string& word) { return word.starts_with("m64n"); });
@@ -40,8 +40,8 @@ Spelling take_shape(const Instruction& in, Modifiers& modifiers) {
   return {n / kColumns, shape};
 }
 
-/// Whether scale-d is the false result of a comparison of literals just before. The previous
-/// content of the accumulators is then not read.
+/// True if scale-d is 0, or the false result of a comparison of literals in the preceding
+/// instruction, so that the previous content of the accumulators is not read.
 bool scale_is_zero(const DecodeContext& context, const Operand& scale) {
   if (scale.kind == Operand::Kind::kInteger) return scale.bits == 0;
   static const std::vector<std::string> comparison = {"ne", "b32"};
@@ -59,7 +59,7 @@ bool scale_is_zero(const DecodeContext& context, const Operand& scale) {
   return false;
 }
 
-/// ±1 for a scale, 0 or 1 for a transposition.
+/// The flag of a literal operand, which is ±1 for a scale, and 0 or 1 for a transposition.
 bool take_flag(DecodeContext& context, const Operand& operand, bool is_scale) {
   const auto value = static_cast<std::int64_t>(operand.bits);
   const auto narrow = static_cast<std::int32_t>(value);

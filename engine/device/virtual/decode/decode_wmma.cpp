@@ -4,7 +4,7 @@
 #include "engine/device/virtual/decode/decode_context.hpp"
 #include "engine/device/virtual/execute/exec_wmma.hpp"
 
-// wmma: loads, stores and products of fragments.
+// Decodes wmma: loads, stores and products of fragments.
 
 namespace evo::ptx {
 namespace {
@@ -28,7 +28,7 @@ std::string_view wmma_sizes(Modifiers& modifiers) {
   return kSizes[static_cast<std::size_t>(found)];
 }
 
-/// A product with another shape or type than m16n16k16 of f16 or bf16.
+/// Decodes a product with another shape or type than m16n16k16 of f16 or bf16.
 void decode_shape_mma(DecodeContext& context, const WmmaShape& shape, bool saturate) {
   const int a = wmma_registers(shape, WmmaPart::kA);
   const int b = wmma_registers(shape, WmmaPart::kB);
@@ -80,7 +80,7 @@ void decode_wmma_move(DecodeContext& context, Modifiers& modifiers, bool is_load
   context.reads(op.address.base);
   context.reads(op.stride);
   is_load ? context.writes(regs) : context.reads(regs);
-  // Elements that are not adjacent in the register's direction are moved one at a time.
+  // If the elements of a register are not adjacent in memory, they are moved one at a time.
   const bool neighbours = bit_width(type) >= 32 || (part == WmmaPart::kB) == op.is_column_major;
   if (!neighbours) context.narrow_shared_granule(op.element_bytes);
   context.narrow_global_granule(op.element_bytes);
@@ -91,7 +91,7 @@ void decode_wmma_mma(DecodeContext& context, Modifiers& modifiers) {
   modifiers.take("sync");
   modifiers.take("aligned");
   if (modifiers.take_one_of({"row", "col"}) < 0 || modifiers.take_one_of({"row", "col"}) < 0) {
-    // Both layouts may be the same word; then it occurs twice.
+    // The layouts of A and B may be the same word, which then occurs twice.
     modifiers.take("row");
     modifiers.take("col");
   }
@@ -100,7 +100,7 @@ void decode_wmma_mma(DecodeContext& context, Modifiers& modifiers) {
   const Type d = modifiers.take_type();
   Type c = modifiers.take_type();
   Type a = Type::kF16;
-  if (c != Type::kF16 && c != Type::kF32) {  // the types of A and B are present
+  if (c != Type::kF16 && c != Type::kF32) {  // the types of A and B are specified
     a = c;
     if (modifiers.take_type() != a) modifiers.unsupported();
     c = modifiers.take_type();

@@ -13,10 +13,9 @@ namespace evo::ptx {
 /// Addresses of the module's global and constant variables.
 using GlobalAddresses = std::map<std::string, std::uint64_t>;
 
-/// Decodes the entry into a dense program: inlines calls, resolves labels, turns operands into
-/// registers, and lets registers with disjoint lifetimes share slots. Throws PtxError ("not
-/// supported: … at line N") for an instruction that the entry can reach and this virtual GPU does
-/// not support.
+/// Decodes an entry into a Program: inlines calls, resolves labels, replaces operands by registers,
+/// and lets registers with disjoint lifetimes share slots. Throws PtxError ("not supported: … at
+/// line N") if the entry can reach an instruction that the virtual GPU does not support.
 [[nodiscard]] std::shared_ptr<const Program> decode_entry(const Module& module,
                                                           const std::string& entry,
                                                           const GlobalAddresses& globals);

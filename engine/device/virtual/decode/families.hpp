@@ -7,9 +7,11 @@ namespace evo::ptx {
 class DecodeContext;
 class Modifiers;
 
-/// Decoders of the context's current instruction: one function for each family.
+/// A function that decodes the context's current instruction. Each family of instructions has a
+/// Decoder.
 using Decoder = void (*)(DecodeContext&);
-/// The decoder of an opcode. An opcode without a family is looked up by its whole spelling.
+/// The decoder of an opcode. The decoder of opcodes without a family looks up the instruction's
+/// spelling in alu_table().
 [[nodiscard]] Decoder decoder_of(Opcode opcode);
 
 void decode_branch(DecodeContext& context);
@@ -27,7 +29,7 @@ void decode_store(DecodeContext& context);
 void decode_fence(DecodeContext& context);
 void decode_atomic(DecodeContext& context);
 void decode_cp_async(DecodeContext& context);
-/// cp.async.bulk; these words have been taken.
+/// Decodes cp.async.bulk after "async" and "bulk" have been taken from `modifiers`.
 void decode_bulk(DecodeContext& context, Modifiers& modifiers);
 void decode_mbarrier(DecodeContext& context);
 void decode_barrier(DecodeContext& context);

@@ -28,17 +28,17 @@
 
 namespace evo::ptx {
 
-/// How the taint of the sources (uninitialised bytes) propagates to the destination.
+/// The rule by which taint, the mark of uninitialised bytes, propagates to the destination.
 enum class TaintRule : std::uint8_t {
   kAny,      ///< any tainted source byte taints the whole destination lane
   kMove,     ///< byte by byte
-  kAnd,      ///< byte by byte; a known zero byte clears
-  kOr,       ///< byte by byte; a known 0xff byte clears
+  kAnd,      ///< byte by byte; an initialised zero byte clears taint
+  kOr,       ///< byte by byte; an initialised 0xff byte clears taint
   kXor,      ///< byte by byte, from either source
-  kCarry,    ///< add, sub, mul: bytes from the lowest tainted one upwards
-  kSelect,   ///< selp: the chosen source and the predicate
-  kPredAnd,  ///< a known false clears
-  kPredOr,   ///< a known true clears
+  kCarry,    ///< add, sub, mul: all bytes from the lowest tainted byte upwards
+  kSelect,   ///< selp: from the selected source and the predicate
+  kPredAnd,  ///< an initialised false clears taint
+  kPredOr,   ///< an initialised true clears taint
   kPack,     ///< vector to scalar
   kUnpack,   ///< scalar to vector
   kPermute,  ///< prmt with a known selector
@@ -46,7 +46,7 @@ enum class TaintRule : std::uint8_t {
   kOwn,      ///< the handler propagates taint itself
 };
 
-/// The unit that executes an instruction, for the predicted time.
+/// The unit of an SM that executes an instruction, for the predicted time.
 enum class Pipe : std::uint8_t {
   kAlu,
   kFma,
@@ -65,7 +65,7 @@ enum class Pipe : std::uint8_t {
   kCount,
 };
 
-/// The operands of each instruction family, as byte offsets into the warp's register file.
+/// The operands of each instruction family. Registers are byte offsets in the warp's register file.
 using Operands = std::variant<
     NoOperands, AluOperands, ConvertOperands, RoundedOperands, CompareOperands, BranchOperands,
     IndexedBranchOperands, ClockOperands, SleepOperands, ActiveMaskOperands, SystemCallOperands,
@@ -77,7 +77,7 @@ using Operands = std::variant<
     WgmmaWaitOperands, SetmaxnregOperands, WmmaMoveOperands, WmmaOperands, WmmaShapeOperands,
     DoubleMmaOperands>;
 
-/// One decoded instruction; compact, so that a warp touches few cache lines.
+/// A decoded instruction, which is small so that it fits in one cache line.
 struct Instr {
   Handler fn = nullptr;
   std::uint32_t guard = kNoRegister;
@@ -91,7 +91,7 @@ struct Instr {
 };
 static_assert(sizeof(Instr) <= 64, "an instruction is a cache line");
 
-/// Data of an instruction that only reports, taint and costs need.
+/// Data about an instruction for reports, taint and predicted costs.
 struct InstrInfo {
   int line = 0;
   SourceLocation source = {};
@@ -99,8 +99,8 @@ struct InstrInfo {
   TaintRule taint = TaintRule::kAny;
   std::uint8_t dst_bytes = 4;  ///< width of the destination register
   std::uint8_t src_bytes = 4;  ///< width of the first source register
-  bool helper = false;         ///< inserted by the decoder; not an instruction of the PTX
-  bool is_branch = false;      ///< may continue at another instruction than the next one
+  bool helper = false;         ///< inserted by the decoder; not in the PTX
+  bool is_branch = false;      ///< may jump
   bool ends_path = false;      ///< never continues at the next instruction
   bool is_fp8 = false;         ///< tensor work on e4m3 or e5m2
   std::uint32_t flops = 0;     ///< tensor work of a warp in operations: multiply-adds × 2
@@ -108,7 +108,7 @@ struct InstrInfo {
   std::string spelling;                     ///< for messages
   std::vector<std::uint32_t> sources;       ///< registers read (offsets), including the guard
   std::vector<std::uint32_t> destinations;  ///< registers written
-  /// if not empty: why the instruction cannot be executed
+  /// the reason why the instruction cannot be executed; empty if it can
   std::string unsupported;
 };
 

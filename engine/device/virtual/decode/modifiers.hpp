@@ -9,18 +9,18 @@
 
 namespace evo::ptx {
 
-/// The modifiers of an opcode, consumed one by one. A modifier that was not consumed makes the
-/// instruction unsupported.
+/// The modifiers of an instruction, which a decoder consumes one by one. An instruction with an
+/// unconsumed modifier is not supported.
 class Modifiers {
  public:
   explicit Modifiers(const Instruction& in) : in_(in), used_(in.modifiers.size(), false) {}
-  /// Consumes the modifier if it is present.
+  /// Consumes the modifier `name`; false if the instruction does not have it.
   bool take(std::string_view name);
-  /// Consumes the first of `names` that is present; −1 if none is.
+  /// Consumes the first of `names` that the instruction has; returns its index, or −1 for none.
   int take_one_of(std::initializer_list<std::string_view> names);
-  /// Consumes the first modifier that is a type; kNone if there is none.
+  /// Consumes the first modifier that names a type; kNone if there is none.
   Type take_type();
-  /// Throws "not supported" if a modifier is left.
+  /// Throws PtxError ("not supported") if a modifier was not consumed.
   void finish() const;
   [[noreturn]] void unsupported(const std::string& why = {}) const;
 

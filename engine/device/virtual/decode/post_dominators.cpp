@@ -25,7 +25,7 @@ Edges edges_of(const Program& program) {
   return next;
 }
 
-/// Instructions in post-order of a depth-first search from the end of the program.
+/// The instructions in post-order of a depth-first search from the end of the program.
 std::vector<std::uint32_t> postorder(const Edges& before, std::uint32_t end) {
   std::vector<std::uint32_t> order;
   std::vector<bool> seen(before.size(), false);

@@ -8,24 +8,24 @@
 
 // Two forward analyses over the instructions, each the union over all paths:
 //
-// 1. The wgmma that may be in flight: from mma_async until a wait_group for its group. An
-//    instruction that reads an accumulator of such a wgmma, or writes one of its registers, needs a
-//    check. At run time, exec_checked() tests whether that wgmma is in flight.
+// 1. Each wgmma that may be in flight: from mma_async until a wait_group for its group. An
+//    instruction that reads an accumulator of a wgmma in flight, or writes one of its registers,
+//    needs a check. At run time, exec_checked() tests whether the wgmma is in flight.
 // 2. The registers of wgmma that may have been written since the last wgmma.fence. A wgmma that
-//    uses such a register as accumulator or A fragment lacks a fence. Accumulators that it
-//    overwrites (scale-d is a literal 0) do not count, because compilers may leave moves of dead
-//    values before it.
+//    uses a register of this set as accumulator or A fragment lacks a fence. Accumulators that a
+//    wgmma overwrites (scale-d is a literal 0) do not count, because compilers may leave moves of
+//    dead values before the wgmma.
 
 namespace evo::ptx {
 namespace {
 
-constexpr int kMostCommits = 64;  ///< later ones are not distinguished
+constexpr int kMostCommits = 64;  ///< limit of InFlight::commits
 /// approximate limit in bytes of the states at all instructions
 constexpr std::size_t kMostStates = 1U << 27;
 
 struct InFlight {
   std::uint32_t product;  ///< index in products
-  int commits;            ///< groups committed since, including its own
+  int commits;            ///< number of groups committed since, including its own
   bool operator==(const InFlight&) const = default;
 };
 
@@ -33,7 +33,7 @@ struct Product {
   std::uint32_t pc;
   std::span<const std::uint32_t> accumulators;
   std::span<const std::uint32_t> fragments;  ///< registers of A, if A is in registers
-  /// the previous content of the accumulators is not read
+  /// true: the previous content of the accumulators is not read
   bool replaces = false;
 };
 
@@ -77,7 +77,7 @@ class ProductRegisters {
   }
 
  private:
-  /// Adds to a state of analysis 1; true if the state changed. The fewest commits are kept.
+  /// Merges `from` into a state of analysis 1, keeping the fewest commits; true if it changed.
   static bool merge(std::vector<InFlight>& into, const std::vector<InFlight>& from) {
     bool changed = false;
     for (const InFlight& item : from) {
@@ -104,7 +104,7 @@ class ProductRegisters {
       std::erase_if(state, [&](const InFlight& i) { return i.product == number_of(pc); });
       state.push_back({number_of(pc), 0});
     }
-    if (in.guard != kNoRegister) return;  // may not be executed
+    if (in.guard != kNoRegister) return;  // the instruction may not be executed
     if (in.fn == exec_wgmma_commit) {
       for (InFlight& item : state) item.commits = std::min(item.commits + 1, kMostCommits);
     } else if (in.fn == exec_wgmma_wait) {
@@ -138,7 +138,7 @@ class ProductRegisters {
       return std::ranges::any_of(registers, [&](std::uint32_t reg) {
         const auto users = users_.find(reg);
         if (users == users_.end() || !contains(users->second, p)) return false;
-        // A later wgmma may add to the same accumulators.
+        // A later wgmma may add to the accumulators of a wgmma in flight.
         if (is_product && contains(products_[number_of(pc)].accumulators, reg) &&
             contains(product.accumulators, reg))
           return false;
@@ -150,20 +150,22 @@ class ProductRegisters {
     if (touches(info.destinations, true)) checks_[pc].writes.push_back(product.pc);
   }
 
-  /// A state of analysis 2: bit 0: no fence yet; then one bit for each register of a wgmma.
+  /// A state of analysis 2. Bit 0: no fence yet. Bit n: register number n of the registers of
+  /// wgmma.
   using Written = std::vector<bool>;
 
   void step(std::uint32_t pc, Written& state) const {
     const Instr& in = program_.code[pc];
     if (in.fn == exec_wgmma_fence && in.guard == kNoRegister) state.assign(state.size(), false);
     for (const std::uint32_t reg : program_.info[pc].destinations) {
-      // The next wgmma may use the same accumulators without a fence.
+      // No wgmma.fence is needed between two wgmma with the same accumulators.
       if (const auto found = bit_.find(reg); found != bit_.end())
         state[found->second] = in.fn != exec_wgmma;
     }
   }
 
-  /// True if `into` changed; an empty state was not reached before.
+  /// Merges `from` into a state of analysis 2; true if the state changed. An empty state means that
+  /// the instruction was not reached before.
   static bool merge(Written& into, const Written& from) {
     if (into.empty()) {
       into = from;
@@ -193,7 +195,7 @@ class ProductRegisters {
     });
     for (const Product& product : products_) {
       const Written& state = before[product.pc];
-      if (state.empty()) continue;  // never reached
+      if (state.empty()) continue;  // the instruction is never reached
       const auto written = [&](std::uint32_t reg) { return state[bit_.at(reg)]; };
       if (state[0] || (!product.replaces && std::ranges::any_of(product.accumulators, written)) ||
           std::ranges::any_of(product.fragments, written))

@@ -4,10 +4,10 @@
 
 namespace evo::ptx {
 
-/// Finds the instructions that may touch registers of a wgmma in flight, and each wgmma for which
-/// some path has no wgmma.fence after the last write to its registers. They get exec_checked as
-/// their handler. Runs before registers are assigned, so registers are those of the PTX and not
-/// shared.
+/// Finds the instructions that may use registers of a wgmma in flight, and each wgmma to which a
+/// path leads without a wgmma.fence after the last write to its registers. Sets exec_checked as the
+/// handler of the instructions that it finds. Must run before registers are assigned, while PTX
+/// registers do not share slots.
 void find_product_checks(Program& program);
 
 }  // namespace evo::ptx

@@ -11,7 +11,7 @@
 
 namespace evo::ptx {
 
-/// A register that the warp must initialise before it starts.
+/// A register with a constant that is written before a warp starts.
 struct ConstantRegister {
   std::uint32_t offset;
   std::uint32_t bytes;  ///< 4: one word per lane, or a predicate; or 2, 8, 16
@@ -46,7 +46,7 @@ enum class Special : std::uint8_t {
   kGridId,
   kDynamicSharedSize,
   kTotalSharedSize,
-  kReservedSharedBegin,  ///< offset of the system's part of shared memory, see Program
+  kReservedSharedBegin,  ///< offset of the part of shared memory that the system reserves
   kReservedSharedCap,
   kReservedSharedEnd,
   kReservedShared0,
@@ -56,32 +56,32 @@ enum class Special : std::uint8_t {
   kCount,
 };
 
-/// A check before an instruction that touches registers of wgmma.
+/// The check of an instruction that may use registers of a wgmma in flight.
 struct ProductCheck {
   Handler original = nullptr;        ///< the original handler
-  std::vector<std::uint32_t> reads;  ///< each wgmma whose accumulators it reads
-  /// each wgmma whose accumulators or A fragments it overwrites
+  std::vector<std::uint32_t> reads;  ///< each wgmma whose accumulators the instruction reads
+  /// each wgmma whose accumulators or A fragments the instruction overwrites
   std::vector<std::uint32_t> writes;
-  /// it is a wgmma whose registers may have been written after the last fence
+  /// true for a wgmma whose registers may have been written after the last wgmma.fence
   bool unfenced = false;
 };
 
-/// A call of a system function of the device (vprintf, __assertfail), with the offsets of its
-/// parameters and its result in local memory.
+/// A call of vprintf or __assertfail: offsets of parameters and result in local memory.
 struct SystemCall {
   std::vector<std::uint32_t> parameters;
   std::uint32_t result = 0;
   bool has_result = false;
 };
 
-/// A kernel argument's place in the parameter block.
+/// The place of a kernel argument in the parameter block.
 struct ParameterLayout {
   std::string name;
   std::uint32_t offset = 0;
   std::uint32_t bytes = 0;
 };
 
-/// An entry ready to run. Immutable; shared by all warps.
+/// A decoded entry that is ready to run. Programs are immutable, and all warps of a launch share
+/// the same Program.
 struct Program {
   std::string entry;
   std::string target;
@@ -91,31 +91,31 @@ struct Program {
   std::vector<std::uint32_t> branch_targets;  ///< targets of indexed branches
   std::vector<ConstantRegister> constants;
   std::vector<std::pair<Special, std::uint32_t>> specials;
-  /// live at entry: may be read before anything is written
+  /// registers that may be read before they are written
   std::vector<std::uint32_t> unset_registers;
-  std::vector<std::uint32_t> unset_bytes;  ///< their widths
+  std::vector<std::uint32_t> unset_bytes;  ///< bytes of each of unset_registers
   std::uint32_t register_bytes = 0;        ///< size of a warp's register file
-  /// approximate number of 32-bit registers of a thread that are live at once
+  /// approximate maximum of the 32-bit registers of a thread that are live at the same time
   int live_registers = 0;
   std::vector<ParameterLayout> parameters;
   std::uint32_t parameter_bytes = 0;
   std::uint32_t static_shared_bytes = 0;
-  std::uint32_t dynamic_shared_offset = 0;  ///< offset of the dynamic part
-  /// uses the part of a CTA's shared memory that the system reserves
+  std::uint32_t dynamic_shared_offset = 0;  ///< offset of dynamic shared memory
+  /// the kernel uses the part of a CTA's shared memory that the system reserves
   bool uses_reserved_shared = false;
   std::vector<std::pair<std::uint32_t, std::string>> shared_names;  ///< offset → variable
   std::uint32_t local_bytes = 0;                                    ///< per thread
-  int shared_granule = 4;  ///< bytes per shadow word: the narrowest access
-  int global_granule = 4;  ///< the same for global memory
+  int shared_granule = 4;  ///< bytes per shadow word of shared memory: the narrowest access
+  int global_granule = 4;  ///< bytes per shadow word of global memory
   /// The kernel has atomics on global memory that return a value, or reads data that it writes. A
-  /// CTA may then wait for another one or take work from it, so a part of the grid is not
-  /// representative.
+  /// CTA may then wait for another CTA or take work from it, so a sample of CTAs does not represent
+  /// the grid.
   bool claims_work = false;
   bool reads_signals = false;  ///< has strong reads of global memory
-  bool sends_signals = false;  ///< has atomics or strong stores there
+  bool sends_signals = false;  ///< has atomics or strong stores on global memory
   bool has_changes = false;    ///< has atomics or strong stores visible to other CTAs
   bool cooperative = false;    ///< its CTAs wait for each other, so all must be resident at once
-  /// executes griddepcontrol.wait: it may start while the kernel before it runs
+  /// the kernel executes griddepcontrol.wait, so it may start while the previous kernel still runs
   bool waits_for_grid = false;
   int max_threads = 0;
   int launch_registers = 0;  ///< per thread, from the directives of the entry; 0: not stated
@@ -125,7 +125,7 @@ struct Program {
   std::map<int, std::string> files;
   std::vector<SourceLocation> call_sites;  ///< call sites of inlined functions
 
-  /// The registers of a list.
+  /// A pointer to the first register of a list.
   [[nodiscard]] const std::uint32_t* registers_of(const RegisterList& list) const {
     return registers.data() + list.first;
   }

@@ -4,8 +4,9 @@
 
 #include "engine/ptx/types.hpp"
 
-// The elements of decoded operands. Each instruction family declares a struct of operands beside
-// its handlers. `each_register` of such a struct calls a function with every register field.
+// Types of the members of decoded operands. Each instruction family declares a struct of operands
+// in the header of its handlers. `each_register` of an operand struct calls a function with every
+// register field.
 
 namespace evo::ptx {
 
@@ -17,26 +18,26 @@ using Handler = void (*)(Warp&, const Instr&);
 
 inline constexpr int kWarpSize = 32;
 inline constexpr std::uint32_t kAllLanes = 0xffffffffU;
-/// A register occupies one slot of 32 × 4 bytes (64-bit: two, 128-bit: four); 16-bit registers use
-/// the first half of their slot, and predicates the first word (one bit per lane).
+/// The size of a slot in the register file: 4 bytes for each of 32 lanes. A 64-bit register takes
+/// two slots, and a 128-bit register takes four. A 16-bit register uses the first half of its slot,
+/// and a predicate the first word, with one bit per lane.
 inline constexpr std::uint32_t kSlotBytes = 128;
 inline constexpr std::uint32_t kNoRegister = 0xffffffffU;
 
-/// Consecutive registers in Program::registers; kNoRegister for a sink.
+/// A range of Program::registers; a register of kNoRegister is a sink.
 struct RegisterList {
   std::uint32_t first = 0;
   std::uint32_t count = 0;
 };
 
-/// The address of an access: a register and an offset, or the offset alone.
+/// The address of an access: a register plus an offset, or only an offset.
 struct Address {
   std::uint32_t base = kNoRegister;
   bool is_wide = false;  ///< true: the register has 64 bits; false: 32
   std::int64_t offset = 0;
 };
 
-/// How an access is ordered with others. .relaxed and .volatile are strong; so are .acquire and
-/// .release.
+/// How an access is ordered with others. .relaxed, .volatile, .acquire and .release are strong.
 struct AccessOrder {
   bool strong = false;
   bool acquire = false;

@@ -34,8 +34,8 @@ bool may_store_to_global(const Program& program, std::size_t pc) {
 
 class Slicer {
  public:
-  /// `roots`: instructions that must be kept. `of_stores`: of these, keeps only the addresses of
-  /// stores.
+  /// `roots`: the instructions that must be kept. `of_stores`: the roots are stores, of which only
+  /// the addresses and guards matter.
   Slicer(const Program& program, std::vector<bool> roots, bool of_stores)
       : program_(program),
         roots_(std::move(roots)),
@@ -60,7 +60,7 @@ class Slicer {
 
   [[nodiscard]] bool splits(std::uint32_t pc) const { return paths_.next[pc].size() > 1; }
 
-  /// Registers whose values matter before a kept instruction.
+  /// The registers that a kept instruction needs.
   [[nodiscard]] Registers uses(std::uint32_t pc) const {
     const Instr& in = program_.code[pc];
     Registers found;
@@ -100,7 +100,7 @@ class Slicer {
            spelling.starts_with("madc");
   }
 
-  /// Why a slice cannot compute the result of an instruction.
+  /// The reason why a slice cannot compute the result of an instruction; nullopt if it can.
   [[nodiscard]] std::optional<std::string> obstacle(std::uint32_t pc) const {
     const Instr& in = program_.code[pc];
     const auto refuse = [&](const std::string& why) {
@@ -120,7 +120,8 @@ class Slicer {
     return refuse("its result cannot be computed in a slice");
   }
 
-  /// Live registers before each instruction, and the instructions that define them.
+  /// Computes the live registers before each instruction, and keeps the instructions that define
+  /// them. Returns a reason if an instruction cannot be in a slice.
   std::optional<std::string> keep_definitions() {
     live_.assign(words_ * program_.code.size(), 0);
     std::vector<std::uint64_t> live(words_);
@@ -142,7 +143,8 @@ class Slicer {
     return std::nullopt;
   }
 
-  /// Goes from after an instruction to before it.
+  /// Updates `live` from the registers live after an instruction to those live before it, and keeps
+  /// the instruction if it defines a live register.
   std::optional<std::string> step(std::uint32_t pc, std::vector<std::uint64_t>& live) {
     const auto bit = [](std::uint32_t reg) { return std::uint64_t{1} << (reg % 64); };
     const Registers defined = definitions(pc);
@@ -159,7 +161,8 @@ class Slicer {
     return std::nullopt;
   }
 
-  /// A load from local memory needs everything that may have been stored there.
+  /// Keeps all stores to local memory if a kept load reads local memory. True if instructions were
+  /// added.
   bool keep_stores_to_local() {
     if (needs_local_) return false;
     for (std::uint32_t pc = 0; pc < paths_.end() && !needs_local_; ++pc) {
@@ -175,7 +178,8 @@ class Slicer {
     return true;
   }
 
-  /// The branches that decide whether a kept instruction is reached.
+  /// Keeps the branches that decide whether a kept instruction is reached. True if branches were
+  /// added.
   bool keep_branches() {
     bool changed = false;
     for (std::uint32_t pc = 0; pc < paths_.end(); ++pc) {
@@ -231,7 +235,7 @@ class Slicer {
       if (const auto check = program_.product_checks.find(pc);
           check != program_.product_checks.end())
         slice.code.back().fn = check->second.original;
-      // So that counts show the direction of a branch.
+      // The mark is counted only if the branch is not taken, so counts show the branch's direction.
       if (!of_stores_ && roots_[pc] && splits(pc)) append_mark(program_.info[pc], slice);
     } else if (splits(pc)) {
       append_jump(paths_.meeting[pc], program_.info[pc], slice);
@@ -247,7 +251,7 @@ class Slicer {
     slice.info.push_back(std::move(info));
   }
 
-  /// An unconditional branch to an instruction of the whole program or to its end.
+  /// Appends an unconditional branch to an instruction of the original program, or to its end.
   void append_jump(std::uint32_t to, InstrInfo info, Program& slice) const {
     const bool leaves = to == paths_.end();
     info.sources.clear();
@@ -264,11 +268,11 @@ class Slicer {
   std::vector<bool> roots_;
   bool of_stores_;
   PostDominators paths_;
-  std::uint32_t carry_;  ///< the slot number that stands for the condition code
+  std::uint32_t carry_;  ///< slot number used for the condition code
   std::size_t words_;
   std::vector<bool> kept_;
   bool needs_local_ = false;
-  std::vector<std::uint64_t> live_;  ///< before each instruction, one bit per slot
+  std::vector<std::uint64_t> live_;  ///< live slots before each instruction, one bit per slot
 };
 
 }  // namespace

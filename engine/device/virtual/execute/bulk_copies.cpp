@@ -12,14 +12,15 @@
 #include "engine/device/virtual/memory/guest_memory.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 
-// Bulk copies between global and shared memory, by 16-byte chunks.
+// Executes bulk copies between global and shared memory, in 16-byte chunks.
 
 namespace evo::ptx {
 namespace {
 
 constexpr std::uint32_t kBytesAWavefront = 128;
 
-/// Up to 32 pieces of the same width in global memory, and the offset of each in the copied data.
+/// Up to 32 pieces of a copy in global memory, of the same width, and the offset of each piece in
+/// the copied data.
 struct Pieces {
   LaneAccess access;
   std::uint32_t width = 0;
@@ -41,8 +42,9 @@ void add_piece(Pieces& pieces, const Warp& warp, std::uint64_t address, std::siz
   access.written[l] = buffer.written.get() + at;
 }
 
-/// Calls `body` with the copied parts of global memory, all in the buffer of
-/// Cta::buffer_cache()[warp.pc], in pieces that are aligned to their width.
+/// Splits the copied parts of global memory into pieces that are aligned to their width, and calls
+/// `body` with up to 32 pieces at a time. All pieces are in the buffer
+/// Cta::buffer_cache()[warp.pc].
 template <typename F>
 void for_pieces(Warp& warp, int lane, const std::vector<BulkChunk>& chunks, F&& body) {
   Pieces pieces;
@@ -69,13 +71,14 @@ void for_pieces(Warp& warp, int lane, const std::vector<BulkChunk>& chunks, F&& 
   flush();
 }
 
-/// Pieces narrower than a shadow word, at the edges of a box, are not recorded, because the word
-/// belongs to several CTAs.
+/// True for pieces that are recorded for the race check. Pieces at the edges of a box that are
+/// narrower than a shadow word are not, because several CTAs may write the word.
 bool is_recorded(const Warp& warp, const Pieces& pieces) {
   return pieces.width >= 1U << warp.cta->launch().global_races.shift();
 }
 
-/// Calls `body` with accesses of up to 32 chunks of shared memory on behalf of `lane`.
+/// Calls `body` with accesses by the thread of `lane` to up to 32 chunks of shared memory at a
+/// time.
 template <typename F>
 void for_shared(int warp, int lane, std::uint32_t pc, const std::vector<std::uint32_t>& chunks,
                 F&& body) {
@@ -118,7 +121,7 @@ void note_taint(BulkLoad& load, const Pieces& pieces) {
   });
 }
 
-/// Reports bytes of the source that nothing wrote.
+/// Reports bytes of a store's source that the kernel did not write.
 void check_written(Warp& warp, int lane, const BulkStore& store) {
   Cta& cta = *warp.cta;
   for (const BulkChunk& chunk : store.chunks) {
@@ -174,7 +177,7 @@ void land_copies(Warp& warp, MBarrier& barrier, std::uint64_t address) {
     return;
   }
   const std::uint32_t time = cta.next_copy_time(barrier.copy_clock);
-  // A copy issued before that has been reported.
+  // A copy that was issued before griddepcontrol.wait has already been reported.
   cta.grid_wait().arrived(barrier.copy_clock, time);
   for (const BulkLoad& load : barrier.copies) {
     for (std::size_t c = 0; c < load.chunks.size(); ++c)

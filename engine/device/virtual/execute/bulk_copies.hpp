@@ -16,13 +16,14 @@ inline constexpr std::uint32_t kBulkChunk = 16;
 struct BulkChunk {
   std::uint64_t global = 0;
   std::uint32_t shared = 0;
-  /// Bytes [begin, end) of the chunk exist in global memory; the others lie outside of the tensor.
+  /// Bytes [begin, end) of the chunk exist in global memory; other bytes are outside of the tensor.
   std::uint8_t begin = 0;
   std::uint8_t end = kBulkChunk;
 };
 
-/// A bulk copy into shared memory that has not arrived. The source was read when it was issued; the
-/// data arrive when a thread waits for the phase of its mbarrier, the latest moment possible.
+/// A bulk copy into shared memory that has not completed. The source was read when the copy was
+/// issued. The data arrive when a thread waits for the phase of the copy's mbarrier, which is the
+/// latest time that PTX allows.
 struct BulkLoad {
   int warp = 0;
   int lane = 0;
@@ -32,9 +33,9 @@ struct BulkLoad {
   std::vector<std::uint16_t> taint;  ///< uninitialised bytes of each chunk; empty: none
 };
 
-/// A bulk copy out of shared memory. The source was read when it was issued, and stays protected
-/// until the thread waits for that. The data reach global memory when the thread waits for them or
-/// exits.
+/// A bulk copy out of shared memory. The source was read when the copy was issued, and must not be
+/// overwritten until the thread waits for the read. The data reach global memory when the thread
+/// waits for the copy or exits.
 struct BulkStore {
   int lane = 0;
   std::uint32_t group = 0;  ///< number of bulk groups that the thread had committed before
@@ -47,8 +48,9 @@ struct BulkStore {
 /// Bytes of the copies in flight on an mbarrier.
 [[nodiscard]] std::int64_t bytes_in_flight(const MBarrier& barrier);
 
-/// A thread waits for the current phase of the mbarrier at `address`: if only its copies are
-/// missing, they arrive. Ends the launch if they bring more bytes than the phase expects.
+/// Called when a thread waits for the current phase of the mbarrier at `address`. If the phase
+/// lacks only bulk copies, completes these copies. Ends the launch if the copies bring more bytes
+/// than the phase expects.
 void land_copies(Warp& warp, MBarrier& barrier, std::uint64_t address);
 
 /// Starts a copy by `lane` into shared memory, which completes on `barrier`.
@@ -56,10 +58,10 @@ void start_load(Warp& warp, int lane, MBarrier& barrier, const std::vector<BulkC
 /// Starts a copy by `lane` out of shared memory, in its current bulk group.
 void start_store(Warp& warp, int lane, std::vector<BulkChunk> chunks);
 
-/// Completes the stores of `lanes` in groups with at least `keep` newer ones: the reads of shared
-/// memory, and unless `only_reads`, the writes.
+/// Completes the stores of `lanes` that are in groups with at least `keep` newer groups: the reads
+/// of shared memory and, unless `only_reads`, the writes to global memory.
 void complete_stores(Warp& warp, std::uint32_t lanes, std::int64_t keep, bool only_reads);
-/// The warp exits: reports stores that still read shared memory, and completes all.
+/// Called when a warp exits: reports stores that still read shared memory, then completes all.
 void leave_stores(Warp& warp);
 
 }  // namespace evo::ptx

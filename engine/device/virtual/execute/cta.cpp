@@ -8,7 +8,8 @@
 namespace evo::ptx {
 namespace {
 
-/// Aligns the register file to a cache line, independent of the allocator.
+/// The start of the register file in `storage`, aligned to a cache line, because the allocator does
+/// not guarantee this.
 std::byte* aligned(std::vector<std::byte>& storage) {
   const auto address = reinterpret_cast<std::uintptr_t>(storage.data());
   return storage.data() + ((64 - address % 64) % 64);
@@ -52,7 +53,7 @@ Cta::Cta(LaunchContext& launch) : launch_(launch), scheduler_(launch), names_(la
   local_written_.resize(local_.size());
   shared_.resize(launch.shared_bytes + 16);
   const std::size_t counts_apart =
-      launch.count_memory ? program.code.size() : 0;  // separate counts of two warps
+      launch.count_memory ? program.code.size() : 0;  // distance of two warps' counts
   counts_.resize(program.code.size() + (warp_count - 1) * counts_apart);
   if (launch.count_memory) {
     memory_counts_.resize(program.code.size());
@@ -131,9 +132,9 @@ CtaHistory& Cta::made_history() {
 
 namespace {
 
-/// The content of a register that no instruction has set: a different value in each of four
-/// successive launches, negative, zero, positive and −1 (as a float negative, zero, tiny and NaN),
-/// so that decisions based on such a register vary.
+/// The content of a register that no instruction has set. The content differs in four successive
+/// launches: negative, zero, positive and −1 (as floats: negative, zero, tiny and NaN), so that the
+/// results of kernels that use the register vary.
 std::uint32_t unset_word(std::uint64_t launch) {
   static constexpr std::array<std::uint32_t, 4> kWords = {0xcdcdcdcd, 0, 1, 0xffffffff};
   return kWords[launch % kWords.size()];
@@ -172,7 +173,7 @@ void Cta::reset_warp(Warp& warp) {
   warp.unknown = {};
   const Program& code = program();
   for (std::size_t i = 0; i < code.unset_registers.size(); ++i) {
-    // Marks a register that may be read before it is written as uninitialised.
+    // Marks as uninitialised every register that may be read before it is written.
     const std::size_t words =
         std::size_t{kWarpSize} * std::max(code.unset_bytes[i], 4U) / sizeof(std::uint32_t);
     const std::uint32_t word = unset_word(launch_.number);
@@ -295,7 +296,7 @@ CtaState Cta::run(std::uint64_t budget) {
       report_livelock(*warp);
       return CtaState::kFailed;
     }
-    // Not while times are predicted, because the number of polls affects the time.
+    // A polling CTA does not pause in predictions, because the number of polls affects the time.
     if (scheduler_.only_polls() && !launch_.count_memory) break;
     if (scheduler_.stands_aside()) break;
   }

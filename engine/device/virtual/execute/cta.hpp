@@ -24,27 +24,27 @@
 
 namespace evo::ptx {
 
-/// The memory requests of one instruction, over all warps of a CTA.
+/// Counts of the memory requests of one instruction, summed over the warps of a CTA.
 struct MemoryCounts {
   std::uint64_t shared_wavefronts = 0;
   std::uint64_t global_sectors = 0;        ///< 32-byte sectors requested from L1 / L2
-  std::uint64_t global_lines = 0;          ///< lines of 128 bytes; each takes one pass of L1
-  std::uint64_t global_sectors_first = 0;  ///< read by this CTA for the first time
+  std::uint64_t global_lines = 0;          ///< 128-byte lines; each takes one pass of L1
+  std::uint64_t global_sectors_first = 0;  ///< sectors that the CTA reads for the first time
   std::uint64_t global_bytes_written = 0;
-  std::uint64_t sleep_ns = 0;  ///< time of nanosleep, the longest among a warp's lanes
+  std::uint64_t sleep_ns = 0;  ///< time of nanosleep: the maximum over a warp's lanes
   std::uint64_t prints = 0;    ///< calls of printf, counted per lane
 
   MemoryCounts& operator+=(const MemoryCounts& other);
 };
 
-/// An mbarrier object; its 8 bytes in shared memory hold an opaque pattern.
+/// The state of an mbarrier object, whose 8 bytes in shared memory hold a pattern without meaning.
 struct MBarrier {
   std::uint32_t count = 0;  ///< arrivals needed for a phase
   std::uint32_t pending = 0;
   std::int64_t transactions = 0;
-  std::uint64_t phase = 0;            ///< completed phases
+  std::uint64_t phase = 0;            ///< number of completed phases
   std::vector<BulkLoad> copies = {};  ///< in flight
-  int copy_clock = -1;                ///< their entry in vector clocks; −1: it had no copy
+  int copy_clock = -1;                ///< clock of its copies; −1: no copy yet
   VectorClock arriving{};
   VectorClock completed{};
 };
@@ -54,7 +54,7 @@ enum class CtaState : std::uint8_t { kRunning, kDone, kFailed };
 /// Approximate host memory for one CTA of the launch.
 [[nodiscard]] std::uint64_t cta_bytes(const LaunchContext& launch);
 
-/// One CTA: its warps, shared memory and barriers. The object is reused for successive CTAs.
+/// One CTA: its warps, shared memory and barriers. A Cta object is reused for successive CTAs.
 class Cta {
  public:
   explicit Cta(LaunchContext& launch);
@@ -62,15 +62,15 @@ class Cta {
   Cta& operator=(const Cta&) = delete;
 
   void start(std::array<std::uint32_t, 3> index, std::uint64_t linear_index);
-  /// Runs about `budget` warp instructions; fewer if it waits for another CTA or lets others run.
+  /// Runs about `budget` warp instructions; fewer if the CTA waits for another CTA or pauses.
   CtaState run(std::uint64_t budget);
 
   [[nodiscard]] LaunchContext& launch() const { return launch_; }
   [[nodiscard]] const Program& program() const { return *launch_.program; }
   [[nodiscard]] const std::array<std::uint32_t, 3>& index() const { return index_; }
-  /// Its linear index in the grid, x fastest.
+  /// The linear index of the CTA in the grid, x fastest.
   [[nodiscard]] std::uint64_t number() const { return number_; }
-  /// Its synchronisation with other CTAs; null until there is something to record.
+  /// The CTA's synchronisation with other CTAs; null until something must be recorded.
   [[nodiscard]] CtaHistory* history() const { return history_; }
   CtaHistory& made_history();
   /// Plain reads of memory that kernels may write, kept until an atomic accesses the same place.
@@ -87,7 +87,7 @@ class Cta {
   [[nodiscard]] WarpScheduler& scheduler() { return scheduler_; }
   [[nodiscard]] const PlaceNames& names() const { return names_; }
   [[nodiscard]] std::unordered_map<std::uint32_t, MBarrier>& mbarriers() { return mbarriers_; }
-  /// A clock of bulk copies, for an mbarrier.
+  /// Assigns a clock of bulk copies to an mbarrier.
   [[nodiscard]] int new_copy_clock() { return kMaxWarps + used_copy_clocks_++ % kCopyClocks; }
   [[nodiscard]] std::uint32_t next_copy_time(int clock) {
     return ++copy_times_[static_cast<std::size_t>(clock - kMaxWarps)];
@@ -102,21 +102,21 @@ class Cta {
     return warpgroups_[static_cast<std::size_t>(warp.index / kGroupWarps)];
   }
   [[nodiscard]] RegisterPool& register_pool() { return register_pool_; }
-  /// How often warps executed each instruction: the sum over all warps; or, if the launch counts
-  /// memory, the counts of the first warp, then of the second, and so on.
+  /// The number of executions of each instruction: summed over all warps or, if the launch counts
+  /// memory, for the first warp, then for the second warp, and so on.
   [[nodiscard]] const std::vector<std::uint64_t>& counts() const { return counts_; }
-  /// How often the first warp, the second, and so on took each branch; empty unless the launch
-  /// counts memory.
+  /// The number of times that each branch was taken, for the first warp, then for the second warp,
+  /// and so on; empty unless the launch counts memory.
   [[nodiscard]] const std::vector<std::uint64_t>& taken() const { return taken_; }
-  /// For each instruction; empty unless the launch counts memory.
+  /// Memory requests of each instruction; empty unless the launch counts memory.
   [[nodiscard]] std::vector<MemoryCounts>& memory_counts() { return memory_counts_; }
   /// Resets the counts to 0.
   void clear_counts();
   /// Atomic operations by address in global memory; empty unless the launch counts memory.
   [[nodiscard]] std::unordered_map<std::uint64_t, std::uint64_t>& atomics() { return atomics_; }
-  /// Sectors of global memory that it read; empty unless the launch counts memory.
+  /// Sectors of global memory that the CTA has read; empty unless the launch counts memory.
   [[nodiscard]] std::unordered_set<std::uint64_t>& sectors_read() { return sectors_read_; }
-  /// The actions of its warps at barriers; empty unless the launch counts memory.
+  /// The actions of each warp at barriers; empty unless the launch counts memory.
   [[nodiscard]] const std::vector<std::vector<SyncEvent>>& syncs() const { return syncs_; }
   void note_sync(const Warp& warp, std::uint32_t barrier, std::int64_t arrives,
                  std::int64_t awaits);
@@ -124,7 +124,7 @@ class Cta {
 
   /// Adds a hazard after which the kernel continues.
   void report(HazardKind kind, int instruction, int other, std::string what);
-  /// Adds a hazard after which no meaningful execution is possible, and ends the launch.
+  /// Adds a hazard after which the kernel cannot continue, and ends the launch.
   void fail(HazardKind kind, int instruction, int other, std::string what);
   [[nodiscard]] bool failed() const { return failed_; }
   [[nodiscard]] bool is_reported(HazardKind kind, int instruction, int other) const;
@@ -142,9 +142,9 @@ class Cta {
   void check_leftovers();
   void check_warpgroups();
   void check_copies();
-  /// The mbarriers that wait for more bytes than copies will bring; empty: none.
+  /// Text about mbarriers that wait for more bytes than copies in flight bring; empty if none do.
   std::string describe_lacking_bytes() const;
-  /// Whether all warps only wait, and some bytes are lacking.
+  /// True if all warps only wait, and an mbarrier waits for bytes that no copy brings.
   bool waits_in_vain() const;
   std::string describe_wait(const Warp& warp) const;
 
@@ -158,7 +158,7 @@ class Cta {
   std::vector<std::uint8_t> taint_file_;
   std::vector<Warp> warps_;
   std::vector<std::byte> shared_;
-  /// number of threads; their memory is aligned like their addresses
+  /// bytes between the local memories of two threads
   std::size_t local_stride_ = 0;
   std::vector<std::byte> local_;
   std::vector<std::uint8_t> local_written_;
@@ -170,8 +170,7 @@ class Cta {
   std::unordered_map<std::uint32_t, MBarrier> mbarriers_;
   std::array<std::uint32_t, kCopyClocks> copy_times_{};
   int used_copy_clocks_ = 0;
-  std::unordered_map<std::uint64_t, VectorClock>
-      sync_locations_;  ///< release clocks of flags in memory
+  std::unordered_map<std::uint64_t, VectorClock> sync_locations_;  ///< clocks released at addresses
   std::vector<VectorClock> fenced_;
   std::vector<VectorClock> observed_;
   std::vector<Warpgroup> warpgroups_;
@@ -186,18 +185,18 @@ class Cta {
   bool failed_ = false;
 };
 
-/// Runs one warp until it blocks, exits, yields, or has executed `budget` instructions. Returns
-/// their number.
+/// Runs a warp until it blocks, exits, yields, or has executed `budget` instructions. Returns the
+/// number of executed instructions.
 std::uint64_t run_warp(Warp& warp, std::uint64_t budget);
 
-/// Parks the running lanes at their instruction unless all of `needed` (only lanes that have not
-/// exited) are there. True if the instruction may execute.
+/// Parks the running lanes at their instruction unless all lanes of `needed`, which must not have
+/// exited, are at this instruction. True if the instruction may execute.
 bool converge(Warp& warp, std::uint32_t needed);
 
-/// Orders the lanes of a warp; called by every .sync instruction that all of them execute.
+/// Orders the lanes of a warp; called by every .sync instruction that all lanes execute.
 inline void sync_lanes(Warp& warp) { warp.cta->races().advance(warp.index); }
 
-/// Index of the instruction in the program.
+/// Index of the warp's current instruction in the program.
 inline int pc_of(const Warp& warp) { return static_cast<int>(warp.pc); }
 
 }  // namespace evo::ptx

@@ -13,14 +13,15 @@
 #include "engine/device/virtual/memory/guest_memory.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 
-// cp.async: the source is read when the copy is issued. The data arrive when the thread waits for
-// them, the latest moment that the programming model allows. Until then no thread may access the
+// Executes cp.async. The source is read when the copy is issued. The data arrive when the thread
+// waits for them, which is the latest time that PTX allows. Until then, no thread may access the
 // destination.
 
 namespace evo::ptx {
 namespace {
 
-/// Bytes that each lane copies from its source; the rest of the destination becomes zero.
+/// The number of bytes that each lane copies from its source; the rest of the destination becomes
+/// 0.
 std::array<std::uint32_t, kWarpSize> source_bytes(Warp& warp, const CopyOperands& op) {
   std::array<std::uint32_t, kWarpSize> bytes;
   bytes.fill(op.bytes);
@@ -43,14 +44,15 @@ std::array<std::uint32_t, kWarpSize> source_bytes(Warp& warp, const CopyOperands
   return bytes;
 }
 
-/// Uninitialised bytes of the lane's source; bit b is byte b.
+/// A mask of the uninitialised bytes of a lane's source; bit b is for byte b.
 std::uint16_t source_taint(const Warp& warp, const LaneAccess& source, std::size_t lane,
                            std::uint32_t bytes) {
   if (!warp.cta->launch().check || source.marks(lane) == nullptr) return 0;
   return static_cast<std::uint16_t>(read_taint(warp, source, static_cast<int>(lane), bytes));
 }
 
-/// Adds the copies to the warp, with one record for each number of groups committed so far.
+/// Adds the copies of an instruction to the warp, with one record for all lanes that have committed
+/// the same number of groups.
 void enqueue(Warp& warp, const CopyOperands& op, const LaneAccess& destination,
              const LaneAccess& source, const std::array<std::uint32_t, kWarpSize>& bytes) {
   std::uint32_t left = warp.exec;
@@ -107,7 +109,7 @@ void exec_cp_async(Warp& warp, const Instr& in) {
   note_global_read(warp, source, op.bytes);
   enqueue(warp, op, destination, source, bytes);
   if (cta.launch().count_memory) {
-    constexpr std::uint32_t kWhole = 16;  // bypasses L1
+    constexpr std::uint32_t kWhole = 16;  // copies of 16 bytes bypass L1
     count_access(warp, source, op.bytes, false);
     if (op.bytes == kWhole) {
       count_copy(warp, source, destination);

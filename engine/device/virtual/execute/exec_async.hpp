@@ -6,15 +6,15 @@
 
 namespace evo::ptx {
 
-/// The operand that determines the number of bytes that cp.async copies from its source; the rest
-/// of the destination becomes zero.
+/// The operand that gives the number of bytes that cp.async copies from its source; the rest of the
+/// destination becomes zero.
 enum class CopySize : std::uint8_t {
-  kWhole,   ///< none: copies all bytes
+  kWhole,   ///< no operand: copies all bytes
   kBytes,   ///< a register
   kIgnore,  ///< a predicate: copies no bytes if it is true
 };
 
-/// cp.async.
+/// The operands of cp.async.
 struct CopyOperands {
   Address to;
   Address from;
@@ -32,7 +32,7 @@ struct CopyOperands {
 void exec_cp_async(Warp& warp, const Instr& in);
 void exec_commit_group(Warp& warp, const Instr& in);
 
-/// cp.async.wait_group: number of groups that may stay pending; −1: waits for everything.
+/// The operand of cp.async.wait_group: number of groups that may stay pending; −1: waits for all.
 struct WaitGroupOperands {
   std::int64_t keep = -1;
   template <typename F>
@@ -40,8 +40,8 @@ struct WaitGroupOperands {
 };
 void exec_wait_group(Warp& warp, const Instr& in);
 
-/// Completes every copy of the lanes in `mask` with fewer than `keep` newer groups; −1: all copies,
-/// committed or not.
+/// Completes the copies of the lanes in `mask`, except those in the `keep` newest groups; −1:
+/// completes all copies, committed or not.
 void finish_copies(Warp& warp, std::uint32_t mask, std::int64_t keep);
 
 }  // namespace evo::ptx

@@ -8,7 +8,7 @@ namespace evo::ptx {
 
 enum class AtomicOp : std::uint8_t { kAdd, kMin, kMax, kExch, kCas, kInc, kDec, kAnd, kOr, kXor };
 
-/// atom and red.
+/// The operands of atom and red.
 struct AtomicOperands {
   Address address;
   std::uint32_t dst = kNoRegister;  ///< kNoRegister: red
@@ -24,7 +24,7 @@ struct AtomicOperands {
     visit(swap);
   }
 };
-/// The handler for an operation on a type; null if there is none.
+/// The handler for an operation on a type; null if PTX has no such atomic.
 [[nodiscard]] Handler atomic_handler(AtomicOp op, Type type);
 
 }  // namespace evo::ptx

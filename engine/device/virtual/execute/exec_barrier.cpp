@@ -6,8 +6,8 @@
 #include "engine/device/virtual/execute/cta.hpp"
 #include "engine/device/virtual/execute/member_groups.hpp"
 
-// bar.sync, bar.arrive and bar.red with the 16 named barriers of a CTA, and bar.warp.sync. A
-// barrier counts warps: each arrival stands for 32 threads, even if the warp has fewer lanes.
+// Executes bar.sync, bar.arrive and bar.red with the 16 named barriers of a CTA, and bar.warp.sync.
+// Each arrival of a warp counts as 32 threads, even if the warp has fewer lanes.
 
 namespace evo::ptx {
 namespace {
@@ -16,7 +16,7 @@ std::uint32_t lane_value(const Warp& warp, std::uint32_t reg) {
   return warp.reg<const std::uint32_t>(reg)[std::countr_zero(warp.exec)];
 }
 
-/// False if the arrival was wrong and the launch has been ended.
+/// Checks an arrival at a barrier. If the arrival is wrong, ends the launch and returns false.
 bool check_arrival(Warp& warp, std::uint32_t id, std::uint32_t count) {
   const auto fail = [&](std::string what, int other) {
     warp.cta->fail(HazardKind::kBarrier, pc_of(warp), other, std::move(what));

@@ -6,15 +6,15 @@
 
 namespace evo::ptx {
 
-/// bar.sync, bar.arrive and the three bar.red.
+/// The operations of bar.sync, bar.arrive and the three kinds of bar.red.
 enum class BarrierOp : std::uint8_t { kSync, kArrive, kPopc, kAnd, kOr };
 
 struct BarrierOperands {
   std::uint32_t dst = kNoRegister;  ///< for a reduction
   std::uint32_t id = kNoRegister;
-  std::uint32_t count = kNoRegister;      ///< number of threads; none: the whole CTA
+  std::uint32_t count = kNoRegister;      ///< number of threads; kNoRegister: the whole CTA
   std::uint32_t predicate = kNoRegister;  ///< for a reduction
-  bool negated = false;                   ///< the predicate
+  bool negated = false;                   ///< the predicate is negated
   BarrierOp op = BarrierOp::kSync;
   template <typename F>
   void each_register(F&& visit) {
@@ -26,7 +26,7 @@ struct BarrierOperands {
 };
 void exec_barrier(Warp& warp, const Instr& in);
 
-/// bar.warp.sync.
+/// The operands of bar.warp.sync.
 struct WarpBarrierOperands {
   std::uint32_t members = kNoRegister;
   template <typename F>

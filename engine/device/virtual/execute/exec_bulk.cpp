@@ -16,7 +16,7 @@
 #include "engine/device/virtual/memory/memory_access.hpp"
 #include "engine/device/virtual/memory/virtual_tensor_map.hpp"
 
-// cp.async.bulk. Every lane issues a copy of its own.
+// Executes cp.async.bulk. Every lane issues its own copy.
 
 namespace evo::ptx {
 namespace {
@@ -63,7 +63,8 @@ bool fail(Warp& warp, int lane, HazardKind kind, const std::string& what) {
   return false;
 }
 
-/// The copied bytes must lie in one buffer, which becomes the cached one of the instruction.
+/// Finds the buffer that contains all copied bytes in global memory, and stores it in
+/// Cta::buffer_cache() for the instruction; reports a hazard if there is none.
 bool find_buffer(Warp& warp, int lane, std::uint64_t address, std::uint64_t bytes, bool writes) {
   Cta& cta = *warp.cta;
   const GlobalMemory& memory = *cta.launch().memory;
@@ -102,7 +103,7 @@ bool check_shared(Warp& warp, int lane, std::uint64_t address, std::uint64_t byt
                           bytes, address, limit));
 }
 
-/// The chunks of a copy without a tensor map; nullopt after a report.
+/// The chunks of a copy without a tensor map; nullopt if a hazard was reported.
 std::optional<std::vector<BulkChunk>> linear_chunks(Warp& warp, int lane, const Issue& issue) {
   const auto l = static_cast<std::size_t>(lane);
   const std::uint32_t size = warp.reg<const std::uint32_t>(issue.registers[BulkCopy::kSize])[l];
@@ -124,7 +125,7 @@ std::optional<std::vector<BulkChunk>> linear_chunks(Warp& warp, int lane, const 
   return chunks;
 }
 
-/// The tensor map to which an address points; nullopt after a report.
+/// The tensor map to which an address points; nullopt if a hazard was reported.
 std::optional<VirtualTensorMap> map_at(Warp& warp, int lane, std::uint64_t address,
                                        int dimensions) {
   constexpr std::uint32_t kAlignment = 64;
@@ -146,7 +147,8 @@ std::optional<VirtualTensorMap> map_at(Warp& warp, int lane, std::uint64_t addre
   return std::nullopt;
 }
 
-/// A card ends a kernel that breaks these rules with an illegal instruction.
+/// Checks the rules about the coordinates of a box. A GPU ends a kernel that violates these rules
+/// with an illegal instruction error.
 bool check_coordinates(Warp& warp, int lane, const VirtualTensorMap& map,
                        std::span<const std::int32_t> coordinates, bool is_load) {
   if (coordinates[0] * map.element_bytes % static_cast<std::int32_t>(kBulkChunk) != 0) {
@@ -164,7 +166,7 @@ bool check_coordinates(Warp& warp, int lane, const VirtualTensorMap& map,
                           *negative, negative - coordinates.begin()));
 }
 
-/// The chunks of a box of a tensor map; nullopt after a report.
+/// The chunks of a box of a tensor map; nullopt if a hazard was reported.
 std::optional<std::vector<BulkChunk>> tensor_chunks(Warp& warp, int lane, const Issue& issue) {
   constexpr std::uint32_t kAlignment = 128;  // of the box in shared memory
   const auto l = static_cast<std::size_t>(lane);
@@ -204,7 +206,7 @@ void copy_by_lane(Warp& warp, int lane, const Issue& issue) {
                                           static_cast<std::size_t>(lane));
   if (barrier == nullptr) return;
   start_load(warp, lane, *barrier, *chunks);
-  // In a profile, the arrival of the data is one more arrival.
+  // In a profile, the arrival of the data counts as an arrival at the mbarrier.
   warp.cta->note_sync(warp, mbarrier_key(issue.barrier[static_cast<std::size_t>(lane)]),
                       static_cast<std::int64_t>(barrier->phase), -1);
 }

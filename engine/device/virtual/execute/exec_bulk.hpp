@@ -6,12 +6,12 @@
 
 namespace evo::ptx {
 
-/// cp.async.bulk and cp.async.bulk.tensor. The registers of its operands are in a list, in this
-/// order: destination, source, mbarrier, size, coordinates; kNoRegister for an absent one.
+/// The operands of cp.async.bulk and cp.async.bulk.tensor. Their registers are in a list, in this
+/// order: destination, source, mbarrier, size, coordinates; kNoRegister for an absent operand.
 struct BulkCopy {
   enum Register : std::uint8_t { kTo, kFrom, kBarrier, kSize, kCoordinates };
-  Address to;    ///< in shared or global memory
-  Address from;  ///< the other side; with coordinates, that in global memory is of a tensor map
+  Address to;    ///< destination, in shared or global memory
+  Address from;  ///< source; with coordinates, the global address is that of a tensor map
   Address barrier;
   bool is_load = false;         ///< into shared memory
   std::uint8_t dimensions = 0;  ///< number of coordinates; 0: no tensor map
@@ -26,7 +26,7 @@ struct BulkOperands {
 void exec_bulk_copy(Warp& warp, const Instr& in);
 void exec_bulk_commit(Warp& warp, const Instr& in);
 
-/// cp.async.bulk.wait_group.
+/// The operands of cp.async.bulk.wait_group.
 struct BulkWaitOperands {
   std::int64_t keep = 0;    ///< number of groups that may stay pending
   bool only_reads = false;  ///< .read: waits until shared memory has been read

@@ -8,19 +8,19 @@
 #include "engine/device/virtual/execute/cta.hpp"
 #include "engine/device/virtual/execute/lanes.hpp"
 
-// Branches, exit, traps, clocks, and other instructions that touch no data.
+// Executes branches, exit, traps, clocks, and other instructions without data.
 
 namespace evo::ptx {
 namespace {
 
-/// The lanes of `taken` branch to `target`; the rest of the group continues at the next
+/// Makes the lanes of `taken` branch to `target`. The rest of the group continues at the next
 /// instruction.
 void diverge(Warp& warp, std::uint32_t taken, std::uint32_t target) {
   const std::uint32_t rest = warp.active & ~taken;
   if (taken == 0) return;
   if (target <= warp.pc) ++warp.backward_branches;
-  // A loop continues while any lane does; a forward branch skips only instructions that all lanes
-  // skip.
+  // For the counts, a backward branch is taken if at least one lane takes it; a forward branch is
+  // taken only if all lanes take it, because only then are instructions skipped.
   if (warp.taken != nullptr && (rest == 0 || target <= warp.pc)) ++warp.taken[warp.pc];
   if (rest == 0) {
     warp.next_pc = target;

@@ -6,7 +6,7 @@
 
 namespace evo::ptx {
 
-// Branches, exit, traps, clocks, and other instructions that touch no data.
+// Operands of branches, exit, traps, clocks, and other instructions without data.
 
 struct BranchOperands {
   std::uint32_t target = 0;
@@ -15,12 +15,12 @@ struct BranchOperands {
 };
 void exec_branch(Warp& warp, const Instr& in);
 
-/// Consecutive targets in Program::branch_targets.
+/// A range of targets in Program::branch_targets.
 struct TargetList {
   std::uint32_t first = 0;
   std::uint32_t count = 0;
 };
-/// brx.idx.
+/// The operands of brx.idx.
 struct IndexedBranchOperands {
   std::uint32_t index = kNoRegister;
   TargetList targets;
@@ -67,11 +67,11 @@ void exec_activemask(Warp& warp, const Instr& in);
 
 void exec_exit(Warp& warp, const Instr& in);
 void exec_nop(Warp& warp, const Instr& in);
-/// griddepcontrol.wait
+/// Handler of griddepcontrol.wait.
 void exec_grid_wait(Warp& warp, const Instr& in);
 void exec_trap(Warp& warp, const Instr& in);
 void exec_nanosleep(Warp& warp, const Instr& in);
-/// An instruction that cannot be executed; load() rejects programs that can reach it.
+/// Handler of unsupported instructions. load() rejects programs that can reach such instructions.
 void exec_unsupported(Warp& warp, const Instr& in);
 
 }  // namespace evo::ptx

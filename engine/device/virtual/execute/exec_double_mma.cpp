@@ -7,12 +7,13 @@
 #include "engine/device/virtual/execute/cta.hpp"
 #include "engine/device/virtual/execute/exec_wmma.hpp"
 
-// Lane 4 g + t holds, in register i ("Matrix fragments for mma.m8n8k4 with .f64 floating point
-// type" and those of m16n8k4, m16n8k8 and m16n8k16 of the PTX ISA):
-//   A: row g + 8 (i % 2), column t + 4 (i / 2); of eight rows register 0 alone
+// Executes f64 products. Lane 4 g + t holds, in register i (PTX ISA, "Matrix fragments for
+// mma.m8n8k4 with .f64 floating point type", and those for m16n8k4, m16n8k8 and m16n8k16):
+//   A: row g + 8 (i % 2), column t + 4 (i / 2); if A has eight rows, only register 0
 //   B: row t + 4 i, column g
 //   C, D: row g + 8 (i / 2), column 2 t + i % 2
-// Every element of D is a chain of fused multiply-adds from C on, by increasing k.
+// Every element of D is a chain of fused multiply-adds that begins with C and continues by
+// increasing k.
 
 namespace evo::ptx {
 namespace {
@@ -22,7 +23,7 @@ constexpr int kColumns = 8;
 constexpr int kMostDepth = 16;
 constexpr int kBytes = 8;
 
-/// Numbers, and whether each of them is computed from uninitialised data.
+/// A matrix of numbers, and whether each number is computed from uninitialised data.
 template <int kRows, int kWidth>
 struct Matrix {
   std::array<std::array<double, kWidth>, kRows> value{};

@@ -6,8 +6,8 @@
 
 namespace evo::ptx {
 
-/// f64 products: mma.sync m8n8k4, m16n8k4, m16n8k8 and m16n8k16, and wmma m8n8k4, which has the
-/// fragments of mma.sync m8n8k4.
+/// The operands of f64 products: mma.sync m8n8k4, m16n8k4, m16n8k8 and m16n8k16, and wmma m8n8k4,
+/// which has the fragments of mma.sync m8n8k4.
 struct DoubleMmaOperands {
   RegisterList registers;  ///< registers of D, A, B, C in this order, 64 bits each
   std::uint8_t m = 8;

@@ -10,12 +10,12 @@
 #include "engine/device/virtual/execute/lanes.hpp"
 #include "engine/device/virtual/execute/member_groups.hpp"
 
-// shfl, vote, match, redux, elect: exchange of values between the lanes of a warp.
+// Executes shfl, vote, match, redux and elect, which exchange values between the lanes of a warp.
 
 namespace evo::ptx {
 namespace {
 
-/// Each result depends on the values of all `lanes`, so one tainted lane taints all.
+/// Propagates taint for a result that depends on all lanes: one tainted lane taints all.
 void spread_taint(Warp& warp, std::uint32_t source, std::uint32_t dst, std::uint32_t bytes) {
   if (!warp.tainted || dst == kNoRegister) return;
   const bool any = tainted_lanes(warp, source, bytes, warp.exec) != 0;
@@ -31,7 +31,8 @@ void write_predicate(Warp& warp, std::uint32_t dst, std::uint32_t value) {
   predicate = (predicate & ~warp.exec) | (value & warp.exec);
 }
 
-/// The source lane of each lane and whether it was in range, as defined for PTX's shfl.
+/// The source lane of each lane, and a mask of the lanes whose source is in range, as defined for
+/// shfl in the PTX ISA.
 struct Shuffle {
   std::array<int, kWarpSize> source;
   std::uint32_t in_range = 0;
@@ -190,7 +191,7 @@ void elect(Warp& warp, const ElectOperands& op) {
   if (op.is_leader != kNoRegister) write_predicate(warp, op.is_leader, 1U << leader);
 }
 
-/// Each group of lanes that meets executes it separately.
+/// Executes an instruction separately for each group of lanes with the same member mask.
 template <typename Op>
 void exchange(Warp& warp, const Instr& in, void (*meet)(Warp&, const Op&)) {
   const auto& op = in.as<Op>();

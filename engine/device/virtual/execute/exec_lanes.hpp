@@ -6,10 +6,10 @@
 
 namespace evo::ptx {
 
-// Exchange between lanes; `members` is the member mask.
+// Operands of instructions that exchange values between lanes. `members`: the member mask.
 
 enum class ShuffleMode : std::uint8_t { kUp, kDown, kButterfly, kIndex };
-/// shfl.sync.
+/// The operands of shfl.sync.
 struct ShuffleOperands {
   std::uint32_t dst = kNoRegister;
   std::uint32_t in_range = kNoRegister;
@@ -31,7 +31,7 @@ struct ShuffleOperands {
 void exec_shuffle(Warp& warp, const Instr& in);
 
 enum class VoteMode : std::uint8_t { kAll, kAny, kUniform, kBallot };
-/// vote.sync.
+/// The operands of vote.sync.
 struct VoteOperands {
   std::uint32_t dst = kNoRegister;
   std::uint32_t predicate = kNoRegister;
@@ -47,14 +47,14 @@ struct VoteOperands {
 };
 void exec_vote(Warp& warp, const Instr& in);
 
-/// match.sync.
+/// The operands of match.sync.
 struct MatchOperands {
   std::uint32_t dst = kNoRegister;
   std::uint32_t all_equal = kNoRegister;
   std::uint32_t value = kNoRegister;
   std::uint32_t members = kNoRegister;
   bool all = false;
-  bool is_wide = false;  ///< whether values have 64 bits
+  bool is_wide = false;  ///< values have 64 bits
   template <typename F>
   void each_register(F&& visit) {
     visit(dst);
@@ -66,7 +66,7 @@ struct MatchOperands {
 void exec_match(Warp& warp, const Instr& in);
 
 enum class ReduxOp : std::uint8_t { kAdd, kMinU, kMaxU, kMinS, kMaxS, kAnd, kOr, kXor };
-/// redux.sync.
+/// The operands of redux.sync.
 struct ReduxOperands {
   std::uint32_t dst = kNoRegister;
   std::uint32_t value = kNoRegister;
@@ -81,7 +81,7 @@ struct ReduxOperands {
 };
 void exec_redux(Warp& warp, const Instr& in);
 
-/// elect.sync.
+/// The operands of elect.sync.
 struct ElectOperands {
   std::uint32_t leader = kNoRegister;
   std::uint32_t is_leader = kNoRegister;

@@ -11,8 +11,9 @@
 #include "engine/device/virtual/memory/access_counts.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 
-// ldmatrix, stmatrix, movmatrix: 8×8 matrices of 16-bit elements. Lanes 8j … 8j+7 give the row
-// addresses of matrix j; lane l holds row l / 4, columns 2 (l mod 4) and the next.
+// Executes ldmatrix, stmatrix and movmatrix on 8×8 matrices of 16-bit elements. Lanes 8j … 8j+7
+// give the row addresses of matrix j. Lane l holds row l / 4, columns 2 (l mod 4) and 2 (l mod 4) +
+// 1.
 
 namespace evo::ptx {
 namespace {
@@ -31,8 +32,8 @@ std::uint32_t address_lanes(const MatrixMoveOperands& op) {
   return op.matrices.count == 4 ? kAllLanes : (1U << (8 * op.matrices.count)) - 1;
 }
 
-/// As mma.sync, these instructions need every lane: an exited or missing lane cannot give a row
-/// address.
+/// True if all lanes execute the instruction; otherwise reports a hazard. Every lane is needed, as
+/// in mma.sync, because a missing lane cannot give a row address.
 bool has_all_lanes(Warp& warp) {
   if (!converge(warp, kAllLanes)) return false;
   sync_lanes(warp);
@@ -43,7 +44,7 @@ bool has_all_lanes(Warp& warp) {
   return false;
 }
 
-/// The (row, column) of both elements of lane l.
+/// The row and the column of both elements of a lane.
 struct Place {
   std::size_t row[2];
   std::size_t column[2];
@@ -107,7 +108,7 @@ void exec_stmatrix(Warp& warp, const Instr& in) {
   if (!access.ok) return;
   const auto* registers = warp.cta->program().registers_of(op.matrices);
   alignas(16) std::byte rows[kWarpSize * kRowBytes];
-  std::array<std::uint32_t, kWarpSize> row_taint{};  // one bit per byte
+  std::array<std::uint32_t, kWarpSize> row_taint{};  // a bit for each byte of a row
   for (std::size_t m = 0; m < op.matrices.count; ++m) {
     const auto* src = warp.reg<const std::uint32_t>(registers[m]);
     for (std::size_t lane = 0; lane < kWarpSize; ++lane) {

@@ -6,7 +6,7 @@
 
 namespace evo::ptx {
 
-/// ldmatrix and stmatrix: a register for each matrix.
+/// The operands of ldmatrix and stmatrix, with a register for each matrix.
 struct MatrixMoveOperands {
   Address rows;
   RegisterList matrices;
@@ -19,7 +19,7 @@ struct MatrixMoveOperands {
 void exec_ldmatrix(Warp& warp, const Instr& in);
 void exec_stmatrix(Warp& warp, const Instr& in);
 
-/// movmatrix.trans.
+/// The operands of movmatrix.trans.
 struct MatrixTransposeOperands {
   std::uint32_t dst = kNoRegister;
   std::uint32_t source = kNoRegister;

@@ -10,8 +10,9 @@
 #include "engine/device/virtual/execute/lanes.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 
-// mbarrier objects. The 8 bytes in shared memory hold a private pattern, which reveals kernels that
-// overwrite an object or use an uninitialised one. Vector clocks are passed along with the phases.
+// Executes instructions on mbarrier objects. The 8 bytes of an object in shared memory hold a
+// pattern that reveals kernels that overwrite an object or use an uninitialised object. A completed
+// phase passes the vector clocks of arrivals on to waiting warps.
 
 namespace evo::ptx {
 namespace {
@@ -53,7 +54,8 @@ bool arrive(Warp& warp, MBarrier& barrier, std::uint32_t count, std::size_t lane
   return true;
 }
 
-/// A warp that does nothing else than to wait comes back after a few instructions.
+/// Counts successive failed waits. A warp that only waits executes its next wait after a few
+/// instructions.
 void note_vain_wait(Warp& warp) {
   constexpr std::uint64_t kLoop = 64;
   const bool is_soon = warp.executed - warp.waited_at <= kLoop;
@@ -61,7 +63,8 @@ void note_vain_wait(Warp& warp) {
   warp.waited_at = warp.executed;
 }
 
-/// The hardware counts up to 2^20 − 1 bytes (PTX ISA, "tx-count").
+/// Checks the limit of expected bytes: the hardware counts up to 2^20 − 1 bytes (PTX ISA,
+/// "tx-count").
 bool check_expected(Warp& warp, const MBarrier& barrier, std::size_t lane, std::uint64_t address) {
   constexpr std::int64_t kMost = (1 << 20) - 1;
   if (barrier.transactions <= kMost) return true;
@@ -74,7 +77,7 @@ bool check_expected(Warp& warp, const MBarrier& barrier, std::size_t lane, std::
   return false;
 }
 
-/// The object must be in bounds and aligned.
+/// Checks that mbarrier objects are in bounds and aligned.
 bool check_objects(Warp& warp, const Address& object,
                    const std::array<std::uint64_t, kWarpSize>& address) {
   report_tainted_address(warp, object, warp.exec);
@@ -184,7 +187,7 @@ void exec_mbarrier_wait(Warp& warp, const Instr& in) {
   const auto address = object_addresses(warp, op.object);
   if (!check_objects(warp, op.object, address)) return;
   std::uint32_t done = 0;
-  MBarrier* barrier = nullptr;  // that of the previous lane, which usually has the same one
+  MBarrier* barrier = nullptr;  // the mbarrier of the previous lane, usually the same
   const MBarrier* joined = nullptr;
   std::uint64_t known = 0;
   for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
@@ -192,7 +195,7 @@ void exec_mbarrier_wait(Warp& warp, const Instr& in) {
     if (barrier == nullptr || address[l] != known) barrier = find_mbarrier(warp, address[l], l);
     if (barrier == nullptr) return;
     known = address[l];
-    // A phase is complete if the barrier's current phase differs.
+    // A wait succeeds if the mbarrier's current phase differs from the given phase.
     const std::uint64_t asked = op.is_parity ? warp.reg<const std::uint32_t>(op.phase)[l] & 1U
                                              : warp.reg<const std::uint64_t>(op.phase)[l] & 1U;
     if ((barrier->phase & 1U) == asked && !barrier->copies.empty()) {
@@ -204,7 +207,7 @@ void exec_mbarrier_wait(Warp& warp, const Instr& in) {
     if (barrier != joined) cta.races().join(warp.index, barrier->completed);
     joined = barrier;
   });
-  // While times are predicted, the warp waits here, because the number of polls is arbitrary.
+  // While times are predicted, try_wait blocks the warp, because the number of polls is arbitrary.
   if (cta.launch().count_memory && op.is_try) {
     if (done != warp.exec) {
       note_vain_wait(warp);
@@ -222,7 +225,7 @@ void exec_mbarrier_wait(Warp& warp, const Instr& in) {
   }
   std::uint32_t& predicate = warp.predicate(op.dst);
   predicate = (predicate & ~warp.exec) | done;
-  // A polling warp (test_wait, the only form below sm_90) lets other warps run, too.
+  // A warp that polls with test_wait, the only instruction below sm_90, lets other warps run, too.
   if (done != warp.exec) {
     warp.yield = true;
     note_vain_wait(warp);
@@ -234,7 +237,7 @@ void exec_cp_async_mbarrier_arrive(Warp& warp, const Instr& in) {
   const auto& op = in.as<CopyArriveOperands>();
   const auto address = object_addresses(warp, op.object);
   if (!check_objects(warp, op.object, address)) return;
-  // The arrival happens when the copies have arrived; here they arrive immediately.
+  // The arrival takes place when the copies complete; the virtual GPU completes them immediately.
   finish_copies(warp, warp.exec, -1);
   for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
     MBarrier* barrier = cta.failed() ? nullptr : find_mbarrier(warp, address[l], l);

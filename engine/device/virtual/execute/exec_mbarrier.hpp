@@ -10,13 +10,14 @@ namespace evo::ptx {
 
 struct MBarrier;
 
-/// The mbarrier object at `address`; null, after a report, if there is none.
+/// The mbarrier object at `address`. If there is none, reports a hazard and returns null.
 [[nodiscard]] MBarrier* find_mbarrier(Warp& warp, std::uint64_t address, std::size_t lane);
-/// The objects that the lanes use must be in bounds and aligned, and their initialisation must be
-/// ordered before. False after a report that ends the launch.
+/// Checks that the mbarriers that the lanes use are in bounds and aligned, and that their
+/// initialisation is ordered before this instruction. If a check fails, reports a hazard, ends the
+/// launch and returns false.
 [[nodiscard]] bool check_mbarriers(Warp& warp, const std::array<std::uint64_t, kWarpSize>& address);
 
-/// The number of the mbarrier at `address` in a profile. Smaller numbers are named barriers.
+/// The number in a profile of the mbarrier at `address`. Smaller numbers mean named barriers.
 [[nodiscard]] inline std::uint32_t mbarrier_key(std::uint64_t address) {
   constexpr std::uint32_t kNamedBarriers = 16;
   return static_cast<std::uint32_t>(address) + kNamedBarriers;
@@ -42,9 +43,9 @@ struct MbarrierInvalOperands {
 };
 void exec_mbarrier_inval(Warp& warp, const Instr& in);
 
-/// The kind of the operand of an arrival, expect_tx or complete_tx.
+/// The meaning of the operand of mbarrier.arrive, expect_tx or complete_tx.
 enum class ArriveOperand : std::uint8_t { kNone, kCount, kExpectedBytes, kCompletedBytes };
-/// mbarrier.arrive, arrive.expect_tx, expect_tx and complete_tx.
+/// The operands of mbarrier.arrive, arrive.expect_tx, expect_tx and complete_tx.
 struct MbarrierArriveOperands {
   Address object;
   std::uint32_t dst = kNoRegister;  ///< receives the phase; kNoRegister: not needed
@@ -60,13 +61,13 @@ struct MbarrierArriveOperands {
 };
 void exec_mbarrier_arrive(Warp& warp, const Instr& in);
 
-/// mbarrier.test_wait and try_wait.
+/// The operands of mbarrier.test_wait and try_wait.
 struct MbarrierWaitOperands {
   Address object;
   std::uint32_t dst = kNoRegister;
   std::uint32_t phase = kNoRegister;
-  bool is_parity = false;  ///< whether the phase is a parity or a state
-  bool is_try = false;     ///< lets other warps run
+  bool is_parity = false;  ///< the phase operand is a parity; false: a state
+  bool is_try = false;     ///< try_wait: lets other warps run
   template <typename F>
   void each_register(F&& visit) {
     visit(object.base);
@@ -76,7 +77,7 @@ struct MbarrierWaitOperands {
 };
 void exec_mbarrier_wait(Warp& warp, const Instr& in);
 
-/// cp.async.mbarrier.arrive.
+/// The operands of cp.async.mbarrier.arrive.
 struct CopyArriveOperands {
   Address object;
   bool increments = true;  ///< without .noinc

@@ -12,7 +12,7 @@
 #include "engine/device/virtual/memory/guest_memory.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 
-// ld and st. Elements of a vector access are adjacent in memory; each has its own register.
+// Executes ld and st. Elements of a vector access are adjacent in memory, each in its own register.
 
 namespace evo::ptx {
 namespace {
@@ -33,7 +33,7 @@ void taint_loaded(Warp& warp, const AccessOperands& op, const LaneAccess& access
     }
     for (std::uint32_t e = 0; e < op.count; ++e) {
       std::uint32_t part = (taint >> (e * op.bytes)) & ((1U << op.bytes) - 1);
-      // A sign- or zero-extended register is uninitialised if its source is.
+      // If the source is uninitialised, the extension to the register's width is, too.
       if (part != 0 && op.bytes < register_bytes)
         part |= ~((1U << op.bytes) - 1) & ((1U << register_bytes) - 1);
       if (registers[e] != kNoRegister) set_taint(warp, registers[e], register_bytes, lane, part);
@@ -45,13 +45,13 @@ AccessKind kind_of(const AccessOrder& order) {
   return order.strong ? AccessKind::kStrong : AccessKind::kPlain;
 }
 
-/// Whether the access is strong between CTAs.
+/// True if an access is strong for other CTAs, not only within its own CTA.
 bool is_strong(const AccessOrder& order) { return order.strong && !order.of_cta; }
 
-/// Zero- or sign-extended, depending on the type.
+/// Extends a value by zeros or by its sign, depending on its type.
 template <typename R, typename M>
 [[gnu::always_inline]] inline R widened(M value) {
-  return static_cast<R>(value);  // NOLINT(bugprone-signed-char-misuse): the sign is meant
+  return static_cast<R>(value);  // NOLINT(bugprone-signed-char-misuse): sign extension is intended
 }
 
 /// Reads the elements at `offset` bytes after the lanes' addresses.
@@ -75,7 +75,8 @@ template <typename M, typename R>
       mask, [&](std::size_t l) { dst[l] = widened<R>(read_guest<M>(access.pointer[l] + offset)); });
 }
 
-/// Looks at the first lane's value, because a polling warp polls one place.
+/// Notes a strong read for the scheduler, with the first lane's value, because a polling warp
+/// usually reads one place.
 template <typename M>
 void note_strong_read(Warp& warp, const LaneAccess& access) {
   WarpScheduler& scheduler = warp.cta->scheduler();
@@ -109,7 +110,7 @@ void load(Warp& warp, const Instr& in) {
   };
   WatchedPlaces places(warp, access, total);
   if (places.is_active() && is_strong(op.order)) {
-    // see() notes which stores this read observes; the place stays locked until the read.
+    // see() records the stores that the read observes. The place stays locked until the read.
     const bool is_one_place = access.pattern == LanePattern::kUniform;
     for_lanes<std::size_t>(is_one_place ? 1U : warp.exec, [&](std::size_t lane) {
       places.enter(lane);
@@ -296,7 +297,7 @@ namespace {
 
 void fence(Warp& warp, bool of_cta) {
   Cta& cta = *warp.cta;
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);  // for CTAs on other host threads
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);  // orders accesses of CTAs on other host threads
   cta.races().join(warp.index, cta.observed(warp.index));
   if (!of_cta) note_published(warp);
   cta.fenced(warp.index) = cta.races().clock(warp.index);

@@ -6,7 +6,7 @@
 
 namespace evo::ptx {
 
-/// ld and st: elements adjacent in memory, one in each register.
+/// The operands of ld and st: elements that are adjacent in memory, each in its own register.
 struct AccessOperands {
   Address address;
   RegisterList registers;
@@ -19,13 +19,14 @@ struct AccessOperands {
     visit(address.base);
   }
 };
-/// The handler for loading elements of `memory_bytes` (1, 2, 4, 8, 16), sign-extended or not, into
-/// registers of `register_bytes` (2, 4, 8, 16); null for an impossible combination.
+/// The handler that loads elements of `memory_bytes` (1, 2, 4, 8, 16), with sign extension if
+/// `is_signed`, into registers of `register_bytes` (2, 4, 8, 16); null for an impossible
+/// combination.
 [[nodiscard]] Handler load_handler(int memory_bytes, bool is_signed, int register_bytes);
-/// The same for stores.
+/// The handler that stores registers as elements of `memory_bytes`; null if impossible.
 [[nodiscard]] Handler store_handler(int memory_bytes, int register_bytes);
 
-/// ld.param of a kernel parameter.
+/// The operands of ld.param of a kernel parameter.
 struct ParameterOperands {
   std::uint32_t dst = kNoRegister;
   std::uint32_t offset = 0;  ///< in the parameter block
@@ -37,9 +38,9 @@ struct ParameterOperands {
 [[nodiscard]] Handler load_parameter_handler(int memory_bytes, bool is_signed, int register_bytes);
 
 void exec_fence(Warp& warp, const Instr& in);
-/// The same with CTA scope: other CTAs see no effect.
+/// A fence of CTA scope, which has no effect on other CTAs.
 void exec_cta_fence(Warp& warp, const Instr& in);
-/// fence.proxy.async for shared memory; it orders nothing else.
+/// fence.proxy.async, which orders only accesses to shared memory.
 void exec_proxy_fence(Warp& warp, const Instr& in);
 
 }  // namespace evo::ptx

@@ -42,10 +42,10 @@ constexpr std::array kShapes = {
     shape(Type::kU8, Type::kS8, Type::kS32, 32, 8),
 };
 
-/// tf32: the hardware ignores the low bits.
+/// A tf32 number as a float: the hardware ignores the 13 lowest bits.
 float tf32_value(std::uint32_t word) { return bits_float(word & 0xffffe000U); }
 
-/// The registers of each group of four lanes as a row of floats, `stride` apart.
+/// Widens the registers of each group of four lanes to a row of floats; rows are `stride` apart.
 void gather_rows(const Warp& warp, std::uint32_t reg, Type type, float* to, int stride) {
   constexpr int kGroups = 8;
   constexpr int kGroupBytes = 16;
@@ -116,7 +116,8 @@ void gather_b(const Warp& warp, const std::uint32_t* regs, Type type, int k, flo
 }
 
 // C and D are row-major: half i of the tile (i = 0, 1) holds elements 2i and 2i + 1 of lane 0, then
-// of lane 1, and so on. Works on a copy that overlaps no registers, so that the loops vectorise.
+// of lane 1, and so on. The functions work on a copy that does not overlap registers, so that the
+// compiler can vectorise the loops.
 
 void gather_c(const Warp& warp, const std::uint32_t* regs, Type type, float* c) {
   constexpr std::size_t kHalf = 2 * std::size_t{kWarpSize};

@@ -15,10 +15,11 @@ struct MmaShape {
   int b_regs;
   int c_regs;
 };
-/// One of the shapes of mma.sync; wmma uses two of them. Null if there is none.
+/// The shape of mma.sync with these types and K; null if there is none. wmma uses two of the
+/// shapes.
 [[nodiscard]] const MmaShape* find_mma_shape(int k, Type a, Type b, Type c);
 
-/// mma.sync.
+/// The operands of mma.sync.
 struct MmaOperands {
   RegisterList registers;  ///< registers of D, A, B, C in this order
   const MmaShape* shape = nullptr;

@@ -11,7 +11,7 @@
 #include "engine/device/virtual/execute/print_format.hpp"
 #include "engine/device/virtual/memory/guest_memory.hpp"
 
-// The system functions of the device: vprintf and __assertfail.
+// Executes the device functions that the CUDA driver provides: vprintf and __assertfail.
 
 namespace evo::ptx {
 namespace {
@@ -19,8 +19,7 @@ namespace {
 constexpr std::size_t kMostString = 1 << 16;
 constexpr std::uint64_t kWindowBytes = 1ULL << 32;
 
-/// The bytes from a generic address to the end of the object that contains it, as one lane sees
-/// them.
+/// The bytes that a lane can read from a generic address to the end of the object at this address.
 struct GuestSpan {
   const std::byte* data = nullptr;
   const std::uint8_t* written = nullptr;  ///< null: all bytes are written
@@ -49,8 +48,8 @@ GuestSpan find_span(const Warp& warp, int lane, std::uint64_t address) {
           buffer->bytes - offset};
 }
 
-/// One lane's view of a call: its parameters, and the memory to which they point. An unreadable
-/// address is reported and ends the launch; the values are then zeros.
+/// A call by one lane: reads its parameters, and the memory to which they point. An invalid address
+/// is reported and ends the launch; the functions then return zeros.
 class LaneCall {
  public:
   LaneCall(Warp& warp, const SystemCall& call, int lane, const char* function)

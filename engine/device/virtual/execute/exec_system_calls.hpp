@@ -6,15 +6,15 @@
 
 namespace evo::ptx {
 
-/// A call of a system function of the device.
+/// A call of a device function that the CUDA driver provides, such as vprintf.
 struct SystemCallOperands {
   std::uint32_t call = 0;  ///< index into Program::system_calls
   template <typename F>
   void each_register(F&& /*visit*/) {}
 };
-/// vprintf.
+/// Handler of vprintf.
 void exec_print(Warp& warp, const Instr& in);
-/// __assertfail.
+/// Handler of __assertfail.
 void exec_assert_fail(Warp& warp, const Instr& in);
 
 }  // namespace evo::ptx

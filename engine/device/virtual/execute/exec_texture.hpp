@@ -6,7 +6,7 @@
 
 namespace evo::ptx {
 
-/// One- and two-dimensional tex.
+/// The operands of tex in one and two dimensions.
 struct TextureOperands {
   RegisterList results;  ///< four
   std::uint32_t handle = kNoRegister;

@@ -5,7 +5,7 @@
 #include "engine/device/virtual/execute/cta.hpp"
 #include "engine/device/virtual/execute/lanes.hpp"
 
-// mov between a scalar register and the vector of its parts.
+// Executes mov between a scalar register and the vector of its parts.
 
 namespace evo::ptx {
 

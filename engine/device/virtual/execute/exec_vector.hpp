@@ -6,7 +6,7 @@
 
 namespace evo::ptx {
 
-// mov between a scalar register and the vector of its parts.
+// The operands of mov between a scalar register and the vector of its parts.
 
 struct PackOperands {
   std::uint32_t dst = kNoRegister;

@@ -14,16 +14,17 @@
 #include "engine/device/virtual/execute/wgmma_layout.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 
-// wgmma.mma_async. Each warp of the warpgroup computes its own quarter, 16 of the 64 rows, as
-// n-tiles of eight columns, and reads all of B. The product is computed when it is issued. Until it
-// is waited for, its reads of shared memory stay recorded, and product_checks watch its registers.
+// Executes wgmma.mma_async. Each warp of the warpgroup computes 16 of the 64 rows, in tiles of
+// eight columns, and reads all of B. The product is computed when the wgmma is issued. Until the
+// warp waits for the wgmma, the reads of shared memory stay recorded, and Program::product_checks
+// protect the wgmma's registers.
 
 namespace evo::ptx {
 namespace {
 
 constexpr std::uint32_t kBlocksOfA = 2;  ///< blocks of eight rows per warp
 
-/// Chunks of one operand, block by block.
+/// Shared addresses of the chunks of one operand, block by block.
 using Chunks = std::vector<std::uint32_t>;
 
 void append_block(Chunks& chunks, const MatrixDescriptor& matrix, bool k_major,
@@ -32,7 +33,8 @@ void append_block(Chunks& chunks, const MatrixDescriptor& matrix, bool k_major,
   chunks.insert(chunks.end(), addresses.begin(), addresses.end());
 }
 
-/// The value on which all 32 threads must agree; nullopt, after a report, if they do not.
+/// The value of a register that must be equal in all 32 threads; if it is not, ends the launch and
+/// returns nullopt.
 std::optional<std::uint64_t> uniform(Warp& warp, std::uint32_t reg, const char* what) {
   const auto* value = warp.reg<const std::uint64_t>(reg);
   if (warp.tainted) {
@@ -50,7 +52,7 @@ std::optional<std::uint64_t> uniform(Warp& warp, std::uint32_t reg, const char* 
   return value[0];
 }
 
-/// scale-d: whether the previous accumulators are added.
+/// The value of scale-d: true adds the previous accumulators. Nullopt if a hazard was reported.
 std::optional<bool> accumulates(Warp& warp, const WgmmaOperands& op) {
   const std::uint32_t lanes =
       op.negated_scale ? ~warp.predicate(op.scale) : warp.predicate(op.scale);
@@ -64,7 +66,7 @@ std::optional<bool> accumulates(Warp& warp, const WgmmaOperands& op) {
   return std::nullopt;
 }
 
-/// The four warps of the group must exist and execute the same sequence of wgmma.
+/// Checks that the four warps of the warpgroup exist and execute the same sequence of wgmma.
 bool join_warpgroup(Warp& warp, std::uint64_t a, std::uint64_t b) {
   Cta& cta = *warp.cta;
   const int first = warp.index / kGroupWarps * kGroupWarps;
@@ -104,7 +106,7 @@ bool in_bounds(Warp& warp, const MatrixDescriptor& matrix, const Chunks& chunks,
   return false;
 }
 
-/// Calls `body` with accesses of up to 32 chunks and the index of the first chunk.
+/// Calls `body` with accesses to up to 32 chunks at a time, and the index of the first chunk.
 template <typename F>
 void for_accesses(int warp, std::uint32_t pc, const Chunks& chunks, F&& body) {
   std::array<std::uint64_t, kWarpSize> address{};
@@ -117,7 +119,7 @@ void for_accesses(int warp, std::uint32_t pc, const Chunks& chunks, F&& body) {
   }
 }
 
-/// Bit r of entry b: row (column) r of block b has uninitialised bytes.
+/// Bit r of entry b is set if row (or column) r of block b has uninitialised bytes.
 using BlockTaint = std::vector<std::uint8_t>;
 
 std::uint8_t chunk_taint(const RaceChecker& races, std::uint32_t address, std::size_t chunk,
@@ -134,7 +136,7 @@ std::uint8_t chunk_taint(const RaceChecker& races, std::uint32_t address, std::s
   return static_cast<std::uint8_t>(rows);
 }
 
-/// Begins the reads; empty if everything was written.
+/// Begins the reads of an operand, and returns its taint; empty if all bytes were written.
 BlockTaint begin_reads(Warp& warp, const Chunks& chunks, bool k_major) {
   RaceChecker& races = warp.cta->races();
   BlockTaint taint;
@@ -154,7 +156,7 @@ BlockTaint begin_reads(Warp& warp, const Chunks& chunks, bool k_major) {
   return taint;
 }
 
-/// The destination of a block's elements, widened to f32: out[row · row_step + k · k_step].
+/// Where the elements of a block are stored, widened to f32: out[row · row_step + k · k_step].
 struct BlockPlace {
   float* out;
   std::size_t row_step;
@@ -189,7 +191,7 @@ struct Matrices {
   bool adds = true;
 };
 
-/// Rows of the warp that become tainted by A.
+/// The rows of the warp's results that become tainted by A.
 std::uint32_t tainted_rows(const Warp& warp, const Matrices& matrices, const std::uint32_t* a,
                            int a_regs) {
   std::uint32_t rows = 0;
@@ -238,7 +240,7 @@ void multiply(Warp& warp, const WgmmaOperands& op, const Matrices& matrices) {
   }
 }
 
-/// B is read from shared memory once for the four warps.
+/// Counts the wavefronts of shared memory. Matrix B is read once for the four warps of a warpgroup.
 void count_reads(Warp& warp, const Matrices& matrices) {
   constexpr std::size_t kBytesAPass = 128;
   MemoryCounts& counts = warp.cta->memory_counts()[warp.pc];
@@ -246,7 +248,7 @@ void count_reads(Warp& warp, const Matrices& matrices) {
       (matrices.a.size() + matrices.b.size() / kGroupWarps) * kChunkBytes / kBytesAPass;
 }
 
-/// Addresses of both operands; false after a report.
+/// Finds the shared addresses of both operands; false if a hazard was reported.
 bool find_matrices(Warp& warp, const WgmmaOperands& op, Matrices& matrices) {
   const auto b = uniform(warp, op.b, "B");
   const auto a = op.a == kNoRegister ? std::optional<std::uint64_t>(0) : uniform(warp, op.a, "A");
@@ -308,7 +310,7 @@ void exec_wgmma_wait(Warp& warp, const Instr& in) {
     sync_lanes(warp);
     return;
   }
-  // On hardware all four warps must arrive before any continues.
+  // On hardware, no warp continues before all four warps have issued the wgmma.
   if (std::prev(done)->number >= cta.warpgroup(warp).issued_by_all()) {
     cta.retry_later(warp, in);
     return;

@@ -4,7 +4,8 @@
 #include "engine/device/virtual/execute/cta.hpp"
 #include "engine/device/virtual/execute/exec_wgmma.hpp"
 
-// The instructions around wgmma.mma_async: fence, groups, register checks, and setmaxnreg.
+// Executes instructions that accompany wgmma.mma_async: fence, groups, setmaxnreg; checks
+// registers.
 
 namespace evo::ptx {
 namespace {
@@ -52,9 +53,10 @@ void exec_setmaxnreg(Warp& warp, const Instr& in) {
   const auto& op = in.as<SetmaxnregOperands>();
   const std::uint32_t wanted = op.registers;
   Cta& cta = *warp.cta;
-  if (warp.registers == 0) return;  // the number at launch is not stated
+  if (warp.registers == 0) return;  // the number of registers at launch is unknown
   const bool more = op.increases;
-  // Only a hint: requesting fewer registers than present, or releasing to more, has no effect.
+  // setmaxnreg has no effect if .inc requests no more registers, or .dec no fewer, than the warp
+  // has.
   if (more ? wanted <= warp.registers : wanted >= warp.registers) return;
   if (!more) {
     cta.register_pool().give(warp.registers - wanted);

@@ -12,12 +12,12 @@
 #include "engine/device/virtual/memory/guest_memory.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 
-// Loads and stores of wmma fragments, and the product m16n16k16 with f16 or bf16 operands. PTX does
-// not define the layout of fragments. For that product, the layout of mma.sync is used: A as in
-// m16n8k16 (f16 fragments have eight registers, the last four repeat the first), B and C as two
-// tiles of eight columns. Fragments of other shapes (exec_wmma_shapes.cpp) store the matrix
-// register by register and within each register lane by lane: A and C in row-major order, B in
-// column-major order.
+// Executes loads and stores of wmma fragments, and the product m16n16k16 with f16 or bf16 operands.
+// PTX does not define the layout of fragments. For m16n16k16, the layout of mma.sync is used: A as
+// in m16n8k16 (f16 fragments have eight registers, and the last four repeat the first four), B and
+// C as two tiles of eight columns. Fragments of other shapes (exec_wmma_shapes.cpp) store the
+// matrix register by register and within each register lane by lane: A and C in row-major order, B
+// in column-major order.
 
 namespace evo::ptx {
 namespace {
@@ -27,7 +27,7 @@ struct Element {
   std::uint32_t column;
 };
 
-/// The first element of register `reg` of a lane, and whether the second is next to it in the row.
+/// The place of a register's first element, and whether the second is next to it in the row.
 struct Pair {
   Element first;
   bool along_row;
@@ -37,14 +37,14 @@ Pair place_of(WmmaPart part, bool is_f32, std::uint32_t reg, std::uint32_t lane)
   const std::uint32_t g = lane / 4;
   const std::uint32_t t = lane % 4;
   if (part == WmmaPart::kA) return {{g + 8 * (reg % 2), 2 * t + 8 * ((reg / 2) % 2)}, true};
-  // B: registers 0, 1 are columns 0 to 7, registers 2, 3 columns 8 to 15; pairs are adjacent in a
-  // column.
+  // B: registers 0 and 1 hold columns 0 to 7, registers 2 and 3 hold columns 8 to 15; the two
+  // elements of a register are adjacent in a column.
   if (part == WmmaPart::kB) return {{2 * t + 8 * (reg % 2), g + 8 * ((reg / 2) % 2)}, false};
   if (is_f32) return {{g + 8 * ((reg / 2) % 2), 2 * t + reg % 2 + 8 * (reg / 4)}, true};
   return {{g + 8 * (reg % 2), 2 * t + 8 * (reg / 2)}, true};
 }
 
-/// m8n8k4 of f64, in the layout of exec_double_mma.cpp.
+/// The place of an element in m8n8k4 of f64, which has the layout described in exec_double_mma.cpp.
 Pair place_of_double(WmmaPart part, std::uint32_t reg, std::uint32_t lane) {
   const std::uint32_t g = lane / 4;
   const std::uint32_t t = lane % 4;
@@ -74,7 +74,7 @@ struct Geometry {
     return {{linear / columns, linear % columns}, true};
   }
 
-  /// The number of registers that do not repeat others, out of `all`.
+  /// The number of registers, out of `all`, that do not repeat other registers.
   [[nodiscard]] std::uint32_t distinct(std::uint32_t all) const {
     if (shape == nullptr) return part == WmmaPart::kC ? all : 4;
     return static_cast<std::uint32_t>(part == WmmaPart::kA   ? shape->a_regs()
@@ -82,14 +82,14 @@ struct Geometry {
                                                              : shape->c_regs());
   }
 
-  /// Whether the elements of a register are adjacent in memory.
+  /// True if the elements of a register are adjacent in memory.
   [[nodiscard]] bool has_neighbours() const {
     return per_register() == 1 || (part == WmmaPart::kB) == column_major;
   }
 
-  /// Bytes that a lane moves in the hardware access that begins with a piece of `bytes` bytes; 0 if
-  /// the piece is part of another access. One access moves two adjacent f32 of a row, or the halves
-  /// of a register that ldmatrix transposes.
+  /// The number of bytes that a lane moves in the hardware access that begins with a piece of
+  /// `bytes` bytes; 0 if the piece belongs to an earlier access. One access moves two adjacent f32
+  /// of a row, or both halves of a register that ldmatrix transposes.
   [[nodiscard]] std::uint32_t machine_bytes(std::uint32_t reg, std::uint32_t element,
                                             std::uint32_t bytes) const {
     if (element > 0) return 0;
@@ -137,7 +137,7 @@ bool check_geometry(Warp& warp, const Geometry& geometry) {
   return false;
 }
 
-/// One access of `bytes` bytes per lane at element `first`; register bytes from `at` on.
+/// Loads one piece of a register: `bytes` bytes per lane, beginning with element `element`.
 void load_piece(Warp& warp, const WmmaMoveOperands& op, const Geometry& geometry, std::uint32_t reg,
                 std::uint32_t reg_offset, std::uint32_t element, std::uint32_t bytes) {
   std::array<std::uint64_t, kWarpSize> address;
@@ -233,7 +233,7 @@ void exec_wmma_load(Warp& warp, const Instr& in) {
   if (!check_geometry(warp, geometry)) return;
   const auto* regs = warp.cta->program().registers_of(op.registers);
   const std::uint32_t distinct = geometry.distinct(op.registers.count);
-  // Moves all elements of a register at once if they are adjacent in memory.
+  // The elements of a register are moved together if they are adjacent in memory.
   const std::uint32_t pieces = geometry.has_neighbours() ? 1 : geometry.per_register();
   for (std::uint32_t r = 0; r < distinct; ++r) {
     for (std::uint32_t e = 0; e < pieces; ++e) {
@@ -273,7 +273,8 @@ void exec_wmma_mma(Warp& warp, const Instr& in) {
   const std::uint32_t* c = b + op.ab_regs;
   MmaTile tile;
   gather_a(warp, a, shape.a, 16, tile.a);
-  // The first tile's result must not overwrite operands of the second, so both are gathered first.
+  // Both tiles are gathered before the first product, whose result could otherwise overwrite
+  // operands of the second.
   MmaTile second;
   std::memcpy(second.a, tile.a, sizeof(tile.a));
   gather_b(warp, b, shape.b, 16, tile.b);

@@ -18,27 +18,27 @@ struct WmmaShape {
   Type ab;
   Type c;  ///< accumulator and result
 
-  /// Distinct registers of a fragment. f16 fragments of A and B have eight registers, which repeat
-  /// these.
+  /// Number of distinct registers of a fragment. f16 fragments of A and B have eight registers,
+  /// some of which repeat others.
   [[nodiscard]] int a_regs() const { return m * k * element_bits() / 1024; }
   [[nodiscard]] int b_regs() const { return k * n * element_bits() / 1024; }
   [[nodiscard]] int c_regs() const { return c == Type::kF16 ? m * n / 64 : m * n / 32; }
 
  private:
   [[nodiscard]] int element_bits() const {
-    // Each f64 element also has its own register.
+    // Each f64 element has its own register, as each 32-bit element does.
     return ab == Type::kTf32 || ab == Type::kF64   ? 32
            : ab == Type::kF16 || ab == Type::kBf16 ? 16
                                                    : 8;
   }
 };
 enum class WmmaPart : std::uint8_t { kA, kB, kC };
-/// Null if there is none.
+/// The shape of these sizes and types; null if there is none.
 [[nodiscard]] const WmmaShape* find_wmma_shape(std::string_view mnk, Type ab, Type c);
-/// A shape with these sizes, and a fragment `part` of this type.
+/// A shape with these sizes whose fragment `part` has this type; null if there is none.
 [[nodiscard]] const WmmaShape* find_wmma_fragment(std::string_view mnk, WmmaPart part, Type type);
 
-/// wmma.load and wmma.store.
+/// The operands of wmma.load and wmma.store.
 struct WmmaMoveOperands {
   Address address;
   RegisterList registers;
@@ -57,7 +57,7 @@ struct WmmaMoveOperands {
 void exec_wmma_load(Warp& warp, const Instr& in);
 void exec_wmma_store(Warp& warp, const Instr& in);
 
-/// wmma.mma m16n16k16 of f16 or bf16, as two products m16n8k16.
+/// The operands of wmma.mma m16n16k16 of f16 or bf16, which is executed as two products m16n8k16.
 struct WmmaOperands {
   RegisterList registers;  ///< registers of D, A, B, C in this order
   const MmaShape* half = nullptr;
@@ -68,7 +68,7 @@ struct WmmaOperands {
 };
 void exec_wmma_mma(Warp& warp, const Instr& in);
 
-/// wmma.mma of a WmmaShape.
+/// The operands of wmma.mma for shapes that have a WmmaShape.
 struct WmmaShapeOperands {
   RegisterList registers;  ///< registers of D, A, B, C in this order
   const WmmaShape* shape = nullptr;
@@ -80,7 +80,7 @@ struct WmmaShapeOperands {
 };
 void exec_wmma_shape_mma(Warp& warp, const Instr& in);
 
-/// Returns false and adds a fault if some lanes of the warp cannot take part.
+/// Returns false and reports a hazard unless all lanes of the warp execute the instruction.
 bool wmma_ready(Warp& warp);
 
 }  // namespace evo::ptx

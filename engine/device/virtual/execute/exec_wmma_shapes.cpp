@@ -10,8 +10,8 @@
 #include "engine/device/virtual/execute/exec_wmma.hpp"
 #include "engine/device/virtual/execute/mma_fragments.hpp"
 
-// wmma products with other shapes than m16n16k16 of f16 or bf16, on fragments in the layout of
-// exec_wmma.cpp.
+// Executes wmma products of shapes other than m16n16k16 of f16 or bf16, on fragments in the layout
+// that exec_wmma.cpp describes.
 
 namespace evo::ptx {
 namespace {
@@ -35,12 +35,12 @@ constexpr std::array kShapes = {
     NamedShape{"m16n16k16", {16, 16, 16, Type::kS8, Type::kS32}},
     NamedShape{"m16n16k16", {16, 16, 16, Type::kU8, Type::kS32}},
     NamedShape{"m16n16k8", {16, 16, 8, Type::kTf32, Type::kF32}},
-    NamedShape{"m8n8k4", {8, 8, 4, Type::kF64, Type::kF64}},  // its product: exec_double_mma.cpp
+    NamedShape{"m8n8k4", {8, 8, 4, Type::kF64, Type::kF64}},  // multiplied in exec_double_mma.cpp
 };
 
 constexpr int kMostRows = 32;
 
-/// A fragment of 32-bit registers as words, and its tainted elements.
+/// Reads the elements of a fragment and their taint.
 class Fragment {
  public:
   Fragment(const Warp& warp, const std::uint32_t* regs, Type type)
@@ -81,7 +81,7 @@ class Fragment {
   int per_ = 1;
 };
 
-/// The numbers of D as bits of its elements.
+/// The elements of D as bit patterns.
 using Result = std::vector<std::uint32_t>;
 
 Result integer_product(const WmmaShape& s, const Fragment& a, const Fragment& b, const Fragment& c,
@@ -99,8 +99,8 @@ Result integer_product(const WmmaShape& s, const Fragment& a, const Fragment& b,
   return result;
 }
 
-/// Uses tiles of m16n8 with zeros in rows beyond the matrix, so that every element has the same sum
-/// as in mma.sync.
+/// Computes the product with m16n8 tiles, with zeros in rows beyond the matrix, so that every
+/// element is the same sum as in mma.sync.
 Result real_product(const Warp& warp, const WmmaShape& s, const Fragment& a, const Fragment& b,
                     const Fragment& c) {
   const MmaShape& tile_shape = *find_mma_shape(s.k, s.ab, s.ab, s.c);
@@ -127,7 +127,8 @@ Result real_product(const Warp& warp, const WmmaShape& s, const Fragment& a, con
   return result;
 }
 
-/// A tainted element of A taints its row of D, one of B its column, and one of C its element.
+/// The tainted elements of D: an element of A taints its row, one of B its column, and one of C
+/// only itself.
 std::vector<bool> tainted_elements(const WmmaShape& s, const Fragment& a, const Fragment& b,
                                    const Fragment& c) {
   std::array<bool, kMostRows> rows{};

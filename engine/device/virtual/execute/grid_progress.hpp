@@ -5,11 +5,11 @@
 
 namespace evo::ptx {
 
-/// Detects whether the CTAs of a launch still make progress. A host thread may be delayed
-/// arbitrarily, so CTAs that wait for others are stalled only if all of them are. Thread-safe.
+/// Detects whether the CTAs of a launch still make progress. Because a host thread may be delayed
+/// arbitrarily, CTAs that wait for others count as stalled only if all CTAs wait. Thread-safe.
 class GridProgress {
  public:
-  /// Call it before the first CTA, with the number of CTAs and of those resident at once.
+  /// Must be called before the first CTA starts. `room`: number of CTAs that are resident at once.
   void start(std::uint64_t ctas, std::uint64_t room) {
     not_started_ = ctas;
     room_ = room;
@@ -19,7 +19,7 @@ class GridProgress {
     not_started_.fetch_sub(1);
   }
   void note_ended() { under_way_.fetch_sub(1); }
-  /// The number of CTAs that have started and not ended.
+  /// The number of CTAs that have started and have not ended.
   [[nodiscard]] std::uint64_t under_way() const { return under_way_.load(); }
 
   /// Records a change for which other CTAs could be waiting.
@@ -28,9 +28,9 @@ class GridProgress {
     while (!state_.compare_exchange_weak(before, (before / kChange + 1) * kChange)) {
     }
   }
-  /// The number of such changes.
+  /// The number of changes that note_change() has recorded.
   [[nodiscard]] std::uint64_t changes() const { return state_.load() / kChange; }
-  /// A CTA has only waited for its whole budget. Each CTA calls this once per number of changes.
+  /// Records that a CTA only waited for its whole budget; called once per CTA and changes() value.
   void note_stalled(std::uint64_t changes) {
     std::uint64_t before = state_.load();
     while (before / kChange == changes && !state_.compare_exchange_weak(before, before + 1)) {
@@ -45,7 +45,7 @@ class GridProgress {
  private:
   static constexpr std::uint64_t kChange = 1ULL << 24;
 
-  /// number of changes; the lower 24 bits count the CTAs stalled since
+  /// number of changes, above 24 bits that count the CTAs stalled since the last change
   std::atomic<std::uint64_t> state_{0};
   std::atomic<std::uint64_t> under_way_{0};
   std::atomic<std::uint64_t> not_started_{0};

@@ -15,14 +15,15 @@ namespace evo::ptx {
 namespace {
 
 constexpr std::uint64_t kSlice = 400'000;  ///< warp instructions before another CTA may run
-/// The same if CTAs wait for each other; short, so that a waiting CTA costs little.
+/// Warp instructions before another CTA may run, if CTAs wait for each other; few, so that a
+/// waiting CTA costs little.
 constexpr std::uint64_t kSliceTogether = 20'000;
 constexpr std::uint64_t kSliceInTurns = 1'000;
 constexpr int kMostThreads = 256;
-/// The number of CTAs of one host thread that pause while others start.
+/// Limit of the CTAs of one host thread that pause while others start.
 constexpr std::size_t kMostAside = 8;
-/// A window of CTAs that start in random order. All of them are resident at once, so that one may
-/// wait for another one that precedes it in the grid.
+/// Number of CTAs that start in random order. All kWindow CTAs are resident at once, so that a CTA
+/// may wait for a CTA that precedes it in the grid.
 constexpr std::uint64_t kWindow = 64;
 constexpr std::uint64_t kMostBytes = 4ULL << 30;  ///< host memory for all running CTAs
 
@@ -49,7 +50,7 @@ std::uint64_t signature_of(Cta& cta) {
   return signature;
 }
 
-/// The time of sleeping or printing, as a number of warp instructions.
+/// The time that a CTA slept or printed, as an equivalent number of warp instructions.
 std::uint64_t waited(Cta& cta) {
   constexpr std::uint64_t kOfAPrint = 2000;
   std::uint64_t sum = 0;
@@ -101,8 +102,8 @@ class Grid {
   void work_unguarded() {
     std::deque<std::unique_ptr<Cta>> active;
     std::vector<std::unique_ptr<Cta>> idle;
-    std::size_t served = 0;  // CTAs that had a slice since the last CTA finished or started
-    bool gives_way = false;  // whether the last one only polled or paused
+    std::size_t served = 0;  // CTAs that ran since the last CTA finished or started
+    bool gives_way = false;  // the last CTA only polled or paused
     while (!launch_.stop.load(std::memory_order_relaxed)) {
       const bool all_must_start = takes_turns() && next_.load() < total_;
       if (active.empty() || served >= active.size() || all_must_start || gives_way) {
@@ -135,7 +136,8 @@ class Grid {
     for (const auto& cta : active) collect_counts(*cta);
   }
 
-  /// Partial grids and predictions run in ascending order.
+  /// The CTA that starts as number `number`. Samples of a grid and predictions run in ascending
+  /// order.
   std::uint64_t cta_of(std::uint64_t number) const {
     if (!options_.sample.empty()) return options_.sample[number];
     if (launch_.count_memory || launch_.number == 0) return number;
@@ -144,7 +146,8 @@ class Grid {
 
   bool takes_turns() const { return options_.together || options_.in_turns; }
 
-  /// Starts the next CTA and puts it at the front of `active`. False if none is left, or none fits.
+  /// Starts the next CTA and puts it at the front of `active`. False if all have started, or no
+  /// more can be resident.
   bool start_next(std::deque<std::unique_ptr<Cta>>& active,
                   std::vector<std::unique_ptr<Cta>>& idle) {
     if (resident_.fetch_add(1) >= limit_ && !active.empty()) {
@@ -216,7 +219,7 @@ class Grid {
   LaunchContext& launch_;
   const GridOptions& options_;
   std::uint64_t total_ = 0;
-  std::size_t limit_ = 1;  ///< limit of running CTAs: by the device's and the host's resources
+  std::size_t limit_ = 1;  ///< limit of running CTAs
   std::atomic<std::uint64_t> next_{0};
   std::atomic<std::size_t> resident_{0};
   std::mutex mutex_;

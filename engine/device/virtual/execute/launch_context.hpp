@@ -35,27 +35,28 @@ struct LaunchContext {
   std::array<std::uint32_t, 3> grid = {1, 1, 1};
   std::array<std::uint32_t, 3> block = {1, 1, 1};
   std::uint32_t dynamic_shared_bytes = 0;
-  /// static + dynamic, plus the reserved part if the kernel uses it
+  /// static and dynamic shared memory, and the reserved part if the kernel uses it
   std::uint32_t shared_bytes = 0;
   /// offset of the reserved part after the kernel's own memory, if the kernel uses it
   std::uint32_t reserved_shared_offset = 0;
   std::uint32_t registers_per_thread = 0;  ///< registers per thread at launch; 0: unknown
   int sm_count = 1;
   std::uint64_t grid_workspace = 0;  ///< address of the workspace of cooperative launches
-  bool check = true;                 ///< checks races and uninitialised data
-  /// If set, stores to global memory are recorded here and not executed, see store_slice.hpp.
+  bool check = true;                 ///< check for races and uninitialised data
+  /// If not null, stores to global memory are recorded here instead of executed, see
+  /// store_slice.hpp.
   StoreOwners* owners = nullptr;
-  bool count_memory = false;  ///< counts bank conflicts and sectors for the predicted time
+  bool count_memory = false;  ///< count bank conflicts and sectors, to predict the time
   std::uint64_t seed = 1;
   std::uint64_t number = 0;  ///< number of the launch on its device
   Placement placement = {};
   DeviceClocks clocks = {};  ///< the device's clocks when the launch begins
-  /// warp instructions without progress before a livelock is reported
+  /// limit of warp instructions without progress; beyond it, a livelock is reported
   std::uint64_t stall_budget = 0;
   std::uint64_t issue_budget = 0;  ///< limit of warp instructions of one CTA
   GlobalRaces global_races;
   GridProgress progress;
-  std::atomic<bool> stop{false};  ///< set when a fatal hazard ended the launch
+  std::atomic<bool> stop{false};  ///< set when a fatal hazard has ended the launch
 
   [[nodiscard]] std::uint64_t grid_ctas() const {
     return static_cast<std::uint64_t>(grid[0]) * grid[1] * grid[2];

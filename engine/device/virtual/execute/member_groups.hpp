@@ -12,13 +12,13 @@ struct MemberGroup {
   std::uint32_t lanes = 0;
 };
 
-/// The lanes of `left` with the same mask as its first lane. If one of them does not include
-/// itself, a hazard ends the launch and the result is empty.
+/// The lanes of `left` with the same member mask as the first lane of `left`. If a lane is not in
+/// its own mask, reports a hazard, ends the launch and returns an empty group.
 [[nodiscard]] MemberGroup first_group(Warp& warp, std::uint32_t members, std::uint32_t left);
 
-/// Lanes with different member masks meet separately. Calls `meet` for every group of running lanes
-/// with the same mask once all members that have not exited are there; the group is then warp.exec.
-/// The other lanes wait. `members`: the register with the masks.
+/// Groups the running lanes by their member masks. Calls `meet`, with warp.exec set to the group,
+/// for each group whose members, except exited lanes, are all at this instruction. The other lanes
+/// wait. `members`: the register with the masks.
 template <typename F>
 void for_member_groups(Warp& warp, std::uint32_t members, F&& meet) {
   const std::uint32_t all = warp.exec;

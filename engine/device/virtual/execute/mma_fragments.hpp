@@ -8,9 +8,10 @@
 
 namespace evo::ptx {
 
-/// Fragments of one m16n8 tile, widened. With g = lane / 4, t = lane mod 4 and E elements in a
-/// 32-bit register: register i of A holds row g + 8 (i mod 2), columns tE … + 4E (i / 2); register
-/// i of B rows tE … + 4E i, column g; C rows g and g + 8, columns 2t and 2t + 1.
+/// The fragments of one m16n8 tile, widened to f32. Let g = lane / 4, t = lane mod 4, and E be the
+/// elements in a 32-bit register. Register i of A holds row g + 8 (i mod 2) and E columns from tE +
+/// 4E (i / 2). Register i of B holds E rows from tE + 4E i, and column g. C holds rows g and g + 8,
+/// and columns 2t and 2t + 1.
 struct MmaTile {
   alignas(32) float a[16 * 32];
   alignas(32) float b[32 * 8];
@@ -18,9 +19,9 @@ struct MmaTile {
   alignas(32) float d[16 * 8];
 };
 
-/// Whether elements of the type are stored in registers as 8, 16 or 32 bits.
+/// The number of elements of a type in a 32-bit register: 4, 2 or 1.
 [[nodiscard]] int elements_per_register(Type type);
-/// Exponent of the smallest normal number.
+/// The exponent of the smallest normal number of a type.
 [[nodiscard]] int least_exponent(Type type);
 
 void gather_a(const Warp& warp, const std::uint32_t* regs, Type type, int k, float* a);
@@ -28,24 +29,24 @@ void gather_b(const Warp& warp, const std::uint32_t* regs, Type type, int k, flo
 void gather_c(const Warp& warp, const std::uint32_t* regs, Type type, float* c);
 void scatter_d(Warp& warp, const std::uint32_t* regs, Type type, const float* d);
 
-/// Integer products of m16n8: sums wrap unless `saturate`.
+/// Computes an integer product of an m16n8 tile. Sums wrap unless `saturate`.
 void integer_tile(Warp& warp, const std::uint32_t* d, const std::uint32_t* a,
                   const std::uint32_t* b, const std::uint32_t* c, const MmaShape& shape,
                   bool saturate);
 
-/// Computes the tile by the architecture's rule for the types.
+/// Computes a tile as matrix units of the warp's architecture do for these types.
 void multiply_tile(const Warp& warp, const MmaShape& shape, MmaTile& tile);
 
-/// The 16 bytes at `chunk` as elements of a type of 8 or 16 bits.
+/// Widens the elements in the 16 bytes at `chunk`, of a type of 8 or 16 bits.
 void widen_chunk(const std::byte* chunk, Type type, float* values);
 
-/// Rows of the tile in which a register of A is tainted, one bit each.
+/// A mask of the rows of the tile in which a register of A is tainted.
 [[nodiscard]] std::uint32_t tainted_rows_of_a(const Warp& warp, const std::uint32_t* a, int a_regs);
-/// Taint of D, from tainted rows, columns and elements of C (null: none).
+/// Sets the taint of D, given the tainted rows, the tainted columns, and C (null: no C).
 void spread_mma_taint(Warp& warp, const std::uint32_t* d, const std::uint32_t* c, int c_regs,
                       std::uint32_t rows, std::uint32_t columns);
 
-/// A tainted element of A taints its row of D, of B its column.
+/// Propagates taint: a tainted element of A taints its row of D, and one of B its column of D.
 void propagate_mma_taint(Warp& warp, const std::uint32_t* d, const std::uint32_t* a, int a_regs,
                          const std::uint32_t* b, int b_regs, const std::uint32_t* c, int c_regs);
 

@@ -10,14 +10,14 @@
 namespace evo::ptx {
 
 struct NamedBarrier {
-  std::int64_t phase = 0;      ///< completed so far
-  std::uint32_t expected = 0;  ///< threads; 0: the whole CTA
-  std::uint32_t arrived = 0;   ///< threads
-  std::uint32_t warps_in = 0;  ///< warps that arrived in this phase
+  std::int64_t phase = 0;      ///< number of completed phases
+  std::uint32_t expected = 0;  ///< number of threads; 0: the whole CTA
+  std::uint32_t arrived = 0;   ///< number of threads
+  std::uint32_t warps_in = 0;  ///< mask of warps that arrived in this phase
   bool in_use = false;
   VectorClock clock{};
   std::vector<int> blocked;  ///< warps
-  int first_pc = -1;         ///< the first arrival, for messages
+  int first_pc = -1;         ///< instruction of the first arrival, for messages
   std::uint32_t reduced_count = 0;
   bool reduced_and = true;
   bool reduced_or = false;
@@ -34,10 +34,11 @@ class NamedBarriers {
   [[nodiscard]] const std::array<NamedBarrier, kCount>& all() const { return barriers_; }
   [[nodiscard]] const NamedBarrier& at(std::uint32_t id) const { return barriers_[id]; }
 
-  /// The warp arrives with its clock and, in a reduction, its predicates. It blocks unless it only
-  /// arrives. `count`: number of threads for which the barrier waits; 0: the whole CTA.
+  /// Makes `warp` arrive with its clock and, in a reduction, its predicates. The warp blocks unless
+  /// the instruction is bar.arrive. `count`: number of threads for which the barrier waits; 0: the
+  /// whole CTA.
   void arrive(std::uint32_t id, std::uint32_t count, Warp& warp, const Instr& in);
-  /// After a warp has exited: releases the barriers that wait for no other warp.
+  /// Must be called after a warp has exited: releases the barriers that wait for no other warp.
   void release_complete();
 
  private:

@@ -4,25 +4,27 @@
 
 namespace evo::ptx {
 
-/// The values that tell a kernel where and when it runs, and the order in which its CTAs start. On
-/// a card they are arbitrary. Here they are drawn for each launch, so that a kernel whose results
-/// depend on them gives different results when it is run again.
+/// The order in which CTAs start, and the values of special registers that tell a kernel where and
+/// when it runs. On a GPU, the order and the values are arbitrary. The virtual GPU draws the order
+/// and the values for each launch, so that a kernel whose results depend on them gives different
+/// results in each launch.
 class Placement {
  public:
   Placement() = default;
   /// `number`: number of the launch on its device; `sm_count`, `warps_per_sm`: at least 1.
   Placement(std::uint64_t seed, std::uint64_t number, int sm_count, int warps_per_sm);
 
-  /// %smid of a CTA. If there are no more CTAs than SMs, each gets its own SM.
+  /// %smid of a CTA. If there are no more CTAs than SMs, each CTA gets its own SM.
   [[nodiscard]] std::uint32_t sm_of(std::uint64_t cta) const;
-  /// %warpid of the first warp of a CTA of `warps` warps, a multiple of 4; the others follow.
+  /// %warpid of the first warp of a CTA of `warps` warps: a multiple of 4. The CTA's other warps
+  /// have the next numbers.
   [[nodiscard]] std::uint32_t first_warp_of(std::uint64_t cta, std::uint32_t warps) const;
   /// %nwarpid.
   [[nodiscard]] std::uint32_t warps_per_sm() const { return warps_per_sm_; }
   /// %gridid.
   [[nodiscard]] std::uint32_t grid() const;
-  /// The CTA that starts as number `position` of `ctas`. The order within a window is random;
-  /// windows follow each other, as on a card.
+  /// The CTA that starts as number `position` of `ctas`. The order within a window of CTAs is
+  /// random; the windows are in the order of the grid, as on a GPU.
   [[nodiscard]] std::uint64_t cta_at(std::uint64_t position, std::uint64_t ctas,
                                      std::uint64_t window) const;
 
@@ -34,8 +36,8 @@ class Placement {
   std::uint32_t warps_per_sm_ = 1;
 };
 
-/// The device's clocks. They begin at arbitrary values. A random time, from a microsecond to a
-/// second, passes between launches.
+/// The clocks of a virtual GPU, which begin at arbitrary values. Between two launches, a random
+/// time from a microsecond to a second passes.
 class DeviceClocks {
  public:
   DeviceClocks() = default;

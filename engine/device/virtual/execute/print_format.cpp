@@ -15,7 +15,7 @@ constexpr std::size_t kMostText = 1 << 20;
 
 enum class Size : std::uint8_t { kInt, kShort, kChar, kLong };
 
-/// A conversion specification as written, from its '%' on.
+/// A conversion specification of a format, such as "%-8.3f".
 struct Conversion {
   std::string flags;
   std::optional<int> width;
@@ -24,7 +24,7 @@ struct Conversion {
   bool precision_is_argument = false;
   Size size = Size::kInt;
   char type = '\0';
-  std::size_t length = 0;  ///< length of its text
+  std::size_t length = 0;  ///< number of characters
 };
 
 class ConversionParser {
@@ -79,7 +79,7 @@ template <typename T>
 std::string print_one(const Conversion& conversion, const char* type, T value) {
   const std::string spec = "%" + conversion.flags + "*" + (conversion.precision ? ".*" : "") + type;
   const int width = conversion.width.value_or(0);
-  std::array<char, 2 * kMostWidth + 512> buffer;  // the longest f64 has 309 digits before the point
+  std::array<char, 2 * kMostWidth + 512> buffer;  // an f64 has up to 309 digits before the point
   const int length = conversion.precision
                          ? std::snprintf(buffer.data(), buffer.size(), spec.c_str(), width,
                                          *conversion.precision, value)
@@ -140,7 +140,7 @@ class Formatter {
       conversion.width = small_argument();
     }
     if (conversion.precision_is_argument) {
-      // A negative precision counts as none.
+      // A negative precision is ignored.
       if (const int precision = small_argument(); precision >= 0) conversion.precision = precision;
     }
     const char type = conversion.type;
@@ -152,7 +152,7 @@ class Formatter {
     } else if (type == 'c') {
       result_.text += print_one(conversion, "c", static_cast<int>(argument(4) & 0xffU));
     } else if (type == 'p') {
-      // NOLINTNEXTLINE(performance-no-int-to-ptr): it is printed and nothing else
+      // NOLINTNEXTLINE(performance-no-int-to-ptr): the pointer is only printed
       result_.text += print_one(conversion, "p", reinterpret_cast<void*>(argument(8)));
     } else if (type == 's') {
       print_string(conversion);

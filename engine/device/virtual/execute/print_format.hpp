@@ -13,17 +13,17 @@ struct PrintedText {
   int arguments = 0;  ///< number of arguments that the format used, which CUDA's printf returns
 };
 
-/// Access to the arguments of a call.
+/// Functions that read the arguments of a call of printf.
 struct PrintSource {
-  /// The little-endian value of `bytes` (4 or 8) bytes at `offset` of the argument buffer.
+  /// Reads the little-endian value of `bytes` (4 or 8) bytes at `offset` in the argument buffer.
   std::function<std::uint64_t(std::uint32_t offset, std::uint32_t bytes)> argument;
-  /// The string at an address of the device.
+  /// Reads the string at an address in the device's memory.
   std::function<std::string(std::uint64_t address)> string;
 };
 
-/// Formats as CUDA's printf does: flags `-+ #0`, width and precision (also `*`, at most 4096),
+/// Formats text as CUDA's printf does: flags `-+ #0`, width and precision (also `*`, at most 4096),
 /// sizes h, hh, l, ll, z, j and t, conversions d i u o x X c f F e E g G a A s p and %%. Other
-/// conversions, and those after 32 arguments, are copied to the text unchanged. Arguments are
+/// conversions, and conversions after 32 arguments, are copied to the text unchanged. Arguments are
 /// consecutive in memory, each aligned to its size.
 [[nodiscard]] PrintedText format_print(std::string_view format, const PrintSource& source);
 

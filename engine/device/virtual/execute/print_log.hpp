@@ -8,16 +8,16 @@
 
 namespace evo::ptx {
 
-/// Collects the printed text of a launch's CTAs from all host threads.
+/// Collects, from all host threads, the text that the CTAs of a launch print.
 class PrintLog {
  public:
-  /// Limit of the text of a launch: the default size of CUDA's own buffer.
+  /// Limit of the text of a launch: the default size of CUDA's printf buffer.
   static constexpr std::size_t kMostBytes = 1 << 20;
 
-  /// Thread-safe. Appends to the text of CTA number `cta`; text beyond the limit is only counted.
+  /// Appends to the text of CTA number `cta`; thread-safe. Text beyond the limit is only counted.
   void add(std::uint64_t cta, const std::string& text);
 
-  /// The whole text in the order of the CTAs' numbers, with a line about dropped text.
+  /// The text of all CTAs in the order of their numbers, with a line about dropped text, if any.
   [[nodiscard]] std::string text() const;
 
  private:

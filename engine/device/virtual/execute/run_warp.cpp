@@ -5,17 +5,18 @@
 #include "engine/device/virtual/checks/taint.hpp"
 #include "engine/device/virtual/execute/cta.hpp"
 
-// Divergence: every lane has its own position in the program. The group with the lowest position
-// runs first, so that groups reconverge where branches of structured code join. Groups at the same
-// instruction merge. A spinning group lets waiting groups run after kSpinLimit backward branches.
+// Runs warps, including divergent warps: every lane has its own position in the program. The group
+// of lanes with the lowest position runs first, so that groups reconverge where branches of
+// structured code join. Groups at the same instruction merge. A spinning group lets waiting groups
+// run after kSpinLimit backward branches.
 
 namespace evo::ptx {
 namespace {
 
 constexpr int kSpinLimit = 256;
 constexpr int kFairnessHold = 4096;
-/// After so many instructions of a warp, checks whether all uninitialised registers have been
-/// overwritten. A power of two.
+/// Number of instructions, a power of two, after which a warp checks whether all uninitialised
+/// registers have been overwritten.
 constexpr std::uint64_t kTaintCheck = 64;
 
 void select_group(Warp& warp, std::size_t chosen) {
@@ -25,8 +26,8 @@ void select_group(Warp& warp, std::size_t chosen) {
   warp.next_pc = group.pc;
 }
 
-/// Selects the next group after the running one left: the lowest that is not parked; if all are
-/// parked, one of them tries again.
+/// Selects the group to run after the running group has left: the lowest group that is not parked.
+/// If all groups are parked, one of them tries again.
 void next_group(Warp& warp) {
   std::size_t best = warp.waiting.size();
   for (std::size_t i = 0; i < warp.waiting.size(); ++i) {
@@ -41,8 +42,8 @@ bool is_cta_barrier(const Instr& in) {
   return std::holds_alternative<BarrierOperands>(in.operands);
 }
 
-/// No group of the warp can continue. Blames a .sync instruction of the warp if there is one,
-/// otherwise a barrier of the CTA in divergent code.
+/// Reports that no group of the warp can continue: at a .sync instruction where a group waits, if
+/// any, otherwise at a barrier of the CTA in divergent code.
 void report_divergence(Warp& warp) {
   const Program& program = warp.cta->program();
   std::uint32_t pc = warp.pc;
@@ -66,7 +67,7 @@ void report_divergence(Warp& warp) {
                  other, what);
 }
 
-/// After a handler asked to park: the lanes of exec stay, the rest of the group continues.
+/// Parks the lanes of `exec`, as a handler requested; the rest of the group continues.
 void park_group(Warp& warp) {
   warp.park = false;
   if (++warp.parks_in_a_row > static_cast<int>(warp.waiting.size()) + 2) {
@@ -84,7 +85,7 @@ void park_group(Warp& warp) {
   next_group(warp);
 }
 
-/// Merges groups at the same instruction and moves the lowest one to the front.
+/// Merges groups at the same instruction, and runs the group at the lowest instruction.
 void regroup(Warp& warp) {
   for (std::size_t i = 0; i < warp.waiting.size();) {
     if (warp.waiting[i].pc == warp.pc) {

@@ -12,18 +12,18 @@ namespace evo::ptx {
 
 class Cta;
 
-/// Lanes that are not in the running group of a warp: they are at another instruction or wait for
-/// others.
+/// Lanes of a warp that are not in its running group, because they are at another instruction or
+/// wait for other lanes.
 struct LaneGroup {
   std::uint32_t pc;
   std::uint32_t mask;
-  bool parked;  ///< waiting at a .sync instruction for more lanes
+  bool parked;  ///< true: waits at a .sync instruction for other lanes
 };
 
 /// Copies issued by one cp.async instruction that have not arrived yet.
 struct AsyncCopy {
   std::uint32_t mask = 0;
-  std::uint32_t group = 0;  ///< number of groups its threads had committed before
+  std::uint32_t group = 0;  ///< number of groups that its threads had committed before
   std::uint32_t pc = 0;
   std::uint8_t bytes = 0;
   std::array<std::uint32_t, kWarpSize> destination{};
@@ -31,31 +31,31 @@ struct AsyncCopy {
   std::array<std::uint16_t, kWarpSize> taint{};  ///< uninitialised bytes of the source
 };
 
-/// A wgmma.mma_async that has not been waited for.
+/// A wgmma.mma_async whose completion the warp has not waited for.
 struct PendingProduct {
   std::uint32_t pc = 0;
   std::uint32_t group = 0;            ///< number of groups the warp had committed before
   std::uint64_t number = 0;           ///< index among the warp's products, from 0
-  std::vector<std::uint32_t> chunks;  ///< chunks of 16 bytes that it reads
+  std::vector<std::uint32_t> chunks;  ///< 16-byte chunks of shared memory that it reads
 };
 
-/// The origin of uninitialised data.
+/// The origin of uninitialised data in a warp's registers.
 struct UnknownData {
   int instruction = -1;       ///< instruction that read them; -1: not recorded
-  int lane = 0;               ///< register that was read by a shuffle
+  int lane = 0;               ///< lane whose register a shuffle read
   std::uint64_t address = 0;  ///< address in global memory; otherwise 0
-  bool is_shuffled = false;   ///< they came from a lane that does not execute the shuffle
+  bool is_shuffled = false;   ///< from a lane that does not execute the shuffle
 };
 
 enum class WarpState : std::uint8_t { kReady, kBlocked, kDone };
 
-/// 32 threads: their registers as a structure of arrays, and their positions in the program.
+/// A warp of 32 threads: registers as a structure of arrays, and positions in the program.
 struct Warp {
   std::byte* regs = nullptr;
   /// One byte per lane for every slot: bit b is set if byte b of the register is uninitialised.
   std::uint8_t* taint = nullptr;
-  bool tainted = false;  ///< whether any register may be uninitialised
-  /// whether some of the data came from memory or another lane, see taint.hpp
+  bool tainted = false;  ///< at least one register may be uninitialised
+  /// some uninitialised data came from memory or another lane, see taint.hpp
   bool has_foreign = false;
   UnknownData unknown;       ///< the first origin
   std::uint32_t exec = 0;    ///< lanes of the instruction that runs
@@ -70,11 +70,11 @@ struct Warp {
   int parks_in_a_row = 0;
   int fairness_hold = 0;
   int backward_branches = 0;
-  std::uint64_t vain_waits = 0;  ///< for an mbarrier, one soon after the other
-  std::uint64_t waited_at = 0;   ///< value of `executed` at the last of them
+  std::uint64_t vain_waits = 0;  ///< number of successive waits for an mbarrier
+  std::uint64_t waited_at = 0;   ///< value of `executed` at the last of these waits
   WarpState state = WarpState::kReady;
   int index = 0;     ///< index in the CTA
-  int barrier = -1;  ///< the barrier at which it is blocked
+  int barrier = -1;  ///< the named barrier at which the warp is blocked
   const Instr* blocked_at = nullptr;
   Cta* cta = nullptr;
   const Instr* code = nullptr;

@@ -4,9 +4,9 @@ namespace evo::ptx {
 namespace {
 
 constexpr std::uint32_t kAddressMask = (1U << 18) - 1;
-constexpr std::uint32_t kRows = 8;  ///< bytes of a core matrix
+constexpr std::uint32_t kRows = 8;  ///< rows of a core matrix
 
-/// Bytes per row of the swizzle pattern.
+/// Number of bytes in a row of the swizzle pattern.
 std::uint32_t row_bytes(Swizzle swizzle) {
   switch (swizzle) {
     case Swizzle::k128:
@@ -21,15 +21,15 @@ std::uint32_t row_bytes(Swizzle swizzle) {
   return kChunkBytes;
 }
 
-/// Chunk `column` (0 or 1) along K of a row.
+/// The offset of chunk `column` (0 or 1) along K in a row.
 std::uint32_t k_major_offset(const MatrixDescriptor& m, std::uint32_t row, std::uint32_t column) {
   const bool plain = m.swizzle == Swizzle::kNone;
   return row % kRows * row_bytes(m.swizzle) + row / kRows * m.stride +
          column * (plain ? m.leading : kChunkBytes);
 }
 
-/// Chunk `column` along M or N at depth k. Without a swizzle, the two offsets have swapped
-/// meanings.
+/// The offset of chunk `column` along M or N at depth k. Without a swizzle, the meanings of the
+/// leading and the stride offset are exchanged.
 std::uint32_t mn_major_offset(const MatrixDescriptor& m, std::uint32_t column, std::uint32_t k) {
   const std::uint32_t width = row_bytes(m.swizzle) / kChunkBytes;
   const bool plain = m.swizzle == Swizzle::kNone;
@@ -37,7 +37,8 @@ std::uint32_t mn_major_offset(const MatrixDescriptor& m, std::uint32_t column, s
          k % kRows * row_bytes(m.swizzle) + k / kRows * (plain ? m.leading : m.stride);
 }
 
-/// Swaps chunks within 128 bytes, depending on the row of 128 bytes that contains them.
+/// The address after the swizzle, which permutes chunks within 128 bytes depending on the number of
+/// the 128-byte row.
 std::uint32_t permuted(std::uint32_t address, Swizzle swizzle) {
   const std::uint32_t mask = row_bytes(swizzle) / kChunkBytes - 1;
   return address ^ ((address >> 7) & mask) << 4;

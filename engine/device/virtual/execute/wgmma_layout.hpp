@@ -5,11 +5,11 @@
 
 namespace evo::ptx {
 
-/// Swizzle mode: permutation of 16-byte chunks, numbered as in a descriptor (PTX ISA, matrix
-/// descriptor of wgmma.mma_async).
+/// The swizzle mode, which permutes 16-byte chunks. The values are those in a descriptor (PTX ISA,
+/// matrix descriptor of wgmma.mma_async).
 enum class Swizzle : std::uint8_t { kNone = 0, k128 = 1, k64 = 2, k32 = 3 };
 
-/// The layout of a wgmma matrix in shared memory; all values in bytes.
+/// The layout of a wgmma matrix in shared memory. Sizes are in bytes.
 struct MatrixDescriptor {
   std::uint32_t start = 0;
   std::uint32_t leading = 0;      ///< "leading dimension byte offset"
@@ -21,12 +21,12 @@ struct MatrixDescriptor {
 [[nodiscard]] MatrixDescriptor matrix_descriptor(std::uint64_t bits);
 
 inline constexpr std::uint32_t kChunkBytes = 16;
-/// Chunks of a block: eight rows (columns) of M or N by 32 bytes of K.
+/// Number of chunks in a block, which is eight rows of M (or columns of N) by 32 bytes of K.
 inline constexpr std::size_t kBlockChunks = 16;
 
-/// Shared addresses of the chunks of block number `block` along M or N. K-major: chunk 2 r + c
-/// holds bytes 16 c … of K in row r. Otherwise (16-bit elements): chunk k holds the eight rows of
-/// depth k. Addresses wrap at 256 KiB, as in a descriptor.
+/// The shared addresses of the chunks of block number `block` along M or N. If `k_major`, chunk 2 r
+/// + c holds the 16 bytes of K from byte 16 c in row r. Otherwise, with 16-bit elements, chunk k
+/// holds the elements of eight rows at depth k. Addresses wrap at 256 KiB, as in a descriptor.
 [[nodiscard]] std::array<std::uint32_t, kBlockChunks> block_addresses(
     const MatrixDescriptor& matrix, bool k_major, std::uint32_t block);
 

@@ -9,7 +9,7 @@
 
 namespace evo::ptx {
 
-/// Restores the content of writable buffers in its destructor.
+/// Saves the content of writable buffers, and restores it in the destructor.
 class BufferSnapshot {
  public:
   explicit BufferSnapshot(const GlobalMemory& memory) {

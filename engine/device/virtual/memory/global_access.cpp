@@ -46,14 +46,14 @@ GlobalRaces::Actor actor_of(const Warp& warp) {
   return {cta.number(), warp.index, cta.races().clock(warp.index), cta.history()};
 }
 
-/// Most accesses go to memory that no kernel may write; for it there is nothing to record.
+/// True if an access is recorded. Accesses to memory that no kernel may write have no races.
 bool is_checked(const Warp& warp, const LaneAccess& access) {
   const bool is_read_only = access.buffer != nullptr && !access.buffer->writable;
   const LaunchContext& launch = warp.cta->launch();
   return access.global != 0 && !is_read_only && launch.check && launch.global_races.is_on();
 }
 
-/// One record serves for all lanes that read the same place.
+/// The lanes whose places are recorded: only one of them if all lanes read the same place.
 std::uint32_t places_of(const LaneAccess& access) {
   return access.pattern == LanePattern::kUniform ? 1U : access.global;
 }
@@ -72,7 +72,7 @@ WatchedPlaces::WatchedPlaces(Warp& warp, const LaneAccess& access, std::uint32_t
 GlobalBuffer* WatchedPlaces::writable_at(std::uint64_t address) {
   if (buffer_ == nullptr || !buffer_->contains(address, bytes_))
     buffer_ = warp_.cta->launch().memory->find(address);
-  return buffer_->writable ? buffer_ : nullptr;  // otherwise no CTA writes there in this launch
+  return buffer_->writable ? buffer_ : nullptr;  // no CTA writes a read-only buffer
 }
 
 void WatchedPlaces::hold(std::uint64_t address) {
@@ -119,7 +119,7 @@ void WatchedPlaces::report(Record other, std::size_t word, const char* verb) {
            verb));
 }
 
-/// A change that keeps the value neither races nor orders anything.
+/// True if a store does not change the value, so that it neither races nor orders accesses.
 bool WatchedPlaces::is_same(std::size_t word, const std::byte* values) const {
   std::byte old[8];
   const std::size_t at = word * granule_;
@@ -219,7 +219,7 @@ void WatchedPlaces::store(const std::byte* values) {
   }
 }
 
-/// A plain read of a place that an atomic of the CTA accesses was a guess.
+/// Marks a plain read of a place as a guess, because an atomic of the CTA now accesses this place.
 void WatchedPlaces::explain_read(const Word& word) {
   auto& reads = warp_.cta->plain_reads();
   const auto read = reads.find(&word);
@@ -285,7 +285,7 @@ bool note_owner(const Warp& warp, const LaneAccess& access, std::uint32_t bytes)
   for_lanes<std::size_t>(access.global, [&](std::size_t lane) {
     owners->note(access.address[lane], bytes, warp.cta->number());
   });
-  return access.local == 0;  // the rest of a generic address belongs to no buffer
+  return access.local == 0;  // other lanes of a generic access are not in buffers
 }
 
 void require_still(Warp& warp, const LaneAccess& access) {

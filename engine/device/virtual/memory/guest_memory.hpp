@@ -4,14 +4,15 @@
 #include <cstdint>
 #include <cstring>
 
-// Access to device memory. CTAs run on several host threads, and a kernel may have data races, by
-// mistake or by polling a flag; such accesses must stay defined on the host. They are relaxed
-// atomics of at most 8 bytes, which cost as much as plain accesses. An access of 16 or 32 bytes is
-// not atomic as a whole, as on a card. Fences provide the order between accesses, see exec_fence().
+// Access to the memory of the virtual GPU. CTAs run on several host threads, and a kernel may have
+// data races, by mistake or because it polls a flag. To avoid undefined behaviour on the host, all
+// accesses are relaxed atomics of at most 8 bytes, which cost as much as plain accesses. As on a
+// GPU, an access of 16 or 32 bytes is not atomic as a whole. Fences order accesses, see
+// exec_fence().
 
 namespace evo::ptx {
 
-/// Reads one value. `from` is aligned to the size, or to 8 for larger values.
+/// Reads one value. `from` must be aligned to the value's size, or to 8 for larger values.
 template <typename T>
 [[nodiscard, gnu::always_inline]] inline T read_guest(const std::byte* from) {
   if constexpr (sizeof(T) <= sizeof(std::uint64_t)) {
@@ -44,7 +45,7 @@ inline void copy_from_guest(std::byte* to, const std::byte* from, std::uint32_t 
   copy(std::uint8_t{});
 }
 
-/// The same, to device memory.
+/// Copies 1, 2, 4, 8, 16 or 32 bytes to device memory, aligned to their size.
 inline void copy_to_guest(std::byte* to, const std::byte* from, std::uint32_t bytes) {
   const auto copy = [&]<typename T>(T value) {
     for (std::uint32_t at = 0; at < bytes; at += sizeof(T)) {

@@ -89,7 +89,7 @@ bool resolve_local(Warp& warp, LaneAccess& access, std::uint32_t mask, std::uint
   return good;
 }
 
-/// Kernel parameters; lower addresses are .param variables of calls.
+/// Resolves addresses of kernel parameters; lower addresses are .param variables of calls.
 bool resolve_parameters(Warp& warp, LaneAccess& access, std::uint32_t mask, std::uint32_t bytes,
                         AccessIntent intent) {
   std::vector<std::byte>& parameters = warp.cta->launch().parameters;
@@ -117,7 +117,8 @@ bool resolve_parameters(Warp& warp, LaneAccess& access, std::uint32_t mask, std:
   return good;
 }
 
-/// Handles the case that all lanes are in one accessible buffer. False: each lane must be checked.
+/// Resolves an access if all lanes are in one buffer that they may access. Returns false if each
+/// lane must be checked separately.
 bool resolve_in_buffer(LaneAccess& access, const GlobalBuffer& buffer, const LaneSurvey& survey,
                        std::uint32_t mask, std::uint32_t bytes, bool writes) {
   if (!buffer.contains(survey.lowest, bytes) || !buffer.contains(survey.highest, bytes) ||
@@ -135,7 +136,7 @@ bool resolve_in_buffer(LaneAccess& access, const GlobalBuffer& buffer, const Lan
   return true;
 }
 
-/// Reports an access to memory that the kernel before this one may write.
+/// Reports an access before griddepcontrol.wait to memory that the previous kernel may write.
 void check_grid_wait(Warp& warp, const LaneAccess& access, std::uint32_t mask, std::uint32_t bytes,
                      AccessIntent intent) {
   for_lanes(early_lanes(warp, mask), [&](int lane) {
@@ -186,7 +187,7 @@ bool resolve_global(Warp& warp, LaneAccess& access, const LaneSurvey& survey, st
   return good;
 }
 
-/// Splits generic addresses by window.
+/// Resolves generic addresses: splits the lanes by the window of their address.
 bool resolve_generic(Warp& warp, LaneAccess& access, std::uint32_t mask, std::uint32_t bytes,
                      AccessIntent intent) {
   std::uint32_t shared = 0;
@@ -210,7 +211,7 @@ bool resolve_generic(Warp& warp, LaneAccess& access, std::uint32_t mask, std::ui
     return survey_lanes(access.address.data(), lanes, bytes);
   };
   bool good = true;
-  // A slice records stores to global memory, and has no shared memory, see store_slice.hpp.
+  // A slice only records stores to global memory, and has no shared memory, see store_slice.hpp.
   const bool is_traced = intent != AccessIntent::kRead && warp.cta->launch().owners != nullptr;
   if (is_traced && shared == mask) return false;
   if (shared != 0 && !is_traced)
@@ -223,8 +224,8 @@ bool resolve_generic(Warp& warp, LaneAccess& access, std::uint32_t mask, std::ui
 
 bool same_value(const Conflict& conflict, const LaneAccess& access, std::uint32_t bytes,
                 const std::byte* values, std::uint32_t granule) {
-  // Compares the part of the lane's new value that falls on the granule with the present content
-  // or, for two lanes of one store, with the other lane's value.
+  // Compares the part of the lane's new value in the granule with the memory's content or, if two
+  // lanes of one store conflict, with the other lane's value.
   const auto lane = static_cast<std::size_t>(conflict.lane);
   const std::uint64_t offset =
       conflict.address - std::min<std::uint64_t>(access.address[lane], conflict.address);

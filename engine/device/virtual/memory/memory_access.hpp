@@ -12,25 +12,25 @@ namespace evo::ptx {
 
 enum class AccessIntent : std::uint8_t { kRead, kWrite, kReadWrite, kAsyncSource };
 
-/// The targets of an access's lanes after the checks of bounds, alignment and permission. Entries
-/// of inactive lanes are undefined.
+/// The memory that each lane of an access uses, after the checks of bounds, alignment and
+/// permission. Entries of inactive lanes are undefined.
 struct LaneAccess {
-  bool ok = false;  ///< false: a fatal hazard was reported and the access must not happen
-  LanePattern pattern = LanePattern::kScattered;  ///< the global or shared lanes
+  bool ok = false;  ///< false: a fatal hazard was reported, so the access must not happen
+  LanePattern pattern = LanePattern::kScattered;  ///< of lanes in global or shared memory
   std::uint32_t shared = 0;                       ///< lanes in shared memory
   std::uint32_t global = 0;
   std::uint32_t local = 0;
-  /// global and local lanes that may read uninitialised data
+  /// lanes in global or local memory that may read uninitialised data
   std::uint32_t tracked = 0;
-  /// The lane on whose behalf all places are accessed; −1: each lane for itself.
+  /// The lane whose thread accesses the places of all lanes; −1: each lane accesses its own place.
   int issuer = -1;
-  /// buffer of all global lanes; null if it was not determined
+  /// the buffer of all lanes in global memory; null if unknown
   const GlobalBuffer* buffer = nullptr;
   std::array<std::uint64_t, kWarpSize> address;  ///< window offset for shared and local
   std::array<std::byte*, kWarpSize> pointer;
   std::array<std::uint8_t*, kWarpSize> written;  ///< flags of the tracked lanes
 
-  /// Whether each byte of the lane was written; null: all were.
+  /// Marks of the lane's bytes: 1 for a written byte. Null if all bytes were written.
   [[nodiscard]] std::uint8_t* marks(std::size_t lane) const {
     return ((tracked >> lane) & 1U) != 0 ? written[lane] : nullptr;
   }
@@ -38,40 +38,43 @@ struct LaneAccess {
   [[nodiscard]] int thread_of(std::size_t lane) const {
     return issuer < 0 ? static_cast<int>(lane) : issuer;
   }
-  /// No other thread can write meanwhile, because shared memory belongs to one host thread.
+  /// True if no other host thread can write the memory: one thread owns a CTA's shared memory, and
+  /// no kernel may write a read-only buffer.
   [[nodiscard]] bool is_still() const {
     return shared != 0 || (buffer != nullptr && !buffer->writable);
   }
 };
 
-/// Addresses of the lanes: base register + offset.
+/// The addresses of the lanes: base register + offset.
 [[nodiscard]] std::array<std::uint64_t, kWarpSize> lane_addresses(const Warp& warp,
                                                                   const Address& from);
 
-/// Reports an address of `mask` lanes that depends on uninitialised data.
+/// Reports addresses of the lanes in `mask` that depend on uninitialised data.
 void report_tainted_address(Warp& warp, const Address& from, std::uint32_t mask);
 
-/// Resolves `mask` lanes' addresses in `space` for an access of `bytes` bytes each.
+/// Resolves the addresses of the lanes in `mask` in `space`; each lane accesses `bytes` bytes.
 [[nodiscard]] LaneAccess resolve(Warp& warp, Space space,
                                  const std::array<std::uint64_t, kWarpSize>& address,
                                  std::uint32_t mask, std::uint32_t bytes, AccessIntent intent);
 
-/// Reports the access to the race checker; returns lanes that read uninitialised data. `values`:
-/// for writes, the new bytes of each lane (`bytes` apart), to recognise harmless equal stores.
+/// Reports the access to the race checker; returns the lanes that read uninitialised data.
+/// `values`: for writes, the new bytes of each lane (`bytes` apart), because stores of equal values
+/// are harmless.
 std::uint32_t note_shared_read(Warp& warp, const LaneAccess& access, std::uint32_t bytes,
                                AccessKind kind);
 void note_shared_write(Warp& warp, const LaneAccess& access, std::uint32_t bytes, AccessKind kind,
                        const std::byte* values);
 void note_shared_atomic(Warp& warp, const LaneAccess& access, std::uint32_t bytes);
 
-/// Taint of the `bytes` bytes that a lane reads; bit b is byte b.
+/// The taint of the `bytes` bytes that a lane reads; bit b is for byte b.
 [[nodiscard]] std::uint32_t read_taint(const Warp& warp, const LaneAccess& access, int lane,
                                        std::uint32_t bytes);
 
-/// Reports conflicts as hazards.
+/// Reports the conflicts that the race checker found as hazards.
 void report_conflicts(Warp& warp, const RaceChecker::Result& result, const char* verb);
 
-/// Strong accesses and fences order warps through the memory they access.
+/// acquire_from() and release_to() record that strong accesses and fences order warps through the
+/// accessed memory.
 void acquire_from(Warp& warp, std::uint64_t address, bool immediately);
 void release_to(Warp& warp, std::uint64_t address, bool immediately);
 

@@ -14,7 +14,7 @@ struct ModuleVariables {
   GlobalAddresses addresses;
 };
 
-/// Allocates them, with their initial values.
+/// Allocates the variables of `module` and sets their initial values.
 [[nodiscard]] ModuleVariables place_variables(const Module& module, GlobalMemory& memory);
 
 }  // namespace evo::ptx

@@ -7,10 +7,10 @@
 namespace evo::ptx {
 namespace {
 
-/// Elements that a box has along dimension i in shared memory.
+/// The number of elements of a box in shared memory along dimension i.
 std::uint64_t box_size(const VirtualTensorMap& map, std::size_t i) {
   const std::uint64_t box = map.last_of_box[i] + std::uint64_t{1};
-  const std::uint64_t step = i == 0 ? 1 : map.element_strides[i];  // dimension 0 has none
+  const std::uint64_t step = i == 0 ? 1 : map.element_strides[i];  // dimension 0 has no stride
   return (box + step - 1) / step;
 }
 
@@ -18,27 +18,27 @@ std::uint64_t row_bytes(const VirtualTensorMap& map) {
   return box_size(map, 0) * map.element_bytes;
 }
 
-/// Bytes between two rows of the box in shared memory: a swizzled row takes its whole span.
+/// Bytes between two rows of the box in shared memory: with a swizzle, the swizzle's span.
 std::uint64_t row_pitch(const VirtualTensorMap& map) {
   return std::max<std::uint64_t>(row_bytes(map), map.swizzle_bytes);
 }
 
-/// Exchanges chunks within the span of the swizzle, depending on the row of 128 bytes (CUDA
-/// Programming Guide, "Shared-Memory Bank Swizzling").
+/// The address in shared memory after the swizzle, which permutes 16-byte chunks within its span,
+/// depending on the row of 128 bytes (CUDA Programming Guide, "Shared-Memory Bank Swizzling").
 std::uint32_t swizzled(std::uint32_t address, std::uint32_t swizzle_bytes) {
   if (swizzle_bytes == 0) return address;
   constexpr std::uint32_t kRow = 128;
   return address ^ (address / kRow % (swizzle_bytes / kBulkChunk)) * kBulkChunk;
 }
 
-/// A row of the box: where it is in global memory, and which of its bytes exist.
+/// A row of the box: its address in global memory, and the range of its bytes inside the tensor.
 struct Row {
   std::uint64_t global = 0;
   std::int64_t begin = 0;
   std::int64_t end = 0;
 };
 
-/// The row with these indices along dimensions 1, 2, …; its bytes are those of dimension 0.
+/// The row with these indices along dimensions 1, 2, …; a row extends along dimension 0.
 Row row_at(const VirtualTensorMap& map, std::span<const std::int32_t> coordinates,
            const std::array<std::uint64_t, kMostTensorDimensions>& index) {
   const auto bytes = static_cast<std::int64_t>(row_bytes(map));
@@ -93,7 +93,7 @@ std::optional<VirtualTensorMap> decode(std::span<const std::byte> bytes) {
   const auto is_one_of = [](std::uint8_t value, std::initializer_list<std::uint8_t> allowed) {
     return std::ranges::find(allowed, value) != allowed.end();
   };
-  // A kernel may have written these bytes.
+  // The fields of the map are checked because a kernel may have written them.
   const bool is_valid =
       map.magic == VirtualTensorMap::kMagic && is_one_of(map.dimensions, {1, 2, 3, 4, 5}) &&
       is_one_of(map.element_bytes, {1, 2, 4, 8}) &&
@@ -123,7 +123,7 @@ std::vector<BulkChunk> box_chunks(const VirtualTensorMap& map,
                         swizzled(shared, map.swizzle_bytes), within(row.begin), within(row.end)});
     }
     shared += static_cast<std::uint32_t>(row_pitch(map) - row_bytes(map));
-    // The next row: dimension 1 counts fastest.
+    // Continues with the next row; the index of dimension 1 changes fastest.
     for (i = 1; i < map.dimensions && ++index[i] == box_size(map, i); ++i) index[i] = 0;
     if (map.dimensions == 1) break;
   }

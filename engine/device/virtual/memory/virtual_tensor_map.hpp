@@ -30,19 +30,19 @@ struct VirtualTensorMap {
 
   /// Bytes in global memory from the base to the end of the last element.
   [[nodiscard]] std::uint64_t extent() const;
-  /// Bytes from the first to the last one of the box in shared memory.
+  /// The size of the box in shared memory, from its first to its last byte.
   [[nodiscard]] std::uint64_t box_bytes() const;
 };
 static_assert(sizeof(VirtualTensorMap) == kTensorMapBytes);
 
-/// The bytes of the map of a tensor at `base`, which check_tensor_map() accepted.
+/// The bytes of a CUtensorMap for a tensor at `base`. check_tensor_map() must have accepted `spec`.
 [[nodiscard]] std::array<std::byte, kTensorMapBytes> encode(const TensorMapSpec& spec,
                                                             std::uint64_t base);
-/// Nullopt if these bytes are no such map.
+/// Decodes the bytes of a CUtensorMap; nullopt if encode() did not make them.
 [[nodiscard]] std::optional<VirtualTensorMap> decode(std::span<const std::byte> bytes);
 
-/// The chunks of the box at `coordinates`, whose first byte is at the shared address `shared`. As
-/// on an H100, loads end at the last element of a row, stores at a multiple of 16 bytes after it.
+/// The chunks of the box at `coordinates`, which begins at the shared address `shared`. As on an
+/// H100, a load ends at the last element of a row, and a store at the next multiple of 16 bytes.
 [[nodiscard]] std::vector<BulkChunk> box_chunks(const VirtualTensorMap& map,
                                                 std::span<const std::int32_t> coordinates,
                                                 std::uint32_t shared, bool stores);

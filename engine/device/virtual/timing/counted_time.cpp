@@ -6,15 +6,15 @@
 namespace evo::ptx {
 namespace {
 
-// Rough constants, to be fitted to measured spaces: latency of a dependent instruction in clocks,
-// times the share of instructions that wait for their predecessor.
+// Rough estimates: latencies of dependent instructions in clocks, and the share of instructions
+// that wait for their predecessor.
 constexpr double kDependentShare = 0.5;
 constexpr double kAluLatency = 4.5;
 constexpr double kTensorLatency = 33;
 constexpr double kMufuLatency = 18;
 constexpr double kSharedLatency = 29;
 constexpr double kBarrierLatency = 25;
-/// share of the L2 latency of a global load that other loads do not hide
+/// share of a global load's L2 latency that other loads do not hide
 constexpr double kGlobalShare = 0.35;
 constexpr double kSchedulers = 4;
 constexpr double kLanes = 32;

@@ -8,8 +8,8 @@
 
 namespace evo::ptx {
 
-/// How long one CTA occupies each unit of an SM, in clocks, and the latency of one warp's chain of
-/// dependent instructions. Averages over CTAs.
+/// The clocks for which one CTA occupies each unit of an SM, and the latency of one warp's chain of
+/// dependent instructions; means over the CTAs.
 struct CtaCost {
   double issue = 0;
   double tensor = 0;
@@ -22,9 +22,9 @@ struct CtaCost {
   double l2 = 0;
   double warp_latency = 0;  ///< clocks
 
-  /// Clocks of the busiest unit.
+  /// The clocks for which the CTA occupies the busiest unit.
   [[nodiscard]] double busiest() const;
-  /// Adds a share of another cost.
+  /// Adds `other`, multiplied by `share`.
   void add(const CtaCost& other, double share);
 };
 
@@ -33,16 +33,16 @@ struct CtaCost {
 
 struct PredictionInput {
   CtaCost cost = {};          ///< mean over the grid
-  double slowest_clocks = 0;  ///< time of the longest CTA, alone on an SM
+  double slowest_clocks = 0;  ///< clocks of the longest CTA, alone on an SM
   std::uint64_t ctas = 1;
   int ctas_per_sm = 1;        ///< occupancy
   double fresh_bytes = 0;     ///< bytes of all buffers that differ between timed launches
   double rotation_bytes = 0;  ///< bytes of all buffers of all timed launches
 };
 
-/// Microseconds of one launch: full waves of resident CTAs and a smaller last wave, plus the launch
-/// overhead. A wave takes the time of its busiest unit or the latency of one warp, whichever is
-/// longer. Buffers that fit the L2 cache count as warm.
+/// Microseconds of one launch: those of full waves of resident CTAs and of a smaller last wave,
+/// plus the launch overhead. A wave takes the time of its busiest unit or the latency of one warp,
+/// whichever is longer. Buffers that fit in the L2 cache are assumed to be cached.
 [[nodiscard]] double predict_time_us(const DeviceModel& model, const PredictionInput& input);
 
 }  // namespace evo::ptx

@@ -1,4 +1,5 @@
-// The figures of a card. Each has a value, a unit and a source, and all are required.
+// Reads the figures of a GPU's file in devices/. Each figure has a value, a unit and a source, and
+// all figures are required.
 #include <fmt/format.h>
 
 #include <array>
@@ -150,7 +151,7 @@ void put(double value, const Place& place) {
              place);
 }
 
-/// Why the figure may not have the value; empty if it may.
+/// The allowed values as text if a figure may not have `value`; empty if it may.
 std::string allowed_instead(const Figure& figure, double value, DeviceModel& model) {
   const bool is_whole = !std::holds_alternative<double*>(figure.place(model));
   if (value >= 0 && value <= kMost && (value > 0 || figure.may_be_zero) &&

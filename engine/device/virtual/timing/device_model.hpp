@@ -11,8 +11,8 @@
 
 namespace evo::ptx {
 
-/// A card as the virtual GPU models it: limits, and figures for the predicted time. The card's file
-/// in devices/ gives the source of each figure.
+/// The model of a GPU: its limits, and figures for predicted times. The model's file in devices/
+/// gives the source of each figure.
 struct DeviceModel {
   DeviceInfo info;
   int max_warps_per_sm = 0;
@@ -20,7 +20,7 @@ struct DeviceModel {
   int registers_per_sm = 0;
   int register_unit_per_warp = 0;  ///< granularity of register allocation to warps
   int shared_bytes_per_sm = 0;
-  int reserved_shared_bytes = 0;  ///< reserved by the system in every CTA
+  int reserved_shared_bytes = 0;  ///< reserved by the system for each CTA
   int shared_unit_bytes = 0;
   // Rates per SM and clock.
   double f16_flops_per_clock = 0;        ///< dense, mma.sync
@@ -32,10 +32,10 @@ struct DeviceModel {
   double mufu_per_clock = 0;
   double convert_per_clock = 0;
   double fp64_per_clock = 0;
-  MachineRates rates;  ///< parameters that do not follow from the figures above
+  MachineRates rates;  ///< parameters that do not follow from other members
 };
 
-/// A file of figures, embedded in the programs.
+/// A file of a GPU's figures, embedded in the programs.
 struct DeviceFile {
   std::string_view name;
   std::string_view text;
@@ -43,29 +43,29 @@ struct DeviceFile {
 
 [[nodiscard]] std::span<const DeviceFile> device_files();
 
-/// Parses the text of such a file. Throws InputError naming file, key, value and the allowed
+/// Parses the text of a file in devices/. Throws InputError naming file, key, value and the allowed
 /// values, also if a figure has no source.
 [[nodiscard]] DeviceModel read_device_model(const std::string& text, const std::string& file);
 
-/// The model with one figure changed; `name` is its name in the file. Throws InputError.
+/// The model with one figure changed. `key`: the figure's name in the file. Throws InputError.
 [[nodiscard]] DeviceModel with_figure(DeviceModel model, std::string_view key, double value);
 
-/// "virtual:l4", "virtual:a100", "virtual:h200".
+/// The ids of all virtual GPUs: "virtual:l4", "virtual:a100", "virtual:h200".
 [[nodiscard]] std::vector<std::string> device_ids();
 
-/// The model for one of device_ids(). Throws InputError listing these for another id.
+/// The model for one of device_ids(). Throws InputError listing the ids for any other id.
 [[nodiscard]] const DeviceModel& device_model(std::string_view id);
 
 /// The parameters of the simulation of an SM.
 [[nodiscard]] MachineRates machine_rates(const DeviceModel& model);
 
-/// The limit of the number of resident CTAs of an SM.
+/// The number of resident CTAs on an SM, and the resource that limits it.
 struct Occupancy {
   int ctas_per_sm = 0;
   std::string_view limit;  ///< "registers", "shared memory", "warps" or "CTAs"
 };
 
-/// Computed by the rules of cuda_occupancy.h. `registers`: per thread, 0 if unknown.
+/// The occupancy by the rules of cuda_occupancy.h. `registers`: per thread, 0 if unknown.
 [[nodiscard]] Occupancy occupancy(const DeviceModel& model, int registers, int threads,
                                   int shared_bytes);
 

@@ -11,7 +11,7 @@ namespace evo::ptx {
 namespace {
 
 constexpr double kAlike = 1.1;
-/// number of CTAs of a grid that are scheduled one by one
+/// limit of the CTAs of a grid that are scheduled one by one
 constexpr std::uint64_t kMostListed = 1 << 16;
 
 double mean_work(const CtaCounts& counts) {
@@ -19,11 +19,11 @@ double mean_work(const CtaCounts& counts) {
          static_cast<double>(std::max<std::uint64_t>(counts.ctas, 1));
 }
 
-/// The kind of each CTA.
+/// Determines the kind of each CTA of a grid: CTAs of a kind have about equal work.
 class Kinds {
  public:
   explicit Kinds(const ExecutedGrid& grid) : grid_(grid) {
-    double least = 0;  // work of the lightest CTA of the last kind
+    double least = 0;  // work of the shortest CTA of the last kind
     for (const auto& [level, counts] : grid.counts.levels) {
       if (kinds_.empty() || mean_work(counts) > kAlike * least) {
         least = mean_work(counts);
@@ -56,7 +56,7 @@ class Kinds {
   std::map<int, std::uint16_t> of_level_;
 };
 
-/// Schedules the CTAs of a list, if each takes a time proportional to its warp instructions.
+/// Schedules CTAs on SMs, assuming that a CTA's time is proportional to its warp instructions.
 class Places {
  public:
   Places(int sms, int resident) : of_sm_(static_cast<std::size_t>(sms)) {
@@ -86,7 +86,7 @@ class Places {
   }
 
  private:
-  using Place = std::pair<double, std::size_t>;  ///< time at which the place is free, its number
+  using Place = std::pair<double, std::size_t>;  ///< time at which it is free, its number
   std::priority_queue<Place, std::vector<Place>, std::greater<>> free_;
   std::vector<std::vector<std::uint16_t>> of_sm_;
   double end_ = 0;
@@ -94,9 +94,9 @@ class Places {
   std::size_t last_sm_ = 0;
 };
 
-/// The kinds of the CTAs of the slowest SM, if each kind is spread evenly over the SMs: of the CTAs
-/// of a kind or a longer one, it receives the mean per SM, rounded up. Long CTAs are distributed
-/// over its queue by the golden ratio, with one at the front.
+/// The kinds of the CTAs on the slowest SM if each kind is spread evenly over the SMs. For each
+/// kind, the SM receives the mean number per SM, rounded up, of CTAs of this kind or longer kinds.
+/// Long CTAs are spread over the SM's queue by the golden ratio, beginning with the first place.
 std::vector<std::uint16_t> dealt_kinds(const std::vector<double>& shares, double ctas_per_sm,
                                        std::size_t count) {
   constexpr double kGolden = 0.6180339887;
@@ -109,7 +109,7 @@ std::vector<std::uint16_t> dealt_kinds(const std::vector<double>& shares, double
   std::ranges::sort(turns);
   std::vector<std::uint16_t> dealt(count);
   std::size_t done = 0;
-  double share = 0;  // CTAs of this kind and of longer ones
+  double share = 0;  // share of CTAs of this kind and of longer kinds
   for (std::size_t kind = shares.size(); kind-- > 0;) {
     share += shares[kind];
     const auto until = static_cast<std::size_t>(std::ceil(share * ctas_per_sm - kRounding));
@@ -164,7 +164,7 @@ GridKinds kinds_of_grid(const ExecutedGrid& grid, int sms, int resident) {
   }
   result.last_sm = places.last_sm();
   result.last_sm.each = static_cast<double>(grid.ctas) / static_cast<double>(listed);
-  // A CTA that was not executed may be the longest.
+  // The longest kind may have no executed CTA.
   if (result.shares.back() == 0) {
     result.last_sm.last = static_cast<std::uint16_t>(result.shares.size() - 1);
     result.last_sm.last_start = 0;

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t kFewCtas = 8;
 constexpr std::size_t kMostGroups = 16;
 
-/// The CTAs to execute from each examined group, from the least work to the most.
+/// The CTAs to execute from each chosen group, in the order from the least work to the most.
 std::vector<std::vector<std::uint64_t>> chosen_ctas(const GridToSample& grid) {
   const auto& groups = grid.survey->groups();
   const std::size_t count = std::min(groups.size(), kMostGroups);

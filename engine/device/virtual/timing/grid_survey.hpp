@@ -13,12 +13,12 @@
 
 namespace evo::ptx {
 
-/// The order in which a grid's CTAs are examined: the first, the last, then at random.
+/// Draws CTAs of a grid in the order of examination: the first, the last, then at random.
 class CtaDraw {
  public:
   CtaDraw(std::uint64_t ctas, std::uint64_t seed) : ctas_(ctas), random_(seed) {}
 
-  /// The next `count` CTAs, sorted; fewer if fewer are left.
+  /// The next `count` CTAs of the draw, sorted; fewer if not enough are left.
   [[nodiscard]] std::vector<std::uint64_t> next(std::uint64_t count);
 
  private:
@@ -27,13 +27,13 @@ class CtaDraw {
   std::set<std::uint64_t> drawn_;
 };
 
-/// Executes CTAs of a launch and counts their operations.
+/// A function that executes CTAs of a launch and counts their operations.
 using ExecuteCtas = std::function<std::variant<GridCounts, Fault>(std::vector<std::uint64_t> ctas)>;
 
-/// Groups the CTAs of a grid by their path through a program, using a slice of it.
+/// Groups the CTAs of a grid by their path through a program, found by executing a slice of it.
 class GridSurvey {
  public:
-  /// CTAs with the same path.
+  /// CTAs with the same path through the slice.
   struct Group {
     std::uint64_t work = 0;           ///< warp instructions of the slice
     std::vector<std::uint64_t> ctas;  ///< in the order of the grid
@@ -42,7 +42,7 @@ class GridSurvey {
   explicit GridSurvey(std::vector<CtaWay> ways);
 
   [[nodiscard]] const std::vector<Group>& groups() const { return groups_; }
-  /// The group of a CTA. For a CTA that was not examined, the group of the nearest one.
+  /// The group of a CTA. For a CTA that was not examined, the group of the nearest examined CTA.
   [[nodiscard]] std::size_t group_of(std::uint64_t cta) const;
   [[nodiscard]] std::uint64_t ctas() const { return ways_.size(); }
 
@@ -55,8 +55,8 @@ class GridSurvey {
   std::vector<Place> ways_;    ///< in the order of the grid
 };
 
-/// Executes a slice for all CTAs of a grid, or for a random part if all would be too much work.
-/// Nullopt if it fails.
+/// Executes a slice for all CTAs of a grid, or for a random sample if all would be too much work.
+/// Nullopt if the execution fails.
 [[nodiscard]] std::optional<GridSurvey> survey_grid(std::uint64_t ctas, std::uint64_t seed,
                                                     int warps_per_cta,
                                                     const ExecuteCtas& execute_slice);

@@ -11,8 +11,8 @@
 namespace evo::ptx {
 namespace {
 
-/// The line at which a warp continues after reaching instruction `pc`; unconditional branches are
-/// followed. 0: none.
+/// The PTX line at which a warp continues after it reaches instruction `pc`, following
+/// unconditional branches; 0 if unknown.
 std::uint32_t line_at(const Program& program, std::size_t pc) {
   constexpr int kMostBranches = 8;
   for (int i = 0; i < kMostBranches && pc < program.code.size(); ++i) {
@@ -25,7 +25,7 @@ std::uint32_t line_at(const Program& program, std::size_t pc) {
 
 int warps_of(const ExecutedLaunch& launch) { return (launch.threads + kWarpSize - 1) / kWarpSize; }
 
-/// Mean over the executed CTAs.
+/// Operations of a CTA by instruction, as means over the executed CTAs.
 class Activities {
  public:
   Activities(const ExecutedLaunch& launch, const CtaCounts& counts)
@@ -50,12 +50,12 @@ class Activities {
   }
 
  private:
-  /// Lines relative to `.version`.
+  /// A line number relative to the line of `.version`.
   [[nodiscard]] std::uint32_t behind(std::uint32_t line) const {
     return line > launch_.version_line ? line - launch_.version_line : 0;
   }
 
-  /// By one warp.
+  /// The mean of `sums` per CTA for one warp and the instruction `pc`.
   [[nodiscard]] double mean(const std::vector<std::uint64_t>& sums, std::size_t pc,
                             std::size_t warp) const {
     const std::size_t at = warp * program_.code.size() + pc;
@@ -96,8 +96,8 @@ class Activities {
   std::size_t warps_;
 };
 
-/// For a grid: the address with the most operations. An address accessed by only one of several
-/// executed CTAs counts as private to the CTA.
+/// The number of atomics in a grid at the address with the most of them. An address that only one
+/// of several executed CTAs accesses counts as private to that CTA.
 double hot_atomics(const GridKinds& kinds, double ctas) {
   struct Hot {
     double own = 0;
@@ -120,7 +120,7 @@ double hot_atomics(const GridKinds& kinds, double ctas) {
   return most;
 }
 
-/// The operations of the warps by line of the PTX, relative to its `.version`.
+/// The operations of the warps by line of the PTX, relative to the line of `.version`.
 LaunchProfile launch_profile(const ExecutedLaunch& launch, const GridKinds& kinds) {
   LaunchProfile profile;
   profile.cubin = launch.cubin;

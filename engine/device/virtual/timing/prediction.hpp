@@ -12,7 +12,7 @@
 
 namespace evo::ptx {
 
-/// An executed launch with memory counted (LaunchContext::count_memory).
+/// A launch that was executed with LaunchContext::count_memory, and facts for its prediction.
 struct ExecutedLaunch {
   const Program& program;
   const ExecutedGrid& grid;
@@ -21,7 +21,7 @@ struct ExecutedLaunch {
   int registers = 0;               ///< per thread
   int threads = 0;                 ///< per CTA
   int shared_bytes = 0;            ///< per CTA, static and dynamic
-  double footprint_bytes = 0;      ///< bytes of all its buffers
+  double footprint_bytes = 0;      ///< bytes of all buffers of the launch
   double fresh_bytes = 0;          ///< bytes of the buffers that differ between timed launches
   double rotation_bytes = 0;       ///< bytes of all buffers of all timed launches
 };
@@ -31,17 +31,18 @@ struct PredictedLaunch {
   /// true: predicted from the machine code; false: from instruction counts of the PTX
   bool is_simulated = false;
   LaunchProfile profile;
-  std::vector<std::string> not_modelled = {};  ///< effects that the model leaves out
+  std::vector<std::string> not_modelled = {};  ///< effects that the time model neglects
   MachineRates rates = {};
   Occupancy occupancy = {};
 };
 
-/// Predicts one launch among many in a graph: by simulate_sm() if the cubin records the lines of
-/// its PTX, otherwise by predict_time_us().
+/// Predicts the time of one launch among many in a graph: by simulate_sm() if the cubin records the
+/// lines of its PTX; otherwise by predict_time_us().
 [[nodiscard]] PredictedLaunch predict_launch(const DeviceModel& model,
                                              const ExecutedLaunch& launch);
 
-/// Microseconds of such a launch with other rates. Predictions from counts do not change.
+/// Microseconds of the predicted launch if the SM had other rates. Predictions from instruction
+/// counts do not depend on the rates.
 [[nodiscard]] double predicted_us(const MachineRates& rates, const PredictedLaunch& launch);
 
 }  // namespace evo::ptx

@@ -55,13 +55,13 @@ TEST(PtxLimits, MatrixMovesNeedEveryLane) {
 
 TEST(PtxLimits, InitialisersAreNotNestedWithoutEnd) {
   const std::string ptx = kernel("", ".global .b8 a[4] = " + std::string(1'000'000, '{') + "\n");
-  EXPECT_THAT(fault_of(ptx), HasSubstr("more than 16 braces within each other"));
+  EXPECT_THAT(fault_of(ptx), HasSubstr("more than 16 nested braces"));
 }
 
 TEST(PtxLimits, ScopesAreNotNestedWithoutEnd) {
   const std::string open(60'000, '{');
   const std::string close(60'000, '}');
-  EXPECT_THAT(fault_of(kernel(open + close)), HasSubstr("more than 256 braces within each other"));
+  EXPECT_THAT(fault_of(kernel(open + close)), HasSubstr("more than 256 nested braces"));
 }
 
 TEST(PtxLimits, ManyLiteralsAreLoadedQuickly) {
@@ -113,8 +113,10 @@ TEST(PtxLimits, VariablesEnd) {
 }
 
 TEST(PtxLimits, ANameStandsForOneVariable) {
-  EXPECT_THAT(fault_of(kernel("", ".global .b32 a;\n.global .b32 a;\n")), HasSubstr("'a' stands"));
-  EXPECT_THAT(fault_of(kernel("", ".global .b32 a;\n.shared .b32 a;\n")), HasSubstr("'a' stands"));
+  EXPECT_THAT(fault_of(kernel("", ".global .b32 a;\n.global .b32 a;\n")),
+              HasSubstr("'a' is defined twice"));
+  EXPECT_THAT(fault_of(kernel("", ".global .b32 a;\n.shared .b32 a;\n")),
+              HasSubstr("'a' is defined twice"));
   EXPECT_EQ(fault_of(kernel("", ".extern .global .b32 a;\n.global .b32 a;\n")), "");
 }
 
