@@ -304,7 +304,8 @@ __global__ void look(float *y, int shift{parameters}) {{
             self.assertEqual(one[dram], 0)  # it fits into the L2 cache
             for name in ("nvml_energy", "core_freq", "per_watt", "dram__bytes.sum"):
                 self.assertTrue(numpy.isnan(one[name]), name)
-        self.assertIn("NVMLObserver: figures that the driver does not report", environment["said"])
+        self.assertIn("NVMLObserver: nvml_energy, core_freq: nan, because the driver does not report",
+                      environment["said"])
         self.assertIn("NCUObserver: nan: the profile gate is skipped: the time model does not "
                       "predict the metric dram__bytes.sum", environment["said"])
 
@@ -314,6 +315,20 @@ __global__ void look(float *y, int shift{parameters}) {{
         nvml.observe(observers.Judged(None, None, [(result, entry)]))
         self.assertEqual(result, {"time": 2.0, "nvml_energy": 0.6, "nvml_power": 300,
                                   "temperature": 51})
+
+    def test_observers_of_other_meters_have_the_figures_of_the_card(self):
+        card = {"power_w": 300, "sm_clock_mhz": 1700}
+        result = {"time": 2.0}
+        judged = observers.Judged(None, None, [(result, {"evo_tune": {"card": card}})])
+        observers.TegraObserver(["core_freq", "tegra_energy"]).observe(judged)
+        observers.PMTObserver([("nvidia", 0), "rapl"]).observe(judged)
+        self.assertEqual(result.pop("core_freq"), 1.7e9)
+        self.assertTrue(numpy.isnan(result.pop("rapl_power")))
+        self.assertTrue(numpy.isnan(result.pop("rapl_energy")))
+        self.assertEqual(result, {"time": 2.0, "tegra_energy": 0.6, "nvidia_energy": 0.6,
+                                  "nvidia_power": 300})
+        with self.assertRaisesRegex(NotSupported, "PMTObserver: sun_energy, sun_power is not"):
+            observers.PMTObserver("sun")
 
     def test_what_is_not_carried_is_refused_by_name(self):
         for option, message in (({"lang": "OpenCL"}, "lang: 'OpenCL'"),

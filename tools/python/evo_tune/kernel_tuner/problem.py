@@ -1,6 +1,7 @@
 """Writes the input folder of the programs: kernel, data, problem.json and the space."""
 
 import json
+import math
 import re
 import shutil
 
@@ -250,10 +251,14 @@ class Judgement:
             if expected is None:
                 continue
             size = numpy.abs(given_arguments.flat(numpy.asarray(expected)).astype(numpy.float64))
-            allowed = self._atol + _DEFAULT_RTOL * size
-            largest = max(largest, float(allowed.max(initial=0)))
-            middle = max(middle, float(numpy.median(allowed)) if size.size else 0)
-            norm = float(numpy.linalg.norm(size))
-            l2 = max(l2, float(numpy.linalg.norm(allowed)) / norm if norm > 0 else 0)
+            if size.size == 0:
+                continue
+            largest = max(largest, self._atol + _DEFAULT_RTOL * float(size.max()))
+            middle = max(middle, self._atol + _DEFAULT_RTOL * float(numpy.median(size)))
+            square = float(size @ size)
+            # The sum of the squares of all bounds.
+            bounds = (size.size * self._atol**2 + 2 * self._atol * _DEFAULT_RTOL * float(size.sum())
+                      + _DEFAULT_RTOL**2 * square)
+            l2 = max(l2, math.sqrt(bounds / square) if square > 0 else 0)
         return {"max_abs_error": largest, "bad_abs_error": middle, "bad_share": 0.5,
                 "relative_l2": min(l2, 0.5)}
