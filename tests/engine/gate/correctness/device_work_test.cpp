@@ -168,6 +168,8 @@ TEST_F(DeviceWorkTest, KeepsAndPutsBack) {
   work_->kept().keep(kept, buffer);
   device_->memory().fill(buffer, std::byte{0});
   EXPECT_EQ(work_->kept().content(kept), content);
+  EXPECT_EQ(work_->kept().first_bytes(kept, 6),
+            std::vector<std::byte>(content.begin(), content.begin() + 6));
   work_->kept().put_back(buffer, kept);
   std::vector<std::byte> now(content.size());
   device_->memory().download(buffer, now);
