@@ -198,6 +198,23 @@ class TuneKernel(unittest.TestCase):
                 tuned(cache=cache, params={"block_size_x": [32, 64, 96]}, simulation_mode=True)
             self.assertEqual(len(first), 2)
 
+    def test_a_cache_of_another_device_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            cache = os.path.join(folder, "known.json")
+            document = {"device_name": "NVIDIA L4", "kernel_name": "vector_add",
+                        "tune_params_keys": ["block_size_x"], "tune_params": BLOCKS,
+                        "cache": {"64": {"block_size_x": 64, "time": 0.01}}}
+            for device, message in (("NVIDIA L4", "times of 'NVIDIA L4', and the device is 'virt"),
+                                    ("virtual NVIDIA T4", "and the device is 'virtual NVIDIA L4'")):
+                document["device_name"] = device
+                Path(cache).write_text(json.dumps(document))
+                with self.assertRaisesRegex(NotSupported, message):
+                    tuned(cache=cache)
+            simulated, environment = tuned(cache=cache, params={"block_size_x": [64]},
+                                           simulation_mode=True)
+            self.assertEqual(blocks(simulated), [64])
+            self.assertEqual(environment["device_name"], "virtual NVIDIA T4")
+
     def test_an_answer_of_one_value_is_taken_and_named(self):
         zero = numpy.zeros(N, numpy.float32)
         results, environment = tuned(arguments=[zero + 1, zero, zero, numpy.int32(N)],

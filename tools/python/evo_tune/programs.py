@@ -80,17 +80,34 @@ def _last_words(name, lines):
     return f"{name} failed: " + " ".join(line.strip() for line in lines[-3:])
 
 
-def gpu_count():
-    """The number of GPUs visible to the CUDA driver; 0 without a driver."""
+def _driver():
+    """The CUDA driver, ready for calls; None without one."""
     for name in ("libcuda.so.1", "libcuda.so"):
         try:
             driver = ctypes.CDLL(name)
         except OSError:
             continue
-        count = ctypes.c_int(0)
-        if driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(count)) == 0:
-            return count.value
-    return 0
+        if driver.cuInit(0) == 0:
+            return driver
+    return None
+
+
+def gpu_count():
+    """The number of GPUs visible to the CUDA driver; 0 without a driver."""
+    driver, count = _driver(), ctypes.c_int(0)
+    if driver is None or driver.cuDeviceGetCount(ctypes.byref(count)) != 0:
+        return 0
+    return count.value
+
+
+def gpu_name(device):
+    """The name of a device "cuda:N" as the driver gives it; None for all others."""
+    number = device.removeprefix("cuda:")
+    driver, name = _driver(), ctypes.create_string_buffer(256)
+    if number == device or not number.isdecimal() or driver is None or driver.cuDeviceGetName(
+            name, len(name) - 1, int(number)) != 0:
+        return None
+    return name.value.decode()
 
 
 def choose_device(number=0):

@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 
+from .. import programs
 from . import expressions
 from .configurations import key_of
 from .errors import (CompilationFailedConfig, ErrorConfig, InvalidConfig, NotSupported,
@@ -112,6 +113,7 @@ class CacheFile:
         self.path = Path(path if path.endswith(".json") else path + ".json")
         self._kernel_name = kernel_name
         self._configurations = configurations
+        self.device_name = ""  # of the times in the file
         self.entries = self._read() if self.path.is_file() else {}
 
     def _read(self):
@@ -126,7 +128,19 @@ class CacheFile:
             raise NotSupported(f"cache: {self.path} is that of kernel "
                                f"'{document.get('kernel_name')}' with parameters "
                                f"{document.get('tune_params_keys')}; use another file")
+        self.device_name = document.get("device_name", "")
         return document["cache"]
+
+    def require_device(self, device, name):
+        """Raises NotSupported if the file's times are not those of `device`, whose name is `name`
+        (None: not known yet). Predicted times never meet measured ones."""
+        theirs = self.device_name
+        is_of_its_kind = theirs.startswith("virtual ") == device.startswith("virtual")
+        if not theirs or (is_of_its_kind and name in (None, theirs)):
+            return
+        raise NotSupported(f"cache: {self.path} has times of '{theirs}', and the device is "
+                           f"'{name or device}'; use another file, or name the device by "
+                           f"{programs.DEVICE_VARIABLE}")
 
     def known(self):
         """The results in the file that belong to the space, and the keys of all its entries."""

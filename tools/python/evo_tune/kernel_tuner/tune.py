@@ -203,6 +203,8 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments, tune_params
                      "python -m evo_tune run, end sooner")
     search = _Search(ours, strategy_options or {}, seed, programs.choose_device(device), quiet,
                      list(observers or []))
+    if store is not None:
+        store.require_device(search.device, programs.gpu_name(search.device))
     if not quiet:
         for note in notes:
             programs.say(note)
@@ -272,12 +274,14 @@ def _run(setup, judged, search, store, atol):
             if keys or setup.configurations.needs_table():
                 rows = setup.configurations.rows(without=keys)
                 if not rows:
-                    return known, [], {"device": "", "from": "cache"}
+                    return known, [], {"device": store.device_name, "from": "cache"}
             found, failed, environment = _with_a_default(setup, judged, rows, search.quiet,
                                                          lambda: _search(folder, setup, search))
         finally:
             if server is not None:
                 server.close()
+    if store is not None:
+        store.require_device(search.device, environment.get("device"))
     return known + found, failed, environment
 
 
@@ -386,7 +390,8 @@ def _simulated(kernel_name, tune_params, restrictions, block_size_names, cache, 
     if missing > 0:
         raise NotSupported(f"simulation_mode: {store.path} lacks {missing} configurations")
     outcomes.add_metrics(found, metrics)
-    environment = {"device_name": "", "evo_tune": {"from": str(store.path)}, "failed": [],
+    environment = {"device_name": store.device_name, "evo_tune": {"from": str(store.path)},
+                   "failed": [],
                    **outcomes.totals(found), "simulated_time": 0}
     _finish(found, [], environment, aim, objectives, list(tune_params), metrics, quiet)
     return found, environment
