@@ -34,10 +34,6 @@ def taken(arguments):
     values = []
     for position, argument in enumerate(arguments):
         value = to_numpy(argument)
-        if hasattr(value, "select_for_configuration"):
-            raise NotSupported(
-                f"arguments[{position}]: {type(value).__name__} (an argument that depends on a "
-                "parameter) is not supported; tune once for each of its arrays")
         if not isinstance(value, (numpy.ndarray, numpy.generic)):
             raise TypeError(f"arguments[{position}]: {type(argument).__name__} is not supported; "
                             "allowed: NumPy, CuPy and PyTorch arrays and NumPy scalars such as "

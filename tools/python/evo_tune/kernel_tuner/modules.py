@@ -6,9 +6,11 @@ import types
 
 from .. import programs
 from . import errors, files, pinned, results, strategies
-from .helpers import PythonKernel, Tunable, TunablePrecision
-from .observers import (AccuracyObserver, BenchmarkObserver, NCUObserver, NVMLObserver, PMTObserver,
-                        RegisterObserver, TegraObserver)
+from .accuracy import AccuracyObserver
+from .choices import Tunable, TunablePrecision
+from .helpers import PythonKernel
+from .observers import (BenchmarkObserver, NCUObserver, NVMLObserver, PMTObserver, RegisterObserver,
+                        TegraObserver)
 from .tune import run_kernel, tune_kernel
 
 ROOT = "kernel_tuner"

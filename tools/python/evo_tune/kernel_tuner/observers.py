@@ -2,10 +2,13 @@
 
 import json
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 from .. import programs
 from .errors import NotSupported
 from .problem import NAME, read_json
+
+_LAUNCHES_AT_ONCE = 4  # that are not timed
 
 
 def _number(value):
@@ -34,10 +37,6 @@ class BenchmarkObserver:
 
     def __init__(self, *_, **__):
         pass
-
-
-class AccuracyObserver(BenchmarkObserver):
-    instead = "errors of each kernel are in the database (checks), evo-elite shows the largest"
 
 
 class RegisterObserver:
@@ -167,20 +166,41 @@ def require_known(observers):
 
 
 class Judged:
-    """The results of a run in its folder, each with its entry of the cache file."""
+    """The results of a run in its folder, each with its entry of the cache file. `answer`: the
+    expected outputs, or None."""
 
-    def __init__(self, folder, device, pairs):
-        self.folder, self.pairs, self._device = folder, pairs, device
+    def __init__(self, folder, device, pairs, setup=None, answer=None):
+        self.folder, self.pairs, self.answer = folder, pairs, answer
+        self._device, self._setup = device, setup
+        self._of_outputs = {}
+
+    def add_figure_of_outputs(self, name, figure):
+        """A function of the answer and of the arguments after a launch, for finish()."""
+        self._of_outputs[name] = figure
+
+    def finish(self):
+        """Launches each kernel once for the figures of outputs, if there are any."""
+        if not self._of_outputs:
+            return
+        with ThreadPoolExecutor(_LAUNCHES_AT_ONCE) as pool:
+            for (result, _), figures in zip(self.pairs, pool.map(self._figures, self.pairs)):
+                result.update(figures)
+
+    def _figures(self, pair):
+        left = self._setup.launch(self.folder, self._device, self._settings(pair[1]))
+        return {name: figure(self.answer, left) for name, figure in self._of_outputs.items()}
+
+    def _settings(self, entry):
+        space = read_json(self.folder / "search_spaces" / f"{NAME}.json")
+        return [(one["macro"], entry[one["macro"]]) for one in space["parameters"]]
 
     def profiled(self, entry):
         """(values by name of the problem's metrics for one configuration, None), or ({}, the
         reason)."""
-        space = read_json(self.folder / "search_spaces" / f"{NAME}.json")
         options = ["--space", f"search_spaces/{NAME}.json", "--device", self._device, "--profile",
                    "--json", "--allow-programs"]
-        for parameter in space["parameters"]:
-            name = parameter["macro"]
-            options += ["--set", f"{name}={entry[name]}"]
+        for macro, value in self._settings(entry):
+            options += ["--set", f"{macro}={value}"]
         done = programs.run("evo-judge", options, self.folder, quiet=True)
         profile = json.loads(done.stdout).get("profile")
         if profile is None:
