@@ -19,7 +19,7 @@ from .problem import NAME, Judgement
 from .setup import MOST_DEFAULTS, Folder, Setup
 from .verify import VerifyServer
 
-_CHILDREN = 8
+_CHILDREN = 8  # of a generation of evo-tune
 _DEFAULT_EVALUATIONS = 160  # 20 generations; without a time limit
 _MOST_GENERATIONS = 1000000  # the time limit ends the search
 _MANY = 20000  # combinations that take hours
@@ -141,9 +141,8 @@ class _Search:
             return "evo-record", common + ["--count", str(math.ceil(evaluations or 0) or "all"),
                                            "--kernel-tuner-cache", "cache.json"]
         generations = math.ceil(evaluations / _CHILDREN) if evaluations else _MOST_GENERATIONS
-        return "evo-tune", common + ["--strategy", self.strategy, "--children", str(_CHILDREN),
-                                     "--generations", str(generations), "--explain", "none",
-                                     "--interpret", "none"]
+        return "evo-tune", common + ["--strategy", self.strategy, "--generations",
+                                     str(generations), "--explain", "none", "--interpret", "none"]
 
 
 def _run(setup, judged, search, store, atol):
