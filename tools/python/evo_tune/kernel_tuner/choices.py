@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy
 
+from . import arguments as given_arguments
 from .configurations import Configurations
 from .errors import NotSupported
 from .restrictions import listed
@@ -35,7 +36,8 @@ class TunablePrecision(Tunable):
     def __init__(self, param_key, array, dtypes=None):
         if not isinstance(dtypes, dict):
             dtypes = {name: _TYPES.get(name, name) for name in dtypes or _TYPES}
-        given = array if isinstance(array, numpy.generic) else numpy.asarray(array)
+        given = given_arguments.to_numpy(array)
+        given = given if isinstance(given, numpy.generic) else numpy.asarray(given)
         super().__init__(param_key, {key: given.astype(one) for key, one in dtypes.items()})
 
 
