@@ -251,7 +251,8 @@ def _finish(found, failed, environment, aim, objectives, names, metrics, quiet):
     if not found:
         reasons = {one["reason"] for one in failed if one["reason"]}
         programs.say(f"no configuration is correct; {len(failed)} failed"
-                     + ": " + "; ".join(sorted(reasons)[:3]) if failed else "no results")
+                     + ": " + "; ".join(sorted(reasons)[:3]) if failed else
+                     "no results: the time limit ended the search before its first one; raise it")
         return
     keys = names + list(metrics or {})
     if objectives:
