@@ -195,7 +195,7 @@ std::unique_ptr<CheckCase> CaseSet::build(const Shape& shape, std::size_t index)
 }
 
 /// Case 0 of the same shape. Null if it is not made yet, or if it is `data` itself.
-CheckCase* CaseSet::first_case(const CheckCase& data) const {
+const CheckCase* CaseSet::first_case(const CheckCase& data) const {
   const auto found = cases_.find({data.shape->name, 0});
   return found == cases_.end() || data.index == 0 ? nullptr : found->second.get();
 }

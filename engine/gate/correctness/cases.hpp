@@ -120,7 +120,7 @@ class CaseSet {
  private:
   [[nodiscard]] CheckCase& made(const Shape& shape, std::size_t index);
   [[nodiscard]] std::unique_ptr<CheckCase> build(const Shape& shape, std::size_t index);
-  [[nodiscard]] CheckCase* first_case(const CheckCase& data) const;
+  [[nodiscard]] const CheckCase* first_case(const CheckCase& data) const;
   [[nodiscard]] bool repeats_the_first(const CheckCase& data) const;
   [[nodiscard]] std::uint64_t seed_of(const Shape& shape, std::size_t index) const;
   void add_argument(CheckCase& data, std::size_t position);
