@@ -123,7 +123,7 @@ bool LockWait::wait() {
   const auto waited = std::chrono::duration_cast<milliseconds>(now - began_);
   const milliseconds pause = std::clamp(waited / 4, kShortest, kLongest);
   const timespec time = {0, std::chrono::nanoseconds(pause).count()};
-  nanosleep(&time, nullptr);  // not sleep_for(), which continues after a signal
+  nanosleep(&time, nullptr);  // not sleep_for(), which goes on sleeping after a signal
   return true;
 }
 

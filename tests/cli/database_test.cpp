@@ -76,7 +76,7 @@ class DatabaseOption : public testing::Test {
 
 TEST_F(DatabaseOption, ThatIsNoFileOfOursIsRefusedByEveryProgramAndUntouched) {
   expect_refused("", HasSubstr("--db: ''"));
-  expect_refused(":memory:", HasSubstr(":memory: is no file"));
+  expect_refused(":memory:", HasSubstr(":memory: is not a file"));
   fs::create_directory(session_.path("folder"));
   expect_refused("folder", HasSubstr("folder: is a folder"));
   ASSERT_EQ(mkfifo(session_.path("pipe").c_str(), 0600), 0);

@@ -44,10 +44,10 @@ TEST(RunTable, SharesDevicesAndFilesBetweenRuns) {
 TEST(RunTable, AnUnknownRunIsAnErrorThatSaysWhatThereIs) {
   Store store = Store::in_memory();
   EXPECT_THAT(sample::db_error([&] { static_cast<void>(store.run(7)); }),
-              HasSubstr("no run 7; it has no runs"));
+              HasSubstr("no run 7; the database has no runs"));
   store.start_run(sample::run_info());
   EXPECT_THAT(sample::db_error([&] { store.resume_run(7); }),
-              HasSubstr("1 of them, numbered 1 to 1"));
+              HasSubstr("stored runs: 1, numbered 1 to 1"));
   EXPECT_THAT(sample::db_error([&] { store.finish_run(7, RunStatus::kFinished); }),
               HasSubstr("no run 7"));
 }
