@@ -81,7 +81,7 @@ TEST_F(EvoExportResults, T4IsReadBackAsItWasRecorded) {
   const ProgramResult result = run("--t4 results.json");
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.out, "results.json\n");
-  EXPECT_THAT(result.err, AllOf(HasSubstr("1 configurations were built and not run"),
+  EXPECT_THAT(result.err, AllOf(HasSubstr("1 configurations were compiled but not run"),
                                 Not(HasSubstr("PREDICTED"))));
   EXPECT_THAT(read_back("results.json"),
               UnorderedElementsAre(Pair("0", "0.0125"), Pair("1", "correctness"),

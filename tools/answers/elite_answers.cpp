@@ -1,4 +1,4 @@
-// evo-elite's tables: elite, ladder, rejections, runs.
+// The tables of evo-elite: elite, ladder, rejections, runs.
 
 #include "tools/answers/elite_answers.hpp"
 
@@ -45,17 +45,17 @@ std::string about(const StoredRun& run) {
          kind_label(info.device) + objective_of(info);
 }
 
-/// "p50 us" for measured times, "p50 us predicted" for predicted ones.
+/// "p50 us" for measured times, "p50 us predicted" for predicted times.
 std::string time_heading(const std::string& heading, TimeKind kind) {
   return kind == TimeKind::kMeasured ? heading : heading + " predicted";
 }
 
-/// The heading of the column "times" for all runs.
+/// The text of the column "times" of `evo-elite runs`.
 std::string times_word(const DeviceInfo& device) {
   return device.id == "none" ? "none" : std::string(to_string(device.time_kind));
 }
 
-/// "registers_per_thread 120, spill_bytes 0": the resource policy of a space's text.
+/// The resource policy of a space: "registers_per_thread 120, spill_bytes 0".
 std::string policy_text(const std::string& space_text) {
   const Json space = Json::parse(space_text, nullptr, false, true);
   if (!space.is_object() || !space.contains("resources")) return {};
@@ -156,7 +156,7 @@ Answer elite_answer(const RunElite& elite) {
   answer.notes = common_note(texts) + order_note(elite);
   if (kind == TimeKind::kPredicted && !elite.rows.empty()) {
     answer.notes +=
-        "predicted times rank, by a model with errors: choose between the best few on a card\n";
+        "these times are predicted by a model with errors: choose between the best few on a GPU\n";
   }
   for (const EliteRow& row : elite.rows) {
     if (row.not_modelled.empty()) continue;

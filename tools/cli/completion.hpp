@@ -30,8 +30,8 @@ using ValueList = std::function<std::vector<std::string>(const GivenValues&)>;
 /// Lists the possible values for a value name.
 using ValueLists = std::map<std::string, ValueList>;
 
-/// The flag that makes any program print the completions of a command line; the scripts for bash
-/// and zsh call it.
+/// The flag that makes any program print the completions of a command line. The completion scripts
+/// for bash and zsh use this flag.
 inline constexpr const char* kCompleteFlag = "--complete";
 
 /// `words`: the words after the program's name; the last one is being typed and may be empty.

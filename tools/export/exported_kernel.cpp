@@ -55,7 +55,7 @@ std::vector<std::string> entries_of(const Json& manifest) {
   return entries;
 }
 
-/// "entry" becomes the symbol. A different C++ name is kept in a second key.
+/// Sets "entry" to the kernel's symbol, and "entry_in_source" to its C++ name if that differs.
 void put_symbol(Json& kernel, const std::vector<std::string>& entries,
                 const std::vector<CompiledEntry>& compiled) {
   const auto entry = kernel.at("entry").get<std::string>();
@@ -169,7 +169,7 @@ std::string file_name(const std::string& text) {
     const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_';
     if (!plain && c != '.') c = '_';
   }
-  // Not hidden, not the parent folder, and not similar to an option.
+  // A leading '.' would hide the file or name a folder; a leading '-' would look like an option.
   if (name.empty()) name = "_";
   if (name[0] == '.' || name[0] == '-') name[0] = '_';
   return name;
@@ -189,8 +189,8 @@ std::string macro_definitions(const std::string& compile_options) {
 
 std::string nvcc_options(const std::string& compile_options) {
   // These options have the same meaning in nvcc in both spellings (CUDA documentation: NVRTC
-  // supported compile options, nvcc command options). Architecture and macros are given separately:
-  // by -arch and in the source.
+  // supported compile options, nvcc command options). -arch gives the architecture, and the
+  // exported source defines the macros.
   constexpr std::array<std::string_view, 11> kShared = {"--use_fast_math",
                                                         "--ftz",
                                                         "--prec-sqrt",

@@ -62,7 +62,7 @@ void print_macros(const Intake& intake) {
   }
 }
 
-/// The texts that a line marks as unfinished, joined by "; "; empty if there are none.
+/// The texts that follow TODO marks in a line, joined by "; "; empty if there are none.
 std::string unfinished_of(const std::string& line) {
   std::string found;
   for (std::size_t at = line.find(kUnfinished); at != std::string::npos;
