@@ -65,7 +65,7 @@ TEST_F(MisspeltNames, OptionsAndCommandsOfEachProgram) {
       {"evo-elite ranks", "unknown command 'ranks'; allowed: show, ladder, "},
       {"evo-elite ladder --jsn", "did you mean --json?"},
       {"evo-elite overall --weigth A=1", "did you mean --weight?"},
-      {"evo-elite show", "ID is required: candidate, as in the table of the elite"},
+      {"evo-elite show", "ID is required: number of a candidate, as in the table of the elite"},
       {"evo-export --bundel b", "did you mean --bundle?"},
       {"evo-report --ou r.html", "did you mean --out?"},
       {"evo-report", "--out is required: file to write"},

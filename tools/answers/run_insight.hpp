@@ -9,7 +9,7 @@ namespace evo {
 /// The search space that the run used. Throws SpaceError if its text is of another format version.
 [[nodiscard]] Space space_of(const StoredRun& run);
 
-/// What the run's evaluations show about the macros.
+/// Evaluates the run's candidates: the effects of the macros on the time.
 [[nodiscard]] Insight insight_of(const Store& store, const StoredRun& run, const Space& space);
 
 }  // namespace evo

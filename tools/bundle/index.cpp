@@ -22,11 +22,11 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kBundleFormat = "evo-tune bundle 3";
 
-/// The arguments that a caller passes; they must be the same for all kernels.
+/// The arguments that a caller passes, which must be the same for all kernels of a bundle.
 Json signature(const Json& manifest) {
   Json arguments = Json::array();
   for (const Json& argument : manifest.at("arguments")) {
-    if (argument.at("direction") == "tensor_map") continue;  // each kernel has its own
+    if (argument.at("direction") == "tensor_map") continue;  // each kernel has its own tensor maps
     Json own = argument;
     own.erase("generator");
     if (own.value("direction", "") == "workspace") own.erase("extent");
@@ -44,7 +44,7 @@ Json variables_json(const ShapeVariables& variables) {
   return json;
 }
 
-/// "B == 2 && S == 512".
+/// A condition that holds for one shape: "B == 2 && S == 512".
 std::string is_this_shape(const ShapeVariables& variables) {
   std::vector<std::string> parts;
   for (const auto& [name, value] : variables) {
@@ -115,7 +115,8 @@ class Builder {
     if (!problems.empty()) problem_ = *problems.begin();
   }
 
-  /// Adds the target's kernels to the bundle and returns its entry in the index.
+  /// Adds the kernels of a target (a device model) to the bundle. Returns the target's entry in the
+  /// index.
   Json add(const BundleTarget& target) {
     std::vector<ShapeVariables> shapes;
     for (const auto& [shape, name] : target.shapes) shapes.push_back(shape);
@@ -200,8 +201,8 @@ class Builder {
                    : "fewer kernels serve all shapes within --loss-percent"));
   }
 
-  /// Writes the choices of each kernel. Among foreign devices, those with measured times come
-  /// first, then newer ones.
+  /// Writes for which shapes each kernel is chosen. For a device that is not in the bundle, targets
+  /// with measured times come first, then newer targets.
   void put_choices(const Json& targets) {
     std::vector<std::pair<std::pair<bool, int>, const Json*>> ranked;
     for (const Json& target : targets) {
@@ -228,7 +229,7 @@ class Builder {
     }
   }
 
-  /// The arguments that a caller passes. Scalars follow from the shape; the loader allocates
+  /// The buffers that a caller passes. Scalars follow from the shape, and the loader allocates
   /// workspaces.
   [[nodiscard]] Json buffers() const {
     Json names = Json::array();
@@ -239,7 +240,7 @@ class Builder {
     return names;
   }
 
-  /// The signature for which a program that calls the bundle was compiled.
+  /// The signature of the launch function; a program that calls the bundle is compiled for it.
   [[nodiscard]] std::string call_signature() const {
     std::vector<std::string> parts;
     for (const Json& argument : signature_) {
@@ -252,7 +253,7 @@ class Builder {
     return fmt::format("{}", fmt::join(parts, ", "));
   }
 
-  /// Adds a note on kernels that could not be merged because times are missing.
+  /// Adds a note if missing times may have kept evo-export from choosing fewer kernels.
   void note_unknown(const BundleTarget& target, const TimeTable& times) {
     std::size_t all = 0;
     std::size_t known = 0;

@@ -7,7 +7,7 @@
 
 namespace evo {
 
-/// What evo-export writes of one run: a kernel, all results, or both.
+/// The output of evo-export for one run: a kernel, all results, or both.
 struct RunExportOptions {
   int rank = 1;
   std::string out;  ///< folder for the kernel

@@ -40,7 +40,7 @@ std::vector<std::string> repeated(const std::string& option, const std::string& 
   const bool is_number = read.ec == std::errc() && read.ptr == end;
   if (!is_number || count == 0 || count > kMostDevices || !item.starts_with("virtual:")) {
     throw InputError(
-        fmt::format("--device {}: '{}' is no virtual:NAME*COUNT with a count from 1 "
+        fmt::format("--device {}: '{}' is not virtual:NAME*COUNT with a count from 1 "
                     "to {}{}",
                     option, item, kMostDevices, kAllowed));
   }

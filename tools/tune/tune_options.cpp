@@ -60,7 +60,7 @@ void declare(CLI::App& app, TuneOptions& options) {
       ->capture_default_str()
       ->transform(seed_number());
   app.add_option("--check-seed", options.check_seed,
-                 "seed of the inputs of the checks (default: a fresh one)")
+                 "seed of the inputs of the checks (default: a new seed)")
       ->transform(seed_number());
   app.add_option("--max-seconds", options.tuner.max_seconds,
                  "end the run after this time (plus one launch)")
@@ -102,7 +102,7 @@ void declare(CLI::App& app, TuneOptions& options) {
   app.require_subcommand(0, 1);
   declare_doctor(app, options.doctor_json);
   app.footer(exit_codes({{0, "a green winner"},
-                         {1, "nothing is green"},
+                         {1, "no kernel is green"},
                          {2, "bad usage or input"},
                          {3, "toolkit or device missing"},
                          {130, "interrupted, everything saved"}}));
