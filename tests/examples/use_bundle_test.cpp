@@ -127,8 +127,10 @@ TEST_F(UseBundle, SaysWhenTheGpuCannotRunIt) {
   ASSERT_EQ(put().exit_code, 0);
   const ProgramResult older = use("--bursts 0", "arch");
   EXPECT_EQ(older.exit_code, 3);
-  EXPECT_THAT(older.err, AllOf(HasSubstr("on NVIDIA H200 (sm_80)"),
-                               HasSubstr("neither its machine code nor its PTX runs on it")));
+  EXPECT_THAT(
+      older.err,
+      AllOf(HasSubstr("on NVIDIA H200 (sm_80)"),
+            HasSubstr("neither the kernel's machine code nor its PTX runs on this device")));
   std::ofstream(folder_.path() / "b" / "copy_h200_ragged.cubin") << "not machine code";
   const ProgramResult broken = use("--bursts 0");
   EXPECT_EQ(broken.exit_code, 3);

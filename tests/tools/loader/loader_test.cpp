@@ -41,12 +41,14 @@ TEST_F(Loader, PrefersWhatTheDeviceIsLike) {
   // Machine code runs on later minor versions of its architecture, PTX on every later device.
   EXPECT_THAT(choice(bundle, 128, {"Fake 86", 86, 4, 1000}), HasSubstr("old: tuned for this"));
   EXPECT_THAT(choice(bundle, 64, {"Fake 100", 100, 4, 1000}), HasSubstr("small (PTX): tuned"));
-  EXPECT_THAT(error_of([&] {
-                (void)choice(bundle, 64, {"Fake 75", 75, 4, 1000});
-              }),
-              AllOf(HasSubstr("bundle.json: no kernel for S=64 F=0 on Fake 75 (sm_75)"),
-                    HasSubstr("not small: neither its machine code nor its PTX runs on it"),
-                    HasSubstr("not old: neither")));
+  EXPECT_THAT(
+      error_of([&] {
+        (void)choice(bundle, 64, {"Fake 75", 75, 4, 1000});
+      }),
+      AllOf(
+          HasSubstr("bundle.json: no kernel for S=64 F=0 on Fake 75 (sm_75)"),
+          HasSubstr("not small: neither the kernel's machine code nor its PTX runs on this device"),
+          HasSubstr("not old: neither")));
 }
 
 TEST_F(Loader, AnArchitectureSpecificKernelRunsNowhereElse) {
@@ -61,7 +63,7 @@ TEST_F(Loader, AnArchitectureSpecificKernelRunsNowhereElse) {
   EXPECT_THAT(error_of([&] {
                 (void)choice(bundle, 64, {"Fake 100", 100, 4, 1000});
               }),
-              HasSubstr("neither its machine code nor its PTX"));
+              HasSubstr("neither the kernel's machine code nor its PTX"));
 }
 
 TEST_F(Loader, WhatDoesNotFitTheDeviceIsNotChosen) {

@@ -1,4 +1,4 @@
-"""Kernel Tuner's observers, served from the figures that evo-tune has for each kernel."""
+"""Kernel Tuner's observers. Their figures are those that evo-tune has for each kernel."""
 
 import json
 import math
@@ -7,7 +7,7 @@ from .. import programs
 from .errors import NotSupported
 from .problem import NAME, read_json
 
-#: NVMLObserver's names for the figures of the card during timing.
+#: NVMLObserver's names for the figures of the GPU during timing.
 _OF_THE_CARD = {"core_freq": "sm_clock_mhz", "mem_freq": "memory_clock_mhz",
                 "temperature": "temperature_c", "nvml_power": "power_w"}
 _ENERGY = "nvml_energy"
@@ -45,7 +45,7 @@ class RegisterObserver:
 
 class NVMLObserver:
     """Clocks, temperature and power are those that the driver reported while the kernel was timed.
-    The energy of a launch, in joules, is that power times its median time."""
+    The energy of a launch, in joules, is this power times the median time."""
 
     def __init__(self, observables=None, device=0, save_all=False, **_):
         del device, save_all
@@ -70,9 +70,8 @@ class NVMLObserver:
 
 
 class NCUObserver:
-    """Metrics of Nsight Compute for one launch of each kernel, taken after the search. Without a
-    GPU the time model supplies the metrics that it knows (docs/profile.md). Unknown metrics are
-    nan."""
+    """Nsight Compute's metrics for one launch of each kernel, taken after the search. Without a
+    GPU, the time model predicts some metrics (docs/profile.md). Unknown metrics are nan."""
 
     def __init__(self, metrics=None, device=0, **_):
         del device
@@ -100,7 +99,8 @@ class NCUObserver:
             file.write_text(before)
 
     def _known(self, judged, profiled):
-        """The metrics that the device has: an unknown one disables the whole gate."""
+        """The metrics that the device has. They are selected first, because an unknown metric
+        disables the whole profile gate."""
         if not judged.pairs:
             return []
         entry = judged.pairs[0][1]
@@ -125,14 +125,14 @@ def require_known(observers):
 
 
 class Judged:
-    """The results of a run in its folder, each with its entry of the cache file."""
+    """The results of the run in a folder, each with its entry in the cache file."""
 
     def __init__(self, folder, device, pairs):
         self.folder, self.pairs, self._device = folder, pairs, device
 
     def profiled(self, entry):
-        """(values by name of the problem's metrics for one configuration, None), or ({}, the
-        reason)."""
+        """Profiles one configuration. Returns (values of the problem's metrics by name, None), or
+        ({}, the reason of a failure)."""
         space = read_json(self.folder / "search_spaces" / f"{NAME}.json")
         options = ["--space", f"search_spaces/{NAME}.json", "--device", self._device, "--profile",
                    "--json", "--allow-programs"]

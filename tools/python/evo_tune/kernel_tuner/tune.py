@@ -1,4 +1,4 @@
-"""tune_kernel and run_kernel: Kernel Tuner's interface on top of evo-tune's programs."""
+"""tune_kernel and run_kernel: Kernel Tuner's interface, implemented by evo-tune's programs."""
 
 import itertools
 import math
@@ -28,14 +28,14 @@ from .verify import VerifyServer
 KEEP_VARIABLE = "EVO_TUNE_KEEP"
 _CHILDREN = 8
 _MOST_DEFAULTS = 20  # configurations that are tried as the reference
-_DEFAULT_EVALUATIONS = 160  # 20 generations; without a time limit
+_DEFAULT_EVALUATIONS = 160  # 20 generations, if the script gives no time limit
 _MOST_GENERATIONS = 1000000  # the time limit ends the search
-_MANY = 20000  # combinations that take hours
+_MANY = 20000  # so many combinations take hours: prints a note
 #: Texts in the errors about a configuration that cannot be the reference.
 _BAD_REFERENCE = ("the reference does not pass", "reference: on shape")
-#: The text in the error about a reference whose output tells nothing.
+#: The text in the error about a reference whose output is the same for all elements or inputs.
 _DEGENERATE = 'set "degenerate": true'
-#: Options of other compilers that do not affect the code.
+#: Options of nvcc that do not affect the code, or that evo-tune sets itself.
 _IGNORED_OPTIONS = ("-arch", "--gpu-architecture", "-gencode", "--generate-code", "-O", "-Xcompiler",
                     "-lineinfo", "-w")
 
@@ -98,7 +98,8 @@ class Setup:
                            self.block, self.shared, self.options, judged)
 
     def _facts(self):
-        """Problem.facts() of the first configuration that compiles; it becomes the default."""
+        """Problem.facts() of the first configuration that compiles, which becomes the default
+        configuration."""
         for default in itertools.islice(self.configurations.all(), _MOST_DEFAULTS):
             try:
                 facts = self.problem.facts(default)
@@ -282,7 +283,8 @@ def _run(setup, judged, search, store, atol):
 
 
 def _with_any_output(setup, judged, work):
-    """Also where the reference's output is the same for all elements or inputs."""
+    """Runs the program. Repeats it if the reference's output is the same for all elements or
+    inputs."""
     try:
         return work()
     except Error as error:
@@ -295,7 +297,7 @@ def _with_any_output(setup, judged, work):
 
 
 def _with_a_default(setup, judged, rows, quiet, work):
-    """Searches with the first configuration that is valid as the reference."""
+    """Searches with the first configuration that can serve as the reference."""
     after = itertools.dropwhile(lambda one: one != setup.default, setup.configurations.all())
     for default in itertools.islice(after, _MOST_DEFAULTS):
         if not (judged.has_answer or quiet):
@@ -314,7 +316,7 @@ def _with_a_default(setup, judged, rows, quiet, work):
 
 
 def _search(folder, setup, search):
-    for database in folder.glob("run.db*"):  # of a search whose reference was refused
+    for database in folder.glob("run.db*"):  # the database of a search whose reference was refused
         database.unlink()
     program, options = search.program()
     done = programs.run(program, options, folder, search.quiet)
