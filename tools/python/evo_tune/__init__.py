@@ -7,7 +7,8 @@
 
 A C++ extension launches the kernels; without the extension, Python code does. tune_kernel and
 run_kernel have Kernel Tuner's arguments (docs/python.md); they need NumPy and the programs of
-evo-tune. """
+evo-tune.
+"""
 
 from .bundle import Bundle, Choice, load
 from .driver import Device

@@ -12,7 +12,8 @@ def torch_op(bundle, name=None):
     """Registers `bundle`, a Bundle or its folder, as the operator `name`; the default name is
     "evo_tune::" and the name of the bundle. The operator takes the inputs in order and shape
     variables by keyword, and returns the outputs. It works under torch.compile and in CUDA graphs,
-    and has no backward. """
+    and has no backward.
+    """
     import torch
 
     kernel = bundle if isinstance(bundle, Bundle) else Bundle(bundle)

@@ -2,7 +2,8 @@
 
 CUDA 12 has no texture references, `texture<float, 2> image;`. Such a variable becomes a parameter
 of the kernel, `cudaTextureObject_t image`, and its reads name their type. A kernel that already has
-such parameters is not changed. """
+such parameters is not changed.
+"""
 
 import re
 
