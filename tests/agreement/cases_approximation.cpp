@@ -1,4 +1,4 @@
-// Approximate instructions, each within its documented error.
+// Approximate instructions: each result must be within the instruction's documented error.
 #include <algorithm>
 #include <limits>
 
@@ -12,8 +12,9 @@ constexpr std::size_t kCount = 1536;
 constexpr LaunchConfig kLaunch = {{6, 1, 1}, {256, 1, 1}};
 
 // The largest errors that the PTX ISA (9.0, section on floating-point instructions) allows for an
-// instruction, plus the virtual GPU's own error: half a unit for its rounding, or the same as the
-// card's for ex2. Both may flush results below the smallest normal number.
+// instruction, plus the virtual GPU's own error: half a unit in the last place for rounding, or for
+// ex2 the error of a real GPU. Real and virtual GPU may flush results below the smallest normal
+// number to zero.
 constexpr double kSmallest = 0x1p-126;
 constexpr Bound kEx2{2 * 0x1p-22, kSmallest};
 constexpr Bound kLg2{0x1p-22 + 0x1p-24, 0x1p-22 + 0x1p-24};
@@ -53,7 +54,7 @@ std::vector<float> positive(Inputs& inputs) {
   return values;
 }
 
-/// Numbers whose quotients are normal.
+/// Numbers whose quotients are normal numbers.
 std::vector<float> moderate(Inputs& inputs) {
   std::vector<float> values = inputs.floats(kCount, -1000, 1000);
   for (std::size_t i = 0; i < values.size(); i += 3) values[i] *= 0x1p-40F;

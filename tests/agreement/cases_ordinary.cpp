@@ -5,8 +5,8 @@ namespace evo::agreement {
 namespace {
 
 // Tolerances for functions made of approximate instructions: twice the error stated in the CUDA C++
-// Programming Guide (in units of the last place, 2^-23), because the card and the virtual GPU may
-// both have that error.
+// Programming Guide (in units of the last place, 2^-23), because a real and a virtual GPU may both
+// have that error.
 constexpr double kUlp = 0x1p-23;
 
 AgreementCase ordinary(const char* entry, LaunchConfig launch) {

@@ -1,4 +1,4 @@
-// evo-export, the real program, on prepared databases.
+// Tests the real program evo-export on prepared databases.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

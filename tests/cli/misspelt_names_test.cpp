@@ -1,5 +1,5 @@
-// Misspelt options, commands, names and paths: each message names the intended word or lists the
-// allowed ones.
+// Tests misspelt options, commands, names and paths: each message names the intended word or lists
+// the allowed words.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,7 +22,8 @@ struct Misspelt {
 
 class MisspeltNames : public testing::Test {
  protected:
-  /// Each is rejected as bad usage, with a message from the program that was called.
+  /// Expects that each case is rejected as bad usage, with a message of the program that was
+  /// called.
   void expect_answers(const std::vector<Misspelt>& cases) const {
     for (const auto& [command, expected] : cases) {
       const ProgramResult result =

@@ -98,7 +98,8 @@ TEST(RunTable, RunsOverSeveralShapesAreWrittenTogether) {
       store.record_evaluations({{runs[0], sample::green(0, 0, compilation, 10)},
                                 {runs[1], sample::green(0, 0, compilation, 2)}});
   EXPECT_EQ(store.evaluation(ids[1]).record.timing->p50_us, 2);
-  // The second run cannot be stored, so the first one is not stored either.
+  // The record for the second run cannot be stored, so the record for the first run is not stored
+  // either.
   EXPECT_THROW(store.record_evaluations({{runs[0], sample::green(0, 1, compilation, 10)},
                                          {runs[1], sample::green(0, 0, compilation, 2)}}),
                DbError);

@@ -1,4 +1,5 @@
-// Size in the database of a compilation of the attention templates, with the real compiler.
+// Tests how much database space a compilation of the attention templates takes, with the real
+// compiler.
 
 #include <gtest/gtest.h>
 
