@@ -146,7 +146,7 @@ class KillRun {
     program.send(SIGKILL);
   }
 
-  /// Reads the program's output until `count` more candidates were evaluated. Returns false if the
+  /// Reads the program's output until `wanted` more candidates were evaluated. Returns false if the
   /// program ended.
   static bool wait_for_evaluations(RunningProgram& program, std::uint64_t wanted) {
     for (std::uint64_t seen = 0; seen < wanted;) {

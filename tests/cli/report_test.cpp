@@ -32,7 +32,7 @@ class EvoReport : public testing::Test {
     store_.record_evaluation(run, sample::green(0, 0, compilation, p50_us, kind));
     return run;
   }
-  /// Expects that the report names only these runs.
+  /// Expects that the folder has only these files and the database.
   void expect_only(const std::vector<std::string>& names) const {
     for (const fs::directory_entry& entry : fs::directory_iterator(folder_.path())) {
       const std::string name = entry.path().filename();
