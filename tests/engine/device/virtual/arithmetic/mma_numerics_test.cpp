@@ -26,7 +26,7 @@ struct Case {
 
 class MmaTileRule : public testing::TestWithParam<Case> {};
 
-/// Compares the vectorised version with the straightforward one, element by element, step by step.
+/// Compares the vectorised version with a straightforward version, element by element.
 TEST_P(MmaTileRule, AgreesWithThePlainForm) {
   const auto [arch, fp8, k, wgmma] = GetParam();
   const MmaNumerics numerics = mma_numerics(arch);
@@ -155,7 +155,8 @@ TEST(MmaNumerics, OnlyNewArchitecturesHaveFp8) {
   EXPECT_TRUE(mma_numerics("sm_90a").has_fp8);
 }
 
-/// First bytes 4t and 4t + 1 of a row, then 4t + 2 and 4t + 3, starting from zero; C is added last.
+/// The sum starts from zero, takes first bytes 4t and 4t + 1 of a row, then 4t + 2 and 4t + 3, and
+/// adds C last.
 TEST(UnpackedFp8Tile, AddsCToTwoProductsOfHalves) {
   const DotRule rule = mma_numerics("sm_90").fp8;
   Random random(6);

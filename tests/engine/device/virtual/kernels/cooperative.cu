@@ -33,7 +33,7 @@ extern "C" __global__ void sum_of_all(const int* x, int* partial, int* out, int 
   }
 }
 
-// CTA 0 exits without waiting.
+// CTA 0 exits without waiting for the other CTAs.
 extern "C" __global__ void one_leaves(int* out) {
   if (blockIdx.x == 0) return;
   cg::this_grid().sync();
