@@ -46,7 +46,8 @@ TEST(WorkerProcess, OneThatRunsIsKilled) {
 TEST(WorkerProcess, EchoesMessages) {
   WorkerProcess process("/bin/cat", {});
   const nlohmann::json message = {{"op", "x"}, {"data", to_binary(std::string(300000, '\7'))}};
-  // `cat` answers while the message is still being sent: the pipe must not block.
+  // `cat` answers while the message is still being sent, so both sides must not block on full
+  // pipes.
   ASSERT_TRUE(process.send({{"op", "small"}}));
   EXPECT_EQ(process.wait(kPatience), nlohmann::json({{"op", "small"}}));
 }
@@ -54,7 +55,7 @@ TEST(WorkerProcess, EchoesMessages) {
 TEST(WorkerProcess, SendingNeverWaitsAndTheRestGoesOutLater) {
   WorkerProcess process("/bin/cat", {});
   ::kill(process.number(), SIGSTOP);
-  // Far more than a socket can buffer.
+  // The message is far larger than the buffer of a socket.
   const nlohmann::json message = {{"data", to_binary(std::string(8 << 20, '\7'))}};
   const auto start = std::chrono::steady_clock::now();
   ASSERT_TRUE(process.send(message));
