@@ -1,4 +1,4 @@
-// From the database through evo-export to a launched kernel, on a fake GPU.
+// Tests the way from a database through evo-export to a launched kernel, on a fake GPU.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -93,7 +93,7 @@ TEST_F(UseBundle, OtherSizesAreRefusedUnlessTheyAreAllowed) {
   EXPECT_THAT(invalid.err, HasSubstr("'(CAUSAL) == 1' does not hold: compiled with CAUSAL=1"));
 }
 
-/// Steps take arguments by name, in their own order.
+/// Steps name their arguments, each in its own order.
 TEST_F(UseBundle, LaunchesTheStepsThatRun) {
   Json names = Json::array();
   for (const Json& argument : manifest_["arguments"]) names.push_back(argument["name"]);

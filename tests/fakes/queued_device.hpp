@@ -11,9 +11,9 @@
 
 namespace evo::fake {
 
-/// Imitates a card by means of a virtual device: it measures (made-up times), does not track
-/// writes, and executes nothing before it is waited for. The first fault loses it; work queued
-/// after it never runs.
+/// Imitates a GPU by means of a virtual device: it measures (made-up times), does not track writes,
+/// and executes queued work only when the host waits. The first fault loses the device; work that
+/// was queued later never runs.
 class QueuedDevice final : public Device, private DeviceMemory, private Measuring {
  public:
   explicit QueuedDevice(std::unique_ptr<Device> inner);
@@ -34,7 +34,7 @@ class QueuedDevice final : public Device, private DeviceMemory, private Measurin
 
  private:
   // DeviceMemory
-  /// A card writes to any buffer.
+  /// Makes all buffers writable, because kernels on a GPU can write to any buffer.
   BufferId allocate(const BufferSpec& spec) override {
     return inner_->memory().allocate({spec.name, spec.bytes, true});
   }
