@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Measures the figures of a page of results. Stores the output of each program as a run in FOLDER,
 # from which tools/site/results.py makes the page. An output replaces an older output of the same
-# name. Usage: tools/bench/record_results.sh DEVICE FOLDER [--bin FOLDER] [--only GLOB]
+# name.
+# Usage: tools/bench/record_results.sh DEVICE FOLDER [--bin FOLDER] [--only GLOB]
 #                                                     [--patience N] [--list]
 #   DEVICE   cuda:N: a card; none: a machine without one; recorded: what stored recordings of cards
 #            show, on a machine without one

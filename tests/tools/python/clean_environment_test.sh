@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Tests a wheel in an environment with only Python and pip: clean_environment_test.sh WHEELS FOLDER
-# WHEELS: the folder of the wheel. The test's programs see neither a CUDA Toolkit nor the build,
-# because PATH contains only the environment and the system.
+# WHEELS: the folder of the wheel.
+# The test's programs see neither a CUDA Toolkit nor the build, because PATH contains only the
+# environment and the system.
 set -eu
 wheel="$(realpath "$1"/evo_tune-*.whl)"
 notebook="$(realpath "$(dirname "$0")/../../../docs/examples/tune_in_a_notebook.ipynb")"
