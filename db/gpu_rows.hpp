@@ -13,7 +13,7 @@ class Connection;
 // Rows about the GPU during a timing. The candidate must not be a duplicate.
 
 void insert_gpu_state(Connection& db, CandidateId candidate, const CardState& state);
-/// Replaces an existing row. `complete`: measured over a long window, as for the elite.
+/// Replaces an existing row. `complete`: from a long measurement, as for the elite.
 void replace_energy(Connection& db, CandidateId candidate, bool complete, const Energy& energy);
 void replace_profile(Connection& db, CandidateId candidate, const ProfileRecord& profile);
 

@@ -22,7 +22,7 @@ class OpenedFile {
   /// files are unchanged. Call this function before each transaction.
   [[nodiscard]] std::string change() const;
 
-  /// Call part() after a change, outside any transaction. It moves the log's content to the
+  /// Call part() after a change, outside any transaction. part() moves the log's content to the
   /// database that was opened (unless that was overwritten), and empties the log, so that the log
   /// cannot damage the file that now has the name. Returns where the stored data are, and what the
   /// user should do.

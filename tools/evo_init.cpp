@@ -11,7 +11,7 @@ namespace {
 void declare_given(CLI::App& app, InitOptions& options) {
   Given& given = options.request.given;
   const auto repeated = [&](const char* name, auto& target, const char* type, const char* text) {
-    app.add_option(name, target, std::string(text) + "; repeat")
+    app.add_option(name, target, std::string(text) + "; may be repeated")
         ->type_name(type)
         ->allow_extra_args(false);
   };

@@ -45,7 +45,8 @@ constexpr double kPercent = 100;
 
 constexpr const char* kDescription =
     "evo-record: times configurations of a search space and writes a recording.\n"
-    "evo-replay and other tuners read it. It holds N random configurations, or all. Each goes "
+    "evo-replay and other tuners read it. A recording holds N random configurations, or all. Each "
+    "goes "
     "through the gates of evo-tune; every green one is timed as carefully as the fastest; a "
     "failure is recorded with its gate. The default configuration is always among them and is "
     "timed again as the control.";

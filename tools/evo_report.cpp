@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kDescription =
     "evo-report: writes one HTML page that shows why the winner of a run won.\n"
-    "It can be viewed, printed and mailed, and loads nothing else. Several runs "
+    "The page can be viewed, printed and mailed, and loads nothing else. Several runs "
     "are shown side by side. Prints the file's name.";
 
 ExitCode run(int argc, char** argv) {

@@ -1,5 +1,5 @@
-// evo-worker: the process that compiles, or uses a device, for the other programs. It communicates
-// over standard input and output and is not meant to be started by hand.
+// evo-worker: the process that compiles, or uses a device, for the other programs. evo-worker
+// communicates over standard input and output and is not meant to be started by hand.
 
 #include <malloc.h>
 #include <signal.h>

@@ -38,7 +38,7 @@ class Replay {
   Replay(std::filesystem::path root, const Record& record, int threads);
 
   /// The comparison for a case of all_cases() with the recorded PTX and the case's inputs; nullopt
-  /// if the case was not recorded. Throws InputError if the inputs differ from the recorded ones.
+  /// if the case was not recorded. Throws InputError if the inputs differ from the recorded inputs.
   [[nodiscard]] std::optional<CaseComparison> replay(const AgreementCase& data);
 
   /// Compiles the candidate from today's template and runs it on the recorded shapes.

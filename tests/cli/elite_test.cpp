@@ -176,9 +176,10 @@ TEST_F(EvoElite, ALadderSaysWhereMilestonesStopBuildingOnOneAnother) {
   add_rung(2, R"({"TILE":4,"WAY":"down"})");
   EXPECT_THAT(elite("ladder").out, Not(HasSubstr("separate configurations")));
   add_rung(3, R"({"TILE":1,"WAY":"down"})");
-  EXPECT_THAT(elite("ladder").out,
-              HasSubstr("from \"rung 3\" on, some milestones do not keep the changes of the one "
-                        "before; these are separate configurations, not rungs"));
+  EXPECT_THAT(
+      elite("ladder").out,
+      HasSubstr("from \"rung 3\" on, some milestones lack changes of the previous milestone; "
+                "these are separate configurations, not rungs"));
 }
 
 TEST_F(EvoElite, RejectionsNameWhatOnlyThePolicyForbade) {
@@ -291,7 +292,8 @@ TEST_F(EvoElite, CompareGivesRatiosOnlyOfTimesThatMayBeCompared) {
   EXPECT_THAT(text, Not(HasSubstr("SWIZZLE")));
 
   const std::string mixed = std::to_string(a) + " " + std::to_string(c);
-  EXPECT_THAT(elite("compare " + mixed).out, HasSubstr("one is measured, one predicted"));
+  EXPECT_THAT(elite("compare " + mixed).out,
+              HasSubstr("one time is measured, the other predicted"));
   for (const std::string& line : lines(elite("compare --json " + mixed).out)) {
     EXPECT_TRUE(json::parse(line)["b_over_a"].is_null()) << line;
   }

@@ -312,7 +312,7 @@ void interrupt_and_resume(int after_ms, int keys) {
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
 }
 
-/// Makes ten runs one after the other, each interrupted at another instant. They do not run in
+/// Makes ten runs one after the other, each interrupted at another instant. The runs are not
 /// parallel, because on a busy machine two keys may arrive as two interruptions.
 void interrupt_at_ten_instants(int keys) {
   for (int instant = 0; instant < 10; ++instant) interrupt_and_resume(60 + 230 * instant, keys);

@@ -11,7 +11,8 @@
 
 namespace evo {
 
-/// A problem whose kernel computes y = x * 3 by default. Its Python programs do not use NumPy.
+/// A problem whose kernel computes y = x * 3 by default. The problem's Python programs do not use
+/// NumPy.
 class OwnData : public OwnKernel {
  protected:
   OwnData() {

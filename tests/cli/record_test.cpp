@@ -140,7 +140,7 @@ TEST(EvoRecord, TheFileSaysHowItWasMade) {
   EXPECT_EQ(first["measurements"][1]["name"], "time_p90");
 }
 
-/// A space of the planted kernels with only these defects. It has 34 configurations for each
+/// A space of the planted kernels with only these defects. The space has 34 configurations for each
 /// defect, and two configurations for each kernel.
 std::string space_of(const FakeSession& session, const std::vector<std::string>& defects) {
   json space = read_json_file(FakeSession::faults_space());

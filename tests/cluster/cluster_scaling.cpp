@@ -1,7 +1,7 @@
 // cluster-scaling: runs the whole engine on a simulated clock, with fake compilers and devices
-// whose service times were measured. It prints candidates per second by numbers of GPUs and
-// compilers, the time to reach 2 % of the optimum, and the processor time of the coordinator for
-// each candidate, which includes writing its database on this machine's disk.
+// whose service times were measured. The program prints candidates per second by numbers of GPUs
+// and compilers, the time until a candidate is within 2 % of the optimum, and the CPU time of the
+// coordinator per candidate, which includes writing the database on this machine's disk.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -1,5 +1,5 @@
-// A libcuda.so.1 for the machine in EVO_FAKE_MACHINE. It supports calls up to the creation of
-// contexts; functions that load or launch kernels fail (missing_functions.cpp).
+// A libcuda.so.1 for the machine in EVO_FAKE_MACHINE. The library supports calls up to the creation
+// of contexts; functions that load or launch kernels fail (missing_functions.cpp).
 // EVO_FAKE_CUDA_VERSION: the CUDA version whose functions the library has, 1200 for CUDA 12.0.
 
 #include <cuda.h>

@@ -33,9 +33,9 @@ struct Card {
   std::vector<Slice> slices = {};
 };
 
-/// A machine with NVIDIA's driver, for the fake libraries of this folder. It is read from the JSON
-/// file that the environment variable EVO_FAKE_MACHINE names. Keys are the names of the members; a
-/// missing key means the member's default.
+/// A machine with NVIDIA's driver, for the fake libraries of this folder. The machine is read from
+/// the JSON file that the environment variable EVO_FAKE_MACHINE names. Keys are the names of the
+/// members; a missing key means the member's default.
 struct Machine {
   int cuda = 0;                ///< 12040 for 12.4
   std::string driver;          ///< "550.54.14"

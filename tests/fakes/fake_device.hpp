@@ -40,7 +40,8 @@ struct FakeDeviceOptions {
   std::function<double(const Program&, std::int64_t sample)> time_us;
 };
 
-/// A slow device of `kind` that supports every kernel. Its roofline bounds are far below its times.
+/// A slow device of `kind` that supports every kernel. The roofline bounds of this device are far
+/// below its times.
 [[nodiscard]] DeviceInfo fake_info(TimeKind kind = TimeKind::kMeasured);
 
 /// A device in host memory, with guard zones like a real device. Kernels are host functions. A

@@ -1,6 +1,6 @@
-// A worker that needs neither GPU nor NVRTC. It speaks the real protocol, with the fake compiler,
-// and the fake device with the planted kernels. If EVO_WORKER names it, the real evo-tune and
-// evo-judge run fast and reproducibly. EVO_FAKE_COMPILE_MS is the time of each compilation;
+// A worker that needs neither GPU nor NVRTC. The worker speaks the real protocol, and uses the fake
+// compiler and the fake device with the planted kernels. If EVO_WORKER names it, the real evo-tune
+// and evo-judge run fast and reproducibly. EVO_FAKE_COMPILE_MS is the time of each compilation;
 // EVO_FAKE_FAULTS: see faults.hpp. EVO_FAKE_UUID is the UUID of the device. EVO_FAKE_CARD has
 // words: "throttled", "shared", "counter" (of energy: 100 W).
 

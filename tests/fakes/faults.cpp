@@ -17,8 +17,8 @@ namespace {
 
 constexpr int kMillion = 1'000'000;
 
-/// Writes invalid bytes to the message stream. It uses standard input, because that is the same
-/// socket and the server leaves it open.
+/// Writes invalid bytes to the message stream. The bytes go to standard input, which is the same
+/// socket and which the server leaves open.
 void send_rubbish() {
   const std::array<unsigned char, 8> rubbish = {3, 0, 0, 0, 0xc1, 0xc1, 0xc1, 0xff};
   (void)!write(STDIN_FILENO, rubbish.data(), rubbish.size());

@@ -146,7 +146,8 @@ std::string incomparable(const Found& a, const Found& b) {
   if (!is_green(a.evaluation) || !is_green(b.evaluation)) return "not both candidates are green";
   const RunInfo& left = a.run.info;
   const RunInfo& right = b.run.info;
-  if (left.device.time_kind != right.device.time_kind) return "one is measured, one predicted";
+  if (left.device.time_kind != right.device.time_kind)
+    return "one time is measured, the other predicted";
   if (left.device.name != right.device.name) return "they ran on different devices";
   if (left.problem.key != right.problem.key) return "they solve different problems";
   if (left.shape != right.shape) return "the timed shapes differ";

@@ -208,13 +208,15 @@ Answer ladder_answer(const StoredRun& run, const std::vector<Rung>& rungs) {
     return answer;
   }
   answer.notes =
-      "vs rung before: time of the green rung before / time of this one; above 1 is faster\n";
+      "vs rung before: time of the previous green milestone / time of this milestone; above 1 is "
+      "faster\n";
   const std::vector<bool> builds = builds_on_before(rungs);
   const auto first = std::ranges::find(builds, false);
   if (first != builds.end()) {
     answer.notes += fmt::format(
-        "from \"{}\" on, some milestones do not keep the changes of the one before; these are "
-        "separate configurations, not rungs\n",
+        "from \"{}\" on, some milestones lack changes of the previous milestone; these are "
+        "separate "
+        "configurations, not rungs\n",
         rungs[static_cast<std::size_t>(first - builds.begin())].milestone);
   }
   return answer;

@@ -304,7 +304,7 @@ ExitCode run(int argc, char** argv) {
   Arguments arguments;
   CLI::App app(
       "report-database: adds a made-up run to a database, for trying evo-report without a device.\n"
-      "Its device is called \"made-up GPU\": its times mean nothing.");
+      "The device is called \"made-up GPU\", and its times mean nothing.");
   app.add_option("--db", arguments.db, "database file")->required();
   app.add_option("--space", arguments.space, "search space")->capture_default_str();
   app.add_option("--candidates", arguments.candidates, "how many")

@@ -316,7 +316,8 @@ class Builder {
     return exported.name;
   }
 
-  /// False if an older version wrote the database, without the shapes on which the kernel is valid.
+  /// Adds the conditions on sizes to a manifest. Returns false if an older version wrote the
+  /// database, without the shapes on which the kernel is valid.
   bool put_validity(const BundleKernel& kernel, Json& manifest) {
     manifest["checked_shapes"] = Json::object();
     for (const auto& [name, shape] : kernel.checked_shapes) {

@@ -8,7 +8,7 @@ namespace evo {
 
 /// The folder with kernel_templates/ and search_spaces/: the working directory if it has both, else
 /// the folder in the environment variable EVO_TUNE_DATA if it is set, else ../share/evo-tune
-/// relative to the program's folder. Throws InputError if none exists.
+/// relative to the program's folder. Throws InputError if no such folder exists.
 [[nodiscard]] std::filesystem::path data_folder();
 
 /// The names of the shipped spaces. Throws as data_folder() does.

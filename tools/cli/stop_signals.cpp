@@ -31,7 +31,7 @@ void end_at_once(std::string_view words) {
   _exit(static_cast<int>(ExitCode::kInterrupted));
 }
 
-/// The signal handler. Only async-signal-safe calls are allowed in it.
+/// The signal handler, which may make only async-signal-safe calls.
 void on_signal(int) {
   if (!something_to_save) end_at_once("interrupted before there was anything to save\n");
   if (!stop.exchange(true)) {

@@ -188,7 +188,7 @@ std::string macro_definitions(const std::string& compile_options) {
 }
 
 std::string nvcc_options(const std::string& compile_options) {
-  // These options have the same meaning in nvcc in both spellings (CUDA documentation: NVRTC
+  // The options that nvcc has with the same meaning and spellings (CUDA documentation: NVRTC
   // supported compile options, nvcc command options). -arch gives the architecture, and the
   // exported source defines the macros.
   constexpr std::array<std::string_view, 11> kShared = {"--use_fast_math",

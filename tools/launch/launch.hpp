@@ -17,7 +17,7 @@ struct LaunchRequest {
   std::string jobs;     ///< compilers per host: a number, or "all"
 };
 
-/// A program to start on this machine. Its environment contains the key of the run
+/// A program to start on this machine. The program's environment contains the key of the run
 /// (EVO_WORKER_KEY).
 struct LaunchCommand {
   std::vector<std::string> words;

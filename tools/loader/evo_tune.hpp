@@ -5,10 +5,10 @@
 //   // sizes in the order of shape_variables(); uses the current context
 //   bundle.launch(stream, {2, 8, 512, 64}, buffers);
 //
-// The loader needs C++17 and only the headers next to evo_tune.hpp. It opens the CUDA driver at run
-// time (link with libdl if the system has it). Every failure is an evo_tune::Error that names file
-// and reason. Each bundle has a copy of these headers. The headers use include guards, because
-// #pragma once does not recognise copies as one file.
+// The loader needs C++17 and only the headers next to evo_tune.hpp. The loader opens the CUDA
+// driver at run time (link with libdl if the system has it). Every failure is an evo_tune::Error
+// that names file and reason. Each bundle has a copy of these headers. The headers use include
+// guards, because #pragma once does not recognise copies as one file.
 #ifndef EVO_TUNE_HPP_V3
 #define EVO_TUNE_HPP_V3
 

@@ -30,7 +30,7 @@ std::vector<std::string> all_gpus() {
   return ids;
 }
 
-/// Expands "virtual:l4*4" to four names. Only virtual GPUs can be multiplied.
+/// Expands "virtual:l4*4" to four names. Only virtual GPUs may have a count.
 std::vector<std::string> repeated(const std::string& option, const std::string& item) {
   const std::size_t star = item.find('*');
   if (star == std::string::npos) return {item};

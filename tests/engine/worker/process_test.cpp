@@ -139,7 +139,8 @@ TEST(WorkerProcess, NoiseIsAnError) {
 
 /// The process id reported by a shell, which then sleeps.
 pid_t number_of(WorkerProcess& process) {
-  // {"pid": N} in MessagePack needs a program; the shell writes the length and a plain integer.
+  // A shell cannot easily write {"pid": N} in MessagePack, so it writes the length and a bare
+  // integer.
   const auto message = process.wait(kPatience);
   return message ? message->get<pid_t>() : -1;
 }

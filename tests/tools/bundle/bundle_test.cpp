@@ -277,8 +277,8 @@ TEST_F(EvoExportBundle, ABundleIsReplacedAsAWhole) {
   EXPECT_EQ(code(exported()), "copy_h200_mission.cubin");
   const std::string old_index = read_text_file(folder_.path() / "out/bundle.json");
 
-  // Exports another kernel under the same name. Its files are written beside the old files, and the
-  // index is replaced last; if that fails, the old bundle is unchanged.
+  // Exports another kernel under the same name. The new files are written beside the old files, and
+  // the index is replaced last; if an export fails, the old bundle is unchanged.
   CompilationRecord other = sample::compilation("9");
   other.cubin += " of another kernel";
   other.ptx += " of another kernel";

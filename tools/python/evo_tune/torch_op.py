@@ -4,7 +4,8 @@ from . import arrays, shapes
 from .bundle import Bundle
 from .errors import Error
 
-# Libraries by operator name. They are kept because an operator lives as long as its library.
+# Libraries by operator name. This dict keeps them, because an operator lives only as long as its
+# library.
 _libraries = {}
 
 

@@ -1,5 +1,5 @@
-// The extension of the Python package evo_tune. It quickly repeats calls that the Python code
-// prepared. The Python code handles new, unusual and wrong arguments.
+// The extension of the Python package evo_tune. The extension quickly repeats calls that the Python
+// code prepared. The Python code handles new, unusual and wrong arguments.
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>

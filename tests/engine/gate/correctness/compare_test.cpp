@@ -143,7 +143,7 @@ TEST(Compare, WideIntegersAreComparedToTheLastBit) {
   EXPECT_FALSE(violation(
       compare(bytes_of<std::uint64_t>({top}), {Dtype::kU64, bytes_of<std::uint64_t>({top})}, 0),
       exact, "y"));
-  // From one end of the range to the other.
+  // The error reaches from one end of the type's range to the other.
   const Comparison ends =
       compare(bytes_of<std::int64_t>({std::numeric_limits<std::int64_t>::min()}),
               {Dtype::kI64, bytes_of<std::int64_t>({std::numeric_limits<std::int64_t>::max()})}, 0);
@@ -171,8 +171,8 @@ Comparison compare_rows(const std::vector<double>& output, const std::vector<dou
 }
 
 TEST(Compare, ErrorsRelativeToTheirRowByHand) {
-  // rms of the rows: 5, 0.5; the larger error is in the first row, the relatively worse one in the
-  // second.
+  // The rms of the rows is 5 and 0.5. The first row has the larger error, the second row the larger
+  // relative error.
   const std::vector<double> expected = {7, 1, 0.1, 0.7};
   const Comparison found = compare_rows({7.5, 1, 0.1, 0.5}, expected, 2);
   EXPECT_NEAR(found.max_row_error, 0.4, 1e-7);  // 0.5 is not 0.7 in f32 either

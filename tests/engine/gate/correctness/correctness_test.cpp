@@ -293,8 +293,8 @@ TEST(CorrectnessGate, AWorkspaceIsZeroedOnceAndKeptFromLaunchToLaunch) {
   GateFixture fixture;
   const auto counting = right_and([](const Launch& launch, float* y, int) {
     int* counter = launch.buffer<int>(kScratch);
-    // The kernel counts its launches in a workspace. Its result is wrong if the counter was not
-    // zero at first, or if it counts launches on other shapes.
+    // The kernel counts its launches in a workspace. The kernel's result is wrong if the counter
+    // was not zero at first, or if it counts launches on other shapes.
     if (*counter < 0 || *counter > 5) y[0] = 99;
     ++*counter;
   });

@@ -106,8 +106,8 @@ TEST_F(TimedCheats, RememberingResultsByAddress) {
 }
 
 TEST_F(TimedCheats, RememberingResultsByContent) {
-  // The cheat is right for all data: it copies known results and computes only new ones. Its time
-  // is that of a copy.
+  // The cheat is right for all data: it copies known results and computes only new results, so it
+  // takes the time of a copy.
   std::map<std::pair<int, float>, std::vector<float>> results;
   double last_us = 0;
   fixture_.time_us = [&](const auto&, std::int64_t) { return last_us; };

@@ -118,8 +118,8 @@ TEST(TransposeRows, TurnsEightRowsIntoColumns) {
   }
 }
 
-/// One product of 2^13 and one of 1: the 13 fraction bits of Ada's fp8 sums hold both, but not one
-/// bit more.
+/// The 13 fraction bits of Ada's fp8 sums hold the products 2^13 and 1 together, but no larger
+/// ratio.
 TEST(MmaNumerics, AdaFp8SumsKeepThirteenBits) {
   const auto sum = [](const char* arch, float large, float small) {
     std::vector<float> a(16 * 32, 0.0F), b(32 * 8, 0.0F), c(128, 0.0F), d(128);

@@ -71,7 +71,7 @@ extern "C" __global__ void masks_agree(const float* in, float* out) {
   out[threadIdx.x ^ 1] = 2 * there;
 }
 
-// Lanes with equal labels reduce together. They need not be neighbours.
+// Lanes with equal labels reduce together; such lanes need not be neighbours.
 extern "C" __global__ void labels_reduce(const float* in, float* out) {
   const unsigned label = threadIdx.x % 3;
   unsigned mask = __match_any_sync(~0u, label);

@@ -54,7 +54,7 @@ KERNEL overwrites_fragment_early(const float* in, float* out, int n) {
   out[threadIdx.x] = sum(d);
 }
 
-// The next tile is stored over the one that a product in flight reads.
+// The kernel stores the next tile over the tile that a product in flight reads.
 KERNEL overwrites_tile_early(const float* in, float* out, int n) {
   PREPARE
   multiply(d, tiles);
