@@ -57,7 +57,7 @@ ExitCode run(int argc, char** argv) {
   RunExportOptions of_run;
   BundleOptions bundle;
   CLI::App app(
-      "evo-export: writes winners and results as files that others can use.\n"
+      "evo-export: writes winners and results as files that other programs can use.\n"
       "The winner as NAME.cubin, NAME.json (how to launch it, what was checked and timed), "
       "NAME.ptx and NAME.cu (one self-contained source); or the winners on all shapes and devices "
       "as a bundle; or all results of a run for other tuners. Prints the files' names.");

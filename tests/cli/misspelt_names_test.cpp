@@ -89,8 +89,8 @@ TEST_F(MisspeltNames, SpacesDevicesStrategiesObjectivesAndShapes) {
        "unknown space 'nothing_like_it'; allowed: "},
       {"evo-tune --device fake:measured --space row_softmax", "unknown space 'row_softmax'; "},
       {"evo-judge --device fake:measured --space search_spaces/row_sofmax_l4.json",
-       "no such file; there is no folder 'search_spaces'; shipped spaces go by their names alone, "
-       "such as row_softmax_l4"},
+       "no such file; there is no folder 'search_spaces'; name a shipped space without folder and "
+       "ending, such as row_softmax_l4"},
       {"evo-judge --device fake:measured --space mine.jsn", "mine.jsn: no such file; "},
       {softmax("evo-predict explain", "--device virtual:l5"),
        "unknown virtual device 'virtual:l5'; did you mean 'virtual:l4'? Allowed: "},

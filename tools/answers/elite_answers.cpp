@@ -236,7 +236,7 @@ Answer rejections_answer(const StoredRun& run, const RejectionSummary& summary) 
   }
   std::ostringstream notes;
   notes << summary.evaluated << " evaluated: " << summary.green << " green, " << summary.rejected
-        << " rejected, " << summary.duplicates << " the same kernel as one before";
+        << " rejected, " << summary.duplicates << " with the kernel of an earlier candidate";
   if (summary.withdrawn > 0) {
     notes << ", " << summary.withdrawn << " withdrawn: green, and failed later";
     if (const std::optional<Rejection>& why = summary.withdrawal) {
@@ -248,7 +248,7 @@ Answer rejections_answer(const StoredRun& run, const RejectionSummary& summary) 
     notes << summary.policy_only
           << (summary.policy_only == 1 ? " candidate was" : " candidates were")
           << " rejected only by policy (" << policy_text(run.info.space.text)
-          << "); the device would have run them\n";
+          << "); the device could run them\n";
   }
   answer.notes = notes.str();
   return answer;

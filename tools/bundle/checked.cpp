@@ -317,7 +317,7 @@ void add_size_tests(const CheckedKernel& kernel, Json& all) {
     const auto seen = outcomes(kernel, test);
     if (seen && static_cast<Whole>(seen->size()) == test.most) continue;
     std::string text;
-    std::string why = "the kernel's code distinguishes sizes by more than their order";
+    std::string why = "the kernel's code distinguishes sizes in a way that no expression describes";
     if (!seen) {
       text = checked_sizes(kernel, test.variables);
     } else {
@@ -325,7 +325,7 @@ void add_size_tests(const CheckedKernel& kernel, Json& all) {
       for (const double value : *seen) values.push_back(formula_of(value));
       text = fmt::format("{} in [{}]", test.expression, fmt::join(values, ", "));
       why = fmt::format(
-          "the kernel's code depends on {}, which had no other value when it was checked",
+          "the kernel's code depends on {}, which had only these values when it was checked",
           test.expression);
     }
     all.push_back({{"expression", text}, {"why", why}, {"variables", test.variables}});

@@ -264,8 +264,8 @@ class Builder {
     }
     if (known == all) return;
     bundle_.notes.push_back(
-        fmt::format("{}: {} kernels, {} shapes: {} of {} times are known; a kernel cannot replace "
-                    "another one on shapes where its time is unknown",
+        fmt::format("{}: {} kernels, {} shapes: {} of {} times are known; a kernel cannot serve a "
+                    "shape on which its time is unknown",
                     target.device.name, times.size(), target.shapes.size(), known, all));
   }
 
@@ -286,10 +286,10 @@ class Builder {
       variables_ = shape_variables(run);
     }
     if (signature(manifest) != signature_ || shape_variables(run) != variables_) {
-      throw InputError(fmt::format(
-          "--bundle: the kernels of run {} ({}) take other arguments or shapes than the first one; "
-          "choose runs of one version of problem {} with --run",
-          run.id, run.info.space.name, problem_));
+      throw InputError(
+          fmt::format("--bundle: the kernels of run {} ({}) take other arguments or shapes than "
+                      "those of the first run; choose runs of one version of problem {} with --run",
+                      run.id, run.info.space.name, problem_));
     }
     const bool says_where_valid = put_validity(kernel, manifest);
     manifest["times"] = Json::array();
@@ -328,10 +328,10 @@ class Builder {
     for (const auto& [name, shape] : kernel.checked_shapes) {
       alternatives.push_back(fmt::format("({})", is_this_shape(shape)));
     }
-    manifest["valid"] = Json::array(
-        {condition(fmt::format("{}", fmt::join(alternatives, " || ")),
-                   "an older version wrote its database, which has the checked shapes but not the "
-                   "conditions for other shapes")});
+    manifest["valid"] = Json::array({condition(
+        fmt::format("{}", fmt::join(alternatives, " || ")),
+        "an older evo-tune wrote the kernel's database, which has the checked shapes but not the "
+        "conditions for other shapes")});
     bundle_.notes.push_back(manifest.at("name").get<std::string>() + ": " +
                             manifest["valid"][0]["why"].get<std::string>());
     return false;

@@ -56,7 +56,7 @@ void print_macros(const Intake& intake) {
     const auto& options = intake.draft.compiler_options;
     if (is_taken || std::ranges::find(options, "-D" + name + "=1") != options.end()) continue;
     std::cout << "  " << name << " (" << macro.file << ':' << macro.line << "): "
-              << (macro.default_value.empty() ? "asked for by #ifdef, not given"
+              << (macro.default_value.empty() ? "tested by #ifdef, but not defined"
                                               : "is " + macro.default_value + " by default")
               << "; --param " << name << "=… makes it a macro of the space\n";
   }

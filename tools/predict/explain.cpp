@@ -146,7 +146,7 @@ void print_launch(const ptx::PredictedLaunch& launch, const SmActivity& activity
   if (!launch.is_simulated) {
     fmt::print(
         "  predicted from counts of instructions, because the machine code does not match what the "
-        "virtual GPU executed: nothing to explain\n");
+        "virtual GPU executed, so there are no waits to show\n");
     return;
   }
   std::string busy;

@@ -53,7 +53,8 @@ void require_usable(const std::string& option, const std::vector<std::string>& i
       throw InputError(fmt::format("--device {}: a name is empty{}", option, kAllowed));
     }
     if (ids.size() > 1 && (id == "auto" || id == "none")) {
-      throw InputError(fmt::format("--device {}: '{}' stands alone{}", option, id, kAllowed));
+      throw InputError(fmt::format("--device {}: '{}' cannot be combined with other devices{}",
+                                   option, id, kAllowed));
     }
     if (!id.starts_with("virtual:") && std::ranges::count(ids, id) > 1) {
       throw InputError(fmt::format("--device {}: {} is named twice{}", option, id, kAllowed));

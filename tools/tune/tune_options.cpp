@@ -41,9 +41,11 @@ void declare(CLI::App& app, TuneOptions& options) {
   app.add_option("--children", options.tuner.children,
                  "candidates per generation (default: 8, plus 1 for each further shape)")
       ->transform(whole_number(1, 10000));
-  app.add_option("--window", options.tuner.window,
-                 "candidates in flight (default: --children if given, else twice --jobs, "
-                 "8 to 32; without learning eight times; with workers on other hosts 32, or 512)")
+  app.add_option(
+         "--window", options.tuner.window,
+         "candidates in flight (default: --children if given, else twice --jobs, from 8 to 32; "
+         "eight times --jobs for strategies that do not learn; with workers on other hosts "
+         "32, or 512 for such strategies)")
       ->transform(whole_number(1, 10000));
   app.add_option("--elite", options.tuner.elite, "kernels kept")
       ->capture_default_str()
@@ -90,8 +92,9 @@ void declare(CLI::App& app, TuneOptions& options) {
          "the search, 5 to 20 s), none, or at most this many seconds")
       ->type_name("HOW")
       ->capture_default_str();
-  app.add_flag("--energy", options.elite.energy,
-               "after the search, joules per launch of the elite (on a card that counts them)");
+  app.add_flag(
+      "--energy", options.elite.energy,
+      "after the search, measure joules per launch of the elite (on a GPU that counts energy)");
   app.add_flag("--profile", options.elite.profile,
                "after the search, test the elite against \"profile\" of the problem, with Nsight "
                "Compute's counters");

@@ -131,7 +131,8 @@ bool explain_winner(Workbench& bench, Store& store, const Elite& elite,
     }
     record_units(bench, store, *winner, explained);
   } catch (const Interrupted&) {
-    store.record_event(explained.run, kNoWayEvent, "the run was interrupted before");
+    store.record_event(explained.run, kNoWayEvent,
+                       "the run was interrupted before the steps were timed");
     return false;
   }
   store.record_winner_ways(explained.run, ways);
