@@ -94,7 +94,7 @@ void print_result(const Store& store, RunId run, const TuneOptions& options,
                {"elapsed_s", progress.elapsed_s}});
   if (options.json) return;
   report.say("");
-  // Before the first generation is finished, these are the green kernels in the order of their
+  // Before the first generation is finished, the elite is the green kernels in the order of their
   // times.
   const RunElite stored = run_elite(store, run);
   if (stored.rows.empty()) {
@@ -167,7 +167,7 @@ void tell_device_spread(Workbench& bench, Store& store, const Tuner& tuner, RunI
     report.emit({{"event", "notice"}, {"text", text}});
     store.record_event(run, kDeviceSpreadEvent, text);
   } catch (const Interrupted&) {
-    // Not fatal: the end of the run prints the reason.
+    // An interruption here is not fatal; the run prints at its end that it was interrupted.
   }
 }
 

@@ -23,8 +23,8 @@
 
 namespace {
 
-/// A write to a closed connection becomes an error instead of killing the process. An empty handler
-/// does that, because child processes would inherit SIG_IGN.
+/// A write to a closed connection becomes an error instead of killing the process. An empty signal
+/// handler does that instead of SIG_IGN, which child processes would inherit.
 void let_writes_fail() {
   struct sigaction nothing = {};
   nothing.sa_handler = [](int) {};

@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// "TILE=64 SWIZZLE=xor" for the macros that satisfy `wanted`.
+/// The macros that satisfy `wanted` as text: "TILE=64 SWIZZLE=xor".
 template <typename Wanted>
 std::string macros(const Json& config, const Wanted& wanted) {
   std::string text;
@@ -31,7 +31,7 @@ std::string common_note(const SplitConfigs& configs) {
   return configs.common.empty() ? "" : "in common: " + configs.common + "\n";
 }
 
-/// ", objective energy"; empty if the objective is the time.
+/// The objective as text: ", objective energy"; empty if the objective is the time.
 std::string objective_of(const RunInfo& info) {
   const std::string objective =
       Json::parse(info.options_json).value("objective", std::string("time"));
@@ -45,7 +45,7 @@ std::string about(const StoredRun& run) {
          kind_label(info.device) + objective_of(info);
 }
 
-/// "p50 us" for measured times, "p50 us predicted" for predicted times.
+/// The heading of a column of times: "p50 us", or "p50 us predicted" for predicted times.
 std::string time_heading(const std::string& heading, TimeKind kind) {
   return kind == TimeKind::kMeasured ? heading : heading + " predicted";
 }

@@ -30,7 +30,7 @@ struct SplitConfigs {
 [[nodiscard]] Answer runs_answer(const std::vector<StoredRun>& runs);
 
 /// Compares two candidates figure by figure, with the macros in which they differ. Gives no ratio
-/// of times if one is measured and the other predicted, or if the shapes differ.
+/// of times if one candidate was measured and the other predicted, or if their shapes differ.
 [[nodiscard]] Answer compare_answer(const Store& store, CandidateId a, CandidateId b);
 
 /// All data about one candidate, as one JSON object.

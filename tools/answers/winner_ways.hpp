@@ -10,10 +10,10 @@
 namespace evo {
 
 /// A time for each step of a path, the start first: winner_us divided by the ratios of all later
-/// steps. These times agree with the ratios and end at the winner's time.
+/// steps. The returned times agree with the ratios of the steps and end at the winner's time.
 [[nodiscard]] std::vector<double> levels_of(const WinnerWay& way, double winner_us);
 
-/// False if the start is the winner.
+/// Whether the path has steps; false if its start is the winner.
 [[nodiscard]] bool has_steps(const WinnerWay& way);
 
 /// How the steps were timed: "A/B pairs", "predicted times", or a mixture if the time was too short

@@ -22,13 +22,14 @@ struct KernelTime {
   StoredRun run;
   Timing timing;
   std::string measured_at;
-  /// The time by which kernels are chosen: the p50. For a kernel that is not the run's winner, it
-  /// is at least the winner's p50, because A/B comparisons decided that no other kernel is faster.
+  /// The time by which kernels are chosen: the p50. For a kernel that is not the run's winner, this
+  /// time is at least the winner's p50, because A/B comparisons decided that no other kernel is
+  /// faster.
   double ranked_us = 0;
 };
 
-/// The winner of the newest run on a shape. If several spaces have runs, the fastest of their
-/// winners.
+/// The winner of the newest run on a shape. If several spaces have runs, this is the fastest of
+/// their winners.
 struct ShapeWinner {
   RunId run = 0;
   CandidateId candidate = 0;
@@ -54,7 +55,7 @@ struct BundleTarget {
   std::vector<BundleKernel> kernels;
   std::map<ShapeVariables, std::string> shapes;  ///< names of the timed shapes
   std::map<ShapeVariables, ShapeWinner> winners;
-  /// Spaces whose default configuration did not pass through all checks.
+  /// Spaces whose default configuration did not pass all checks.
   std::vector<std::string> missing_defaults;
 };
 

@@ -66,8 +66,9 @@ Json factors_of(const Json& argument, const Constants& constants) {
   return factors;
 }
 
-/// Whether extents list the dimensions from the outermost to the innermost. This is assumed if some
-/// argument has a "row", and if the last factor of each such argument's extent is its "row".
+/// Whether extents list the dimensions from the outermost to the innermost. Extents are assumed to
+/// do so if some argument has a "row", and if the last factor of each such argument's extent is its
+/// "row".
 bool is_row_major(const Json& arguments, const Constants& constants) {
   bool is_said = false;
   for (const Json& argument : arguments) {

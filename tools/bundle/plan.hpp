@@ -18,7 +18,8 @@ namespace evo {
 [[nodiscard]] nlohmann::ordered_json kernel_plan(const nlohmann::ordered_json& manifest,
                                                  const std::vector<std::string>& shape_variables);
 
-/// 90 for sm_90 and sm_90a. Throws InputError for other text.
+/// The compute capability of an architecture: 90 for sm_90 and sm_90a. Throws InputError for other
+/// text.
 [[nodiscard]] int compute_capability_of(const std::string& arch);
 
 }  // namespace evo

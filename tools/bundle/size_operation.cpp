@@ -198,8 +198,8 @@ SizeOutcome comparison(const Instruction& instruction, const Sources& sources) {
   const SizeValue a = read(*sources[0]);
   const SizeValue b = read(*sources[1]);
   const SizeValue result = compared(a, name->second, b);
-  // Such a comparison changes at most once as the size grows, so its outcomes at both ends of the
-  // range show whether it changes between them.
+  // A comparison of a value that grows with a constant changes at most once as the size grows, so
+  // its outcomes at both ends of the range show whether it changes.
   const bool is_threshold = name->second != "==" && name->second != "!=" &&
                             ((a.grows && b.constant) || (b.grows && a.constant));
   if (is_threshold && result.variables.size() == 1 && result.must_fit.empty()) {

@@ -34,7 +34,7 @@ bool takes_many(const CLI::Option& option) {
          option.get_allow_extra_args() && option.get_delimiter() == '\0';
 }
 
-/// "--run N", "--resume [N]", "--set MACRO=VALUE...".
+/// The heading of an option's entry: "--run N", "--resume [N]", "--set MACRO=VALUE...".
 std::string heading_of(const CLI::Option& option) {
   std::string text = names_of(option);
   const std::string word = value_word(option);
@@ -118,7 +118,7 @@ std::string wrapped_lines(const std::string& text) {
   return result;
 }
 
-/// "evo-elite show" for "/usr/bin/evo-elite show".
+/// The name of a program without its folder: "evo-elite show" for "/usr/bin/evo-elite show".
 std::string program_of(const std::string& name) {
   const std::size_t slash = name.rfind('/', name.find(' '));
   const std::size_t start = slash == std::string::npos ? 0 : slash + 1;

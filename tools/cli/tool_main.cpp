@@ -32,7 +32,8 @@ void open_standard_streams() {
 }
 
 /// A write to a pipe without a reader, or beyond the file size limit, becomes an error instead of
-/// killing the process. Empty handlers do that, because workers would inherit SIG_IGN.
+/// killing the process. Empty signal handlers do that instead of SIG_IGN, which workers would
+/// inherit.
 void let_writes_fail() {
   struct sigaction nothing = {};
   nothing.sa_handler = [](int) {};

@@ -15,8 +15,8 @@ namespace {
 constexpr const char* kEveryRun = "every run";
 constexpr const char* kDefaultRun = "a default run";
 
-/// Converts a message with a line "next step: " into a finding. The lines after it belong to the
-/// finding, except a line that suggests a virtual GPU.
+/// Converts a message with a line "next step: " into a finding. The lines after "next step: "
+/// belong to the finding, except a line that suggests a virtual GPU.
 Finding finding_in(const std::string& message, const std::string& prevents,
                    const std::string& otherwise) {
   constexpr std::string_view kStep = "\nnext step: ";

@@ -18,11 +18,11 @@ struct Finding {
 /// Returns the missing parts; those that stop a run without options come first.
 [[nodiscard]] std::vector<Finding> findings_of(const Machine& machine);
 
-/// Whether a run without options would work, because no finding stops it.
+/// Whether a run without options would work: true if no finding stops it.
 [[nodiscard]] bool run_would_work(const std::vector<Finding>& findings);
 
 /// Why the driver cannot load NVRTC's code for the device of a run without options. Empty if the
-/// driver can, or if driver or NVRTC is missing.
+/// driver can load the code, or if driver or NVRTC is missing.
 [[nodiscard]] std::string misfit_of(const Machine& machine);
 
 }  // namespace evo

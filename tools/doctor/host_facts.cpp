@@ -136,7 +136,8 @@ bool finds_mps(const fs::path& root) {
   return false;
 }
 
-/// "580.65.06" from "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06  Sun Jul …".
+/// The version "580.65.06" from "NVRM version: NVIDIA UNIX x86_64 Kernel Module 580.65.06 Sun Jul
+/// …".
 std::string kernel_module(const fs::path& root) {
   std::istringstream words(first_line(root / "proc/driver/nvidia/version"));
   for (std::string word; words >> word;) {

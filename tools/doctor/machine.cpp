@@ -26,7 +26,7 @@ DefaultRun default_run(const DeviceInfo* device) {
   return run;
 }
 
-/// Examines the libraries by evo-worker. Without this program, all libraries are unknown.
+/// Examines the libraries by evo-worker. Without evo-worker, all libraries are unknown.
 MachineSurvey survey() {
   try {
     return survey_machine(worker_program(), "auto");

@@ -17,7 +17,7 @@ constexpr const char* kAllowed =
     "; allowed: auto, cuda:N, virtual:NAME and none, and lists of one model such as cuda:all, "
     "cuda:0,cuda:2 or virtual:l4*4";
 
-/// "cuda:0", … for every GPU of this machine.
+/// The names "cuda:0", … of all GPUs of this machine.
 std::vector<std::string> all_gpus() {
   const CudaFacts facts = survey_cuda(worker_program());
   if (facts.cards.empty()) {

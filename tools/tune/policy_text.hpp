@@ -13,7 +13,8 @@ namespace evo {
 [[nodiscard]] std::string policy_rejects_text(const PolicyRejects& rejects, std::size_t evaluated,
                                               std::size_t rejected);
 
-/// "policy cost: 31.20 µs (best under policy) vs 28.10 µs (best without, predicted), …".
+/// The cost of the policy as text: "policy cost: 31.20 µs (best under policy) vs 28.10 µs (best
+/// without, predicted), …".
 [[nodiscard]] std::string policy_cost_text(const PolicyCost& cost, TimeKind kind);
 
 /// Rejections and cost as the JSON object of the event "policy".

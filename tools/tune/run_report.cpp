@@ -36,7 +36,7 @@ std::string best_text(const std::vector<RunProgress::Best>& best) {
   return text;
 }
 
-/// The work of a device, or "2 of 4 devices busy"; empty for an idle one.
+/// The work of a device, or "2 of 4 devices busy"; empty if the only device is idle.
 std::string devices_text(const std::vector<Phase>& devices) {
   if (devices.empty()) return {};
   if (devices.size() == 1) return std::string(to_string(devices.front()));
