@@ -78,7 +78,7 @@ std::vector<AgreementCase> approximation_cases() {
                       .in(moderate(inputs))
                       .out(3 * kCount, Dtype::kF32, {kDivision, kDivision, kDivision})
                       .count(kCount));
-  // Exponents 9 … 18 (biased): from 2^-6 to 2^3.
+  // Biased exponents from 9 to 18 mean values from 2^-6 to 2^3.
   cases.push_back(AgreementCase{"approximate_f16", kSource, kLaunch}
                       .in(inputs.half_pairs(kCount, 10, 9, 18))
                       .out(4 * kCount, Dtype::kF16, {kEx2Half, kEx2Half, kTanhHalf, kTanhHalf})

@@ -77,7 +77,7 @@ std::vector<float> Inputs::edge_floats(std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     const U64 bits = random_.bits();
     U32 word = static_cast<U32>(bits);
-    // A third edge values, a third within ± 2^16, a third arbitrary values.
+    // A third of the floats are edge values, a third lie within ± 2^16, and a third are arbitrary.
     if (i < kEdgeFloats.size() || bits >> 62 == 0) {
       word = kEdgeFloats[i < kEdgeFloats.size() ? i : (bits >> 32) % kEdgeFloats.size()] |
              (word & 0x80000000U);

@@ -71,7 +71,7 @@ TEST_P(DatabaseSize, OfADistinctCompilationIsSmall) {
            database.execAndGet("PRAGMA page_size").getInt() / 1000.0;
   };
   Random random(5);
-  // including the source, which is stored once
+  // this size includes the source, which is stored once
   store.put_compilation(compile(space_.sample(random)));
   const double before = kilobytes();
   constexpr int kCompilations = 12;

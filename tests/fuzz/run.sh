@@ -6,10 +6,10 @@
 # Prints the number of executions and the result of each target, also to OUT/summary.txt. Exits with
 # 1 if a target has a finding; the input is then OUT/<target>-crash-…, -timeout-… or -oom-….
 #
-#   EVO_FUZZ_JOBS     targets at a time (all processors)
-#   EVO_FUZZ_WORKERS  processes for each target (1)
-#   EVO_FUZZ_SEED     of the mutations; 0, the default: another one each time
-#   EVO_FUZZ_OUT      folder for logs, findings and new inputs (build/fuzz/out)
+#   EVO_FUZZ_JOBS     number of targets at a time (default: all cores)
+#   EVO_FUZZ_WORKERS  number of processes for each target (default: 1)
+#   EVO_FUZZ_SEED     seed of the mutations; 0 (default): a new seed each time
+#   EVO_FUZZ_OUT      folder for logs, findings and new inputs (default: build/fuzz/out)
 set -u
 here="$(cd "$(dirname "$0")" && pwd)"
 all=(bundle expression frame ptx recording spec)
