@@ -52,7 +52,7 @@ def _prepared(bundle, call):
     prepared = call.prepared
     arguments = [(its.direction, its.bytes, its.alignment, its.may_overlap, its.value)
                  for its in prepared.arguments]
-    steps = [(step.entry, step.sizes, step.positions, function.value)
+    steps = [(step.entry, step.sizes, step.positions, function.value, step.attributes)
              for function, step in prepared.steps]
     # Does not refer to the bundle, because the bundle refers to the extension's object.
     workspaces = functools.partial(_workspaces, prepared, bundle._driver)

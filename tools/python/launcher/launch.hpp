@@ -36,8 +36,8 @@ struct Machine {
 class Launch {
  public:
   /// `arguments`: direction, bytes, alignment, may_overlap and value of each. `steps`: entry, the
-  /// seven sizes, positions of arguments, function. `workspaces`: returns the workspace addresses
-  /// of a stream by position.
+  /// seven sizes, positions of arguments, function, launch attributes. `workspaces`: returns the
+  /// workspace addresses of a stream by position.
   Launch(Machine& machine, std::uintptr_t context, nb::handle arguments, nb::handle steps,
          nb::object workspaces);
   /// Starts the kernel in the context in which it was loaded. Returns false if the buffers are
