@@ -28,8 +28,8 @@ class QueuedDevice final : public Device, private DeviceMemory, private Measurin
   std::optional<Fault> launch(KernelId kernel, const LaunchPlan& plan,
                               std::span<const KernelArgument> arguments) override;
 
-  /// From now on, every kernel may start early; one that does not wait runs before a preceding
-  /// kernel of the checks that writes late.
+  /// From now on, every kernel may start early. If `waits` is false, a kernel runs before a
+  /// preceding kernel of the checks that writes late.
   void start_early(bool waits) {
     starts_early_ = true;
     waits_ = waits;
@@ -92,8 +92,8 @@ class QueuedDevice final : public Device, private DeviceMemory, private Measurin
   bool lost_ = false;
   std::size_t wait_count_ = 0;
   bool starts_early_ = false;
-  bool waits_ = true;        ///< kernels wait for their predecessors
-  std::set<KernelId> late_;  ///< kernels that let the next one start before they write
+  bool waits_ = true;        ///< whether kernels wait for the previous kernel
+  std::set<KernelId> late_;  ///< kernels that let the next kernel start before they write
   bool is_after_late_ = false;
   std::size_t downloaded_bytes_ = 0;
 };

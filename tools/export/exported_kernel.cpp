@@ -117,7 +117,7 @@ std::string nvcc_command(const CompilationRecord& compilation, const std::string
          name + ".cubin " + name + ".cu";
 }
 
-/// A comment for each kernel that needs launch attributes.
+/// A line of comment for each kernel that needs launch attributes.
 std::string attribute_lines(const CompilationRecord& compilation,
                             const std::vector<std::string>& entries) {
   std::string lines;

@@ -21,7 +21,7 @@ namespace evo_tune {
 inline namespace v3 {
 namespace detail {
 
-/// A CUlaunchConfig.
+/// The fields of a CUlaunchConfig.
 struct LaunchConfig {
   std::array<unsigned, 7> size;  ///< grid, block, dynamic shared memory
   CUstream_st* stream;

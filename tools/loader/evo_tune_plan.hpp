@@ -81,7 +81,7 @@ struct TensorMap {
   int swizzle = 0, promotion = 0;  ///< CUtensorMapSwizzle, CUtensorMapL2promotion
 };
 
-/// A CUlaunchAttribute; all that are used have the value 1.
+/// A CUlaunchAttribute. All attributes that evo-tune uses have the value 1.
 struct LaunchAttribute {
   int id = 0;  ///< CUlaunchAttributeID
   alignas(8) std::array<int, 16> value{1};

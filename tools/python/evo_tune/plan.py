@@ -248,7 +248,7 @@ def _sizes(step, values):
 
 
 def _attributes(step):
-    """CUlaunchAttributeID of each launch attribute. An older bundle has none."""
+    """The CUlaunchAttributeID of each launch attribute. Older bundles name no attributes."""
     try:
         return [_LAUNCH_ATTRIBUTES[name] for name in step.get("attributes", [])]
     except KeyError as error:

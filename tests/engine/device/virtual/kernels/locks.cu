@@ -1,5 +1,5 @@
-// Locks and flags between CTAs: 8 of 64 threads, `out` of 256 floats, zeroed. With BUG, the data
-// that they guard are not ordered.
+// Locks and flags between CTAs: 8 CTAs of 64 threads, `out` of 256 floats, zeroed. With BUG, the
+// accesses to the guarded data are not ordered.
 
 __device__ int lock;
 __device__ int locks[16];

@@ -1,6 +1,6 @@
 // Pairs of kernels for the checks of wgmma: with BUG each contains one error; without it the same
-// code is right. All take n floats in, n floats out, and run with one CTA; out has a float for each
-// thread. A is 64 by 16 f16, B 16 by 8, without a swizzle.
+// code is right. Each kernel reads and writes n floats, and runs with one CTA; out has a float for
+// each thread. A is 64 by 16 f16, B 16 by 8, without a swizzle.
 typedef unsigned u32;
 typedef unsigned long long u64;
 typedef unsigned short u16;
