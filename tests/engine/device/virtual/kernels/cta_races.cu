@@ -1,5 +1,5 @@
-// CTAs that access the same global memory: 4 CTAs of 64 threads, `in` and `out` of 256 elements, `out`
-// zeroed. With BUG, nothing orders the accesses.
+// CTAs that access the same global memory: 4 CTAs of 64 threads, `in` and `out` of 256 elements,
+// `out` zeroed. With BUG, nothing orders the accesses.
 
 __device__ float parts[256];
 __device__ unsigned arrived;
