@@ -29,8 +29,8 @@ void declare(CLI::App& app, EliteOptions& options, std::vector<std::string>& mer
       ->type_name(value_words::kDevice);
   app.add_option("--shape", options.filter.shape, "timed shape")->type_name(value_words::kShape);
   CLI::Option* json =
-      app.add_flag("--json", options.json, "print one JSON object per line, nothing else");
-  app.add_flag("--csv", options.csv, "print comma-separated values, with a line of headings")
+      app.add_flag("--json", options.json, "one JSON object per line, nothing else");
+  app.add_flag("--csv", options.csv, "comma-separated values, with a line of headings")
       ->excludes(json);
   app.set_version_flag("--version", "evo-elite " EVO_VERSION);
   app.footer(
@@ -46,7 +46,7 @@ void declare(CLI::App& app, EliteOptions& options, std::vector<std::string>& mer
       ->add_option("ID", options.show, "number of a candidate, as in the table of the elite")
       ->transform(row_number())
       ->required();
-  command("ladder", Question::kLadder, "the milestones, each compared with the previous milestone");
+  command("ladder", Question::kLadder, "the milestones, each compared with the previous one");
   command("overall", Question::kOverall, "the kernels that serve all shapes of one search best")
       ->add_option("--weight", options.weights, "weight of a shape (default: 1)")
       ->type_name("SHAPE=NUMBER");
@@ -56,8 +56,7 @@ void declare(CLI::App& app, EliteOptions& options, std::vector<std::string>& mer
       ->expected(2)
       ->transform(row_number())
       ->required();
-  command("insight", Question::kInsight,
-          "the steps to the winner, and the effect of each macro on the time");
+  command("insight", Question::kInsight, "the steps to the winner, and the effect of each macro");
   command("runs", Question::kRuns, "the runs in the database");
   command("merge", Question::kElite, "copy the runs of other databases to this one")
       ->add_option("FILE", merged, "databases of other coordinators")

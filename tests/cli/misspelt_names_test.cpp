@@ -147,7 +147,7 @@ TEST_F(MisspeltNames, WhatADatabaseHolds) {
       {"evo-export --out o --rank 77", "--rank 77: the elite of run "},
       {"evo-export --bundle o --device H300", "unknown device 'H300'; allowed: fake GPU"},
       {"evo-export --bundle o --db eco.db", "did you mean 'evo.db'?"},
-      {"evo-report --run 99 --out r.html", "no run 99; it has 2"},
+      {"evo-report --run 99 --out r.html", "no run 99; stored runs: 2"},
       {"evo-report --out absent/r.html", "cannot be written: there is no folder 'absent'"},
       {FakeSession::judge("--baseline eov.db"), "eov.db: no such file; did you mean 'evo.db'?"},
   });

@@ -73,7 +73,7 @@ TEST_F(EvoReport, TakesSeveralRuns) {
 TEST_F(EvoReport, RefusesWhatIsNotThere) {
   ProgramResult result = report("--out r.html");
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, AllOf(HasSubstr("evo.db"), HasSubstr("no run in it yet")));
+  EXPECT_THAT(result.err, AllOf(HasSubstr("evo.db"), HasSubstr("the database has no run yet")));
   add_run(20);
   result = report("--out r.html --run 1 77");
   EXPECT_EQ(result.exit_code, 2);

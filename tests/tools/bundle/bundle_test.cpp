@@ -225,7 +225,7 @@ TEST_F(EvoExportBundle, AnOlderDatabaseIsValidOnlyWhereItWasChecked) {
   Json manifest = Json::parse(kManifest);
   manifest.erase("valid");
   elite(mission, {add(mission, 2, 10, manifest.dump())});
-  EXPECT_THAT(run("--bundle out").err, HasSubstr("older version"));
+  EXPECT_THAT(run("--bundle out").err, HasSubstr("older evo-tune"));
   EXPECT_EQ(exported()["kernels"][0]["valid"][0]["expression"],
             "(B == 2 && S == 512) || (B == 2 && S == 32)");
 }
