@@ -120,7 +120,7 @@ void require_folder_of(const std::string& option, const std::string& file) {
     throw InputError(option + " " + file + ": there is no folder " + folder.string());
   }
   if (std::filesystem::is_directory(file, unknown)) {
-    throw InputError(option + " " + file + ": this is a folder; allowed: the name of a file");
+    throw InputError(option + " " + file + ": it is a folder; allowed: the name of a file");
   }
   require_no_special_file(file, "written");
   require_no_database(file);
