@@ -11,7 +11,7 @@ from pathlib import Path
 
 from .errors import Error
 
-#: Environment variable: overrides the device chosen here.
+#: Environment variable: the device to use instead of the one that choose_device() finds.
 DEVICE_VARIABLE = "EVO_DEVICE"
 
 
@@ -29,7 +29,7 @@ def find(name):
 
 
 def run(name, arguments, folder, quiet=True, on_line=None):
-    """Runs a program in `folder` and returns the finished process, its output captured.
+    """Runs a program in `folder` and returns the finished process with its captured output.
 
     Progress on standard error is shown unless `quiet`. `on_line` gets each line of the output.
     Exit codes 0 and 1 are results, 130 raises KeyboardInterrupt, and any other code raises Error

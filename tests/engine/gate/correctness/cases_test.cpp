@@ -10,7 +10,7 @@
 namespace evo {
 namespace {
 
-/// x and the constant "factors", from which a kernel computes y.
+/// A problem with x and the constant "factors", from which a kernel computes y.
 std::string problem_text(const std::filesystem::path& folder) {
   write_file(folder / "k.cu", "");
   const Json normal = {{"distribution", "normal"}};
@@ -52,7 +52,7 @@ TEST(Cases, LaunchesThatAreTimedTogetherShareTheirConstants) {
        {}});
   const auto work = make_host_work(device);
   ProblemPrograms programs(problem);
-  // Cases 4 and 5 are for checks only.
+  // Cases 4 and 5 are used by checks only, not by timings.
   CaseSet cases(*work, problem, programs, std::nullopt,
                 {.seed = 9, .first_of_checks = 4, .end_of_checks = 6});
   const auto content = [&](const std::string& shape, std::size_t index, std::size_t argument) {

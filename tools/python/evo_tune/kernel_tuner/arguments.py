@@ -47,7 +47,8 @@ def is_array(value):
 
 
 def flat(array):
-    """The elements as the kernel sees them: complex numbers as pairs, booleans as bytes."""
+    """Converts elements to the kernel's view of them: complex numbers as pairs, booleans as
+    bytes."""
     elements = numpy.ascontiguousarray(array).reshape(-1)
     if elements.dtype.kind == "c":
         return elements.view(elements.real.dtype)
@@ -63,6 +64,6 @@ def dtype_name(dtype, where):
 
 
 def scalar_value(value):
-    """A number that a problem file can hold."""
+    """Converts a scalar to a number that a problem file can hold."""
     number = value.item()
     return int(number) if isinstance(number, (bool, int)) else float(number)

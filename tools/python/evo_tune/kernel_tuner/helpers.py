@@ -7,7 +7,7 @@ from .tune import run_kernel
 
 
 class PythonKernel:
-    """A kernel in one configuration as a function of arrays, launched once by each call."""
+    """A kernel in one configuration as a function of arrays; each call launches the kernel once."""
 
     def __init__(self, kernel_name, kernel_string, problem_size, arguments, params=None,
                  inputs=None, outputs=None, device=0, platform=0, block_size_names=None,

@@ -1,4 +1,4 @@
-"""Kernel Tuner's observers, served from the figures that evo-tune has for each kernel."""
+"""Kernel Tuner's observers. Their figures are those that evo-tune has for each kernel."""
 
 import json
 import math
@@ -115,9 +115,8 @@ class PMTObserver(_CardObserver):
 
 
 class NCUObserver:
-    """Metrics of Nsight Compute for one launch of each kernel, taken after the search. Without a
-    GPU the time model supplies the metrics that it knows (docs/profile.md). Unknown metrics are
-    nan."""
+    """Nsight Compute's metrics for one launch of each kernel, taken after the search. Without a
+    GPU, the time model predicts some metrics (docs/profile.md). Unknown metrics are nan."""
 
     def __init__(self, metrics=None, device=0, **_):
         del device
@@ -145,7 +144,8 @@ class NCUObserver:
             file.write_text(before)
 
     def _known(self, judged, profiled):
-        """The metrics that the device has: an unknown one disables the whole gate."""
+        """The metrics that the device has. They are selected first, because an unknown metric
+        disables the whole profile gate."""
         if not judged.pairs:
             return []
         entry = judged.pairs[0][1]
@@ -195,8 +195,8 @@ class Judged:
         return [(one["macro"], entry[one["macro"]]) for one in space["parameters"]]
 
     def profiled(self, entry):
-        """(values by name of the problem's metrics for one configuration, None), or ({}, the
-        reason)."""
+        """Profiles one configuration. Returns (values of the problem's metrics by name, None), or
+        ({}, the reason of a failure)."""
         options = ["--space", f"search_spaces/{NAME}.json", "--device", self._device, "--profile",
                    "--json", "--allow-programs"]
         for macro, value in self._settings(entry):

@@ -49,7 +49,8 @@ def _taken(number, restriction, params, macros):
 
 
 def _by_signature(function, params):
-    """A function takes parameters of its own names, or a whole configuration."""
+    """Calls a restriction function, whose parameters are names of tuned parameters, or one whole
+    configuration."""
     try:
         expected = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):

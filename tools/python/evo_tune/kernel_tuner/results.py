@@ -1,4 +1,4 @@
-"""Results as Kernel Tuner has them: a list of dicts, times in ms, metrics, the best one."""
+"""Results in Kernel Tuner's form: a list of dicts, times in ms, metrics, the best result."""
 
 import json
 import re
@@ -18,8 +18,8 @@ _LOWER_IS_BETTER = {"time", "energy", "nvml_energy", "compile_time"}
 
 
 def from_cache_file(path, configurations):
-    """The results of a run of evo-tune: correct configurations, failed ones, the environment, and
-    the file's entries of the correct ones."""
+    """The results of a run of evo-tune: correct configurations, failed configurations, the
+    environment, and the cache file's entries of the correct configurations."""
     document = json.loads(Path(path).read_text())
     objective = document["objective"]
     results, failed, entries = [], [], []
@@ -39,7 +39,7 @@ def from_cache_file(path, configurations):
 
 
 def add_metrics(results, metrics):
-    """Each metric may name those before it."""
+    """Adds the metrics to a result. Each metric may use the previous metrics."""
     if metrics is None:
         return
     if not isinstance(metrics, dict):
@@ -106,7 +106,7 @@ def totals(results):
 
 
 class CacheFile:
-    """A cache file of Kernel Tuner, which is read before a run and written behind it."""
+    """A cache file of Kernel Tuner, which is read before a run and written after the run."""
 
     def __init__(self, name, kernel_name, configurations):
         path = str(name)
@@ -120,7 +120,7 @@ class CacheFile:
         text = self.path.read_text().strip()
         try:
             document = json.loads(text)
-        except ValueError:  # a file that is still open lacks its end
+        except ValueError:  # a file that Kernel Tuner has not closed lacks its last brackets
             document = json.loads(text.rstrip(",") + "}}")
         keys = list(self._configurations.params)
         if document.get("kernel_name") != self._kernel_name or list(

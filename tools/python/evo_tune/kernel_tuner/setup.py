@@ -22,7 +22,7 @@ from .textures import Textures
 #: Environment variable: a folder in which the files of a run are kept.
 KEEP_VARIABLE = "EVO_TUNE_KEEP"
 MOST_DEFAULTS = 20  # configurations that are tried as the default
-#: Options of other compilers that do not affect the code.
+#: Options of nvcc that do not affect the code, or that evo-tune sets itself.
 _IGNORED_OPTIONS = ("-arch", "--gpu-architecture", "-gencode", "--generate-code", "-O", "-Xcompiler",
                     "-lineinfo", "-w")
 
@@ -85,7 +85,8 @@ class Setup:
                            self.block, self.shared, self.options, judged)
 
     def _facts(self):
-        """Problem.facts() of the first configuration that compiles; it becomes the default."""
+        """Problem.facts() of the first configuration that compiles, which becomes the default
+        configuration."""
         for default in itertools.islice(self.configurations.all(), MOST_DEFAULTS):
             try:
                 facts = self.problem.facts(default)

@@ -1,4 +1,4 @@
-"""tune_kernel and run_kernel: Kernel Tuner's interface on top of evo-tune's programs."""
+"""tune_kernel and run_kernel: Kernel Tuner's interface, implemented by evo-tune's programs."""
 
 import itertools
 import math
@@ -20,12 +20,12 @@ from .setup import MOST_DEFAULTS, Folder, Setup
 from .verify import VerifyServer
 
 _CHILDREN = 8  # of a generation of evo-tune
-_DEFAULT_EVALUATIONS = 160  # 20 generations; without a time limit
+_DEFAULT_EVALUATIONS = 160  # 20 generations, if the script gives no time limit
 _MOST_GENERATIONS = 1000000  # the time limit ends the search
-_MANY = 20000  # combinations that take hours
+_MANY = 20000  # so many combinations take hours: prints a note
 #: Texts in the errors about a configuration that cannot be the reference.
 _BAD_REFERENCE = ("the reference does not pass", "reference: on shape")
-#: The text in the error about a reference whose output tells nothing.
+#: The text in the error about a reference whose output is the same for all elements or inputs.
 _DEGENERATE = 'set "degenerate": true'
 
 
@@ -180,7 +180,8 @@ def _run(setup, judged, search, store, atol):
 
 
 def _with_any_output(setup, judged, work):
-    """Also where the reference's output is the same for all elements or inputs."""
+    """Runs the program. Repeats it if the reference's output is the same for all elements or
+    inputs."""
     try:
         return work()
     except Error as error:
@@ -193,7 +194,7 @@ def _with_any_output(setup, judged, work):
 
 
 def _with_a_default(setup, judged, rows, quiet, work):
-    """Searches with the first configuration that is valid as the reference."""
+    """Searches with the first configuration that can serve as the reference."""
     after = itertools.dropwhile(lambda one: one != setup.default, setup.configurations.all())
     for default in itertools.islice(after, MOST_DEFAULTS):
         if not (judged.has_answer or quiet):
@@ -212,7 +213,7 @@ def _with_a_default(setup, judged, rows, quiet, work):
 
 
 def _search(folder, setup, judged, search):
-    for database in folder.glob("run.db*"):  # of a search whose reference was refused
+    for database in folder.glob("run.db*"):  # the database of a search whose reference was refused
         database.unlink()
     program, options = search.program()
     done = programs.run(program, options, folder, search.quiet)
