@@ -36,12 +36,12 @@ target_link_libraries(zstd INTERFACE ${ZSTD_LIBRARY})
 find_path(ASIO_INCLUDE_DIR asio.hpp REQUIRED)
 add_library(asio INTERFACE)
 target_include_directories(asio SYSTEM INTERFACE ${ASIO_INCLUDE_DIR})
-# clang 16 supports coroutines, but the library's headers do not detect that.
+# clang 16 supports coroutines, but Asio's headers do not detect that.
 target_compile_definitions(asio INTERFACE ASIO_STANDALONE $<$<CXX_COMPILER_ID:Clang>:ASIO_HAS_CO_AWAIT;ASIO_HAS_STD_COROUTINE>)
 # g++ 12 wrongly warns about the operator new of a coroutine's frame.
 target_compile_options(asio INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-mismatched-new-delete>)
 
-# Only the headers; libnvrtc and libcuda are opened at run time.
+# Only NVRTC's headers are needed to build, because libnvrtc and libcuda are opened at run time.
 find_path(EVO_CUDA_INCLUDE_DIR nvrtc.h
           HINTS ${EVO_CUDA_ROOT} $ENV{CUDA_HOME} $ENV{CUDA_PATH} /usr/local/cuda /opt/cuda
           PATH_SUFFIXES include targets/x86_64-linux/include REQUIRED
@@ -49,7 +49,7 @@ find_path(EVO_CUDA_INCLUDE_DIR nvrtc.h
 add_library(cuda_headers INTERFACE)
 target_include_directories(cuda_headers SYSTEM INTERFACE ${EVO_CUDA_INCLUDE_DIR})
 
-# The first place to search for libnvrtc; evo-worker falls back to the system's search path.
+# The first place where evo-worker looks for libnvrtc; it falls back to the system's search path.
 find_library(EVO_NVRTC_LIBRARY NAMES nvrtc libnvrtc.so.13 libnvrtc.so.12
              HINTS ${EVO_CUDA_ROOT} $ENV{CUDA_HOME} $ENV{CUDA_PATH} /usr/local/cuda /opt/cuda
              PATH_SUFFIXES lib64 lib targets/x86_64-linux/lib)

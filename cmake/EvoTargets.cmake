@@ -29,7 +29,7 @@ target_compile_options(evo_options INTERFACE -Wall -Wextra -Wconversion -Wshadow
 target_include_directories(evo_options INTERFACE ${PROJECT_SOURCE_DIR})
 
 # evo_compile_lightly(): compiles the folder's later targets at -O1 in a release, which takes a
-# third less time than -O3. It is meant for code in which a run spends little time.
+# third less time than -O3. Use it for code in which a run spends little time.
 macro(evo_compile_lightly)
   # At -O1, g++ 12 wrongly reports uninitialised members of an empty std::optional.
   add_compile_options($<$<CONFIG:Release>:-O1> $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
@@ -56,9 +56,9 @@ endfunction()
 
 # evo_test(name LABEL unit|concurrent|nvrtc|cli|gpu SOURCES a_test.cpp … [DEPENDS target …]
 #          [TOGETHER suite …] [ALONE suite …])
-# CTest runs each test in its own process. The tests of a suite in TOGETHER share one, because they
-# share the same long preparation. While a suite in ALONE runs, CTest runs nothing else, because it
-# depends on how much processor time it gets.
+# CTest runs each test in its own process. The tests of a suite in TOGETHER share one process,
+# because they share a long preparation. While a suite in ALONE runs, CTest runs no other test,
+# because the suite depends on how much processor time it gets.
 function(evo_test name)
   cmake_parse_arguments(ARG "" "LABEL" "SOURCES;DEPENDS;TOGETHER;ALONE" ${ARGN})
   add_executable(${name} ${ARG_SOURCES} ${EVO_PROGRAM_OBJECTS})

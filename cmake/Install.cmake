@@ -12,7 +12,7 @@ set(programs evo_elite evo_export evo_init evo_judge evo_predict evo_ptx_run evo
 install(TARGETS ${programs} evo_worker RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY kernel_templates search_spaces DESTINATION ${CMAKE_INSTALL_DATADIR}/evo-tune)
 
-# The loader.
+# The loader of bundles.
 add_library(evo_tune_loader INTERFACE)
 target_compile_features(evo_tune_loader INTERFACE cxx_std_17)
 target_link_libraries(evo_tune_loader INTERFACE ${CMAKE_DL_LIBS})
@@ -28,8 +28,8 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/evo_tuneConfigVersion.cmake
                                  COMPATIBILITY SameMajorVersion ARCH_INDEPENDENT)
 install(FILES ${CMAKE_BINARY_DIR}/evo_tuneConfigVersion.cmake DESTINATION ${package})
 
-# Manual pages consist of the output of --help, and examples, environment variables and files from
-# man/.
+# A manual page consists of the output of --help, and of examples, environment variables and files
+# from man/.
 set(pages "")
 foreach(target ${programs})
   string(REPLACE "_" "-" name ${target})
@@ -89,7 +89,7 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # NVRTC and CUDA's headers are opened at run time, so no library depends on them. They may come from
-# elsewhere, so the package only recommends those of NVIDIA's repository, or Debian's toolkit.
+# any source, so the package only recommends NVIDIA's packages or Debian's toolkit.
 foreach(part nvrtc-dev cudart-dev crt)
   string(APPEND cuda_packages "${comma}cuda-${part}-13-0 | cuda-${part}-12-9 | cuda-${part}-12-8 "
          "| cuda-${part}-12-6 | nvidia-cuda-toolkit (>= 12.4)")

@@ -5,8 +5,8 @@
 
 set(EVO_UNITY "" CACHE STRING "Compile sources of a target together: 'tests' (only theirs) or 'all'")
 
-# Sources that use a name with another meaning than another source of their target. If a unity build
-# reports "redefinition of …" or "shadows …", add the file here or choose a better name.
+# Sources that use a name differently from another source of their target. If a unity build reports
+# "redefinition of …" or "shadows …", add the file here or choose a better name.
 set(EVO_ALONE
   db/store_evaluations.cpp
   engine/compile/source_checks.cpp

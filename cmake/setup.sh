@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Installs what is missing, by package name, and configures and builds a preset. Sourced by
-# quickstart.sh and test.sh; `setup_and_build PRESET` leaves the programs in build/PRESET/bin.
+# Installs missing Debian packages, and configures and builds a preset. quickstart.sh and test.sh
+# source this file; `setup_and_build PRESET` builds the programs into build/PRESET/bin.
 
 packages=(g++ cmake ninja-build ccache pkg-config libasio-dev sqlite3 libsqlite3-dev libsqlitecpp-dev libspdlog-dev
   nlohmann-json3-dev libcli11-dev libxxhash-dev libdtl-dev libutfcpp-dev
   zlib1g-dev libzstd-dev libssl-dev libgtest-dev libgmock-dev)
 
-# NVRTC and headers from PyPI; they need no GPU and no driver. Older drivers cannot load the machine
-# code of a newer major version of CUDA. For CUDA 12, version 12.6 is used, or 12.9 for Blackwell.
-# (ptxas of 12.8 and 12.9 crashes on a fence.proxy.async while wgmma products are in flight; 12.6
-# and 13.0 do not.)
+# PyPI's packages with NVRTC and headers, which need no GPU and no driver. A driver cannot load
+# machine code of a newer major version of CUDA. For drivers of CUDA 12, version 12.6 is used, or
+# 12.9 for Blackwell. (ptxas of 12.8 and 12.9 crashes on a fence.proxy.async while wgmma products
+# are in flight; ptxas of 12.6 and 13.0 does not.)
 nvrtc_packages_13=('nvidia-cuda-nvrtc==13.0.*' 'nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-crt==13.0.*' 'nvidia-nvtx==13.0.*')
 nvrtc_packages_12_6=('nvidia-cuda-nvrtc-cu12==12.6.*' 'nvidia-cuda-runtime-cu12==12.6.*' 'nvidia-cuda-nvcc-cu12==12.6.*' 'nvidia-nvtx-cu12==12.6.*')
 nvrtc_packages_12_9=('nvidia-cuda-nvrtc-cu12==12.9.*' 'nvidia-cuda-runtime-cu12==12.9.*' 'nvidia-cuda-nvcc-cu12==12.9.*' 'nvidia-nvtx-cu12==12.9.*')
@@ -42,7 +42,8 @@ cuda_of_toolkit() {
   sed -n 's/^#define CUDA_VERSION \([0-9]*\)[0-9][0-9][0-9].*/\1/p' "$1/include/cuda.h" 2>/dev/null | head -n 1
 }
 
-# Prints the folder of a CUDA Toolkit with nvrtc.h and libnvrtc that suits the driver, or nothing.
+# Prints the folder of a CUDA Toolkit with nvrtc.h and libnvrtc that suits the driver, or nothing if
+# there is none.
 find_toolkit() {
   local root driver toolkit
   driver="$(cuda_of_driver)"

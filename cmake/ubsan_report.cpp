@@ -1,6 +1,6 @@
 // Writes reports of undefined behaviour to the same place as those of the address sanitizer. The
 // runtimes of g++ do not share `log_path`; without this file, the report of a program that a test
-// starts might be lost. Linked into every program of such a build.
+// starts might be lost. The file is linked into every program of a sanitizer build.
 #include <sanitizer/common_interface_defs.h>
 
 #include <string>

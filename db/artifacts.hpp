@@ -9,24 +9,23 @@ namespace evo {
 
 class Connection;
 
-/// The artifacts of a compilation in their stored form: Zstandard frames; the source is keyed by
-/// content.
+/// The artifacts of a compilation as stored: Zstandard frames. The key of a source is its hash.
 struct PackedArtifacts {
   std::string source_key;
-  std::optional<std::string> source;  ///< nullopt: it is stored already
+  std::optional<std::string> source;  ///< nullopt: the database has it already
   std::string log;
   std::string ptx;
   std::string cubin;
 };
 
-/// Packs the parts that are not packed yet, and checks whether the source is stored. Do not call it
-/// in a write transaction, because it takes some milliseconds.
+/// Compresses the artifacts that are not compressed yet, and looks up the source in the database.
+/// Do not call pack() in a write transaction, because it takes some milliseconds.
 [[nodiscard]] PackedArtifacts pack(Connection& db, const CompilationRecord& record);
 
-/// Stores the artifacts of a compilation that has none; call it in a transaction.
+/// Stores the artifacts of a compilation without artifacts. Call this function in a transaction.
 void insert_artifacts(Connection& db, CompilationId id, const PackedArtifacts& packed);
 
-/// Throws DbError if they are damaged or missing.
+/// Throws DbError if the artifacts are damaged or missing.
 [[nodiscard]] Artifacts read_artifacts(Connection& db, CompilationId id);
 
 }  // namespace evo

@@ -76,7 +76,8 @@ void Connection::require_our_version(const DatabaseHeader& header) {
 
 void Connection::make_schema() {
   write([&] {
-    // Reads it again under the write lock, because another process may just have created it.
+    // Reads the header again under the write lock, because another process may just have created
+    // the schema.
     const DatabaseHeader header = read_header(database_);
     if (!header.is_fresh()) return require_our_version(header);
     database_.exec(std::string(schema()));
@@ -87,7 +88,8 @@ void Connection::make_schema() {
 
 void Connection::use_write_ahead_log() {
   if (database_.execAndGet("PRAGMA journal_mode").getString() == "wal") return;
-  // Switching needs exclusive access for a moment, and SQLite does not always wait for that.
+  // Switching to the write-ahead log needs exclusive access, and SQLite does not always wait for
+  // it.
   while (true) {
     try {
       database_.execAndGet("PRAGMA journal_mode = WAL");
@@ -116,8 +118,8 @@ void Connection::fail_with(const SQLite::Exception& error) const {
   switch (error.getErrorCode()) {
     case SQLITE_FULL:
       fail(
-          "the disk is full; this was not written, {} {}\n"
-          "next step: make room there, or name a file on another disk by --db",
+          "the disk is full; the last transaction was not written, {} {}\n"
+          "next step: free space on the disk, or name a file on another disk by --db",
           kIntact, original);
     case SQLITE_IOERR:
       fail(
@@ -129,7 +131,7 @@ void Connection::fail_with(const SQLite::Exception& error) const {
     case SQLITE_READONLY:
       fail("may not be written {}", original);
     case SQLITE_CANTOPEN:
-      fail("cannot be opened; does its folder exist, and may it be written? {}", original);
+      fail("cannot be opened; does its folder exist, and may you write to it? {}", original);
     case SQLITE_NOTADB:
       fail("is not a database {}", original);
     case SQLITE_CORRUPT:

@@ -21,9 +21,9 @@
 
 namespace evo {
 
-/// An open database of this project. It verifies the file, prepares it (write-ahead log, foreign
-/// keys, waiting for other writers), and turns every SQLite error into a DbError that names the
-/// file.
+/// An open database of this project. The constructor verifies the file and sets up the write-ahead
+/// log, foreign keys, and waiting for other writers. Every SQLite error becomes a DbError that
+/// names the file.
 class Connection {
  public:
   enum class Mode { kReadWrite, kReadOnly };
@@ -61,7 +61,7 @@ class Connection {
     });
   }
 
-  /// A prepared statement, cached for later use. `sql` must not be in use already.
+  /// Returns a prepared statement from a cache. `sql` must not be in use already.
   template <typename... Values>
   [[nodiscard]] Query query(std::string_view sql, const Values&... values) {
     return Query(prepared(sql), values...);
@@ -96,7 +96,7 @@ class Connection {
   [[nodiscard]] SQLite::Database open(Mode mode);
   [[nodiscard]] SQLite::Statement& prepared(std::string_view sql);
   void prepare(Mode mode);
-  /// Throws DbError, now and in later calls, once the file has been replaced by another one.
+  /// Throws DbError if another file has replaced the database file; later calls then throw too.
   void require_same_file();
   void use_write_ahead_log();
   void require_our_version(const DatabaseHeader& header);
@@ -106,8 +106,8 @@ class Connection {
   std::filesystem::path file_;
   std::unique_ptr<LockWait> wait_;
   SQLite::Database database_;
-  std::optional<OpenedFile> opened_;  ///< for a writable file
-  std::string lost_;                  ///< why the file cannot be used any more; empty: it can
+  std::optional<OpenedFile> opened_;  ///< set if the file is writable
+  std::string lost_;                  ///< why the file cannot be used any more; empty if it can
   ZstdFrames frames_;
   std::map<std::string, SQLite::Statement, std::less<>> statements_;
 };

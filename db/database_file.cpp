@@ -16,8 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A file name as a URI that tells SQLite that nobody writes, so that it takes no locks and needs
-/// no shared-memory file.
+/// A file name as a URI that tells SQLite that nobody writes to the file. SQLite then takes no
+/// locks and needs no shared-memory file.
 std::string immutable_uri(const fs::path& file) {
   std::string uri = "file:";
   for (const char c : fs::absolute(file).string()) {
@@ -36,7 +36,7 @@ bool has_beside(const fs::path& file, const char* suffix) {
 bool begins_as_database(const fs::path& file) {
   std::array<char, kDatabaseMagic.size()> start{};
   std::ifstream stream(file, std::ios::binary);
-  if (!stream) return true;  // SQLite reports why it cannot be read
+  if (!stream) return true;  // SQLite reports why the file cannot be read
   stream.read(start.data(), start.size());
   return std::string_view(start.data(), static_cast<std::size_t>(stream.gcount())) ==
          kDatabaseMagic;
@@ -55,12 +55,12 @@ bool readable(SQLite::Database& database) {
   }
 }
 
-/// Absolute, so that SQLite never takes a name for a URI.
+/// The absolute path, so that SQLite never takes a file name for a URI.
 std::string plain_name(const fs::path& file) {
   return in_memory(file) ? file.string() : fs::absolute(file).string();
 }
 
-/// All created objects, by name.
+/// The SQL text of each table, view, index and trigger, by name.
 std::map<std::string, std::string> schema_of(SQLite::Database& database) {
   SQLite::Statement query(database, "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL");
   std::map<std::string, std::string> schema;
@@ -84,7 +84,8 @@ void require_database_file(const fs::path& file) {
     throw DbError(file.string() + ": is a pipe, a socket or a device, not a database file");
   }
   const bool empty = fs::file_size(file, error) == 0;
-  // A journal means that a first write was interrupted; SQLite rolls it back.
+  // A file with a rollback journal is accepted: a first write was interrupted, and SQLite rolls it
+  // back.
   if (empty || has_beside(file, "-journal") || begins_as_database(file)) return;
   throw DbError(file.string() + ": is not a database");
 }

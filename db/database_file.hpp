@@ -16,17 +16,18 @@ constexpr std::string_view kDatabaseMagic("SQLite format 3\0", 16);
 
 /// "evot": marks a database file of this project.
 constexpr std::int32_t kApplicationId = 0x65766f74;
-/// The version of db/schema.sql, stored as `user_version` of a database. Other versions are errors.
+/// The version of db/schema.sql, stored as `user_version` of a database. A database of another
+/// version is an error.
 constexpr int kSchemaVersion = 10;
 
 /// The statements of db/schema.sql.
 [[nodiscard]] std::string_view schema();
 
-/// ":memory:", SQLite's name for a database that is no file.
+/// True for ":memory:", SQLite's name for a database without a file.
 [[nodiscard]] bool in_memory(const std::filesystem::path& file);
 
-/// Throws DbError for a path that cannot be a database of this project: empty, a folder, a pipe or
-/// a device, or a file with other content. Does not change the file.
+/// Throws DbError if `file` is an empty path, a folder, a pipe, a device, or a file that is no
+/// SQLite database. Does not change the file.
 void require_database_file(const std::filesystem::path& file);
 
 /// Opens the file for reading and writing, and creates it if it is missing.
@@ -41,14 +42,14 @@ struct DatabaseHeader {
   int version = 0;
   int tables = 0;
 
-  /// True if it has no tables yet.
+  /// True if the database has no tables yet.
   [[nodiscard]] bool is_fresh() const { return application == 0 && version == 0 && tables == 0; }
 };
 
-/// Call it within a transaction, because another process may create the schema at the same time.
+/// Call this function in a transaction, because another process may create the schema meanwhile.
 [[nodiscard]] DatabaseHeader read_header(SQLite::Database& database);
 
-/// Makes closing `database` keep the log that a killed program left beside the file.
+/// Makes SQLite keep the write-ahead log of a killed program when it closes `database`.
 void keep_log(SQLite::Database& database, const std::filesystem::path& file);
 
 /// The faults that SQLite finds in the file's structure; empty if there are none. Files beyond 1

@@ -91,7 +91,7 @@ StoredEvaluation read_candidate(Connection& db, CandidateId candidate) {
 
 CandidateId insert_evaluation(Connection& db, RunId run, const EvaluationRecord& record) {
   const CandidateId candidate = insert_candidate(db, run, record);
-  // The checks of a duplicate, if any, are those of the first candidate.
+  // Checks of a duplicate are not stored, because they are those of the first candidate.
   if (record.duplicate_of) {
     if (!read_candidate(db, candidate).record.duplicate_of) {
       db.fail("a duplicate of candidate {}, which run {} does not have", *record.duplicate_of, run);

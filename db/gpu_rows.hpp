@@ -10,10 +10,10 @@ namespace evo {
 
 class Connection;
 
-// Rows that accompany the timing of a candidate that is no duplicate.
+// Rows about the GPU during a timing. The candidate must not be a duplicate.
 
 void insert_gpu_state(Connection& db, CandidateId candidate, const CardState& state);
-/// Replaces an existing row. `complete`: measured over a long window, as for the elite.
+/// Replaces an existing row. `complete`: from a long measurement, as for the elite.
 void replace_energy(Connection& db, CandidateId candidate, bool complete, const Energy& energy);
 void replace_profile(Connection& db, CandidateId candidate, const ProfileRecord& profile);
 
@@ -22,7 +22,7 @@ void replace_profile(Connection& db, CandidateId candidate, const ProfileRecord&
                                                 bool complete);
 [[nodiscard]] std::optional<ProfileRecord> find_profile(Connection& db, CandidateId candidate);
 
-/// Returns the card's states in all timings of a run, in the order of its candidates.
+/// Returns the states of the GPU during all timings of a run, in the order of the candidates.
 [[nodiscard]] std::vector<CardState> gpu_states(Connection& db, RunId run);
 
 }  // namespace evo

@@ -80,8 +80,8 @@ std::string lock_holders(const std::filesystem::path& file) {
   std::ifstream locks("/proc/locks");
   std::set<std::string> holders;
   for (std::string line; std::getline(locks, line);) {
-    // "1: POSIX  ADVISORY  WRITE 1234 fe:01:5678 120 120"; a line "1: -> POSIX ..." is a waiting
-    // process.
+    // A lock is a line "1: POSIX ADVISORY WRITE 1234 fe:01:5678 120 120"; "1: -> POSIX ..." is a
+    // waiting process.
     std::istringstream words(line);
     std::string number, kind, mode, access, process, name;
     words >> number >> kind >> mode >> access >> process >> name;
@@ -123,7 +123,7 @@ bool LockWait::wait() {
   const auto waited = std::chrono::duration_cast<milliseconds>(now - began_);
   const milliseconds pause = std::clamp(waited / 4, kShortest, kLongest);
   const timespec time = {0, std::chrono::nanoseconds(pause).count()};
-  nanosleep(&time, nullptr);  // not sleep_for(), which continues after a signal
+  nanosleep(&time, nullptr);  // not sleep_for(), which goes on sleeping after a signal
   return true;
 }
 

@@ -16,17 +16,18 @@ struct WaitOptions {
   /// not a whole number from 0 to 86400.
   [[nodiscard]] static std::chrono::milliseconds default_limit();
   std::chrono::milliseconds limit = default_limit();
-  /// If it returns true, a wait ends soon. Null: waits are not interrupted.
+  /// Once `*stop` is true, a wait ends soon. Null: waits are not interrupted.
   const std::atomic<bool>* stop = nullptr;
-  /// Called once for each long wait, with its description. Writes a line to standard error by
+  /// Called once for each long wait, with a description of the wait. Prints to standard error by
   /// default.
   std::function<void(const std::string&)> notice = print_notice;
 
   static void print_notice(const std::string& line);
 };
 
-/// Waits for the lock of one database file. It replaces SQLite's own busy timeout, which is silent
-/// and cannot be interrupted. It must outlive the connections in which it is installed.
+/// Waits for the lock of one database file. LockWait replaces SQLite's busy timeout, which is
+/// silent and cannot be interrupted. A LockWait must outlive the connections in which it is
+/// installed.
 class LockWait {
  public:
   LockWait(std::filesystem::path file, WaitOptions options);
@@ -55,8 +56,8 @@ class LockWait {
 };
 
 /// The processes that hold a lock on the database, from /proc/locks: "process 12 (sqlite3)";
-/// "another process" if the system does not tell. Opens no file, because closing any descriptor of
-/// the database would release this process's own locks (fcntl(2)).
+/// "another process" if /proc/locks does not name any. Opens no file, because closing any
+/// descriptor of the database would release this process's own locks (fcntl(2)).
 [[nodiscard]] std::string lock_holders(const std::filesystem::path& file);
 
 }  // namespace evo

@@ -10,17 +10,19 @@
 namespace evo {
 namespace {
 
-/// Rows shared by all runs, identified by content. Rows that refer to others follow them.
+/// The tables whose rows all runs share; rows are identified by content. A table follows the tables
+/// to which it refers.
 constexpr std::array<std::string_view, 7> kShared = {
     "device", "problem", "space", "source", "compilation", "dependency", "artifact"};
 
-/// Rows of a run, in an order in which referenced rows come first.
+/// The tables with rows of one run. A table follows the tables to which it refers.
 constexpr std::array<std::string_view, 17> kOfRuns = {
     "run",        "candidate", "generation",  "check_result", "timing",         "rejection",
     "withdrawal", "gpu_state", "energy",      "profile",      "profile_metric", "elite_member",
     "comparison", "event",     "vendor_time", "winner_step",  "winner_unit"};
 
-/// A run of the other database (`o`) and the same run here (`m`).
+/// The SQL condition that a run of the other database (`o`) and a run of this database (`m`) are
+/// the same.
 constexpr const char* kSameRun =
     " FROM other.run o JOIN main.run m ON m.started_at = o.started_at AND m.seed = o.seed"
     " AND m.shape = o.shape AND m.strategy = o.strategy AND m.evo_version = o.evo_version"
@@ -32,13 +34,14 @@ constexpr const char* kSameRun =
     " JOIN main.device md ON md.id = m.device_id JOIN other.device od ON od.id = o.device_id"
     " AND od.key = md.key";
 
-/// The row here with the same content as a row there.
+/// The SQL expression for the row of this database with the same key as a row of the other
+/// database.
 std::string by_key(const std::string& table, const std::string& column) {
   return "(SELECT m.id FROM main." + table + " m JOIN other." + table +
          " o ON o.key = m.key WHERE o.id = t." + column + ")";
 }
 
-/// The value here for a column of the other database.
+/// The SQL expression that translates a column of the other database to this database.
 std::string translated(const std::string& table, const std::string& column) {
   if (column == "id") {
     return table == "run" ? "t.id + (SELECT run FROM offset)"
@@ -114,7 +117,7 @@ MergeCount copy_all(SQLite::Database& db) {
 }  // namespace
 
 MergeCount merge(Connection& into, const std::filesystem::path& other) {
-  // Checks that it is a database of this version, and waits for its writers.
+  // Opening the other database checks its version and waits for its writers.
   { const Connection checked(other, Connection::Mode::kReadOnly); }
   SQLite::Database& db = into.database();
   SQLite::Statement attach(db, "ATTACH ? AS other");

@@ -16,7 +16,7 @@ struct MergeCount {
 
 /// Copies the runs of `other` into `into`, with all their rows. Runs are identified by content
 /// (inputs, device, seeds, options and start), so a repeated merge changes nothing. Throws DbError
-/// if `other` is no database of this version.
+/// if `other` is not a database of this schema version.
 MergeCount merge(Connection& into, const std::filesystem::path& other);
 
 }  // namespace evo

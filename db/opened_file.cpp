@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 OpenedFile::OpenedFile(fs::path file, sqlite3* database)
     : file_(std::move(file)), database_(database) {
-  // SQLite first follows links, and places the log beside the resulting file.
+  // SQLite follows symbolic links, and places the write-ahead log beside the resulting file.
   const char* found = sqlite3_db_filename(database, "main");
   const auto part = [](const std::string& name) { return Part{name, identity_of(name)}; };
   main_ = part(file_.string());
@@ -42,8 +42,8 @@ fs::path OpenedFile::descriptor_of(const Identity& identity) {
 }
 
 bool OpenedFile::was_overwritten() const {
-  // Reads through SQLite's own descriptor, because closing another one would release its locks
-  // (fcntl(2)).
+  // Reads through SQLite's own file descriptor, because closing another descriptor of the file
+  // would release SQLite's locks (fcntl(2)).
   sqlite3_file* file = nullptr;
   sqlite3_file_control(database_, "main", SQLITE_FCNTL_FILE_POINTER, &file);
   if (file == nullptr || file->pMethods == nullptr) return false;
@@ -55,7 +55,7 @@ bool OpenedFile::was_overwritten() const {
 
 std::string OpenedFile::change() const {
   const Identity now = identity_of(main_.name);
-  int moved = 0;  // the file was replaced after SQLite opened it and before its identity was read
+  int moved = 0;  // 1: the file was replaced after SQLite opened it
   sqlite3_file_control(database_, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
   if (now == Identity{}) return "was deleted or renamed";
   if (now != main_.identity || moved != 0) return "was replaced by another file";
@@ -80,10 +80,10 @@ bool OpenedFile::locked_by_others(const Identity& identity, off_t start, off_t b
 }
 
 bool OpenedFile::empties_log(bool overwritten) const {
-  // Every connection holds shared locks during its lifetime: on these bytes of the database
-  // (https://sqlite.org/fileformat.html#the_lock_byte_page) and on this one of the index
-  // (https://sqlite.org/walformat.html#how_the_various_locks_are_used: WAL_DMS_LOCK). A process
-  // that opened the other file meanwhile may have written to this log.
+  // Every connection holds shared locks during its lifetime: on bytes from kShared on of the
+  // database (https://sqlite.org/fileformat.html#the_lock_byte_page) and on the byte kDeadManSwitch
+  // of the index (https://sqlite.org/walformat.html#how_the_various_locks_are_used: WAL_DMS_LOCK).
+  // A process that holds these locks may have opened the replacing file and written to this log.
   constexpr off_t kShared = 0x40000002, kSharedBytes = 510, kDeadManSwitch = 128;
   if (locked_by_others(main_.identity, kShared, kSharedBytes)) return false;
   if (locked_by_others(index_.identity, kDeadManSwitch, 1)) return false;

@@ -10,23 +10,22 @@ struct sqlite3;
 namespace evo {
 
 /// The files of an open database: the database, its write-ahead log and the index of the log.
-/// SQLite finds the latter two by the name of the first. If another file takes that name, a
-/// transaction would be written to an unreachable file, and the log would be applied to the wrong
-/// database.
+/// SQLite finds the log and its index by the name of the database. If another file takes that name,
+/// SQLite would write transactions to an unreachable file, or apply the log to the wrong database.
 class OpenedFile {
  public:
-  /// `file`: the name by which it was opened; `database`: the connection, which must already have
-  /// read from it.
+  /// `file`: the name by which the database was opened; `database`: the connection, which must
+  /// already have read from the file.
   OpenedFile(std::filesystem::path file, sqlite3* database);
 
-  /// The change of the files since then, as the end of a sentence about the name: "was replaced by
-  /// another file". Empty if they are unchanged. Call it before each transaction.
+  /// The change of the files since they were opened: "was replaced by another file". Empty if the
+  /// files are unchanged. Call this function before each transaction.
   [[nodiscard]] std::string change() const;
 
-  /// After a change: moves the content of the log to the database that was opened, and empties the
-  /// log, so that it cannot damage the file that has the name now. Nothing is written to a database
-  /// that was overwritten. No transaction may be open. Returns where the stored data are, and what
-  /// the user should do.
+  /// Call part() after a change, outside any transaction. part() moves the log's content to the
+  /// database that was opened (unless that was overwritten), and empties the log, so that the log
+  /// cannot damage the file that now has the name. Returns where the stored data are, and what the
+  /// user should do.
   [[nodiscard]] std::string part() const;
 
  private:
@@ -41,10 +40,10 @@ class OpenedFile {
   };
 
   [[nodiscard]] static Identity identity_of(const std::string& name);
-  /// The entry in /proc/self/fd of a descriptor that SQLite holds; empty if there is none.
+  /// The path in /proc/self/fd of SQLite's descriptor for a file; empty if there is none.
   [[nodiscard]] static std::filesystem::path descriptor_of(const Identity& identity);
   [[nodiscard]] static bool locked_by_others(const Identity& identity, off_t start, off_t bytes);
-  /// True if the file no longer begins like a database.
+  /// True if the file no longer begins with the bytes of an SQLite database.
   [[nodiscard]] bool was_overwritten() const;
   [[nodiscard]] bool empties_log(bool overwritten) const;
 

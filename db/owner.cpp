@@ -15,8 +15,8 @@ std::string start_time(const std::string& process) {
   std::ifstream file("/proc/" + process + "/stat");
   std::string line;
   if (!std::getline(file, line)) return {};
-  // The name in field 2 may contain spaces and parentheses, so fields are counted from the last
-  // parenthesis.
+  // The process name in field 2 may contain spaces and parentheses, so fields are counted from the
+  // last parenthesis.
   const std::size_t name_end = line.rfind(')');
   if (name_end == std::string::npos) return {};
   std::istringstream fields(line.substr(name_end + 1));

@@ -93,7 +93,7 @@ std::vector<RejectionGroup> group_rejections(Connection& db, RunId run) {
   return sorted;
 }
 
-/// Marks each row that ties with the row above it, by their newest comparison.
+/// Marks each row whose newest comparison with the row above it was a tie.
 void put_ties(const Store& store, RunId run, std::vector<EliteRow>& rows) {
   const std::vector<ConfirmationRecord> records = store.confirmations(run);
   for (std::size_t i = 1; i < rows.size(); ++i) {
@@ -232,7 +232,7 @@ std::string reason_pattern(std::string_view reason) {
       continue;
     }
     pattern += '#';
-    // 1234, 1.5, 1,024 and 2e-4 each count as one number.
+    // Replaces 1234, 1.5, 1,024 or 2e-4 as one number.
     for (bool more = true; more;) {
       while (digit(at)) ++at;
       const char next = at < reason.size() ? reason[at] : ' ';

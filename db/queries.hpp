@@ -22,7 +22,7 @@ struct RunFilter {
 /// InputError if no run has the shape or the device.
 [[nodiscard]] std::vector<StoredRun> select_runs(const Store& store, const RunFilter& filter);
 
-/// A kernel that an A/B comparison cannot distinguish from the one ranked above it.
+/// The A/B comparison of a kernel that ended in a tie with the kernel ranked above it.
 struct Tie {
   double ratio = 1;  ///< its time / the time of the one above
   double ratio_low = 1;
@@ -50,27 +50,27 @@ struct EliteRow {
   std::optional<Tie> tie = {};           ///< tie with the row above
 };
 
-/// The displayed rank of each row: "1=" for rows that A/B comparisons cannot distinguish, and "3"
-/// for the row after two of them.
+/// The displayed rank of each row: "1=" for two kernels whose A/B comparison was a tie, and "3" for
+/// the next row.
 [[nodiscard]] std::vector<std::string> rank_labels(const std::vector<EliteRow>& rows);
 
-/// The elite of one run, best first; empty if nothing is green.
+/// The elite of one run, best first; empty if the run has no green kernel.
 [[nodiscard]] std::vector<EliteRow> elite_of_run(const Store& store, RunId run);
 
-/// The elite of one run, with that run.
+/// A run and its elite.
 struct RunElite {
   StoredRun run;
   std::vector<EliteRow> rows;
   std::string interpreted = {};  ///< result of also executing it on a virtual GPU
-  /// false: the run ended before the comparisons, and the order is by time
+  /// false: the run ended before the comparisons, so its kernels are ordered by time
   bool is_compared = true;
 };
 
-/// The elite of one run with that run.
+/// Returns the run and its elite.
 [[nodiscard]] RunElite run_elite(const Store& store, RunId run);
 
-/// For each problem, space, device, shape and kind of time among the filtered runs: the elite of
-/// the newest run that has one. A run selected by number is returned even if its elite is empty.
+/// For each problem, space, device, shape and kind of time among the filtered runs: the newest run
+/// with a nonempty elite. A run selected by number is returned even if its elite is empty.
 [[nodiscard]] std::vector<RunElite> elites(const Store& store, const RunFilter& filter);
 
 /// One milestone of a run.
@@ -105,14 +105,14 @@ struct RejectionSummary {
   std::int64_t duplicates = 0;
   std::int64_t withdrawn = 0;                ///< distinct kernels that were green and failed later
   std::optional<Rejection> withdrawal = {};  ///< reason of the first of them
-  /// the rejected candidates that the device could have run
+  /// the rejected candidates that the device could run, but the policy forbids
   std::int64_t policy_only = 0;
   std::vector<RejectionGroup> groups;  ///< in the order of the gates, most frequent first
 };
 
 [[nodiscard]] RejectionSummary rejections(const Store& store, RunId run);
 
-/// The state of the card in all timings of a run, as reported by its driver.
+/// A summary of the GPU's states during all timings of a run, as the driver reports them.
 struct CardSummary {
   std::int64_t timings = 0;                         ///< timings in which the card was queried
   std::int64_t discarded = 0;                       ///< number of samples
@@ -127,11 +127,11 @@ struct CardSummary {
 
 [[nodiscard]] CardSummary card_summary(const Store& store, RunId run);
 
-/// The comparisons between two candidates, in both roles, oldest first.
+/// The A/B comparisons between two candidates, whichever was the challenger, oldest first.
 [[nodiscard]] std::vector<ConfirmationRecord> confirmations_between(const Store& store,
                                                                     CandidateId a, CandidateId b);
 
-/// A reason with every number replaced by '#', by which rejections are grouped.
+/// The reason with every number replaced by '#'. Rejections are grouped by this text.
 [[nodiscard]] std::string reason_pattern(std::string_view reason);
 
 }  // namespace evo

@@ -10,7 +10,7 @@ Query::~Query() {
   try {
     statement_->clearBindings();
   } catch (const SQLite::Exception&) {
-    // Each use binds all parameters again.
+    // Errors are ignored, because each use binds all parameters again.
   }
 }
 
@@ -22,7 +22,7 @@ void Query::bind(double value) {
 void Query::bind(std::string_view text) { statement_->bind(++parameter_, std::string(text)); }
 
 void Query::bind(Blob blob) {
-  // A null pointer would bind null.
+  // SQLite would bind null for a null pointer.
   const void* data = blob.bytes.empty() ? "" : static_cast<const void*>(blob.bytes.data());
   statement_->bind(++parameter_, data, static_cast<int>(blob.bytes.size()));
 }

@@ -31,7 +31,7 @@ struct Blob {
   std::string_view bytes;
 };
 
-/// A prepared statement in use. It is reset and its bindings are cleared at the end of the scope.
+/// A prepared statement in use. The destructor resets the statement and clears its bindings.
 ///
 /// | C++                | SQLite                              |
 /// |--------------------|-------------------------------------|
@@ -40,7 +40,7 @@ struct Blob {
 /// | text, enumeration  | text; the name of the value         |
 /// | uint64             | text in decimal                     |
 /// | Blob               | blob, which is read as text         |
-/// | optional           | null for an empty one               |
+/// | optional           | null if it is empty                 |
 class Query {
  public:
   /// Binds `values` to the parameters.
@@ -55,13 +55,13 @@ class Query {
   /// Runs a statement that returns no rows.
   void run() { statement_->exec(); }
 
-  /// Moves to the next row, before its first column; false after the last one.
+  /// Moves to the next row, before its first column. Returns false after the last row.
   [[nodiscard]] bool next() {
     column_ = 0;
     return statement_->executeStep();
   }
 
-  // The columns of the current row, one after the other.
+  // Each call reads the next column of the current row.
 
   [[nodiscard]] bool next_is_null() const { return statement_->getColumn(column_).isNull(); }
   void skip(int columns) { column_ += columns; }
@@ -76,7 +76,7 @@ class Query {
     return value;
   }
 
-  // All rows.
+  // These functions read all rows.
 
   /// The first column of the first row.
   template <typename Value>

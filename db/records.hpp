@@ -18,13 +18,13 @@ using CompilationId = std::int64_t;
 
 /// An input file at the start of a run.
 struct StoredFile {
-  /// content key of everything the run depends on: the file and the files it names
+  /// hash of everything on which the run depends: the file and the files that it names
   std::string key;
   std::string name;  ///< the name given in the file
   std::string text;  ///< content of the file
 };
 
-/// The description of a run; it does not change after start_run().
+/// The description of a run, which does not change after start_run().
 struct RunInfo {
   DeviceInfo device;
   StoredFile problem;
@@ -65,8 +65,8 @@ struct StoredDependency {
   bool operator==(const StoredDependency&) const = default;
 };
 
-/// A compilation without its artifacts, which is cheap to read. `key` covers source, headers,
-/// options, architecture, the compiler's version and the dependencies.
+/// A compilation without its artifacts. Reading it is cheap. `key` covers source, headers, options,
+/// architecture, the compiler's version and the dependencies.
 struct CompilationFacts {
   CompilationId id = 0;  ///< set by the store that assigned it
   std::string key;
@@ -82,7 +82,7 @@ struct CompilationFacts {
   std::vector<StoredDependency> dependencies = {};  ///< read only by queries by request
 };
 
-/// The input and output of a compilation; stored packed.
+/// The input and output of a compilation; the database stores them compressed.
 struct Artifacts {
   std::string log;
   std::string source;  ///< expanded: includes inserted, #defines at the top
@@ -93,7 +93,7 @@ struct Artifacts {
 /// The result of compiling one source. A compilation that a deadline killed or that ran out of
 /// memory must not be stored.
 struct CompilationRecord : CompilationFacts, Artifacts {
-  /// PTX and cubin as ZstdFrames, if they were packed before storage.
+  /// PTX and cubin as ZstdFrames, if the worker compressed them already.
   std::string packed_ptx = {};
   std::string packed_cubin = {};
 };
@@ -106,9 +106,9 @@ struct TimingPlace {
   bool operator==(const TimingPlace&) const = default;
 };
 
-/// One evaluated configuration, in exactly one of four states. `duplicate_of` is set. Or
-/// `rejection` is set (with a timing if the timing gate rejected it). Or only `timing` is set: it
-/// is green. Or none is set: it passed the resource gate and was not judged further for lack of a
+/// One evaluated configuration, in exactly one of four states. Duplicate: `duplicate_of` is set.
+/// Rejected: `rejection` is set (and `timing` if the timing gate rejected the kernel). Green: only
+/// `timing` is set. Unjudged: none is set; the kernel passed the resource gate, but there was no
 /// device.
 struct EvaluationRecord {
   int generation = 0;
@@ -126,26 +126,27 @@ struct EvaluationRecord {
   std::optional<Timing> timing = {};   ///< on the run's shape
   TimingPlace place = {};              ///< place of the timing
   std::optional<CardState> card = {};  ///< state during the timing; only with a timing
-  /// energy per launch over a short window; only with a timing
+  /// energy per launch, from a short measurement; set only if `timing` is set
   std::optional<Energy> energy = {};
   std::optional<Rejection> rejection = {};
   std::optional<CandidateId> duplicate_of = {};
-  std::string manifest_json = {};  ///< description of the launch; empty if it failed before
+  std::string manifest_json =
+      {};  ///< description of the launch; empty if the candidate failed before
   double compile_ms = 0;
   double check_ms = 0;
   double time_ms = 0;
 
-  /// Its compiler failed for a reason that may not be the kernel's fault (memory, time, a kill).
-  /// The compilation was not stored, and the strategy does not learn from the rejection.
+  /// True if the compiler failed for a reason that may not be the kernel's fault (memory, time, a
+  /// kill). Such a compilation is not stored, and the strategy does not learn from the rejection.
   [[nodiscard]] bool is_for_want_of_compiler() const {
     return rejection && rejection->gate == Gate::kBuild && !compilation;
   }
 };
 
-/// A profiler's measurement, or the time model's prediction, for one launch.
+/// One metric of a launch, measured by a profiler or predicted by the time model.
 struct ProfileMetric {
-  std::string name = {};    ///< its name in the requirement
-  std::string metric = {};  ///< the tool's name for it
+  std::string name = {};    ///< the metric's name in the expression `require`
+  std::string metric = {};  ///< the profiler's name of the metric
   double value = 0;
   std::string unit = {};
 
@@ -170,16 +171,16 @@ struct StoredEvaluation {
   RunId run = 0;
   EvaluationRecord record;
   std::string created_at;
-  /// Why it was permanently removed from the elite; its record does not change. For a duplicate:
-  /// that of its first candidate.
+  /// Why the candidate was permanently removed from the elite; `record` does not change. A
+  /// duplicate has the withdrawal of its first candidate.
   std::optional<Rejection> withdrawal = {};
-  std::optional<Energy> energy = {};  ///< measured over a long window, as for the elite
+  std::optional<Energy> energy = {};  ///< from a long measurement, as for the elite
   std::optional<ProfileRecord> profile = {};
 };
 
 struct EliteEntry {
   CandidateId candidate = 0;
-  double p50_us = 0;  ///< the time by which it is ranked
+  double p50_us = 0;  ///< the time by which the kernel is ranked
 };
 
 struct GenerationRecord {
@@ -187,7 +188,8 @@ struct GenerationRecord {
   std::vector<EliteEntry> elite = {};  ///< best first; at most the run's elite size
   double wall_ms = 0;
   std::optional<double> control_p50_us = {};
-  std::optional<double> control_drift = {};  ///< control_p50_us / its first value − 1
+  std::optional<double> control_drift =
+      {};  ///< control_p50_us / (control_p50_us of the first generation) − 1
 };
 
 struct StoredGeneration {
@@ -230,15 +232,15 @@ struct WithdrawalRecord {
 /// candidate of the run.
 struct VendorTime {
   std::string name;         ///< name and version: "PyTorch 2.11.0 cudnn"
-  std::string starts_from;  ///< data type that it uses: "fp16"
+  std::string starts_from;  ///< data type of its inputs: "fp16"
   double p50_us = 0;        ///< for one launch, measured
   CandidateId candidate = 0;
-  double ratio = 1;  ///< its time / the candidate's time
+  double ratio = 1;  ///< the implementation's time / the candidate's time
   double ratio_low = 1;
   double ratio_high = 1;
 };
 
-/// A macro that a step changes; values as texts.
+/// A macro that a step changes, with its values as texts.
 struct MacroChange {
   std::string macro;
   std::string from;
@@ -251,7 +253,7 @@ struct MacroChange {
 struct WinnerStep {
   std::string config_json;                ///< configuration after the step
   std::vector<MacroChange> changes = {};  ///< empty for the start
-  double p50_us = 0;                      ///< measured or predicted separately
+  double p50_us = 0;                      ///< measured or predicted by itself, without pairs
   double ratio = 1;                       ///< time after the step / time before
   double ratio_low = 1;
   double ratio_high = 1;
@@ -259,17 +261,17 @@ struct WinnerStep {
   std::string note = {};  ///< why these macros change together; empty for one macro
 };
 
-/// The path from a configuration to the winner of a run, changing a few macros at a time.
+/// The path from a configuration to the winner of a run; each step changes a few macros.
 struct WinnerWay {
   std::string start;  ///< "default", or the name of a milestone
   CandidateId winner = 0;
-  std::vector<WinnerStep> steps = {};  ///< steps, the start first
+  std::vector<WinnerStep> steps = {};  ///< the start, then the steps in order
 };
 
-/// The kind of the event that records why a run has no paths to its winner.
+/// The kind of the event that records why a run has no path to its winner.
 inline constexpr std::string_view kNoWayEvent = "winner not explained";
 
-/// The kind of the event that records the result of also executing an elite on a virtual GPU.
+/// The kind of the event that records the result of executing an elite on a virtual GPU as well.
 inline constexpr std::string_view kInterpretedEvent = "interpreted";
 
 struct StoredEvent {

@@ -21,18 +21,19 @@ class RunReader {
   /// Throws DbError if there is no such compilation.
   [[nodiscard]] CompilationFacts compilation_facts(CompilationId id) const;
 
-  /// Calls `visit` for each evaluation in the order of generation and position, and keeps only one
-  /// in memory. `visit` may use this database; evaluations recorded meanwhile are not visited.
+  /// Calls `visit` for each evaluation in the order of generation and position, with only one
+  /// evaluation in memory. `visit` may use this database; evaluations recorded meanwhile are not
+  /// visited.
   void for_each_evaluation(RunId run, const std::function<void(StoredEvaluation)>& visit) const;
-  /// The same, all at once.
+  /// Returns all evaluations in this order.
   [[nodiscard]] std::vector<StoredEvaluation> evaluations(RunId run) const;
   /// Throws DbError if there is no such candidate.
   [[nodiscard]] StoredEvaluation evaluation(CandidateId candidate) const;
 
-  /// In the recorded order.
+  /// Returns the generations in the recorded order.
   [[nodiscard]] std::vector<StoredGeneration> generations(RunId run) const;
   [[nodiscard]] std::vector<StoredEvent> events(RunId run) const;
-  /// Fastest first. Programs other than evo-tune write them.
+  /// Returns the times of other implementations, fastest first. compare_pytorch.py writes them.
   [[nodiscard]] std::vector<VendorTime> vendor_times(RunId run) const;
 
  private:

@@ -22,13 +22,15 @@ void require_timing(Connection& db, CandidateId candidate) {
   if (!found) db.fail("candidate {} has no timing of its own", candidate);
 }
 
-/// Throws DbError unless a statement that applies only to a run's green candidates without
-/// duplicates changed a row.
+/// Throws DbError if `changed` is 0. The statement that changed the rows applies only to green
+/// candidates of the run that are no duplicates.
 void require_green(const Connection& db, int changed, CandidateId candidate, RunId run,
                    const char* what) {
   if (changed == 1) return;
-  db.fail("candidate {} cannot be {} run {}: it is not a green, first candidate of that run",
-          candidate, what, run);
+  db.fail(
+      "candidate {} cannot be {} run {}: it is not green, is a duplicate, or belongs to another "
+      "run",
+      candidate, what, run);
 }
 
 void insert_elite(Connection& db, RunId run, const GenerationRecord& record) {
@@ -66,7 +68,7 @@ CompilationId RunRecords::put_compilation(const CompilationRecord& record) {
   if (const auto known = db_->read(find)) return *known;
   const PackedArtifacts packed = pack(*db_, record);
   return db_->write([&] {
-    const auto known = find();  // another process may have been first
+    const auto known = find();  // another process may have stored it meanwhile
     return known ? *known : insert_compilation(*db_, record, packed);
   });
 }
@@ -103,7 +105,7 @@ void RunRecords::record_profile(CandidateId candidate, const ProfileRecord& prof
 
 void RunRecords::record_generation(RunId run, const GenerationRecord& record) {
   db_->write([&] {
-    // Its elite is deleted with it.
+    // Deleting the generation deletes its elite as well.
     db_->run("DELETE FROM generation WHERE run_id = ? AND number = ?", run, record.number);
     db_->run(
         "INSERT INTO generation (run_id, number, wall_ms, control_p50_us, control_drift)"

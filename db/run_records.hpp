@@ -20,7 +20,7 @@ class RunRecords : public RunStore {
   [[nodiscard]] CompilationRecord compilation(CompilationId id) const override;
   CompilationId put_compilation(const CompilationRecord& record) override;
 
-  /// Stores a single one.
+  /// Stores one evaluation in one run.
   CandidateId record_evaluation(RunId run, const EvaluationRecord& record) {
     return record_evaluations({{run, record}}).front();
   }

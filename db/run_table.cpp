@@ -37,7 +37,7 @@ StoredRun read_run(Query& row) {
   return run;
 }
 
-/// The hash of the whole description.
+/// The hash of the description of a device.
 std::string device_key(const DeviceInfo& device) {
   return content_key(
       nlohmann::json({device.id, device.name, device.arch, to_string(device.time_kind),
@@ -93,8 +93,8 @@ RunId insert_run(Connection& db, const RunInfo& info) {
   std::int64_t count = 0;
   std::optional<RunId> first, last;
   if (row.next()) row.read(count, first, last);
-  if (count == 0) db.fail("no run {}; it has no runs", run);
-  db.fail("no run {}; it has {} of them, numbered {} to {}", run, count, *first, *last);
+  if (count == 0) db.fail("no run {}; the database has no runs", run);
+  db.fail("no run {}; stored runs: {}, numbered {} to {}", run, count, *first, *last);
 }
 
 StoredRun find_run(Connection& db, RunId run) {

@@ -17,21 +17,22 @@ class RunTable {
   explicit RunTable(std::shared_ptr<Connection> db) : db_(std::move(db)) {}
 
   RunId start_run(const RunInfo& info) { return start_runs({info}).front(); }
-  /// The runs of one search over several shapes; all or none are started.
+  /// Starts one run for each shape of a search, in one transaction.
   std::vector<RunId> start_runs(const std::vector<RunInfo>& infos);
-  /// The run, followed by those started with it for the other shapes.
+  /// Returns the run, then the runs that the same search started for other shapes.
   [[nodiscard]] std::vector<RunId> runs_beside(RunId run) const;
-  /// Takes over an unfinished run or continues a finished one; sets other options unless they are
-  /// empty. Throws DbError if there is no such run or another live process is writing it.
+  /// Takes over an unfinished run or reopens a finished run, and replaces its options by
+  /// `options_json` unless that is empty. Throws DbError if the run does not exist or another live
+  /// process writes it.
   StoredRun resume_run(RunId run, const std::string& options_json = {});
   void finish_run(RunId run, RunStatus status);
-  /// The newest run that was interrupted, failed or killed, that no live process is writing, and
-  /// that has the same content of space and problem, shapes, device (name and kind) and purpose
-  /// (from its options).
+  /// Returns the newest run that was interrupted, failed or killed, that no live process writes,
+  /// and whose space, problem, shapes, device (name and kind) and purpose (in the options) equal
+  /// those of `like`.
   [[nodiscard]] std::optional<RunId> find_resumable(const RunInfo& like) const;
-  /// Oldest first.
+  /// Returns all runs, oldest first.
   [[nodiscard]] std::vector<StoredRun> runs() const;
-  /// Throws DbError listing the existing runs if there is no such run.
+  /// If the run does not exist, throws a DbError that names the existing runs.
   [[nodiscard]] StoredRun run(RunId run) const;
 
  private:

@@ -6,9 +6,10 @@
 namespace evo {
 namespace {
 
-/// Rejects SQLite's name of a database in memory, because all results would be lost at the end.
+/// Rejects ":memory:", SQLite's name of a database in memory, because all results would be lost.
 void require_file(const std::filesystem::path& file) {
-  if (file == ":memory:") throw DbError(":memory: is no file; allowed: the name of a file");
+  if (file == ":memory:")
+    throw DbError(":memory: is not a file; give the name of a database file by --db");
 }
 
 }  // namespace

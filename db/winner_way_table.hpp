@@ -11,21 +11,21 @@ namespace evo {
 
 class Connection;
 
-/// Stores explanations of winners: the paths to them from the default and from a milestone, and the
-/// utilisation of an SM's units. Excludes data of a former winner.
+/// Stores explanations of a run's winner: the paths to it from the default configuration and from a
+/// milestone, and the utilisation of an SM's units. Does not return data of a former winner.
 class WinnerWayTable {
  public:
   explicit WinnerWayTable(std::shared_ptr<Connection> db) : db_(std::move(db)) {}
 
-  /// Replaces existing paths.
+  /// Stores the paths of a run, and deletes its earlier paths.
   void record_winner_ways(RunId run, const std::vector<WinnerWay>& ways);
-  /// In the recorded form.
+  /// Returns the paths as they were stored.
   [[nodiscard]] std::vector<WinnerWay> winner_ways(RunId run) const;
-  /// Replaces existing values. `percent`: the utilisation of each unit in the time model, by Nsight
-  /// Compute's name of the metric.
+  /// Stores the utilisation of each unit in the time model, and deletes earlier values. `percent`:
+  /// by Nsight Compute's name of the metric.
   void record_winner_units(RunId run, CandidateId winner,
                            const std::map<std::string, double>& percent);
-  /// Empty if unknown.
+  /// Returns the stored utilisations; empty if there are none.
   [[nodiscard]] std::map<std::string, double> winner_units(RunId run) const;
 
  private:

@@ -14,11 +14,11 @@ namespace evo {
 namespace {
 
 constexpr const char* kDescription =
-    "evo-elite: the best kernels found, and why the others lost.\n"
-    "Without a command: the elite of each space, device and shape.\n"
-    "Predicted times are marked and never share a table with measured ones.";
+    "evo-elite: prints the best kernels of runs, and why other candidates failed.\n"
+    "Without a command, prints the elite of each space, device and shape.\n"
+    "Predicted times are marked and never share a table with measured times.";
 
-/// The parser; it fills `options` and `merged`, which must outlive it.
+/// Declares the options. Parsing fills `options` and `merged`, which must outlive `app`.
 void declare(CLI::App& app, EliteOptions& options, std::vector<std::string>& merged) {
   app.add_option("--db", options.db, "database file")
       ->type_name(value_words::kDatabase)
@@ -30,9 +30,11 @@ void declare(CLI::App& app, EliteOptions& options, std::vector<std::string>& mer
   app.add_option("--shape", options.filter.shape, "timed shape")->type_name(value_words::kShape);
   CLI::Option* json =
       app.add_flag("--json", options.json, "one JSON object per line, nothing else");
-  app.add_flag("--csv", options.csv, "comma-separated, with a line of headings")->excludes(json);
+  app.add_flag("--csv", options.csv, "comma-separated values, with a line of headings")
+      ->excludes(json);
   app.set_version_flag("--version", "evo-elite " EVO_VERSION);
-  app.footer(exit_codes({{0, "answered"}, {1, "nothing is green"}, {2, "bad usage or database"}}));
+  app.footer(
+      exit_codes({{0, "answered"}, {1, "no kernel is green"}, {2, "bad usage or database"}}));
   app.require_subcommand(0, 1);
   app.fallthrough();
   const auto command = [&](const char* name, Question question, const char* text) {
@@ -41,20 +43,20 @@ void declare(CLI::App& app, EliteOptions& options, std::vector<std::string>& mer
     });
   };
   command("show", Question::kShow, "all data about one candidate")
-      ->add_option("ID", options.show, "candidate, as in the table of the elite")
+      ->add_option("ID", options.show, "number of a candidate, as in the table of the elite")
       ->transform(row_number())
       ->required();
-  command("ladder", Question::kLadder, "the milestones, each compared with the one before");
+  command("ladder", Question::kLadder, "the milestones, each compared with the previous one");
   command("overall", Question::kOverall, "the kernels that serve all shapes of one search best")
       ->add_option("--weight", options.weights, "weight of a shape (default: 1)")
       ->type_name("SHAPE=NUMBER");
   command("rejections", Question::kRejections, "number of failures by gate and reason");
   command("compare", Question::kCompare, "two candidates side by side")
-      ->add_option("ID", options.compare, "two candidates, as in the table of the elite")
+      ->add_option("ID", options.compare, "numbers of two candidates, as in the table of the elite")
       ->expected(2)
       ->transform(row_number())
       ->required();
-  command("insight", Question::kInsight, "steps to the winner, effect of each macro on time");
+  command("insight", Question::kInsight, "the steps to the winner, and the effect of each macro");
   command("runs", Question::kRuns, "the runs in the database");
   command("merge", Question::kElite, "copy the runs of other databases to this one")
       ->add_option("FILE", merged, "databases of other coordinators")
@@ -69,7 +71,7 @@ ExitCode merge_all(const std::string& db, const std::vector<std::string>& files)
     fmt::print("{}: {} runs added, {} updated, {} unchanged\n", file, count.added, count.replaced,
                count.known);
     if (count.running > 0) {
-      fmt::print("{}: {} runs are skipped, because they are still running; merge them later\n",
+      fmt::print("{}: {} runs were skipped, because they are still running; merge them later\n",
                  file, count.running);
     }
   }

@@ -15,7 +15,7 @@ void declare(CLI::App& app, ExportSource& source, RunExportOptions& run, BundleO
       ->type_name(value_words::kDatabase)
       ->capture_default_str();
   app.add_option("--run", source.runs,
-                 "run (default: the newest green one that matches; for a bundle, all)")
+                 "run (default: the newest matching run with a green kernel; for a bundle, all)")
       ->transform(row_number());
   app.add_option("--device", source.device, "cuda:N, virtual:NAME or part of a name")
       ->type_name(value_words::kDevice);
@@ -24,7 +24,7 @@ void declare(CLI::App& app, ExportSource& source, RunExportOptions& run, BundleO
                           ->capture_default_str()
                           ->transform(whole_number(1, 1000));
   app.add_option("--candidate", source.candidate,
-                 "this green candidate instead of the winner; for a bundle, only this one")
+                 "export this green candidate instead of the winner; for a bundle, only this one")
       ->transform(row_number())
       ->excludes(rank);
   app.add_option("--out", run.out, "folder to write to; created if missing")
@@ -32,25 +32,24 @@ void declare(CLI::App& app, ExportSource& source, RunExportOptions& run, BundleO
   app.add_option("--name", source.name, "file name (default: the space's name and the shape)")
       ->type_name("NAME");
   app.add_option("--t4", run.t4,
-                 "all results of the run as a T4 file, compressed if its name ends with .gz")
+                 "write all results of the run as a T4 file, compressed if its name ends with .gz")
       ->type_name(value_words::kFile);
   app.add_option("--kernel-tuner-cache", run.kernel_tuner_cache,
-                 "all results of the run as a cache file of Kernel Tuner")
+                 "write all results of the run as a cache file of Kernel Tuner")
       ->type_name(value_words::kFile);
   CLI::Option* folder =
       app.add_option("--bundle", bundle.folder, "folder for the winners on all shapes and devices")
           ->type_name(value_words::kFolder);
   app.add_option("--loss-percent", bundle.loss_percent,
-                 "tolerated loss relative to a shape's best time, for fewer kernels in the bundle")
+                 "use fewer kernels if each shape loses at most this much of its best time")
       ->type_name("PERCENT")
       ->capture_default_str()
       ->transform(real_number(0.0, 1000.0))
       ->needs(folder);
-  app.add_flag("--cpp", bundle.cpp,
-               "write a C++ function for the bundle and a CMake package beside it")
+  app.add_flag("--cpp", bundle.cpp, "also write a C++ function for the bundle and a CMake package")
       ->needs(folder);
   app.set_version_flag("--version", "evo-export " EVO_VERSION);
-  app.footer(exit_codes({{0, "written"}, {1, "nothing is green"}, {2, "bad usage or database"}}));
+  app.footer(exit_codes({{0, "written"}, {1, "no kernel is green"}, {2, "bad usage or database"}}));
 }
 
 ExitCode run(int argc, char** argv) {
@@ -58,7 +57,7 @@ ExitCode run(int argc, char** argv) {
   RunExportOptions of_run;
   BundleOptions bundle;
   CLI::App app(
-      "evo-export: writes winners and results as files that others can use.\n"
+      "evo-export: writes winners and results as files that other programs can use.\n"
       "The winner as NAME.cubin, NAME.json (how to launch it, what was checked and timed), "
       "NAME.ptx and NAME.cu (one self-contained source); or the winners on all shapes and devices "
       "as a bundle; or all results of a run for other tuners. Prints the files' names.");

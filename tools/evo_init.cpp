@@ -1,4 +1,4 @@
-// evo-init: drafts the files of a problem for a CUDA file.
+// evo-init: writes drafts of the files that describe a problem for a CUDA source file.
 
 #include "tools/cli/help_format.hpp"
 #include "tools/cli/number_options.hpp"
@@ -11,15 +11,17 @@ namespace {
 void declare_given(CLI::App& app, InitOptions& options) {
   Given& given = options.request.given;
   const auto repeated = [&](const char* name, auto& target, const char* type, const char* text) {
-    app.add_option(name, target, std::string(text) + "; repeat")
+    app.add_option(name, target, std::string(text) + "; may be repeated")
         ->type_name(type)
         ->allow_extra_args(false);
   };
   repeated("--size", options.sizes, "NAME=N[,N...]",
-           "a size of the problem for each shape; a scalar parameter of this name gets it");
+           "values of a shape variable, one for each shape; a scalar parameter of this name gets "
+           "the value");
   repeated("--value", options.values, "NAME=EXPR",
-           "value of a scalar parameter, of sizes and macros");
-  repeated("--extent", options.extents, "NAME=EXPR", "elements of a buffer, of sizes");
+           "value of a scalar parameter, as an expression of sizes and macros");
+  repeated("--extent", options.extents, "NAME=EXPR",
+           "number of elements of a buffer, as an expression of sizes");
   repeated("--input", options.inputs, "NAME=CONTENT",
            "normal:0:1, uniform:0:1, integers:0:9, constant:1 or a formula of INDEX");
   repeated("--scratch", given.scratch, "NAME", "output that is not compared (scratch memory)");
@@ -27,12 +29,14 @@ void declare_given(CLI::App& app, InitOptions& options) {
            "output of which the kernel leaves some elements unchanged, such as a border");
   repeated("--grid", options.grids, "X[,Y[,Z]]",
            "CTAs, as expressions of sizes and macros, for each --entry");
-  repeated("--block", options.blocks, "X[,Y[,Z]]", "threads of a CTA, likewise");
-  repeated("--shared", options.shared, "EXPR", "bytes of dynamic shared memory, likewise");
+  repeated("--block", options.blocks, "X[,Y[,Z]]", "threads of a CTA, as --grid");
+  repeated("--shared", options.shared, "EXPR", "bytes of dynamic shared memory, as --grid");
   repeated("--rename", options.renamed, "KERNEL.PARAMETER=NAME",
-           "name of an argument that kernels of several --entry share");
+           "new name of an argument, if kernels of several --entry use one name for different "
+           "arguments");
   app.add_option("--flops", given.flops, "operations of one launch")->type_name("EXPR");
-  app.add_option("--tolerance", given.tolerance, "largest error of an element of an output")
+  app.add_option("--tolerance", given.tolerance,
+                 "largest absolute error of an element of an output")
       ->type_name("NUMBER");
   app.add_option(
          "--reference", given.reference,
@@ -40,9 +44,11 @@ void declare_given(CLI::App& app, InitOptions& options) {
          "to write; or another kernel of the file with the same parameters (default: with "
          "--size and --param 'default', else 'program')")
       ->type_name("NAME");
-  app.add_option("--reference-grid", given.reference_grid, "CTAs of that kernel")
+  app.add_option("--reference-grid", given.reference_grid,
+                 "CTAs of the kernel that --reference names")
       ->type_name("X[,Y[,Z]]");
-  app.add_option("--reference-block", given.reference_block, "threads of a CTA of that kernel")
+  app.add_option("--reference-block", given.reference_block,
+                 "threads of a CTA of the kernel that --reference names")
       ->type_name("X[,Y[,Z]]");
 }
 
@@ -59,7 +65,7 @@ void declare(CLI::App& app, InitOptions& options) {
       ->type_name(value_words::kFile);
   app.add_option(
          "-I,--include-path", request.include_folders,
-         "folder of headers that the kernel includes; those that it uses are copied; repeat")
+         "folder of headers that the kernel includes; headers in use are copied; may be repeated")
       ->type_name(value_words::kFolder)
       ->allow_extra_args(false);
   app.add_option("--param", options.parameters,
@@ -67,11 +73,12 @@ void declare(CLI::App& app, InitOptions& options) {
                  "repeat")
       ->type_name("NAME=V,V...")
       ->allow_extra_args(false);
-  app.add_option("--constraint", request.constraints, "expression that must hold; repeat")
+  app.add_option("--constraint", request.constraints, "expression that must hold; may be repeated")
       ->type_name("EXPR")
       ->allow_extra_args(false);
   declare_given(app, options);
-  app.add_option("--name", request.name, "name of problem and space (default: the file's)")
+  app.add_option("--name", request.name,
+                 "name of problem and space (default: the name of the file)")
       ->type_name("NAME");
   app.add_option("--arch", request.arch, "architecture")->type_name("ARCH")->capture_default_str();
   app.add_option("--out", options.out, "folder of kernel_templates/ and search_spaces/")
@@ -79,7 +86,7 @@ void declare(CLI::App& app, InitOptions& options) {
       ->capture_default_str();
   app.add_flag("--force", options.force, "replace existing files");
   app.add_option("--compile-seconds", options.compile_seconds,
-                 "time limit for compiling, and for running with small sizes")
+                 "time limit for compiling and for the runs that measure extents")
       ->type_name("SECONDS")
       ->transform(whole_number(1, 86400))
       ->capture_default_str();

@@ -50,22 +50,23 @@ constexpr const char* kDescription =
 
 void declare(CLI::App& app, Options& options) {
   options.session.declare(app);
-  app.add_option("--set", options.settings, "values of macros")
+  app.add_option("--set", options.settings,
+                 "values of macros (default: those of --milestone, or the defaults)")
       ->type_name(value_words::kSetting)
       ->expected(1, -1);
   app.add_option("--milestone", options.milestone, "start from this milestone of the space")
       ->type_name(value_words::kMilestone);
-  app.add_option("--check-seed", options.check_seed, "seed of the inputs (default: a fresh one)")
+  app.add_option("--check-seed", options.check_seed, "seed of the inputs (default: a new seed)")
       ->transform(seed_number());
   app.add_option("--save", options.save,
-                 "folder for kernel.ptx, kernel.cubin, kernel.cu, kernel.log")
+                 "write kernel.ptx, kernel.cubin, kernel.cu and kernel.log to this folder")
       ->type_name(value_words::kFolder);
   app.add_option("--baseline", options.against,
                  "compare with the winner in this database or bundle, timed in turn; without --set "
                  "and --milestone, the winner's configuration is judged")
       ->type_name(value_words::kFile);
   app.add_flag("--energy", options.energy,
-               "joules per launch, over a window of a second (on a card that counts them)");
+               "measure joules per launch for a second (on a GPU that counts energy)");
   app.add_flag("--profile", options.profile,
                "test it against \"profile\" of the problem, with Nsight Compute's counters");
   app.add_option(
@@ -77,14 +78,14 @@ void declare(CLI::App& app, Options& options) {
       ->excludes("--baseline")
       ->excludes("--energy")
       ->excludes("--profile");
-  app.add_flag("--log", options.log, "show the compiler's log");
+  app.add_flag("--log", options.log, "print the compiler's log");
   app.add_flag("--json", options.json, "one JSON object on standard output");
   app.set_version_flag("--version", "evo-judge " EVO_VERSION);
-  app.footer(
-      exit_codes({{0, "green, and with --baseline not slower; with --device none: within policy"},
-                  {1, "rejected, or certainly slower"},
-                  {2, "bad usage or input"},
-                  {3, "toolkit or device missing"}}));
+  app.footer(exit_codes(
+      {{0, "green, and with --baseline not slower; with --device none: within the policy"},
+       {1, "rejected, or significantly slower than the baseline"},
+       {2, "bad usage or input"},
+       {3, "toolkit or device missing"}}));
 }
 
 /// Measures the energy per launch of a green kernel, if the device counts it. A kernel that fails
@@ -108,7 +109,7 @@ void count_energy(Workbench& bench, Evaluation& evaluation) {
   if (!result.not_supported.empty()) std::cerr << "evo-judge: " << result.not_supported << '\n';
 }
 
-/// "launch" for a plain kernel, "steps" (those that run) for others.
+/// Adds "launch" for a single kernel, or "steps" (those that run) for several kernels.
 void add_launch(const Workbench& bench, const Evaluation& evaluation, OrderedJson& json) {
   if (bench.task().kernel().is_plain() || evaluation.entries.empty()) {
     const LaunchConfig& launch = evaluation.shapes.front().launch.steps.front().config;
@@ -128,7 +129,8 @@ void add_launch(const Workbench& bench, const Evaluation& evaluation, OrderedJso
   }
 }
 
-/// Nullopt unless it is requested and the kernel is green so far.
+/// Applies the profile gate. Returns nullopt unless --profile is given and the kernel is green so
+/// far.
 std::optional<ProfileRecord> profile(Workbench& bench, const Evaluation& evaluation,
                                      const Options& options) {
   if (!options.profile || !evaluation.is_green()) return std::nullopt;
@@ -273,7 +275,7 @@ void print_people(const Workbench& bench, const Candidate& candidate, const Eval
   if (options.log) std::printf("%s\n", evaluation.built.record.log.c_str());
 }
 
-/// The beginning of the source written by --save.
+/// The first words of the source that --save writes.
 constexpr std::string_view kSavedBy = "// Saved by evo-judge, compiled with:";
 
 const OutputOwner kSaver = {
@@ -295,14 +297,14 @@ void save(const Evaluation& evaluation, const std::string& folder) {
 /// Launches the configuration once. If the kernel fails, the result has a rejection.
 Evaluation launch_once(Workbench& bench, const Candidate& candidate, const std::string& outputs) {
   if (!bench.has_device()) {
-    throw InputError("--outputs: a kernel cannot be launched with --device none");
+    throw InputError("--outputs: no kernel can be launched with --device none");
   }
-  // The worker writes, so the folder must mean the same there.
+  // The path must be absolute, because the worker writes the files and may have another folder.
   const std::filesystem::path folder = std::filesystem::absolute(outputs);
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (failed) {
-    throw InputError("--outputs " + outputs + ": cannot be made: " + failed.message());
+    throw InputError("--outputs " + outputs + ": cannot be created: " + failed.message());
   }
   Evaluation evaluation = bench.wait(bench.evaluator().build(candidate, {}));
   if (evaluation.rejection) return evaluation;
@@ -318,7 +320,7 @@ Evaluation launch_once(Workbench& bench, const Candidate& candidate, const std::
 }
 
 ExitCode judge(const Options& options) {
-  // Checked before compiling, so that no kernel.cu of the user is replaced.
+  // Checked before compiling, so that an existing kernel.cu of the user is not replaced.
   if (!options.save.empty()) {
     require_replaceable(std::filesystem::path(options.save) / "kernel.cu", kSaver);
   }

@@ -17,31 +17,34 @@ void declare_rank(CLI::App& app, RankArguments& arguments) {
   app.add_option("space", arguments.space, "search space: a file, or the name of a shipped one")
       ->type_name(value_words::kSpace)
       ->required();
-  app.add_option("recording", arguments.recording, "measured times of it (evo-record)")
+  app.add_option("recording", arguments.recording, "recorded times of this space (evo-record)")
       ->type_name(value_words::kRecording)
       ->required();
-  app.add_option("--device", arguments.device, "virtual:NAME, of the card that was recorded")
+  app.add_option("--device", arguments.device,
+                 "virtual:NAME, the model of the GPU that was recorded")
       ->type_name(value_words::kDevice)
       ->capture_default_str();
   app.add_option("--shape", arguments.shape, "shape of the problem (default: the space's)")
       ->type_name(value_words::kShape);
-  app.add_option("--count", arguments.count, "candidates, drawn from those that ran")
+  app.add_option("--count", arguments.count,
+                 "number of candidates, drawn from those with a recorded time")
       ->capture_default_str()
       ->transform(whole_number(1, 1000000));
-  app.add_option("--seed", arguments.seed, "seed of the draw")
+  app.add_option("--seed", arguments.seed, "seed of the random choice")
       ->capture_default_str()
       ->transform(seed_number());
   app.add_option("--threads", arguments.threads, "threads of the host")
       ->capture_default_str()
       ->transform(whole_number(1, 256));
-  app.add_option("--json", arguments.json, "file for the scores and every candidate, to plot")
+  app.add_option("--json", arguments.json, "file for the scores and the times of every candidate")
       ->type_name(value_words::kFile);
   auto* figure =
       app.add_option("--figure", arguments.figure,
                      "also scores with other values of this figure of the device, for even and for "
                      "odd candidates separately, so that one half can test the choice of the other")
           ->type_name("NAME");
-  app.add_option("--values", arguments.figure_values, "values of that figure, such as 1,1.1,1.2")
+  app.add_option("--values", arguments.figure_values,
+                 "values of the figure that --figure names, such as 1,1.1,1.2")
       ->type_name("X,X...")
       ->delimiter(',')
       ->needs(figure);
@@ -61,7 +64,7 @@ void declare_explain(CLI::App& app, ExplainArguments& arguments) {
       ->capture_default_str();
   app.add_option("--shape", arguments.shape, "shape of the problem (default: the space's)")
       ->type_name(value_words::kShape);
-  app.add_option("--lines", arguments.lines, "lines of the source that are shown")
+  app.add_option("--lines", arguments.lines, "number of source lines that are printed")
       ->capture_default_str()
       ->transform(whole_number(1, 100000));
   app.add_flag("--json", arguments.json, "one JSON object on standard output");
@@ -84,9 +87,10 @@ int main(int argc, char** argv) {
   evo::RankArguments rank;
   evo::ExplainArguments explain;
   CLI::App& rank_command = *app.add_subcommand(
-      "rank", "predicts candidates of a recorded space and tests how well this ranks them");
+      "rank",
+      "predicts candidates of a recorded space and compares the order with the recorded times");
   CLI::App& explain_command = *app.add_subcommand(
-      "explain", "shows for what the warps of one candidate wait, by line of its source");
+      "explain", "shows why the warps of one candidate's kernel wait, by source line");
   evo::declare_rank(rank_command, rank);
   evo::declare_explain(explain_command, explain);
   return evo::tool_main("evo-predict", [&] {

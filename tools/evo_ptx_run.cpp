@@ -1,4 +1,4 @@
-// evo-ptx-run: launches one PTX entry on the virtual GPU and prints its hazards.
+// evo-ptx-run: launches one PTX kernel on the virtual GPU and prints its hazards.
 
 #include <limits>
 
@@ -12,7 +12,7 @@ namespace evo {
 namespace {
 
 constexpr const char* kDescription =
-    "evo-ptx-run: one launch of a PTX entry on the virtual GPU, with its hazards.\n"
+    "evo-ptx-run: runs one launch of a PTX kernel on the virtual GPU and prints hazards.\n"
     "Finds races, out-of-bounds accesses, deadlocks and reads of uninitialised data, with their "
     "source lines when the PTX has them (-lineinfo).";
 
@@ -39,7 +39,7 @@ void declare(CLI::App& app, PtxRunOptions& options) {
       ->type_name("X,Y,Z")
       ->transform(whole_number(1, std::numeric_limits<std::int32_t>::max()))
       ->delimiter(',');
-  app.add_option("--shared", options.shared, "dynamic shared memory")
+  app.add_option("--shared", options.shared, "bytes of dynamic shared memory")
       ->type_name("BYTES")
       ->transform(whole_number(0, std::numeric_limits<std::uint32_t>::max()))
       ->capture_default_str();
@@ -49,13 +49,13 @@ void declare(CLI::App& app, PtxRunOptions& options) {
   app.add_option("--seed", options.seed, "seed of the order in which warps run")
       ->transform(seed_number())
       ->capture_default_str();
-  app.add_option("--threads", options.threads, "threads of the host; 0: all")
+  app.add_option("--threads", options.threads, "threads of the host; 0: one for each core")
       ->transform(whole_number(0, 256))
       ->capture_default_str();
   app.add_option("--save", options.save,
                  "folder for the contents of out and inout buffers; created if missing")
       ->type_name(value_words::kFolder);
-  app.add_flag("--no-checks", options.no_checks, "only bounds, alignment and deadlock");
+  app.add_flag("--no-checks", options.no_checks, "check only bounds, alignment and deadlock");
   app.add_flag("--predict", options.predict, "print the predicted time");
   app.add_flag("--quiet", options.quiet, "no statistics");
   app.set_version_flag("--version", "evo-ptx-run " EVO_VERSION);

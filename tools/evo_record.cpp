@@ -1,4 +1,4 @@
-// evo-record: times all candidates of a search space or a random part, and writes a recorded space.
+// evo-record: times all configurations of a search space, or random ones, and writes a recording.
 
 #include <fmt/format.h>
 
@@ -44,8 +44,9 @@ constexpr std::size_t kControlEvery = 50;
 constexpr double kPercent = 100;
 
 constexpr const char* kDescription =
-    "evo-record: times configurations of a search space and writes a recorded space.\n"
-    "evo-replay and other tuners read it. It holds N random configurations, or all. Each goes "
+    "evo-record: times configurations of a search space and writes a recording.\n"
+    "evo-replay and other tuners read it. A recording holds N random configurations, or all. Each "
+    "goes "
     "through the gates of evo-tune; every green one is timed as carefully as the fastest; a "
     "failure is recorded with its gate. The default configuration is always among them and is "
     "timed again as the control.";
@@ -73,13 +74,13 @@ void declare(CLI::App& app, Options& options) {
                  "with .gz")
       ->type_name(value_words::kFile);
   app.add_option("--kernel-tuner-cache", options.kernel_tuner_cache,
-                 "the same as a cache file of Kernel Tuner")
+                 "write the results as a cache file of Kernel Tuner")
       ->type_name(value_words::kFile);
-  app.add_option("--seed", options.tuner.seed, "seed of the draw")
+  app.add_option("--seed", options.tuner.seed, "seed of the random choice")
       ->capture_default_str()
       ->transform(seed_number());
   app.add_option("--check-seed", options.check_seed,
-                 "seed of the inputs of the checks (default: a fresh one)")
+                 "seed of the inputs of the checks (default: a new seed)")
       ->transform(seed_number());
   app.add_option("--control-every", options.tuner.children,
                  "time the control again after this many candidates")
@@ -104,13 +105,13 @@ void declare(CLI::App& app, Options& options) {
   app.add_flag("--quiet", options.quiet, "no progress, only the result")->excludes(json);
   app.set_version_flag("--version", "evo-record " EVO_VERSION);
   app.footer(exit_codes({{0, "recorded"},
-                         {1, "nothing is green"},
+                         {1, "no kernel is green"},
                          {2, "bad usage or input"},
                          {3, "toolkit or device missing"},
                          {130, "interrupted, everything saved"}}));
 }
 
-/// Detected now and not after hours.
+/// Checks the folder of an output file before the run, not after hours of timing.
 void require_folder_of(const std::string& option, const std::string& file) {
   if (file.empty()) return;
   const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
@@ -140,7 +141,7 @@ void require_complete(const Options& options) {
   require_folder_of("--kernel-tuner-cache", options.kernel_tuner_cache);
 }
 
-/// The number of candidates to record. Throws InputError for "all" of an uncountable space.
+/// The number of candidates to record. Throws InputError for "all" of a space that is too large.
 std::size_t candidates_asked(const std::string& count, const Space& space) {
   if (count != kAll) return count.empty() ? kAnyNumber : std::stoul(count);
   const SpaceCount valid = space.count();

@@ -1,4 +1,4 @@
-// evo-replay: searches recorded spaces.
+// evo-replay: runs search strategies on recorded spaces.
 
 #include <fmt/ranges.h>
 
@@ -11,7 +11,7 @@ namespace evo {
 namespace {
 
 constexpr const char* kAbout =
-    "evo-replay: how close a search strategy comes to the optimum of recorded spaces.\n"
+    "evo-replay: measures how close a search strategy comes to the optimum of recorded spaces.\n"
     "Each recorded configuration counts as measured. A failed one costs an evaluation; a "
     "time is known only after its evaluation. Recordings are Kernel Tuner caches or T4 results, "
     "plain or "
@@ -49,7 +49,7 @@ void declare(CLI::App& app, Options& options) {
       ->capture_default_str()
       ->transform(whole_number(1, 100000000));
   app.add_flag("!--no-cutoff", options.study.to_cutoff,
-               "end at the budget; P then holds the last value up to its cut-off");
+               "end each search at its budget; P then uses the last value up to its cut-off");
   app.add_option("--window", options.study.window, "candidates in flight")
       ->capture_default_str()
       ->transform(whole_number(1, 100000));

@@ -9,8 +9,8 @@ namespace evo {
 namespace {
 
 constexpr const char* kDescription =
-    "evo-report: one self-contained HTML page that shows why the winner of a run won.\n"
-    "It can be viewed, printed and mailed, and loads nothing else. Several runs "
+    "evo-report: writes one HTML page that shows why the winner of a run won.\n"
+    "The page can be viewed, printed and mailed, and loads nothing else. Several runs "
     "are shown side by side. Prints the file's name.";
 
 ExitCode run(int argc, char** argv) {
@@ -19,14 +19,16 @@ ExitCode run(int argc, char** argv) {
   app.add_option("--db", options.db, "database file")
       ->type_name(value_words::kDatabase)
       ->capture_default_str();
-  app.add_option("--run", options.runs, "run, or several (default: the newest green one)")
+  app.add_option("--run", options.runs,
+                 "run, or several (default: the newest run with a green kernel)")
       ->transform(row_number());
   app.add_option("--out", options.out, "file to write, replaced if it exists")
       ->type_name(value_words::kFile)
       ->required();
   app.set_version_flag("--version", "evo-report " EVO_VERSION);
-  app.footer(exit_codes(
-      {{0, "written"}, {1, "written, but nothing is green"}, {2, "bad usage or database"}}));
+  app.footer(exit_codes({{0, "written"},
+                         {1, "written, but a run has no green kernel"},
+                         {2, "bad usage or database"}}));
   if (const auto done = parse_command_line(app, argc, argv)) return *done;
   return report(options);
 }

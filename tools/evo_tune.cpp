@@ -33,21 +33,21 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// The strategies share outcomes between shapes, so fewer candidates are needed than in separate
+/// The strategies of the shapes share outcomes, so a search needs fewer candidates than separate
 /// runs.
 std::size_t default_children(std::size_t shapes) {
   constexpr std::size_t kOfOneShape = 8;
   return kOfOneShape + (shapes - 1);
 }
 
-/// The coverage of the best kernel's checks; empty if there is none.
+/// The seeds and shapes of the best kernel's checks; empty if there is no kernel.
 std::string coverage_of_winner(const Store& store, const Elite& elite) {
   if (elite.members().empty()) return {};
   return coverage_text(store.evaluation(elite.members().front().id).record.checks);
 }
 
-/// The candidates rejected only by the policy and, with --time-policy-rejects, the policy's cost,
-/// for users.
+/// A text about the candidates that only the policy rejected and, with --time-policy-rejects, about
+/// the time that the policy costs.
 std::string report_policy(Workbench& bench, Store& store, RunId run, std::size_t shape,
                           const TuneOptions& options, const TuneReport& report,
                           const Elite& elite) {
@@ -81,7 +81,7 @@ void require_objective(const TuneOptions& options, const DeviceInfo* device) {
                    "libnvidia-ml.so.1)");
 }
 
-/// For one shape.
+/// Prints the result for one shape.
 void print_result(const Store& store, RunId run, const TuneOptions& options,
                   const TuneReport& report, const RunProgress& progress, const Elite& elite_now,
                   const std::string& policy) {
@@ -94,7 +94,8 @@ void print_result(const Store& store, RunId run, const TuneOptions& options,
                {"elapsed_s", progress.elapsed_s}});
   if (options.json) return;
   report.say("");
-  // Until a run has finished its first generation: its green kernels in the order of their times.
+  // Before the first generation is finished, the elite is the green kernels in the order of their
+  // times.
   const RunElite stored = run_elite(store, run);
   if (stored.rows.empty()) {
     const Answer why = rejections_answer(store.run(run), rejections(store, run));
@@ -115,7 +116,7 @@ void print_result(const Store& store, RunId run, const TuneOptions& options,
             << " --rank 1 --out DIR\n";
 }
 
-/// The configurations from earlier runs that are judged first, for users.
+/// Prints which configurations from earlier runs are judged first.
 void report_known(const std::vector<KnownCandidate>& known, const TuneReport& report) {
   if (known.empty()) return;
   std::set<RunId> runs;
@@ -128,7 +129,7 @@ void report_known(const std::vector<KnownCandidate>& known, const TuneReport& re
   report.emit({{"event", "notice"}, {"text", text}});
 }
 
-/// Explains the winners of all shapes. False if it was interrupted.
+/// Explains the winners of all shapes. Returns false if the user interrupted the run.
 bool explain_winners(Workbench& bench, Store& store, const Tuner& tuner,
                      const std::vector<RunId>& runs, TunerEnd end, const TuneOptions& options,
                      const TuneReport& report) {
@@ -152,7 +153,7 @@ bool explain_winners(Workbench& bench, Store& store, const Tuner& tuner,
   return true;
 }
 
-/// How much the devices of a run differ, if there are several that measure.
+/// Prints how much the devices of a run differ, if the run measures on several.
 void tell_device_spread(Workbench& bench, Store& store, const Tuner& tuner, RunId run,
                         const TuneReport& report) {
   const EliteMember* control = tuner.control();
@@ -166,11 +167,11 @@ void tell_device_spread(Workbench& bench, Store& store, const Tuner& tuner, RunI
     report.emit({{"event", "notice"}, {"text", text}});
     store.record_event(run, kDeviceSpreadEvent, text);
   } catch (const Interrupted&) {
-    // Printed at the end of the run.
+    // An interruption here is not fatal; the run prints at its end that it was interrupted.
   }
 }
 
-/// The run itself, from the first generation to the printed result.
+/// Runs the search, from the first generation to the printed result.
 ExitCode search(Workbench& bench, Store& store, OpenRun open, TuneReport& report,
                 const TuneOptions& options) {
   describe_run(bench, report, open.ids);
@@ -214,7 +215,7 @@ ExitCode search(Workbench& bench, Store& store, OpenRun open, TuneReport& report
     const Elite& elite = tuner.elite(shape);
     all_green = all_green && !elite_of_run(store, run).empty();
     std::string policy = report_policy(bench, store, run, shape, options, report, elite);
-    // The policy's rejects are the same on all shapes; its cost is not.
+    // The policy rejects the same candidates on all shapes, but its cost in time differs.
     if (shape > 0 && options.time_policy_rejects == 0) policy.clear();
     if (is_whole && options.elite.energy) {
       measure_energy(bench, store, {run, shape, elite.members()}, report);
@@ -290,8 +291,8 @@ ExitCode tune(const TuneOptions& options) {
   }
 }
 
-/// Number of compilers for the default window, which is fixed at the start of a run. The number on
-/// other hosts is not known yet, so a fixed one is assumed.
+/// The number of compilers from which the default of --window is computed at the start of a run.
+/// For compilers on other hosts, a fixed number is assumed, because they connect later.
 std::size_t compilers_of(const TuneOptions& options) {
   constexpr std::size_t kElsewhere = 64;
   const std::size_t here = options.session.job_count();

@@ -1,5 +1,5 @@
-// evo-worker: the process that compiles, or uses a device, for the other programs. It communicates
-// over standard input and output and is not meant to be started by hand.
+// evo-worker: the process that compiles, or uses a device, for the other programs. evo-worker
+// communicates over standard input and output and is not meant to be started by hand.
 
 #include <malloc.h>
 #include <signal.h>
@@ -23,8 +23,8 @@
 
 namespace {
 
-/// Makes writing to a closed connection an error instead of killing the process. A handler is used,
-/// because child processes would inherit SIG_IGN.
+/// A write to a closed connection becomes an error instead of killing the process. An empty signal
+/// handler does that instead of SIG_IGN, which child processes would inherit.
 void let_writes_fail() {
   struct sigaction nothing = {};
   nothing.sa_handler = [](int) {};
@@ -32,14 +32,14 @@ void let_writes_fail() {
   sigaction(SIGPIPE, &nothing, nullptr);
 }
 
-/// Freed memory stays with the process. Checks allocate arrays of the size of an output again and
-/// again; fresh pages cost more than the work on them, on a virtual machine most of all.
+/// Makes malloc() keep freed memory. Checks allocate arrays of an output's size again and again,
+/// and page faults cost more than the work on the arrays, especially on virtual machines.
 void keep_freed_memory() {
   mallopt(M_MMAP_MAX, 0);
   mallopt(M_TRIM_THRESHOLD, INT_MAX);
 }
 
-/// For a role that communicates with other hosts; nullopt for others.
+/// Runs a role that communicates with other hosts; nullopt for other command lines.
 std::optional<int> serve_other_hosts(std::span<char* const> arguments) {
   try {
     const bool is_gateway = arguments.size() == 2 && std::string_view(arguments[1]) == "gateway";

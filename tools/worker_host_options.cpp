@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostWorkers = 1024;
 
-/// "virtual:l4*2" as two names.
+/// Adds the devices of a list; "virtual:l4*2" becomes two names.
 void add_devices(std::vector<std::string>& devices, const std::string& list) {
   for (std::size_t begin = 0; begin <= list.size();) {
     const std::size_t end = std::min(list.find(',', begin), list.size());
@@ -48,8 +48,9 @@ std::size_t job_count(const std::string& text) {
                    ", or all: one for each core");
 }
 
-/// Replaces "auto" by real GPUs: by the GPU that a launcher gave to this task, or by all of a host.
-/// It never becomes a virtual GPU, because the first worker decides the model of a run.
+/// Replaces "auto" by real GPUs: by the GPU that a launcher gave to this task, or by all GPUs of a
+/// host. "auto" never becomes a virtual GPU, because the first worker decides the GPU model of a
+/// run.
 std::vector<std::string> real_devices(std::vector<std::string> devices, bool is_host,
                                       const std::filesystem::path& program) {
   const auto automatic = std::ranges::find(devices, "auto");
@@ -64,7 +65,7 @@ std::vector<std::string> real_devices(std::vector<std::string> devices, bool is_
     devices.push_back("cuda:" + std::to_string(card.ordinal));
   }
   if (devices.empty()) {
-    std::fprintf(stderr, "evo-worker: no GPU on %s%s%s; it lends compilers only\n",
+    std::fprintf(stderr, "evo-worker: no GPU on %s%s%s; this host offers compilers only\n",
                  host_name().c_str(), facts.failure.empty() ? "" : ": ", facts.failure.c_str());
   }
   return devices;

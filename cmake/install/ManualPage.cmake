@@ -5,7 +5,7 @@
 # --name VALUE text", whose text may continue in indented lines.
 set(texts ${CMAKE_CURRENT_LIST_DIR}/man)
 
-# A backslash, and a dot or a quote at the start of a line, are special characters of the formatter.
+# Escapes backslashes, and a dot or a quote at the start of a line, which roff would interpret.
 function(to_roff text out)
   string(REPLACE "\\" "\\e" text "${text}")
   string(REPLACE "-" "\\-" text "${text}")
@@ -13,7 +13,7 @@ function(to_roff text out)
   set(${out} "${text}" PARENT_SCOPE)
 endfunction()
 
-# The text below "TITLE:" up to the next unindented line.
+# Returns the text below "TITLE:" up to the next unindented line.
 function(block_of text title out)
   set(${out} "" PARENT_SCOPE)
   if("\n${text}\n" MATCHES "\n${title}:\n(( [^\n]*\n|\n)*)")
@@ -21,7 +21,7 @@ function(block_of text title out)
   endif()
 endfunction()
 
-# "--db DATABASE" with names in bold and values in italics.
+# Formats "--db DATABASE" with names in bold and values in italics.
 function(heading_to_roff heading out)
   string(REGEX REPLACE "(^|[ ,|])(--?[a-z][a-z0-9-]*)" "\\1<B>\\2<R>" heading "${heading}")
   string(REGEX REPLACE "(<R>,? |<R> .)([A-Z][^] ]*)" "\\1<I>\\2<R>" heading "${heading}")
@@ -35,7 +35,8 @@ function(heading_to_roff heading out)
   set(${out} "${heading}" PARENT_SCOPE)
 endfunction()
 
-# The entries of a block as tagged paragraphs. Entries named in further arguments are skipped.
+# Formats the entries of a block as tagged paragraphs. Skips the entries that further arguments
+# name.
 function(entries_to_roff block out)
   set(roff "")
   set(left_out FALSE)
@@ -46,7 +47,7 @@ function(entries_to_roff block out)
     if(line MATCHES "^  ([^ ].*)$")
       set(heading "${CMAKE_MATCH_1}")
       if(heading MATCHES "^(.*[^ ])   *([^ ].*)$")
-        # The first wide gap separates the two.
+        # The first gap of two spaces separates heading and text.
         string(FIND "${heading}" "  " gap)
         string(SUBSTRING "${heading}" ${gap} -1 text)
         string(STRIP "${text}" text)
@@ -73,7 +74,7 @@ function(entries_to_roff block out)
   set(${out} "${roff}" PARENT_SCOPE)
 endfunction()
 
-# A section, or nothing if it has no entries.
+# Appends a section, unless it has no entries.
 macro(append_section title block)
   entries_to_roff("${block}" roff)
   if(NOT roff STREQUAL "")
@@ -86,7 +87,7 @@ function(help_of out)
   set(${out} "${help}" PARENT_SCOPE)
 endfunction()
 
-# Synopsis and options of each command.
+# Formats synopsis and options of each command.
 function(commands_to_roff block exit_codes out)
   set(roff "")
   while(block MATCHES "^([^\n]*)\n(.*)$")
@@ -122,7 +123,7 @@ help_of(help)
 file(READ ${texts}/${NAME}.txt extra)
 file(READ ${texts}/environment.txt environment)
 
-# The first line is "evo-tune: …"; paragraphs follow until the usage.
+# The first line of --help is "evo-tune: …"; paragraphs follow until "Usage:".
 string(REGEX MATCH "^${NAME}: ([^\n]*)[.]\n(.*)\nUsage: ([^\n]*(\n  [^\n]*)*)" ignored "${help}")
 set(summary "${CMAKE_MATCH_1}")
 set(about "${CMAKE_MATCH_2}")
@@ -177,7 +178,7 @@ block_of("${extra}" "Examples" block)
 append_section("EXAMPLES" "${block}")
 append_section("EXIT STATUS" "${exit_codes}")
 
-# The environment variables named on the page, with texts shared by all pages.
+# Adds the environment variables that the page names, with the texts of environment.txt.
 string(REGEX MATCH "\nEnvironment:([^\n]*)" ignored "${extra}")
 string(REPLACE " " ";" variables "${CMAKE_MATCH_1}")
 set(block "")

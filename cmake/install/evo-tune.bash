@@ -1,8 +1,8 @@
-# Completion of evo-tune's programs for bash. `PROGRAM --complete WORDS` answers what may stand at the
-# end of a command line: a line that says what of the file system fits, then one word a line.
+# Completion of evo-tune's programs for bash. `PROGRAM --complete WORDS` prints the completions of a
+# command line: first a line that describes matching files, then one word per line.
 _evo_tune() {
   COMPREPLY=()
-  # Bash splits words at '=' and ':', which belong to them here: "virtual:l4", "--set MACRO=1".
+  # Bash splits words at '=' and ':', but "virtual:l4" and "MACRO=1" are single words for evo-tune.
   local - words=() i part glued=1
   for ((i = 1; i <= COMP_CWORD; ++i)); do
     part=${COMP_WORDS[i]}
@@ -17,7 +17,7 @@ _evo_tune() {
   local word=${words[-1]} answer=()
   mapfile -t answer < <("${COMP_WORDS[0]/#\~\//$HOME/}" --complete "${words[@]}" 2>/dev/null)
   COMPREPLY=("${answer[@]:1}")
-  # What stands before the last '=' or ':' is on the command line already.
+  # Removes the part up to the last '=' or ':', which is already on the command line.
   local before=${word%"${word##*[:=]}"}
   COMPREPLY=("${COMPREPLY[@]#"$before"}")
   COMPREPLY=("${COMPREPLY[@]// /\\ }") # names with blanks
@@ -35,7 +35,7 @@ _evo_tune() {
       mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -d -- "$typed")
       ;;
   esac
-  # Readline adds the '/' of folders and quotes names; outside of a completion there is none.
+  # compopt makes readline add '/' to folders and quote names. It fails outside of a completion.
   [[ $kind == none ]] || compopt -o filenames 2>/dev/null
 }
 complete -F _evo_tune evo-elite evo-export evo-init evo-judge evo-predict evo-ptx-run evo-record \

@@ -1,6 +1,6 @@
-// The parts of the CUDA driver that a program needs beside a bundle: a context, memory, a stream.
-// It is opened at run time, so that this program starts on machines without one. Programs that use
-// the CUDA runtime or link with libcuda need none of this.
+// The parts of the CUDA driver that a program needs to launch a bundle: a context, memory, a
+// stream. The driver is opened at run time, so that the program starts on machines without a
+// driver. Programs that use the CUDA runtime or link with libcuda do not need this header.
 #pragma once
 
 #include <cuda.h>
@@ -25,12 +25,12 @@ inline void* driver_symbol(const char* name) {
                                : "libcuda.so.1 cannot be opened: is an NVIDIA driver installed?");
 }
 
-// The header renames cuMemAlloc to cuMemAlloc_v2, and so on: expanding the name first gives the
-// symbol that belongs to the declared type.
+// cuda.h defines macros that rename functions (cuMemAlloc to cuMemAlloc_v2). Expanding the macro
+// first gives the name of the symbol that has the declared type.
 #define SYMBOL_NAME(name) #name
 #define SYMBOL(name) SYMBOL_NAME(name)
 #define DRIVER(name) (reinterpret_cast<decltype(&(name))>(driver_symbol(SYMBOL(name))))
-/// Calls a function of the driver. Throws std::runtime_error that names it.
+/// Calls a driver function. Throws std::runtime_error that names the function.
 #define CALL(name, ...) check_call(DRIVER(name)(__VA_ARGS__), #name)
 
 inline void check_call(CUresult result, const char* call) {
@@ -60,7 +60,7 @@ class Context {
 /// Device memory.
 class Buffer {
  public:
-  /// The driver refuses to allocate nothing.
+  /// Allocates at least one byte, because the driver refuses to allocate zero bytes.
   explicit Buffer(std::size_t bytes) : bytes_(bytes) { CALL(cuMemAlloc, &address_, bytes + 1); }
   ~Buffer() {
     if (address_ != 0) (void)DRIVER(cuMemFree)(address_);
@@ -82,7 +82,7 @@ class Buffer {
   std::size_t bytes_;
 };
 
-/// A stream that waits for no other.
+/// A stream that does not wait for the default stream.
 class Stream {
  public:
   Stream() { CALL(cuStreamCreate, &stream_, CU_STREAM_NON_BLOCKING); }
@@ -96,7 +96,7 @@ class Stream {
   CUstream stream_ = nullptr;
 };
 
-/// Machine code on the GPU, as a program without the loader has it.
+/// A loaded cubin, for programs that do not use the loader.
 class Module {
  public:
   explicit Module(const std::string& file) {
@@ -105,7 +105,7 @@ class Module {
   ~Module() { (void)DRIVER(cuModuleUnload)(module_); }
   Module(Module&&) = delete;
 
-  /// A kernel of it. `shared_bytes` beyond 48 KiB are opted into.
+  /// Returns a kernel of the module. Opts in to `shared_bytes` above 48 KiB.
   [[nodiscard]] CUfunction function(const std::string& entry, unsigned shared_bytes) const {
     CUfunction function = nullptr;
     CALL(cuModuleGetFunction, &function, module_, entry.c_str());
@@ -118,7 +118,7 @@ class Module {
   CUmodule module_ = nullptr;
 };
 
-/// `size`: grid, block, dynamic shared memory. Does not wait.
+/// Launches a kernel without waiting for it. `size`: grid, block, dynamic shared memory.
 inline void launch_kernel(CUfunction function, const std::array<unsigned, 7>& size,
                           void** parameters, CUstream stream) {
   static const auto launch = DRIVER(cuLaunchKernel);

@@ -28,7 +28,7 @@ double half(const Bytes& bytes, std::size_t element) {
   std::memcpy(&bits, &bytes[2 * element], sizeof bits);
   const int exponent = bits >> 10 & kTop;
   const int mantissa = bits & 1023;
-  if (exponent == kTop) return std::numeric_limits<double>::quiet_NaN();  // none is expected
+  if (exponent == kTop) return std::numeric_limits<double>::quiet_NaN();  // no reference value
   const double magnitude =
       exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(1024 + mantissa, exponent - 25);
   return (bits & 0x8000) != 0 ? -magnitude : magnitude;
@@ -65,7 +65,7 @@ std::vector<double> attention_row(const double* query, const double* keys, const
   return row;
 }
 
-/// The first and the last row, and some between that fall on no power of two.
+/// Returns the first row, the last row, and some rows between whose numbers are no powers of two.
 std::set<std::size_t> sampled_rows(std::size_t length) {
   std::set<std::size_t> rows = {0, length - 1};
   for (const double share : {0.13, 0.37, 0.61, 0.89}) {
@@ -132,7 +132,7 @@ CheckReport check_sdpa_fp8(const std::map<std::string, double>& sizes,
       for (std::size_t d = 0; d < depth; ++d) {
         const double wanted = reference[d] * value_scale;
         const double error = std::fabs(half(output, first + d) - wanted);
-        // NaN compares as false with everything: it must not slip through max().
+        // max() would ignore a NaN, because comparisons with NaN are false.
         report.max_abs_error = std::isfinite(error) ? std::max(report.max_abs_error, error)
                                                     : std::numeric_limits<double>::infinity();
         error_squares += error * error;

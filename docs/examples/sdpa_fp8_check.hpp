@@ -6,15 +6,15 @@
 #include <string>
 #include <vector>
 
-/// How some rows of the output compare with the reference.
+/// The errors of some rows of the output against the reference.
 struct CheckReport {
   std::size_t rows = 0;
   double max_abs_error = 0;  ///< infinity when an element was not finite
   double relative_l2 = 0;
-  double max_row_error = 0;  ///< largest error / rms of its row of the reference
+  double max_row_error = 0;  ///< largest error of an element / rms of the reference's row
 };
 
-/// Draws the content of an input; leaves other buffers as they are.
+/// Fills an input with random values; does not change other buffers.
 void draw_attention_input(const std::string& name, std::vector<unsigned char>& bytes,
                           std::mt19937& random);
 

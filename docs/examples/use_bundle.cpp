@@ -1,5 +1,5 @@
-// Uses a bundle as a program would: from two threads on two streams it launches the kernel of every
-// shape, checks what it computed, and measures what a launch costs beyond cuLaunchKernel.
+// Uses a bundle as an application would: launches the kernel of every shape from two threads on two
+// streams, checks the results, and measures the cost of a launch beyond cuLaunchKernel.
 //
 //   use_bundle DIR [--bursts N] [--allow VARIABLE …] [SIZES …]
 //
@@ -35,8 +35,8 @@ using Sizes = std::vector<double>;
 
 std::mutex printing;
 
-/// A bundle with what this program reads of its index beyond that: a program that knows its own
-/// buffers and their sizes needs evo_tune::Bundle alone.
+/// A bundle and its parsed index. An application that knows its buffers and their sizes needs only
+/// evo_tune::Bundle.
 struct Opened {
   explicit Opened(const std::string& its_folder)
       : folder(its_folder),
@@ -62,10 +62,11 @@ struct Opened {
   std::string text;
   evo_tune::Bundle bundle;
   Json index;
-  evo_tune::Allowed allowed;  ///< as allow_unchecked() was told
+  evo_tune::Allowed allowed;  ///< the conditions that allow_unchecked() permits
 };
 
-/// One shape with its buffers on the GPU: inputs of attention drawn, others zero, outputs NaN.
+/// One shape with its buffers on the GPU: random inputs for attention, zeros for other problems,
+/// NaN in all outputs.
 class Case {
  public:
   Case(const Opened& opened, const evo_tune::Choice& choice, const Sizes& sizes, unsigned seed)
@@ -116,7 +117,7 @@ class Case {
   std::vector<void*> addresses_;
 };
 
-/// Everything on a stream of its own. True when nothing is wrong.
+/// Runs all shapes on a stream of its own. True if no result is wrong.
 bool run_thread(unsigned number, const Opened& opened, const std::vector<Sizes>& shapes) {
   const Context context;
   const Stream stream;
@@ -143,7 +144,8 @@ bool run_thread(unsigned number, const Opened& opened, const std::vector<Sizes>&
   return all_right;
 }
 
-/// Nanoseconds of one of a burst of launches on an idle GPU: no launch waits for room in a queue.
+/// Nanoseconds per launch in a burst of launches on an idle GPU, so that no launch waits for space
+/// in the queue.
 template <typename Launch>
 double burst_ns(const Stream& stream, const Launch& launch) {
   constexpr int kBurst = 200;
@@ -155,7 +157,7 @@ double burst_ns(const Stream& stream, const Launch& launch) {
   return elapsed.count() / kBurst;
 }
 
-/// Bursts through the bundle and through cuLaunchKernel alone, in turn.
+/// Measures bursts through the bundle and through cuLaunchKernel alone, in turn.
 void print_overhead(const Opened& opened, const Sizes& sizes, std::size_t bursts) {
   if (bursts == 0) return;
   const Context context;
@@ -221,7 +223,7 @@ std::vector<Sizes> tuned_shapes(const Opened& opened) {
 }
 
 int run(const Opened& opened, const std::vector<Sizes>& shapes, std::size_t bursts) {
-  const Context context;  // or every thread would find out that there is no GPU
+  const Context context;  // created here, so that a missing GPU is reported once
   constexpr unsigned kThreads = 2;
   std::array<std::string, kThreads> errors;
   std::array<bool, kThreads> right{};

@@ -31,7 +31,7 @@ def inputs_of(torch, sizes, seed=1):
 
 
 def expected(torch, sizes, q, k, v, *scales):
-    """In double precision, on the very numbers that the kernel reads."""
+    """Computes attention in double precision from the FP8 numbers that the kernel reads."""
     def wide(tensor, scale):
         factors = scale.view(sizes["B"], -1, 1, 1) if sizes["PER_HEAD"] else scale
         return tensor.to(torch.float64) * factors.to(torch.float64)
@@ -43,7 +43,7 @@ def expected(torch, sizes, q, k, v, *scales):
 
 
 def median_us(torch, call, rounds):
-    """The median time of one of CALLS calls; `call` makes that many."""
+    """The median time per call, over bursts of CALLS calls; `call` makes one burst."""
     times = []
     call()
     for _ in range(rounds):
@@ -65,7 +65,8 @@ def repeated(call):
 
 
 def graph_of(torch, call):
-    """Captured after a call on another stream, as PyTorch's documentation has it."""
+    """Captures a CUDA graph after a warm-up call on another stream, as PyTorch's documentation
+    recommends."""
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):

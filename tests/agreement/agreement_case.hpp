@@ -13,7 +13,7 @@
 namespace evo::agreement {
 
 /// The allowed difference from the recorded result: |got − recorded| ≤ relative · |recorded| +
-/// absolute. Both zero: the same bits.
+/// absolute. If both bounds are 0, the bits must be equal.
 struct Bound {
   double relative = 0;
   double absolute = 0;
@@ -39,7 +39,7 @@ struct CaseArgument {
   std::vector<Bound> columns = {{}};  ///< element i has the tolerance columns[i % size]
 };
 
-/// A kernel with everything needed to launch it. The same on every device.
+/// A kernel with its launch and its arguments, which are the same on every device.
 struct AgreementCase {
   std::string entry;
   std::string source;  ///< relative to the project's folder
@@ -64,7 +64,8 @@ struct AgreementCase {
   AgreementCase& inout(const std::vector<T>& values) {
     return inout(values, Dtype::kU8, {{}});
   }
-  /// An output that starts as a pattern; elements that the kernel does not write keep it.
+  /// Adds an output that is filled with a pattern; elements that the kernel does not write keep the
+  /// pattern.
   AgreementCase& out(std::size_t count, Dtype dtype, std::vector<Bound> columns = {{}}) {
     constexpr std::byte kPattern{0xa5};
     arguments.push_back({.initial = Bytes(count * size_of(dtype), kPattern),
@@ -80,7 +81,7 @@ struct AgreementCase {
   }
   AgreementCase& count(std::size_t value) { return scalar(static_cast<int>(value)); }
 
-  /// A hash of entry, scalars and buffers (except scratch). It is equal on two machines if they
+  /// A hash of entry, scalars and buffers (except scratch). Two machines have equal hashes if they
   /// give the kernel the same data.
   [[nodiscard]] std::string inputs_hash() const;
 };
@@ -88,12 +89,11 @@ struct AgreementCase {
 /// The bytes of every output, in the order of the arguments.
 using Outputs = std::vector<Bytes>;
 
-/// Loads `image` and launches the case once with fresh buffers. A write outside of a buffer is a
-/// fault, too.
+/// Loads `image` and launches the case once with new buffers. A write outside a buffer is a fault.
 [[nodiscard]] std::variant<Outputs, Fault> run_case(Device& device, const AgreementCase& data,
                                                     const KernelImage& image);
 
-/// Every kernel compared with a card, except the templates of kernel_templates/.
+/// All kernels that are compared with a real GPU, except the templates of kernel_templates/.
 [[nodiscard]] std::vector<AgreementCase> all_cases();
 
 }  // namespace evo::agreement

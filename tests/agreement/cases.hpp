@@ -10,8 +10,8 @@ namespace evo::agreement {
 
 inline constexpr const char* kOrdinarySource = "tests/engine/device/virtual/kernels/ordinary.cu";
 
-/// Reproducible inputs: the random stream depends only on `name`. Uses no mathematical library, so
-/// that every machine generates the same bytes.
+/// Reproducible inputs: the random numbers depend only on `name`. The class uses no mathematical
+/// library, so that every machine generates the same bytes.
 class Inputs {
  public:
   explicit Inputs(std::string_view name);

@@ -10,7 +10,7 @@ constexpr const char* kConversions = "tests/agreement/kernels/conversions.cu";
 constexpr std::size_t kCount = 320;
 constexpr LaunchConfig kLaunch = {{2, 1, 1}, {160, 1, 1}};  // kCount threads
 
-/// A kernel of `columns` outputs for each element.
+/// Completes the case of a kernel that writes `columns` outputs for each element.
 AgreementCase& finish(AgreementCase& data, std::size_t columns, Dtype dtype) {
   return data.out(columns * kCount, dtype, std::vector<Bound>(columns)).count(kCount);
 }

@@ -1,4 +1,4 @@
-// Integer instructions, exchange between lanes, memory: bit for bit.
+// Integer instructions, exchange between lanes, memory: results must be equal bit for bit.
 #include "tests/agreement/cases.hpp"
 
 namespace evo::agreement {

@@ -1,4 +1,4 @@
-// Tensor-core products, bit for bit: the sums follow sm_90's numerics.
+// Tensor-core products: the virtual GPU must give sm_90's sums bit for bit.
 #include <bit>
 
 #include "tests/agreement/cases.hpp"
@@ -28,7 +28,7 @@ std::vector<U32> finite_bytes(Inputs& inputs, std::size_t words) {
   return values;
 }
 
-/// f32 with the lowest 13 bits clear: exact in tf32.
+/// f32 words with the lowest 13 bits clear, which tf32 represents exactly.
 std::vector<U32> tf32_words(Inputs& inputs, std::size_t words) {
   const std::vector<float> floats = inputs.floats(words, -8, 8);
   std::vector<U32> values(words);
@@ -44,7 +44,7 @@ AgreementCase product(const char* entry, std::size_t a, std::size_t b, Fill fill
   return data.in(fill(inputs, a * kLanes)).in(fill(inputs, b * kLanes));
 }
 
-/// Accumulators in f32; 4 of a lane.
+/// A product with f32 accumulators, 4 per lane.
 AgreementCase float_product(const char* entry, std::size_t a, std::size_t b, Fill fill) {
   Inputs inputs(std::string(entry) + " c");
   return product(entry, a, b, fill)

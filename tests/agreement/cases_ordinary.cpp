@@ -5,8 +5,8 @@ namespace evo::agreement {
 namespace {
 
 // Tolerances for functions made of approximate instructions: twice the error stated in the CUDA C++
-// Programming Guide (in units of the last place, 2^-23), because the card and the virtual GPU may
-// both have that error.
+// Programming Guide (in units of the last place, 2^-23), because a real and a virtual GPU may both
+// have that error.
 constexpr double kUlp = 0x1p-23;
 
 AgreementCase ordinary(const char* entry, LaunchConfig launch) {
@@ -21,7 +21,7 @@ std::vector<AgreementCase> linear_cases() {
                       .inout(inputs.floats(1000, -2, 2))
                       .scalar(1.5F)
                       .count(1000));
-  // Atomic additions in any order.
+  // These kernels add by atomics in any order, so sums may differ by rounding.
   cases.push_back(ordinary("grid_stride_sum_square", {{3, 1, 1}, {128, 1, 1}})
                       .in(inputs.floats(5000, -1, 1))
                       .inout(std::vector<float>{0}, Dtype::kF32, {{.relative = 1e-5}})

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// The difference relative to its bound; above 1 is outside.
+/// The difference divided by the allowed difference; above 1, the value is outside its bound.
 double share_of(const Bound& bound, double recorded, double got) {
   if (std::isnan(recorded) || std::isnan(got))
     return std::isnan(recorded) == std::isnan(got) ? 0 : kInfinity;
@@ -71,7 +71,7 @@ void compare_output(const CaseArgument& argument, std::size_t output, const Byte
   }
 }
 
-/// Outputs and their arguments, checked for equal sizes.
+/// Calls a function for each output and its argument. Throws InputError if sizes differ.
 template <typename F>
 void for_each_output(const AgreementCase& data, const Outputs& recorded, const Outputs& got,
                      const F& visit) {

@@ -7,7 +7,7 @@
 
 namespace evo::agreement {
 
-/// The comparison of one kernel's outputs with the recorded ones.
+/// The comparison of one kernel's outputs with the recorded outputs.
 struct CaseComparison {
   std::size_t elements = 0;
   std::size_t identical = 0;  ///< bit for bit
@@ -21,7 +21,7 @@ struct CaseComparison {
 [[nodiscard]] CaseComparison compare_case(const AgreementCase& data, const Outputs& recorded,
                                           const Outputs& got);
 
-/// The comparison of the outputs of one candidate's launch with the recorded ones.
+/// The comparison of the outputs of one candidate's launch with the recorded outputs.
 struct RunComparison {
   std::size_t elements = 0;
   std::size_t identical = 0;

@@ -12,12 +12,14 @@ namespace evo::agreement {
 namespace {
 
 constexpr const char* kFormat = "evo-tune agreement 1";
-/// A multiple of the size of every output dtype; f16 pairs and f32 compress similarly well with it.
+/// Bytes of a word for byte planes: a multiple of the size of every output dtype. f16 pairs and f32
+/// compress similarly well with it.
 constexpr std::size_t kPlanes = 4;
 
 using Binary = std::vector<std::uint8_t>;
 
-/// Outputs to which later ones of the same group (kernel or shape) may be stored as differences.
+/// Earlier outputs by group (kernel or shape). A later output may be stored as its difference from
+/// one of them.
 using Bases = std::map<std::string, std::vector<Bytes>>;
 constexpr std::size_t kMostBases = 24;  ///< limit per group
 
@@ -31,7 +33,7 @@ std::uint16_t half_at(const Bytes& bytes, std::size_t i) {
                                     std::to_integer<unsigned>(bytes[i + 1]) << 8);
 }
 
-/// Differences of 16-bit words, folded so that small differences of either sign become small
+/// Folds the difference of two 16-bit words, so that small differences of either sign become small
 /// numbers (0, −1, 1, −2 … to 0, 1, 2, 3 …); adjacent f16 of one sign differ by one.
 std::uint16_t fold(std::uint16_t difference) {
   const bool negative = (difference & 0x8000U) != 0;
@@ -70,13 +72,13 @@ void remember(std::vector<Bytes>& bases, const Bytes& output) {
 }
 
 /// Position of byte `i` in the stored order: first byte 0 of each word of kPlanes bytes, then all
-/// bytes 1, and so on; an incomplete word at the end stays there.
+/// bytes 1, and so on; an incomplete word at the end keeps its place.
 std::size_t plane_position(std::size_t i, std::size_t size) {
   const std::size_t words = size / kPlanes;
   return i >= words * kPlanes ? i : i % kPlanes * words + i / kPlanes;
 }
 
-/// `output`, or its folded difference to `base`; `restore` does the reverse.
+/// Returns `output`, or its folded difference from `base` if there is one. `restore`: undoes this.
 Bytes apply_base(Bytes output, const Bytes* base, bool restore) {
   if (base == nullptr) return output;
   for (std::size_t i = 0; i + 1 < output.size(); i += 2) {

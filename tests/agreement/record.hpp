@@ -8,7 +8,7 @@
 
 namespace evo::agreement {
 
-/// The PTX of a source file, with all its kernels.
+/// The PTX of a source file with all its kernels.
 struct RecordedSource {
   std::string file;
   std::string ptx;
@@ -38,7 +38,8 @@ struct RecordedCandidate {
   std::vector<RecordedRun> runs;
 };
 
-/// Outputs of many kernels on one device, with the data for running them again elsewhere.
+/// The outputs of many kernels on one device, and the data needed to run the kernels on another
+/// device.
 struct Record {
   std::string device_id;  ///< "cuda:0", "virtual:h200"
   std::string device_name;
@@ -52,16 +53,16 @@ struct Record {
   std::vector<std::string> faults = {};  ///< kernels that did not finish, with the reason
 
   [[nodiscard]] bool from_hardware() const { return device_id.starts_with("cuda:"); }
-  /// Throws InputError naming the file if the record has none.
+  /// The recorded source of a file. Throws InputError naming the file if the record lacks it.
   [[nodiscard]] const RecordedSource& source_of(const std::string& file) const;
 };
 
 /// A gzip file of MessagePack. Each output is stored as its difference from the most similar
-/// earlier one of the same shape and size, in byte planes, so that many candidates take little
+/// earlier output of the same shape and size, in byte planes, so that many candidates take little
 /// space.
 void write_record(const Record& record, const std::filesystem::path& file);
 
-/// Throws InputError naming the file and the fault.
+/// Reads a record. Throws InputError naming the file and the fault.
 [[nodiscard]] Record read_record(const std::filesystem::path& file);
 
 }  // namespace evo::agreement

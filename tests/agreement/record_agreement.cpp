@@ -51,7 +51,7 @@ ExitCode record_to(const Arguments& arguments) {
   return record.faults.empty() ? ExitCode::kGreen : ExitCode::kNothingGreen;
 }
 
-/// Prints kernels that differ, and returns how many are outside of their bounds.
+/// Prints the kernels whose outputs differ, and returns how many exceed their bounds.
 std::size_t check_cases(const Arguments& arguments, const Record& record) {
   Replay replay(arguments.root, record, 0);
   std::size_t compared = 0;

@@ -1,4 +1,4 @@
-// The record's file and the comparison, on outputs made up here.
+// Tests the file of a record and the comparison of outputs, with made-up outputs.
 
 #include "tests/agreement/record.hpp"
 

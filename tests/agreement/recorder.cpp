@@ -24,7 +24,7 @@ std::string today() {
   return text.data();
 }
 
-/// Compiles in parallel, one compilation per processor.
+/// Compiles in parallel, one compilation per core.
 std::vector<CompileOutcome> compile_all(Compiler& compiler,
                                         const std::vector<CompileRequest>& requests) {
   std::vector<CompileOutcome> outcomes(requests.size(), Rejection{});
@@ -52,8 +52,8 @@ struct Recorder::Chosen {
 };
 
 std::vector<CandidatePlan> default_plans() {
-  // Without a mask, causal, D = 128, grouped heads, one query, more queries than keys; larger
-  // shapes are used less often.
+  // The groups cover: no mask, causal, D = 128, grouped heads, one query, more queries than keys.
+  // Larger shapes are used less often.
   const std::vector<std::string> ragged = {"ragged1", "ragged31"};
   const std::vector<std::string> decode = {"ragged31", "decode"};
   const std::vector<std::vector<std::string>> shapes = {
@@ -137,7 +137,8 @@ std::vector<Recorder::Chosen> Recorder::compiled(std::vector<Chosen> drawn) {
     if (kernel == nullptr) continue;
     const AgreementCase data =
         drawn[i].run->make_case(drawn[i].candidate, *drawn[i].shapes[0], device_.info().sm_count);
-    // Some do not fit the device, because D = 128 doubles the memory that the space assumes.
+    // Some candidates do not fit the device, because D = 128 doubles the memory that the space
+    // assumes.
     if (resource_gate(kernel->resources, data.launch, {}, device_.info())) continue;
     drawn[i].kernel = *kernel;
     good.push_back(std::move(drawn[i]));

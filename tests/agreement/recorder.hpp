@@ -15,7 +15,8 @@ namespace evo::agreement {
 struct CandidatePlan {
   std::string space;
   std::size_t count = 0;
-  /// Used in rotation. The shapes of a group share one kernel, because they set the same macros.
+  /// Candidates use these groups in turn. The shapes of a group share one kernel, because they set
+  /// the same macros.
   std::vector<std::vector<std::string>> shape_groups;
   std::vector<std::pair<std::string, std::string>> settings = {};  ///< macros that are not random
 };
@@ -24,18 +25,18 @@ struct CandidatePlan {
 /// mma template, 16 of wmma) and in e4m3 (24), and row_softmax (10).
 [[nodiscard]] std::vector<CandidatePlan> default_plans();
 
-/// Runs everything on a device and records the outputs.
+/// Runs all kernels and candidates on a device and records their outputs.
 ///
 ///   1. Compile each source of all_cases() once; run each of its kernels.
 ///   2. For each plan, draw candidates until `count` of them compile and fit the device.
-///   3. Run each on its group of shapes.
+///   3. Run each candidate on its group of shapes.
 ///
-/// A failing kernel is listed in Record::faults. If its fault destroyed the context, the record
-/// ends there. Other errors throw.
+/// Record::faults lists failing kernels. If a fault destroyed the context, the record ends. Other
+/// errors throw an exception.
 class Recorder {
  public:
-  /// Called now and then with the record so far, so that a hanging kernel does not lose the earlier
-  /// outputs.
+  /// Called from time to time with the record so far, so that earlier outputs are not lost if a
+  /// kernel hangs.
   using Save = std::function<void(const Record&)>;
 
   Recorder(std::filesystem::path root, Device& device, Compiler& compiler, Save save);
@@ -53,7 +54,7 @@ class Recorder {
   [[nodiscard]] std::vector<Chosen> choose(const CandidatePlan& plan, std::uint64_t seed);
   /// The candidates of `drawn` that compile and fit the device.
   [[nodiscard]] std::vector<Chosen> compiled(std::vector<Chosen> drawn);
-  /// Records the fault; marks the device as lost if necessary.
+  /// Adds a fault to the record, and marks the device as lost if the context was destroyed.
   void note(const std::string& what, const Fault& fault);
 
   std::filesystem::path root_;

@@ -26,7 +26,8 @@ CandidateBound bound_of(const TemplateRun& run, const Candidate& candidate) {
   return bytes ? kByte : kHalf;
 }
 
-/// Today's defaults with the recorded values applied; macros added since keep their default.
+/// The configuration with the recorded values. Macros that were added to the space later have their
+/// defaults.
 Candidate candidate_of(const Space& space, const std::string& config) {
   std::vector<std::pair<std::string, std::string>> settings;
   const Json json = parse_json(config, "recorded configuration");
@@ -36,7 +37,7 @@ Candidate candidate_of(const Space& space, const std::string& config) {
   return space.candidate_from_settings(settings, space.defaults());
 }
 
-/// Only PTX, for the space's virtual architecture.
+/// Compiles a request to PTX for the space's virtual architecture.
 std::string ptx_of(const CompileRequest& request) {
   constexpr std::string_view kReal = "sm_";
   return test::compile_to_ptx(request.source.expanded(),
@@ -109,7 +110,8 @@ CandidateReplay Replay::replay(const RecordedCandidate& candidate) {
       if (!result.failure.empty()) break;
     }
   } catch (const std::exception& error) {
-    // Reported as a finding: the template no longer accepts the candidate, or it no longer runs.
+    // The template no longer accepts the candidate, or the kernel no longer runs: this becomes a
+    // failure of the replay.
     result.failure = error.what();
   }
   if (!result.failure.empty()) result.failure += "\n" + candidate.space + " " + candidate.config;

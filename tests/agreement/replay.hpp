@@ -14,7 +14,7 @@
 
 namespace evo::agreement {
 
-/// The allowed difference between the outputs of a candidate and the recorded ones.
+/// The allowed difference between the outputs of a candidate and the recorded outputs.
 struct CandidateBound {
   std::string kind;         ///< "P in f16", "P in e4m3", "row_softmax"
   double max_over_rms = 0;  ///< 0: no limit
@@ -29,16 +29,16 @@ struct CandidateReplay {
   std::string failure = {};  ///< why it could not be compared, or where the difference is too large
 };
 
-/// Runs recorded kernels on a virtual device and compares the outputs. Not thread-safe: use one per
-/// thread.
+/// Runs recorded kernels on a virtual device and compares the outputs. Not thread-safe: use one
+/// Replay per thread.
 class Replay {
  public:
-  /// `root`: the project's folder. `record` must outlive this object. `threads`: of the virtual
-  /// device.
+  /// `root`: the project's folder. `record` must outlive this object. `threads`: number of host
+  /// threads of the virtual device.
   Replay(std::filesystem::path root, const Record& record, int threads);
 
   /// The comparison for a case of all_cases() with the recorded PTX and the case's inputs; nullopt
-  /// if the case was not recorded. Throws InputError if the inputs differ from the recorded ones.
+  /// if the case was not recorded. Throws InputError if the inputs differ from the recorded inputs.
   [[nodiscard]] std::optional<CaseComparison> replay(const AgreementCase& data);
 
   /// Compiles the candidate from today's template and runs it on the recorded shapes.

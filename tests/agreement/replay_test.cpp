@@ -1,5 +1,5 @@
-// Compares the virtual GPU with a card's outputs for the same PTX and inputs (recorded/h200.gz,
-// made by record-agreement).
+// Compares the virtual GPU's outputs with those of an H200 for the same PTX and inputs
+// (recorded/h200.gz, made by record-agreement).
 
 #include "tests/agreement/replay.hpp"
 
@@ -19,7 +19,7 @@ constexpr std::size_t kShares = 4;  ///< number of tests over which candidates a
 constexpr std::size_t kFewestKernels = 100;
 constexpr std::size_t kFewestHalfCandidates = 200;
 
-/// The record, or null if there is none; read once.
+/// The record of the H200, or null if the file is missing. The file is read once.
 const Record* hardware_record() {
   static const std::optional<Record> record =
       std::filesystem::exists(kRecorded) ? std::optional(read_record(kRecorded)) : std::nullopt;

@@ -26,8 +26,8 @@ class TemplateRun {
   /// The compile request of the candidate for `shape`, for the space's architecture.
   [[nodiscard]] CompileRequest request(const Candidate& candidate, const Shape& shape) const;
 
-  /// One launch on `shape` with inputs that depend only on the shape. `sm_count`: that of the
-  /// recorded device, because persistent grids depend on it. Outputs start as NaN, workspaces as
+  /// One launch on `shape` with inputs that depend only on the shape. `sm_count`: the number of SMs
+  /// of the recorded device, on which persistent grids depend. Outputs start as NaN, workspaces as
   /// zeros.
   [[nodiscard]] AgreementCase make_case(const Candidate& candidate, const Shape& shape,
                                         int sm_count) const;

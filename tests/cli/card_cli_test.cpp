@@ -1,5 +1,5 @@
-// Output of evo-tune, evo-judge and evo-elite about the card, energy and the objective, on a fake
-// device whose driver reports values chosen by the test.
+// Tests the output of evo-tune, evo-judge and evo-elite about the GPU's state, energy and the
+// objective, on a fake device whose driver reports values chosen by the test.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// --db for every program that opens a database: files that cannot be one, a file locked by another
-// process, and a full disk.
+// Tests --db of every program that opens a database: files that are no database, a file locked by
+// another process, and a full disk.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ constexpr const char* kRun = "--generations 4 --children 6 --seed 7 --check-seed
 
 class DatabaseOption : public testing::Test {
  protected:
-  /// Every program that opens a database rejects this one with exit code 2 and a message.
+  /// Expects that every program that opens databases rejects `db` with exit code 2 and a message.
   void expect_refused(const std::string& db,
                       const testing::Matcher<const std::string&>& why) const {
     for (const std::string& program :
@@ -56,13 +56,13 @@ class DatabaseOption : public testing::Test {
     }
   }
 
-  /// A database with a run in it.
+  /// Creates a database with one run.
   std::string good_database() const {
     EXPECT_EQ(session_.run(FakeSession::tune("--db good.db --generations 2 --quiet")).exit_code, 0);
     return read_text_file(session_.path("good.db"));
   }
 
-  /// Another process that writes and holds the lock for long.
+  /// Another process that writes to the database and holds the lock for a long time.
   struct Lock {
     explicit Lock(const std::string& file)
         : database(file, SQLite::OPEN_READWRITE, 10'000),
@@ -76,7 +76,7 @@ class DatabaseOption : public testing::Test {
 
 TEST_F(DatabaseOption, ThatIsNoFileOfOursIsRefusedByEveryProgramAndUntouched) {
   expect_refused("", HasSubstr("--db: ''"));
-  expect_refused(":memory:", HasSubstr(":memory: is no file"));
+  expect_refused(":memory:", HasSubstr(":memory: is not a file"));
   fs::create_directory(session_.path("folder"));
   expect_refused("folder", HasSubstr("folder: is a folder"));
   ASSERT_EQ(mkfifo(session_.path("pipe").c_str(), 0600), 0);
@@ -156,7 +156,8 @@ TEST_F(DatabaseOption, ALimitThatIsNoNumberIsRefused) {
   }
 }
 
-/// A run that meets a lock; `meet` acts at that moment. Returns the exit code.
+/// Starts a run that meets a locked database; `meet` is called at that moment. Returns the exit
+/// code.
 TEST_F(DatabaseOption, LockedInTheMiddleOfARunLosesNothing) {
   const FakeSession undisturbed;
   ASSERT_EQ(undisturbed.run(FakeSession::tune(kRun)).exit_code, 0);
@@ -220,8 +221,8 @@ TEST_F(DatabaseOption, SignalsWithinASecondAreOneRequestToEndInOrder) {
 TEST_F(DatabaseOption, AFullDiskStopsTheRunAndResumingItEndsAsIfItHadNotBeenFull) {
   const FakeSession undisturbed;
   ASSERT_EQ(undisturbed.run(FakeSession::tune(kRun)).exit_code, 0);
-  // In units of 512 bytes: the run fails in the schema, among compilations, among evaluations, or
-  // not at all.
+  // Limits of the file size in units of 512 bytes: the run fails while it writes the schema,
+  // compilations or evaluations, or not at all.
   int failed = 0;
   int stored_and_failed = 0;
   for (int limit = 150; limit < 20'000; limit = limit * 5 / 4) {

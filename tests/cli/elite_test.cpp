@@ -1,4 +1,4 @@
-// evo-elite, the real program, on prepared databases.
+// Tests the real program evo-elite on prepared databases.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -99,7 +99,7 @@ TEST_F(EvoElite, TheTableIsAlignedAndNamesWhatDiffers) {
   EXPECT_THAT(text[2], HasSubstr("TILE=1"));
   EXPECT_THAT(text[2], Not(HasSubstr("SWIZZLE")));
   EXPECT_EQ(text[4], "in common: SWIZZLE=xor");
-  // Times are right-aligned, so the decimal points are in one column.
+  // Times are right-aligned, so their decimal points are in one column.
   EXPECT_EQ(text[2].find("9.25") + 1, text[3].find("101.50") + 3);
 }
 
@@ -176,9 +176,10 @@ TEST_F(EvoElite, ALadderSaysWhereMilestonesStopBuildingOnOneAnother) {
   add_rung(2, R"({"TILE":4,"WAY":"down"})");
   EXPECT_THAT(elite("ladder").out, Not(HasSubstr("separate configurations")));
   add_rung(3, R"({"TILE":1,"WAY":"down"})");
-  EXPECT_THAT(elite("ladder").out,
-              HasSubstr("from \"rung 3\" on, some milestones do not keep the changes of the one "
-                        "before; these are separate configurations, not rungs"));
+  EXPECT_THAT(
+      elite("ladder").out,
+      HasSubstr("from \"rung 3\" on, some milestones lack changes of the previous milestone; "
+                "these are separate configurations, not rungs"));
 }
 
 TEST_F(EvoElite, RejectionsNameWhatOnlyThePolicyForbade) {
@@ -213,7 +214,7 @@ TEST_F(EvoElite, WithdrawnCandidatesAreNeverCalledGreen) {
   EXPECT_THAT(elite("").out, Not(HasSubstr("10.00")));
 }
 
-/// A result file of compare_pytorch.py --json for a candidate of this run.
+/// Makes a result of compare_pytorch.py --json for a candidate of this run.
 json compared(RunId run, CandidateId candidate) {
   json results = json::parse(R"({"device": "NVIDIA H200", "pytorch": "2.11.0", "results": [
     {"manifest": "out/copy.json", "right": true, "shape": {"name": "mission"},
@@ -291,7 +292,8 @@ TEST_F(EvoElite, CompareGivesRatiosOnlyOfTimesThatMayBeCompared) {
   EXPECT_THAT(text, Not(HasSubstr("SWIZZLE")));
 
   const std::string mixed = std::to_string(a) + " " + std::to_string(c);
-  EXPECT_THAT(elite("compare " + mixed).out, HasSubstr("one is measured, one predicted"));
+  EXPECT_THAT(elite("compare " + mixed).out,
+              HasSubstr("one time is measured, the other predicted"));
   for (const std::string& line : lines(elite("compare --json " + mixed).out)) {
     EXPECT_TRUE(json::parse(line)["b_over_a"].is_null()) << line;
   }

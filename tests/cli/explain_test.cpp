@@ -1,4 +1,5 @@
-// --explain: the steps from the default to the winner, by the real programs on a fake device.
+// Tests --explain, the steps from the default configuration to the winner, by the real programs on
+// a fake device.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

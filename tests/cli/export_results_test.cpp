@@ -1,5 +1,4 @@
-// evo-export --t4 and --kernel-tuner-cache, the real program: this project's reader reads the
-// written files.
+// Tests evo-export --t4 and --kernel-tuner-cache: the reader of recordings reads the written files.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +23,8 @@ using testing::UnorderedElementsAre;
 
 class EvoExportResults : public testing::Test {
  protected:
-  /// A run with one configuration of each outcome; TILE numbers them.
+  /// A run with one configuration for each outcome; the value of TILE is the number of the
+  /// configuration.
   RunId fill(TimeKind kind) {
     const RunId run = store_.start_run(sample::run_info(kind));
     const CompilationId one = store_.put_compilation(sample::compilation("a"));
@@ -56,7 +56,7 @@ class EvoExportResults : public testing::Test {
   }
   Json file(const std::string& name) const { return read_json_file(folder_.path() / name); }
 
-  /// TILE → time or failure.
+  /// Maps the value of TILE to the time or the failure.
   std::map<std::string, std::string> read_back(const std::string& name) const {
     const RecordedSpace space(read_recording(folder_.path() / name));
     std::map<std::string, std::string> found;
@@ -81,7 +81,7 @@ TEST_F(EvoExportResults, T4IsReadBackAsItWasRecorded) {
   const ProgramResult result = run("--t4 results.json");
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.out, "results.json\n");
-  EXPECT_THAT(result.err, AllOf(HasSubstr("1 configurations were built and not run"),
+  EXPECT_THAT(result.err, AllOf(HasSubstr("1 configurations were compiled but not run"),
                                 Not(HasSubstr("PREDICTED"))));
   EXPECT_THAT(read_back("results.json"),
               UnorderedElementsAre(Pair("0", "0.0125"), Pair("1", "correctness"),

@@ -1,4 +1,4 @@
-// evo-export, the real program, on prepared databases.
+// Tests the real program evo-export on prepared databases.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -112,11 +112,12 @@ TEST_F(EvoExport, ChoosesByRankRunAndCandidate) {
 TEST_F(EvoExport, WhatMayHaveBeenScreenedOnlySaysSo) {
   const CandidateId best = add(run_, 0, "a", 10);
   const CandidateId other = add(run_, 1, "b", 20);
-  EXPECT_THAT(run("--out .").err, HasSubstr("may have been screened only"));
+  EXPECT_THAT(run("--out .").err, HasSubstr("may have passed only a shortened check"));
   store_.record_generation(run_, {.number = 0, .elite = {{.candidate = best, .p50_us = 10}}});
   EXPECT_THAT(run("--out .").err, Not(HasSubstr("screened")));
-  EXPECT_THAT(run("--out . --candidate " + std::to_string(other)).err,
-              HasSubstr("candidate 2 was in no elite: it may have been screened only"));
+  EXPECT_THAT(
+      run("--out . --candidate " + std::to_string(other)).err,
+      HasSubstr("candidate 2 was in no elite, so it may have passed only a shortened check"));
 }
 
 TEST_F(EvoExport, ADuplicateIsExportedAsTheKernelItIs) {

@@ -9,11 +9,11 @@
 
 namespace evo {
 
-/// A fake machine in its own folder for the real programs and the real worker: a card and its
-/// driver (the libraries of tests/fake_driver), NVRTC, and a replacement for /.
+/// A fake machine in its own folder for the real programs and the real worker: a GPU and its driver
+/// (the libraries of tests/fake_driver), NVRTC, and a folder that replaces /.
 class FakeMachine {
  public:
-  /// An L4 with driver 580, and NVRTC 13.0.
+  /// The machine has an L4 with driver 580, and NVRTC 13.0.
   FakeMachine();
 
   /// The keys of tests/fake_driver/fake_machine.hpp; change them before run().
@@ -33,7 +33,8 @@ class FakeMachine {
 
   /// Runs a program in the machine's folder.
   [[nodiscard]] ProgramResult run(const std::string& command) const;
-  /// The facts printed by the doctor; asserts that its exit code agrees with them.
+  /// Runs evo-tune doctor --json and returns its output. Asserts that the exit code agrees with the
+  /// output.
   [[nodiscard]] nlohmann::json doctor() const;
 
   [[nodiscard]] std::string path(const std::string& name) const { return folder_.path() / name; }

@@ -10,10 +10,10 @@
 
 namespace evo {
 
-/// The programs with the fake worker, in their own folder: no GPU, no NVRTC.
+/// A folder in which the real programs run with the fake worker, without GPU and NVRTC.
 class FakeSession {
  public:
-  /// Environment before a program's name, by which it finds the fake worker.
+  /// The environment before a program's name, by which the program finds the fake worker.
   [[nodiscard]] std::string environment() const {
     return "EVO_WORKER=" + (program_folder() / "fake-worker").string();
   }
@@ -26,17 +26,17 @@ class FakeSession {
     return Store::open_read_only(folder_.path() / name);
   }
 
-  /// The space with every defect the fake device knows.
+  /// The space file with every defect that the fake device knows.
   [[nodiscard]] static std::string faults_space() {
     return source_folder() / "tests/planted/search_spaces/planted_faults.json";
   }
-  /// A short time limit for hanging kernels; longer if the whole program is slowed down.
+  /// The time limit for hanging kernels is short, but longer if a sanitizer slows the program down.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   static constexpr const char* kStepSeconds = "4";
 #else
   static constexpr const char* kStepSeconds = "0.4";
 #endif
-  /// evo-tune on that space.
+  /// A command of evo-tune on faults_space().
   [[nodiscard]] static std::string tune(const std::string& more) {
     return "evo-tune --space " + faults_space() + " --device fake:measured --timeout " +
            kStepSeconds + " --jobs 2 " + more;

@@ -1,4 +1,4 @@
-// evo-init, the real program: from a CUDA file to a judged kernel.
+// Tests the real program evo-init: from a CUDA file to a judged kernel.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -139,7 +139,7 @@ TEST_F(EvoInit, ASourceThatHasNoEndIsNotCompiledForEver) {
   const ProgramResult refused = run("evo-init bomb.cu --compile-seconds 2");
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.err, AllOf(HasSubstr("bomb.cu: does not compile within 2 s"),
-                                 HasSubstr("--compile-seconds allows more")));
+                                 HasSubstr("--compile-seconds sets another limit")));
   EXPECT_FALSE(fs::exists(folder_.path() / "kernel_templates"));
   EXPECT_EQ(run("evo-init bomb.cu --compile-seconds 0").exit_code, 2);
 }
@@ -206,7 +206,7 @@ TEST_F(EvoInit, HeadersOfOtherFoldersAreCopiedToWhereTheyAreFound) {
   const ProgramResult judged =
       run("evo-judge --jobs 1 --device virtual:l4 --space search_spaces/header.json");
   EXPECT_EQ(judged.exit_code, 0) << judged.out << judged.err;
-  // Two files of one name are not told apart.
+  // evo-init cannot distinguish two headers with the same name.
   fs::create_directories(folder_.path() / "a");
   fs::create_directories(folder_.path() / "b/sub");
   write_file(folder_.path() / "a/one.h", "#include \"sub/two.h\"\n");

@@ -1,4 +1,5 @@
-// evo-tune on a GPU whose elite is also executed on a virtual GPU, with the fake worker.
+// Tests evo-tune on a GPU with --interpret: the elite is also executed on a virtual GPU. The worker
+// is fake.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

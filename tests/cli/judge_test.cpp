@@ -1,4 +1,4 @@
-// evo-judge, the real program, on a fake device with planted kernels.
+// Tests the real program evo-judge on a fake device with planted (deliberately defective) kernels.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -29,7 +29,7 @@ struct Options {
   std::string victim = "coordinator";
 };
 
-/// The failure and the folder with its files.
+/// A failed expectation, and the folder with the files of the run.
 class Broken : public Error {
  public:
   explicit Broken(const std::string& message) : Error(ExitCode::kNothingGreen, message) {}
@@ -59,7 +59,7 @@ class KillRun {
     expected_ = run_content(undisturbed_.store(), 1);
   }
 
-  /// Repeats runs until there have been that many kills.
+  /// Repeats runs until the requested number of kills is reached.
   void kill_all() {
     int runs = 0;
     while (done_ < options_.kills) {
@@ -73,7 +73,7 @@ class KillRun {
   }
 
  private:
-  /// One complete run, with kills.
+  /// Makes one complete run with kills.
   void one_run(int number) {
     const FakeSession session;
     bool started = false;
@@ -95,7 +95,7 @@ class KillRun {
       }
       if (!started) continue;
       check_kept(session);
-      // Killed after its last transaction, so nothing is left to resume.
+      // evo-tune was killed after its last transaction, so there is nothing to resume.
       if (session.store().run(1).status == RunStatus::kFinished) break;
     }
     const std::string difference = first_difference(run_content(session.store(), 1), expected_);
@@ -114,7 +114,7 @@ class KillRun {
     }
   }
 
-  /// After a kill, the file is intact, and everything stored before is still there.
+  /// Checks after a kill that the file is intact and still has everything that was stored before.
   void check_kept(const FakeSession& session) {
     const Store store = session.store();
     const std::string damage = integrity_damage(store);
@@ -132,7 +132,7 @@ class KillRun {
     std::this_thread::sleep_for(microseconds(instant(random_)));
   }
 
-  /// At any instant since its start, or shortly after a transaction.
+  /// Kills evo-tune at any instant after its start, or shortly after a transaction.
   void kill_coordinator(RunningProgram& program) {
     if (random_() % 2 == 0) {
       pause(length_ / 2);
@@ -146,7 +146,8 @@ class KillRun {
     program.send(SIGKILL);
   }
 
-  /// Reads its output until that many more candidates were evaluated. False if the program ended.
+  /// Reads the program's output until `wanted` more candidates were evaluated. Returns false if the
+  /// program ended.
   static bool wait_for_evaluations(RunningProgram& program, std::uint64_t wanted) {
     for (std::uint64_t seen = 0; seen < wanted;) {
       const std::string line = program.read_line();

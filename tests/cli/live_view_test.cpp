@@ -1,4 +1,4 @@
-// The live view: its lines, and evo-tune on a pseudo terminal, judged by the content of the screen.
+// Tests the live view: its lines, and the screen of a pseudo terminal on which evo-tune runs.
 
 #include "tools/tune/live_view.hpp"
 
@@ -88,8 +88,8 @@ TEST(LiveView, ASparkLineEndsWithTheLastValue) {
   EXPECT_EQ(columns_of(spark_line(std::vector<double>(1000, 1.0), 60)), 60U);
 }
 
-/// The screen of a terminal of that width after the output: supports characters, carriage return,
-/// line feed, cursor up, erase to the end, colors.
+/// The screen of a terminal after some output. Supports characters, carriage return, line feed,
+/// cursor up, erase to the end, and colors.
 class Screen {
  public:
   explicit Screen(std::size_t width) : width_(width) {}
@@ -154,10 +154,10 @@ class Screen {
   bool has_color_ = false;
 };
 
-/// Slow enough that even a busy machine draws the view often before the run ends.
+/// A run that is slow enough that even a busy machine draws the view often before the run ends.
 constexpr const char* kSlow = "TERM=xterm NO_COLOR= EVO_FAKE_COMPILE_MS=150";
 
-/// evo-tune with standard error on a terminal of that many columns.
+/// Runs evo-tune with standard error on a pseudo terminal.
 class OnATerminal {
  public:
   OnATerminal(const FakeSession& session, unsigned short columns, const std::string& environment,
@@ -180,7 +180,8 @@ class OnATerminal {
   OnATerminal(const OnATerminal&) = delete;
   OnATerminal& operator=(const OnATerminal&) = delete;
 
-  /// Reads until `is_enough` or the end. Returns whether it was enough.
+  /// Reads output until `is_enough` returns true or the program ends. Returns the last result of
+  /// `is_enough`.
   bool read_until(const std::function<bool()>& is_enough) {
     std::array<char, 4096> chunk{};
     while (!is_enough()) {
@@ -237,7 +238,7 @@ TEST(LiveTerminal, TheViewIsDrawnInPlaceAndLeavesALine) {
   for (const unsigned short columns : {std::uint16_t{40}, std::uint16_t{120}}) {
     const FakeSession session;
     OnATerminal run(session, columns, kSlow, "");
-    // A busy machine skips some generations in the view.
+    // On a busy machine the view skips some generations.
     ASSERT_TRUE(run.read_until([&] { return run.shows("best p50") && run.drawings() >= 5; }));
     const std::vector<std::string> lines = run.screen.lines();
     EXPECT_EQ(std::ranges::count_if(
@@ -275,13 +276,13 @@ TEST(LiveTerminal, TheBarFollowsTheEvaluationsOrTheTime) {
 
   OnATerminal timed(session, 80, kSlow, "--generations 1000 --max-seconds 4 --db timed.db");
   ASSERT_TRUE(timed.read_until([&] { return timed.shows("evaluated"); }));
-  // By its evaluations it would take minutes and be at a low percentage.
+  // Judged by its evaluations, the run would take minutes and be at a low percentage.
   EXPECT_TRUE(timed.shows("0:0")) << timed.raw;
   EXPECT_TRUE(timed.read_until([&] { return timed.percent() >= 40; })) << timed.raw;
   EXPECT_EQ(timed.finish(), 0);
 }
 
-/// Interrupted after that time by that many keys, 20 ms apart, and resumed.
+/// Starts a run, presses Ctrl-C `keys` times, 20 ms apart, after `after_ms`, and resumes the run.
 void interrupt_and_resume(int after_ms, int keys) {
   SCOPED_TRACE(std::to_string(after_ms) + " ms, keys: " + std::to_string(keys));
   const FakeSession session;
@@ -311,8 +312,8 @@ void interrupt_and_resume(int after_ms, int keys) {
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
 }
 
-/// Ten runs, each interrupted at another instant; one after the other, because on a busy machine
-/// two keys may arrive as two interruptions.
+/// Makes ten runs one after the other, each interrupted at another instant. The runs are not
+/// parallel, because on a busy machine two keys may arrive as two interruptions.
 void interrupt_at_ten_instants(int keys) {
   for (int instant = 0; instant < 10; ++instant) interrupt_and_resume(60 + 230 * instant, keys);
 }

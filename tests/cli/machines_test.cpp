@@ -1,6 +1,6 @@
-// The real programs on machines whose driver has another version, refuses calls, or is damaged:
-// each program ends before anything is compiled (the fake NVRTC would abort) and names the cause
-// and the next step, and the doctor reports the same.
+// Tests the real programs on machines whose driver has another version, refuses calls, or is
+// damaged. Each program ends before it compiles anything (the fake NVRTC would abort) and names the
+// cause and the next step; the doctor reports the same.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -210,7 +210,7 @@ TEST(FittingDrivers, TwoModelsAreToldApartAndTheFirstOfThemIsUsed) {
       AllOf(HasSubstr("cuda:0: NVIDIA A100-SXM4-40GB, sm_80, GPU-aaaaaaaa, 42.9 of 42.9 GB"),
             HasSubstr("cuda:1: NVIDIA L4, sm_89, GPU-0a1b2c3d, 23.6 of 24.2 GB"),
             HasSubstr("application clock 1005, held at it")));
-  // The clock of an unused card does not matter.
+  // The doctor does not report the clock of a GPU that no run would use.
   EXPECT_THAT(screen, Not(HasSubstr("-rac")));
 }
 

@@ -1,5 +1,5 @@
-// Misspelt options, commands, names and paths: each message names the intended word or lists the
-// allowed ones.
+// Tests misspelt options, commands, names and paths: each message names the intended word or lists
+// the allowed words.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,7 +22,8 @@ struct Misspelt {
 
 class MisspeltNames : public testing::Test {
  protected:
-  /// Each is rejected as bad usage, with a message from the program that was called.
+  /// Expects that each case is rejected as bad usage, with a message of the program that was
+  /// called.
   void expect_answers(const std::vector<Misspelt>& cases) const {
     for (const auto& [command, expected] : cases) {
       const ProgramResult result =
@@ -65,7 +66,7 @@ TEST_F(MisspeltNames, OptionsAndCommandsOfEachProgram) {
       {"evo-elite ranks", "unknown command 'ranks'; allowed: show, ladder, "},
       {"evo-elite ladder --jsn", "did you mean --json?"},
       {"evo-elite overall --weigth A=1", "did you mean --weight?"},
-      {"evo-elite show", "ID is required: candidate, as in the table of the elite"},
+      {"evo-elite show", "ID is required: number of a candidate, as in the table of the elite"},
       {"evo-export --bundel b", "did you mean --bundle?"},
       {"evo-report --ou r.html", "did you mean --out?"},
       {"evo-report", "--out is required: file to write"},
@@ -88,8 +89,8 @@ TEST_F(MisspeltNames, SpacesDevicesStrategiesObjectivesAndShapes) {
        "unknown space 'nothing_like_it'; allowed: "},
       {"evo-tune --device fake:measured --space row_softmax", "unknown space 'row_softmax'; "},
       {"evo-judge --device fake:measured --space search_spaces/row_sofmax_l4.json",
-       "no such file; there is no folder 'search_spaces'; shipped spaces go by their names alone, "
-       "such as row_softmax_l4"},
+       "no such file; there is no folder 'search_spaces'; name a shipped space without folder and "
+       "ending, such as row_softmax_l4"},
       {"evo-judge --device fake:measured --space mine.jsn", "mine.jsn: no such file; "},
       {softmax("evo-predict explain", "--device virtual:l5"),
        "unknown virtual device 'virtual:l5'; did you mean 'virtual:l4'? Allowed: "},
@@ -136,7 +137,7 @@ TEST_F(MisspeltNames, WhatADatabaseHolds) {
       {"evo-elite --shape nope", "unknown shape 'nope'; allowed: mission"},
       {"evo-elite --shape misson", "did you mean 'mission'?"},
       {"evo-elite --device cuda:7", "unknown device 'cuda:7'; allowed: fake GPU, fake:measured"},
-      {"evo-elite --run 99", "evo.db: no run 99; it has 2 of them, numbered 1 to 2"},
+      {"evo-elite --run 99", "evo.db: no run 99; stored runs: 2, numbered 1 to 2"},
       {"evo-elite show 999", "no candidate 999; `evo-elite` has a column of candidates"},
       {"evo-elite overall --weight raged=2",
        "--weight: unknown shape 'raged'; did you mean 'ragged'?"},
@@ -146,7 +147,7 @@ TEST_F(MisspeltNames, WhatADatabaseHolds) {
       {"evo-export --out o --rank 77", "--rank 77: the elite of run "},
       {"evo-export --bundle o --device H300", "unknown device 'H300'; allowed: fake GPU"},
       {"evo-export --bundle o --db eco.db", "did you mean 'evo.db'?"},
-      {"evo-report --run 99 --out r.html", "no run 99; it has 2"},
+      {"evo-report --run 99 --out r.html", "no run 99; stored runs: 2"},
       {"evo-report --out absent/r.html", "cannot be written: there is no folder 'absent'"},
       {FakeSession::judge("--baseline eov.db"), "eov.db: no such file; did you mean 'evo.db'?"},
   });

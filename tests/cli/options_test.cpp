@@ -1,4 +1,5 @@
-// Numbers on the command line: invalid ones are rejected with option, value and the allowed values.
+// Tests numbers on the command line: invalid numbers are rejected with option, value and the
+// allowed values.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -101,7 +102,7 @@ TEST(NumberOptions, TheLastOfTwoHolds) {
   EXPECT_EQ(session.store().run(1).info.children, 4);
 }
 
-/// As from an unset shell variable; the user did not intend the default.
+/// An unset shell variable leaves an empty text. The user did not intend the default value.
 TEST(TextOptions, AnEmptyTextIsBadUsageThatNamesTheOption) {
   const FakeSession session;
   for (const auto& [program, option] : std::vector<std::pair<std::string, std::string>>{
@@ -155,7 +156,7 @@ TEST(Help, FitsEightyColumnsAndNamesValuesByWords) {
   }
 }
 
-/// All programs in the folder of this test.
+/// Tests all programs in the folder of this test.
 TEST(Version, IsToldByEveryProgram) {
   const FakeSession session;
   int programs = 0;

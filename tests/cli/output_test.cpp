@@ -1,4 +1,5 @@
-// Every program if its output cannot be written, or if it is started with closed streams.
+// Tests every program when its output cannot be written, and when it is started with closed
+// streams.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +17,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Every program, with a command that prints.
+/// A command of every program that prints something.
 class Output : public testing::Test {
  protected:
   Output() {
@@ -56,7 +57,8 @@ class Output : public testing::Test {
             FakeSession::faults_space(),
         FakeSession::judge(""),
         FakeSession::judge("--json"),
-        // Prints to standard error that times are predicted, while a worker is running.
+        // This command prints to standard error that times are predicted, while a worker is
+        // running.
         "evo-judge --device fake:predicted --space " + FakeSession::faults_space(),
     };
     for (const char* program : {"evo-tune", "evo-judge", "evo-elite", "evo-export", "evo-report"}) {
@@ -70,7 +72,7 @@ class Output : public testing::Test {
     return list;
   }
 
-  /// The program within shell words: "( NAME=VALUE program arguments END )".
+  /// Runs a program within shell words: "( NAME=VALUE program arguments END )".
   ProgramResult run_within(const std::string& start, const std::string& command,
                            const std::string& end) const {
     return run_program(command + " " + end, session_.folder(),

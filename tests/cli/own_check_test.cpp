@@ -1,4 +1,5 @@
-// Programs of a problem that judge outputs. Through the real programs, NVRTC and the virtual GPU.
+// Tests check programs of a problem, which judge outputs, with the real programs, NVRTC and the
+// virtual GPU.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +12,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// Partial sums, whose number depends on the configuration.
+/// A problem with partial sums, whose number depends on the configuration.
 class OwnCheck : public OwnData {
  protected:
   OwnCheck() {
@@ -41,14 +42,14 @@ TEST_F(OwnCheck, AProgramJudgesOutputsOfAnySize) {
       "__global__ void triple(const float* x, float* y, int n) {\n"
       "  y[blockIdx.x * BLOCK + threadIdx.x] = x[threadIdx.x];\n}\n");
   EXPECT_THAT(judged("--allow-programs"), HasSubstr("the check program refuses it: sums to"));
-  // An unwritten element is found as elsewhere.
+  // An unwritten element is found with a check program, too.
   kernel(
       "__global__ void triple(const float* x, float* y, int n) {\n"
       "  if (threadIdx.x) y[blockIdx.x * BLOCK + threadIdx.x] = x[threadIdx.x];\n}\n");
   EXPECT_THAT(judged("--allow-programs"), HasSubstr(is_virtual() ? "never written" : "refuses it"));
 }
 
-/// The code is the same, but the required output differs.
+/// Both kernels have the same code, but the required outputs differ.
 TEST_F(OwnCheck, KernelsWithOtherOutputsAreNotOneKernel) {
   space_["parameters"] = {{{"macro", "BLOCK"}, {"values", {32}}},
                           {{"macro", "PARTS"}, {"values", {2}}},
@@ -132,7 +133,7 @@ TEST_F(OwnCheck, ACheckMustLookAtAllOfAnOutputThatNothingElseJudges) {
   EXPECT_EQ(verdict_of("if abs(y[0] - x[0] - 1) > 1e-6: sys.exit('first')\n"), "green");
 }
 
-/// A kernel's output can break a working check program; that kernel is rejected, and the run
+/// If a kernel's output makes a working check program fail, the kernel is rejected and the run
 /// continues.
 TEST_F(OwnCheck, ACandidateThatBreaksTheCheckEndsNoRun) {
   kernel(

@@ -11,7 +11,8 @@
 
 namespace evo {
 
-/// y = x * 3 by default; its Python programs do not use NumPy.
+/// A problem whose kernel computes y = x * 3 by default. The problem's Python programs do not use
+/// NumPy.
 class OwnData : public OwnKernel {
  protected:
   OwnData() {
@@ -67,7 +68,7 @@ def save(name, values):
                "--space search_spaces/triple.json " +
                more);
   }
-  /// The problem's key in the newest run of the database.
+  /// The key of the problem in the newest run of the database.
   std::string key_of_a_run() const {
     const ProgramResult tuned = tune();
     EXPECT_EQ(tuned.exit_code, 0) << tuned.err;

@@ -1,5 +1,5 @@
-// Arguments and references of users' kernels: __constant__ variables, structures, formulas and
-// files; references that are no kernel. With the real programs, NVRTC and the virtual GPU.
+// Tests arguments and references of users' kernels: __constant__ variables, structures, formulas,
+// files, and references that are no kernel. Uses the real programs, NVRTC and the virtual GPU.
 
 #include "tests/cli/own_data.hpp"
 
@@ -103,7 +103,7 @@ TEST_F(OwnData, AStructureIsPassedByItsFields) {
   EXPECT_EQ(judged(), "green");
   kernel(body("float(x[i] * p.scale + p.shift)", type, ", P p"));
   EXPECT_THAT(judged(), HasSubstr("y"));
-  // With one field less, the size differs.
+  // Without one field, the structure in problem.json is smaller than the kernel's.
   problem_["arguments"][3]["fields"].erase(2);
   EXPECT_THAT(judge().err, HasSubstr("parameter 3 has 24 bytes, the argument 'p' 16"));
 }
@@ -132,7 +132,7 @@ TEST_F(OwnData, ArgumentsThatAreNotTheParametersAreNamed) {
 TEST_F(OwnData, AnInputMayBeAFormulaOfTheIndex) {
   problem_["arguments"][0]["generator"] = {{"formula", "INDEX % 7 - N / 500"}};
   EXPECT_EQ(judged(), "green");
-  // Verifies the kernel's input: the result is right only if x[i] is i % 7 - 2.
+  // The kernel tests its input: the result is right only if x[i] is i % 7 - 2.
   kernel(body("3.f * (i % 7 - 2)"));
   EXPECT_EQ(judged(), "green");
   problem_["arguments"][0]["generator"] = {{"formula", "1 / (INDEX - 999)"}};
@@ -165,7 +165,7 @@ TEST_F(OwnData, AFileMayStandBesideAGenerator) {
   Json& generator = problem_["arguments"][0]["generator"];
   generator = {{"file", "x.npy"}, {"distribution", "normal"}};
   EXPECT_EQ(judged(), "green");
-  // One kernel is right only for the file, the other only for random data.
+  // The first kernel is right only for the data of the file, the second only for random data.
   kernel(body("3.f * (i % 11)"));
   EXPECT_THAT(judged(), HasSubstr("y["));
   kernel(body("x[10] == 10 && x[9] == 9 ? 0 : 3 * x[i]"));
@@ -292,7 +292,7 @@ TEST_F(OwnData, ChangedDataAreAnotherProblem) {
   EXPECT_NE(key_of_a_run(), key);
 }
 
-/// Files that a program of the problem may import, or is declared to read.
+/// A program of the problem may import these files, or problem.json lists them.
 TEST_F(OwnData, AChangedHelperOfAProgramIsAnotherProblem) {
   problem_["reference"] = {{"program", {"python3", "reference.py"}}};
   problem_["program_files"] = {"factor.txt"};
@@ -383,7 +383,7 @@ TEST_F(OwnData, DataThatIsNoDrawIsCheckedOnceByAnInterpreterAndLaunchedTwice) {
   const Json judged = Json::parse(judge().out);
   EXPECT_EQ(judged["verdict"], "green");
   EXPECT_EQ(judged["checks"].size(), 1U);
-  // The results of this kernel are right only at its first launch.
+  // The results of this kernel are right only in its first launch.
   kernel(body("3 * x[i] + launches; if (i == 0) ++launches", "__device__ int launches = 0;\n"));
   EXPECT_NE(OwnData::judged(), "green");
 }

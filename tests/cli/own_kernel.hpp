@@ -27,7 +27,7 @@ class OwnKernel : public testing::Test {
         "  for (int i = begin; i < begin + ITEMS && i < n; ++i) y[i] = x[i] + x[i] + x[i];\n}\n");
   }
 
-  /// EVO_TEST_DEVICE, or the virtual L4.
+  /// The device for these tests: EVO_TEST_DEVICE, or the virtual L4.
   static std::string device() {
     const char* chosen = std::getenv("EVO_TEST_DEVICE");
     return chosen != nullptr ? chosen : "virtual:l4";

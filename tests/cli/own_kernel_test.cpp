@@ -1,5 +1,5 @@
-// Kernels as users write them, with the real programs, NVRTC and the virtual GPU: possible
-// spellings of entries, headers, values and constraints in the accompanying files.
+// Tests kernels as users write them: forms of entries, headers, values and constraints. Uses the
+// real programs, NVRTC and the virtual GPU.
 
 #include "tests/cli/own_kernel.hpp"
 
@@ -33,7 +33,7 @@ TEST_F(OwnKernel, ATemplateIsInstantiatedForEveryCandidateAndExported) {
               HasSubstr("template __global__ decltype(triple<float, PER_THREAD>)"));
 }
 
-/// The sums of a CTA, followed by these statements.
+/// Writes a kernel that computes the sums of a CTA and then executes the given statements.
 class PartialSums : public OwnKernel {
  protected:
   PartialSums() {
@@ -57,7 +57,7 @@ open(folder + "/y.npy", "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", 118
 )py");
   }
 
-  /// `rest`: statements after the result.
+  /// Writes a kernel. `rest`: statements after the result is stored.
   void writes(const std::string& last, const std::string& rest) const {
     kernel(
         "__global__ void triple(const float* x, float* y, int n) {\n"
@@ -111,7 +111,7 @@ TEST_F(OwnKernel, AMisspeltEntryNamesFileKeyAndWhatTheCompilerSaid) {
                     HasSubstr("identifier \"tripel\" is undefined")));
 }
 
-/// A body for the kernel `triple`, with what it includes.
+/// The source of the kernel `triple` with these includes.
 std::string with_headers(const std::string& headers, const std::string& body) {
   return headers + "__global__ void triple(const float* x, float* y, int n) {\n" + body + "}\n";
 }
@@ -130,7 +130,7 @@ TEST_F(OwnKernel, AScalarMayNameMacros) {
     const ProgramResult judged = judge("--set " + set);
     EXPECT_EQ(judged.exit_code, 0) << set << judged.out << judged.err;
   }
-  // The kernel of another file gets only its own macros.
+  // A reference kernel in another file gets only its own macros.
   write("kernel_templates/triple/reference.cu", "__global__ void expected" + body);
   problem_["reference"] = Json::parse(R"json({"source": "reference.cu", "entry": "expected",
       "grid": ["ceil_div(N, 64)"], "block": [64]})json");
@@ -317,7 +317,7 @@ TEST_F(OwnKernel, AConstantThatNobodySetsIsNotGreen) {
   EXPECT_THAT(judge().err, AllOf(HasSubstr("reference.cu: __constant__ table")));
 }
 
-/// The same in device memory; a variable that the kernel writes itself is allowed.
+/// Tests __device__ variables in the same way; a variable that the kernel writes itself is allowed.
 TEST_F(OwnKernel, AVariableThatNobodySetsIsNotGreen) {
   problem_["templates"]["triple"]["entry"] = "triple";
   space_["parameters"][1]["values"] = {1};

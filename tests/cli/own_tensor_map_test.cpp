@@ -1,4 +1,5 @@
-// Tensor maps as arguments of users' kernels, with the real programs, NVRTC and the virtual GPU.
+// Tests tensor maps as arguments of users' kernels, with the real programs, NVRTC and the virtual
+// GPU.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// y = 3 x, where x is read by a tensor map alone.
+/// A kernel y = 3 x that reads x only through a tensor map.
 class OwnTensorMap : public OwnKernel {
  protected:
   OwnTensorMap() {
@@ -48,7 +49,7 @@ __global__ void triple(const __grid_constant__ CUtensorMap x_map, float* y, int 
 })");
   }
 
-  /// "green", or why not.
+  /// Judges the kernel on a virtual H200. Returns "green" or the reason of the rejection.
   std::string judged_on_h200(const std::string& more = {}) const {
     const ProgramResult judged =
         run("evo-judge --json --jobs 1 --device virtual:h200 --space search_spaces/triple.json " +

@@ -1,4 +1,4 @@
-// Textures as arguments of users' kernels, with the real programs, NVRTC and the virtual GPU.
+// Tests textures as arguments of users' kernels, with the real programs, NVRTC and the virtual GPU.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// y[i] is the texel i of `plane`, 40 wide.
+/// A kernel that copies texel i of the texture `plane`, which is 40 texels wide, to y[i].
 class OwnTexture : public OwnData {
  protected:
   OwnTexture() {

@@ -1,4 +1,4 @@
-// evo-predict, the real program: NVRTC and the virtual GPU.
+// Tests the real program evo-predict with NVRTC and the virtual GPU.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -55,7 +55,7 @@ TEST_F(EvoPredict, ExplainsByLineOfTheSourceWhatWarpsWaitFor) {
   double waits = 0;
   for (const auto& [reason, share] : launch["waits"].items()) waits += share.get<double>();
   EXPECT_NEAR(waits, 1, 1e-9);
-  // A softmax of 32 MB mostly waits for memory, at lines that load.
+  // A softmax of 32 MB mostly waits for memory, at source lines that load.
   EXPECT_GT(launch["waits"]["global memory"], 0.3);
   double lines = 0;
   double last = 1;

@@ -1,5 +1,5 @@
-// evo-judge --profile and evo-tune --profile with a script in place of Nsight Compute, which runs
-// the given worker as the real program does and then prints metrics. Also tests NVTX ranges.
+// Tests evo-judge --profile and evo-tune --profile with a script in place of Nsight Compute. The
+// script runs the given worker and then prints metrics. Also tests NVTX ranges.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -26,9 +26,9 @@ std::string counted(double tensor, double dram) {
       "dram__throughput.avg.pct_of_peak_sustained_elapsed", tensor, dram);
 }
 
-/// A folder with a fake ncu. It interrupts its parent if there is a file `interrupt`. It reports
-/// the given utilisation, or 12 % and 90 % as long as there are files idle0, idle1 …, one of which
-/// it removes each time.
+/// A folder with a fake ncu, which reports the given utilisation. While there are files idle0,
+/// idle1 …, the fake removes one in each run and reports 12 % and 90 %. If there is a file
+/// `interrupt`, the fake interrupts its parent.
 class ProfiledSession {
  public:
   ProfiledSession(double tensor, double dram, int idle_ones = 0) {

@@ -1,4 +1,5 @@
-// evo-ptx-run on bad arguments and bad files: an exit code of error.hpp and a message, no signal.
+// Tests evo-ptx-run with bad arguments and files: it ends with an exit code of error.hpp and a
+// message, not by a signal.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -72,7 +73,7 @@ class PtxRun : public testing::Test {
   [[nodiscard]] ProgramResult run(const std::string& arguments) const {
     return run_program("evo-ptx-run " + arguments, folder_.string());
   }
-  /// The valid launch with additional arguments.
+  /// Runs a valid launch with additional arguments.
   [[nodiscard]] ProgramResult copy(const std::string& more) const {
     return run("copy.ptx --entry copy --arg in:a=zeros:128 --arg out:b=128 --arg u32:32 " + more);
   }

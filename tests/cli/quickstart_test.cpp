@@ -1,4 +1,5 @@
-// quickstart.sh: how it passes options on, with programs that only print their arguments.
+// Tests how quickstart.sh passes options to programs. The programs are fakes that only print their
+// arguments.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +17,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::Not;
 
-/// The script in its own folder, in which nothing is installed or built.
+/// A copy of the script in a folder in which nothing is installed or built.
 class Quickstart : public testing::Test {
  protected:
   Quickstart() {
@@ -32,7 +33,7 @@ class Quickstart : public testing::Test {
   }
 
   std::string output_with(const std::string& options) const {
-    // A system program given like one of the project; run_program() puts its folder before the
+    // Names a system program relative to program_folder(), which run_program() puts before the
     // name.
     const std::string away = fs::relative(folder_.path(), program_folder()).string();
     const ProgramResult result =

@@ -1,5 +1,5 @@
-// evo-record, the real program, on a fake device: its files are read back, and an interrupted
-// recording continues.
+// Tests the real program evo-record on a fake device: the test reads its files, and continues an
+// interrupted recording.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ json read(const FakeSession& session, const std::string& name) {
   return json::parse(read_plain_or_gzip(session.path(name)));
 }
 
-/// Configuration → time in ms, or the failure.
+/// Maps a configuration to its time in ms or its failure.
 using Outcomes = std::map<std::string, std::string>;
 
 Outcomes read_back(const FakeSession& session, const std::string& name) {
@@ -48,7 +48,7 @@ Outcomes read_back(const FakeSession& session, const std::string& name) {
   return found;
 }
 
-/// The same from the database. `words`: the names of gates.
+/// The outcomes in the database. `words`: the names of gates.
 Outcomes stored(const FakeSession& session, const std::map<Gate, std::string>& words) {
   constexpr double kUsPerMs = 1000;
   Outcomes found;
@@ -73,7 +73,7 @@ const std::map<Gate, std::string>& t4_words() {
   return words;
 }
 
-/// The record of every candidate, in order, without times of day and compile times.
+/// The record of every candidate, in order, without dates and compile times.
 std::vector<std::string> content(const FakeSession& session, const std::string& name) {
   std::vector<std::string> lines;
   const json file = read(session, name);
@@ -140,8 +140,8 @@ TEST(EvoRecord, TheFileSaysHowItWasMade) {
   EXPECT_EQ(first["measurements"][1]["name"], "time_p90");
 }
 
-/// A space of the planted kernels with only these defects: 34 configurations for each; each two of
-/// them are the same kernel.
+/// A space of the planted kernels with only these defects. The space has 34 configurations for each
+/// defect, and two configurations for each kernel.
 std::string space_of(const FakeSession& session, const std::vector<std::string>& defects) {
   json space = read_json_file(FakeSession::faults_space());
   space.erase("milestones");
@@ -197,7 +197,7 @@ class EvoRecordStopped : public testing::Test {
   }
   static void TearDownTestSuite() { undisturbed_.reset(); }
 
-  /// A recording that gets the signal after `evaluations` reported evaluations.
+  /// Starts a recording and sends it `signal` after `evaluations` reported evaluations.
   int stop_after(int evaluations, int signal) const {
     RunningProgram program(record(std::string(kRecord) + "--json --out r.json"), session_.folder(),
                            session_.environment() + " EVO_FAKE_COMPILE_MS=20");

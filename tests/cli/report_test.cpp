@@ -1,4 +1,4 @@
-// evo-report, the real program: its output, and the input that it rejects.
+// Tests the real program evo-report: its output, and the input that it rejects.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ class EvoReport : public testing::Test {
     store_.record_evaluation(run, sample::green(0, 0, compilation, p50_us, kind));
     return run;
   }
-  /// Entries of the database that may be missing in the report.
+  /// Expects that the folder has only these files and the database.
   void expect_only(const std::vector<std::string>& names) const {
     for (const fs::directory_entry& entry : fs::directory_iterator(folder_.path())) {
       const std::string name = entry.path().filename();
@@ -73,7 +73,7 @@ TEST_F(EvoReport, TakesSeveralRuns) {
 TEST_F(EvoReport, RefusesWhatIsNotThere) {
   ProgramResult result = report("--out r.html");
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, AllOf(HasSubstr("evo.db"), HasSubstr("no run in it yet")));
+  EXPECT_THAT(result.err, AllOf(HasSubstr("evo.db"), HasSubstr("the database has no run yet")));
   add_run(20);
   result = report("--out r.html --run 1 77");
   EXPECT_EQ(result.exit_code, 2);
@@ -103,7 +103,7 @@ TEST_F(EvoReport, ReplacesAFileAsAWholeOrNotAtAll) {
   EXPECT_EQ(report("--out r.html").exit_code, 2);
   EXPECT_EQ(page(), "__global__ void mine();");
   write_file(folder_.path() / "r.html", old);
-  // The file size limit is a tenth of the page.
+  // The file size limit is a tenth of the size of the page.
   const ProgramResult result =
       run_program("evo-report --out r.html", folder_.path(), "ulimit -f 100; ");
   EXPECT_EQ(result.exit_code, 2);

@@ -11,7 +11,7 @@
 
 namespace evo {
 
-/// A project with one problem: sums of rows, in two steps if a row is split over CTAs.
+/// A project with one problem: the sums of rows, computed in two steps if a row is split over CTAs.
 class RowSums {
  public:
   explicit RowSums(std::string device) : device_(std::move(device)) {
@@ -28,7 +28,7 @@ class RowSums {
     std::filesystem::create_directories(file.parent_path());
     write_file(file, text);
   }
-  /// The first step, followed by the code `last`.
+  /// Writes the first step, which ends with the code `last`.
   void kernel(const std::string& last) const {
     write("kernel_templates/row_sums/row_sums.cu",
           "__global__ void partial_sums(const float* x, float* parts, float* y, int n) {\n"

@@ -22,8 +22,9 @@ std::string place(const EvaluationRecord& record) {
   return std::to_string(record.generation) + "." + std::to_string(record.position);
 }
 
-/// Without how often it was timed. For a kernel that cannot enter the elite, this depends on the
-/// elite at that time, which differs if other compilations are slower.
+/// The outcome of a candidate without its number of samples. For a kernel that cannot enter the
+/// elite, this number depends on the elite at that time, which differs if other compilations are
+/// slower.
 std::string outcome(const EvaluationRecord& record) {
   if (record.rejection) {
     const Rejection& rejection = *record.rejection;
@@ -40,7 +41,7 @@ std::string evaluation_line(const EvaluationRecord& record, const std::string& f
                      record.kernel_key + " shared " + std::to_string(record.dynamic_shared_bytes) +
                      " " + outcome(record);
   if (!first.empty()) line += " same as " + first;
-  // The number of seeds for a slow kernel depends on the times that its worker has learned.
+  // The number of seeds for a slow kernel depends on the times that the worker has measured before.
   const bool is_slow = record.timing && !record.timing->complete;
   std::string last;
   for (const CheckResult& check : record.checks) {

@@ -7,12 +7,12 @@
 
 namespace evo {
 
-/// The content of a run, in order and as text, without what may differ between two equivalent runs:
-/// times of day, durations, row numbers, and figures in the reasons of rejections, which depend on
-/// the random inputs of each process.
+/// The content of a run, in order and as text. Leaves out data that may differ between two
+/// equivalent runs: dates, durations, row numbers, and figures in the reasons of rejections, which
+/// depend on the random inputs of each process.
 [[nodiscard]] std::vector<std::string> run_content(const Store& store, RunId run);
 
-/// The first line in which they differ, from both; empty if they are equal.
+/// The first line in which two contents differ, from both; empty if the contents are equal.
 [[nodiscard]] std::string first_difference(const std::vector<std::string>& a,
                                            const std::vector<std::string>& b);
 

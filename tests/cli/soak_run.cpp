@@ -84,7 +84,7 @@ class Soak {
  public:
   explicit Soak(const Options& options) : options_(options), random_(options.seed) {}
 
-  /// True if every guarantee held.
+  /// Runs evo-tune with faults. Returns true if every guarantee held.
   bool run() {
     const Clock::time_point start = Clock::now();
     while (one_life()) {
@@ -111,7 +111,8 @@ class Soak {
     }
   }
 
-  /// One process of evo-tune, from start to end. False if the run is finished or cannot be.
+  /// Runs one process of evo-tune from start to end. Returns false if the run is finished or cannot
+  /// be continued.
   bool one_life() {
     const bool resumes = has_run();
     const std::size_t before = acknowledged_.size();
@@ -193,7 +194,7 @@ class Soak {
     }
   }
 
-  /// From now on no file of the process can grow.
+  /// Simulates a full disk: no file of the process can grow any more.
   void fill_disk(int process) {
     const rlimit none = {1, RLIM_INFINITY};
     disk_was_filled_ = true;
@@ -210,7 +211,7 @@ class Soak {
     count("database locked for 0.3 s");
   }
 
-  /// The largest resident set among the evaluations around a given share of the run.
+  /// The largest resident set of evo-tune around a given share of the run.
   [[nodiscard]] long memory_at(double share) const {
     constexpr double kAround = 0.1;
     const auto all = static_cast<double>(acknowledged_.size());
@@ -253,9 +254,9 @@ class Soak {
     const auto bytes = std::filesystem::file_size(session_.path("evo.db"));
     const long early = memory_at(0.25);
     const long late = memory_at(0.9);
-    // A run keeps its evaluations in memory, so that it can continue; nothing else may grow.
+    // evo-tune keeps the evaluations of a run in memory; apart from that, memory must not grow.
     constexpr double kKibOfAnEvaluation = 4;
-    // memory kept by the allocator, and pages of libraries touched later
+    // allowance for memory that the allocator keeps, and for pages of libraries that are used later
     constexpr double kSlackKib = 4096;
     const double between = 0.65 * static_cast<double>(evaluations_);
     const double allowed = static_cast<double>(early) + kSlackKib + kKibOfAnEvaluation * between;

@@ -1,5 +1,5 @@
-// A sequence of kernels tuned as one kernel, from its files to an export, with the real programs,
-// NVRTC and the virtual GPU.
+// Tests a sequence of kernels that is tuned as one kernel, from its files to an export, with the
+// real programs, NVRTC and the virtual GPU.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

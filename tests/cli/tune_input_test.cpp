@@ -1,5 +1,5 @@
-// evo-tune and evo-judge with unusable input: exit code 2 (3 if something is missing), and a
-// message that names the file, the key, the value and the allowed values.
+// Tests evo-tune and evo-judge with unusable input: they end with exit code 2 (3 if something is
+// missing) and a message that names the file, the key, the value and the allowed values.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ class BadInput : public testing::Test {
                           std::filesystem::copy_options::recursive);
   }
 
-  /// evo-tune on the space as changed by the test.
+  /// Runs evo-tune on the space that the test has changed.
   ProgramResult tune_changed(const std::string& more = {}) const {
     write_file(session_.path("search_spaces/bad.json"), space_.dump());
     return session_.run("evo-tune --space search_spaces/bad.json --device fake:measured " + more);
@@ -168,7 +168,7 @@ TEST_F(BadInput, DatabaseOfAnotherProgram) {
   EXPECT_EQ(read_text_file(session_.path("other.db")).substr(0, 15), "this is not a d");
 }
 
-// With the real worker, which finds missing parts of this machine.
+// These tests use the real worker, which finds missing parts of this machine.
 
 TEST_F(BadInput, UnknownDeviceWithTheRealWorker) {
   const ProgramResult result = run_program(

@@ -1,4 +1,4 @@
-// Interrupted and killed runs of evo-tune, continued by --resume.
+// Tests interrupted and killed runs of evo-tune that --resume continues.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ std::vector<std::string> elites(const Store& store, RunId run) {
   return entries;
 }
 
-/// Processes with EVO_FAKE_MARK=`mark` in their environment.
+/// The number of processes with EVO_FAKE_MARK=`mark` in their environment.
 int processes_with(const std::string& mark) {
   int count = 0;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
@@ -58,7 +58,7 @@ class EvoTuneResume : public testing::Test {
   static constexpr const char* kOptions =
       "--generations 4 --children 6 --seed 7 --json --no-warm-start";
 
-  /// A run that is sent the signal after that many reported evaluations.
+  /// Starts a run and sends it `signal` after `evaluations` reported evaluations.
   int stop_after(int evaluations, int signal) const {
     RunningProgram program(FakeSession::tune(kOptions), session_.folder(),
                            session_.environment() + " EVO_FAKE_COMPILE_MS=20");
@@ -87,8 +87,8 @@ TEST_F(EvoTuneResume, AnInterruptedRunSavesAllAndGoesOn) {
 TEST_F(EvoTuneResume, ARunKilledAnywhereContinuesAsIfItHadNotBeen) {
   const FakeSession undisturbed;
   ASSERT_EQ(undisturbed.run(FakeSession::tune(kOptions)).exit_code, 0);
-  // In the first generation, directly after it (23 evaluations and its children), and in a later
-  // one.
+  // Stops the run in the first generation, directly after it (23 evaluations and its children), and
+  // in a later generation.
   for (const int evaluations : {3, 12, 6}) {
     EXPECT_EQ(stop_after(evaluations, SIGKILL), 128 + SIGKILL);
     const std::size_t stored = session_.store().evaluations(1).size();
@@ -155,7 +155,7 @@ TEST_F(EvoTuneResume, NoWorkerOutlivesAKilledRun) {
   EXPECT_GT(processes_with(session_.folder()), 1);
   program.send(SIGKILL);
   (void)program.wait();
-  // Children of a killed parent are killed at once, but the kernel needs a moment for it.
+  // The operating system kills the children of a killed parent, but needs a moment for it.
   constexpr int kLooks = 200;
   for (int i = 0; i < kLooks && processes_with(session_.folder()) > 0; ++i) usleep(10000);
   EXPECT_EQ(processes_with(session_.folder()), 0);

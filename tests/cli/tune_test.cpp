@@ -1,4 +1,4 @@
-// evo-tune, the real program, on a fake device with planted kernels.
+// Tests the real program evo-tune on a fake device with planted (deliberately defective) kernels.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
-/// One run over every planted defect, shared by all tests that examine it.
+/// One run over every planted defect, which all tests of this fixture examine.
 class EvoTunePlanted : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -266,8 +266,8 @@ TEST(EvoTune, TwoOnOneDatabaseBothSucceed) {
   for (const StoredRun& run : store.runs()) {
     EXPECT_EQ(run.status, RunStatus::kFinished);
     EXPECT_EQ(elite_of_run(store, run.id).size(), 3U);
-    // The strategy proposes fewer than `children` only when the space is exhausted: 22 milestones,
-    // the default and two generations of four.
+    // 22 milestones, the default configuration and two generations of four: the strategy proposes
+    // fewer only when the space is exhausted.
     EXPECT_GE(store.evaluations(run.id).size(), 30U);
   }
 }
@@ -277,13 +277,13 @@ TEST(EvoTune, ASecondRunReusesCompilations) {
   ASSERT_EQ(session.run(FakeSession::tune("--generations 1 --quiet")).exit_code, 0);
   ASSERT_EQ(session.run(FakeSession::tune("--generations 1 --quiet --no-warm-start")).exit_code, 0);
   for (const StoredEvaluation& evaluation : session.store().evaluations(2)) {
-    // A request whose compiler process died is repeated.
+    // evo-tune repeats a compilation whose compiler process died.
     if (evaluation.record.config_json.find("crashes_compiler") != std::string::npos) continue;
     EXPECT_EQ(evaluation.record.compile_ms, 0) << evaluation.record.config_json;
   }
 }
 
-/// One run survives kernels that end processes, exhaust memory, or fail after they were green.
+/// A run that survives kernels that end processes, exhaust memory, or fail after they were green.
 class EvoTuneHostile : public testing::Test {
  protected:
   [[nodiscard]] ProgramResult run(const std::string& more) const {

@@ -22,7 +22,8 @@ SPACE = SOURCE / "tests/planted/search_spaces/wide.json"
 PATIENCE_S = 300
 LEASE_S = 10  # a worker without a coordinator ends by itself within this time
 
-# Orphans become children of this process, so that the tests see every process that they started.
+# With this option orphans become children of this process, so that tests see every process that
+# they started.
 PR_SET_CHILD_SUBREAPER = 36
 ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
 
@@ -134,7 +135,7 @@ class Cluster(unittest.TestCase):
 
     def tune(self, database, more, environment=None, within=()):
         """Starts evo-tune. `within`: a command to start it with."""
-        # A file, because a process that survives its parent would keep a pipe open.
+        # The log is a file, because a process that survives its parent would keep a pipe open.
         self.log = open(self.folder / (database + ".log"), "w+")
         self.addCleanup(self.log.close)
         self.program = subprocess.Popen([*within, *self.command(database, more)], env=environment or self.environment,

@@ -1,7 +1,7 @@
-// cluster-scaling: runs the whole engine on a simulated clock, with fake compilers and devices that
-// have measured service times. It prints candidates per second by numbers of GPUs and compilers,
-// the time to reach 2 % of the optimum, and the processor time of the coordinator for each
-// candidate, which includes writing its database on this machine's disk.
+// cluster-scaling: runs the whole engine on a simulated clock, with fake compilers and devices
+// whose service times were measured. The program prints candidates per second by numbers of GPUs
+// and compilers, the time until a candidate is within 2 % of the optimum, and the CPU time of the
+// coordinator per candidate, which includes writing the database on this machine's disk.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -79,7 +79,7 @@ class FirstNearOptimum final : public TunerObserver {
   SteadyTime start_;
 };
 
-/// Compiled kernels of realistic size, compressed by their compiler.
+/// Returns compiled kernels of realistic size, compressed as real compile workers do.
 class PackedKernels final : public fake::FakeCompileService {
  public:
   PackedKernels(fake::FakeLoop& loop, std::size_t jobs, double stored_kb)

@@ -1,5 +1,5 @@
-// gateway-noise: calls a run that listens with frames that were changed at random, without and with
-// its key (EVO_WORKER_KEY or EVO_WORKER_KEY_FILE).
+// gateway-noise: connects to a listening run, without and with its key (EVO_WORKER_KEY or
+// EVO_WORKER_KEY_FILE), and sends frames that were changed at random.
 
 #include <signal.h>
 

@@ -142,7 +142,8 @@ class HandTest(Cluster):
         key.write_text(drawn.stdout)
         self.environment["EVO_WORKER_KEY_FILE"] = str(key)
         self.listen = ["--listen", f"127.0.0.1:{self.port}"]
-        # The test limits memory growth, so the address sanitizer must not quarantine freed memory.
+        # The address sanitizer must not quarantine freed memory, because the test limits memory
+        # growth.
         self.environment["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1"
 
     def lend(self, port, nodes=None):

@@ -13,7 +13,7 @@ import unittest
 from cluster_case import BIN, LEASE_S, PATIENCE_S, SOURCE, Cluster, children, free_ports, parent_of
 
 ENVIRONMENT = pathlib.Path(os.environ.get("EVO_RAY", BIN.parent / "ray"))
-# Ray chooses free ports for everything else.
+# Ray chooses all other ports by itself.
 LEAST = ["--block", "--num-cpus=4", "--num-gpus=2", "--object-store-memory=100000000", "--disable-usage-stats"]
 
 
@@ -39,7 +39,7 @@ class RayTest(Cluster):
         self.workers = ["--workers", f"ray:127.0.0.1:{self.port}", *self.lent]
         self.started = []
         self.addCleanup(self.stop)
-        # Paths of sockets have at most 107 characters.
+        # The folder is short, because the path of a Unix socket has at most 107 characters.
         self.start_node("--head", f"--port={self.port}", f"--temp-dir={self.folder}/r", "--node-ip-address=127.0.0.1",
                         f"--dashboard-port={self.jobs_port}", f"--include-dashboard={self.wants_jobs()}")
         self.wait_for_nodes(1)

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# tests/cluster/slurm.sh start|stop FOLDER PORT: a Slurm of its own on this machine, with a
-# controller and two nodes of two GPUs (/dev/null) and eight cores each. Needs root, and Debian's
-# slurmctld, slurmd, slurm-client and munge; takes no systemd and no cgroups. Uses PORT to PORT+3.
+# tests/cluster/slurm.sh start|stop FOLDER PORT: starts or stops a private Slurm on this machine,
+# with a controller and two nodes of two GPUs (/dev/null) and eight cores each. Needs root and
+# Debian's packages slurmctld, slurmd, slurm-client and munge, but neither systemd nor cgroups. Uses
+# PORT to PORT+3.
 set -u
 folder="$(realpath -m "$2")"
 port="$3"

@@ -118,7 +118,7 @@ class SlurmTest(Cluster):
         self.wait_for(lambda: self.job(number)["JobState"] == "PENDING", "it is not requeued")
         kept = self.rows("SELECT count(*) FROM candidate", "evo.db")[0]
         self.assertEqual(self.rows("SELECT status FROM run", "evo.db"), ["interrupted"])
-        # Slurm restarts it by itself after two minutes; this restarts it sooner, but not at once,
+        # Slurm would restart the job after two minutes. The test restarts it after three seconds,
         # because a node refuses a job that it ended in the same second.
         self.slurm("scontrol", "update", f"jobid={number}", "StartTime=now+3")
         self.wait_for(lambda: self.job(number)["JobState"] in ("COMPLETED", "FAILED"), "it does not end")

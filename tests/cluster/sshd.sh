@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tests/cluster/sshd.sh start|stop FOLDER PORT: an sshd of its own on the loopback, for
+# tests/cluster/sshd.sh start|stop FOLDER PORT: starts or stops a private sshd on the loopback, for
 # "ssh -F FOLDER/config node1". Needs root and Debian's openssh-server.
 set -u
 folder="$(realpath -m "$2")"

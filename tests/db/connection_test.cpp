@@ -27,7 +27,7 @@ using testing::HasSubstr;
 
 class DatabaseFile : public testing::Test {
  protected:
-  /// The message of the DbError that opening the file throws.
+  /// Opens the file and returns the message of the DbError.
   std::string refusal(Store (*open)(const fs::path&)) const {
     try {
       open(file_);

@@ -1,4 +1,4 @@
-// A damaged database is rejected and ends no program in any other way.
+// A damaged database is rejected with a DbError; it never crashes a program.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// A disk that is full or fails at any write: the error is clear, stored data are not lost, and the
-// work continues where it stopped.
+// Tests a disk that is full or fails at any write: the error is clear, stored data are not lost,
+// and the run continues where it stopped.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ constexpr std::int64_t kForever = std::numeric_limits<std::int64_t>::max() / 2;
 constexpr int kGenerations = 2;
 constexpr int kChildren = 2;
 
-/// A whole run, step by step; steps already stored are skipped.
+/// A whole run, step by step. Steps that are already stored are skipped.
 class Script {
  public:
   explicit Script(std::filesystem::path file) : file_(std::move(file)) {}
@@ -44,7 +44,7 @@ class Script {
     finished_ = true;
   }
 
-  /// All acknowledged data are there, and no partial ones.
+  /// Expects that all acknowledged data are stored, and no incomplete data.
   void expect_kept() const {
     const Store store = Store::open(file_);
     SQLite::Database& database = store.connection().database();
@@ -84,8 +84,8 @@ class Script {
   bool finished_ = false;
 };
 
-/// Runs the script with the n-th disk change failing, for every n until none fails, and then to its
-/// end on a working disk. Returns the number of changes.
+/// Runs the script once for every n, with the n-th disk change failing, and then to its end on a
+/// working disk. Returns the number of disk changes.
 std::int64_t fail_at_every_change(std::int64_t count, int code, const std::string& message) {
   FailingVfs disk;
   for (std::int64_t n = 1;; ++n) {

@@ -1,4 +1,4 @@
-// The views, as a user of the sqlite3 shell reads them.
+// Tests the views of the database as a user of the sqlite3 shell reads them.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 using testing::ElementsAre;
 
-/// All rows, with columns joined by '|', as in the shell's default output.
+/// All rows of a query, with columns joined by '|', as the sqlite3 shell prints them.
 std::vector<std::string> rows(const Store& store, const std::string& sql) {
   SQLite::Statement statement(store.connection().database(), sql);
   std::vector<std::string> lines;
@@ -52,7 +52,7 @@ TEST_F(EliteView, HasTheColumnsAPersonAsksFor) {
       names,
       "rank run device shape p50_us p90_us tflops registers shared_bytes max_abs_error config "
       "kind candidate ");
-  // 2e9 FLOP in 10 us are 200 TFLOP/s; 1024 static + 4096 dynamic bytes; the worst check.
+  // Expects 2e9 FLOP in 10 us = 200 TFLOP/s, 1024 static + 4096 dynamic bytes, and the worst check.
   EXPECT_THAT(rows(store_, "SELECT * FROM elite"),
               ElementsAre("1|1|NVIDIA H200|mission|10.0|11.0|200.0|96|5120|0.002|"
                           "{\"SWIZZLE\":\"xor\",\"TILE\":0}|measured|1"));
@@ -63,7 +63,7 @@ TEST_F(EliteView, FollowsTheRunsOwnRankingOfItsLatestGeneration) {
   const CandidateId a = add_green(run_, 0, 0, "a", 10.0);
   const CandidateId b = add_green(run_, 0, 1, "b", 10.1);
   store_.record_generation(run_, {.number = 0, .elite = {{a, 10.0}, {b, 10.1}}});
-  // Interleaved pairs found b the faster of the two.
+  // In interleaved pairs, b was faster than a.
   store_.record_generation(run_, {.number = 1, .elite = {{b, 10.0}, {a, 10.05}}});
   EXPECT_THAT(rows(store_, "SELECT rank, candidate FROM elite"),
               ElementsAre("1|" + std::to_string(b), "2|" + std::to_string(a)));

@@ -21,7 +21,7 @@ struct State {
 
 State state;
 
-/// A wrapped file; the real one follows it in memory that SQLite allocated for both.
+/// A wrapped file. The real file structure follows it in memory that SQLite allocated for both.
 struct File {
   sqlite3_file base;
   [[nodiscard]] sqlite3_file* real() {
@@ -31,7 +31,7 @@ struct File {
 
 sqlite3_file* real(sqlite3_file* file) { return reinterpret_cast<File*>(file)->real(); }
 
-/// The result of the next change.
+/// The result code of the next change of a file.
 int next_change() {
   const std::int64_t number = ++state.changes;
   const bool fails = number >= state.first && number - state.first < state.count;
@@ -51,8 +51,8 @@ int truncate(sqlite3_file* file, sqlite3_int64 size) {
   return code == SQLITE_OK ? real(file)->pMethods->xTruncate(real(file), size) : code;
 }
 
-/// Does not synchronise, because no test simulates a power failure and it would take most of the
-/// time.
+/// Does not call fsync(), because no test simulates a power failure, and fsync() would take most of
+/// the time.
 int sync(sqlite3_file*, int) { return next_change(); }
 
 const sqlite3_io_methods& methods() {

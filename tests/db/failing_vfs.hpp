@@ -5,7 +5,8 @@
 namespace evo {
 
 /// A file system for SQLite on which the n-th change of a file fails. After construction, SQLite
-/// uses it for every database opened; the destructor restores the former one.
+/// uses this file system for every opened database; the destructor restores the previous file
+/// system.
 class FailingVfs {
  public:
   FailingVfs();
@@ -13,11 +14,12 @@ class FailingVfs {
   FailingVfs(const FailingVfs&) = delete;
   FailingVfs& operator=(const FailingVfs&) = delete;
 
-  /// From the `change`-th write, sync or truncation on (1 is the next), `count` of them fail with
-  /// the SQLite error `code`. A write that fails with SQLITE_FULL writes half of its data.
+  /// Makes `count` changes (writes, syncs or truncations) fail with the SQLite error `code`, from
+  /// the `change`-th change on (1 is the next change). A write that fails with SQLITE_FULL writes
+  /// half of its data.
   void fail(std::int64_t change, std::int64_t count, int code);
   void fail_never();
-  /// Changes since the last call of fail() or fail_never().
+  /// The number of changes since the last call of fail() or fail_never().
   [[nodiscard]] std::int64_t changes() const;
 };
 

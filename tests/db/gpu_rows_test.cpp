@@ -1,4 +1,4 @@
-// State of the GPU while kernels were timed, energy and profiles.
+// Tests the stored states of the GPU during timings, energy and profiles.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// A database that is replaced, renamed, deleted or overwritten while a program writes to it.
+// Tests a database that is replaced, renamed, deleted or overwritten while a program writes to it.
 
 #include "db/opened_file.hpp"
 
@@ -48,7 +48,7 @@ class OpenedFileTest : public testing::Test {
     store_->record_event(run_, "note", "before");
   }
 
-  /// The error of the next transaction.
+  /// Makes a transaction and returns its error.
   std::string next_error() {
     try {
       store_->record_event(run_, "note", "after");
@@ -58,7 +58,7 @@ class OpenedFileTest : public testing::Test {
     return "stored";
   }
 
-  /// A valid database created by another program, and its bytes.
+  /// Creates a second valid database and remembers its bytes.
   void other_store() {
     {
       Store store = Store::open(other_);
@@ -68,7 +68,8 @@ class OpenedFileTest : public testing::Test {
     other_content_ = content(other_);
   }
 
-  /// The other file has replaced the first one, and the first one's program has not changed it.
+  /// Expects that the second file has the name of the first, and that the program with the first
+  /// file did not change it.
   void expect_other_is_untouched() {
     store_.reset();
     EXPECT_TRUE(content(file_) == other_content_);
@@ -169,7 +170,7 @@ TEST_F(OpenedFileTest, OthersThatWriteToItAreNoChange) {
   }
 }
 
-/// Another process that has opened the new file while the old one's log is beside it.
+/// Another process has opened the new file while the log of the old file lies beside it.
 TEST_F(OpenedFileTest, ALogThatAnotherProcessUsesIsLeftToAPerson) {
   fs::rename(other_, file_);
   std::array<int, 2> ready{}, done{};

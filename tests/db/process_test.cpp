@@ -1,4 +1,4 @@
-// Several processes with one database, and processes that are killed.
+// Tests several processes that write to one database, and processes that are killed.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ int wait_for(pid_t child) {
   return status;
 }
 
-/// The operations of evo-tune on its own run, as fast as possible.
+/// Starts a run and stores generations as evo-tune does, as fast as possible.
 void tune(const std::filesystem::path& file, int generations, int children) {
   Store store = Store::open(file);
   const RunId run = store.start_run(sample::run_info());
@@ -93,7 +93,8 @@ TEST(Processes, AKillAtAnyInstantLeavesWholeEvaluationsOnly) {
   for (int i = 0; i < kKills; ++i) {
     const std::int64_t before = written();
     const pid_t writer = start([&] { tune(file, 1'000'000, 8); });
-    // Half of them are killed while they start, half while they write, on slow machines, too.
+    // Half of the processes are killed while they start, and half while they write, even on slow
+    // machines.
     for (int wait = 0; i % 2 == 1 && wait < 1000 && written() == before; ++wait)
       std::this_thread::sleep_for(milliseconds(10));
     std::this_thread::sleep_for(milliseconds(15 + 7 * i));
@@ -110,7 +111,7 @@ TEST(Processes, AKillAtAnyInstantLeavesWholeEvaluationsOnly) {
                               " FROM timing t WHERE t.candidate_id = c.id)")
                   .getInt(),
               0);
-    // Only the evaluation in flight may be lost: positions have no gaps.
+    // Positions have no gaps, because only the evaluation in flight may be lost.
     EXPECT_EQ(database
                   .execAndGet("SELECT count(*) FROM (SELECT run_id, count(*) AS n,"
                               " max(generation * 8 + position) + 1 AS last FROM candidate"

@@ -44,10 +44,10 @@ TEST(RunTable, SharesDevicesAndFilesBetweenRuns) {
 TEST(RunTable, AnUnknownRunIsAnErrorThatSaysWhatThereIs) {
   Store store = Store::in_memory();
   EXPECT_THAT(sample::db_error([&] { static_cast<void>(store.run(7)); }),
-              HasSubstr("no run 7; it has no runs"));
+              HasSubstr("no run 7; the database has no runs"));
   store.start_run(sample::run_info());
   EXPECT_THAT(sample::db_error([&] { store.resume_run(7); }),
-              HasSubstr("1 of them, numbered 1 to 1"));
+              HasSubstr("stored runs: 1, numbered 1 to 1"));
   EXPECT_THAT(sample::db_error([&] { store.finish_run(7, RunStatus::kFinished); }),
               HasSubstr("no run 7"));
 }
@@ -98,7 +98,8 @@ TEST(RunTable, RunsOverSeveralShapesAreWrittenTogether) {
       store.record_evaluations({{runs[0], sample::green(0, 0, compilation, 10)},
                                 {runs[1], sample::green(0, 0, compilation, 2)}});
   EXPECT_EQ(store.evaluation(ids[1]).record.timing->p50_us, 2);
-  // The second run cannot be stored, so the first one is not stored either.
+  // The record for the second run cannot be stored, so the record for the first run is not stored
+  // either.
   EXPECT_THROW(store.record_evaluations({{runs[0], sample::green(0, 1, compilation, 10)},
                                          {runs[1], sample::green(0, 0, compilation, 2)}}),
                DbError);

@@ -7,7 +7,7 @@
 
 namespace evo::sample {
 
-/// A fresh folder, removed with its content at the end of the scope.
+/// A new folder that the destructor removes with its content.
 class TemporaryFolder {
  public:
   TemporaryFolder();

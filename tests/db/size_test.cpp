@@ -1,4 +1,5 @@
-// Size in the database of a compilation of the attention templates, with the real compiler.
+// Tests how much database space a compilation of the attention templates takes, with the real
+// compiler.
 
 #include <gtest/gtest.h>
 
@@ -70,7 +71,7 @@ TEST_P(DatabaseSize, OfADistinctCompilationIsSmall) {
            database.execAndGet("PRAGMA page_size").getInt() / 1000.0;
   };
   Random random(5);
-  // including the source, which is stored once
+  // this size includes the source, which is stored once
   store.put_compilation(compile(space_.sample(random)));
   const double before = kilobytes();
   constexpr int kCompilations = 12;

@@ -1,4 +1,4 @@
-// Times of other implementations, which other programs store.
+// Tests times of other implementations, which programs other than evo-tune store.
 
 #include <gtest/gtest.h>
 

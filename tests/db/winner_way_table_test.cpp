@@ -1,4 +1,4 @@
-// Storage of the paths to the winner of a run.
+// Tests storing the paths to the winner of a run.
 
 #include <gtest/gtest.h>
 

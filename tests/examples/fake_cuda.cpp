@@ -1,8 +1,9 @@
 // A libcuda.so.1 of one GPU that implements one kernel on the CPU, causal attention of head
-// dimension 64, so that the example can be tested without a GPU. "Device" memory is host memory.
+// dimension 64, so that the example programs can be tested without a GPU. "Device" memory is host
+// memory.
 //
-// FAKE_CUDA_FAULT=wrong makes the kernel ignore v_scale, =nan makes it write one NaN, and =arch
-// makes the GPU an older one.
+// With FAKE_CUDA_FAULT=wrong the kernel ignores v_scale; with =nan it writes one NaN; with =arch
+// the GPU has an older architecture.
 
 #include <cuda.h>
 
@@ -17,7 +18,7 @@
 namespace {
 
 constexpr unsigned kHeadDim = 64;
-// Values of an H200; CUDA C++ Programming Guide, compute capability 9.0.
+// The values of an H200, from the CUDA C++ Programming Guide for compute capability 9.0.
 constexpr int kSmCount = 132;
 constexpr int kMostShared = 232448;
 
@@ -84,7 +85,7 @@ void attention(void** parameters) {
   if (fault("nan")) o[0] = static_cast<_Float16>(std::nanf(""));
 }
 
-/// An address to return as an opaque handle.
+/// The address of this variable serves as an opaque handle.
 char handle;
 
 }  // namespace

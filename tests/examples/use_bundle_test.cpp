@@ -1,4 +1,4 @@
-// From the database through evo-export to a launched kernel, on a fake GPU.
+// Tests the way from a database through evo-export to a launched kernel, on a fake GPU.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -93,7 +93,7 @@ TEST_F(UseBundle, OtherSizesAreRefusedUnlessTheyAreAllowed) {
   EXPECT_THAT(invalid.err, HasSubstr("'(CAUSAL) == 1' does not hold: compiled with CAUSAL=1"));
 }
 
-/// Steps take arguments by name, in their own order.
+/// Steps name their arguments, each in its own order.
 TEST_F(UseBundle, LaunchesTheStepsThatRun) {
   Json names = Json::array();
   for (const Json& argument : manifest_["arguments"]) names.push_back(argument["name"]);
@@ -127,8 +127,10 @@ TEST_F(UseBundle, SaysWhenTheGpuCannotRunIt) {
   ASSERT_EQ(put().exit_code, 0);
   const ProgramResult older = use("--bursts 0", "arch");
   EXPECT_EQ(older.exit_code, 3);
-  EXPECT_THAT(older.err, AllOf(HasSubstr("on NVIDIA H200 (sm_80)"),
-                               HasSubstr("neither its machine code nor its PTX runs on it")));
+  EXPECT_THAT(
+      older.err,
+      AllOf(HasSubstr("on NVIDIA H200 (sm_80)"),
+            HasSubstr("neither the kernel's machine code nor its PTX runs on this device")));
   std::ofstream(folder_.path() / "b" / "copy_h200_ragged.cubin") << "not machine code";
   const ProgramResult broken = use("--bursts 0");
   EXPECT_EQ(broken.exit_code, 3);

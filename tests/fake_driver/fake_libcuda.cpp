@@ -1,6 +1,6 @@
-// A libcuda.so.1 for the machine in EVO_FAKE_MACHINE, up to the creation of contexts; functions
-// that load or launch kernels fail (missing_functions.cpp). EVO_FAKE_CUDA_VERSION: the version
-// whose functions it has, 1200 for CUDA 12.0.
+// A libcuda.so.1 for the machine in EVO_FAKE_MACHINE. The library supports calls up to the creation
+// of contexts; functions that load or launch kernels fail (missing_functions.cpp).
+// EVO_FAKE_CUDA_VERSION: the CUDA version whose functions the library has, 1200 for CUDA 12.0.
 
 #include <cuda.h>
 
@@ -20,7 +20,7 @@ using evo::fake_driver::Card;
 using evo::fake_driver::machine;
 using evo::fake_driver::Slice;
 
-/// A card, or its first slice; CUDA shows only one slice of a card.
+/// A GPU, or its first MIG slice, because CUDA shows only one slice of a GPU.
 struct Visible {
   const Card* card = nullptr;
   const Slice* slice = nullptr;
@@ -51,7 +51,7 @@ std::vector<Visible> visible_cards() {
 }
 
 bool initialised = false;
-/// Its address serves as a handle.
+/// The address of this variable serves as a handle.
 char handle = 0;
 
 template <typename Handle>
@@ -106,7 +106,7 @@ const ErrorText* find_error(CUresult code) {
 }
 
 int attribute(const Visible& one, CUdevice_attribute which) {
-  // Figures that do not matter here are those of an L4.
+  // Figures that no test uses are those of an L4.
   switch (which) {
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
       return one.card->arch / 10;

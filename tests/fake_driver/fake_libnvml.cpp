@@ -20,7 +20,7 @@ using evo::nvml::ProcessInfo;
 constexpr int kNotFound = 6;
 constexpr int kNotSupported = 3;
 
-/// Handles are addresses of cards and slices.
+/// Handles are the addresses of Card objects and slices.
 const Card* card_of(Device device) {
   for (const Card& card : machine().cards) {
     if (static_cast<const void*>(&card) == device) return &card;

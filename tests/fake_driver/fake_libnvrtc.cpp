@@ -1,6 +1,6 @@
-// A libnvrtc that only reports its version, "12.4" in EVO_FAKE_NVRTC, and its architectures.
-// Compiling a program aborts the process, because nothing may be compiled on a machine that is
-// rejected.
+// A libnvrtc that only reports its version (EVO_FAKE_NVRTC, for example "12.4") and its
+// architectures. Compiling a program aborts the process, because evo-tune must not compile on a
+// machine that it rejects.
 
 #include <nvrtc.h>
 

@@ -12,7 +12,7 @@ struct Slice {
   unsigned long long memory_mib = 0;
 };
 
-/// A card as the fake libraries report it.
+/// A GPU as the fake libraries report it.
 struct Card {
   std::string name;
   std::string uuid;  ///< "GPU-…"
@@ -33,9 +33,9 @@ struct Card {
   std::vector<Slice> slices = {};
 };
 
-/// A machine with NVIDIA's driver, for the fake libraries of this folder: read from the JSON file
-/// named by the environment variable EVO_FAKE_MACHINE. Keys are the members' names; missing keys
-/// have the defaults above.
+/// A machine with NVIDIA's driver, for the fake libraries of this folder. The machine is read from
+/// the JSON file that the environment variable EVO_FAKE_MACHINE names. Keys are the names of the
+/// members; a missing key means the member's default.
 struct Machine {
   int cuda = 0;                ///< 12040 for 12.4
   std::string driver;          ///< "550.54.14"
@@ -46,10 +46,10 @@ struct Machine {
   std::vector<Card> cards = {};
 };
 
-/// Ends the process with a message if there is no such file.
+/// Reads the machine. Ends the process with a message if the file is missing.
 [[nodiscard]] const Machine& machine();
 
-/// Crashes or hangs if the word says so.
+/// Crashes or hangs if `how` says so.
 void misbehave(const std::string& how);
 
 }  // namespace evo::fake_driver

@@ -1,5 +1,5 @@
-// Functions of libcuda.so.1 that exist in the fake library only by name: each fails with
-// CUDA_ERROR_NOT_SUPPORTED. Without cuda.h, which declares other signatures.
+// Functions of libcuda.so.1 that the fake library only has by name: each fails with
+// CUDA_ERROR_NOT_SUPPORTED. This file does not include cuda.h, which declares other signatures.
 
 namespace {
 constexpr int kNotSupported = 801;
@@ -46,8 +46,8 @@ EVO_MISSING(cuTensorMapEncodeTiled)
 EVO_MISSING(cuArrayCreate_v2)
 EVO_MISSING(cuArrayDestroy)
 
-// The documentation of the CUDA driver API, and cuda.h of each version, say which driver was the
-// first with a function.
+// The documentation of the CUDA driver API and cuda.h of each version say which driver version
+// introduced a function.
 #if EVO_FAKE_CUDA_VERSION >= 1204
 EVO_MISSING(cuFuncGetParamInfo)
 #endif

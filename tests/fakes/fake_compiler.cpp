@@ -45,7 +45,8 @@ CompileAnswer failure(CompilerFailure::Kind kind) {
   return CompilerFailure{kind, "planted failure of the compiler"};
 }
 
-/// Imitates a compiler with endless templates, up to a bound that protects the machine.
+/// Imitates a compiler that endless templates fill with memory, up to a bound that protects the
+/// machine.
 CompileAnswer eat_memory() {
   constexpr std::size_t kPiece = std::size_t{64} << 20;
   constexpr int kMostPieces = 64;

@@ -12,7 +12,8 @@ namespace evo::fake {
 
 /// The arguments of a host function that acts as a kernel.
 struct Launch {
-  /// A buffer's first byte, with guard zones before and after it; or the bytes of a scalar.
+  /// For each argument: the first byte of a buffer, which has guard zones before and after it, or
+  /// the bytes of a scalar.
   std::vector<std::byte*> arguments;
   LaunchConfig config;
   std::size_t entry = 0;    ///< index of the image's entry, if steps have several
@@ -32,19 +33,20 @@ using Kernel = std::function<std::optional<Fault>(const Launch&)>;
 
 struct FakeDeviceOptions {
   DeviceInfo info;
-  /// Finds the host function of a program; used by load().
+  /// Finds the host function of a program. load() calls it.
   std::function<std::variant<Kernel, Fault>(const Program&)> link;
-  /// Made-up microseconds of one launch in the `sample`-th execution of a graph, or the predicted
-  /// time. A launch by itself has sample -1.
+  /// The made-up time in µs of one launch in the `sample`-th execution of a graph, or the predicted
+  /// time. For a single launch, `sample` is -1.
   std::function<double(const Program&, std::int64_t sample)> time_us;
 };
 
-/// A slow device of `kind` that supports everything; its roofline bounds are far below its times.
+/// A slow device of `kind` that supports every kernel. The roofline bounds of this device are far
+/// below its times.
 [[nodiscard]] DeviceInfo fake_info(TimeKind kind = TimeKind::kMeasured);
 
-/// A device in host memory, with guard zones like a real one. Kernels are host functions. A graph
-/// launches each of its argument sets once, independent of its length, and reports the made-up
-/// time.
+/// A device in host memory, with guard zones like a real device. Kernels are host functions. A
+/// graph launches each of its argument sets once, regardless of its number of launches, and reports
+/// the made-up time.
 class FakeDevice final : public Device,
                          private DeviceMemory,
                          private Measuring,
@@ -56,7 +58,7 @@ class FakeDevice final : public Device,
   [[nodiscard]] DeviceMemory& memory() override { return *this; }
   std::variant<KernelId, Fault> load(const KernelImage& image) override;
   void unload(KernelId kernel) override;
-  /// Host functions may keep state.
+  /// Returns nullopt, because host functions may keep state that the fake cannot see.
   [[nodiscard]] std::optional<std::string> variables_hash(KernelId) const override {
     return std::nullopt;
   }
@@ -76,12 +78,12 @@ class FakeDevice final : public Device,
   [[nodiscard]] std::size_t kernels_alive() const { return kernels_.size(); }
   [[nodiscard]] std::int64_t flushes() const { return flushes_; }
 
-  /// The number of graphs that can be created; the next one fails.
+  /// Sets the number of graphs that can be created; creating a further graph fails.
   void set_graphs(int graphs) { graphs_left_ = graphs; }
 
   void set_monitor(CardMonitor* monitor) { monitor_ = monitor; }
 
-  /// Memory limit of allocate(), without guard zones.
+  /// Sets the memory limit of allocate(), without guard zones.
   void set_memory_bytes(std::size_t bytes) { memory_bytes_ = bytes; }
 
  private:
@@ -96,7 +98,7 @@ class FakeDevice final : public Device,
   void poison(BufferId buffer, std::span<const std::byte> pattern) override;
   std::optional<std::string> guard_violation(BufferId buffer) override;
 
-  // Measuring: without a queue, a launch runs at once.
+  // Measuring. The fake has no queue, so a launch runs immediately.
   std::optional<Fault> enqueue(KernelId kernel, const LaunchPlan& plan,
                                std::span<const KernelArgument> arguments) override {
     return launch(kernel, plan, arguments);
@@ -116,7 +118,7 @@ class FakeDevice final : public Device,
   std::variant<double, Fault> predict_us(KernelId kernel, const LaunchPlan& plan,
                                          std::span<const KernelArgument> arguments) override;
 
-  /// As on a card: after a fault that lost the context, every call fails.
+  /// Throws after a fault that lost the context, because every call on a real GPU then fails.
   void require_context() const;
 
   struct Buffer {

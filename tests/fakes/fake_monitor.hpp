@@ -8,7 +8,7 @@
 
 namespace evo::fake {
 
-/// A card's driver that reports values chosen by the test.
+/// A CardMonitor that reports values chosen by the test.
 class FakeMonitor final : public CardMonitor {
  public:
   [[nodiscard]] CardPace pace() override { return on_pace ? on_pace(looks++) : CardPace{}; }

@@ -1,4 +1,5 @@
-// A libnvidia-ml.so.1 with one card, for tests that open it. EVO_FAKE_NVML selects its behaviour.
+// A libnvidia-ml.so.1 with one GPU, for tests that open the library. EVO_FAKE_NVML selects its
+// behaviour.
 
 #include <unistd.h>
 
@@ -81,8 +82,8 @@ int nvmlDeviceGetUtilizationRates(Device, Utilization* rates) {
   return kSuccess;
 }
 
-/// "crowd": a hundred processes; "contained": this process under another number, from the second
-/// query on.
+/// EVO_FAKE_NVML=crowd: a hundred processes; =contained: this process under another number, from
+/// the second query on.
 int nvmlDeviceGetComputeRunningProcesses_v3(Device, unsigned* count, ProcessInfo* infos) {
   ++listed;
   const unsigned size = does("crowd") ? 100 : does("contained") && listed < 2 ? 1 : 2;

@@ -297,7 +297,7 @@ std::vector<StoredEvaluation> MemoryStore::evaluations(RunId run) const {
     evaluation.record = evaluations_[i].record;
     const auto energy = energies_.find(evaluation.id);
     if (energy != energies_.end()) evaluation.energy = energy->second;
-    // As returned by the database: with the outcome of the first candidate.
+    // Like the database, returns a duplicate with the outcome of its first candidate.
     if (const auto first = evaluation.record.duplicate_of) {
       const EvaluationRecord& record = this->evaluation(*first);
       evaluation.record.timing = record.timing;

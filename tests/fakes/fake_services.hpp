@@ -15,13 +15,14 @@
 
 namespace evo::fake {
 
-/// A clock that advances only while all coroutines wait: it jumps to the next event.
+/// An event loop whose clock advances only while all coroutines wait: it then jumps to the next
+/// event.
 class FakeLoop final : public EventLoop {
  public:
   ~FakeLoop() override { end_all(); }
   [[nodiscard]] SteadyTime now() const override { return now_; }
   Task<> wait(pollfd interest, SteadyTime until) override;
-  /// Suspends the caller for that time.
+  /// Suspends the calling coroutine for `milliseconds` of the fake clock.
   Task<> sleep(double milliseconds);
 
  private:
@@ -31,8 +32,8 @@ class FakeLoop final : public EventLoop {
   std::multimap<SteadyTime, asio::steady_timer*> sleepers_;
 };
 
-/// Compiles as FakeCompiler does, `jobs` in parallel. Durations are drawn from `seed`, so that the
-/// order of completion depends on it.
+/// Compiles by FakeCompiler, `jobs` requests in parallel. Durations are drawn from `seed`, so that
+/// the order of completion depends on it.
 class FakeCompileService : public CompileService {
  public:
   FakeCompileService(FakeLoop& loop, std::size_t jobs, std::uint64_t seed)
@@ -44,7 +45,7 @@ class FakeCompileService : public CompileService {
 
   std::uint64_t longest_ms = 40;  ///< longest time of a compilation
 
-  /// All requests so far.
+  /// The number of requests so far.
   [[nodiscard]] std::size_t submitted() const { return submitted_; }
   /// The largest number of waiting or running requests.
   [[nodiscard]] std::size_t most_at_once() const { return most_; }
@@ -68,30 +69,30 @@ struct DeviceBehaviour {
   double time_ms = 3;
   double compare_ms = 4;
   TimeKind kind = TimeKind::kMeasured;
-  /// Microseconds of a kernel; by default planted_time_us().
+  /// The time of a kernel in µs; by default planted_time_us().
   std::function<double(const Program&)> time_us = {};
-  /// The same, depending on the shape.
+  /// The time of a kernel in µs on a shape; replaces `time_us` if set.
   std::function<double(const Program&, const std::string& shape)> time_us_on = {};
   /// Millijoules per launch of a kernel; if unset, the device has no counter.
   std::function<double(const Program&)> launch_mj = {};
   std::optional<CardState> card = {};          ///< returned with every timing
   std::map<std::string, double> profile = {};  ///< metrics returned for every kernel
-  /// If set, replaces `profile`.
+  /// If set, this function replaces `profile`.
   std::function<std::variant<PredictedProfile, WorkerFailure>()> profile_of = {};
   std::function<std::variant<CorrectnessResult, WorkerFailure>(const Program&)> check = {};
-  /// The result of a check that is no screening; the same by default.
+  /// The result of a full check; by default the result of a screening.
   std::function<std::variant<CorrectnessResult, WorkerFailure>(const Program&)> full_check = {};
   std::function<std::variant<PairResult, WorkerFailure>(const Program&, const Program&)> compare =
       {};
   /// A quick check ends early for a kernel slower than its limit.
   bool stops_checks = false;
   std::string name = "fake GPU";
-  /// Called before every request; the request rethrows its exceptions.
+  /// Called before every request. The request fails with the exceptions of this function.
   std::function<void()> before = {};
 };
 
-/// Answers according to `behaviour`, and records its requests: "check CONFIG", "time SHAPE CONFIG",
-/// "compare SHAPE".
+/// A device service that answers according to `behaviour` and records its requests: "check CONFIG",
+/// "time SHAPE CONFIG", "compare SHAPE".
 class FakeDeviceService final : public DeviceService {
  public:
   FakeDeviceService(FakeLoop& loop, DeviceBehaviour behaviour);
@@ -114,7 +115,7 @@ class FakeDeviceService final : public DeviceService {
 
   [[nodiscard]] const std::vector<std::string>& requests() const { return requests_; }
   [[nodiscard]] const std::vector<std::string>& ranges() const { return ranges_; }
-  /// Requests that were abandoned early.
+  /// The number of requests that were abandoned before their end.
   [[nodiscard]] std::size_t abandoned() const { return abandoned_; }
   [[nodiscard]] const SessionSetup& setup() const { return setup_; }
 
@@ -133,7 +134,7 @@ class FakeDeviceService final : public DeviceService {
   std::size_t abandoned_ = 0;
 };
 
-/// A run's records in memory. Write number `fails_at` (1 is the first) and all later ones throw
+/// A RunStore in memory. Write number `fails_at` (1 is the first) and all later writes throw
 /// DbError, as if the process had been killed there.
 class MemoryStore final : public RunStore {
  public:
@@ -156,7 +157,7 @@ class MemoryStore final : public RunStore {
   [[nodiscard]] std::vector<StoredEvaluation> evaluations(RunId run = 1) const;
   [[nodiscard]] std::vector<StoredGeneration> generations(RunId run = 1) const;
   [[nodiscard]] const std::vector<std::string>& events() const { return events_; }
-  /// The evaluation with that id; ids start at 1.
+  /// The evaluation with the given id; ids start at 1.
   [[nodiscard]] const EvaluationRecord& evaluation(CandidateId id) const {
     return evaluations_.at(static_cast<std::size_t>(id - 1)).record;
   }

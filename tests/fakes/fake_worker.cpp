@@ -1,8 +1,8 @@
-// A worker that needs neither GPU nor NVRTC: the real protocol with the fake compiler and the fake
-// device with the planted kernels. If EVO_WORKER names it, the real evo-tune and evo-judge run fast
-// and reproducibly. EVO_FAKE_COMPILE_MS is the time of each compilation; EVO_FAKE_FAULTS: see
-// faults.hpp. EVO_FAKE_UUID is the UUID of the device. EVO_FAKE_CARD has words: "throttled",
-// "shared", "counter" (of energy: 100 W).
+// A worker that needs neither GPU nor NVRTC. The worker speaks the real protocol, and uses the fake
+// compiler and the fake device with the planted kernels. If EVO_WORKER names it, the real evo-tune
+// and evo-judge run fast and reproducibly. EVO_FAKE_COMPILE_MS is the time of each compilation;
+// EVO_FAKE_FAULTS: see faults.hpp. EVO_FAKE_UUID is the UUID of the device. EVO_FAKE_CARD has
+// words: "throttled", "shared", "counter" (of energy: 100 W).
 
 #include <chrono>
 #include <cmath>
@@ -27,7 +27,7 @@ std::unique_ptr<evo::Compiler> open_compiler() {
       std::chrono::milliseconds(delay == nullptr ? 0 : std::stoi(delay))));
 }
 
-/// The fake driver of the card, configured by EVO_FAKE_CARD; null if it is unset.
+/// The fake monitor of the GPU, configured by EVO_FAKE_CARD; null if EVO_FAKE_CARD is unset.
 evo::fake::FakeMonitor* fake_monitor() {
   static evo::fake::FakeMonitor monitor;
   const char* words = std::getenv("EVO_FAKE_CARD");
@@ -49,7 +49,8 @@ evo::fake::FakeMonitor* fake_monitor() {
   return &monitor;
 }
 
-/// The planted kernels. On a device that predicts, defects that a GPU does not notice are faults.
+/// Finds the planted kernel of a program. On a device that predicts times, defects that a GPU does
+/// not notice are faults.
 std::variant<evo::fake::Kernel, evo::Fault> link(const evo::fake::Program& program,
                                                  evo::TimeKind kind) {
   const std::string bug = program.name_of("BUG");

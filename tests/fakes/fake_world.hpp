@@ -31,7 +31,8 @@ class SilentObserver final : public TunerObserver {
   int generations_ = 0;
 };
 
-/// Few enough neighbours for a fast strategy, and enough configurations for every test.
+/// Writes a space with few enough neighbours for a fast strategy, and enough configurations for
+/// every test.
 inline void write_space(const std::filesystem::path& folder) {
   std::filesystem::copy(std::filesystem::path(EVO_SOURCE_DIR) / "tests/planted", folder,
                         std::filesystem::copy_options::recursive);
@@ -40,7 +41,7 @@ inline void write_space(const std::filesystem::path& folder) {
   for (int i = 0; i < 12; ++i) alias.push_back(i);
   space["parameters"][3]["values"] = alias;
   write_file(folder / "search_spaces/wide.json", space.dump());
-  // it changes the code, so every candidate is a different kernel
+  // the macro OTHER changes the code, so every candidate is a different kernel
   space["parameters"][3]["macro"] = "OTHER";
   write_file(folder / "search_spaces/distinct.json", space.dump());
   space["constraints"].push_back(
@@ -48,7 +49,7 @@ inline void write_space(const std::filesystem::path& folder) {
   write_file(folder / "search_spaces/by_shape.json", space.dump());
 }
 
-/// Every check is a screening first; all kernels have different times.
+/// A device on which every check is a screening first, and all kernels have different times.
 inline fake::DeviceBehaviour screened_kernels() {
   fake::DeviceBehaviour behaviour;
   behaviour.time_us = [](const fake::Program& program) {
@@ -147,8 +148,8 @@ inline TunerEnd run_all(World& world, fake::MemoryStore& store, const TunerOptio
 
 inline Json read_json(const std::string& text) { return parse_json(text, "text"); }
 
-/// The outcome of every candidate, and every elite, by configuration, because ids depend on the
-/// order in which runs over several shapes are stored.
+/// The outcome of every candidate, and every elite. Candidates are named by configuration, because
+/// ids depend on the order in which runs over several shapes are stored.
 inline std::vector<std::string> outcomes(const fake::MemoryStore& store, RunId run) {
   std::vector<std::string> lines;
   for (const StoredEvaluation& stored : store.evaluations(run)) {

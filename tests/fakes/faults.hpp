@@ -7,15 +7,15 @@
 
 namespace evo::fake {
 
-/// Random faults of a worker that are not the kernel's: it dies, hangs, is slow, or sends invalid
-/// bytes. EVO_FAKE_FAULTS="COMPILE LAUNCH SEED" gives the number of faults per million compilations
-/// and per million launches. Without the variable there are none.
+/// Random faults of a worker that are not the kernel's fault: the worker dies, hangs, is slow, or
+/// sends invalid bytes. EVO_FAKE_FAULTS="COMPILE LAUNCH SEED" gives the number of faults per
+/// million compilations and per million launches. Without the variable there are no faults.
 class Faults {
  public:
   [[nodiscard]] static Faults from_environment();
 
   [[nodiscard]] std::unique_ptr<Compiler> around(std::unique_ptr<Compiler> compiler) const;
-  /// For FakeDeviceOptions::link.
+  /// A function for FakeDeviceOptions::link.
   [[nodiscard]] std::variant<Kernel, Fault> link(const Program& program) const;
 
  private:

@@ -9,8 +9,8 @@ namespace evo::fake {
 /// process and `lies_about_time` takes no time). Arguments: x, y (f32), their length (i32).
 [[nodiscard]] std::variant<Kernel, Fault> link_planted(const Program& program);
 
-/// Their made-up times, the same at every call: fastest with THREADS 128 and ITEMS 2, with a
-/// scatter of ±0.3 %.
+/// The made-up times of the planted kernels, equal in every call: THREADS 128 and ITEMS 2 are
+/// fastest; times scatter by ±0.3 %.
 [[nodiscard]] double planted_time_us(const Program& program, std::int64_t sample);
 
 }  // namespace evo::fake

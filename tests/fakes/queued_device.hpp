@@ -12,9 +12,9 @@
 
 namespace evo::fake {
 
-/// Imitates a card by means of a virtual device: it measures (made-up times), does not track
-/// writes, and executes nothing before it is waited for. The first fault loses it; work queued
-/// after it never runs.
+/// Imitates a GPU by means of a virtual device: it measures (made-up times), does not track writes,
+/// and executes queued work only when the host waits. The first fault loses the device; work that
+/// was queued later never runs.
 class QueuedDevice final : public Device, private DeviceMemory, private Measuring {
  public:
   explicit QueuedDevice(std::unique_ptr<Device> inner);
@@ -28,8 +28,8 @@ class QueuedDevice final : public Device, private DeviceMemory, private Measurin
   std::optional<Fault> launch(KernelId kernel, const LaunchPlan& plan,
                               std::span<const KernelArgument> arguments) override;
 
-  /// From now on, every kernel may start early; one that does not wait runs before a preceding
-  /// kernel of the checks that writes late.
+  /// From now on, every kernel may start early. If `waits` is false, a kernel runs before a
+  /// preceding kernel of the checks that writes late.
   void start_early(bool waits) {
     starts_early_ = true;
     waits_ = waits;
@@ -42,7 +42,7 @@ class QueuedDevice final : public Device, private DeviceMemory, private Measurin
 
  private:
   // DeviceMemory
-  /// A card writes to any buffer.
+  /// Makes all buffers writable, because kernels on a GPU can write to any buffer.
   BufferId allocate(const BufferSpec& spec) override {
     return inner_->memory().allocate({spec.name, spec.bytes, true});
   }
@@ -92,8 +92,8 @@ class QueuedDevice final : public Device, private DeviceMemory, private Measurin
   bool lost_ = false;
   std::size_t wait_count_ = 0;
   bool starts_early_ = false;
-  bool waits_ = true;        ///< kernels wait for their predecessors
-  std::set<KernelId> late_;  ///< kernels that let the next one start before they write
+  bool waits_ = true;        ///< whether kernels wait for the previous kernel
+  std::set<KernelId> late_;  ///< kernels that let the next kernel start before they write
   bool is_after_late_ = false;
   std::size_t downloaded_bytes_ = 0;
 };

@@ -13,7 +13,8 @@
 namespace evo::fuzz {
 namespace {
 
-/// The messages of a stream that arrives in pieces of `piece` bytes, up to the first damaged one.
+/// The messages of a stream that arrives in pieces of `piece` bytes, up to the first damaged
+/// message.
 std::vector<nlohmann::json> messages(std::string_view input, std::size_t piece) {
   std::vector<nlohmann::json> found;
   FrameReader reader;
@@ -29,7 +30,7 @@ std::vector<nlohmann::json> messages(std::string_view input, std::size_t piece) 
   return found;
 }
 
-/// Decodes it as one type of message; the decoded value must survive encoding and decoding.
+/// Decodes a frame as one type of message. The decoded value must survive encoding and decoding.
 template <typename T>
 void decode_as(const nlohmann::json& message) {
   nlohmann::json sent;

@@ -1,4 +1,4 @@
-// Replays the corpora without a fuzzer, so that faults found by a fuzzer stay fixed.
+// Replays the corpora without a fuzzer, so that faults that a fuzzer once found stay fixed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace evo::test {
 namespace {
 
-/// A slower input would delay a fuzzer and a user.
+/// An input that takes longer would slow down fuzzers and users.
 constexpr double kMostSeconds = 20;
 
 std::vector<std::filesystem::path> inputs_of(std::string_view target) {

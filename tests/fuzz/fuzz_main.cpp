@@ -1,4 +1,4 @@
-// The function called by libFuzzer; EVO_FUZZ_FUNCTION is the function of one target.
+// The function that libFuzzer calls; EVO_FUZZ_FUNCTION is the function of one target.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

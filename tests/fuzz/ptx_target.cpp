@@ -45,8 +45,8 @@ std::vector<std::pair<std::string, std::vector<std::uint64_t>>> entries_of(
   return entries;
 }
 
-/// A pointer for each parameter of its size, in turn: data, data, and uninitialised memory. In PTX
-/// with the comment "textures", the first of them is a texture of one or two dimensions.
+/// The argument for a parameter of pointer size: in turn data, data, and uninitialised memory. In
+/// PTX with the comment "textures", the first such argument is a texture of one or two dimensions.
 KernelArgument argument_of(VirtualDevice& device, std::uint64_t bytes, std::size_t number,
                            std::size_t texture_height) {
   if (bytes != 8) {

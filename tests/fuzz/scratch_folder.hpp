@@ -6,8 +6,8 @@
 
 namespace evo::fuzz {
 
-/// A folder, in memory if possible, for readers that take a file name; removed when the process
-/// ends.
+/// A temporary folder for readers that take a file name, in memory if possible. The folder is
+/// removed when the process ends.
 class ScratchFolder {
  public:
   ScratchFolder();

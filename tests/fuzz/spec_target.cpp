@@ -13,7 +13,7 @@
 namespace evo::fuzz {
 namespace {
 
-/// A folder with the source files named by problem files; their content is not read.
+/// A folder with the source files that problem files name. Their content is not read.
 const std::filesystem::path& problem_folder() {
   static const ScratchFolder folder;
   static const bool filled = [] {
@@ -38,7 +38,7 @@ void use_space(const Space& space) {
   (void)space.content_key();
 }
 
-/// Evaluates the same as a run, for one candidate (or none) and every shape.
+/// Evaluates the expressions that a run evaluates, for one candidate (or none) and every shape.
 void use_problem(const Problem& problem, const Values& macros) {
   for (const Shape& shape : problem.shapes) {
     try {

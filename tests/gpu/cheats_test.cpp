@@ -1,4 +1,4 @@
-// Kernels that cheat: each is rejected at the gate where its cheat would succeed.
+// Tests kernels that cheat: each is rejected at the gate that it tries to deceive.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ using nlohmann::json;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 
-/// The gate and the expected reason; an empty gate: green.
+/// The expected gate and reason; an empty gate means green.
 struct Expected {
   std::string gate;
   std::string on_gpu;
@@ -40,7 +40,8 @@ const std::map<std::string, Expected>& expectations() {
       {"skips_known_address", {kCorrectness, kTimed, kAged}},
       {"skips_known_pair", {kCorrectness, kTimed, kAged}},
       {"skips_known_content", {kCorrectness, kTimed, kAged}},
-      // These two pass the checks before timing; on a device that predicts, they gain nothing.
+      // These two cheats pass the checks before timing; on a device that predicts times, they gain
+      // nothing.
       {"remembers_address", {kCorrectness, kTimed, "", true}},
       {"remembers_content", {"timing", "it remembers results", "", true}},
       {"stops_after", {kCorrectness, "shape mission", kAged}},
@@ -96,7 +97,7 @@ TEST_P(Cheats, WrongOnlyAfter1500LaunchesIsRejected) {
   EXPECT_EQ(json::parse(judged.out)["rejection"]["gate"], "correctness") << judged.out;
 }
 
-/// Cheats about times; a device that predicts has no measured times.
+/// Cheats about times, which make sense only on a device that measures.
 class MeasuredCheats : public Cheats {};
 
 TEST_P(MeasuredCheats, AKernelThatIsSlowSometimesDoesNotPassAsFast) {
@@ -126,7 +127,7 @@ TEST_P(MeasuredCheats, NoneIsInTheElite) {
   const std::vector<EliteRow> elite = elite_of_run(store, 1);
   ASSERT_FALSE(elite.empty());
   EXPECT_THAT(elite.front().config_json, HasSubstr(R"("CHEAT":"honest")"));
-  // Results and times of these are right. The times are long.
+  // Results and times of green kernels must be right; their times are long.
   for (const EliteRow& row : elite) {
     EXPECT_THAT(row.config_json, ContainsRegex("honest|slow_when_busy|slow_later|slow_at_first"));
     const bool is_honest = row.config_json.find("honest") != std::string::npos;

@@ -1,5 +1,5 @@
-// The check kernels on a card: they find the same as the host, and results from before a fault stay
-// available.
+// Tests the check kernels on a GPU: their results equal those of the host, and results from before
+// a fault stay available.
 
 #include "engine/gate/correctness/check_kernels.hpp"
 

@@ -1,4 +1,4 @@
-// Real kernels with planted defects, with the real programs, on a CUDA GPU and on the virtual GPU.
+// Tests kernels with planted defects by the real programs, on a CUDA GPU and on the virtual GPU.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ const std::map<std::string, Expected>& expectations() {
       {"stale", {"correctness", "non-finite element", "never written"}},
       {"knows inputs", {"correctness", "error .* > ", "error .* > "}},
       {"nondeterministic", {"correctness", "second run .*y\\[0\\]", "second run .*y\\[0\\]"}},
-      // A device that predicts runs a kernel too seldom to see it become wrong.
+      // A device that predicts times launches a kernel too few times to see it become wrong.
       {"wrong later", {"correctness", "timed launches.*error", ""}},
       {"illegal address",
        {"correctness", "illegal|ILLEGAL", "out-of-bounds.*outside of all buffers"}},
@@ -182,7 +182,7 @@ TEST_P(Planted, AnHonestKernelIsTimedWithinReason) {
   EXPECT_EQ(found["verdict"], "green");
   ASSERT_EQ(found["checks"].size(), 15U);
   for (const json& check : found["checks"]) EXPECT_EQ(check["max_abs_error"], 0);
-  // 4096 elements: some microseconds on any GPU.
+  // 4096 elements take some microseconds on any GPU.
   EXPECT_GT(found["timing"]["p50_us"], 0.2);
   EXPECT_LT(found["timing"]["p50_us"], 50.0);
   EXPECT_GE(found["timing"]["samples"], is_virtual() ? 1 : 100);

@@ -1,4 +1,4 @@
-// A kernel of two steps on a CUDA GPU, with the real programs; and on the virtual GPU, which must
+// Tests a kernel of two steps by the real programs on a CUDA GPU and on the virtual GPU, which must
 // agree.
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// The spaces of the mma and wgmma templates: valid candidates compile, and the spaces' formulas for
-// shared memory, threads and shapes are right.
+// Tests the spaces of the templates mma and wgmma: valid candidates compile, and the spaces'
+// formulas for shared memory, threads and shapes are right.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ const std::filesystem::path kRoot = EVO_SOURCE_DIR;
 
 class AttentionSpaces : public testing::TestWithParam<const char*> {
  protected:
-  /// The candidate compiled for `shape`, with a static_assert that the template's shared memory
+  /// Compiles a candidate for `shape`, with a static_assert that the template's shared memory
   /// equals that of the problem file.
   CompileOutcome compile(const Candidate& candidate, const Shape& shape) {
     const Values macros = problem_.macros_for(shape);
@@ -42,7 +42,7 @@ class AttentionSpaces : public testing::TestWithParam<const char*> {
     return outcome_of(compiler_->compile(request));
   }
 
-  /// Why it did not compile; empty if it did.
+  /// Why a candidate did not compile; empty if it did.
   std::string failure(const Candidate& candidate, const std::string& shape) {
     const CompileOutcome outcome = compile(candidate, problem_.shape(shape));
     const auto* rejection = std::get_if<Rejection>(&outcome);
@@ -100,7 +100,7 @@ TEST_P(AttentionSpaces, CheckEveryVariantOfTheTimedShapesMacros) {
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-/// Each violates one rule of the space, starting from its defaults.
+/// Settings that each violate one rule of the space, starting from its defaults.
 std::vector<Settings> forbidden_settings(const std::string& template_name) {
   if (template_name == "wgmma") {
     return {{{"STAGES_V", "2"}},
@@ -120,7 +120,7 @@ std::vector<Settings> forbidden_settings(const std::string& template_name) {
           {{"STAGES_V", "3"}}};
 }
 
-/// A template that lacked a rule of its space would compile a forbidden configuration.
+/// A template without a rule of its space would compile a forbidden configuration.
 TEST_P(AttentionSpaces, TheTemplateRefusesWhatTheSpaceForbids) {
   for (const Settings& settings : forbidden_settings(space_.definition().template_name)) {
     const Candidate candidate = space_.candidate_from_settings(settings, space_.defaults());

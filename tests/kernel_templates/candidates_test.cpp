@@ -1,5 +1,5 @@
-// Random valid candidates of every shipped space: they compile, their launch matches the kernel,
-// and the expanded source gives the same kernel.
+// Tests random valid candidates of every shipped space: they compile, their launch matches the
+// kernel, and the expanded source gives the same kernel.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// The milestones of every shipped space: each compiles for the space's architecture, respects its
-// resource policy and is a different kernel.
+// Tests the milestones of every shipped space: each compiles for the space's architecture, respects
+// the space's resource policy and is a different kernel.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,8 @@ namespace {
 
 class Milestones : public testing::TestWithParam<std::filesystem::path> {};
 
-/// The resource gate has no objection on any shape that the correctness gate runs.
+/// Expects that the resource gate accepts the milestone on every shape that the correctness gate
+/// checks.
 void expect_within_policy(const ShippedSpace& shipped, const Milestone& milestone,
                           const Resources& resources) {
   const SpaceDefinition& definition = shipped.space().definition();

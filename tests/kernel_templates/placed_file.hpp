@@ -8,8 +8,8 @@
 
 namespace evo {
 
-/// A space file for one shape of its problem (if empty, the file's) and the limits of its
-/// architecture. `templates`: the folder of problems.
+/// Reads a space file for one shape of its problem (if empty, the file's timed shape) and for the
+/// limits of its architecture. `templates`: the folder of problems.
 inline SpaceDefinition placed_file(const std::filesystem::path& file,
                                    const std::filesystem::path& templates,
                                    const std::string& shape = "") {

@@ -1,4 +1,4 @@
-// The templates contain the rules of the spaces, too: a forbidden configuration gives a compile
+// Tests that templates contain the rules of their spaces: a forbidden configuration gives a compile
 // error with a reason instead of a wrong kernel.
 
 #include <gmock/gmock.h>
@@ -13,13 +13,13 @@ constexpr int kUsualPoints = 25;
 
 const std::filesystem::path kSpaces = std::filesystem::path(EVO_SOURCE_DIR) / "search_spaces";
 
-/// Rules that come only from a machine's limits are in the spaces alone.
+/// Rules that come only from a machine's limits are in the spaces, but not in the templates.
 bool is_of_the_machine(const ConstraintText& constraint) {
   return constraint.why.find("shared memory of a CTA") != std::string::npos ||
          constraint.why.find("must fit the SM") != std::string::npos;
 }
 
-/// A random candidate, valid or not, that differs in one value from a valid one.
+/// A random candidate, valid or not, that differs in one value from a valid candidate.
 Candidate neighbour_of_valid(const Space& space, Random& random) {
   Candidate candidate = space.sample(random);
   const std::size_t parameter = random.below(space.parameter_count());

@@ -21,10 +21,11 @@ class ShippedSpace {
   [[nodiscard]] const Problem& problem() const { return problem_; }
   [[nodiscard]] const KernelSource& source() const { return source_; }
   [[nodiscard]] const Shape& timed_shape() const;
-  /// One shape for each set of compiler macros, the timed one first.
+  /// One shape for each set of compiler macros, the timed shape first.
   [[nodiscard]] std::vector<const Shape*> compiled_shapes() const;
 
-  /// The candidate for `shape`, with `source` instead of the template's own.
+  /// The compile request of a candidate for `shape`, with `source` instead of the template's
+  /// source.
   [[nodiscard]] CompileRequest request(const Candidate& candidate, const Shape& shape,
                                        KernelSource source) const;
   [[nodiscard]] CompileOutcome compile(const Candidate& candidate, const Shape& shape) const;
@@ -37,17 +38,17 @@ class ShippedSpace {
   KernelSource source_;
 };
 
-/// NVRTC, opened once for a test program.
+/// NVRTC, which is opened once per test program.
 [[nodiscard]] Compiler& nvrtc();
 
 /// The space files of search_spaces/ except default.json, sorted by name.
 [[nodiscard]] std::vector<std::filesystem::path> shipped_space_files();
 
 /// How many random candidates of each space a test uses: `usual`, or the environment variable
-/// EVO_TEMPLATE_CANDIDATES. Throws InputError if that is not a number.
+/// EVO_TEMPLATE_CANDIDATES. Throws InputError if the variable is not a number.
 [[nodiscard]] int candidates_per_space(int usual);
 
-/// Why the outcome is no kernel, with the compiler's log; empty if it is one.
+/// Why a compilation yielded no kernel, with the compiler's log; empty if it yielded a kernel.
 [[nodiscard]] std::string failure_of(const CompileOutcome& outcome);
 
 }  // namespace evo

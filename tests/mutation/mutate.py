@@ -23,7 +23,7 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# Files with checks, and the (fast) tests that must notice if a check is removed.
+# Files with checks, and the fast tests that must fail if a check is removed.
 GATE_TESTS = ["gate_correctness_test", "gate_timing_test --gtest_filter=-*Noises*", "gate_card_test",
               "resource_test", "worker_test", "virtual_test"]
 RACE_TESTS = ["virtual_nvrtc_test --gtest_filter=*CtaRaces*:*Cooperative*",
@@ -55,21 +55,21 @@ FILES = {
     "engine/device/virtual/execute/placement.cpp": ["virtual_test"],
     "engine/compile/host_scanner.cpp": ["compile_test"],
     "engine/core/protected_file.cpp": ["core_test"],
-    # The elements that a sample represents.
+    # Files that decide which elements a sample represents.
     **{file: STORE_TESTS for file in (
         "engine/device/virtual/decode/store_slice.cpp", "engine/gate/correctness/grid_cover.cpp",
         "engine/gate/correctness/near_miss.cpp", "engine/device/virtual/checks/store_owners.cpp")},
-    # Order between CTAs and between lanes.
+    # Files that decide the order between CTAs and between lanes.
     **{f"engine/device/virtual/{name}.cpp": ORDER_TESTS for name in (
         "checks/cta_history", "checks/releases", "checks/lane_order", "execute/member_groups",
         "execute/warp_scheduler")},
-    # The CTAs that a predicted time examines.
+    # Files that decide which CTAs a predicted time examines.
     **{f"engine/device/virtual/{name}.cpp": SURVEY_TESTS for name in (
         "decode/branch_origins", "timing/grid_survey", "timing/grid_kinds")},
-    # The content of inputs.
+    # Files that generate the content of inputs.
     **{f"engine/problem/{name}.cpp": ["problem_test"] for name in (
         "generator", "normal_quantile", "special_values")},
-    # Files and databases.
+    # Files that read and write output files and databases.
     "tools/cli/output_files.cpp": ["output_files_test"],
     "db/opened_file.cpp": ["db_test --gtest_filter=OpenedFile*"],
     "tools/bundle/checked.cpp": ["bundle_cover_test", "bundle_size_tests_test"],

@@ -1,4 +1,4 @@
-// evo-elite's output about single candidates: show and compare.
+// The output of `evo-elite show` and `evo-elite compare`.
 
 #include <sstream>
 
@@ -59,7 +59,7 @@ void put(Json& json, const char* name, const std::optional<T>& value) {
   if (value) json[name] = *value;
 }
 
-/// The state of the card during the timing; null if the driver did not report it.
+/// The state of the GPU during the timing; null if the driver did not report it.
 Json card_json(const EvaluationRecord& record) {
   if (!record.card) return {};
   const CardState& card = *record.card;
@@ -78,7 +78,7 @@ Json card_json(const EvaluationRecord& record) {
   return json;
 }
 
-/// Over a long window if available, otherwise over the short one.
+/// The energy from the long measurement if there is one, otherwise from the short measurement.
 Json energy_json(const StoredEvaluation& evaluation) {
   const std::optional<Energy>& energy =
       evaluation.energy ? evaluation.energy : evaluation.record.energy;
@@ -124,7 +124,7 @@ std::optional<double> worst(const EvaluationRecord& record, double CheckResult::
   return worst;
 }
 
-/// Rows of a comparison: both figures, and their ratio if it is meaningful.
+/// The rows of `evo-elite compare`: both candidates' figures, and the ratio if it is meaningful.
 class Comparison {
  public:
   explicit Comparison(Table& table) : table_(&table) {}
@@ -146,7 +146,8 @@ std::string incomparable(const Found& a, const Found& b) {
   if (!is_green(a.evaluation) || !is_green(b.evaluation)) return "not both candidates are green";
   const RunInfo& left = a.run.info;
   const RunInfo& right = b.run.info;
-  if (left.device.time_kind != right.device.time_kind) return "one is measured, one predicted";
+  if (left.device.time_kind != right.device.time_kind)
+    return "one time is measured, the other predicted";
   if (left.device.name != right.device.name) return "they ran on different devices";
   if (left.problem.key != right.problem.key) return "they solve different problems";
   if (left.shape != right.shape) return "the timed shapes differ";

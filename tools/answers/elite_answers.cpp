@@ -1,4 +1,4 @@
-// evo-elite's tables: elite, ladder, rejections, runs.
+// The tables of evo-elite: elite, ladder, rejections, runs.
 
 #include "tools/answers/elite_answers.hpp"
 
@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// "TILE=64 SWIZZLE=xor" for the macros that satisfy `wanted`.
+/// The macros that satisfy `wanted` as text: "TILE=64 SWIZZLE=xor".
 template <typename Wanted>
 std::string macros(const Json& config, const Wanted& wanted) {
   std::string text;
@@ -31,7 +31,7 @@ std::string common_note(const SplitConfigs& configs) {
   return configs.common.empty() ? "" : "in common: " + configs.common + "\n";
 }
 
-/// ", objective energy"; empty if the objective is the time.
+/// The objective as text: ", objective energy"; empty if the objective is the time.
 std::string objective_of(const RunInfo& info) {
   const std::string objective =
       Json::parse(info.options_json).value("objective", std::string("time"));
@@ -45,17 +45,17 @@ std::string about(const StoredRun& run) {
          kind_label(info.device) + objective_of(info);
 }
 
-/// "p50 us" for measured times, "p50 us predicted" for predicted ones.
+/// The heading of a column of times: "p50 us", or "p50 us predicted" for predicted times.
 std::string time_heading(const std::string& heading, TimeKind kind) {
   return kind == TimeKind::kMeasured ? heading : heading + " predicted";
 }
 
-/// The heading of the column "times" for all runs.
+/// The text of the column "times" of `evo-elite runs`.
 std::string times_word(const DeviceInfo& device) {
   return device.id == "none" ? "none" : std::string(to_string(device.time_kind));
 }
 
-/// "registers_per_thread 120, spill_bytes 0": the resource policy of a space's text.
+/// The resource policy of a space: "registers_per_thread 120, spill_bytes 0".
 std::string policy_text(const std::string& space_text) {
   const Json space = Json::parse(space_text, nullptr, false, true);
   if (!space.is_object() || !space.contains("resources")) return {};
@@ -156,7 +156,7 @@ Answer elite_answer(const RunElite& elite) {
   answer.notes = common_note(texts) + order_note(elite);
   if (kind == TimeKind::kPredicted && !elite.rows.empty()) {
     answer.notes +=
-        "predicted times rank, by a model with errors: choose between the best few on a card\n";
+        "these times are predicted by a model with errors: choose between the best few on a GPU\n";
   }
   for (const EliteRow& row : elite.rows) {
     if (row.not_modelled.empty()) continue;
@@ -208,13 +208,15 @@ Answer ladder_answer(const StoredRun& run, const std::vector<Rung>& rungs) {
     return answer;
   }
   answer.notes =
-      "vs rung before: time of the green rung before / time of this one; above 1 is faster\n";
+      "vs rung before: time of the previous green milestone / time of this milestone; above 1 is "
+      "faster\n";
   const std::vector<bool> builds = builds_on_before(rungs);
   const auto first = std::ranges::find(builds, false);
   if (first != builds.end()) {
     answer.notes += fmt::format(
-        "from \"{}\" on, some milestones do not keep the changes of the one before; these are "
-        "separate configurations, not rungs\n",
+        "from \"{}\" on, some milestones lack changes of the previous milestone; these are "
+        "separate "
+        "configurations, not rungs\n",
         rungs[static_cast<std::size_t>(first - builds.begin())].milestone);
   }
   return answer;
@@ -234,7 +236,7 @@ Answer rejections_answer(const StoredRun& run, const RejectionSummary& summary) 
   }
   std::ostringstream notes;
   notes << summary.evaluated << " evaluated: " << summary.green << " green, " << summary.rejected
-        << " rejected, " << summary.duplicates << " the same kernel as one before";
+        << " rejected, " << summary.duplicates << " with the kernel of an earlier candidate";
   if (summary.withdrawn > 0) {
     notes << ", " << summary.withdrawn << " withdrawn: green, and failed later";
     if (const std::optional<Rejection>& why = summary.withdrawal) {
@@ -246,7 +248,7 @@ Answer rejections_answer(const StoredRun& run, const RejectionSummary& summary) 
     notes << summary.policy_only
           << (summary.policy_only == 1 ? " candidate was" : " candidates were")
           << " rejected only by policy (" << policy_text(run.info.space.text)
-          << "); the device would have run them\n";
+          << "); the device could run them\n";
   }
   answer.notes = notes.str();
   return answer;

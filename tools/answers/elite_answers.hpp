@@ -8,14 +8,14 @@
 
 namespace evo {
 
-/// evo-elite's output for one query. JSON and CSV contain only the table.
+/// The output of evo-elite for one query. JSON and CSV contain only the table.
 struct Answer {
   std::string title;  ///< the line above the table
   Table table;
   std::string notes = {};  ///< lines below it
 };
 
-/// Configurations in readable form: the common part once, and the differences for each.
+/// Configurations as text: the macros whose value all share, and the other macros of each.
 struct SplitConfigs {
   std::string common;  ///< "TILE=64 SWIZZLE=xor"
   std::vector<std::string> each;
@@ -23,20 +23,20 @@ struct SplitConfigs {
 [[nodiscard]] SplitConfigs split_configs(const std::vector<nlohmann::ordered_json>& configs);
 
 [[nodiscard]] Answer elite_answer(const RunElite& elite);
-/// A line on the fastest of them; empty if there are none.
+/// A line about the fastest of the given implementations; empty if there are none.
 [[nodiscard]] std::string vendor_line(const std::vector<VendorTime>& fastest_first);
 [[nodiscard]] Answer ladder_answer(const StoredRun& run, const std::vector<Rung>& rungs);
 [[nodiscard]] Answer rejections_answer(const StoredRun& run, const RejectionSummary& summary);
 [[nodiscard]] Answer runs_answer(const std::vector<StoredRun>& runs);
 
 /// Compares two candidates figure by figure, with the macros in which they differ. Gives no ratio
-/// of times if one is measured and the other predicted, or if the shapes differ.
+/// of times if one candidate was measured and the other predicted, or if their shapes differ.
 [[nodiscard]] Answer compare_answer(const Store& store, CandidateId a, CandidateId b);
 
 /// All data about one candidate, as one JSON object.
 [[nodiscard]] nlohmann::ordered_json candidate_json(const Store& store, CandidateId candidate);
 
-/// The same in readable form.
+/// All data about one candidate, as readable text.
 [[nodiscard]] std::string candidate_text(const Store& store, CandidateId candidate);
 
 /// "measured times", "PREDICTED times, nothing was measured", or without a device "nothing was

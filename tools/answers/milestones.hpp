@@ -6,8 +6,8 @@
 
 namespace evo {
 
-/// Whether each milestone extends the one before: the macros that differ from the first milestone
-/// include all that differ in the previous one. True for the first.
+/// Whether each milestone extends the previous one: the macros in which it differs from the first
+/// milestone include those in which the previous milestone differs. True for the first milestone.
 [[nodiscard]] std::vector<bool> builds_on_before(const std::vector<Rung>& rungs);
 
 }  // namespace evo

@@ -6,7 +6,7 @@
 
 namespace evo {
 
-/// Why a candidate is not green, with the latest reason first; null if it did not fail.
+/// Why a candidate is not green: its withdrawal, else its rejection; null if it did not fail.
 [[nodiscard]] inline const Rejection* failure_of(const StoredEvaluation& evaluation) {
   if (evaluation.withdrawal) return &*evaluation.withdrawal;
   return evaluation.record.rejection ? &*evaluation.record.rejection : nullptr;
@@ -16,7 +16,7 @@ namespace evo {
   return evaluation.record.timing && failure_of(evaluation) == nullptr;
 }
 
-/// As in the view `evaluation`.
+/// The candidate's outcome, in the words of the view `evaluation` of db/schema.sql.
 [[nodiscard]] inline std::string_view outcome_word(const StoredEvaluation& evaluation) {
   if (evaluation.record.rejection) return "rejected";
   if (evaluation.withdrawal) return "withdrawn";

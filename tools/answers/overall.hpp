@@ -8,7 +8,8 @@
 
 namespace evo {
 
-/// Converts "small=2" to {"small", 2}. Throws InputError unless it is a name and a number above 0.
+/// Converts "small=2" to {"small", 2}. Throws InputError unless each text is a name and a number
+/// above 0.
 [[nodiscard]] std::map<std::string, double> parse_weights(const std::vector<std::string>& texts);
 
 /// The best kernels over all shapes of one search, by the weighted geometric mean (default weight

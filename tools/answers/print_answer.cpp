@@ -24,7 +24,7 @@ void print(const Answer& answer, const EliteOptions& options) {
   }
 }
 
-/// The requested run, or else the newest that matches the filter.
+/// The run that --run names, or else the newest run that matches the filter.
 StoredRun one_run(const Store& store, const EliteOptions& options) {
   const std::vector<StoredRun> runs = select_runs(store, options.filter);
   if (runs.empty())
@@ -32,7 +32,7 @@ StoredRun one_run(const Store& store, const EliteOptions& options) {
   return runs.back();
 }
 
-/// All tables combined, because CSV has one line of headings.
+/// Combines all tables into one, because a CSV file has one line of headings.
 Answer merged(std::vector<Answer> answers) {
   Answer all = std::move(answers.front());
   for (std::size_t i = 1; i < answers.size(); ++i) {

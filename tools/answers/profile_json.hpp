@@ -8,7 +8,7 @@
 namespace evo {
 
 /// A candidate's result at the profile gate, as shown by evo-elite, evo-judge and reports:
-/// "metrics" under the problem's names, each with the tool's name, value and unit.
+/// "metrics" has the problem's names as keys, each with the profiler's name, value and unit.
 [[nodiscard]] inline nlohmann::ordered_json profile_json(const ProfileRecord& profile) {
   nlohmann::ordered_json json = {{"kind", std::string(to_string(profile.kind))},
                                  {"tool", profile.tool},

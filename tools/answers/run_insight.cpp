@@ -5,7 +5,7 @@
 namespace evo {
 namespace {
 
-/// The first of the run's elite; nullopt if there is none.
+/// The first candidate of the run's elite; nullopt if the elite is empty.
 std::optional<Candidate> winner_of(const Store& store, const StoredRun& run, const Space& space) {
   const std::vector<EliteRow> elite = elite_of_run(store, run.id);
   if (elite.empty()) return std::nullopt;
@@ -31,7 +31,7 @@ Insight insight_of(const Store& store, const StoredRun& run, const Space& space)
     } else if (record.timing) {
       observation.time_us = record.timing->p50_us;
     } else {
-      return;  // not judged
+      return;  // the candidate was not judged
     }
     observations.push_back(std::move(observation));
   });

@@ -6,10 +6,10 @@
 
 namespace evo {
 
-/// The space of a run, as it was then. Throws SpaceError if its text has another version.
+/// The search space that the run used. Throws SpaceError if its text is of another format version.
 [[nodiscard]] Space space_of(const StoredRun& run);
 
-/// Findings about the macros from the run's evaluations.
+/// Evaluates the run's candidates: the effects of the macros on the time.
 [[nodiscard]] Insight insight_of(const Store& store, const StoredRun& run, const Space& space);
 
 }  // namespace evo

@@ -16,7 +16,7 @@ std::optional<double> time_of_winner(const Store& store, RunId run) {
   return elite.front().p50_us;
 }
 
-/// Why no path is stored.
+/// Why the database has no path to the winner of this run.
 std::string why_none(const Store& store, const StoredRun& run) {
   std::string why;
   for (const StoredEvent& event : store.events(run.id)) {
@@ -92,7 +92,7 @@ std::string how_timed(const WinnerWay& way, TimeKind kind) {
     const WinnerStep& step = way.steps[i];
     has_unpaired = has_unpaired || (step.pairs == 0 && step.ratio != 1);
   }
-  return has_unpaired ? "A/B pairs, where there is an interval, else by times measured one by one"
+  return has_unpaired ? "A/B pairs where an interval is shown, else separately measured times"
                       : "A/B pairs";
 }
 

@@ -9,17 +9,18 @@
 
 namespace evo {
 
-/// Times along the path that are consistent with its ratios and end at the winner's time: winner_us
-/// divided by the ratios of all later steps. One for each step, the start first.
+/// A time for each step of a path, the start first: winner_us divided by the ratios of all later
+/// steps. The returned times agree with the ratios of the steps and end at the winner's time.
 [[nodiscard]] std::vector<double> levels_of(const WinnerWay& way, double winner_us);
 
-/// False if the start is the winner.
+/// Whether the path has steps; false if its start is the winner.
 [[nodiscard]] bool has_steps(const WinnerWay& way);
 
-/// "A/B pairs", "predicted times", or both if the time did not suffice for all pairs.
+/// How the steps were timed: "A/B pairs", "predicted times", or a mixture if the time was too short
+/// to compare all steps by pairs.
 [[nodiscard]] std::string how_timed(const WinnerWay& way, TimeKind kind);
 
-/// Readable text of several lines; says that nothing was measured if a run has no paths.
+/// The paths as readable lines. If the run has no paths, the text gives the reason.
 [[nodiscard]] std::string ways_text(const Store& store, const StoredRun& run);
 
 /// {"ways": [{"start", "winner", "timed", "steps": [{"changes", "level_us", …}]}],

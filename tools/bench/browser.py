@@ -1,4 +1,4 @@
-"""A headless Chromium for tests, with the console messages and requests that it must never make.
+"""A headless Chromium for tests. It records console messages and requests, which must not occur.
 
 Needs Debian's packages chromium, chromium-driver and python3-selenium.
 """
@@ -20,7 +20,8 @@ def skip(why):
 
 
 def use_python_with_selenium():
-    """Restarts under a Python with Selenium; /usr/bin's has Debian's packages."""
+    """Restarts the script with a Python that has Selenium, such as /usr/bin/python3 with Debian's
+    packages."""
     try:
         import selenium  # noqa: F401
         return
@@ -41,7 +42,7 @@ def find_chromium():
 
 
 class Browser:
-    """A window of a headless Chromium; use as a context."""
+    """A window of a headless Chromium, to be used in a with statement."""
 
     def __init__(self, width=1600, height=1000):
         from selenium import webdriver
@@ -70,7 +71,7 @@ class Browser:
                      {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
 
     def colours(self, scheme):
-        """`scheme`: "light" or "dark"."""
+        """Opens a page. `scheme`: "light" or "dark"."""
         self.command("Emulation.setEmulatedMedia",
                      {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
 
@@ -117,7 +118,7 @@ class Browser:
         self.colours(scheme)
         self.resize(width)
         self.settle()
-        for _ in range(2):  # plots near the window are drawn first and change the height
+        for _ in range(2):  # plots near the visible part are drawn first
             height = self.run("return document.documentElement.scrollHeight")
             self.resize(width, height)
             self.settle()

@@ -1,4 +1,4 @@
-// check-speed: milliseconds to check one output on the host and by kernels on the device.
+// check-speed: measures how long it takes to check one output on the host and on the device.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -37,7 +37,7 @@ KernelImage compiled_kernels(const std::string& arch) {
   return {kernels.ptx, kernels.cubin, {kCheckKernelsEntry}};
 }
 
-/// The best time of `repeats`.
+/// The shortest time of `repeats` repetitions.
 double best_ms(int repeats, const std::function<void()>& work) {
   double best = 0;
   for (int i = 0; i < repeats; ++i) {
@@ -56,7 +56,8 @@ struct Costs {
   double guard_ms = 0;
 };
 
-/// The times for one output; waits for each step separately.
+/// The times for one output. Waits for the device after each step, so that each step is timed
+/// separately.
 Costs costs_of(BufferWork& work, const std::vector<std::byte>& content, Dtype dtype,
                const Arguments& arguments) {
   Device& device = work.device();

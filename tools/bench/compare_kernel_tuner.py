@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Kernel Tuner on the spaces of real_kernels/: how many candidates it judges in a second, compiling
-one after the other, with one check of each against the problem's reference.
+"""Measures how many candidates of the spaces of real_kernels/ Kernel Tuner judges per second.
+Kernel Tuner compiles one candidate after the other and checks each once against the problem's
+reference.
 
 Usage: compare_kernel_tuner.py [--count N] [--seconds S] [--strategy NAME] [SPACE[:SHAPE] ...]
 Needs a GPU and the packages kernel_tuner, cuda-bindings and numpy.

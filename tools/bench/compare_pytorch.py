@@ -74,8 +74,9 @@ class InputSet:
         return self.attention(self.half["q"], self.half["k"], self.half["v"], self.softmax_scale)
 
     def from_bytes(self):
-        """The cheapest way to start from FP8 bytes: one conversion per tensor. The descales of each
-        tensor are folded into the softmax scale and into one product with the output."""
+        """PyTorch's attention from FP8 bytes, in the cheapest way: one conversion per tensor. The
+        descale factors are folded into the softmax scale and into one multiplication of the
+        output."""
         half = self.torch.float16
         q, k, v = (self.view(name).to(half) for name in "qkv")
         if self.sizes["PER_HEAD"]:
@@ -97,14 +98,16 @@ class InputSet:
 
 
 class Contender:
-    """A contender, launched once per input set, and its samples in microseconds per launch."""
+    """A contender: evo-tune's kernel or a backend of PyTorch, and its samples in microseconds per
+    launch."""
 
     def __init__(self, name, start, calls):
         self.name, self.start, self.calls = name, start, calls
         self.graph, self.launches, self.samples, self.why_not = None, 0, [], ""
 
     def capture(self, torch):
-        """Captures a graph of whole rounds over the input sets that takes about GRAPH_US."""
+        """Captures a graph that takes about GRAPH_US and launches the contender equally often for
+        each input set."""
         stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
@@ -116,7 +119,7 @@ class Contender:
                 call()
             end.record()
         end.synchronize()
-        # an upper bound, because it includes the CPU's overhead
+        # This time is an upper bound, because it includes the CPU's overhead.
         per_round = begin.elapsed_time(end) * 1000
         rounds = max(1, min(50, round(GRAPH_US / per_round * 4)))
         graph = torch.cuda.CUDAGraph()
@@ -172,7 +175,7 @@ def pytorch_contender(torch, backend, start, sets):
 
 
 def pytorch_contenders(torch, sets):
-    """Every backend with both kinds of input; unavailable ones have the reason."""
+    """Every backend with both kinds of input. An unavailable backend has the reason."""
     known = torch.nn.attention.SDPBackend
     contenders = []
     for name in BACKENDS:
@@ -187,7 +190,7 @@ def capture_all(torch, contenders):
     for contender in contenders:
         try:
             contender.capture(torch)
-        except RuntimeError as error:  # "No available kernel" for this shape or type
+        except RuntimeError as error:  # PyTorch: "No available kernel" for this shape or type
             contender.why_not = str(error).splitlines()[0]
             torch.cuda.synchronize()
 

@@ -1,7 +1,7 @@
 // duels: tests the reliability of A/B comparisons. Compares two configurations of a space many
 // times by interleaved pairs, and prints how often the first was faster, the second was faster, or
-// neither. The same configuration twice must give ties. With --reload, the second kernel is loaded
-// again each time, to another address.
+// neither. Comparing a configuration with itself must give ties. With --reload, the second kernel
+// is loaded again for each comparison, to another address.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -70,7 +70,9 @@ ExitCode run(const Options& options) {
   std::vector<double> ratios;
   for (int i = 0; i < options.count; ++i) {
     KernelUnderTest other = second;
-    if (options.reload) other.key += " load " + std::to_string(i);  // not loaded before
+    if (options.reload)
+      other.key +=
+          " load " + std::to_string(i);  // an unknown key makes the device load the kernel again
     const PairResult pair = bench.wait(bench.take_home().compare_pair(first, other));
     if (pair.rejection) throw InputError("a duel failed: " + pair.rejection->reason);
     ++verdicts[pair.verdict()];

@@ -28,7 +28,7 @@ for line in open(sys.argv[1]):
         print(f"cached compilations: {event['total_ms'] / event['evaluated']:.2f} ms per candidate, all included")
 PY
 
-# The fake worker compiles and runs instantly, so the remaining time is the engine's.
+# The fake worker compiles and runs instantly, so the measured time is that of evo-tune's engine.
 export EVO_WORKER="$bin/fake-worker"
 start=$(date +%s%N)
 "$bin/evo-tune" --space tests/planted/search_spaces/wide.json --device fake:measured --generations 1 \

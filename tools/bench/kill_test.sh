@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Kills evo-tune, its compilers and the device worker with kill -9 at random instants, then every
 # part of a run over two hosts: coordinator, gateway, hosts, agents and their processes. Every run
-# must end as an undisturbed one does, and nothing that was stored may be lost.
+# must end like an undisturbed run, and no stored outcome may be lost.
 # Usage: tools/bench/kill_test.sh [kills of each, default 200] [seed, default 1]
 set -eu
 cd "$(dirname "$0")/../.."

@@ -1,22 +1,23 @@
 #!/usr/bin/env python3
-"""Measures the processor time of a call of a bundle from Python, by the number of its arguments.
+"""Measures the CPU time of calling a bundle from Python, for several numbers of arguments.
 
     launch_cost.py [--arguments 2,4,8,16] [--json FILE]
                    [--driver build/ci/tests/tools/libfake_driver.so]
 
-The kernel copies its first buffer to its last one; the column names its number of buffers. On a
-GPU, with PyTorch, it runs as a bundle (Python code alone, the extension, a plan, torch_op,
-torch.compile, a CUDA graph). It is compared with a Triton kernel of the same arguments, torch.add
-and scaled_dot_product_attention. Missing packages are skipped. Results are checked.
+The kernel copies its first buffer to its last buffer; the heading of a column is the number of
+buffers. On a GPU with PyTorch, the kernel is called as a bundle (by Python code alone, the
+extension, a plan, torch_op, torch.compile, a CUDA graph) and compared with a Triton kernel of the
+same arguments, torch.add and scaled_dot_product_attention. Missing packages are skipped. Results
+are checked.
 
---driver names a fake driver that does nothing; then no GPU is needed. Buffers are addresses,
-objects with __cuda_array_interface__, and fake PyTorch tensors. If PyTorch is installed, it also
-shows the overhead of a custom operator.
+--driver names a fake driver that does nothing, so no GPU is needed. Buffers are then addresses,
+objects with __cuda_array_interface__, and fake PyTorch tensors. If PyTorch is installed, the script
+also prints the overhead of a custom operator.
 
-Needs the package evo-tune; sets EVO_TUNE_LAUNCHER itself. Prints microseconds a call: the minimum
-of several rounds, each of fewer calls than the driver queues. The clock stops before the GPU is
-done; for a CUDA graph it stops afterwards. Exit codes: 0 right, 1 a result is wrong or missing,
-3 a package or a GPU is missing.
+Needs the Python package evo_tune; sets EVO_TUNE_LAUNCHER itself. Prints microseconds per call: the
+minimum of several rounds. A round has fewer calls than the driver's queue holds, and its time ends
+before the GPU is done; only for a CUDA graph, it ends when the GPU is done. Exit codes: 0 right, 1
+a result is wrong or missing, 3 a package or a GPU is missing.
 """
 
 import argparse
@@ -35,7 +36,7 @@ import time
 from pathlib import Path
 
 N = 256
-CALLS = 500  # a stream queues 1,024 launches; a call behind them waits for the GPU
+CALLS = 500  # fewer than the 1,024 launches that a stream queues, so no call waits for the GPU
 GRAPH_CALLS = 100
 ROUNDS = 9
 PURE, GRAPH = "Python code alone", "CUDA graph of extension"
@@ -69,7 +70,7 @@ def value(tree):
 
 
 def write_bundle(folder, buffers):
-    """Writes a bundle as evo-export does, with PTX alone."""
+    """Writes a bundle in the form of evo-export, with PTX and without machine code."""
     names = [f"x{i}" for i in range(buffers - 1)] + ["y"]
     arguments = [{"name": name, "direction": "out" if name == "y" else "in", "dtype": "f32",
                   "bytes": value(["*", 4, "N"]), "element_bytes": 4, "alignment": 16,
@@ -91,7 +92,7 @@ def write_bundle(folder, buffers):
 
 
 def one_round(call, calls=CALLS, finish=lambda: None, until_finished=False):
-    """Microseconds a call."""
+    """Measures the microseconds per call."""
     finish()
     begin = time.perf_counter()
     for _ in range(calls):
@@ -106,7 +107,7 @@ def microseconds(call):
 
 
 class Table:
-    """Rows of figures by the number of arguments."""
+    """A table of times: a row for each way to call, a column for each number of arguments."""
 
     def __init__(self, counts):
         self.counts, self.rows = counts, {}
@@ -122,7 +123,7 @@ class Table:
             print(f"{row:{width}}" + "".join(cells))
 
     def write(self, file, about):
-        """As a file with the facts `about` the machine and the figures by row."""
+        """Writes a JSON file with the facts `about` the machine and the figures by row."""
         content = {**about, "python": platform.python_version(), "unit": "us a call",
                    "buffers": self.counts,
                    "rows": {row: [round(figures[its], 3) if its in figures else None
@@ -209,7 +210,7 @@ def triton_kernel(folder, count):
 
 
 def void(_):
-    """Discards the result of calls that do not return the output."""
+    """Wraps a call whose result is not the output, and returns None instead."""
 
 
 def triton_call(torch, touch, inputs):
@@ -228,7 +229,8 @@ def graph_of(torch, call):
 
 
 def ways_of(torch, folder, count, inputs, y):
-    """The ways to launch the kernel: functions that return their output, or None if it is y."""
+    """The ways to launch the kernel, by name: functions that return the output, or None if the
+    output is in y."""
     import evo_tune
     pure, kernel = loaded(folder, None, True), loaded(folder, None, False)
     plan, operator = kernel.plan(*inputs, y=y), evo_tune.torch_op(kernel)
@@ -261,8 +263,8 @@ def checked(torch, way, call, y, expected):
 
 
 def measure(table, torch, count, calls):
-    """Puts the functions' times into the table. They take turns, so that the machine's state is the
-    same for all."""
+    """Puts the functions' times into the table. The functions take turns, so that the state of the
+    machine affects all alike."""
     least = dict.fromkeys(calls, math.inf)
     for _ in range(1 + ROUNDS):
         for way, call in calls.items():
@@ -276,7 +278,8 @@ def measure(table, torch, count, calls):
 
 
 def on_gpu(table, torch):
-    """False if a result is wrong or a way fails; the others are measured all the same."""
+    """Measures all ways to launch. Returns False if a result is wrong or a way fails; the other
+    ways are still measured."""
     is_right = True
     a, q = torch.randn(N, device="cuda"), torch.randn(1, 8, 128, 64, device="cuda").half()
     attention = torch.nn.functional.scaled_dot_product_attention

@@ -1,5 +1,5 @@
-// op-costs: the cost of single operations on a device, for the time model: measured on a card,
-// predicted on a virtual GPU.
+// op-costs: prints the cost of single operations on a device, for the time model. Costs are
+// measured on a GPU and predicted on a virtual GPU.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -20,7 +20,7 @@
 namespace evo {
 namespace {
 
-/// Runs one kernel, measured or predicted.
+/// Runs kernels on a device and returns their measured or predicted times.
 class Bench {
  public:
   explicit Bench(const std::string& device)
@@ -42,9 +42,10 @@ class Bench {
     return std::get<KernelId>(loaded);
   }
 
-  /// A buffer of `words` words that form one chain: each holds the index of the next.
+  /// A buffer of `words` words that form a chain: each word holds the index of the next word.
   BufferId chain(std::size_t words) {
-    constexpr std::size_t kStride = 33 * 64;  // another sector, and soon another page
+    constexpr std::size_t kStride =
+        33 * 64;  // the next word is in another sector, and often in another page
     std::vector<std::uint32_t> next(words);
     for (std::size_t i = 0; i < words; ++i)
       next[i] =
@@ -57,7 +58,7 @@ class Bench {
   void release(BufferId buffer) { device_->memory().release(buffer); }
   void unload(KernelId kernel) { device_->unload(kernel); }
 
-  /// Microseconds of a launch in a graph of many, which use the buffers `in` in turn.
+  /// Microseconds per launch in a graph of many launches, which read the buffers `in` in turn.
   double us(KernelId kernel, unsigned ctas, unsigned threads, std::uint32_t dynamic_bytes,
             const std::vector<BufferId>& in, int n) {
     const int launches = std::max(20, static_cast<int>(in.size()));
@@ -131,7 +132,7 @@ void print_launches(Bench& bench) {
   bench.unload(kernel);
 }
 
-/// Code without loops, for the cost of instruction fetch.
+/// Prints the time of code without loops, to measure instruction fetch.
 void print_code(Bench& bench) {
   const BufferId in = bench.chain(256);
   for (const int instructions : {64, 512, 2048, 4096}) {
@@ -205,7 +206,7 @@ void run(const std::string& device) {
   for (const Operation& operation : streamed_operations()) print_operation(bench, operation);
   std::printf("\nlaunches of an empty kernel\n");
   print_launches(bench);
-  if (measured) {  // too much for the interpreter
+  if (measured) {  // these kernels are too long for the virtual GPU
     std::printf("\nbytes per clock and SM\n");
     print_streams(bench);
     std::printf("\nreading from buffers that launches take in turn\n");
@@ -221,7 +222,7 @@ void run(const std::string& device) {
 int main(int argc, char** argv) {
   CLI::App app(
       "Prints the cost of single operations, launches and code on a device: measured on a card,\n"
-      "predicted on a virtual one. The time model uses these figures.");
+      "predicted on a virtual GPU. The time model uses these figures.");
   std::string device = "cuda:0";
   app.add_option("--device", device, "cuda:N or virtual:NAME")->capture_default_str();
   return evo::tool_main("op-costs", [&] {

@@ -6,8 +6,8 @@
 
 namespace evo {
 
-/// A kernel that executes one operation `ops` times in each of n rounds. The operation's time is
-/// the difference between two values of n.
+/// A kernel that executes one operation `ops` times in each of n rounds. The time of an operation
+/// is computed from the times for two values of n.
 struct Operation {
   std::string name;
   std::string setup;   ///< code before the rounds; `in`, `out`, `shared`, `t` (thread) are declared
@@ -19,10 +19,11 @@ struct Operation {
   int repeats = 1;          ///< warps of one sub-core that share the cost
 };
 
-/// Dependent operations: latencies.
+/// Dependent operations, for measuring latencies.
 [[nodiscard]] std::vector<Operation> chained_operations();
 
-/// Independent operations of many warps, alone and in pairs: how long each occupies its unit.
+/// Independent operations of many warps, alone and in pairs, for measuring how long each occupies
+/// its unit.
 [[nodiscard]] std::vector<Operation> streamed_operations();
 
 /// CUDA C++ of a kernel k(out, in, rounds).

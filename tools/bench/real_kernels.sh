@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # Typical kernels at real sizes: prints for each how many random candidates are judged per second
-# and where the time was spent. `compare_kernel_tuner.py` prints the same for Kernel Tuner on these
-# spaces.
+# and where the time was spent. `compare_kernel_tuner.py` prints the same figures for Kernel Tuner.
 # Usage: tools/bench/real_kernels.sh [folder of programs, default build/release/bin] [device]
 #                                    [seconds of each] [SPACE[:SHAPE] ...]
-# The environment variable STRATEGY selects another strategy than random.
+# The environment variable STRATEGY selects a strategy (default: random).
 set -eu
 cd "$(dirname "$0")/../.."
 bin="${1:-build/release/bin}"

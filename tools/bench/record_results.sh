@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Measures what a page of results shows, and stores the output of each program as a run in FOLDER,
-# from which tools/site/results.py makes the page. An output replaces an older one of that name.
+# Measures the figures of a page of results. Stores the output of each program as a run in FOLDER,
+# from which tools/site/results.py makes the page. An output replaces an older output of the same
+# name.
 # Usage: tools/bench/record_results.sh DEVICE FOLDER [--bin FOLDER] [--only GLOB]
 #                                                     [--patience N] [--list]
 #   DEVICE   cuda:N: a card; none: a machine without one; recorded: what stored recordings of cards

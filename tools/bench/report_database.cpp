@@ -28,7 +28,7 @@ struct Arguments {
   std::uint64_t seed = 1;
 };
 
-// Without escaping, this text would end the page's data.
+// A text that would end the page's data if evo-report did not escape it.
 constexpr const char* kHostile =
     "</script><script>window.hacked = true</script><!-- <img src=x onerror=window.hacked=true>";
 
@@ -57,7 +57,7 @@ RunInfo made_up_run(const Space& space, const Arguments& arguments) {
           .evo_version = EVO_VERSION};
 }
 
-/// ln of the factor for each value, drawn once, and for one pair of values.
+/// Made-up times: a random factor for each value of each macro, and for one pair of values.
 class MadeUpTimes {
  public:
   MadeUpTimes(const Space& space, Random random) {
@@ -85,7 +85,7 @@ class MadeUpTimes {
   std::map<std::pair<std::size_t, std::size_t>, double> effects_;
 };
 
-/// Records a run, candidate by candidate, with the project's own store.
+/// Records a run, candidate by candidate, by the class Store.
 class MadeUpRun {
  public:
   MadeUpRun(Store& store, const Space& space, const Arguments& arguments)
@@ -117,8 +117,8 @@ class MadeUpRun {
   }
 
  private:
-  /// Every second candidate is the best one with another value of one macro, if the space allows
-  /// it.
+  /// The next candidate. Every second candidate is the best candidate with another value of one
+  /// macro, if the space allows that.
   Candidate next() {
     if (best_ && random_.below(2) == 0) {
       Candidate changed = *best_;
@@ -163,7 +163,8 @@ class MadeUpRun {
     return store_->put_compilation(record);
   }
 
-  /// Green, or one of the ways to fail. The default and the milestones are green.
+  /// Makes a candidate green or failed in one of many ways. The default configuration and the
+  /// milestones are green.
   void judge(EvaluationRecord& record, bool must_pass) {
     const double draw = must_pass ? 1 : random_.uniform();
     if (draw < 0.05 && !elite_.empty()) {
@@ -251,7 +252,7 @@ class MadeUpRun {
                                      .control_drift = drift});
   }
 
-  /// From the default to the winner, one macro at a time.
+  /// A path from the default configuration to the winner, one macro at a time.
   WinnerWay way() {
     Candidate at = space_->defaults();
     WinnerWay way{.start = "default", .winner = elite_.front().candidate};
@@ -303,7 +304,7 @@ ExitCode run(int argc, char** argv) {
   Arguments arguments;
   CLI::App app(
       "report-database: adds a made-up run to a database, for trying evo-report without a device.\n"
-      "Its device is called \"made-up GPU\": its times mean nothing.");
+      "The device is called \"made-up GPU\", and its times mean nothing.");
   app.add_option("--db", arguments.db, "database file")->required();
   app.add_option("--space", arguments.space, "search space")->capture_default_str();
   app.add_option("--candidates", arguments.candidates, "how many")

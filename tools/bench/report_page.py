@@ -1,4 +1,4 @@
-"""Measures how long a report takes to open, and takes pictures of it, with headless Chromium.
+"""Measures how long a report takes to open, or takes pictures of a report, with headless Chromium.
 
     # number of candidates of the made-up run, 10,000 by default
     report_page.py speed PROGRAMS [CANDIDATES]
@@ -28,9 +28,9 @@ def timed(work):
 
 
 def opening(page):
-    """Seconds until the page is loaded, and until all its plots are drawn, in a fresh browser."""
+    """Seconds until the page is loaded, and until all its plots are drawn, in a new browser."""
     with Browser() as browser:
-        browser.driver.get("about:blank")  # the browser itself is responsive
+        browser.driver.get("about:blank")  # waits until the browser itself responds
         opened = timed(lambda: (browser.open(page), browser.settle()))
 
         def draw_all():

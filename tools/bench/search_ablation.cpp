@@ -1,5 +1,5 @@
-// search-ablation: changes one setting of the strategy `full` and replays, to measure the
-// contribution of each part.
+// search-ablation: replays recorded spaces by the strategy `full` with one changed setting, to
+// measure the contribution of each part of the strategy.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <functional>
@@ -48,7 +48,7 @@ const std::map<std::string, Setter>& knobs() {
   return map;
 }
 
-/// "name=value" of one setting, or of elite (the size of the elite).
+/// Applies "name=value" to a setting, or to the size of the elite ("elite=3").
 void apply(const std::string& text, FullSettings& settings, std::size_t& elite) {
   const auto named = evo::named_in(text);
   const auto value = named ? evo::number_in<double>(named->second) : std::nullopt;

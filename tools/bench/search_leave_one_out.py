@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Table of ablations and the leave-one-space-out check: search_leave_one_out.py ablation_*.json
 
-Each file holds one line per recorded space (search-ablation --json). For each space, the setting is
-chosen on the other spaces alone (mean fraction of the optimum over all budgets) and judged on it.
+Each file holds one line per recorded space (search-ablation --json). For each space, the best
+setting on the other spaces (by the mean fraction of the optimum over all budgets) is chosen and
+then evaluated on this space.
 """
 import json
 import os

@@ -4,8 +4,10 @@
     search_made_space.py interactions|failures OUT
 
 interactions: 8 parameters of 4 values, 53 248 valid configurations, time = exp(single effects +
-  effects of all pairs, a third of them strong). It is larger and less regular than measured spaces.
-failures: 4096 configurations of which 27 % fail; the best ones are neighbours of failing ones.
+  effects of all pairs, a third of them strong). This space is larger and less regular than measured
+  spaces.
+failures: 4096 configurations of which 27 % fail; the best configurations are neighbours of failing
+configurations.
 """
 import gzip
 import itertools

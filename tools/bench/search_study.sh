@@ -1,5 +1,6 @@
 #!/bin/sh
-# Compares strategies and settings of full on recorded spaces: search_study.sh BIN OUT RECORDED…
+# Compares strategies, and settings of the strategy full, on recorded spaces:
+# search_study.sh BIN OUT RECORDED…
 # BIN: folder of evo-replay and search-ablation (a release build); OUT: a folder for the results.
 set -eu
 bin=$1 out=$2
@@ -15,7 +16,7 @@ done
 "$bin/evo-replay" --recorded "$@" --repeats 30 --jobs "$jobs" --no-cutoff --window 1 \
   > "$out/full_window1.txt"
 
-ablate() { # NAME SETTING=VALUE…: one changed setting
+ablate() { # NAME SETTING=VALUE…: replays with changed settings
   name=$1
   shift
   sets=

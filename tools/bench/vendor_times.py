@@ -4,9 +4,9 @@
     vendor_times.py --db evo.db result.json
 
 compare_pytorch.py --json wrote result.json, on this or another machine. Each backend that was timed
-in turn with a kernel becomes a row of the table vendor_time (docs/database.md). It replaces an
-earlier row of the same name and start. All rows are stored in one transaction. Exit codes: 0
-stored, 2 bad usage or files.
+in turn with a kernel becomes a row of the table vendor_time (docs/database.md). A row replaces an
+earlier row with the same name and the same input type. All rows are stored in one transaction. Exit
+codes: 0 stored, 2 bad usage or files.
 """
 
 import argparse
@@ -39,7 +39,8 @@ def require_run(database, result, device):
 
 def store(path, results):
     """Stores `results`, as compare_pytorch.py writes them. Returns the number of stored rows.
-    Raises ValueError if they belong to another database, sqlite3.Error if it cannot be written."""
+    Raises ValueError if the results belong to another database, sqlite3.Error if the database
+    cannot be written."""
     uri = f"file:{urllib.parse.quote(str(path))}?mode=rw"
     database = sqlite3.connect(uri, uri=True, timeout=300)
     count = 0

@@ -74,7 +74,9 @@ void run(const Arguments& arguments) {
 }  // namespace evo
 
 int main(int argc, char** argv) {
-  CLI::App app("One launch of a milestone on the virtual GPU, all checks on; the best of several.");
+  CLI::App app(
+      "Times one launch of a milestone on the virtual GPU with all checks; the best of several "
+      "launches.");
   evo::Arguments arguments;
   app.add_option("space", arguments.space, "search space file")->required();
   app.add_option("milestone", arguments.milestone, "its name in the space file")->required();

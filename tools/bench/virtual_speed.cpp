@@ -1,4 +1,4 @@
-// virtual-speed: measures the speed of the virtual GPU on its own PTX with all checks.
+// virtual-speed: measures how fast the virtual GPU executes small PTX kernels with all checks.
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
@@ -57,7 +57,7 @@ struct Result {
   double cpu_seconds = 0;  ///< sum over all threads
 };
 
-/// The best of three runs, because other processes may use the machine.
+/// Measures the fastest of three runs, because other processes may use the machine.
 Result measure(const std::string& body, std::uint32_t ctas, std::uint32_t threads, int loops) {
   const auto device = open_virtual_device("virtual:l4");
   const BufferId out = device->memory().allocate({"out", std::size_t{4} * ctas * threads, true});
@@ -82,7 +82,7 @@ Result measure(const std::string& body, std::uint32_t ctas, std::uint32_t thread
   return best;
 }
 
-/// The rate per processor core does not depend on other processes on the machine.
+/// Prints the rate per second of CPU time, because other processes do not affect CPU time.
 void print(const char* name, const Result& result) {
   const double millions = static_cast<double>(result.instructions) / 1e6;
   std::printf("%-30s %7.1f M warp instructions/s, %7.1f per CPU second (%.3f s)\n", name,

@@ -1,6 +1,6 @@
 // worker-cost: measures the time of one candidate's messages to and from a worker, on this machine
-// and over the loopback by TCP and TLS. The worker is `cat`, which returns every message, so only
-// the transport is measured.
+// and over the loopback by TCP and TLS. The worker process is `cat`, which returns every message,
+// so only the transport is measured.
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -30,7 +30,7 @@ struct Arguments {
   int candidates = 500;
 };
 
-/// An agent of evo-worker that offers `cat` as a worker.
+/// Starts an agent of evo-worker that offers `cat` as a worker.
 pid_t lend(const std::string& address, const std::string& key) {
   const pid_t process = fork();
   if (process != 0) return process;

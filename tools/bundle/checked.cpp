@@ -27,7 +27,7 @@ using Whole = std::int64_t;
 
 constexpr std::uint64_t kLargestDivisor = 4095;
 
-/// The whole numbers among the operands of an instruction, as two's complement.
+/// The integer literals among the operands of an instruction, as two's complement.
 std::vector<std::uint64_t> immediates(std::string operands) {
   std::vector<std::uint64_t> numbers;
   std::ranges::replace_if(
@@ -78,7 +78,7 @@ std::set<std::uint64_t> code_divisors(const std::string& ptx) {
 
 namespace {
 
-/// The numbers in a tree that may be the size of a tile, a block or a step.
+/// Collects the numbers in an expression tree that may be the size of a tile, a block or a step.
 void add_numbers(const Json& tree, std::set<Whole>& numbers) {
   constexpr double kMost = 0x1p16;
   if (tree.is_array()) {
@@ -111,8 +111,8 @@ std::set<Whole> tile_numbers(const CheckedKernel& kernel) {
   return numbers;
 }
 
-/// For each variable that is the fastest dimension of a buffer: the most elements that one access
-/// of 16 bytes takes.
+/// For each variable that is the contiguous dimension of a buffer: the number of elements in 16
+/// bytes.
 std::map<std::string, Whole> vector_widths(const Json& plan) {
   constexpr Whole kAccessBytes = 16;
   std::map<std::string, Whole> widths;
@@ -128,7 +128,7 @@ std::map<std::string, Whole> vector_widths(const Json& plan) {
   return widths;
 }
 
-/// The first few, for messages.
+/// Lists the first few values, for messages.
 std::string listed(const std::set<double>& values) {
   constexpr std::size_t kMost = 12;
   std::vector<std::string> texts;
@@ -139,7 +139,7 @@ std::string listed(const std::set<double>& values) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-/// The conditions of one variable.
+/// The conditions on one shape variable.
 class Conditions {
  public:
   Conditions(std::string variable, const std::set<double>& seen)
@@ -171,7 +171,7 @@ class Conditions {
     }
   }
 
-  /// If no multiple of a tile was checked, multiples of it are not served.
+  /// If no multiple of a tile was checked, multiples of the tile are not served.
   void add_tiles(const std::set<Whole>& tiles) {
     std::vector<Whole> refused;
     for (const Whole tile : tiles) {
@@ -188,7 +188,7 @@ class Conditions {
     }
   }
 
-  /// The powers of two up to `width` that divide it.
+  /// The set of powers of two up to `width` that divide the size must be that of a checked size.
   void add_vectors(Whole width) {
     if (sizes_.empty() || divisor_ % width == 0) return;
     std::set<Whole> steps;
@@ -223,7 +223,8 @@ class Conditions {
   void add(const std::string& expression, const std::string& why) {
     all_.push_back({{"expression", expression}, {"why", why}, {"variables", Json::array({name_})}});
   }
-  /// Size 0 has no elements to divide; the range condition covers whether it was checked.
+  /// Size 0 is excepted from the condition, because it has no elements; the condition on the range
+  /// says whether 0 was checked.
   void add_unless_zero(const std::string& expression, const std::string& why) {
     add(seen_.contains(0) ? fmt::format("{} == 0 || {}", name_, expression) : expression, why);
   }
@@ -240,8 +241,8 @@ class Conditions {
   Json all_ = Json::array();
 };
 
-/// Limits buffers whose size depends on several variables to the number of elements that was
-/// checked. Each variable can be in its range while their product exceeds the range of indices.
+/// Limits a buffer whose size depends on several variables to the checked number of elements. Each
+/// variable may be in its checked range while their product exceeds the range of 32-bit indices.
 void add_extents(const CheckedKernel& kernel, const ShapeVariables& variables, Json& all) {
   std::map<std::string, double> constants = macros_of(kernel);
   for (const auto& [name, value] : variables) constants.erase(name);
@@ -263,7 +264,8 @@ void add_extents(const CheckedKernel& kernel, const ShapeVariables& variables, J
   }
 }
 
-/// The sizes that were checked, all variables of `names` together: "A == 1 && B == 2 || …".
+/// A condition that the variables of `names` together have the sizes of a checked shape: "A == 1 &&
+/// B == 2 || …".
 std::string checked_sizes(const CheckedKernel& kernel, const std::set<std::string>& names) {
   std::set<std::string> texts;
   for (const auto& [shape, variables] : kernel.shapes) {
@@ -276,7 +278,7 @@ std::string checked_sizes(const CheckedKernel& kernel, const std::set<std::strin
   return fmt::format("{}", fmt::join(texts, " || "));
 }
 
-/// Whether no product of `test` wraps for a size that can be served: the largest of each variable.
+/// Whether no product in `test` overflows, even with the largest checked size of each variable.
 bool fits(const CheckedKernel& kernel, const SizeTest& test) {
   constexpr double kBeyond = 0x1p31;
   ShapeVariables largest;
@@ -291,7 +293,7 @@ bool fits(const CheckedKernel& kernel, const SizeTest& test) {
   });
 }
 
-/// The values of `test` on the checked shapes; nothing if it has no value on one of them.
+/// The values of `test` on the checked shapes; nullopt if it has no value on one of the shapes.
 std::optional<std::set<double>> outcomes(const CheckedKernel& kernel, const SizeTest& test) {
   if (test.expression.empty() || !fits(kernel, test)) return std::nullopt;
   const Expression expression(test.expression);
@@ -306,7 +308,8 @@ std::optional<std::set<double>> outcomes(const CheckedKernel& kernel, const Size
   return values;
 }
 
-/// Each test of sizes in the code must have the outcome that it had on a checked shape.
+/// Adds a condition for each test of sizes in the code: it must have the outcome that it had on a
+/// checked shape.
 void add_size_tests(const CheckedKernel& kernel, Json& all) {
   std::set<std::string> names;
   for (const auto& [name, value] : kernel.shapes.begin()->second) names.insert(name);
@@ -314,7 +317,7 @@ void add_size_tests(const CheckedKernel& kernel, Json& all) {
     const auto seen = outcomes(kernel, test);
     if (seen && static_cast<Whole>(seen->size()) == test.most) continue;
     std::string text;
-    std::string why = "the kernel's code distinguishes sizes by more than their order";
+    std::string why = "the kernel's code distinguishes sizes in a way that no expression describes";
     if (!seen) {
       text = checked_sizes(kernel, test.variables);
     } else {
@@ -322,7 +325,7 @@ void add_size_tests(const CheckedKernel& kernel, Json& all) {
       for (const double value : *seen) values.push_back(formula_of(value));
       text = fmt::format("{} in [{}]", test.expression, fmt::join(values, ", "));
       why = fmt::format(
-          "the kernel's code depends on {}, which had no other value when it was checked",
+          "the kernel's code depends on {}, which had only these values when it was checked",
           test.expression);
     }
     all.push_back({{"expression", text}, {"why", why}, {"variables", test.variables}});

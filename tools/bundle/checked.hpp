@@ -23,8 +23,8 @@ struct CheckedKernel {
 };
 
 /// Conditions that hold for the checked sizes, and for sizes that the kernel's code does not
-/// distinguish from them; docs/bundle.md has the rule. Each is {"expression", "why", "variables"};
-/// a condition is skipped if the caller allows one of its variables by name.
+/// distinguish from checked sizes; docs/bundle.md has the rules. A condition is {"expression",
+/// "why", "variables"}; loaders skip it if the caller allows one of its variables by name.
 [[nodiscard]] nlohmann::ordered_json checked_conditions(const CheckedKernel& kernel);
 
 }  // namespace evo

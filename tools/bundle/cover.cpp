@@ -25,7 +25,7 @@ class Search {
           allowed_.back().push_back(kernel);
         }
       }
-      // The fastest first: the first cover that is found is a good one.
+      // Tries the fastest kernel first, so that the first set that is found is already good.
       std::ranges::stable_sort(allowed_.back(), {},
                                [&](std::size_t kernel) { return *times[kernel][shape]; });
     }
@@ -53,7 +53,7 @@ class Search {
     });
   }
 
-  /// Logarithm of the product of ratios to the best.
+  /// Logarithm of the product of (time / best time) over all shapes.
   [[nodiscard]] double price() const {
     double sum = 0;
     for (std::size_t shape = 0; shape < shapes_; ++shape) {

@@ -6,17 +6,17 @@
 
 namespace evo {
 
-/// The time of each kernel (outer) on each shape (inner), in µs; nothing if it is unknown.
+/// The time of each kernel (outer) on each shape (inner), in µs; nullopt if unknown.
 using TimeTable = std::vector<std::vector<std::optional<double>>>;
 
 /// The index of the kernel that serves each shape.
 using KernelOfShape = std::vector<std::size_t>;
 
-/// Chooses the fewest kernels such that each shape has one within (1 + `loss`) times the shape's
-/// best time. Among equally small sets it chooses the smallest product of ratios to the best times.
-/// The fastest chosen kernel serves each shape. The search branches on the shape with the fewest
-/// candidates left; after kMostTrials trials it returns the best set found. Throws
-/// std::invalid_argument if a shape has no time at all.
+/// Chooses the fewest kernels such that each shape has a kernel within (1 + `loss`) times the
+/// shape's best time. Among equally small sets, chooses the set with the smallest product of ratios
+/// to the best times. The fastest chosen kernel serves each shape. The search branches on the shape
+/// with the fewest remaining kernels; after kMostTrials trials it returns the best set so far.
+/// Throws std::invalid_argument if a shape has no time at all.
 [[nodiscard]] KernelOfShape fewest_kernels(const TimeTable& times, double loss);
 
 inline constexpr std::size_t kMostTrials = 1'000'000;

@@ -39,7 +39,7 @@ std::string upper(std::string name) {
   return name;
 }
 
-/// Shape variables that are not whole in some tuned shape.
+/// Shape variables that are not integers in some tuned shape.
 std::set<std::string> fractional(const Json& index) {
   std::set<std::string> names;
   for (const Json& target : index.at("targets")) {
@@ -94,12 +94,12 @@ class Function {
 
 #include "evo_tune.hpp"
 
-#ifndef {upper}_BUNDLE_DIR  // find_package() defines it
+#ifndef {upper}_BUNDLE_DIR  // find_package() defines this macro
 #define {upper}_BUNDLE_DIR ""
 #endif
 
-/// The bundle: in the folder that the environment variable {upper}_BUNDLE names, else the macro
-/// {upper}_BUNDLE_DIR, which find_package() defines. Opened by the first call.
+/// The bundle in the folder of the environment variable {upper}_BUNDLE, else of the macro
+/// {upper}_BUNDLE_DIR, which find_package() defines. The first call opens the bundle.
 inline evo_tune::Bundle& {name}_bundle() {{
   static evo_tune::Bundle bundle(
       [] {{
@@ -107,14 +107,14 @@ inline evo_tune::Bundle& {name}_bundle() {{
         if (folder == nullptr) folder = {upper}_BUNDLE_DIR;
         if (*folder != '\0') return folder;
         throw evo_tune::Error(
-            "the folder of the bundle {name} is not known: name it in the environment variable "
+            "the folder of the bundle {name} is unknown: set the environment variable "
             "{upper}_BUNDLE, or compile with -D{upper}_BUNDLE_DIR='\"/its/folder\"'");
       }}(),
       {{}}, "{signature}");
   return bundle;
 }}
 
-/// The shape variables.
+/// The shape variables of {name}.
 struct {name}_shape {{
   {members}
 }};

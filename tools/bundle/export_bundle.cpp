@@ -30,7 +30,7 @@ std::vector<StoredRun> runs_of(const Store& store, const ExportSource& source) {
   return runs;
 }
 
-/// Names of code in an index: key and file of each kernel.
+/// Calls `action` for each cubin and PTX file that an index names: key and file name.
 template <typename Action>
 void for_each_code(OrderedJson& index, const Action& action) {
   for (OrderedJson& kernel : index.at("kernels")) {
@@ -40,13 +40,13 @@ void for_each_code(OrderedJson& index, const Action& action) {
   }
 }
 
-/// Whether a file has this content, by its hash.
+/// Whether a file has the content with this hash.
 bool has(const fs::path& file, const std::string& hash) {
   return is_file(file) && evo_tune::detail::sha256(read_text_file(file)) == hash;
 }
 
-/// Renames code whose file name the folder already has with another content. The old files must
-/// stay, because the old index is valid until the new one replaces it.
+/// Renames new code files whose names the folder already has with other contents. The old files
+/// must stay, because the old index is valid until the new index replaces it.
 void take_free_names(Bundle& bundle, const fs::path& folder) {
   for_each_code(bundle.index, [&](OrderedJson& name, const std::string& hash) {
     const fs::path file = name.get<std::string>();
@@ -62,7 +62,7 @@ void take_free_names(Bundle& bundle, const fs::path& folder) {
   });
 }
 
-/// Files with hashes that the index in a folder names; nothing if its version is another one.
+/// The files and hashes that the index in a folder names; empty if the index is of another version.
 std::map<std::string, std::string> code_of(const fs::path& index_file) {
   std::map<std::string, std::string> files;
   try {
@@ -77,15 +77,15 @@ std::map<std::string, std::string> code_of(const fs::path& index_file) {
   return files;
 }
 
-/// Marks of an index, of the function, of the package (in older versions as well) and of the
-/// loader's headers.
+/// The marks of files that may be replaced: the index, the C++ function, the CMake package (also of
+/// older versions) and the loader's headers.
 const OutputOwner kWriter{
     .writer = "evo-export",
     .marks = {"evo-tune bundle", kWrittenByExport, "_BUNDLE_DIR=\\\"${CMAKE_CURRENT_LIST_DIR}",
               "#ifndef EVO_TUNE_"}};
 
-/// Writes the index last, so that the folder is a complete bundle at any time, the old one or the
-/// new one.
+/// Writes the index last, so that the folder is a complete bundle at any time, either the old or
+/// the new bundle.
 void write(Bundle& bundle, const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
@@ -113,7 +113,7 @@ ExitCode export_bundle(const ExportSource& source, const BundleOptions& options)
   const bool is_one = source.candidate > 0;
   if (source.dbs.size() > 1 && (is_one || !source.runs.empty())) {
     throw InputError(std::string(is_one ? "--candidate" : "--run") +
-                     ": with several --db a number means several of them; allowed with one");
+                     ": with several --db a number is ambiguous; it is allowed with one --db");
   }
   std::vector<Store> stores;
   stores.reserve(source.dbs.size());

@@ -22,11 +22,11 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kBundleFormat = "evo-tune bundle 3";
 
-/// The arguments that a caller passes; they must be the same for all kernels.
+/// The arguments that a caller passes, which must be the same for all kernels of a bundle.
 Json signature(const Json& manifest) {
   Json arguments = Json::array();
   for (const Json& argument : manifest.at("arguments")) {
-    if (argument.at("direction") == "tensor_map") continue;  // each kernel has its own
+    if (argument.at("direction") == "tensor_map") continue;  // each kernel has its own tensor maps
     Json own = argument;
     own.erase("generator");
     if (own.value("direction", "") == "workspace") own.erase("extent");
@@ -44,7 +44,7 @@ Json variables_json(const ShapeVariables& variables) {
   return json;
 }
 
-/// "B == 2 && S == 512".
+/// A condition that holds for one shape: "B == 2 && S == 512".
 std::string is_this_shape(const ShapeVariables& variables) {
   std::vector<std::string> parts;
   for (const auto& [name, value] : variables) {
@@ -115,7 +115,8 @@ class Builder {
     if (!problems.empty()) problem_ = *problems.begin();
   }
 
-  /// Adds the target's kernels to the bundle and returns its entry in the index.
+  /// Adds the kernels of a target (a device model) to the bundle. Returns the target's entry in the
+  /// index.
   Json add(const BundleTarget& target) {
     std::vector<ShapeVariables> shapes;
     for (const auto& [shape, name] : target.shapes) shapes.push_back(shape);
@@ -200,8 +201,8 @@ class Builder {
                    : "fewer kernels serve all shapes within --loss-percent"));
   }
 
-  /// Writes the choices of each kernel. Among foreign devices, those with measured times come
-  /// first, then newer ones.
+  /// Writes for which shapes each kernel is chosen. For a device that is not in the bundle, targets
+  /// with measured times come first, then newer targets.
   void put_choices(const Json& targets) {
     std::vector<std::pair<std::pair<bool, int>, const Json*>> ranked;
     for (const Json& target : targets) {
@@ -228,7 +229,7 @@ class Builder {
     }
   }
 
-  /// The arguments that a caller passes. Scalars follow from the shape; the loader allocates
+  /// The buffers that a caller passes. Scalars follow from the shape, and the loader allocates
   /// workspaces.
   [[nodiscard]] Json buffers() const {
     Json names = Json::array();
@@ -239,7 +240,7 @@ class Builder {
     return names;
   }
 
-  /// The signature for which a program that calls the bundle was compiled.
+  /// The signature of the launch function; a program that calls the bundle is compiled for it.
   [[nodiscard]] std::string call_signature() const {
     std::vector<std::string> parts;
     for (const Json& argument : signature_) {
@@ -252,7 +253,7 @@ class Builder {
     return fmt::format("{}", fmt::join(parts, ", "));
   }
 
-  /// Adds a note on kernels that could not be merged because times are missing.
+  /// Adds a note if missing times may have kept evo-export from choosing fewer kernels.
   void note_unknown(const BundleTarget& target, const TimeTable& times) {
     std::size_t all = 0;
     std::size_t known = 0;
@@ -263,8 +264,8 @@ class Builder {
     }
     if (known == all) return;
     bundle_.notes.push_back(
-        fmt::format("{}: {} kernels, {} shapes: {} of {} times are known; a kernel cannot replace "
-                    "another one on shapes where its time is unknown",
+        fmt::format("{}: {} kernels, {} shapes: {} of {} times are known; a kernel cannot serve a "
+                    "shape on which its time is unknown",
                     target.device.name, times.size(), target.shapes.size(), known, all));
   }
 
@@ -285,10 +286,10 @@ class Builder {
       variables_ = shape_variables(run);
     }
     if (signature(manifest) != signature_ || shape_variables(run) != variables_) {
-      throw InputError(fmt::format(
-          "--bundle: the kernels of run {} ({}) take other arguments or shapes than the first one; "
-          "choose runs of one version of problem {} with --run",
-          run.id, run.info.space.name, problem_));
+      throw InputError(
+          fmt::format("--bundle: the kernels of run {} ({}) take other arguments or shapes than "
+                      "those of the first run; choose runs of one version of problem {} with --run",
+                      run.id, run.info.space.name, problem_));
     }
     const bool says_where_valid = put_validity(kernel, manifest);
     manifest["times"] = Json::array();
@@ -315,7 +316,8 @@ class Builder {
     return exported.name;
   }
 
-  /// False if an older version wrote the database, without the shapes on which the kernel is valid.
+  /// Adds the conditions on sizes to a manifest. Returns false if an older version wrote the
+  /// database, without the shapes on which the kernel is valid.
   bool put_validity(const BundleKernel& kernel, Json& manifest) {
     manifest["checked_shapes"] = Json::object();
     for (const auto& [name, shape] : kernel.checked_shapes) {
@@ -326,10 +328,10 @@ class Builder {
     for (const auto& [name, shape] : kernel.checked_shapes) {
       alternatives.push_back(fmt::format("({})", is_this_shape(shape)));
     }
-    manifest["valid"] = Json::array(
-        {condition(fmt::format("{}", fmt::join(alternatives, " || ")),
-                   "an older version wrote its database, which has the checked shapes but not the "
-                   "conditions for other shapes")});
+    manifest["valid"] = Json::array({condition(
+        fmt::format("{}", fmt::join(alternatives, " || ")),
+        "an older evo-tune wrote the kernel's database, which has the checked shapes but not the "
+        "conditions for other shapes")});
     bundle_.notes.push_back(manifest.at("name").get<std::string>() + ": " +
                             manifest["valid"][0]["why"].get<std::string>());
     return false;

@@ -22,9 +22,10 @@ inline constexpr const char* kBundleIndexFile = "bundle.json";
 /// The text of an index; its first line has the hash of the rest.
 [[nodiscard]] std::string index_text(const nlohmann::ordered_json& index);
 
-/// The fewest kernels of each target that stay within `loss` of each shape's best time, and the
-/// configurations of defaults. `name` empty: the problem's. Throws InputError where the runs are of
-/// several problems, or their kernels take different arguments; DbError as export_kernel() does.
+/// A bundle of the fewest kernels of each target that stay within `loss` of each shape's best time,
+/// and of the default configurations. An empty `name` means the problem's name. Throws InputError
+/// if the runs are of several problems or their kernels take different arguments, and the DbErrors
+/// of export_kernel().
 [[nodiscard]] Bundle make_bundle(const std::vector<BundleSource>& sources,
                                  const std::vector<BundleTarget>& targets, double loss,
                                  const std::string& name);

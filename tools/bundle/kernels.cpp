@@ -11,7 +11,8 @@
 namespace evo {
 namespace {
 
-/// Two evaluations, also of different runs, with equal identities have the same kernel.
+/// Two evaluations with equal identities have the same kernel, even if they are from different
+/// runs.
 struct Identity {
   std::string ptx_hash;
   std::string config;
@@ -51,12 +52,13 @@ std::map<std::string, ShapeVariables> shapes_of(const StoredRun& run) {
   return shapes;
 }
 
-/// Whether the profile gate rejected it. Such a rejection holds on that shape only.
+/// Whether the profile gate withdrew the kernel. A withdrawal by the profile gate holds on the
+/// shape of the run only.
 bool is_idle(const StoredEvaluation& evaluation) {
   return evaluation.withdrawal && evaluation.withdrawal->gate == Gate::kProfile;
 }
 
-/// The candidates that passed all checks, not only a screening.
+/// The candidates that passed a full check, not only a screening (a shortened check).
 std::set<CandidateId> fully_checked(const Store& store, const StoredRun& run) {
   std::set<CandidateId> candidates;
   for (const StoredGeneration& generation : store.generations(run.id)) {
@@ -78,7 +80,7 @@ class Gathering {
  public:
   explicit Gathering(const std::vector<BundleSource>& sources) : sources_(sources) {}
 
-  /// The runs are on `target.device`.
+  /// Adds the kernels of runs on `target.device` to the target.
   void run(const std::vector<std::pair<std::size_t, StoredRun>>& runs, BundleTarget& target) {
     for (const auto& [source, run] : runs) find_kernels(source, run);
     for (const auto& [source, run] : runs) find_winner(source, run);

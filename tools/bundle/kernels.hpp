@@ -8,7 +8,7 @@
 
 namespace evo {
 
-/// A database and those of its runs from which a bundle is made.
+/// A database, and the runs in it from which a bundle is made.
 struct BundleSource {
   const Store* store = nullptr;
   std::vector<StoredRun> runs;
@@ -22,12 +22,14 @@ struct KernelTime {
   StoredRun run;
   Timing timing;
   std::string measured_at;
-  /// The time by which kernels are chosen: the p50, but for other kernels than the run's winner at
-  /// least the winner's p50, because A/B comparisons decided that none of them is faster.
+  /// The time by which kernels are chosen: the p50. For a kernel that is not the run's winner, this
+  /// time is at least the winner's p50, because A/B comparisons decided that no other kernel is
+  /// faster.
   double ranked_us = 0;
 };
 
-/// The winner of the newest run on a shape; with several spaces, the fastest of their winners.
+/// The winner of the newest run on a shape. If several spaces have runs, this is the fastest of
+/// their winners.
 struct ShapeWinner {
   RunId run = 0;
   CandidateId candidate = 0;
@@ -36,7 +38,7 @@ struct ShapeWinner {
   double p50_us = 0;
 };
 
-/// A kernel that passed all checks: the machine code of one configuration, in any of the runs.
+/// A kernel that passed all checks: the machine code of one configuration, from any of the runs.
 struct BundleKernel {
   std::string ptx_hash;
   std::string config;  ///< JSON with sorted keys
@@ -47,13 +49,13 @@ struct BundleKernel {
   std::map<std::string, ShapeVariables> checked_shapes;  ///< by name
 };
 
-/// Kernels with comparable times: all ran on one device model.
+/// Kernels with comparable times, because all ran on one device model.
 struct BundleTarget {
   DeviceInfo device;
   std::vector<BundleKernel> kernels;
   std::map<ShapeVariables, std::string> shapes;  ///< names of the timed shapes
   std::map<ShapeVariables, ShapeWinner> winners;
-  /// Spaces whose default configuration did not pass through all checks.
+  /// Spaces whose default configuration did not pass all checks.
   std::vector<std::string> missing_defaults;
 };
 
@@ -63,8 +65,8 @@ struct BundleTarget {
 /// withdrawal by the profile gate excludes the kernel on the shape of that run only.
 [[nodiscard]] std::vector<BundleTarget> bundle_targets(const std::vector<BundleSource>& sources);
 
-/// A target with one candidate, valid on its checked shapes. For a duplicate, uses the original
-/// candidate. Throws DbError if it has no time.
+/// A target with one candidate, valid on its checked shapes. For a duplicate, uses its first
+/// candidate. Throws DbError if the candidate has no time.
 [[nodiscard]] BundleTarget target_of(const Store& store, CandidateId candidate);
 
 }  // namespace evo

@@ -6,7 +6,7 @@
 
 namespace evo {
 
-/// The headers of tools/loader, as they were built: name and content.
+/// The headers of tools/loader that were embedded into this program: name and content.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> loader_headers();
 
 }  // namespace evo

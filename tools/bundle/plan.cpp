@@ -19,11 +19,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Constants = std::map<std::string, double>;
 
-/// A limit for the elements of a buffer, above any device's memory.
+/// An upper limit for the elements of a buffer, larger than any device's memory.
 constexpr double kMostElements = 0x1p40;
 
-/// The alignment of every buffer during the checks: that of cuMemAlloc and the virtual GPU, guard
-/// zones included (engine/device/guard.hpp).
+/// The alignment of every buffer during the checks: cuMemAlloc, the virtual GPU and the guard zones
+/// (engine/device/guard.hpp) all give it.
 constexpr int kJudgedAlignment = 256;
 
 Json tree_of(const std::string& text, const Constants& constants) {
@@ -45,12 +45,12 @@ Json checked_scalar(Json tree, Dtype dtype) {
   }
   const bool is_signed = row_of(dtype).kind == NumberKind::kSigned;
   const double beyond = std::ldexp(1, static_cast<int>(8 * size_of(dtype)) - (is_signed ? 1 : 0));
-  // The largest whole number below it that double precision can represent.
+  // The largest whole number below `beyond` that double precision can represent.
   const double most = std::min(beyond - 1, std::nextafter(beyond, 0));
   return {"whole", std::move(tree), is_signed ? -beyond : 0, most};
 }
 
-/// The factors of a product, in their order.
+/// Adds the factors of a product, in order.
 void add_factors(const Json& tree, Json& factors) {
   if (tree.is_array() && tree.at(0) == "*") {
     add_factors(tree.at(1), factors);
@@ -66,9 +66,9 @@ Json factors_of(const Json& argument, const Constants& constants) {
   return factors;
 }
 
-/// Whether extents list the dimensions from the slowest to the fastest. That holds if the last
-/// factor of the extent is the "row" of each argument that has one, and at least one argument has
-/// one.
+/// Whether extents list the dimensions from the outermost to the innermost. Extents are assumed to
+/// do so if some argument has a "row", and if the last factor of each such argument's extent is its
+/// "row".
 bool is_row_major(const Json& arguments, const Constants& constants) {
   bool is_said = false;
   for (const Json& argument : arguments) {
@@ -90,7 +90,7 @@ Json scalar_plan(const Json& argument, const Constants& constants) {
   for (const Json& field : fields) {
     const Dtype dtype = dtype_from_string(field.at("dtype").get<std::string>());
     const std::size_t size = size_of(dtype);
-    bytes = (bytes + size - 1) / size * size;  // the layout of a structure in C++
+    bytes = (bytes + size - 1) / size * size;  // padding, as C++ lays out a structure
     const std::string& text = text_of(field.at("value"));
     const std::string its = field.at("name").get<std::string>();
     Json json =
@@ -129,7 +129,7 @@ Json buffer_plan(const Json& argument, const Constants& constants, bool with_dim
   return json;
 }
 
-/// Arguments of cuTensorMapEncodeTiled. A dense tensor gets strides like any other.
+/// The arguments of cuTensorMapEncodeTiled. Strides of a dense tensor are written out.
 Json tensor_map_plan(const Json& argument, const Json& arguments, const Constants& constants) {
   constexpr double kMostNumber = 0x1p32;
   constexpr double kMostStride = 0x1p40;
@@ -208,11 +208,12 @@ int compute_capability_of(const std::string& arch) {
   const bool is_known = arch.starts_with("sm_") && arch.size() > 3 &&
                         std::isdigit(static_cast<unsigned char>(arch[3]));
   if (is_known) return std::stoi(arch.substr(3));
-  throw InputError("'" + arch + "' is no architecture; allowed: names such as sm_90 and sm_90a");
+  throw InputError("'" + arch +
+                   "' is not an architecture; allowed: names such as sm_90 and sm_90a");
 }
 
 Json kernel_plan(const Json& manifest, const std::vector<std::string>& shape_variables) {
-  // A shape variable shadows a macro of the same name.
+  // A shape variable takes precedence over a macro of the same name.
   auto constants = manifest.at("macros").get<Constants>();
   for (const std::string& variable : shape_variables) constants.erase(variable);
   constants.erase("SM_COUNT");
@@ -220,8 +221,8 @@ Json kernel_plan(const Json& manifest, const std::vector<std::string>& shape_var
   Json plan;
   const auto arch = manifest.at("arch").get<std::string>();
   const int capability = compute_capability_of(arch);
-  // Machine code runs on later minor versions, PTX on all later devices. Code for an
-  // architecture-specific target (sm_90a) runs on that architecture only.
+  // Machine code runs on devices of later minor versions, PTX on all later devices. Code for an
+  // architecture-specific target (sm_90a) runs only on that architecture.
   constexpr int kAnyLater = 999;
   const bool is_specific = std::isdigit(static_cast<unsigned char>(arch.back())) == 0;
   plan["machine_code"] = {{"from", capability},

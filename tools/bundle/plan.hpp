@@ -6,20 +6,20 @@
 
 namespace evo {
 
-/// An expression for programs without its parser: {"expression": label, "tree": …}, with the tree
+/// An expression for loaders, which have no parser: {"expression": label, "tree": …}, with the tree
 /// of TranslatedExpression. `constants`: values by name. Throws InputError if `text` is not an
 /// expression.
 [[nodiscard]] nlohmann::ordered_json expression_json(const std::string& text,
                                                      const std::string& label,
                                                      const nlohmann::ordered_json& constants);
 
-/// The "plan" of docs/bundle.md without "chosen_for": the facts about a kernel that a loader needs,
-/// in a form that is simple to read. `manifest`: as export_kernel() writes it. Throws InputError if
-/// the manifest is incomplete.
+/// The "plan" of docs/bundle.md without "chosen_for": the data about a kernel that a loader needs.
+/// `manifest`: from export_kernel(). Throws InputError if the manifest is incomplete.
 [[nodiscard]] nlohmann::ordered_json kernel_plan(const nlohmann::ordered_json& manifest,
                                                  const std::vector<std::string>& shape_variables);
 
-/// 90 for sm_90 and sm_90a. Throws InputError for other text.
+/// The compute capability of an architecture: 90 for sm_90 and sm_90a. Throws InputError for other
+/// text.
 [[nodiscard]] int compute_capability_of(const std::string& arch);
 
 }  // namespace evo

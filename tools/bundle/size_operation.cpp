@@ -34,7 +34,7 @@ bool has_modifier(const Instruction& instruction, std::string_view name) {
   return std::ranges::find(instruction.modifiers, name) != instruction.modifiers.end();
 }
 
-/// A value without an expression that depends on all sources; nothing if a source does not depend
+/// A value that depends on all sources and has no expression; nullopt if a source does not depend
 /// on sizes alone.
 std::optional<SizeValue> unwritten_of(const Sources& sources) {
   SizeValue result;
@@ -56,7 +56,7 @@ std::uint64_t lowest_bits(int count) {
 
 SizeOutcome tested(const SizeValue& value) { return {value, {value}}; }
 
-/// The division that a product by `factor` replaces, if there is one.
+/// The division that the compiler replaced by this multiplication; nullopt if there is none.
 std::optional<SizeValue> divided(const Instruction& instruction, const SizeValue& a,
                                  const SizeValue& factor) {
   const Type type = type_of(instruction);
@@ -156,7 +156,7 @@ SizeOutcome combined_bits(const Instruction& instruction, const Sources& sources
     const SizeValue combined = subtract(add(value, bits), common);
     return is_or ? SizeOutcome{combined, {}} : tested(combined);
   }
-  // A value that is rounded down still grows with the size.
+  // Rounding down keeps the property that the value grows with the size.
   return result.grows ? SizeOutcome{result, {}} : tested(result);
 }
 
@@ -189,7 +189,7 @@ SizeOutcome comparison(const Instruction& instruction, const Sources& sources) {
   if (name == kNames.end() || sources.size() != 2 || ptx::is_float(type)) {
     return tested(*unwritten_of(sources));
   }
-  constexpr int kShort = 16;  // a value cut to this number of bits has no sign
+  constexpr int kShort = 16;  // values of at most this many bits are kept as unsigned numbers
   const int width = ptx::bit_width(type);
   const auto read = [&](const SizeValue& value) {
     if (is_unsigned(type)) return without_sign(value, width);
@@ -198,8 +198,8 @@ SizeOutcome comparison(const Instruction& instruction, const Sources& sources) {
   const SizeValue a = read(*sources[0]);
   const SizeValue b = read(*sources[1]);
   const SizeValue result = compared(a, name->second, b);
-  // It changes at most once as the size grows, so comparing the ends of the range shows whether it
-  // changes between them.
+  // A comparison of a value that grows with a constant changes at most once as the size grows, so
+  // its outcomes at both ends of the range show whether it changes.
   const bool is_threshold = name->second != "==" && name->second != "!=" &&
                             ((a.grows && b.constant) || (b.grows && a.constant));
   if (is_threshold && result.variables.size() == 1 && result.must_fit.empty()) {
@@ -208,8 +208,8 @@ SizeOutcome comparison(const Instruction& instruction, const Sources& sources) {
   return tested(result);
 }
 
-/// The outcome of an instruction with a source that does not depend on sizes alone. If it combines
-/// bits of a size with another value, each size is a separate case.
+/// The outcome of an instruction with a source that does not depend on sizes alone. If the
+/// instruction combines bits of a size with such a source, each size is a separate case.
 SizeOutcome mixed(const Instruction& instruction, const Sources& sources) {
   const bool combines = instruction.opcode == Opcode::kAnd || instruction.opcode == Opcode::kXor;
   SizeOutcome outcome;
@@ -228,7 +228,7 @@ SizeOutcome of_float_or_pair(const Instruction& instruction, const Sources& sour
   return is_test ? tested(all) : SizeOutcome{all, {}};
 }
 
-/// Tests results of 16 bits, because their sums and products can wrap.
+/// Adds a test of results of 16 bits, because sums and products of 16 bits can overflow.
 SizeOutcome cut(SizeOutcome outcome, Type type) {
   constexpr int kShort = 16;
   if (outcome.result && ptx::bit_width(type) == kShort && !outcome.result->constant) {

@@ -8,8 +8,8 @@
 
 namespace evo {
 
-/// A division by an odd divisor that the compiler replaced: it multiplies by a constant and keeps
-/// the high bits of the product. constant = floor(2^(bits + places) / divisor) + 1. Granlund and
+/// A division by an odd divisor that the compiler replaced by a multiplication by a constant, of
+/// which it keeps the high bits. constant = floor(2^(bits + places) / divisor) + 1. Granlund and
 /// Montgomery, "Division by invariant integers using multiplication", 1994.
 struct Reciprocal {
   std::uint64_t divisor = 0;
@@ -17,20 +17,21 @@ struct Reciprocal {
   bool lacks_highest_bit = false;  ///< the constant is 2^bits smaller; an addition compensates
 };
 
-/// `bits`: the width of the factor. Finds divisors up to 4095.
+/// Returns the division that a multiplication by `factor` replaces. `bits`: the width of the
+/// factor. Finds divisors up to 4095.
 [[nodiscard]] std::optional<Reciprocal> reciprocal_of(std::uint64_t factor, int bits);
 
-/// A number in the code as an operand of `type`; signed unless the type is unsigned.
+/// An integer literal in the code as an operand of `type`.
 [[nodiscard]] SizeValue size_literal(std::uint64_t bits, ptx::Type type);
 
-/// The result of an instruction, and the tests of sizes in it.
+/// The result of an instruction, and the tests of sizes that the instruction makes.
 struct SizeOutcome {
   std::optional<SizeValue> result;  ///< nothing if a source does not depend on sizes alone
   std::vector<SizeValue> tests;     ///< values by which the instruction distinguishes sizes
 };
 
-/// `instruction` neither reads nor writes memory. `sources`: its operands in order; nothing for an
-/// operand that does not depend on sizes alone.
+/// `instruction` must not access memory. `sources`: its operands in order; nullopt for an operand
+/// that does not depend on sizes alone.
 [[nodiscard]] SizeOutcome size_outcome(const ptx::Instruction& instruction,
                                        const std::vector<std::optional<SizeValue>>& sources);
 

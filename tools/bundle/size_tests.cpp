@@ -22,7 +22,7 @@ using ptx::Opcode;
 using ptx::Operand;
 using Kind = Operand::Kind;
 
-/// A value that depends on sizes alone; nothing if threads can differ in it or it comes from
+/// A value that depends on sizes alone; nullopt if it may differ between threads or comes from
 /// memory.
 using Known = std::optional<SizeValue>;
 
@@ -74,8 +74,8 @@ class SizeFlow {
     for (std::size_t i = 0; i < function.parameters.size(); ++i) {
       parameters_[function.parameters[i]] = i;
     }
-    // A register that several instructions write, or one that a predicate guards, may hold another
-    // value in each thread.
+    // A register that several instructions or a predicated instruction write may differ between
+    // threads.
     for (const Instruction& its : function.body) {
       for (const int reg : written_by(its)) writers_.at(index(reg)) += its.guard >= 0 ? 2 : 1;
     }
@@ -212,7 +212,7 @@ class SizeFlow {
   std::vector<bool> is_settled_;
 };
 
-/// The value of a formula of the manifest, with its macros replaced by their values.
+/// The value of an expression of the manifest, with macros replaced by their values.
 Known value_of(const Json& formula, const Formulas& macros, const std::set<std::string>& sizes) {
   const std::string text = with_formulas(formula.at("expression").get<std::string>(), macros);
   const Expression expression(text);
@@ -254,7 +254,8 @@ void put_scalars(const Json& manifest, const std::vector<std::string>& names,
   }
 }
 
-/// Adds the sizes of the launch. An axis with a single CTA or thread also has a known index.
+/// Adds the values of %nctaid and %ntid. On an axis with a single CTA or thread, the index is known
+/// as well.
 void put_specials(const Json& launch, const Formulas& macros, const std::set<std::string>& sizes,
                   KnownToAll& known) {
   struct Axes {

@@ -8,8 +8,8 @@
 
 namespace evo {
 
-/// A value that the code computes from sizes alone and that distinguishes sizes: a comparison, some
-/// of their bits, a remainder.
+/// A value by which the code distinguishes sizes, computed from sizes alone: a comparison, bits of
+/// a size, or a remainder.
 struct SizeTest {
   std::string expression;  ///< over shape variables; empty: it has no expression
   std::set<std::string> variables;
@@ -23,11 +23,11 @@ struct SizeTest {
   }
 };
 
-/// The tests in the kernels that a manifest launches. Values that a loop computes from a size step
-/// by step are not detected. A size that passes through shared or local memory, or into a function
-/// that is not inlined, counts as a test without an expression. If the PTX cannot be read, every
-/// variable counts as one.
-/// `manifest`: the manifest of a kernel. `variables`: the shape variables of its problem.
+/// The size tests in the kernels that a manifest launches. Values that a loop computes step by step
+/// are not detected. A size that passes through shared or local memory, or into a function that is
+/// not inlined, is a test without an expression. If the PTX cannot be read, every variable counts
+/// as a size test without an expression. `manifest`: the manifest of a kernel. `variables`: the
+/// shape variables of its problem.
 [[nodiscard]] std::set<SizeTest> size_tests(const std::string& ptx,
                                             const nlohmann::ordered_json& manifest,
                                             const std::set<std::string>& variables);

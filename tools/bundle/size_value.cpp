@@ -10,15 +10,15 @@ namespace {
 
 using Whole = std::int64_t;
 
-/// Longer conditions are not written.
+/// Conditions with more characters than this are not written.
 constexpr std::size_t kLongestText = 300;
-/// The largest constant that is multiplied here, so that products fit in 64 bits.
+/// The largest constant factor in an expression, so that products fit in 64 bits.
 constexpr Whole kLargestFactor = Whole{1} << 31;
 
 bool is_written(const SizeValue& a) { return !a.text.empty(); }
 
-/// `text` with the variables of both operands; without an expression if an operand has none, or if
-/// the text is too long.
+/// The value with the expression `text` and the variables of both operands. Has no expression if an
+/// operand has none or the text is too long.
 SizeValue written(const SizeValue& a, const SizeValue& b, const std::string& text) {
   SizeValue result = unwritten(a, b);
   if (is_written(a) && is_written(b) && text.size() <= kLongestText) result.text = text;
@@ -125,7 +125,7 @@ SizeValue masked(const SizeValue& a, std::uint64_t mask, int width) {
   const std::uint64_t run = mask >> lowest;
   constexpr int kMostBits = 52;  // whole numbers that double precision represents
   if (mask == 0 || (run & (run + 1)) != 0) return mask == 0 ? size_constant(0) : unwritten(a, a);
-  if (mask == (all >> lowest << lowest)) {  // rounds down
+  if (mask == (all >> lowest << lowest)) {  // the mask clears only low bits: rounds down
     if (lowest > kMostBits) return unwritten(a, a);
     const SizeValue step = power_of_two(lowest);
     SizeValue result = multiply(quotient(a, step), step);

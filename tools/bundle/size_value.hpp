@@ -7,7 +7,7 @@
 
 namespace evo {
 
-/// A number that every thread of a launch computes alike: from the sizes of the shape and
+/// A number that is the same in every thread of a launch: computed from shape variables and
 /// constants.
 struct SizeValue {
   std::string text;  ///< an expression over shape variables; empty: it has no expression
@@ -24,9 +24,9 @@ struct SizeValue {
   [[nodiscard]] bool depends() const { return !variables.empty(); }
 };
 
-// The operations of PTX on such numbers. If no expression describes the result, its text is empty
-// and its variables are those of the operands. Products and sums do not wrap here; `must_fit` lists
-// those that must be small.
+// The operations of PTX on SizeValues. If no expression describes the result, its text is empty and
+// its variables are those of the operands. Expressions do not overflow; `must_fit` lists the
+// intermediate products that must fit in 31 bits.
 
 [[nodiscard]] SizeValue size_constant(std::int64_t value);
 /// A value that depends on `a` and `b` and that no expression describes.
@@ -42,9 +42,9 @@ struct SizeValue {
 [[nodiscard]] SizeValue scaled_quotient(const SizeValue& a, int places, std::uint64_t divisor);
 /// a & mask, where only the lowest `width` bits of the mask count.
 [[nodiscard]] SizeValue masked(const SizeValue& a, std::uint64_t mask, int width);
-/// Two's complement of `width` bits read without a sign.
+/// The lowest `width` bits of a, as an unsigned number.
 [[nodiscard]] SizeValue without_sign(const SizeValue& a, int width);
-/// Its lowest `width` bits, at most 32, as two's complement.
+/// The lowest `width` bits of a (at most 32), as two's complement.
 [[nodiscard]] SizeValue with_sign(const SizeValue& a, int width);
 [[nodiscard]] SizeValue smaller(const SizeValue& a, const SizeValue& b);
 [[nodiscard]] SizeValue larger(const SizeValue& a, const SizeValue& b);

@@ -8,7 +8,7 @@
 
 namespace evo {
 
-/// Parses the whole text as a number of this type; no spaces, no plus sign.
+/// Parses the whole text as a number of this type. Spaces and a plus sign are errors.
 template <typename Number>
 [[nodiscard]] std::optional<Number> number_in(const std::string& text) {
   Number value{};
@@ -18,7 +18,7 @@ template <typename Number>
   return value;
 }
 
-/// Splits "NAME=text"; nullopt without the sign or the name.
+/// Splits "NAME=text"; nullopt if '=' or the name is missing.
 [[nodiscard]] inline std::optional<std::pair<std::string, std::string>> named_in(
     const std::string& text) {
   const std::size_t sign = text.find('=');

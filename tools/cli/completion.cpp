@@ -8,7 +8,7 @@
 namespace evo {
 namespace {
 
-/// The kinds of files that complete a value.
+/// The file patterns for completing a value: "files *.json".
 std::string files_of(const std::string& word) {
   static const std::map<std::string, std::string> kFiles = {
       {value_words::kFile, "files"},
@@ -20,7 +20,7 @@ std::string files_of(const std::string& word) {
   return found != kFiles.end() ? found->second : "none";
 }
 
-/// The largest number of values of an option given once.
+/// The largest number of values that may follow one use of an option.
 int most_values(const CLI::Option& option) {
   const int most = option.get_items_expected_max();
   return option.get_allow_extra_args() ? most : std::min(most, option.get_items_expected_min());
@@ -48,7 +48,7 @@ class Walk {
     ++positional_;
   }
 
-  /// The option with this name that is allowed here, or null.
+  /// The option with this name that the current command accepts, or null.
   [[nodiscard]] const CLI::Option* option(const std::string& name) const {
     for (const CLI::App* app : levels()) {
       for (const CLI::Option* option : app->get_options()) {
@@ -57,7 +57,7 @@ class Walk {
     }
     return nullptr;
   }
-  /// The option whose value the next word is or may be.
+  /// The option of which the next word is, or may be, a value.
   [[nodiscard]] const CLI::Option* pending() const { return pending_; }
   [[nodiscard]] bool needs_value() const {
     return pending_ != nullptr && taken_ < pending_->get_items_expected_min();
@@ -73,7 +73,7 @@ class Walk {
     }
     return nullptr;
   }
-  /// The command, and its parents, whose options are accepted.
+  /// The current command and its parents, as far as their options are accepted.
   [[nodiscard]] std::vector<const CLI::App*> levels() const {
     std::vector<const CLI::App*> all = {command_};
     while (all.back()->get_parent() != nullptr && all.back()->get_fallthrough())
@@ -116,7 +116,7 @@ std::vector<std::string> values_of(const std::string& word, const GivenValues& g
 
 class Lines {
  public:
-  /// The entries that begin with `start`, each after `before`.
+  /// Adds the values that begin with `start`, each with the prefix `before`.
   void add(const std::vector<std::string>& values, const std::string& start,
            const std::string& before = {}) {
     for (const std::string& value : values) {

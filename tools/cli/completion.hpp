@@ -30,15 +30,15 @@ using ValueList = std::function<std::vector<std::string>(const GivenValues&)>;
 /// Lists the possible values for a value name.
 using ValueLists = std::map<std::string, ValueList>;
 
-/// The flag that makes any program print the completions of a command line; the scripts for bash
-/// and zsh call it.
+/// The flag that makes any program print the completions of a command line. The completion scripts
+/// for bash and zsh use this flag.
 inline constexpr const char* kCompleteFlag = "--complete";
 
 /// `words`: the words after the program's name; the last one is being typed and may be empty.
-/// Returns lines. The first is "none", "folders", "files" or "files *.json *.gz" and describes the
-/// matching files. The others are possible words: values, commands, and option names that begin
-/// with the last word. Lists that are unavailable, for example because the space file is missing,
-/// are empty.
+/// Returns lines. The first line is "none", "folders", "files" or "files *.json *.gz" and describes
+/// the matching files. The other lines are possible words: values, commands, and option names that
+/// begin with the last word. Lists that are unavailable, for example because the space file is
+/// missing, are empty.
 [[nodiscard]] std::vector<std::string> completions(const CLI::App& app,
                                                    const std::vector<std::string>& words,
                                                    const ValueLists& lists);

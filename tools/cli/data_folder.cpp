@@ -52,9 +52,9 @@ std::vector<std::string> spaces_in(const fs::path& data) {
 
 fs::path data_folder() {
   if (const std::optional<fs::path> found = find_data_folder()) return *found;
-  throw InputError("there is no search_spaces/default.json here or in " +
-                   installed_folder().string() +
-                   "; name a space with --space, or their folder in EVO_TUNE_DATA");
+  throw InputError(
+      "there is no search_spaces/default.json here or in " + installed_folder().string() +
+      "; name a space by --space, or set EVO_TUNE_DATA to the folder of search_spaces/");
 }
 
 std::vector<std::string> shipped_spaces() { return spaces_in(data_folder()); }
@@ -84,7 +84,7 @@ fs::path find_space(const fs::path& space) {
   const std::vector<std::string> shipped = spaces_in(*data);
   if (space.has_parent_path() || space.has_extension()) {  // looks like a file name
     const std::string nearest = nearest_name(space.stem().string(), shipped);
-    throw InputError(missing + "; shipped spaces go by their names alone, such as " +
+    throw InputError(missing + "; name a shipped space without folder and ending, such as " +
                      (nearest.empty() ? shipped.front() : nearest));
   }
   throw InputError("--space: " + unknown_name("space", space.string(), shipped));

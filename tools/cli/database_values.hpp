@@ -4,7 +4,7 @@
 
 namespace evo {
 
-/// The shapes and devices of the runs in the given database, or else in evo.db.
+/// For completion: the shapes and devices of the runs in the database of --db, or else in evo.db.
 [[nodiscard]] ValueLists database_values();
 
 }  // namespace evo

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kTextColumn = 26;  ///< column at which descriptions begin
 
-/// CLI11's "INT:1 to 9": the name of the type, and the range from the validators.
+/// Splits CLI11's "INT:1 to 9" into the name of the type and the range.
 std::pair<std::string, std::string> type_and_range(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   const std::size_t colon = type.find(':');
@@ -34,7 +34,7 @@ bool takes_many(const CLI::Option& option) {
          option.get_allow_extra_args() && option.get_delimiter() == '\0';
 }
 
-/// "--run N", "--resume [N]", "--set MACRO=VALUE...".
+/// The heading of an option's entry: "--run N", "--resume [N]", "--set MACRO=VALUE...".
 std::string heading_of(const CLI::Option& option) {
   std::string text = names_of(option);
   const std::string word = value_word(option);
@@ -66,8 +66,8 @@ std::string notes_of(const CLI::Option& option) {
   return fmt::format("{}", fmt::join(notes, "; "));
 }
 
-/// The description with the notes in brackets; merges them with existing brackets that state the
-/// default.
+/// The description and the notes in brackets. If the description already ends with the default in
+/// brackets, the notes go into these brackets.
 std::string described(const CLI::Option& option) {
   std::string text = option.get_description();
   const std::string notes = notes_of(option);
@@ -78,7 +78,7 @@ std::string described(const CLI::Option& option) {
   return text + " " + notes + ")";
 }
 
-/// All lines except the first, indented.
+/// Indents all lines but the first.
 std::string hanging(const std::string& text, std::size_t columns) {
   std::string result;
   for (const char c : text) {
@@ -88,7 +88,8 @@ std::string hanging(const std::string& text, std::size_t columns) {
   return result;
 }
 
-/// A line of help: the heading, with the text beside it or, if it does not fit, below it.
+/// An entry of the help text: the heading, and the description beside it or, if the heading is too
+/// long, below it.
 std::string entry(const std::string& heading, const std::string& text) {
   std::string line = "  " + heading;
   const std::size_t taken = columns_of(line);
@@ -97,7 +98,8 @@ std::string entry(const std::string& heading, const std::string& text) {
   return line + hanging(wrapped(text, kHelpColumns - kTextColumn, 0), kTextColumn) + "\n";
 }
 
-/// Lines are wrapped below their own text, which begins after the first wide gap.
+/// Wraps lines. Continuation lines begin below the text that follows the first gap of two spaces or
+/// more.
 std::string wrapped_lines(const std::string& text) {
   std::istringstream lines(text);
   std::string result;
@@ -116,7 +118,7 @@ std::string wrapped_lines(const std::string& text) {
   return result;
 }
 
-/// "evo-elite show" for "/usr/bin/evo-elite show".
+/// The name of a program without its folder: "evo-elite show" for "/usr/bin/evo-elite show".
 std::string program_of(const std::string& name) {
   const std::size_t slash = name.rfind('/', name.find(' '));
   const std::size_t start = slash == std::string::npos ? 0 : slash + 1;

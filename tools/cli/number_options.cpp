@@ -14,7 +14,7 @@ constexpr double kYear = 365.0 * 24 * 3600;
 
 CLI::Validator whole_number(std::uint64_t low, std::uint64_t high) {
   const std::string range = std::to_string(low) + " to " + std::to_string(high);
-  // A row number has no meaningful limit for users.
+  // Messages do not name the limit of 64-bit integers, because it means nothing to users.
   const std::string allowed =
       high == std::numeric_limits<std::int64_t>::max() ? std::to_string(low) + " on" : range;
   return {[=](std::string& text) -> std::string {
@@ -22,7 +22,7 @@ CLI::Validator whole_number(std::uint64_t low, std::uint64_t high) {
             if (!value || *value < low || *value > high) {
               return "'" + text + "': allowed: a whole number from " + allowed;
             }
-            text = std::to_string(*value);  // CLI11 would read 010 as eight.
+            text = std::to_string(*value);  // CLI11 would read 010 as the octal number eight.
             return {};
           },
           // Help does not show limits that come from the machine's number types.

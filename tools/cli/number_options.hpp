@@ -6,8 +6,8 @@
 
 namespace evo {
 
-/// Validators of numbers on the command line. The message names the value and the allowed ones;
-/// CLI11 puts the option's name before it. No sign, no exponent, no other base.
+/// Validators of numbers on the command line. A message names the value and the allowed values;
+/// CLI11 adds the option's name. Signs, exponents and other bases are errors.
 [[nodiscard]] CLI::Validator whole_number(std::uint64_t low, std::uint64_t high);
 
 /// Any seed.
@@ -20,10 +20,10 @@ namespace evo {
   return whole_number(1, std::numeric_limits<std::int64_t>::max());
 }
 
-/// A finite number from `low` to `high`; not "nan".
+/// A finite number from `low` to `high`. "nan" is an error.
 [[nodiscard]] CLI::Validator real_number(double low, double high);
 
-/// Seconds of a limit: more than 0, at most a year; not "nan" or "inf".
+/// A time limit in seconds: more than 0, at most a year. "nan" and "inf" are errors.
 [[nodiscard]] CLI::Validator seconds_number();
 
 }  // namespace evo

@@ -25,7 +25,7 @@ bool has_mark(const fs::path& file, const OutputOwner& owner) {
   try {
     text = read_plain_or_gzip(file);
   } catch (const InputError&) {
-    return false;  // begins like a compressed file but is none
+    return false;  // the file begins like a gzip file but is not one
   }
   const std::string_view start = std::string_view(text).substr(0, kNearTheBeginning);
   return std::ranges::any_of(owner.marks, [&](std::string_view mark) {

@@ -11,7 +11,7 @@
 namespace evo {
 namespace {
 
-// Used by the signal handler, so they cannot be members.
+// Global variables, because the signal handler uses them.
 std::atomic<bool> stop{false};
 std::atomic<bool> something_to_save{false};
 std::atomic<std::int64_t> first_signal_ms{0};
@@ -31,7 +31,7 @@ void end_at_once(std::string_view words) {
   _exit(static_cast<int>(ExitCode::kInterrupted));
 }
 
-/// Only async-signal-safe calls are allowed.
+/// The signal handler, which may make only async-signal-safe calls.
 void on_signal(int) {
   if (!something_to_save) end_at_once("interrupted before there was anything to save\n");
   if (!stop.exchange(true)) {
@@ -50,7 +50,7 @@ void handle_stop_signals() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before = {};
     sigaction(signal, nullptr, &before);
-    // keeps the effect of nohup
+    // A signal that was ignored, as nohup does, stays ignored.
     if (before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
   }
 }

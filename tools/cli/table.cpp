@@ -72,7 +72,7 @@ void print_json(std::ostream& out, const Table& table) {
     for (std::size_t i = 0; i < row.size(); ++i) {
       if (!table.columns[i].name.empty()) object[table.columns[i].name] = row[i];
     }
-    // A log may contain bytes that are not UTF-8.
+    // Replaces invalid UTF-8, because a compiler log may contain any bytes.
     out << object.dump(-1, ' ', false, Cell::error_handler_t::replace) << '\n';
   }
 }

@@ -17,17 +17,17 @@ struct Table {
     bool left = false;  ///< left-aligned
   };
   std::vector<Column> columns;
-  /// One cell for each column; null for an inapplicable one.
+  /// One cell for each column; null if the column does not apply to the row.
   std::vector<std::vector<nlohmann::ordered_json>> rows = {};
 };
 
-/// Aligned columns with headings; null is "-", arrays and objects are JSON.
+/// Prints aligned columns with headings. Prints null as "-", and arrays and objects as JSON.
 void print_text(std::ostream& out, const Table& table);
 
-/// One object per row, one row per line.
+/// Prints one JSON object per row and line.
 void print_json(std::ostream& out, const Table& table);
 
-/// RFC 4180, with a line of headings; null is empty.
+/// Prints CSV by RFC 4180 with a line of headings. A null cell is empty.
 void print_csv(std::ostream& out, const Table& table);
 
 }  // namespace evo

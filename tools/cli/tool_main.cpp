@@ -20,9 +20,9 @@
 namespace evo {
 namespace {
 
-/// Opens closed standard streams on /dev/null, in the order of their numbers, because open() takes
-/// the lowest free number. Standard output is opened only for reading, so that writing to it still
-/// fails.
+/// Opens /dev/null for each closed standard stream, in the order of descriptors, because open()
+/// takes the lowest free one. Standard output is opened for reading only, so that writes still
+/// fail.
 void open_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(stream, F_GETFD) >= 0 || errno != EBADF) continue;
@@ -31,8 +31,9 @@ void open_standard_streams() {
   }
 }
 
-/// Makes writing to a pipe without a reader, or beyond the file size limit, an error instead of
-/// killing the process. A handler is used, because workers would inherit SIG_IGN.
+/// A write to a pipe without a reader, or beyond the file size limit, becomes an error instead of
+/// killing the process. Empty signal handlers do that instead of SIG_IGN, which workers would
+/// inherit.
 void let_writes_fail() {
   struct sigaction nothing = {};
   nothing.sa_handler = [](int) {};
@@ -41,7 +42,7 @@ void let_writes_fail() {
 }
 
 ExitCode guarded(const std::string& name, const std::function<ExitCode()>& body) {
-  // Quotes text from a file in messages: printable and shortened.
+  // Messages may quote text of files, so they are made printable and shortened.
   constexpr std::size_t kLongest = std::size_t{16} << 10;
   const auto say = [&](const std::string& what) {
     std::cerr << name << ": " << printable(shortened(what, kLongest)) << '\n';
@@ -74,8 +75,8 @@ bool output_arrived() {
   return copy >= 0 && close(copy) == 0;
 }
 
-/// An option with an empty value, for example from an unset shell variable. Options whose value is
-/// optional then have one.
+/// Returns an option with an empty value, as an unset shell variable leaves it, or null. Skips
+/// options whose value may be left out.
 const CLI::Option* given_nothing(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_items_expected_min() == 0) continue;
@@ -110,7 +111,7 @@ std::string unexpected_text(const CLI::App& app) {
   }
   const std::vector<std::string> remaining = app.remaining(true);
   const std::string first = remaining.empty() ? std::string() : remaining.front();
-  // If a command is required or was probably intended.
+  // The user probably meant a command.
   if (app.get_require_subcommand_min() > 0 || commands.size() > 1 ||
       !nearest_name(first, commands).empty()) {
     return unknown_name("command", first, commands);
@@ -156,7 +157,7 @@ std::optional<ExitCode> parse_command_line(CLI::App& app, int argc, char** argv,
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    // A misspelt option also leaves the intended one without a value.
+    // CLI11 reports the missing value of the intended option, but the misspelt option is the cause.
     if (error.get_exit_code() != 0 && !app.remaining(true).empty()) {
       throw InputError(unexpected_text(app) + "\nRun with --help for all options.");
     }

@@ -4,15 +4,15 @@
 
 namespace evo {
 
-/// The shipped spaces; and the shapes, milestones and settings of the given space, or of the
-/// default space for the given device.
+/// For completion: the shipped spaces, and the shapes, milestones and settings of the space of
+/// --space, or of the default space for the device of --device.
 [[nodiscard]] ValueLists space_values();
 
 /// Every device that can run kernels: the GPUs with device files on this machine, the virtual GPUs,
 /// "auto" and "none".
 [[nodiscard]] ValueList device_values();
 
-/// The words of `first`, followed by the virtual GPUs.
+/// `first`, followed by the names of the virtual GPUs.
 [[nodiscard]] ValueList virtual_device_values(std::vector<std::string> first = {});
 
 }  // namespace evo

@@ -6,7 +6,7 @@
 
 namespace evo {
 
-/// Adds "evo-tune doctor" to the command line; `json` is set by its own --json.
+/// Adds "evo-tune doctor" to the command line; its option --json sets `json`.
 void declare_doctor(CLI::App& app, bool& json);
 
 /// Examines this machine and prints the findings. Returns kMissing if a default run would fail.

@@ -7,8 +7,8 @@
 
 namespace evo {
 
-/// Facts and findings of evo-tune doctor as JSON; docs/doctor.md describes the keys. A figure that
-/// the machine does not report is null.
+/// Facts and findings of evo-tune doctor as JSON; docs/doctor.md describes the keys. An unknown
+/// value is null.
 [[nodiscard]] nlohmann::ordered_json doctor_json(const Machine& machine,
                                                  const std::vector<Finding>& findings);
 

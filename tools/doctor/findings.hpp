@@ -15,14 +15,14 @@ struct Finding {
   bool stops_run = false;  ///< a default run fails without it
 };
 
-/// Findings that stop a default run come first.
+/// Returns the missing parts; those that stop a run without options come first.
 [[nodiscard]] std::vector<Finding> findings_of(const Machine& machine);
 
-/// Whether a default run would work: none of the findings stops it.
+/// Whether a run without options would work: true if no finding stops it.
 [[nodiscard]] bool run_would_work(const std::vector<Finding>& findings);
 
-/// Why the driver cannot load NVRTC's code for the device of a default run; empty if it can, or if
-/// one of them is missing.
+/// Why the driver cannot load NVRTC's code for the device of a run without options. Empty if the
+/// driver can load the code, or if driver or NVRTC is missing.
 [[nodiscard]] std::string misfit_of(const Machine& machine);
 
 }  // namespace evo

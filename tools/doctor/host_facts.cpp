@@ -31,8 +31,8 @@ std::optional<double> number_in(const std::string& text) {
   return std::nullopt;
 }
 
-/// The folders of this process's control groups from its own to the root: all of version 2, then
-/// those of version 1's controller.
+/// The folders of this process's control groups, from its own group to the root: first the groups
+/// of cgroup version 2, then those of version 1's `controller`.
 std::vector<fs::path> control_groups(const fs::path& root, const std::string& controller) {
   std::vector<fs::path> folders;
   std::ifstream stream(root / "proc/self/cgroup");
@@ -55,7 +55,7 @@ std::vector<fs::path> control_groups(const fs::path& root, const std::string& co
   return folders;
 }
 
-/// The lowest limit among the groups, as read by `limit_of`.
+/// The lowest limit that `limit_of` reads from any of the groups.
 template <typename Limit>
 std::optional<double> least(const std::vector<fs::path>& groups, Limit limit_of) {
   std::optional<double> found;
@@ -66,7 +66,8 @@ std::optional<double> least(const std::vector<fs::path>& groups, Limit limit_of)
   return found;
 }
 
-/// "150000 100000" in version 2, two files in version 1; "max" and -1 mean no limit.
+/// The number of cores that a control group allows. Version 2 has a file "150000 100000", version 1
+/// two files; "max" and -1 mean no limit.
 std::optional<double> cores_of_group(const fs::path& group) {
   std::istringstream both(first_line(group / "cpu.max"));
   double quota = 0;
@@ -123,7 +124,7 @@ FolderFacts temporary_facts() {
   }
 }
 
-/// Recognised by its control process, whose name the system truncates.
+/// Whether MPS runs: looks for its control process, whose name the kernel truncates.
 bool finds_mps(const fs::path& root) {
   std::error_code error;
   for (fs::directory_iterator entry(root / "proc", error), end; !error && entry != end;
@@ -135,7 +136,8 @@ bool finds_mps(const fs::path& root) {
   return false;
 }
 
-/// "580.65.06" from "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06  Sun Jul …".
+/// The version "580.65.06" from "NVRM version: NVIDIA UNIX x86_64 Kernel Module 580.65.06 Sun Jul
+/// …".
 std::string kernel_module(const fs::path& root) {
   std::istringstream words(first_line(root / "proc/driver/nvidia/version"));
   for (std::string word; words >> word;) {
@@ -176,7 +178,7 @@ HostFacts read_host_facts(const std::filesystem::path& root) {
   facts.memory_bytes = memory_figure(root, "MemTotal");
   facts.available_bytes = memory_figure(root, "MemAvailable");
   const auto limit = least(control_groups(root, "memory"), memory_of_group);
-  // Version 1 expresses "no limit" as a number beyond any memory size.
+  // In cgroup version 1, "no limit" is a number larger than any memory.
   if (limit && *limit < static_cast<double>(facts.memory_bytes)) {
     facts.memory_limit = static_cast<std::uint64_t>(*limit);
   }

@@ -28,7 +28,7 @@ struct HostFacts {
   FolderFacts folder;                              ///< the working folder
   FolderFacts temporary;                           ///< the folder for temporary files
   bool mps_runs = false;                           ///< whether NVIDIA's multi-process service runs
-  /// Whether the driver lets only root read performance counters; missing without a driver.
+  /// Whether the driver lets only root read performance counters; empty without a driver.
   std::optional<bool> counters_for_root = {};
   bool is_root = false;
   /// version of the driver's kernel module; empty if none is loaded
@@ -36,7 +36,8 @@ struct HostFacts {
   std::size_t pci_cards = 0;  ///< NVIDIA devices on the PCI bus, with or without a driver
 };
 
-/// Never throws; unreported facts are missing. `root` replaces /, except for the two folders.
+/// Reads the facts. Never throws; unknown facts stay empty. `root` replaces /, except for the
+/// current folder and the temporary folder.
 [[nodiscard]] HostFacts read_host_facts(const std::filesystem::path& root);
 
 }  // namespace evo

@@ -26,7 +26,7 @@ DefaultRun default_run(const DeviceInfo* device) {
   return run;
 }
 
-/// Without the worker program, no library can be examined.
+/// Examines the libraries by evo-worker. Without evo-worker, all libraries are unknown.
 MachineSurvey survey() {
   try {
     return survey_machine(worker_program(), "auto");

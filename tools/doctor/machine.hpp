@@ -30,11 +30,11 @@ struct Machine {
   std::string ncu_failure = {};  ///< why its version is unknown although it exists
   DefaultRun run;
 
-  /// The device that a default run opens; null if there is none.
+  /// The device that a run without options opens; null if there is none.
   [[nodiscard]] const DeviceInfo* device() const { return std::get_if<DeviceInfo>(&survey.device); }
 };
 
-/// Collects all facts. Only child processes touch the driver, each for at most half a minute.
+/// Collects all facts. Only child processes open the driver, each for at most 30 s.
 [[nodiscard]] Machine examine_machine();
 
 }  // namespace evo

@@ -35,7 +35,7 @@ std::string labelled(const std::string& label, const std::string& text,
   return lines + '\n';
 }
 
-/// The end of a path that is too long for a line; the JSON contains the whole path.
+/// Shortens a path that is too long for a line to its end. The JSON contains the whole path.
 std::string short_path(const std::string& path) {
   constexpr std::size_t kMost = 58;
   if (path.size() <= kMost) return path;
@@ -71,7 +71,7 @@ std::string modes_of(const CardFacts& card) {
   return text;
 }
 
-/// CUDA's number of a card or slice; empty if CUDA does not see it.
+/// "cuda:N" for a GPU or MIG slice; empty if CUDA does not see it.
 std::string cuda_name(const Machine& machine, const std::string& uuid) {
   for (const CudaCard& seen : machine.survey.cuda.cards) {
     if (uuid.ends_with(seen.uuid)) return fmt::format("cuda:{}", seen.ordinal);
@@ -97,7 +97,7 @@ std::string cards_text(const Machine& machine) {
     }
   }
   if (!text.empty()) return text;
-  // Without NVML, only the driver reports them.
+  // Without NVML, only the CUDA driver reports the GPUs.
   for (const CudaCard& card : machine.survey.cuda.cards) {
     text +=
         labelled("GPU", fmt::format("cuda:{}: {}, {}, {}, {}, {} mode", card.ordinal, card.name,
@@ -107,7 +107,7 @@ std::string cards_text(const Machine& machine) {
   return text.empty() ? labelled("GPU", "none") : text;
 }
 
-/// Only the first line; the findings contain the rest.
+/// The first line of a message; the findings contain the rest.
 std::string headline(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 std::string driver_text(const Machine& machine) {

@@ -11,7 +11,7 @@ namespace evo {
 [[nodiscard]] std::string doctor_screen(const Machine& machine,
                                         const std::vector<Finding>& findings);
 
-/// The first part of "GPU-0a1b2c3d-1111-…", "GPU-0a1b2c3d", which distinguishes the cards of a
+/// "GPU-0a1b2c3d" of "GPU-0a1b2c3d-1111-…": the first part is enough to distinguish the GPUs of a
 /// machine.
 [[nodiscard]] std::string short_uuid(const std::string& uuid);
 

@@ -13,7 +13,7 @@ using Ordered = nlohmann::ordered_json;
 
 constexpr double kUsPerMs = 1000;
 
-/// Null if it is absent.
+/// The value at a path of keys; null if it is absent.
 Ordered value_at(const Json& json, std::initializer_list<std::string> path) {
   const Json* at = &json;
   for (const std::string& key : path) {
@@ -24,7 +24,7 @@ Ordered value_at(const Json& json, std::initializer_list<std::string> path) {
   return Ordered::parse(at->dump());
 }
 
-/// "partial_sums, final_sum<32>".
+/// The C++ names of the kernels: "partial_sums, final_sum<32>".
 std::string entries_in(const Ordered& steps) {
   std::string list;
   for (const Ordered& step : steps) {
@@ -33,7 +33,7 @@ std::string entries_in(const Ordered& steps) {
   return list;
 }
 
-/// Empty if the text has another version.
+/// The template of a run's space; empty if the space is of another format version.
 std::string template_of(const StoredRun& run) {
   try {
     return parse_json(run.info.space.text, "space").value("template", "");
@@ -42,7 +42,7 @@ std::string template_of(const StoredRun& run) {
   }
 }
 
-/// The configuration of a recording's control: its first green candidate.
+/// The configuration of a recording's control kernel: the first green candidate.
 Ordered control_configuration(const Store& store, RunId run) {
   Ordered configuration;
   store.for_each_evaluation(run, [&](const StoredEvaluation& evaluation) {
@@ -70,7 +70,7 @@ Ordered control(const Store& store, RunId run) {
 }
 
 Ordered recording(const Store& store, const StoredRun& run, const Ordered& options) {
-  // More than at its start if it was continued with a larger count.
+  // A recording that was continued with a larger --count has more evaluations than `options` says.
   const std::int64_t asked = std::max(options.value("candidates", std::int64_t{0}), run.evaluated);
   return {{"asked", asked},
           {"complete", run.status == RunStatus::kFinished},
@@ -93,7 +93,7 @@ ExportNames names_of(const StoredRun& run) {
     if (steps.is_array()) names.kernel = entries_in(steps);
     names.variables = value_at(problem, {"shapes", run.info.shape, "variables"});
   } catch (const InputError&) {
-    // If the text has another version, uses the names recorded with the run.
+    // If problem.json is of another format version, uses the names recorded with the run.
   }
   return names;
 }

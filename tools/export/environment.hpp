@@ -9,7 +9,7 @@ namespace evo {
 
 /// The names used in a run's problem.
 struct ExportNames {
-  /// the entry's C++ name; if the text is unreadable, the problem's name
+  /// the kernel's C++ name; the problem's name if problem.json cannot be read
   std::string kernel;
   nlohmann::ordered_json variables;  ///< variables of the shape; null if the text is unreadable
 };
@@ -18,8 +18,9 @@ struct ExportNames {
 
 /// The subject and the circumstances of a run's measurements: device and driver, whether times are
 /// measured or predicted, space, problem, template, shape, seed, dates, version. A recording
-/// (evo-record) also has "recording": the number of requested candidates, whether all are there,
-/// the timing protocol, and the control's times in ms after numbers of candidates.
+/// (evo-record) also has "recording": the number of requested candidates, whether all were
+/// recorded, the timing protocol, and the control's times in ms with the number of candidates
+/// before each.
 [[nodiscard]] nlohmann::ordered_json environment(const Store& store, const StoredRun& run);
 
 }  // namespace evo

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The candidate at this place of an elite; nullopt if no matching one is green.
+/// The candidate with this rank in an elite; nullopt if no matching run has a green kernel.
 std::optional<CandidateId> choose(const Store& store, const RunFilter& filter, int rank) {
   const std::vector<RunElite> found = elites(store, filter);
   // Uses the newest run if several spaces, devices or shapes match.
@@ -42,7 +42,8 @@ void write(const KernelExport& kernel, const fs::path& folder) {
        {file(".ptx"), kernel.ptx, true},
        {file(".cu"), kernel.source},
        {file(".json"), kernel.manifest.dump(2) + "\n"}},
-      // A template and its problem.json may have the same names in that folder.
+      // Only files of evo-export may be replaced, because a template and its problem.json may have
+      // the same names.
       {.writer = "evo-export", .marks = {kExportedSource, kManifestFormat}, .makes_folders = true});
   for (const char* extension : {".cubin", ".json", ".ptx", ".cu"}) {
     std::cout << file(extension).string() << '\n';
@@ -61,7 +62,7 @@ RunFilter single_run(const ExportSource& source) {
   return filter;
 }
 
-/// Both formats may be requested, as two files.
+/// Throws InputError if --t4 and --kernel-tuner-cache name the same file.
 void require_two_files(const std::string& t4, const std::string& cache) {
   const auto place = [](const std::string& file) {
     return fs::weakly_canonical(fs::absolute(file));
@@ -70,7 +71,7 @@ void require_two_files(const std::string& t4, const std::string& cache) {
   throw InputError("--kernel-tuner-cache " + cache + ": is also the file of --t4; name another");
 }
 
-/// All results of the newest run that matches.
+/// Writes all results of the newest run that matches the filter.
 ExitCode export_results(const Store& store, const RunFilter& filter, const std::string& db,
                         const RunExportOptions& options) {
   const std::vector<StoredRun> runs = select_runs(store, filter);
@@ -84,7 +85,7 @@ ExitCode export_results(const Store& store, const RunFilter& filter, const std::
     std::cout << file << '\n';
     if (results.not_judged == 0) return;
     std::cerr << "evo-export: " << file << ": " << results.not_judged
-              << " configurations were built and not run; they are not written\n";
+              << " configurations were compiled but not run; the files do not contain them\n";
   };
   if (!options.t4.empty()) write_one(options.t4, t4_results(store, run));
   if (!options.kernel_tuner_cache.empty()) {
@@ -117,7 +118,7 @@ void export_kernel_files(const Store& store, CandidateId candidate, const std::s
 }  // namespace
 
 void note_screened_only(const Store& store, CandidateId candidate) {
-  // Members of an elite have passed all checks.
+  // A member of an elite has passed a full check, so no warning is needed.
   const StoredEvaluation evaluation = store.evaluation(candidate);
   const CandidateId checked = evaluation.record.duplicate_of.value_or(candidate);
   for (const StoredGeneration& generation : store.generations(evaluation.run)) {
@@ -125,7 +126,8 @@ void note_screened_only(const Store& store, CandidateId candidate) {
     if (std::ranges::find(elite, checked, &EliteEntry::candidate) != elite.end()) return;
   }
   std::cerr << "evo-export: candidate " << candidate
-            << " was in no elite: it may have been screened only; evo-judge checks it fully\n";
+            << " was in no elite, so it may have passed only a shortened check; evo-judge checks "
+               "it fully\n";
 }
 
 ExitCode export_run(const ExportSource& source, const RunExportOptions& options) {

@@ -7,7 +7,7 @@
 
 namespace evo {
 
-/// The parts of one run that evo-export writes: a kernel, all results, or both.
+/// The output of evo-export for one run: a kernel, all results, or both.
 struct RunExportOptions {
   int rank = 1;
   std::string out;  ///< folder for the kernel
@@ -15,7 +15,7 @@ struct RunExportOptions {
   std::string kernel_tuner_cache;
 };
 
-/// Warns on standard error if a candidate may only have been screened.
+/// Warns on standard error if a candidate may have passed only a screening (a shortened check).
 void note_screened_only(const Store& store, CandidateId candidate);
 
 /// Writes the requested files and prints their names. Returns kNothingGreen if nothing matches.

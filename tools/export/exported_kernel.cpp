@@ -57,7 +57,7 @@ std::vector<std::string> entries_of(const Json& manifest) {
   return entries;
 }
 
-/// The names of the launch attributes without which the kernel would not work or be slower.
+/// The names of the launch attributes without which the kernel would fail or run slower.
 Json attributes_json(const std::string& ptx, const std::string& symbol) {
   const LaunchAttributes needed = launch_attributes(ptx, symbol);
   Json names = Json::array();
@@ -66,7 +66,7 @@ Json attributes_json(const std::string& ptx, const std::string& symbol) {
   return names;
 }
 
-/// "entry" becomes the symbol. A different C++ name is kept in a second key.
+/// Sets "entry" to the kernel's symbol, and "entry_in_source" to its C++ name if that differs.
 void put_symbol(Json& kernel, const std::string& ptx, const std::vector<std::string>& entries,
                 const std::vector<CompiledEntry>& compiled) {
   const auto entry = kernel.at("entry").get<std::string>();
@@ -117,7 +117,7 @@ std::string nvcc_command(const CompilationRecord& compilation, const std::string
          name + ".cubin " + name + ".cu";
 }
 
-/// A comment for each kernel that needs launch attributes.
+/// A line of comment for each kernel that needs launch attributes.
 std::string attribute_lines(const CompilationRecord& compilation,
                             const std::vector<std::string>& entries) {
   std::string lines;
@@ -195,7 +195,7 @@ std::string file_name(const std::string& text) {
     const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_';
     if (!plain && c != '.') c = '_';
   }
-  // Not hidden, not the parent folder, and not similar to an option.
+  // A leading '.' would hide the file or name a folder; a leading '-' would look like an option.
   if (name.empty()) name = "_";
   if (name[0] == '.' || name[0] == '-') name[0] = '_';
   return name;
@@ -214,9 +214,9 @@ std::string macro_definitions(const std::string& compile_options) {
 }
 
 std::string nvcc_options(const std::string& compile_options) {
-  // These options have the same meaning in nvcc in both spellings (CUDA documentation: NVRTC
-  // supported compile options, nvcc command options). Architecture and macros are given separately:
-  // by -arch and in the source.
+  // The options that nvcc has with the same meaning and spellings (CUDA documentation: NVRTC
+  // supported compile options, nvcc command options). -arch gives the architecture, and the
+  // exported source defines the macros.
   constexpr std::array<std::string_view, 11> kShared = {"--use_fast_math",
                                                         "--ftz",
                                                         "--prec-sqrt",

@@ -8,11 +8,11 @@
 
 namespace evo {
 
-/// A mark near the beginning of every manifest and every exported source.
+/// Texts near the beginning of every manifest and of every exported source.
 inline constexpr std::string_view kManifestFormat = "evo-tune kernel 1";
 inline constexpr std::string_view kExportedSource = "// Exported by evo-tune";
 
-/// A kernel as a set of four files.
+/// An exported kernel: the contents of its four files.
 struct KernelExport {
   std::string name;  ///< file name without extension
   std::string cubin;
@@ -21,8 +21,8 @@ struct KernelExport {
   nlohmann::ordered_json manifest;  ///< docs/database.md lists its entries
 };
 
-/// Exports a green candidate of `store`; for a duplicate, the original kernel. `name`: if empty,
-/// space and shape. Throws DbError if the candidate is not green, or was recorded without its
+/// Exports a green candidate of `store`; for a duplicate, its first candidate. An empty `name`
+/// means space and shape. Throws DbError if the candidate is not green, or was recorded without its
 /// kernel or without a complete manifest.
 [[nodiscard]] KernelExport export_kernel(const Store& store, CandidateId candidate,
                                          const std::string& name);
@@ -38,8 +38,7 @@ struct KernelExport {
 /// A line "#define NAME VALUE" for each -DNAME=VALUE in options in CompilationRecord's format.
 [[nodiscard]] std::string macro_definitions(const std::string& compile_options);
 
-/// The options that nvcc accepts with the same meaning as NVRTC; options only for NVRTC are
-/// dropped.
+/// The options that have the same meaning in nvcc and NVRTC. Drops options that only NVRTC has.
 [[nodiscard]] std::string nvcc_options(const std::string& compile_options);
 
 }  // namespace evo

@@ -22,19 +22,20 @@ double ms(double us) {
   return us / kUsPerMs;
 }
 
-/// The name that the files use for this run's time.
+/// The name of the run's time in the files: measured and predicted times have different names.
 std::string objective_of(const StoredRun& run) {
   return run.info.device.time_kind == TimeKind::kPredicted ? "predicted_time" : "time";
 }
 
-/// Calls `visit` once for every judged configuration; counts the others.
+/// Calls `visit` once for every judged configuration, and counts the configurations that were not
+/// judged.
 RunResults for_each_judged(const Store& store, const StoredRun& run,
                            const std::function<void(const StoredEvaluation&)>& visit) {
   RunResults results;
   std::set<std::string> seen;
   std::set<std::string> not_judged;
   store.for_each_evaluation(run.id, [&](const StoredEvaluation& evaluation) {
-    // A candidate passed over by a shortlist may be judged later.
+    // A configuration may occur twice: first unjudged, then judged.
     if (seen.contains(evaluation.record.config_json)) return;
     if (failure_of(evaluation) == nullptr && !evaluation.record.timing) {
       not_judged.insert(evaluation.record.config_json);
@@ -73,7 +74,7 @@ const char* failed_config(Gate gate) {
   }
 }
 
-/// The driver's figures of the card during timing; null for figures that it did not report.
+/// The driver's figures of the GPU during timing; null for figures that the driver did not report.
 Ordered card_figures(const CardState& card) {
   const auto one = [](const std::optional<double>& figure) {
     return figure ? Ordered(*figure) : Ordered();
@@ -84,8 +85,8 @@ Ordered card_figures(const CardState& card) {
           {"power_w", one(card.power_w)}};
 }
 
-/// Data without a place in either format: the candidate's origin, its kernel, its resources, the
-/// card, and why it failed.
+/// Data for which both formats lack a key: the candidate's origin, kernel and resources, the state
+/// of the GPU, and the reason of a failure.
 Ordered details(const Store& store, const StoredEvaluation& evaluation) {
   const EvaluationRecord& record = evaluation.record;
   Ordered found = {{"origin", record.origin}};
@@ -185,7 +186,7 @@ Ordered cache_entry(const Store& store, const StoredEvaluation& evaluation,
   return entry;
 }
 
-/// The values of every parameter: from the space if readable, else those in the results.
+/// The values of every parameter: from the space if it can be read, else the values in the results.
 Ordered tune_params(const StoredRun& run, const Ordered& cache, const Ordered& keys) {
   Ordered params = Ordered::object();
   try {

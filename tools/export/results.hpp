@@ -9,8 +9,8 @@
 namespace evo {
 
 /// All evaluations of a run, for other auto-tuners and analysis tools. Times are in milliseconds. A
-/// predicted time never appears as a measured one: its objective, its measurement and the file's
-/// environment say "predicted".
+/// predicted time is marked three times: its objective, its measurement and the file's environment
+/// say "predicted".
 struct RunResults {
   std::string text;
   int configurations = 0;
@@ -22,15 +22,16 @@ struct RunResults {
 /// the reason, the candidate's origin, and its kernel's resources.
 [[nodiscard]] RunResults t4_results(const Store& store, const StoredRun& run);
 
-/// The format of a Kernel Tuner cache file. In place of a time stands the kind of failure: build
-/// "CompilationFailedConfig", resource "InvalidConfig", correctness and timing
+/// The format of a Kernel Tuner cache file. A failed configuration has the kind of failure instead
+/// of a time: build "CompilationFailedConfig", resource "InvalidConfig", correctness and timing
 /// "RuntimeFailedConfig".
 [[nodiscard]] RunResults kernel_tuner_cache(const Store& store, const StoredRun& run);
 
-/// Writes as write_outputs() does; compressed by gzip if the name ends with .gz. Throws InputError.
+/// Writes a file by write_outputs(), compressed by gzip if the name ends with .gz. Throws
+/// InputError.
 void write_results(const std::string& file, const RunResults& results, std::string_view writer);
 
-/// The marks of result files that may be replaced: those of any tool of this project.
+/// Allows replacing a result file that any tool of this project wrote.
 [[nodiscard]] OutputOwner results_owner(std::string_view writer);
 
 }  // namespace evo

@@ -56,13 +56,13 @@ void print_macros(const Intake& intake) {
     const auto& options = intake.draft.compiler_options;
     if (is_taken || std::ranges::find(options, "-D" + name + "=1") != options.end()) continue;
     std::cout << "  " << name << " (" << macro.file << ':' << macro.line << "): "
-              << (macro.default_value.empty() ? "asked for by #ifdef, not given"
+              << (macro.default_value.empty() ? "tested by #ifdef, but not defined"
                                               : "is " + macro.default_value + " by default")
               << "; --param " << name << "=… makes it a macro of the space\n";
   }
 }
 
-/// The texts that a line marks as unfinished, joined by "; "; empty if there are none.
+/// The texts that follow TODO marks in a line, joined by "; "; empty if there are none.
 std::string unfinished_of(const std::string& line) {
   std::string found;
   for (std::size_t at = line.find(kUnfinished); at != std::string::npos;

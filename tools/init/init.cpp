@@ -58,7 +58,7 @@ void split_named(InitOptions& options) {
   given.inputs = split("--input", options.inputs, "DISTRIBUTION or a formula");
 }
 
-/// All files by name; the kernel and its headers byte for byte.
+/// All files that evo-init writes. The kernel and its headers are copied byte for byte.
 std::vector<DraftFile> all_files(const Intake& intake) {
   std::vector<DraftFile> files = intake.files;
   for (const auto& [from, to] : intake.copies) {
@@ -77,7 +77,8 @@ void write(const std::vector<DraftFile>& files, const InitOptions& options) {
                           .makes_folders = true});
 }
 
-/// The message when compiling takes too long; a signal handler can only write it.
+/// The message for a compilation that takes too long, prepared for the signal handler, which cannot
+/// format text.
 std::string too_long;
 
 extern "C" void end_what_takes_too_long(int /*signal*/) {
@@ -86,13 +87,13 @@ extern "C" void end_what_takes_too_long(int /*signal*/) {
   _exit(static_cast<int>(ExitCode::kBadInput));
 }
 
-/// Analyses the code with the limits of time and memory of a compiler, because the compiler runs in
-/// this process. Nothing is written before it has ended.
+/// Analyses the code. This process gets the time and memory limits of a compiler, because NVRTC
+/// runs in it. No file is written before the analysis has ended.
 Intake looked_at(const InitOptions& options) {
   apply_limits({.address_space_bytes = compiler_memory_bytes(1)});
   too_long = "evo-init: " + options.request.kernel.string() + ": does not compile within " +
              std::to_string(options.compile_seconds) +
-             " s, or run with small sizes; --compile-seconds allows more\n";
+             " s (with the runs that measure extents); --compile-seconds sets another limit\n";
   signal(SIGALRM, end_what_takes_too_long);
   alarm(options.compile_seconds);
   const std::unique_ptr<Compiler> compiler = open_nvrtc();

@@ -26,7 +26,8 @@ struct InitOptions {
   unsigned compile_seconds = 300;
 };
 
-/// Writes the drafts, and prints the facts found and the parts left to write. Throws InputError.
+/// Writes the drafts; prints the facts found in the code and the parts that the user must write.
+/// Throws InputError.
 [[nodiscard]] ExitCode init(InitOptions options);
 
 }  // namespace evo

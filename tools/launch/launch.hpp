@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-// How workers are started on other hosts. Each launcher has its own file here. It only starts
-// evo-worker, which connects back by itself.
+// Launchers start evo-worker on other hosts. Each launcher has its own file in this folder. The
+// started evo-worker connects to evo-tune by itself.
 
 namespace evo {
 
@@ -17,7 +17,8 @@ struct LaunchRequest {
   std::string jobs;     ///< compilers per host: a number, or "all"
 };
 
-/// A program to start on this machine. Its environment contains the run's key (EVO_WORKER_KEY).
+/// A program to start on this machine. The program's environment contains the key of the run
+/// (EVO_WORKER_KEY).
 struct LaunchCommand {
   std::vector<std::string> words;
   /// also pass the key by standard input, because ssh does not pass the environment
@@ -25,8 +26,8 @@ struct LaunchCommand {
 };
 
 /// "ssh:FILE": evo-worker on every host in the file, one per line: "HOST", optionally followed by
-/// device=LIST, jobs=N, program=PATH, tunnel=PORT (it connects back through ssh). Throws
-/// InputError.
+/// device=LIST, jobs=N, program=PATH, tunnel=PORT (the worker connects through a tunnel in the ssh
+/// connection). Throws InputError.
 [[nodiscard]] std::vector<LaunchCommand> ssh_commands(const std::string& file,
                                                       const LaunchRequest& request);
 /// "slurm" within an allocation, or "slurm:ARGUMENTS" to request one by salloc with these
@@ -38,8 +39,8 @@ struct LaunchCommand {
 /// "ray:ADDRESS": one actor for each GPU, and one for the remaining cores of each node.
 [[nodiscard]] std::vector<LaunchCommand> ray_commands(const std::string& address,
                                                       const LaunchRequest& request);
-/// Any other command: "{worker}" in the text stands for evo-worker with its arguments. Throws
-/// InputError if it is missing.
+/// The command of --launch: replaces "{worker}" in the text by evo-worker with its arguments.
+/// Throws InputError if "{worker}" is missing.
 [[nodiscard]] std::vector<LaunchCommand> own_commands(const std::string& text,
                                                       const LaunchRequest& request);
 /// Parses the value of --workers. Throws InputError for an unknown launcher.
@@ -49,16 +50,16 @@ struct LaunchCommand {
 /// Quotes one word for a shell.
 [[nodiscard]] std::string shell_word(const std::string& text);
 
-/// The running launchers. The destructor asks them to end, and kills those that do not.
+/// The running launchers. The destructor asks each launcher to end, and kills it if it does not.
 class Launched {
  public:
-  /// Throws MissingError.
+  /// Starts the launchers. Throws MissingError if a program cannot be started.
   Launched(const std::vector<LaunchCommand>& commands, const std::string& key);
   ~Launched();
   Launched(const Launched&) = delete;
   Launched& operator=(const Launched&) = delete;
 
-  /// The results when all have ended; empty before. Stays empty if there is no launcher.
+  /// How the launchers ended, once all have ended; empty until then, and if there is no launcher.
   [[nodiscard]] std::string ending();
 
  private:

@@ -19,8 +19,8 @@
 namespace evo {
 namespace {
 
-/// Between fork and exec, so only async-signal-safe calls are allowed. Its output goes to standard
-/// error, because standard output holds results.
+/// Runs between fork and exec, so only async-signal-safe calls are allowed. The launcher's output
+/// goes to standard error, because standard output is for results.
 [[noreturn]] void become(char* const* words, char* const* environment, int input, int parent) {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(1);
@@ -70,7 +70,7 @@ Launched::Launched(const std::vector<LaunchCommand>& commands, const std::string
 Launched::~Launched() {
   constexpr std::chrono::milliseconds kLook{20};
   constexpr int kLooks = 250;  // 5 s
-  // The workers have been dismissed, so launchers end soon by themselves.
+  // evo-tune has already told the workers to end, so launchers usually end by themselves.
   for (int look = 0; look < kLooks && !running_.empty(); ++look) {
     constexpr int kWillingLooks = 50;
     if (look == kWillingLooks) {

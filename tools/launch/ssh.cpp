@@ -15,7 +15,7 @@ std::vector<std::string> words_of(const std::string& text) {
   return words;
 }
 
-/// The command on one host.
+/// The ssh command that starts evo-worker on one host.
 LaunchCommand command_for(const std::vector<std::string>& line, const std::string& where,
                           const LaunchRequest& request) {
   std::string device = request.device;
@@ -39,11 +39,12 @@ LaunchCommand command_for(const std::vector<std::string>& line, const std::strin
     *target = value;
   }
   if (line.front().starts_with('-')) {
-    throw InputError(where + ": '" + line.front() + "' is no host's name");
+    throw InputError(where + ": '" + line.front() + "' is not the name of a host");
   }
   LaunchCommand command;
   command.words = words_of(environment_variable("EVO_SSH").value_or("ssh"));
-  // BatchMode, because no user can type a password. The key is passed by standard input.
+  // With BatchMode ssh does not ask for a password, because no user is there to type it. The key is
+  // passed by standard input.
   for (const char* word : {"-T", "-o", "BatchMode=yes"}) command.words.emplace_back(word);
   std::string address = request.address;
   if (!tunnel.empty()) {

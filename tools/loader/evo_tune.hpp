@@ -5,10 +5,10 @@
 //   // sizes in the order of shape_variables(); uses the current context
 //   bundle.launch(stream, {2, 8, 512, 64}, buffers);
 //
-// It needs C++17 and only the headers next to this one. It opens the CUDA driver at run time (link
-// with libdl if the system has it). Every failure is an evo_tune::Error that names file and reason.
-// Each bundle has a copy of these headers. They use include guards because #pragma once does not
-// recognise copies as one file.
+// The loader needs C++17 and only the headers next to evo_tune.hpp. The loader opens the CUDA
+// driver at run time (link with libdl if the system has it). Every failure is an evo_tune::Error
+// that names file and reason. Each bundle has a copy of these headers. The headers use include
+// guards, because #pragma once does not recognise copies as one file.
 #ifndef EVO_TUNE_HPP_V3
 #define EVO_TUNE_HPP_V3
 
@@ -42,8 +42,8 @@ struct Choice {
   std::string why;
 };
 
-/// A view of one value per shape variable, in their order: of an array, a std::array, a std::vector
-/// or {…}, which must outlive it.
+/// A view of the values of all shape variables, in order: an array, a std::array, a std::vector or
+/// {…}, which must outlive the view.
 class Sizes {
  public:
   template <std::size_t N>
@@ -67,7 +67,7 @@ class Bundle {
  public:
   /// `driver`: the library to open at the first launch; empty: the environment variable
   /// EVO_TUNE_DRIVER, else libcuda.so.1. `signature`: the signature for which the caller was
-  /// compiled; throws Error if the index has another one.
+  /// compiled; throws Error if the index has another signature.
   explicit Bundle(const std::string& folder, const std::string& driver = {},
                   const std::string& signature = {})
       : folder_(folder), driver_file_(driver) {
@@ -97,13 +97,13 @@ class Bundle {
 
   [[nodiscard]] const std::string& name() const { return index_.text("name"); }
   [[nodiscard]] const std::vector<std::string>& shape_variables() const { return variables_; }
-  /// The arguments that a caller passes. Scalars follow from the shape; the loader allocates
-  /// workspaces.
+  /// The names of the buffers that a caller passes. Scalars follow from the shape, and the loader
+  /// allocates workspaces.
   [[nodiscard]] const std::vector<std::string>& buffers() const { return buffers_; }
 
-  /// Call it before the first launch. For a shape variable: permits unchecked sizes
-  /// (docs/bundle.md) from `least` to `most`. For a buffer: permits it to overlap other buffers and
-  /// to have an unchecked alignment. Throws Error for other names.
+  /// Call this function before the first launch. For a shape variable: permits unchecked sizes
+  /// (docs/bundle.md) from `least` to `most`. For a buffer: permits the buffer to overlap other
+  /// buffers and to have an unchecked alignment. Throws Error for other names.
   void allow_unchecked(const std::string& name, double least = -HUGE_VAL, double most = HUGE_VAL) {
     const auto is_there = [&](const std::vector<std::string>& names) {
       return std::find(names.begin(), names.end(), name) != names.end();
@@ -117,20 +117,20 @@ class Bundle {
   /// The device of the current context.
   [[nodiscard]] Device device() const { return driver().device(); }
 
-  /// Considers the most similar device first. Returns the kernel for exactly this shape; else the
-  /// valid kernel of the nearest shape, by the logarithm of the variables; else the first valid
-  /// default configuration. If no kernel is valid, throws Error with the reason for each. Also
-  /// throws Error if the number of sizes is not the number of shape variables.
+  /// Considers the kernels of the most similar device first. Returns the kernel for exactly this
+  /// shape; else the valid kernel of the nearest shape, by the logarithm of the variables; else the
+  /// first valid default configuration. If no kernel is valid, throws Error with the reason for
+  /// each. Also throws Error if the number of sizes is not the number of shape variables.
   [[nodiscard]] Choice choose(Sizes shape, const Device& device) const {
     return chosen(checked(shape), device).first;
   }
   [[nodiscard]] Choice choose(Sizes shape) const { return choose(shape, device()); }
 
   /// Starts the kernel for this shape on a stream of the current context. The first launch for a
-  /// shape and stream chooses and loads the kernel and allocates workspaces. prepare() does that
-  /// beforehand; it is required before a launch is captured in a graph. `buffers`: device addresses
+  /// shape and stream chooses and loads the kernel and allocates workspaces. prepare() does this
+  /// work beforehand; call it before you capture a launch in a graph. `buffers`: device addresses
   /// in the order of buffers(); null is allowed for an empty buffer. A written buffer must not
-  /// overlap another buffer, and all must be aligned as during the checks.
+  /// overlap another buffer, and all buffers must be aligned as during the checks.
   void launch(CUstream_st* stream, Sizes shape, void* const* buffers) const {
     const detail::Plan& plan = prepared(stream, checked(shape));
     try {
@@ -142,8 +142,8 @@ class Bundle {
   }
   void prepare(CUstream_st* stream, Sizes shape) const { (void)prepared(stream, checked(shape)); }
 
-  /// Frees all modules and workspaces on GPUs. None of them may be in use. Call it before you
-  /// destroy a context or stream that was used.
+  /// Frees all modules and workspaces on GPUs, which must not be in use. Call this function before
+  /// you destroy a context or stream that launched a kernel of this bundle.
   void forget() {
     const std::lock_guard lock(mutex_);
     epoch_ = ++last_epoch_;
@@ -152,7 +152,8 @@ class Bundle {
     allowed_.clear();
     for (; !left_.empty(); left_.pop_back()) {
       auto [context, module, address] = left_.back();
-      if (driver_->push_context(context) != 0) continue;  // the context is gone, with its memory
+      if (driver_->push_context(context) != 0)
+        continue;  // the context was destroyed, with its memory
       module != nullptr ? driver_->unload(module) : driver_->release(address);
       driver_->pop_context(&context);
     }
@@ -170,7 +171,7 @@ class Bundle {
                 " sizes; allowed: " + std::to_string(variables_.size()) + " (" + names + ")");
   }
 
-  /// Tries the choices, those of the most similar device first, then by distance: the sum of
+  /// Tries the kernels, first those of the most similar device, then by distance: the sum of
   /// squared differences of log(1 + x). The 1 makes flags (0 or 1) count as well.
   std::pair<Choice, detail::Plan> chosen(const double* shape, const Device& device) const try {
     Values values;
@@ -182,7 +183,8 @@ class Bundle {
       return plan.at(code).number("from") <= device.compute_capability &&
              plan.at(code).number("to") >= device.compute_capability;
     };
-    // PTX, another device model, the order of devices, distance; index of the kernel, its use.
+    // The sort key (PTX or not, another device model or not, order of the device, distance), the
+    // index of the kernel, and its entry in "chosen_for".
     std::vector<std::tuple<bool, bool, double, double, std::size_t, const Json*>> tries;
     const std::vector<Json>& kernels = index_.list("kernels");
     for (std::size_t i = 0; i < kernels.size(); ++i) {
@@ -210,7 +212,7 @@ class Bundle {
           use->text("shape") + ", on " + use->text("device");
       try {
         if (from_ptx && !runs(kernel.at("plan"), "ptx")) {
-          throw Error("neither its machine code nor its PTX runs on it");
+          throw Error("neither the kernel's machine code nor its PTX runs on this device");
         }
         detail::Plan plan =
             detail::planned(kernel.at("plan"), values, device, buffers_, unchecked_);
@@ -232,7 +234,7 @@ class Bundle {
     return *driver_;
   }
 
-  /// Takes no lock if this thread launched it recently.
+  /// The prepared launch for a shape. Takes no lock if this thread used it recently.
   const detail::Plan& prepared(CUstream_st* stream, const double* shape) const {
     using Entry = std::pair<const Key, detail::Plan>;
     static thread_local std::array<std::pair<std::uint64_t, const Entry*>, 8> recent;
@@ -247,12 +249,12 @@ class Bundle {
         return entry->second;
       }
     }
-    for (std::size_t i = 0; i < variables_.size(); ++i) {  // a NaN cannot be a key of a map
+    for (std::size_t i = 0; i < variables_.size(); ++i) {  // NaN cannot be a key of a std::map
       if (std::isfinite(shape[i])) continue;
       throw Error(folder_ + ": " + variables_[i] + " is " + detail::text_of(shape[i]));
     }
     const std::lock_guard lock(mutex_);
-    // This handle means the default stream of the calling thread.
+    // Handle 2 (cudaStreamPerThread) means the default stream of the calling thread.
     const bool is_shared = reinterpret_cast<std::uintptr_t>(stream) == 2;
     const auto thread = is_shared ? std::this_thread::get_id() : std::thread::id();
     const Key key{context, stream, thread, {shape, shape + variables_.size()}};
@@ -291,7 +293,8 @@ class Bundle {
     }
     for (detail::Plan::Argument& argument : plan.arguments) {
       if (argument.direction != "workspace") continue;
-      // Zeroed once: a kernel leaves its workspace ready for the next launch on the same stream.
+      // A workspace is zeroed only once, because a kernel leaves it ready for the next launch on
+      // the same stream.
       std::uint64_t address = 0;
       const std::size_t bytes = std::max<std::size_t>(argument.bytes, 1);
       cuda.check(cuda.allocate(&address, bytes),
@@ -303,7 +306,8 @@ class Bundle {
     }
     return std::move(plan);
   }
-  /// Unique in a process, so that threads do not use cached entries of a destroyed bundle.
+  /// A number that is unique in the process, so that a thread does not use cached entries of a
+  /// destroyed bundle.
   static inline std::atomic<std::uint64_t> last_epoch_{0};
   std::atomic<std::uint64_t> epoch_{++last_epoch_};
 

@@ -1,4 +1,4 @@
-// The CUDA driver, opened at run time. A part of evo_tune.hpp; include that header.
+// The CUDA driver, opened at run time. A part of evo_tune.hpp: do not include this file directly.
 #ifndef EVO_TUNE_DRIVER_HPP_V3
 #define EVO_TUNE_DRIVER_HPP_V3
 
@@ -21,7 +21,7 @@ namespace evo_tune {
 inline namespace v3 {
 namespace detail {
 
-/// A CUlaunchConfig.
+/// The fields of a CUlaunchConfig.
 struct LaunchConfig {
   std::array<unsigned, 7> size;  ///< grid, block, dynamic shared memory
   CUstream_st* stream;
@@ -29,8 +29,8 @@ struct LaunchConfig {
   unsigned attribute_count;
 };
 
-/// The part of the CUDA driver API that a launch needs. The library is never closed, because other
-/// code may use it.
+/// The part of the CUDA driver API that a launch needs. The driver library is never closed, because
+/// other code may use it.
 class Driver {
   struct Symbol {
     void* address;
@@ -45,10 +45,10 @@ class Driver {
     throw Error(file_ + (library_ != nullptr ? std::string(": has no ") + name
                                              : ": cannot be opened: is a CUDA driver installed?"));
   }
-  /// Null if the driver lacks it.
+  /// Looks up a function; null if the driver lacks it.
   Symbol find_optional(const char* name) const { return {dlsym(library_, name)}; }
   std::string file_;
-  void* library_;  // declared before the functions that are looked up in it
+  void* library_;  // declared first, because the members below are looked up in it
 
  public:
   explicit Driver(const std::string& file)
@@ -90,10 +90,10 @@ class Driver {
   int (*launch)(CUfunc_st*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                 CUstream_st*, void**, void**) = find("cuLaunchKernel");
   int (*error_name)(int, const char**) = find("cuGetErrorName");
-  /// From CUDA 11.8 on.
+  /// cuLaunchKernelEx, from CUDA 11.8 on.
   int (*launch_with)(const LaunchConfig*, CUfunc_st*, void**,
                      void**) = find_optional("cuLaunchKernelEx");
-  /// From CUDA 12.0 on. The numbers are enumerations of cuda.h.
+  /// cuTensorMapEncodeTiled, from CUDA 12.0 on. The integers are enumerations of cuda.h.
   int (*encode_map)(void*, int, unsigned, std::uint64_t, const std::uint64_t*, const std::uint64_t*,
                     const unsigned*, const unsigned*, int, int, int,
                     int) = find_optional("cuTensorMapEncodeTiled");
@@ -104,7 +104,7 @@ struct alignas(64) EncodedMap {
   std::array<unsigned char, 128> bytes;
 };
 
-/// Encodes the map over a buffer at `base`.
+/// Encodes a tensor map of the buffer at `base`.
 inline void encode(const Driver& driver, const TensorMap& map, std::uint64_t base,
                    const std::string& what, EncodedMap& to) {
   constexpr int kNoInterleave = 0, kZeros = 0;
@@ -134,11 +134,11 @@ inline int launch(const Driver& driver, const Plan::Step& step, CUstream_st* str
   return driver.launch_with(&config, step.function, parameters, nullptr);
 }
 
-/// Starts all steps of a plan on a stream of the current context. `buffers`: the caller's.
+/// Starts all steps of a plan on a stream of the current context. `buffers`: the caller's buffers.
 inline void start(const Driver& driver, const Plan& plan, CUstream_st* stream, void* const* buffers,
                   const std::string& folder) {
   std::array<void*, kMostArguments> pointers;
-  std::array<EncodedMap, kMostMaps> maps;  // written only where a step takes maps
+  std::array<EncodedMap, kMostMaps> maps;  // written only if a step takes tensor maps
   for (const Plan::Step& step : plan.steps) {
     std::size_t encoded = 0;
     for (std::size_t i = 0; i < step.arguments.size(); ++i) {

@@ -1,5 +1,5 @@
-// Reads the parts of a bundle: files, JSON, expressions. A part of evo_tune.hpp; include that
-// header.
+// Reads the parts of a bundle: files, JSON, expressions. A part of evo_tune.hpp: do not include
+// this file directly.
 #ifndef EVO_TUNE_INDEX_HPP_V3
 #define EVO_TUNE_INDEX_HPP_V3
 
@@ -39,7 +39,7 @@ inline std::string read_file(const std::string& file) try {
   std::ifstream in(file, std::ios::binary);
   if (!in) throw Error("");
   return {std::istreambuf_iterator<char>(in), {}};
-} catch (const std::exception&) {  // also if it is a folder
+} catch (const std::exception&) {  // for example if `file` is a folder
   throw Error(file + ": cannot be read");
 }
 
@@ -97,12 +97,12 @@ inline std::string sha256(const std::string& data) {
   return text;
 }
 
-/// The first line of an index: it has the hash of the lines after it.
+/// The first line of an index, which has the hash of all other lines.
 inline std::string index_head(const std::string& rest) {
   return "{\"sha256\": \"" + sha256(rest) + "\",\n";
 }
 
-/// Throws Error unless the index is as evo-export wrote it.
+/// Throws Error if the index was changed after evo-export wrote it.
 inline void require_unchanged(const std::string& text) {
   const std::size_t line = text.find('\n');
   const std::size_t rest = line == std::string::npos ? text.size() : line + 1;
@@ -110,7 +110,8 @@ inline void require_unchanged(const std::string& text) {
   throw Error("was damaged, changed by hand or written by another version: export it again");
 }
 
-/// `value` as a whole number from 0 to `most`, else throws Error. `what`: its name in the message.
+/// Converts `value` to a whole number from 0 to `most`, else throws Error. `what`: the name of the
+/// value in the message.
 inline std::size_t whole(double value, double most, const std::string& what) {
   if (value >= 0 && value <= most && value == std::floor(value)) {
     return static_cast<std::size_t>(value);
@@ -163,7 +164,7 @@ struct JsonReader {
     if (!take(c)) fail(std::string("'") + c + "' is expected");
   }
   Json read(int depth = 0) {
-    constexpr int kDeepest = 500;  // far above the engine's limit for expressions
+    constexpr int kDeepest = 500;  // far above evo-tune's own limit for the depth of expressions
     if (depth > kDeepest) fail("nested too deeply");
     Json json;
     const char open = next();
@@ -182,7 +183,7 @@ struct JsonReader {
     } else {
       const std::string word(at, std::strcspn(at, ",]} \t\r\n"));
       std::istringstream in(word == "true" ? "1" : word == "false" ? "0" : word);
-      in.imbue(std::locale::classic());  // not the program's locale
+      in.imbue(std::locale::classic());  // the program's locale may have a decimal comma
       json.kind = word == "null" ? Json::kNull : Json::kNumber;
       const bool is_number = in >> json.value && in.peek() == EOF;
       if (json.kind == Json::kNumber && !is_number) fail("no value");
@@ -197,7 +198,7 @@ struct JsonReader {
       if (*at != '\\') continue;
       const std::size_t known = std::string("\"\\/bfnrtu").find(*++at);
       if (known == std::string::npos) fail("an unknown escape");
-      result.back() = "\"\\/\b\f\n\r\t?"[known];  // control characters are not needed here
+      result.back() = "\"\\/\b\f\n\r\t?"[known];  // evo-export writes no other control characters
       if (*at == 'u') at += std::min<std::size_t>(4, std::strlen(at + 1));
     }
     expect('"');
@@ -249,13 +250,14 @@ inline double evaluate(const Json& tree, const Values& values) {
   }
   if (b == 0) throw Error("division by zero");
   if (op == "/") return a / b;
-  double rest = std::fmod(a, b);  // Python's remainder has the sign of the divisor
+  double rest = std::fmod(a, b);  // as in Python, the remainder has the sign of the divisor
   if (rest != 0 && (rest < 0) != (b < 0)) rest += b;
   if (op == "%") return rest;
   return op == "//" ? std::round((a - rest) / b) : throw Error("'" + op + "' is unknown");
 }
 
-/// The value of {"expression", "tree"}: evaluates the tree; the text is for messages.
+/// The value of {"expression", "tree"}: evaluates the tree. Messages quote the text of
+/// "expression".
 inline double value_of(const Json& expression, const Values& values) {
   const Json* tree = expression.find("tree");
   try {

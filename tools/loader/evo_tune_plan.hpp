@@ -1,5 +1,5 @@
-// The launch of a bundle's kernel on one shape: its arguments and sizes. A part of evo_tune.hpp;
-// include that header.
+// The launch of a bundle's kernel on one shape: its arguments and sizes. A part of evo_tune.hpp: do
+// not include this file directly.
 #ifndef EVO_TUNE_PLAN_HPP_V3
 #define EVO_TUNE_PLAN_HPP_V3
 
@@ -29,15 +29,15 @@ struct Device {
   int shared_bytes = 0;  ///< largest size that a CTA can opt into
 };
 
-/// Unchecked use that the caller permits, by name: for a shape variable, its range; for a buffer,
-/// the range is ignored and its address may overlap or have another alignment.
+/// Unchecked uses that the caller permits, by name. For a shape variable: the permitted range. For
+/// a buffer: it may overlap others and have another alignment; the range is ignored.
 using Allowed = std::map<std::string, std::pair<double, double>>;
 
 namespace detail {
 
 constexpr std::size_t kMostArguments = 256, kMostParameterBytes = 32764, kMostMaps = 32;
 
-/// The bits of the nearest 16-bit float, ties to even.
+/// The bits of the 16-bit float that is nearest to `value`, ties to even.
 inline std::uint16_t half_bits(double value, int mantissa_bits) {
   const int bias = (1 << (14 - mantissa_bits)) - 1;
   const int exponent = value == 0 ? 1 - bias : std::max(std::ilogb(value), 1 - bias);
@@ -81,7 +81,7 @@ struct TensorMap {
   int swizzle = 0, promotion = 0;  ///< CUtensorMapSwizzle, CUtensorMapL2promotion
 };
 
-/// A CUlaunchAttribute; all that are used have the value 1.
+/// A CUlaunchAttribute. All attributes that evo-tune uses have the value 1.
 struct LaunchAttribute {
   int id = 0;  ///< CUlaunchAttributeID
   alignas(8) std::array<int, 16> value{1};
@@ -108,7 +108,7 @@ struct Plan {
     bool is_map = false;  ///< a launch encodes `map`
     TensorMap map;
   };
-  /// The properties that every launch checks for a buffer that is not empty.
+  /// The properties of a nonempty buffer that every launch checks.
   struct Span {
     std::size_t buffer = 0;
     std::uintptr_t bytes = 0;
@@ -153,7 +153,8 @@ inline void require_valid(const Json& condition, const Values& values, const All
                                       " lets it be launched all the same");
 }
 
-/// 1 for `first` bytes, 2 for twice as many, and so on; 0 for none.
+/// The enumeration value for a number of bytes: 0 for 0 bytes, 1 for `first`, 2 for 2 * `first`,
+/// and so on.
 inline int doublings(std::size_t bytes, std::size_t first, int most, const std::string& what) {
   for (int code = 0; code <= most; ++code) {
     if (bytes == (code == 0 ? 0 : first << (code - 1))) return code;
@@ -161,7 +162,7 @@ inline int doublings(std::size_t bytes, std::size_t first, int most, const std::
   throw Error(what + " is " + std::to_string(bytes) + " bytes");
 }
 
-/// All but `of`. The driver checks what remains.
+/// Computes all members of a tensor map but `of`. The driver checks further limits.
 inline TensorMap planned_map(const Json& its, const Values& values) {
   constexpr double kMost = 0x1p53, kMostType = 100;
   const std::string& name = its.text("name");
@@ -255,7 +256,7 @@ inline std::array<unsigned, 7> planned_sizes(const Json& step, const Values& val
   return sizes;
 }
 
-/// Makes the launch from the "plan" of a kernel. Throws Error with the reason if the kernel is not
+/// Computes a launch from the "plan" of a kernel. Throws Error with the reason if the kernel is not
 /// valid for the shape. `buffers`: the names of the caller's buffers, in order.
 inline Plan planned(const Json& json, Values values, const Device& device,
                     const std::vector<std::string>& buffers, const Allowed& allowed) {

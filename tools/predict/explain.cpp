@@ -1,4 +1,4 @@
-// evo-predict explain: shows for what the warps of a candidate wait, by line of its source.
+// evo-predict explain: shows why the warps of a candidate's kernel wait, by source line.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ double sum_of(const WaitClocks& clocks) {
   return std::accumulate(clocks.begin(), clocks.end(), 0.0);
 }
 
-/// The slowest first.
+/// The source lines with their clocks, the slowest line first.
 std::vector<SourceLine> lines_of(const LaunchProfile& profile, const SmActivity& activity) {
   const auto code = read_machine_code(profile.cubin, profile.entry);
   std::map<std::pair<int, int>, SourceLine> lines;
@@ -66,7 +66,8 @@ WaitClocks total_of(const std::vector<SourceLine>& lines) {
   return total;
 }
 
-/// The reasons with at least a tenth of the clocks, largest first: "barrier 61 %, issued 20 %".
+/// The wait reasons with at least a tenth of the clocks, largest first: "barrier 61 %, issued 20
+/// %".
 std::string reasons(const WaitClocks& clocks, std::size_t most) {
   constexpr double kLeast = 0.1;
   std::vector<std::size_t> order(kWaits);
@@ -145,7 +146,7 @@ void print_launch(const ptx::PredictedLaunch& launch, const SmActivity& activity
   if (!launch.is_simulated) {
     fmt::print(
         "  predicted from counts of instructions, because the machine code does not match what the "
-        "virtual GPU executed: nothing to explain\n");
+        "virtual GPU executed, so there are no waits to show\n");
     return;
   }
   std::string busy;
@@ -172,7 +173,7 @@ void explain(const ExplainArguments& arguments) {
       candidate_from_options(on.space(), arguments.milestone, arguments.settings);
   const CompileOutcome outcome = on.compile(candidate);
   if (const auto* rejection = std::get_if<Rejection>(&outcome))
-    throw InputError("does not compile: " + rejection->reason);
+    throw InputError("this configuration does not compile: " + rejection->reason);
   const auto loaded = on.load(candidate, std::get<Compiled>(outcome));
   if (const auto* fault = std::get_if<Fault>(&loaded)) throw InputError(fault->reason);
   const auto& kernel = std::get<LoadedKernel>(loaded);

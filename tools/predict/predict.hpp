@@ -6,7 +6,7 @@
 
 namespace evo {
 
-/// `evo-predict rank`.
+/// The command line of `evo-predict rank`.
 struct RankArguments {
   std::string space;
   std::string recording;
@@ -20,7 +20,7 @@ struct RankArguments {
   int threads = 2;
 };
 
-/// `evo-predict explain`.
+/// The command line of `evo-predict explain`.
 struct ExplainArguments {
   std::string space;
   std::string device = "virtual:h200";
@@ -34,7 +34,7 @@ struct ExplainArguments {
 /// Predicts recorded candidates and prints the quality of the ranking. Throws InputError.
 void rank_recorded(const RankArguments& arguments);
 
-/// Prints for what one candidate waits, by line of its source. Throws InputError.
+/// Prints why the warps of one candidate's kernel wait, by source line. Throws InputError.
 void explain(const ExplainArguments& arguments);
 
 }  // namespace evo

@@ -43,7 +43,7 @@ std::vector<std::byte> content_of(const std::string& source) {
   if (source.starts_with("zeros:")) return std::vector<std::byte>(byte_count(source.substr(6)));
   if (source.starts_with("ones:"))
     return std::vector<std::byte>(byte_count(source.substr(5)), std::byte{1});
-  // "zero:16": a keyword if no file has this name.
+  // The word before ':' in "zero:16" is a kind of content, unless a file has the name "zero:16".
   const std::string word = source.substr(0, source.find(':'));
   const bool is_word = word.size() < source.size() && !std::filesystem::exists(source);
   if (is_word && !nearest_name(word, kContents).empty()) {
@@ -106,7 +106,7 @@ std::array<std::uint32_t, 3> three(const std::vector<std::uint32_t>& values, con
   return result;
 }
 
-/// Prints a checksum of the content, so that two runs can be compared at a glance.
+/// Prints a checksum of each output, by which the results of two runs can be compared.
 void print_outputs(VirtualDevice& device, const std::vector<NamedBuffer>& outputs,
                    const std::string& save) {
   std::vector<OutputFile> files;
@@ -125,7 +125,7 @@ void print_outputs(VirtualDevice& device, const std::vector<NamedBuffer>& output
   write_outputs(files, {.writer = "evo-ptx-run", .makes_folders = true});
 }
 
-/// Checks the memory for all buffers before allocating any.
+/// Checks that all buffers together fit into the limit, before any buffer is allocated.
 void check_sizes(const std::vector<std::string>& arguments) {
   std::uint64_t total = 0;
   for (const std::string& text : arguments) {

@@ -1,4 +1,4 @@
-// evo-predict rank: how well predicted times rank the candidates of a recorded space.
+// evo-predict rank: compares the order of predicted times with the recorded times of a space.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -35,7 +35,7 @@ struct Predicted {
   std::vector<double> varied;  ///< with each variant of the device
 };
 
-/// The device with each value of the varied figure.
+/// Copies of the device's rates, one for each value of the figure that the user varies.
 std::vector<MachineRates> variants_of(const RankArguments& arguments) {
   std::vector<MachineRates> variants;
   for (const double value : arguments.figure_values) {
@@ -60,7 +60,7 @@ Candidate candidate_of(const Space& space, const Recording& recording, const Rec
   return space.candidate_from_settings(settings, space.defaults());
 }
 
-/// Nullopt if it does not compile or run here.
+/// The predicted time of a candidate; nullopt if the kernel does not compile or run here.
 std::optional<Predicted> predict(SpaceOnDevice& on, const Candidate& candidate,
                                  const std::vector<MachineRates>& variants) {
   const CompileOutcome outcome = on.compile(candidate);
@@ -85,7 +85,7 @@ std::optional<Predicted> predict(SpaceOnDevice& on, const Candidate& candidate,
   return result;
 }
 
-/// Random entries among those that ran, without replacement.
+/// Draws recorded candidates at random without replacement, among those with a time.
 std::vector<RecordedEntry> drawn(const Recording& recording, const RankArguments& arguments) {
   std::vector<RecordedEntry> entries;
   for (const RecordedEntry& entry : recording.entries) {
@@ -98,7 +98,7 @@ std::vector<RecordedEntry> drawn(const Recording& recording, const RankArguments
   return entries;
 }
 
-/// One for each entry, in order.
+/// Predicts the time of each entry, in order.
 std::vector<std::optional<Predicted>> predict_all(const RankArguments& arguments,
                                                   const Recording& recording,
                                                   const std::vector<RecordedEntry>& entries) {
@@ -173,7 +173,7 @@ void print(const RankScore& score) {
   std::printf("\n");
 }
 
-/// The scores of one half of the candidates: number one, three, … or two, four, …
+/// The scores of every second candidate, beginning with the first or the second.
 RankScore score_of_half(const std::vector<RecordedEntry>& entries,
                         const std::vector<std::optional<Predicted>>& predicted, std::size_t value,
                         std::size_t half) {

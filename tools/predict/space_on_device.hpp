@@ -16,8 +16,8 @@ namespace evo {
 /// loads them with data for one shape. Not thread-safe.
 class SpaceOnDevice {
  public:
-  /// `space_file` must be in a folder beside kernel_templates. `shape`: if empty, the space's.
-  /// Throws InputError naming the fault.
+  /// `space_file` must be in a folder beside kernel_templates. `shape`: if empty, the timed shape
+  /// of the space. Throws InputError that names the fault.
   SpaceOnDevice(const std::string& space_file, const std::string& shape, const std::string& device,
                 const VirtualOptions& options = {})
       : SpaceOnDevice(read_space_file(std::filesystem::absolute(space_file)), shape, device,
@@ -29,14 +29,14 @@ class SpaceOnDevice {
   [[nodiscard]] const Problem& problem() const { return problem_; }
   [[nodiscard]] const Shape& shape() const { return shape_; }
   [[nodiscard]] VirtualDevice& device() { return *device_; }
-  /// The inputs of a launch.
+  /// The buffers of a launch, with inputs.
   [[nodiscard]] const CheckCase& data() { return cases_.inputs(shape_, 0); }
 
-  /// Compiled with -lineinfo.
+  /// Compiles a candidate with -lineinfo.
   [[nodiscard]] CompileOutcome compile(const Candidate& candidate);
   [[nodiscard]] std::variant<LoadedKernel, Fault> load(const Candidate& candidate,
                                                        const Compiled& compiled);
-  /// The kernel's own buffers, for data().
+  /// Allocates the workspaces of a kernel for the shape of data().
   [[nodiscard]] std::variant<Workspace, Fault> workspace_of(const LoadedKernel& kernel);
 
  private:

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Builds the wheel with the programs: tools/python/build_wheel.sh [FOLDER] (default: build/dist).
-# PYTHON chooses the interpreter. With 3.12 or later the extension also works in later versions.
-# The wheel is tagged for the oldest glibc that its programs support.
+# The variable PYTHON chooses the interpreter. An extension built by Python 3.12 or later also works
+# in later versions. The wheel's tag names the oldest glibc that its programs support.
 set -eu
 cd "$(dirname "$0")/../.."
 folder="${1:-build/dist}"
 python="${PYTHON:-python3}"
 mkdir -p "$folder"
 rm -f "$folder"/evo_tune-*.whl
-# The other builds use the same path of the compiler, so ccache hits their entries.
+# The wheel uses the same compiler path as other builds, so that ccache finds their objects.
 CXX="${CXX:-/usr/bin/c++}" "$python" -m pip wheel --quiet --no-deps --wheel-dir "$folder" \
   ${EVO_WHEEL_OPTIONS:-} tools/python
 glibc="$(find build/wheel/bin build/wheel/tools/python -type f \( -perm -u+x -o -name '_launcher*.so' \) -exec objdump -T {} + 2>/dev/null |

@@ -19,10 +19,10 @@ using Ordered = nlohmann::ordered_json;
 
 constexpr int kWarp = 32;
 
-/// Stores each repeated text once.
+/// A column of texts that stores each distinct text once.
 class WordColumn {
  public:
-  /// Null for an empty word.
+  /// Adds a text; an empty text becomes null.
   void add(std::string_view word) {
     if (word.empty()) return values_.push_back(nullptr);
     const auto [place, is_new] = places_.emplace(word, words_.size());
@@ -38,7 +38,7 @@ class WordColumn {
   Ordered values_ = Ordered::array();
 };
 
-/// SM limits of an architecture; null if no virtual GPU has them.
+/// The SM limits of an architecture; null if there is no virtual GPU of this architecture.
 const ptx::DeviceModel* model_of(const std::string& arch) {
   for (const char* id : {"virtual:l4", "virtual:a100", "virtual:h200"}) {
     const ptx::DeviceModel& model = ptx::device_model(id);
@@ -165,7 +165,7 @@ class Columns {
     words_["limit"].add(limit);
   }
 
-  /// Nullopt if it was not compiled.
+  /// The resources of a candidate's kernel; nullopt if the candidate was not compiled.
   std::optional<Resources> resources_of(const EvaluationRecord& record) {
     if (!record.compilation) return std::nullopt;
     const auto known = compilations_.find(*record.compilation);
@@ -185,7 +185,7 @@ class Columns {
       }
       knobs_[name].add(value.is_string() ? value.get<std::string>() : value.dump());
     }
-    // Only another program can record configurations with other macros.
+    // Every configuration has the same macros, unless another program wrote the database.
     for (const std::string& name : knob_order_) {
       if (!config.contains(name)) knobs_[name].add("");
     }
@@ -224,7 +224,7 @@ class Columns {
   Ordered best_ = Ordered::array();
 };
 
-/// Seconds since 1970.
+/// The seconds since 1970 of a time in the database.
 double seconds_of(const std::string& text) {
   std::tm day = {};
   double seconds = 0;
@@ -232,8 +232,9 @@ double seconds_of(const std::string& text) {
   const int read = std::sscanf(text.c_str(), "%d-%d-%dT%d:%d:%lfZ", &day.tm_year, &day.tm_mon,
                                &day.tm_mday, &day.tm_hour, &day.tm_min, &seconds);
   if (read != kParts) {
-    throw DbError(
-        fmt::format("'{}' is no time of the form YYYY-MM-DDTHH:MM:SS.mmmZ in the database", text));
+    throw DbError(fmt::format(
+        "the database has the time '{}' instead of one of the form YYYY-MM-DDTHH:MM:SS.mmmZ",
+        text));
   }
   constexpr int kFirstYear = 1900;
   day.tm_year -= kFirstYear;

@@ -24,7 +24,7 @@ Ordered card_row(CandidateId candidate, const CardState& card) {
           {"others", card.others}};
 }
 
-/// `complete`: over the elite's long window rather than a short one.
+/// `complete`: from the long measurement of the elite, not from a short one.
 Ordered energy_row(CandidateId candidate, const Energy& energy, bool complete) {
   return {{"candidate", candidate},
           {"launch_mj", energy.launch_mj},
@@ -47,7 +47,7 @@ Ordered card_of_run(const Store& store, const StoredRun& run) {
   Ordered profiles = Ordered::array();
   store.for_each_evaluation(run.id, [&](const StoredEvaluation& evaluation) {
     const EvaluationRecord& record = evaluation.record;
-    if (record.duplicate_of) return;  // it has that of its first candidate
+    if (record.duplicate_of) return;  // a duplicate has the data of its first candidate
     if (record.card) card.push_back(card_row(evaluation.id, *record.card));
     if (evaluation.energy) {
       energy.push_back(energy_row(evaluation.id, *evaluation.energy, true));

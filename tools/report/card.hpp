@@ -6,9 +6,9 @@
 
 namespace evo {
 
-/// Data about the card in a run: "card" (clocks, temperature, power and other processes during the
-/// timings), "energy" (per launch) and "profiles" (counters and their requirements); lists of rows,
-/// empty if nothing is stored.
+/// Data about the GPU in a run: "card" (clocks, temperature, power and other processes during the
+/// timings), "energy" (per launch) and "profiles" (metrics and the condition on them). Each of the
+/// three is a list of rows, empty if nothing is stored.
 [[nodiscard]] nlohmann::ordered_json card_of_run(const Store& store, const StoredRun& run);
 
 }  // namespace evo

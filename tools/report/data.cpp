@@ -108,7 +108,8 @@ Ordered events_json(const Store& store, RunId run) {
   return events;
 }
 
-/// The space's resource policy, as written; null if the text has another version.
+/// The space's resource policy, as the file states it; null if the space is of another format
+/// version.
 Ordered policy_of(const StoredRun& run) {
   const Ordered space = Ordered::parse(run.info.space.text, nullptr, false, true);
   return space.is_object() ? space.value("resources", Ordered()) : Ordered();
@@ -174,7 +175,7 @@ Ordered report_of_run(const Store& store, const StoredRun& run) {
       {"kernel", names_of(run).kernel},
       {"device", device_json(info.device)},
       {"strategy", info.strategy},
-      // As texts, because JavaScript's whole numbers are exact only up to 2^53.
+      // Large numbers are texts, because JavaScript's integers are exact only up to 2^53.
       {"seed", std::to_string(info.seed)},
       {"check_seed", options.contains("check_seed") ? options["check_seed"].dump() : ""},
       {"started_at", run.started_at},

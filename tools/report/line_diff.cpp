@@ -18,7 +18,7 @@ Lines lines_of(std::string_view text) {
   return lines;
 }
 
-/// All lines; within a change, removed lines come first.
+/// Compares all lines. Within a difference, removed lines come before added lines.
 std::vector<DiffLine> compared(const Lines& before, const Lines& after) {
   dtl::Diff<std::string_view, Lines> diff(before, after);
   diff.compose();

@@ -21,9 +21,9 @@ struct DiffLine {
   bool operator==(const DiffLine&) const = default;
 };
 
-/// The shortest line-by-line comparison; for texts that differ in thousands of lines, shortest for
-/// each part. `context` equal lines stay around each difference. Within a difference, removed lines
-/// come first.
+/// The shortest line-by-line difference; texts that differ in thousands of lines are compared in
+/// parts. The result keeps `context` equal lines around each difference. Within a difference,
+/// removed lines come before added lines.
 [[nodiscard]] std::vector<DiffLine> line_diff(std::string_view before, std::string_view after,
                                               std::size_t context = 3);
 

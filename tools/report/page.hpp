@@ -6,11 +6,11 @@
 
 namespace evo {
 
-/// A mark near the beginning of every page, which identifies its program.
+/// A text near the beginning of every page that identifies evo-report as its author.
 inline constexpr std::string_view kReportMark = R"(<meta name="generator" content="evo-report">)";
 
-/// The page: style, programs, plotting library and `data` in one self-contained text. `data` may
-/// contain any text; it cannot become a tag or a program.
+/// Returns the HTML page: style, programs, plotting library and `data` in one text. `data` may
+/// contain any text, which is escaped so that it cannot become a tag or a script.
 [[nodiscard]] std::string report_page(const std::string& title, const nlohmann::ordered_json& data);
 
 /// Escapes text between tags or in an attribute.

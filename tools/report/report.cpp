@@ -13,7 +13,8 @@
 namespace evo {
 namespace {
 
-/// The requested runs, without repetition; else the newest green one; else the newest.
+/// The runs that --run names, without repetition; else the newest run with a green kernel; else the
+/// newest run.
 std::vector<StoredRun> chosen_runs(const Store& store, const ReportOptions& options) {
   std::vector<StoredRun> runs;
   for (const RunId id : options.runs) {
@@ -23,14 +24,15 @@ std::vector<StoredRun> chosen_runs(const Store& store, const ReportOptions& opti
   }
   if (!runs.empty()) return runs;
   std::vector<StoredRun> all = store.runs();
-  if (all.empty()) throw DbError(options.db + ": there is no run in it yet; evo-tune makes one");
+  if (all.empty())
+    throw DbError(options.db + ": the database has no run yet; start one by evo-tune");
   const auto green = std::find_if(all.rbegin(), all.rend(), [&](const StoredRun& run) {
     return !elite_of_run(store, run.id).empty();
   });
   return {green != all.rend() ? *green : all.back()};
 }
 
-/// "sdpa_fp8_mma_h200 on NVIDIA H200, mission: 4.62 µs measured (run 1)".
+/// The title of a run: "sdpa_fp8_mma_h200 on NVIDIA H200, mission: 4.62 µs measured (run 1)".
 std::string title_of(const nlohmann::ordered_json& run) {
   const bool predicted = run["device"]["kind"] == "predicted";
   const std::string what =

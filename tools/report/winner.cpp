@@ -80,7 +80,7 @@ Ordered baseline_json(const Store& store, RunId run) {
   return nullptr;
 }
 
-/// The fastest; null if there is none.
+/// The fastest time of another implementation; null if there is none.
 Ordered vendor_json(const Store& store, RunId run) {
   const std::vector<VendorTime> times = store.vendor_times(run);
   if (times.empty()) return nullptr;
@@ -104,7 +104,7 @@ Ordered changes_json(const Ordered& from, const Ordered& to) {
   return changes;
 }
 
-/// As compiled: the macros, followed by the source.
+/// The compiled source: the macro definitions, followed by the source.
 std::string source_of(const Store& store, const StoredEvaluation& evaluation) {
   if (!evaluation.record.compilation) return {};
   const CompilationRecord compilation = store.compilation(*evaluation.record.compilation);
@@ -132,7 +132,7 @@ Ordered difference_json(const std::string& before, const std::string& after) {
   return lines;
 }
 
-/// Null for a candidate that cannot be exported; the reason is stored beside it.
+/// Adds the manifest, or null and the reason if the candidate cannot be exported.
 void put_manifest(Ordered& json, const Store& store, CandidateId candidate) {
   try {
     json["manifest"] = export_kernel(store, candidate, "")

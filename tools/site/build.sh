@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the documentation as a site in build/site, and fails on a link that leads nowhere. The
-# pages of options come from built programs.
+# Builds the documentation as a site in build/site, and fails if a link is broken. The pages of
+# options are made from the --help of the built programs.
 # Usage: tools/site/build.sh [FOLDER OF THE PROGRAMS]
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -12,7 +12,7 @@ for built in build/ci/bin build/release/bin build/dev/bin; do
 done
 [ -n "$programs" ] || fail "No built programs. Run first: cmake --preset release && ninja -C build/release"
 
-material="mkdocs-material==9.8.1"  # from PyPI, with the versions of what it needs
+material="mkdocs-material==9.8.1"  # from PyPI, which also has the packages that it needs
 packages_of_site="$PWD/build/site-packages"
 if [ ! -e "$packages_of_site/.complete" ]; then
   install_packages python3 python3-pip

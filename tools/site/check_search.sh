@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Opens the built site from the disk in Chromium and searches it. Without Chromium: nothing.
+# Opens the built site from the disk in Chromium and tries its search. Does nothing without
+# Chromium.
 # Usage: tools/site/check_search.sh
 set -u
 cd "$(dirname "$0")/../.." || exit 1

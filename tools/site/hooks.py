@@ -3,8 +3,8 @@
 - README.md, CONTRIBUTING.md and CHANGELOG.md are pages of the site.
 - Pages of options come from the programs' --help, pages of results from docs/results
   (results.py).
-- A link that leaves docs/ must name a file that exists, or the build fails. The site has no
-  sources: there the text stays, and the path becomes its title.
+- A link that leaves docs/ must name a file that exists, or the build fails. The site does not
+  contain sources, so such a link becomes its text, with the path as title.
 
 The environment variable EVO_PROGRAMS names the folder of the built programs.
 """
@@ -31,7 +31,8 @@ CODE = re.compile(r"(^```.*?^```|`[^`\n]*`)", re.M | re.S)
 
 
 def slug(heading, separator):
-    """Anchors as GitHub makes them, so that links to headings hold in both places."""
+    """Makes the same anchors as GitHub, so that links to headings work on GitHub and on the
+    site."""
     kept = re.sub(r"[^\w\- ]", "", html.unescape(heading).lower())
     return kept.strip().replace(" ", separator)
 
@@ -60,12 +61,12 @@ def on_page_markdown(markdown, page, config, files):
     uri = page.file.src_uri
     source = ROOT / SOURCES[uri] if uri in SOURCES else Path(config.docs_dir) / uri
     parts = CODE.split(markdown)
-    # Links are looked for outside of code. A link whose text is code spans several parts.
+    # Links are looked for outside code. A link whose text is code extends over several parts.
     places = {f"\0{i}\0": part for i, part in enumerate(parts) if i % 2}
     text = "".join(f"\0{i}\0" if i % 2 else part for i, part in enumerate(parts))
     text = LINK.sub(lambda match: relinked(match, source, uri, Path(config.docs_dir)), text)
     text = re.sub("\0\\d+\0", lambda match: places[match.group()], text)
-    text = re.sub(r"^```(\w+) ([^\s=]+)$", r'```\1 title="\2"', text, flags=re.M)  # a file's name
+    text = re.sub(r"^```(\w+) ([^\s=]+)$", r'```\1 title="\2"', text, flags=re.M)  # file names
     return re.sub(r"(!\[[^\]]*\]\()docs/", r"\1", text) if uri in SOURCES else text
 
 
@@ -86,7 +87,7 @@ def relinked(match, source, uri, docs):
 
 
 def page_of(there, docs):
-    """The file of the site that shows `there`; None for a file that is not part of it."""
+    """The file of the site that shows `there`; None if the site does not have it."""
     if there.parent == ROOT and there.name in PAGES:
         return PAGES[there.name]
     if not there.is_relative_to(docs) or not there.is_file():

@@ -2,7 +2,7 @@
 
     options.py PROGRAMS    # the folder of the programs; prints all pages as Markdown
 
-A program with commands has the help of each of them on its page.
+The page of a program with commands has the help of each command.
 """
 
 import re

@@ -2,11 +2,11 @@
 """Pages of results, made from stored runs.
 
     results.py           # writes docs/results/DEVICE.json and the README's table
-    results.py --check   # exit code 1 if one of them is not what the runs say
+    results.py --check   # exit code 1 if one of these files differs from the runs
 
 docs/results/runs/DEVICE holds the runs of a page: KIND.VARIANT.txt is the unchanged output of a
 program, below the date, machine and command of the run (tools/bench/record_results.sh stores them).
-A kind of run makes one table of all its variants, or shows the outputs as they are.
+The variants of a kind of run make one table, or the page shows their outputs unchanged.
 """
 
 import csv
@@ -29,7 +29,7 @@ README_DEVICE = "nvidia-h100"
 
 
 class Run:
-    """A stored run: the head of its file, and the output."""
+    """A stored run: the header of its file (date, machine, command) and the output."""
 
     def __init__(self, file):
         head, _, self.output = file.read_text(encoding="utf-8").partition("\n\n")
@@ -96,7 +96,7 @@ def attention(runs):
 
 
 def operations(runs):
-    """Operations of one warp, and launches, side by side for a card and a virtual one."""
+    """Operations of one warp, and launches, side by side for a GPU and its virtual GPU."""
     figures, section = {}, ""
     for run in runs:
         for line in run.output.splitlines():
@@ -118,7 +118,7 @@ def energies(runs):
 
 
 def rates(runs):
-    """Candidates a second of several tuners on the same kernels."""
+    """Candidates per second of several tuners on the same kernels."""
     figures = {}
     for run in runs:
         for kernel, rate in re.findall(r"^(\S+?): .*?([\d.]+) candidates/s", run.output, re.M):
@@ -251,7 +251,7 @@ def readme_text(text):
         return text
     fastest = {}
     for sizes, space, ours, best in comparisons(Run(file)):
-        if "e4m3" in space:  # less accurate than the others
+        if "e4m3" in space:  # less accurate than the other spaces
             continue
         half, eight = best["fp16"], best["fp8"]
         row = f"| {sizes} | {ours:.2f} | {half['p50_us']:.2f} ({half['ratio']:.2f}×) | {eight['ratio']:.2f}× |\n"

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// "sm_90a" code runs on "sm_90" devices.
+/// Compares architectures; "sm_90a" equals "sm_90", because its code runs on sm_90 devices.
 bool is_same_arch(std::string_view a, std::string_view b) {
   const auto base = [](std::string_view arch) {
     return arch.ends_with('a') || arch.ends_with('f') ? arch.substr(0, arch.size() - 1) : arch;
@@ -55,8 +55,8 @@ StoredWinner winner_of_database(const std::string& path, const Workbench& bench)
     return {fmt::format("candidate {} of run {} in {}", row.candidate, elite.run.id, path),
             row.config_json, store.compilation(evaluation.record.compilation.value()), row.p50_us};
   }
-  throw InputError(fmt::format("--baseline {}: no winner for {}; there is: {}", path, wanted(bench),
-                               there.empty() ? "nothing green" : there));
+  throw InputError(fmt::format("--baseline {}: no winner for {}; available: {}", path,
+                               wanted(bench), there.empty() ? "nothing green" : there));
 }
 
 bool is_shape(const Json& variables, const Shape& shape) {
@@ -66,7 +66,8 @@ bool is_shape(const Json& variables, const Shape& shape) {
   });
 }
 
-/// The kernel's name and time for the bench's shape; an empty name if there is none.
+/// The name and time of the kernel that a bundle has for the timed shape; an empty name if there is
+/// none.
 std::pair<std::string, double> served(const Json& index, const Workbench& bench) {
   for (const Json& target : index.at("targets")) {
     if (target.at("kind") != "measured" ||
@@ -81,7 +82,7 @@ std::pair<std::string, double> served(const Json& index, const Workbench& bench)
   return {};
 }
 
-/// Machine code or PTX, as exported.
+/// Reads the cubin or PTX of a bundle's kernel, and verifies its hash.
 std::string code_of(const fs::path& folder, const Json& kernel, const char* key) {
   const fs::path file = folder / kernel.at(key);
   std::string code = read_text_file(file);
@@ -109,7 +110,7 @@ StoredWinner winner_of_bundle(const std::string& path, const Workbench& bench) {
       return winner;
     }
   } catch (const Json::exception& error) {
-    throw InputError(file.string() + ": is no bundle of this version: " + error.what());
+    throw InputError(file.string() + ": is not a bundle of this version: " + error.what());
   } catch (const evo_tune::Error& error) {
     throw InputError(file.string() + ": " + error.what());
   }
@@ -135,8 +136,9 @@ AgainstStored compare_with(Workbench& bench, StoredWinner winner, const Evaluati
                                                    "stored " + today.kernel_key, {0});
   HomeDevice home = bench.take_home();
   if (const auto why = bench.wait(home.judge_alone(stored))) {
-    throw InputError(fmt::format("--baseline: {} is not right on today's problem and launch: {}",
-                                 against.winner.origin, why->reason));
+    throw InputError(
+        fmt::format("--baseline: {} gives wrong results for today's problem and launch: {}",
+                    against.winner.origin, why->reason));
   }
   const KernelUnderTest now = kernel_under_test(bench.task(), today);
   against.pair = bench.wait(home.compare_pair(now, stored));

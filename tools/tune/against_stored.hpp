@@ -16,28 +16,28 @@ struct StoredWinner {
   double p50_us = 0;  ///< as it was stored
 };
 
-/// The winner in `path`, a database or a bundle's folder, for the bench's template, shape and
-/// device. From a database: the first of the elite of the newest run measured on such a device.
-/// From a bundle: the kernel for exactly this shape. Throws InputError or DbError listing the
-/// available ones.
+/// The winner in `path`, a database or a bundle's folder, for the template, shape and device of
+/// `bench`. From a database: the winner of the newest run that was measured on such a device. From
+/// a bundle: the kernel for exactly this shape. Throws InputError or DbError that lists the
+/// available winners.
 [[nodiscard]] StoredWinner find_winner(const std::string& path, const Workbench& bench);
 
-/// The comparison of today's kernel with the stored one, timed in turn.
+/// The comparison of today's kernel with the stored winner, timed in turn.
 struct AgainstStored {
   StoredWinner winner;
   bool same_code = false;  ///< no timing needed, because the machine code is the same
   std::optional<PairResult> pair = {};
 
-  /// Statistically certain.
+  /// Whether today's kernel is significantly slower.
   [[nodiscard]] bool is_slower() const { return pair && pair->verdict() > 0; }
 };
 
-/// `today` must be green. Throws InputError if the stored winner is wrong on today's problem, or if
-/// the two cannot be timed in turn.
+/// Compares the kernel of `today`, which must be green, with `winner`. Throws InputError if the
+/// stored winner gives wrong results for today's problem, or if the two cannot be timed in turn.
 [[nodiscard]] AgainstStored compare_with(Workbench& bench, StoredWinner winner,
                                          const Evaluation& today);
 
-/// "ratio 1.002 (0.998 to 1.006): not slower", and the stored winner's name.
+/// The result as text: "ratio 1.002 (0.998 to 1.006): not slower", and the stored winner's name.
 [[nodiscard]] std::string against_text(const AgainstStored& against);
 [[nodiscard]] nlohmann::ordered_json against_json(const AgainstStored& against);
 

@@ -17,7 +17,7 @@ constexpr const char* kAllowed =
     "; allowed: auto, cuda:N, virtual:NAME and none, and lists of one model such as cuda:all, "
     "cuda:0,cuda:2 or virtual:l4*4";
 
-/// "cuda:0", … for every GPU of this machine.
+/// The names "cuda:0", … of all GPUs of this machine.
 std::vector<std::string> all_gpus() {
   const CudaFacts facts = survey_cuda(worker_program());
   if (facts.cards.empty()) {
@@ -30,7 +30,7 @@ std::vector<std::string> all_gpus() {
   return ids;
 }
 
-/// Expands "virtual:l4*4" to four names. Only virtual GPUs can be multiplied.
+/// Expands "virtual:l4*4" to four names. Only virtual GPUs may have a count.
 std::vector<std::string> repeated(const std::string& option, const std::string& item) {
   const std::size_t star = item.find('*');
   if (star == std::string::npos) return {item};
@@ -40,7 +40,7 @@ std::vector<std::string> repeated(const std::string& option, const std::string& 
   const bool is_number = read.ec == std::errc() && read.ptr == end;
   if (!is_number || count == 0 || count > kMostDevices || !item.starts_with("virtual:")) {
     throw InputError(
-        fmt::format("--device {}: '{}' is no virtual:NAME*COUNT with a count from 1 "
+        fmt::format("--device {}: '{}' is not virtual:NAME*COUNT with a count from 1 "
                     "to {}{}",
                     option, item, kMostDevices, kAllowed));
   }
@@ -53,7 +53,8 @@ void require_usable(const std::string& option, const std::vector<std::string>& i
       throw InputError(fmt::format("--device {}: a name is empty{}", option, kAllowed));
     }
     if (ids.size() > 1 && (id == "auto" || id == "none")) {
-      throw InputError(fmt::format("--device {}: '{}' stands alone{}", option, id, kAllowed));
+      throw InputError(fmt::format("--device {}: '{}' cannot be combined with other devices{}",
+                                   option, id, kAllowed));
     }
     if (!id.starts_with("virtual:") && std::ranges::count(ids, id) > 1) {
       throw InputError(fmt::format("--device {}: {} is named twice{}", option, id, kAllowed));

@@ -18,7 +18,7 @@ void notice(const TuneReport& report, const std::string& text) {
   report.emit({{"event", "notice"}, {"text", text}});
 }
 
-/// The fastest kernel that the gate rejected, and the number of rejections.
+/// The fastest kernel that the profile gate rejected, and the number of rejections.
 struct Rejected {
   std::size_t count = 0;
   CandidateId candidate = 0;
@@ -46,7 +46,7 @@ void tell(const EliteMember& member, std::size_t rank, const ProfileRecord& reco
                {"passed", record.passed}});
 }
 
-/// The interpreter's results, counted for the line at the end.
+/// Counts of the virtual GPU's verdicts, for the line at the end of the run.
 struct Interpreted {
   std::size_t passed = 0;
   std::size_t rejected = 0;

@@ -11,18 +11,18 @@
 
 namespace evo {
 
-/// Executes the elite of a shape on the bench's virtual GPU. A kernel with a defect is withdrawn,
-/// and the next candidate takes its place, see Tuner::hold_elite(). Stores and prints the outcomes.
-/// False if it was interrupted.
+/// Executes the elite of a shape on the virtual GPU of `bench`. A kernel with a defect is
+/// withdrawn, and the next candidate takes its place (Tuner::hold_elite()). Stores and prints the
+/// outcomes. Returns false if the user interrupted the run.
 [[nodiscard]] bool interpret_elite(Workbench& bench, Store& store, Tuner& tuner, RunId run,
                                    std::size_t shape, const TuneReport& report);
 
-/// Applies the profile gate to the elite of a shape, see Tuner::hold_elite(). Stores the metrics
-/// and prints the result of each kernel. False if it was interrupted.
+/// Applies the profile gate to the elite of a shape (Tuner::hold_elite()). Stores the metrics and
+/// prints the result of each kernel. Returns false if the user interrupted the run.
 [[nodiscard]] bool profile_elite(Workbench& bench, Store& store, Tuner& tuner, RunId run,
                                  std::size_t shape, const TuneReport& report);
 
-/// The measurements of the elite of a finished run, beyond its times.
+/// The measurements of the elite after the search: the virtual GPU, energy, profile.
 struct EliteLook {
   bool energy = false;   ///< joules per launch
   bool profile = false;  ///< the profile gate
@@ -30,7 +30,7 @@ struct EliteLook {
   [[nodiscard]] bool any() const { return energy || profile; }
 };
 
-/// The elite of one shape.
+/// The elite of one shape, and its run.
 struct EliteOfRun {
   RunId run = 0;
   std::size_t shape = 0;

@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kBetween = " · ";
 constexpr std::array<std::string_view, 8> kHeights = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 
-/// As many of the parts as fit, from the first one on.
+/// Joins the first parts, as many as fit into `width`.
 std::string joined(const std::vector<std::string>& parts, std::size_t width) {
   std::string line;
   for (const std::string& part : parts) {
@@ -32,7 +32,7 @@ std::string joined(const std::vector<std::string>& parts, std::size_t width) {
 
 std::string cut(std::string text, std::size_t width) {
   while (columns_of(text) > width) {
-    // The last character, including its continuation bytes.
+    // Removes the last character with its UTF-8 continuation bytes.
     while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0U) == 0x80U) {
       text.pop_back();
     }
@@ -101,7 +101,7 @@ std::string spark_line(const std::vector<double>& values, std::size_t width) {
   const std::size_t count = std::min(width, values.size());
   std::string line;
   for (std::size_t i = 0; i < count; ++i) {
-    // The last value of each part.
+    // Each character shows the last value of its part of the curve.
     const double value = values[(i + 1) * values.size() / count - 1];
     const double share = high > low ? (value - low) / (high - low) : 0;
     line += kHeights[static_cast<std::size_t>(std::lround(share * (kHeights.size() - 1)))];
@@ -118,8 +118,9 @@ std::vector<std::string> live_lines(const LiveState& state, std::size_t width) {
   return lines;
 }
 
-/// Moves to the first column of the block's first line, and erases everything from there on. A
-/// terminal that became narrower may have wrapped the lines; those extra rows above stay.
+/// Escape sequences that move to the first column of the block's first line and erase the rest of
+/// the screen. If the terminal became narrower and wrapped lines, the extra rows above are not
+/// erased.
 std::string LiveBlock::erasing() const {
   if (shown_.empty()) return {};
   std::string text = "\r";

@@ -14,7 +14,7 @@ struct LiveState {
   double share_done = 0;  ///< 0 to 1
   double rate = 0;        ///< candidates per second; 0: unknown
   std::optional<double> left_s = {};
-  /// "19 evaluated", "17 green", …; the first ones are the most important
+  /// "19 evaluated", "17 green", …; the most important come first
   std::vector<std::string> counts;
   std::size_t in_flight = 0;  ///< candidates that are proposed and not judged
   std::size_t window = 0;     ///< limit of candidates in flight
@@ -31,17 +31,17 @@ struct LiveState {
 /// the least important first.
 [[nodiscard]] std::vector<std::string> live_lines(const LiveState& state, std::size_t width);
 
-/// A curve in `width` characters of eight heights; empty without values. The last value is the last
-/// character.
+/// A curve of `width` block characters with eight heights; empty without values. The last character
+/// shows the last value.
 [[nodiscard]] std::string spark_line(const std::vector<double>& values, std::size_t width);
 
-/// A block of lines at the bottom of a terminal on standard error, redrawn in place.
+/// A block of lines at the bottom of the terminal on standard error, which is redrawn in place.
 class LiveBlock {
  public:
   /// `colored`: uses escape sequences for colors as well as for cursor movement.
   explicit LiveBlock(bool colored) : colored_(colored) {}
 
-  /// Draws the lines in place of the old ones.
+  /// Erases the block and draws new lines in its place.
   void draw(const std::vector<std::string>& lines);
   /// Erases the block.
   void erase();
@@ -56,7 +56,7 @@ class LiveBlock {
 
 /// Whether standard error is a terminal that supports a live view (TERM is not "dumb").
 [[nodiscard]] bool can_draw_live();
-/// Whether colors are allowed; not if NO_COLOR is set (no-color.org).
+/// Whether colors are allowed: false if NO_COLOR is set (no-color.org).
 [[nodiscard]] bool wants_colors();
 /// The current number of columns of the terminal on standard error.
 [[nodiscard]] std::size_t terminal_width();

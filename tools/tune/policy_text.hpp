@@ -7,15 +7,17 @@
 
 namespace evo {
 
-/// For the end of a run: how many candidates only the policy rejected, by which limit, the smallest
-/// excess, and the space that allows more. Empty if there are none.
+/// Text for the end of a run: how many candidates only the policy rejected, by which limit, the
+/// candidate that exceeds a limit by the least, and the space that allows more. Empty if there are
+/// none.
 [[nodiscard]] std::string policy_rejects_text(const PolicyRejects& rejects, std::size_t evaluated,
                                               std::size_t rejected);
 
-/// "policy cost: 31.20 µs (best under policy) vs 28.10 µs (best without, predicted), …".
+/// The cost of the policy as text: "policy cost: 31.20 µs (best under policy) vs 28.10 µs (best
+/// without, predicted), …".
 [[nodiscard]] std::string policy_cost_text(const PolicyCost& cost, TimeKind kind);
 
-/// Both as the JSON object of the event "policy".
+/// Rejections and cost as the JSON object of the event "policy".
 [[nodiscard]] nlohmann::ordered_json policy_json(const PolicyRejects& rejects,
                                                  const std::optional<PolicyCost>& cost,
                                                  TimeKind kind);

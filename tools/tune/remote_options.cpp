@@ -14,14 +14,15 @@
 namespace evo {
 namespace {
 
-/// The key of this run: from the environment, if workers are started by hand, or a new one.
+/// The key of this run: the key in the environment (if workers are started by hand), or a new key.
 std::string run_key() {
   const bool is_given = std::getenv(kKeyVariable) != nullptr ||    // NOLINT(concurrency-mt-unsafe)
                         std::getenv(kKeyFileVariable) != nullptr;  // NOLINT(concurrency-mt-unsafe)
   return is_given ? key_of_environment() : make_run_key();
 }
 
-/// The address for other hosts: this host's name if it listens on every interface.
+/// The address to which other hosts connect: this host's name if evo-tune listens on every
+/// interface.
 std::string dialled(const std::string& listening) {
   HostPort address = parse_host_port("--listen", listening);
   if (address.host == "0.0.0.0" || address.host == "::") address.host = host_name();
@@ -42,14 +43,15 @@ void RemoteOptions::declare(CLI::App& app) {
          "accept workers that connect here (default: no port is opened; every interface and "
          "any port for --workers and --launch)")
       ->type_name("HOST:PORT");
-  app.add_option("--worker-device", device, "device of a worker that is started")
+  app.add_option("--worker-device", device, "devices that each started worker offers")
       ->type_name("DEVICE")
       ->capture_default_str();
-  app.add_option("--worker-jobs", jobs, "compilers on each host: a number, or all: its cores")
+  app.add_option("--worker-jobs", jobs,
+                 "compilers on each host: a number, or all (one for each core)")
       ->type_name("N")
       ->capture_default_str();
   app.add_option("--worker-wait", patience_s,
-                 "end the run, as interrupted, after this time without any device")
+                 "end the run as interrupted after this time without a device")
       ->type_name("SECONDS")
       ->check(seconds_number())
       ->capture_default_str();
@@ -64,7 +66,7 @@ void RemoteOptions::open(Services& services, double step_seconds, const EventSin
   services.gate =
       std::make_unique<WorkerGate>(own_worker(), listen.empty() ? "0.0.0.0:0" : listen, key);
   const EventSink tell = [on_event](const std::string& kind, const std::string& text) {
-    // Logged, because users may look for the reason.
+    // Prints these events, because users look for the reason when workers are missing.
     if (kind == "worker refused" || kind == "no device left" || kind == "gateway lost") {
       fmt::print(stderr, "evo-tune: {}: {}\n", kind, text);
     }
@@ -88,7 +90,7 @@ void RemoteOptions::wait_for_device(Services& services) {
   const auto launched = std::static_pointer_cast<Launched>(services.launched);
   const auto why_none = [launched]() -> std::string {
     const std::string ending = launched->ending();
-    return ending.empty() ? std::string() : "no device worker connected: " + ending;
+    return ending.empty() ? std::string() : "no worker with a device connected: " + ending;
   };
   services.arrivals = services.loop->run(
       first_device(*services.loop, *services.gate, services.workforce, why_none));

@@ -20,15 +20,15 @@ struct RemoteOptions {
 
   void declare(CLI::App& app);
 
-  /// Whether workers may connect at all. Otherwise no port is opened.
+  /// Whether workers may connect. If false, no port is opened.
   [[nodiscard]] bool wants_workers() const {
     return !listen.empty() || !workers.empty() || !launch.empty();
   }
 
-  /// Opens the port, starts the launchers, and prints to standard error how to connect a worker.
+  /// Opens the port, starts the launchers, and prints to standard error the address for workers.
   /// Throws InputError or MissingError.
   void open(Services& services, double step_seconds, const EventSink& on_event) const;
-  /// Waits for the first device, which becomes the run's.
+  /// Waits for the first device of a worker, which decides the GPU model of the run.
   static void wait_for_device(Services& services);
 };
 

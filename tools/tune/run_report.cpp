@@ -22,7 +22,8 @@ std::string clock_text(double seconds) {
   return text;
 }
 
-/// "1.95 µs", or for several shapes "small 1.95, mission 5.41 µs"; empty while nothing is green.
+/// The best times: "1.95 µs", or for several shapes "small 1.95, mission 5.41 µs". Empty until a
+/// kernel is green.
 std::string best_text(const std::vector<RunProgress::Best>& best) {
   std::string text;
   for (const auto& [shape, us] : best) {
@@ -35,7 +36,7 @@ std::string best_text(const std::vector<RunProgress::Best>& best) {
   return text;
 }
 
-/// The work of a device, or "2 of 4 devices busy"; empty for an idle one.
+/// The work of a device, or "2 of 4 devices busy"; empty if the only device is idle.
 std::string devices_text(const std::vector<Phase>& devices) {
   if (devices.empty()) return {};
   if (devices.size() == 1) return std::string(to_string(devices.front()));
@@ -44,7 +45,7 @@ std::string devices_text(const std::vector<Phase>& devices) {
                      devices.size());
 }
 
-/// A whole number if it fits 64 bits.
+/// Prints a count as a whole number if it fits in 64 bits.
 std::string count_text(double count) {
   constexpr double kMostDigits = 0x1.0p62;
   return count < kMostDigits ? std::to_string(static_cast<std::int64_t>(count))
@@ -57,7 +58,7 @@ TuneReport::TuneReport(const ReportOptions& options)
     : options_(options), is_terminal_(can_draw_live()), block_(wants_colors()) {}
 
 TuneReport::~TuneReport() {
-  if (block_.is_shown()) block_.erase();  // the bench may have been destroyed
+  if (block_.is_shown()) block_.erase();  // close() may run after the Workbench was destroyed
 }
 
 void TuneReport::watch(Workbench& bench) {
@@ -75,7 +76,7 @@ void TuneReport::watch(Workbench& bench) {
   });
 }
 
-/// Without a live view: prints now and then that the first compilations take long.
+/// Without a live view, prints from time to time that the first compilations are still running.
 void TuneReport::tell_of_compilers() {
   constexpr std::chrono::seconds kBetween{30};
   const auto now = std::chrono::steady_clock::now();
@@ -119,7 +120,7 @@ std::string TuneReport::position(const RunProgress& progress) const {
   return fmt::format("generation {}/{}", progress.generation, progress.generations);
 }
 
-/// The most important part comes first.
+/// The parts of the line with the counts, the most important part first.
 std::vector<std::string> TuneReport::counts(const RunProgress& progress) const {
   std::vector<std::string> parts;
   if (progress.evaluated == 0) return parts;
@@ -183,8 +184,8 @@ LiveState TuneReport::live_state() const {
   return state;
 }
 
-/// Redraws at most ten times a second. Reads the width each time, because the terminal may have
-/// been resized.
+/// Redraws the view at most ten times a second. Reads the width each time, because the user may
+/// have resized the terminal.
 void TuneReport::draw() {
   constexpr std::chrono::milliseconds kBetween{100};
   const auto now = std::chrono::steady_clock::now();

@@ -28,9 +28,9 @@ class TuneReport final : public TunerObserver {
   TuneReport(const TuneReport&) = delete;
   TuneReport& operator=(const TuneReport&) = delete;
 
-  /// From now on, until close(), the view shows the work of the bench, which must stay alive.
+  /// Shows the work of `bench` in the view until close(). `bench` must stay alive until then.
   void watch(Workbench& bench);
-  /// Where the time was spent since watch(); nullopt after close().
+  /// The time of each phase since watch(); nullopt after close().
   [[nodiscard]] PhaseTimes times() const;
   /// Ends the view; a line with the run's progress remains.
   void close();
@@ -40,15 +40,14 @@ class TuneReport final : public TunerObserver {
 
   /// Prints a line that the view does not overwrite.
   void say(const std::string& line) const;
-  /// The same content as a JSON object, with --json.
+  /// With --json, prints a JSON object.
   void emit(const nlohmann::ordered_json& object) const;
 
  private:
   [[nodiscard]] std::string status(const RunProgress& progress) const;
   [[nodiscard]] std::string position(const RunProgress& progress) const;
   [[nodiscard]] static double share_done(const RunProgress& progress, double elapsed_s);
-  /// Estimated time until all evaluations or the time limit are used; nullopt while too little is
-  /// known.
+  /// Estimated time until the last evaluation or the time limit; nullopt if too little is known.
   [[nodiscard]] static std::optional<double> left_s(const RunProgress& progress, double elapsed_s);
   [[nodiscard]] std::vector<std::string> counts(const RunProgress& progress) const;
   [[nodiscard]] std::string best(const RunProgress& progress) const;
@@ -70,11 +69,11 @@ class TuneReport final : public TunerObserver {
   std::chrono::steady_clock::time_point told_ = {};  ///< number of compilers
 };
 
-/// Prints the run, its space and its device in a line, and a note if the space is for another
-/// architecture. `runs`: one for each shape.
+/// Prints a line with the run, its space and its device, and a note if the space is for another
+/// architecture. `runs`: one run for each shape.
 void describe_run(const Workbench& bench, const TuneReport& report, const std::vector<RunId>& runs);
 
-/// Where the time was spent, and candidates judged per second.
+/// Prints the time of each phase, and the number of candidates judged per second.
 void report_speed(const PhaseTimes& times, const RunProgress& progress, const TuneReport& report);
 
 }  // namespace evo

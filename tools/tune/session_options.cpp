@@ -17,8 +17,8 @@
 namespace evo {
 namespace {
 
-/// The virtual GPU that runs code of this architecture; empty for none. Code for sm_86 runs on an
-/// L4 (sm_89), which has the same amount of shared memory.
+/// The virtual GPU that runs code of this architecture; empty if there is none. Code for sm_86 runs
+/// on the virtual L4 (sm_89), which has the same amount of shared memory.
 std::string virtual_gpu_for(const std::string& arch) {
   static const std::map<std::string, std::string> kLike = {{"sm_80", "virtual:a100"},
                                                            {"sm_86", "virtual:l4"},
@@ -102,7 +102,7 @@ Services SessionOptions::open_services(RunStore& store, const EventSink& on_even
   services.on_event = on_event;
   if (remote.wants_workers()) {
     remote.open(services, step_seconds, on_event);
-    if (device == "auto") {  // the devices that join
+    if (device == "auto") {  // "auto" means the devices of the workers
       RemoteOptions::wait_for_device(services);
       return services;
     }
@@ -125,8 +125,9 @@ std::string SessionOptions::add_interpreter(Services& services, const std::strin
                                             const EventSink& on_event) const {
   std::vector<std::string> known = ptx::device_ids();
   known.insert(known.begin(), {"auto", "none"});
-  const bool is_other_worker = choice.find(':') != std::string::npos &&
-                               !choice.starts_with("virtual:");  // its use is checked below
+  const bool is_other_worker =
+      choice.find(':') != std::string::npos &&
+      !choice.starts_with("virtual:");  // whether it can be used is checked below
   if (!is_other_worker && std::ranges::count(known, choice) == 0) {
     throw InputError("--interpret: " + unknown_name("virtual GPU", choice, known));
   }
@@ -196,7 +197,7 @@ void require_one_shape(const Workbench& bench) {
 
 std::uint64_t fresh_seed() {
   std::random_device source;
-  // 53 bits, so that the seed survives JSON readers that use doubles.
+  // 53 bits, because JSON readers that use doubles would round a larger seed.
   constexpr std::uint64_t kMask = (1ULL << 53) - 1;
   return ((static_cast<std::uint64_t>(source()) << 32) | source()) & kMask;
 }

@@ -13,7 +13,8 @@
 
 namespace evo {
 
-/// The common options of evo-tune and evo-judge: the space, the device and how kernels are run.
+/// The common options of evo-tune, evo-judge and evo-record: space, devices, compilers, time
+/// limits.
 struct SessionOptions {
   std::string space;  ///< empty: the default for the device
   std::string device = "auto";
@@ -26,40 +27,43 @@ struct SessionOptions {
   /// memory limit of one compiler process; 0: derived from the machine's memory
   double compiler_gb = 0;
 
-  /// `takes_shapes`: several shapes may be timed.
+  /// Declares the options. `takes_shapes`: --shape may name several shapes.
   void declare(CLI::App& app, bool takes_shapes = false);
 
-  /// For completion.
+  /// The values of these options, for completion.
   [[nodiscard]] static ValueLists value_lists();
 
   /// The number of compiler processes: as requested, or one per core.
   [[nodiscard]] std::size_t job_count() const;
 
-  /// Starts the workers for compilers and devices; no device worker for "none". Throws MissingError
-  /// or InputError.
+  /// Starts the worker processes for compilers and devices (for --device none, only compilers).
+  /// Throws MissingError or InputError.
   [[nodiscard]] Services open_services(RunStore& store, const EventSink& on_event) const;
 
   /// Adds a virtual GPU that also executes the elite of a GPU. `choice`: "auto" selects one of the
-  /// GPU's architecture, "none" selects none, any other text names one. Returns why there is none,
-  /// for users; empty if there is one or none was requested. Throws InputError for an unknown name.
+  /// GPU's architecture, "none" selects none, any other text names one. Returns the reason if no
+  /// virtual GPU fits; empty if one was added or none was requested. Throws InputError for an
+  /// unknown name.
   [[nodiscard]] std::string add_interpreter(Services& services, const std::string& choice,
                                             const EventSink& on_event) const;
 
-  /// For the devices in `services`. Throws InputError if there is no space file.
+  /// The options of a Workbench for the devices in `services`. Throws InputError if there is no
+  /// space file.
   [[nodiscard]] WorkbenchOptions bench_options(const Services& services,
                                                std::uint64_t check_seed) const;
 
-  /// The requested space file, or the default for `arch`. Throws InputError if there is none.
+  /// The space file of --space, or the default for `arch`. Throws InputError if there is no such
+  /// file.
   [[nodiscard]] std::filesystem::path space_file(const std::string& arch) const;
 };
 
-/// The model of the devices; null without a device.
+/// The GPU model of the devices; null without a device.
 [[nodiscard]] const DeviceInfo* device_of(const Services& services);
 
-/// A prominent line if times are predicted or nothing is timed; empty on a GPU.
+/// A line that says that times are predicted, or that nothing is timed; empty on a GPU.
 [[nodiscard]] std::string honesty_line(const DeviceInfo* device);
 
-/// Both throw InputError for more than one, for programs that accept only one.
+/// Throws InputError if the user named several devices, for programs that accept one.
 void require_one_device(const Workbench& bench);
 void require_one_shape(const Workbench& bench);
 

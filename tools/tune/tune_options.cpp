@@ -41,9 +41,11 @@ void declare(CLI::App& app, TuneOptions& options) {
   app.add_option("--children", options.tuner.children,
                  "candidates per generation (default: 8, plus 1 for each further shape)")
       ->transform(whole_number(1, 10000));
-  app.add_option("--window", options.tuner.window,
-                 "candidates in flight (default: --children if given, else twice --jobs, "
-                 "8 to 32; without learning eight times; with workers on other hosts 32, or 512)")
+  app.add_option(
+         "--window", options.tuner.window,
+         "candidates in flight (default: --children if given, else twice --jobs, from 8 to 32; "
+         "eight times --jobs for strategies that do not learn; with workers on other hosts "
+         "32, or 512 for such strategies)")
       ->transform(whole_number(1, 10000));
   app.add_option("--elite", options.tuner.elite, "kernels kept")
       ->capture_default_str()
@@ -60,7 +62,7 @@ void declare(CLI::App& app, TuneOptions& options) {
       ->capture_default_str()
       ->transform(seed_number());
   app.add_option("--check-seed", options.check_seed,
-                 "seed of the inputs of the checks (default: a fresh one)")
+                 "seed of the inputs of the checks (default: a new seed)")
       ->transform(seed_number());
   app.add_option("--max-seconds", options.tuner.max_seconds,
                  "end the run after this time (plus one launch)")
@@ -90,8 +92,9 @@ void declare(CLI::App& app, TuneOptions& options) {
          "the search, 5 to 20 s), none, or at most this many seconds")
       ->type_name("HOW")
       ->capture_default_str();
-  app.add_flag("--energy", options.elite.energy,
-               "after the search, joules per launch of the elite (on a card that counts them)");
+  app.add_flag(
+      "--energy", options.elite.energy,
+      "after the search, measure joules per launch of the elite (on a GPU that counts energy)");
   app.add_flag("--profile", options.elite.profile,
                "after the search, test the elite against \"profile\" of the problem, with Nsight "
                "Compute's counters");
@@ -102,7 +105,7 @@ void declare(CLI::App& app, TuneOptions& options) {
   app.require_subcommand(0, 1);
   declare_doctor(app, options.doctor_json);
   app.footer(exit_codes({{0, "a green winner"},
-                         {1, "nothing is green"},
+                         {1, "no kernel is green"},
                          {2, "bad usage or input"},
                          {3, "toolkit or device missing"},
                          {130, "interrupted, everything saved"}}));

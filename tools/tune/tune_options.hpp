@@ -34,8 +34,8 @@ struct TuneOptions {
 
 inline constexpr const char* kTuneDescription =
     "evo-tune: evolves the macros of a CUDA kernel template on your GPU.\n"
-    "Each result is compiled, checked and timed. Without a GPU, kernels run "
-    "on a virtual one: correctness is judged, times are predicted.";
+    "Every candidate is compiled, checked and timed. Without a GPU, kernels run "
+    "on a virtual GPU: correctness is judged, times are predicted.";
 
 /// Declares the options of evo-tune and its commands; parsing fills `options`.
 void declare(CLI::App& app, TuneOptions& options);

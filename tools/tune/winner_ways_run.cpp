@@ -14,12 +14,12 @@
 namespace evo {
 namespace {
 
-/// A tenth of the search's time, within these bounds. The lower bound exists because building the
-/// configurations of a path takes a few seconds.
+/// Explaining takes a tenth of the search's time, within these bounds. Compiling the configurations
+/// of a path takes a few seconds, so there is a lower bound.
 constexpr double kShareOfSearch = 0.1;
 constexpr double kFewestSeconds = 5;
 constexpr double kMostSeconds = 20;
-/// The share of that time for the path from the default, which is measured first.
+/// The share of this time for the path from the default configuration, which is measured first.
 constexpr double kShareOfFirst = 0.7;
 
 KnownTimes known_times(const Store& store, RunId run, const Space& space) {
@@ -37,7 +37,7 @@ KnownTimes known_times(const Store& store, RunId run, const Space& space) {
   return known;
 }
 
-/// The default, and the first green milestone if that is another configuration.
+/// The starts of paths: the default configuration, and the first green milestone if it differs.
 std::vector<WayStart> starts_of(const Store& store, RunId run, const Space& space) {
   std::vector<WayStart> starts = {{"default", space.defaults()}};
   for (const Rung& rung : ladder(store, run)) {
@@ -49,7 +49,7 @@ std::vector<WayStart> starts_of(const Store& store, RunId run, const Space& spac
   return starts;
 }
 
-/// The member that the database ranks first.
+/// The elite member that the database ranks first.
 const EliteMember* ranked_first(const Store& store, RunId run, const Elite& elite) {
   const std::vector<EliteRow> rows = elite_of_run(store, run);
   if (rows.empty()) return nullptr;
@@ -59,7 +59,7 @@ const EliteMember* ranked_first(const Store& store, RunId run, const Elite& elit
   return found != elite.members().end() ? &*found : nullptr;
 }
 
-/// Stores the utilisation of the units in the time model, if the model predicts it.
+/// Stores the utilisation of the SM's units, if the time model predicts it.
 void record_units(Workbench& bench, Store& store, const EliteMember& winner,
                   const ExplainedRun& explained) {
   if (bench.task().device().time_kind != TimeKind::kPredicted) return;
@@ -131,7 +131,8 @@ bool explain_winner(Workbench& bench, Store& store, const Elite& elite,
     }
     record_units(bench, store, *winner, explained);
   } catch (const Interrupted&) {
-    store.record_event(explained.run, kNoWayEvent, "the run was interrupted before");
+    store.record_event(explained.run, kNoWayEvent,
+                       "the run was interrupted before the steps were timed");
     return false;
   }
   store.record_winner_ways(explained.run, ways);

@@ -25,8 +25,8 @@ struct ExplainedRun {
 };
 
 /// Measures the paths to the winner from the default configuration and from the first green
-/// milestone. Stores and prints them; if that is impossible, stores the reason. False if it was
-/// interrupted, and then stores nothing.
+/// milestone. Stores and prints these paths; if there is none, stores the reason. If the user
+/// interrupted the run, returns false and stores nothing.
 [[nodiscard]] bool explain_winner(Workbench& bench, Store& store, const Elite& elite,
                                   const ExplainedRun& explained, const TuneReport& report);
 

@@ -71,7 +71,8 @@ struct CaseOptions {
 /// expected outputs from the reference, which is a kernel on the same device, a program, or files.
 /// It is an error of the problem if the reference does not write an expected element, or if the
 /// expected output cannot tell right from wrong (ReferenceAudit). Without a reference, nothing is
-/// expected.
+/// expected. Contents that do not depend on the seed are made and kept once for all cases of a
+/// shape.
 class CaseSet {
  public:
   /// `work`, `problem` and `programs` must outlive this object. `reference`: the reference kernel,
@@ -119,6 +120,8 @@ class CaseSet {
  private:
   [[nodiscard]] CheckCase& made(const Shape& shape, std::size_t index);
   [[nodiscard]] std::unique_ptr<CheckCase> build(const Shape& shape, std::size_t index);
+  [[nodiscard]] const CheckCase* first_case(const CheckCase& data) const;
+  [[nodiscard]] bool repeats_the_first(const CheckCase& data) const;
   [[nodiscard]] std::uint64_t seed_of(const Shape& shape, std::size_t index) const;
   void add_argument(CheckCase& data, std::size_t position);
   void add_texture(CheckCase& data, std::size_t position, BufferId texels);

@@ -117,11 +117,14 @@ double CorrectnessGate::work_of(const Shape& shape) const {
 std::size_t CorrectnessGate::seeds_for(const Shape& shape) const {
   // An interpreter repeats its result on the same data; on a real device a race may appear the next
   // time.
-  const bool is_one_case =
-      !measures() && std::ranges::none_of(problem_.arguments, [&](const Argument& argument) {
-        return argument.is_drawn();
-      });
-  return is_one_case || work_of(shape) > options_.flops_for_all_seeds ? 1 : options_.seeds;
+  return (!measures() && !has_drawn_inputs()) || work_of(shape) > options_.flops_for_all_seeds
+             ? 1
+             : options_.seeds;
+}
+
+/// Whether seeds differ in their inputs.
+bool CorrectnessGate::has_drawn_inputs() const {
+  return std::ranges::any_of(problem_.arguments, &Argument::is_drawn);
 }
 
 /// The work of the largest grids that run completely.
@@ -159,7 +162,8 @@ CorrectnessResult CorrectnessGate::check_shape(const Job& job, const Shape& shap
     (void)cases_.get(shape, index);
   }
   if (!is_too_large) {
-    const auto blind = tolerances_.blind_spot(job.kernel, shape, seeds_for(shape));
+    const std::size_t inputs = has_drawn_inputs() ? seeds_for(shape) : 1;
+    const auto blind = tolerances_.blind_spot(job.kernel, shape, inputs);
     if (blind) return {{}, Rejection{Gate::kCorrectness, *blind}};
   }
   const CheckCase& data = cases_.inputs(shape, 0);

@@ -110,6 +110,7 @@ class CorrectnessGate {
   [[nodiscard]] std::optional<CorrectnessResult> check_part(const Job& job, const Shape& shape,
                                                             const Workspace& workspace);
   [[nodiscard]] double work_of(const Shape& shape) const;
+  [[nodiscard]] bool has_drawn_inputs() const;
   [[nodiscard]] std::size_t seeds_for(const Shape& shape) const;
   [[nodiscard]] double whole_grids(Effort effort) const;
   [[nodiscard]] bool is_sampled(const Shape& shape, Effort effort) const;

@@ -23,7 +23,10 @@ class HostContents final : public KeptContents {
     memory_.download(from, kept_.at(to).bytes);
   }
   void put_back(BufferId to, KeptId from) override { memory_.upload(to, bytes(from)); }
-  [[nodiscard]] std::vector<std::byte> content(KeptId kept) override { return bytes(kept); }
+  [[nodiscard]] std::vector<std::byte> first_bytes(KeptId kept, std::size_t most) override {
+    const std::vector<std::byte>& all = bytes(kept);
+    return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), most))};
+  }
   void seal(KeptId) override {}  // no mask: kernels cannot reach the host's memory
 
   [[nodiscard]] const std::vector<std::byte>& bytes(KeptId kept) const {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,7 +35,11 @@ class KeptContents {
   /// before.
   virtual void put_back_late(BufferId to, KeptId from) { put_back(to, from); }
   /// Returns the content. Waits for the device.
-  [[nodiscard]] virtual std::vector<std::byte> content(KeptId kept) = 0;
+  [[nodiscard]] std::vector<std::byte> content(KeptId kept) {
+    return first_bytes(kept, std::numeric_limits<std::size_t>::max());
+  }
+  /// Returns the content, or its first `most` bytes if it has more. Waits for the device.
+  [[nodiscard]] virtual std::vector<std::byte> first_bytes(KeptId kept, std::size_t most) = 0;
   /// Records a fingerprint of the content. A kernel that writes out of bounds may change device
   /// memory, so each comparison with a sealed content also checks the fingerprint. Waits for the
   /// device.

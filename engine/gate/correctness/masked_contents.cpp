@@ -70,9 +70,9 @@ void MaskedContents::put_back_late(BufferId to, KeptId from) {
                      mask_arguments(to, kept.buffer, kept));
 }
 
-std::vector<std::byte> MaskedContents::content(KeptId id) {
+std::vector<std::byte> MaskedContents::first_bytes(KeptId id, std::size_t most) {
   const Kept& kept = kept_.at(id);
-  std::vector<std::byte> bytes(kept.bytes);
+  std::vector<std::byte> bytes(std::min(kept.bytes, most));
   if (bytes.empty()) return bytes;
   mask(kept.buffer, kept.buffer, kept);
   memory_.download(kept.buffer, bytes);

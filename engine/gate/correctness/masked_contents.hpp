@@ -55,7 +55,7 @@ class MaskedContents final : public KeptContents {
   void keep(KeptId to, BufferId from) override;
   void put_back(BufferId to, KeptId from) override;
   void put_back_late(BufferId to, KeptId from) override;
-  [[nodiscard]] std::vector<std::byte> content(KeptId id) override;
+  [[nodiscard]] std::vector<std::byte> first_bytes(KeptId id, std::size_t most) override;
   void seal(KeptId id) override;
 
   [[nodiscard]] const Kept& at(KeptId kept) const { return kept_.at(kept); }

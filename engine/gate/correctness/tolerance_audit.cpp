@@ -197,13 +197,12 @@ std::vector<std::byte> ToleranceAudit::part_of(KeptId kept, const CheckCase& dat
                                                std::size_t position, const Subject& subject) const {
   const std::size_t row_length = problem_.arguments[position].row_length(data.values);
   const std::size_t size = size_of(problem_.arguments[position].dtype);
-  std::vector<std::byte> bytes = work_.kept().content(kept);
   if (subject.rows.empty()) {
     std::size_t most = kMostLookedAt;
     if (row_length > 0) most = std::max(kMostLookedAt / row_length, std::size_t{1}) * row_length;
-    bytes.resize(std::min(bytes.size(), most * size));
-    return bytes;
+    return work_.kept().first_bytes(kept, most * size);
   }
+  const std::vector<std::byte> bytes = work_.kept().content(kept);
   std::vector<std::byte> part;
   for (const std::size_t row : subject.rows) {
     if ((row + 1) * row_length * size > bytes.size()) return {};

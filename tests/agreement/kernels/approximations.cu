@@ -81,7 +81,7 @@ KERNEL approximate_division(const float* a, const float* b, float* out, int n) {
   F32_2(2, "div.full.f32");
 }
 
-// Pairs of f16: 2^x and tanh.
+// 2^x and tanh of pairs of f16.
 KERNEL approximate_f16(const u32* in, u32* out, int n) {
   const int i = INDEX;
   if (i >= n) return;
@@ -100,7 +100,7 @@ KERNEL approximate_bf16(const u32* in, u32* out, int n) {
   PAIR(1, "tanh.approx.bf16x2");
 }
 
-// Complete tables: 2^x and 1/x for every 23-bit fraction, and 2^-x for numbers with finer
+// Computes complete tables: 2^x and 1/x for every 23-bit fraction, and 2^-x for numbers with finer
 // fractions.
 KERNEL table_ex2(float* out, int n) {
   const int i = INDEX;

@@ -44,7 +44,7 @@ KERNEL convert_f32_to_8(const float* a, u32* out, int n) {
   PACK_16(3, "cvt.rn.satfinite.relu.e5m2x2.f32");
 }
 
-// Every pattern of 16 bits, as f16, as bf16 and as two bytes of each eight-bit format.
+// Converts every pattern of 16 bits, taken as f16, as bf16 and as two bytes of each 8-bit format.
 KERNEL convert_from_16(u32* out, int n) {
   const int i = INDEX;
   if (i >= n) return;
@@ -59,7 +59,7 @@ KERNEL convert_from_16(u32* out, int n) {
   asm("cvt.rn.f16x2.e5m2x2 %0, %1;" : "=r"(o[3]) : "h"(h));
 }
 
-// Every f16, converted to eight bits, to integers and to an integral f16.
+// Converts every f16 to 8-bit floats, to integers and to an integral f16.
 KERNEL convert_f16_to_8(u16* out, int n) {
   const int i = INDEX;
   if (i >= n) return;
@@ -153,7 +153,7 @@ KERNEL convert_doubles(const double* a, u64* out, int n) {
   asm("cvt.rpi.s64.f64 %0, %1;" : "=l"(o[8]) : "d"(x));
 }
 
-// f32 to f64 is exact; NaN is treated as on the card.
+// Converts f32 to f64, which is exact. NaN must become the same bits as on the real GPU.
 KERNEL convert_f32_to_f64(const float* a, double* out, int n) {
   const int i = INDEX;
   if (i < n) asm("cvt.f64.f32 %0, %1;" : "=d"(out[i]) : "f"(a[i]));

@@ -1,4 +1,4 @@
-// Tensor-core products of arbitrary register contents; every warp uses different ones.
+// Tensor-core products of arbitrary register contents, which differ between warps.
 typedef unsigned u32;
 
 #define KERNEL extern "C" __global__ void
@@ -19,7 +19,7 @@ typedef unsigned u32;
     for (int i = 0; i < 4; ++i) d[4 * at + i] = r[i]; \
   }
 
-// The same with half as many registers of A and B.
+// Like PRODUCT_4_2, with half as many registers of A and B.
 #define PRODUCT_2_1(name, instruction, type, letter) \
   KERNEL name(const u32* a, const u32* b, const type* c, type* d) { \
     const int at = WARP * 32 + threadIdx.x % 32; \

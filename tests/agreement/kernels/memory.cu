@@ -9,7 +9,7 @@ typedef unsigned long long u64;
 
 __device__ u32 shared_address(const void* p) { return static_cast<u32>(__cvta_generic_to_shared(p)); }
 
-// Every operation whose result does not depend on the order of the threads.
+// All atomic operations whose result does not depend on the order of the threads.
 KERNEL memory_shared_atomics(const u32* in, u32* out, u64* wide) {
   __shared__ u32 word[10];
   __shared__ u64 sum[2];
@@ -44,7 +44,7 @@ KERNEL memory_global_reductions(const u32* in, u32* out, u64* wide, double* doub
   asm volatile("red.global.xor.b32 [%0], %1;" ::"l"(out + 4), "r"(x) : "memory");
   asm volatile("red.global.add.u64 [%0], %1;" ::"l"(wide), "l"(static_cast<u64>(x) << 7) : "memory");
   asm volatile("red.global.min.u64 [%0], %1;" ::"l"(wide + 1), "l"(static_cast<u64>(x) << 9) : "memory");
-  // Small whole numbers: exact in every order.
+  // The sums are exact in every order, because they are small whole numbers.
   asm volatile("red.global.add.f64 [%0], %1;" ::"l"(doubles), "d"(static_cast<double>(x & 0xffff)) : "memory");
   asm volatile("red.global.add.noftz.f16x2 [%0], %1;" ::"l"(halves), "r"(0x3c004000u) : "memory");
 }
@@ -68,7 +68,8 @@ KERNEL memory_vectors(const u8* in, u8* out, int n) {
   asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to + 16), "r"(b), "r"(a), "r"(d), "r"(c) : "memory");
 }
 
-// A ring of three tiles, copied ahead; the last copies are shortened and filled with zeros.
+// A ring buffer of three tiles that are copied ahead. The last copies are shortened and filled with
+// zeros.
 KERNEL memory_async_ring(const u32* in, u32* out, int tiles, int words) {
   __shared__ __align__(16) u32 ring[3][4 * 64];
   const int t = threadIdx.x;
@@ -104,7 +105,7 @@ KERNEL memory_async_sizes(const u8* in, u32* out) {
     for (int w = 0; w < 4; ++w) out[(k * 32 + t) * 4 + w] = reinterpret_cast<const u32*>(tile[k])[4 * (31 - t) + w];
 }
 
-// One warp fills, the other reads; mbarriers synchronise them.
+// One warp fills shared memory and another warp reads it; mbarriers synchronise them.
 KERNEL memory_mbarrier_pipeline(const u32* in, u32* out, int rounds) {
   __shared__ __align__(8) u64 full[2];
   __shared__ __align__(8) u64 empty[2];

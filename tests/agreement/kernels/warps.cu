@@ -27,7 +27,7 @@ KERNEL warp_shuffles(const u32* in, u32* out, int n) {
 }
 
 KERNEL warp_partial_masks(const u32* in, u32* out) {
-  // Lanes with odd and even values take different branches.
+  // Makes lanes with odd and even values take different branches.
   const int i = INDEX;
   const u32 x = in[i];
   const u32 odd = __ballot_sync(~0u, x & 1);

@@ -13,7 +13,7 @@ CompileRequest request() {
       {"k.cu", "text", {{"a.cuh", "a"}, {"b.cuh", "b"}}}, {"k"}, "sm_89", {"-DTILE=1", "-DX=2"}};
 }
 
-/// All flags are part of the build key; otherwise one binary would be timed under several names.
+/// All flags are part of the key of a compilation; otherwise different binaries would share a key.
 TEST(CompilationKey, EverythingThatDecidesABuildChangesIt) {
   const std::vector<std::function<void(CompileRequest&)>> changes = {
       [](CompileRequest& r) { r.options[0] = "-DTILE=2"; },
@@ -37,7 +37,7 @@ TEST(CompilationKey, EverythingThatDecidesABuildChangesIt) {
       [](CompileRequest& r) { r.source.headers[1].second = "c"; },
       [](CompileRequest& r) { r.source.headers[1].first = "c.cuh"; },
       [](CompileRequest& r) { r.source.headers.pop_back(); },
-      // Values that move from one list to the next change the key.
+      // A value that moves from one list to the next changes the key.
       [](CompileRequest& r) {
         r.options.insert(r.options.begin(),
                          {r.source.headers[1].first, r.source.headers[1].second});
@@ -51,7 +51,7 @@ TEST(CompilationKey, EverythingThatDecidesABuildChangesIt) {
     change(changed);
     EXPECT_TRUE(keys.insert(changed.key("nvrtc 13.0")).second) << keys.size();
   }
-  // Databases store compilations under these keys.
+  // The expected keys must not change, because databases store compilations under such keys.
   EXPECT_EQ(request().key("nvrtc 13.0"), "f8fcf4db8a10fd3e1ea7627c8ec1c4ea");
 }
 

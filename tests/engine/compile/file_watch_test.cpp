@@ -1,5 +1,5 @@
-// The files that the compiler may open, tested in the real worker, because only there are the
-// functions intercepted.
+// Tests which files the compiler may open. Uses the real worker, because only evo-worker intercepts
+// the functions that open files.
 
 #include "engine/compile/file_watch.hpp"
 
@@ -116,8 +116,7 @@ TEST_F(FileWatchTest, WithoutIncludePathsNothingDepends) {
   EXPECT_TRUE(finished.dependencies.empty());
 }
 
-/// A whole space with an include path: a stored compilation is used only while its headers are
-/// unchanged.
+/// A space with an include path: a stored compilation is reused only if its headers are unchanged.
 TEST_F(FileWatchTest, AChangedHeaderNeverGivesTheOldBinary) {
   const auto programs = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   setenv("EVO_WORKER", (programs / "evo-worker").c_str(), 1);

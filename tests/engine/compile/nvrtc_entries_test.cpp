@@ -1,4 +1,4 @@
-// The real compiler: entries, and errors of a source.
+// Tests entries and errors of a source with the real compiler.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -13,7 +13,8 @@
 
 namespace evo {
 
-/// Uses registers for LIVE values, shared memory for SHARED, and has a second entry.
+/// A source that needs registers for LIVE values and SHARED bytes of shared memory, and has a
+/// second kernel.
 inline constexpr const char* kNvrtcSource = R"(
 extern "C" __global__ void other(float* y) { y[0] = 1; }
 extern "C" __global__ void __launch_bounds__(THREADS) k(const float* x, float* y, int n) {

@@ -1,4 +1,4 @@
-// The real compiler: its report compared with the cubin and with the program ptxas.
+// Compares the resource report of the real compiler with the cubin and with the program ptxas.
 
 #include "engine/compile/nvrtc.hpp"
 
@@ -57,7 +57,7 @@ TEST_P(Nvrtc, ReportsResourcesThatAgreeWithTheCubin) {
 }
 
 TEST_P(Nvrtc, SpillsAreSeen) {
-  // 1024 threads leave 64 registers each, for 120 live values.
+  // With 1024 threads, a thread has 64 registers for 120 live values, so the kernel must spill.
   const Compiled compiled = built(nvrtc_request(GetParam(), 120, 1, 1024));
   EXPECT_LE(compiled.resources.registers, 64);
   EXPECT_GT(compiled.resources.spill_store_bytes + compiled.resources.spill_load_bytes, 0);
@@ -200,7 +200,8 @@ TEST_P(Nvrtc, PlantedKernelsCompileAsTheirTestsExpect) {
   }
 }
 
-/// A source can write text to the log in many ways; none changes the reported resources.
+/// A source can write text to the log in many ways, but no such text changes the reported
+/// resources.
 TEST_P(Nvrtc, NothingASourcePrintsIsTakenForAReport) {
   const std::string report =
       "Compiling entry function 'k' for '" + GetParam() +
@@ -233,7 +234,7 @@ TEST_P(Nvrtc, TooMuchSharedMemoryIsARejectionThatCanBeStored) {
   EXPECT_EQ(rejection.detail.find('\0'), std::string::npos);
 }
 
-/// The exported text compiles to the candidate's code without its options.
+/// The exported source compiles to the candidate's code without the candidate's options.
 TEST_P(Nvrtc, TheExpandedSourceIsTheSameKernel) {
   const sample::TemporaryFolder folder;
   const auto root = folder.path();

@@ -14,7 +14,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// The error for a source if the compiler gets TILE and MODE; "" if there is none.
+/// The error for a source if the space sets the macros TILE and MODE; "" if there is none.
 std::string said_of(const std::string& text, const std::string& header = {}) {
   try {
     require_macros_kept({"k.cu", text, {{"part.cuh", header}}}, {"TILE", "MODE"});

@@ -57,7 +57,7 @@ TEST_F(SourceTest, AngleBracketsFindAFileBesideTheSourceWhereNobodyElseHasIt) {
       << "an include path comes first";
 }
 
-/// The text without the directives.
+/// The text of a source without its directives.
 std::string code_of(const std::string& text) {
   std::string code;
   std::istringstream lines(text);
@@ -152,7 +152,7 @@ TEST_F(SourceTest, ATextThatNoCompilerTakesIsNamed) {
   EXPECT_EQ(error_of(kernel + "// \xef\xbb\xbf\n"), "read");
 }
 
-/// Files outside are rejected before their content is read.
+/// Files outside the root folder are rejected before their content is read.
 TEST_F(SourceTest, NothingOutsideOfTheRootIsRead) {
   write_file(root().parent_path() / "evo_secret_of_source_test", "hunter2\n");
   std::filesystem::create_symlink("/etc/passwd", root() / "kernel/linked.cuh");

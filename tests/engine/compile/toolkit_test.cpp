@@ -1,4 +1,4 @@
-// NVRTC and its headers are found in packages for Python, or by EVO_NVRTC.
+// Tests that NVRTC and its headers are found in Python packages, or by EVO_NVRTC.
 
 #include "engine/compile/toolkit.hpp"
 
@@ -18,7 +18,7 @@
 namespace evo {
 namespace {
 
-/// Sets or removes a variable of the environment for the length of a test.
+/// Sets or removes an environment variable until the destructor restores it.
 class ScopedVariable {
  public:
   ScopedVariable(const char* name, const std::optional<std::string>& value) : name_(name) {

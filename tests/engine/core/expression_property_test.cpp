@@ -1,4 +1,4 @@
-// Random expressions, written in every spelling of the language, compared with an independent
+// Compares random expressions, written in all forms that the language allows, with an independent
 // evaluator of trees.
 
 #include <gtest/gtest.h>
@@ -16,13 +16,13 @@
 namespace evo {
 namespace {
 
-/// nullopt: has no value; then the expressions that use it have none either
+/// nullopt if the expression has no value; an expression that uses it then has no value either
 using Value = std::optional<double>;
 
 const std::map<std::string, double> kVariables = {{"A", 0}, {"B", 1},    {"C", -3},
                                                   {"D", 7}, {"E2", 0.5}, {"min_x", 64}};
 
-/// Binding strength, weakest first, as in the grammar.
+/// The rules of the grammar by precedence, the lowest first.
 enum Rule { kChoice, kOr, kAnd, kNot, kComparison, kSum, kProduct, kUnary, kPower, kPrimary };
 
 struct Tree {
@@ -33,7 +33,7 @@ struct Tree {
 };
 
 double python_modulo(double a, double b) {
-  // The remainder with the divisor's sign, derived from the truncated one.
+  // Computes the remainder with the divisor's sign from the truncated remainder.
   double rest = std::fmod(a, b);
   while ((b > 0 && rest < 0) || (b < 0 && rest > 0)) rest += b;
   return rest;
@@ -97,7 +97,8 @@ Value list_value(const Tree& tree) {
   return found == (tree.op == "in") ? 1 : 0;
 }
 
-/// and, or, && and ||: the second operand is evaluated only if the first one does not decide.
+/// The value of and, or, && and ||, which evaluate the second operand only if the first does not
+/// decide.
 Value logical_value(const Tree& tree) {
   const Value left = value_of(*tree.parts[0]);
   if (!left) return std::nullopt;
@@ -210,7 +211,8 @@ std::string rendered(const Tree& tree, Random& random, Rule at_least) {
       break;
     case kOr:
     case kAnd:
-      // The operands of a chain may be grouped either way; the value is the same.
+      // Parentheses around either pair of operands do not change the value of a chain such as a + b
+      // + c.
       text = part(0, stronger(tree.rule)) + " " + tree.op + " " + part(1, tree.rule);
       break;
     case kNot:
@@ -286,7 +288,8 @@ TEST(ExpressionProperty, TheConjunctsTogetherMeanTheWhole) {
     if (text.size() > 1000) continue;
     const std::vector<std::string> parts = split_conjunction(text);
     split += parts.size() > 1 ? 1 : 0;
-    // As constraints: an expression without a value is false, and the first operand decides.
+    // In constraints, an expression without a value is false, and evaluation stops at the first
+    // false operand.
     bool all = true;
     for (const std::string& part : parts) {
       try {
@@ -301,7 +304,8 @@ TEST(ExpressionProperty, TheConjunctsTogetherMeanTheWhole) {
   EXPECT_GT(split, 300);
 }
 
-/// Any text of the language's characters is rejected or has a value: no crash, no hang.
+/// Any text of the language's characters is rejected or has a value; it never crashes or hangs the
+/// parser.
 TEST(ExpressionProperty, ArbitraryTextEndsInAValueOrAnInputError) {
   Random random(22);
   const char* const words[] = {"(",  ")", "[",  "]",  ",",  "?", ":",   "=", "==",  "<",

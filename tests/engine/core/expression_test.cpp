@@ -59,7 +59,7 @@ TEST(Expression, RefusesToDivideByZero) {
   EXPECT_EQ(value("2 * N / 98", {{"N", 49}}), 1) << "a division is no multiplication by 1 / 98";
 }
 
-/// The error message for `text`; "" if it is a valid expression.
+/// The error message for `text`; "" if `text` is a valid expression.
 std::string message(const std::string& text) {
   try {
     (void)Expression(text);
@@ -162,7 +162,7 @@ TEST(Expression, DeepAndLongTextsAreRefusedAndNotFollowed) {
   EXPECT_EQ(value(repeated("1+", 3000) + "1"), 3001);
   EXPECT_THAT(message(repeated("1+", 30000) + "1"), HasSubstr("too long"));
   EXPECT_THAT(message("A" + repeated("<A+1", 2400)), HasSubstr("too long"));
-  // Each level would double the size of the result.
+  // Each level of parentheses would double the size of the translated expression.
   EXPECT_THAT(message(repeated("(", 60) + "A" + repeated(" or B) or C", 60)), HasSubstr(""));
   EXPECT_THAT(message(repeated("(0 < ", 60) + "A" + repeated(" < B)", 60)), HasSubstr("too long"));
 }

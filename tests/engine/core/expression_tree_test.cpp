@@ -49,7 +49,7 @@ TEST(ExpressionTree, ANodeOfTwoIsCountedTwice) {
   EXPECT_EQ(tree.evaluate(node, std::array{1.0}).value, 0x1p41);
 }
 
-/// Threads share a space, whose widest constraints are evaluated on each call.
+/// Several threads use one space, whose widest constraints are evaluated in each call.
 TEST(ExpressionTree, ThreadsMayEvaluateItTogether) {
   const ParsedExpression parsed = parse_expression("A * A // 3 + (B and A % B)", {});
   const auto outcome = [&](double a) {

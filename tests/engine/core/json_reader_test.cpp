@@ -68,7 +68,7 @@ TEST(JsonFile, NamesTheFileThatIsMissingOrBroken) {
   std::filesystem::remove(file);
 }
 
-/// The error for a JSON text; "" if it is accepted.
+/// The error for a JSON text; "" if the reader accepts it.
 std::string said_of(const std::string& text) {
   try {
     (void)parse_json(text, "f.json");

@@ -1,4 +1,4 @@
-// Expressions in Python's spelling, compared with Python's results (python_expressions.py).
+// Compares expressions in Python's syntax with Python's results (python_expressions.py).
 
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ TEST(PythonExpressions, MeanTheSameOrAreRefused) {
         EXPECT_EQ(*value, std::stod(expected)) << line;
       }
     } catch (const InputError&) {
-      // Lists are supported only after `in`; Python can also compare, add and repeat them.
+      // Lists are supported only after `in`, whereas Python can also compare, add and repeat lists.
       EXPECT_NE(text.find(" in "), std::string::npos) << line;
       ++refused;
     }

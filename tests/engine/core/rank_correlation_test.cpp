@@ -15,7 +15,7 @@ TEST(RankCorrelation, OrderAloneCountsForSpearman) {
 }
 
 TEST(RankCorrelation, EqualValuesShareTheirRank) {
-  // By hand: ranks 0, 1.5, 1.5, 3 against 0, 1, 2, 3.
+  // Expected values were computed by hand: ranks 0, 1.5, 1.5, 3 against 0, 1, 2, 3.
   const std::vector<double> a = {1, 2, 2, 3};
   const std::vector<double> b = {1, 2, 3, 4};
   EXPECT_NEAR(spearman(a, b), 4.5 / std::sqrt(4.5 * 5), 1e-12);
@@ -27,7 +27,7 @@ TEST(RankCorrelation, KendallCountsPairs) {
   EXPECT_DOUBLE_EQ(kendall(a, std::vector<double>{10, 20, 30, 40}), 1);
   // one of six pairs is discordant
   EXPECT_DOUBLE_EQ(kendall(a, std::vector<double>{1, 2, 4, 3}), 4.0 / 6);
-  // A tie on one side: five pairs agree, sqrt(6 · 5) in the denominator.
+  // With a tie on one side, five pairs agree, and the denominator is sqrt(6 · 5).
   EXPECT_NEAR(kendall(a, std::vector<double>{1, 2, 2, 3}), 5 / std::sqrt(30.0), 1e-12);
   EXPECT_TRUE(std::isnan(kendall(std::vector<double>{1, 1}, std::vector<double>{1, 2})));
 }

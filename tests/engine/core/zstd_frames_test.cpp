@@ -14,7 +14,7 @@ std::string random_bytes(std::size_t size, unsigned seed) {
   return bytes;
 }
 
-/// Similar to PTX: many similar lines.
+/// A text with many similar lines, as in PTX.
 std::string text(std::size_t lines) {
   std::string text;
   for (std::size_t i = 0; i < lines; ++i) {

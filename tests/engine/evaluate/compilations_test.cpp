@@ -31,7 +31,7 @@ TEST(Compilations, WhatIsBeingCompiledIsNotCompiledAgain) {
   EXPECT_NE(other.record.ptx, built[0].record.ptx);
 }
 
-/// As for a candidate that is compiled while the devices are set up.
+/// The test prefetches a compilation, as is done while the devices are being opened.
 TEST(Compilations, APrefetchedCompilationIsTakenWithItsTime) {
   fake::FakeLoop loop;
   fake::FakeCompileService compilers(loop, 1, 1);

@@ -1,4 +1,4 @@
-// The order in which devices are assigned, and lost devices.
+// Tests the order in which the pool assigns devices, and lost devices.
 
 #include "engine/evaluate/device_pool.hpp"
 

@@ -1,5 +1,5 @@
-// GPU kernels executed on a virtual GPU in addition: which results count, what is skipped, and that
-// the search does not depend on it.
+// Tests kernels of a GPU that are also executed on a virtual GPU: which results count, which
+// kernels are skipped, and that the search does not depend on the virtual GPU.
 
 #include "engine/evaluate/interpreted_checks.hpp"
 
@@ -49,7 +49,7 @@ class Interpreting {
   }
   ~Interpreting() { loop_.end_all(); }
   InterpretedChecks& checks() { return *checks_; }
-  /// The kernels that were requested.
+  /// The kernels that the interpreter was asked to execute.
   [[nodiscard]] std::vector<std::string> requests() const { return device_->requests(); }
   void pass_time() { loop_.run(loop_.sleep(1000)); }
   InterpretedCheck outcome_of(const std::string& key) {
@@ -135,7 +135,7 @@ TEST(InterpretedChecks, WithoutAnInterpreterNothingIsAsked) {
   EXPECT_FALSE(none.has_interpreter());
 }
 
-/// A run with that interpreter, until the end of its last generation.
+/// Makes a run with the given interpreter, until the end of the last generation.
 std::vector<std::string> story_with(const std::optional<fake::DeviceBehaviour>& interprets) {
   fake::MemoryStore store;
   World world(store, screened_kernels(), {.space = "distinct", .interprets = interprets});

@@ -1,5 +1,5 @@
-// A workbench with whole spaces, on the fake worker: which candidates share a kernel, which errors
-// no configuration can cause, and how kernels that fail in comparisons are treated.
+// Tests the class Workbench on the fake worker: which candidates share a kernel, which errors no
+// configuration can cause, and how kernels that fail in comparisons are treated.
 
 #include "engine/evaluate/workbench.hpp"
 
@@ -112,7 +112,7 @@ TEST_F(WorkbenchTest, TwoCandidatesAreOneKernelOnlyWhereAllThatDecidesAgrees) {
     kernel["grid"] = {"ceil_div(N, THREADS) + UNUSED_GRID"};
     kernel["block"] = {"THREADS + UNUSED_BLOCK"};
     kernel["dynamic_shared_bytes"] = "16 * UNUSED_SHARED";
-    // Only on a shape that is checked but not timed.
+    // The workspace differs only on a shape that is checked but not timed.
     kernel["workspace"] = {{"w", "N == 1003 ? 4 + UNUSED_WORKSPACE : 4"}};
     kernel["tolerance"] = {{"relative_l2", "N == 1 ? 0.001 * (1 + UNUSED_TOLERANCE) : 0.001"},
                            {"max_row_error", "0.001 * (1 + UNUSED_ROW)"}};
@@ -135,7 +135,8 @@ TEST_F(WorkbenchTest, TwoCandidatesAreOneKernelOnlyWhereAllThatDecidesAgrees) {
   EXPECT_EQ(judged.back().kernel_key, judged.front().kernel_key);
 }
 
-/// With names in place of the timed shape's numbers, so that it can be evaluated for another shape.
+/// The condition contains names instead of the timed shape's numbers, so that it can be evaluated
+/// for another shape.
 TEST_F(WorkbenchTest, TheManifestSaysWhichOtherShapesAKernelIsFor) {
   change(space_file(), [](Json& space) {
     space["let"] = {{"TILE", "THREADS * ITEMS"}};

@@ -13,8 +13,8 @@ namespace {
 
 using testing::HasSubstr;
 
-/// P0: +10 % per step; P1: no effect; P2 = 2 fails at the resource gate; P0 = 0 with P3 = 1 is an
-/// additional 30 % slower.
+/// A space with known effects: each step of P0 adds 10 %, P1 has no effect, P2 = 2 fails at the
+/// resource gate, and P0 = 0 with P3 = 1 is another 30 % slower.
 RecordedSpace known_space() {
   return made_space(
       {4, 3, 3, 2}, [](const Candidate&) { return true; }, [](const Candidate&) { return false; },
@@ -80,8 +80,8 @@ TEST(Insight, FindsEffectsInteractionsFailuresAndNegatives) {
 }
 
 TEST(Insight, AValueThatWasNotTriedNearTheWinnerHasNoEffect) {
-  // P0 = 3 ran only with P1 = 1, and no candidate differs only in P0. An additive model would
-  // report an effect of P0 = 3 all the same.
+  // P0 = 3 ran only with P1 = 1, and no candidate differs from these only in P0. An additive model
+  // would still report an effect of P0 = 3.
   const RecordedSpace space = known_space();
   std::vector<Observation> observations;
   for (const Observation& one : observe_all(space, 0, 1)) {
@@ -131,7 +131,7 @@ TEST(Insight, ImportanceNearTheWinnerNeedsEnoughCandidatesThere) {
   EXPECT_THAT(insight_text(space, few), HasSubstr("too few for this figure"));
 }
 
-/// The findings about a value are true, in a space with many interactions.
+/// Insight's statements about a value are true even in a space with many interactions.
 TEST(Insight, ClaimsOfASearchHoldInTheWinner) {
   const RecordedSpace space = bumpy_space();
   std::size_t held = 0;

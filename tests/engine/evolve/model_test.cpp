@@ -69,7 +69,7 @@ std::vector<double> solve(std::vector<std::vector<double>> a, std::vector<double
   return b;
 }
 
-/// Mean and variance at pool point `at`, by the textbook formula, given some known points.
+/// Mean and variance at point `at` of the pool by the textbook formula, given some known points.
 std::pair<double, double> textbook(const Kernel& kernel, std::span<const std::uint16_t> known,
                                    std::span<const double> targets, double noise,
                                    std::span<const std::uint16_t> point) {

@@ -33,12 +33,13 @@ TEST(NearbyPairs, AnEffectIsThatOfCandidatesThatDifferInNothingElse) {
   ASSERT_TRUE(effect->in_winner);
   EXPECT_NEAR(log_percent(*effect->in_winner), 20, 1e-9);
   EXPECT_EQ(effect->verdict(), PairVerdict::kSlower);
-  // Value 2 ran, but no candidate differs from it only in this macro.
+  // A candidate with value 2 ran, but no candidate differs from it only in this macro.
   EXPECT_FALSE(pairs.effect(0, 2));
 }
 
 TEST(NearbyPairs, PairsFarFromTheWinnerDoNotCount) {
-  // Three macros away; or two away with more than twice the winner's time.
+  // The pairs differ from the winner in three macros, or in two macros with more than twice its
+  // time.
   const NearbyPairs pairs = pairs_of({{{0, 0, 0, 0}, 10},
                                       {{0, 1, 1, 1}, 11},
                                       {{1, 1, 1, 1}, 8},
@@ -60,7 +61,7 @@ TEST(NearbyPairs, AVerdictIsThatOfTheWinnersOwnPair) {
   EXPECT_EQ(verdict(95, 110), PairVerdict::kFaster);
   EXPECT_EQ(verdict(101.5, 130), PairVerdict::kSame);
   EXPECT_EQ(verdict(98.5, 130), PairVerdict::kSame);
-  // Clear pairs beside the winner prove nothing about the winner itself.
+  // Clear differences in pairs without the winner prove nothing about the winner.
   const auto beside = pairs_of({{{0, 0}, 100}, {{0, 1}, 100}, {{1, 1}, 50}}).effect(0, 1);
   EXPECT_EQ(beside->verdict(), PairVerdict::kUntried);
   EXPECT_DOUBLE_EQ(beside->best_known(), beside->middle);
@@ -72,7 +73,7 @@ TEST(NearbyPairs, ASquareSaysWhatTwoValuesDoTogether) {
   EXPECT_EQ(squares[0].first_parameter, 0U);
   EXPECT_EQ(squares[0].second_parameter, 1U);
   EXPECT_NEAR(std::exp(squares[0].beyond.middle), 20.0 * 10 / (12 * 11), 1e-9);
-  // Multiplying effects are no interaction, and three candidates prove none.
+  // Effects that multiply are no interaction, and three candidates cannot prove an interaction.
   EXPECT_TRUE(
       pairs_of({{{0, 0}, 10}, {{1, 0}, 12}, {{0, 1}, 11}, {{1, 1}, 13.2}}).squares().empty());
   EXPECT_TRUE(pairs_of({{{0, 0}, 10}, {{1, 0}, 12}, {{0, 1}, 11}}).squares().empty());

@@ -15,8 +15,8 @@ using std::chrono::milliseconds;
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// A Python program whose answers are computed by the statements in `body`, from "line", the
-/// request, and "space", the first line.
+/// A Python program. The statements in `body` compute its answers from the variables "line" (the
+/// request) and "space" (the first line).
 std::string python(const std::string& body) {
   return "python3 -c '\nimport json, sys, itertools\nspace = json.loads(sys.stdin.readline())\n"
          "macros = [p[\"macro\"] for p in space[\"parameters\"]]\n"
@@ -63,7 +63,7 @@ TEST(ProgramStrategy, OutcomesReachTheProgram) {
   const RecordedSpace space = bumpy_space();
   const Candidate first = space.at_rank(0).value();
   const Candidate second = space.at_rank(1).value();
-  // It proposes only after it has received both outcomes.
+  // The program proposes only after it has received both outcomes.
   ProgramStrategy strategy(
       space, {},
       python("    if \"observe\" in line: told = line[\"observe\"]\n"

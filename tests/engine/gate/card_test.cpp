@@ -1,5 +1,6 @@
-// The gates on a card-like device: launches are queued, and check kernels judge. The virtual GPU
-// executes everything. Verdicts, texts and figures are those of checks on the host.
+// Tests the gates on a device that behaves like a GPU: launches are queued, and check kernels
+// compare outputs. The virtual GPU executes everything. Verdicts, texts and figures must equal
+// those of checks on the host.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -42,8 +43,8 @@ const char* const kProblem = R"json({
   "templates": {"card": {"source": "card.cu", "entry": "card", "grid": ["ceil_div(N, 64)"],
                          "block": [64]}}})json";
 
-/// `spoil`: statements after the work, which ends at the macro END. `X0`: the bits of x[0], which
-/// differ between seeds.
+/// `spoil`: statements that damage the result, inserted after the computation. END: the end of the
+/// kernel. `X0`: the bits of x[0], which differ between seeds.
 std::string kernel_text(const std::string& name, const std::string& spoil) {
   return R"(
 #include <cuda_fp16.h>
@@ -62,7 +63,7 @@ extern "C" __global__ void )" +
          "\n}\n";
 }
 
-/// One way of judging, on its own device.
+/// One way to check outputs (on the device or on the host), with its own device.
 struct Way {
   explicit Way(const Problem& problem, bool by_kernels) {
     device =
@@ -73,7 +74,7 @@ struct Way {
     const KernelId reference = load("reference", "");
     constexpr std::uint64_t kSeed = 11;
     made = std::make_unique<MadeGates>(*work, problem, reference, kSeed);
-    // The duration of launches has no influence here.
+    // The duration of launches does not influence these tests.
     gate = std::make_unique<CorrectnessGate>(*work, problem, made->cases, made->judge,
                                              CorrectnessOptions{.now_ms = [] { return 0.0; }});
   }
@@ -128,7 +129,7 @@ class Card : public testing::Test {
     return std::to_string(bits) + "u";
   }
 
-  /// Both ways give the same verdict; returns its text, or "passed".
+  /// Expects the same verdict from both ways to check. Returns its text, or "passed".
   std::string verdict(const std::string& spoil, const std::string& end = {}) {
     const CorrectnessResult by_host = check(*host_, spoil, end);
     const CorrectnessResult by_card = check(*card_, spoil, end);
@@ -160,7 +161,7 @@ class Card : public testing::Test {
 
 TEST_F(Card, AnHonestKernelPasses) {
   EXPECT_EQ(verdict(""), "passed");
-  // The next kernel finds everything unchanged.
+  // The next kernel finds the module variables unchanged.
   EXPECT_EQ(verdict("if (i == 0) kept[1] = X0;"), "passed");
 }
 
@@ -211,7 +212,7 @@ TEST_F(Card, AnInputThatIsChangedIsNamedAndPutBack) {
   const std::string changes = "if (i == 0) const_cast<float*>(x)[n - 1] = 5.0f;";
   EXPECT_THAT(verdict(changes), HasSubstr("changed its input 'x', first at byte 1"));
   EXPECT_EQ(verdict(""), "passed");
-  // Only later seeds reveal it.
+  // Only later seeds reveal the error.
   EXPECT_THAT(
       verdict("if (i == 0 && X0 == " + x0("timed", 2) + ") const_cast<float*>(x)[9] = 5.0f;"),
       HasSubstr("changed its input 'x', first at byte 3"));
@@ -249,9 +250,10 @@ TEST_F(Card, AShapeIsWaitedForAFewTimesAndNothingLargeIsDownloaded) {
   const std::size_t waits = card_->device->waits();
   const std::size_t bytes = card_->device->downloaded_bytes();
   (void)check(*card_, "");
-  // Two single launches, each with waits before, after and for its checks; the others together.
+  // Two launches run alone, each with waits before, after and for its checks; the other launches
+  // run together.
   EXPECT_LE(card_->device->waits() - waits, 2U * 10U);
-  // Only results are copied: slots of 256 bytes, some of them more than once.
+  // Only results of comparisons are copied: slots of 256 bytes, some of them more than once.
   EXPECT_LE(card_->device->downloaded_bytes() - bytes, 2U * 80'000U);
 }
 
@@ -262,7 +264,7 @@ TEST_F(Card, WhatIsKeptAndOverwrittenIsNoVerdict) {
   damaged[4] ^= std::byte{0x10};
   card_->work->kept().keep(*data.expected[1], damaged);
   EXPECT_THROW((void)check(*card_, ""), CudaError);
-  // A kernel that writes the same damaged data does not pass either.
+  // A kernel that writes the damaged expected data does not pass either.
   EXPECT_THROW((void)check(*card_, "if (i == 2) *((unsigned char*)y + 4) ^= 0x10;"), CudaError);
   card_->work->kept().keep(*data.expected[1], right);
   EXPECT_FALSE(check(*card_, "").rejection);

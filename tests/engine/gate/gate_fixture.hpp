@@ -13,23 +13,23 @@
 
 namespace evo {
 
-/// Ignores the reports of progress.
+/// A progress callback that ignores all reports.
 inline const Progress kSilent = [](const std::string&) {};
 
 /// Problem, fake device and cases for tests of the gates: y = 2 x + 1 over two checked shapes. A
 /// kernel is a host function, selected by name.
 class GateFixture {
  public:
-  /// `dtype`: of x and y. `deterministic`: the template's declaration.
+  /// `dtype`: the type of x and y. `deterministic`: the template's declaration.
   explicit GateFixture(const std::string& dtype = "f32", bool deterministic = true,
                        TimeKind kind = TimeKind::kMeasured);
   GateFixture(const GateFixture&) = delete;
   GateFixture& operator=(const GateFixture&) = delete;
 
-  /// A kernel to be judged.
+  /// Loads a kernel that the gates are to judge.
   [[nodiscard]] LoadedKernel load(const std::string& name, fake::Kernel kernel);
 
-  /// The correctness gate over all shapes.
+  /// Runs the correctness gate on all shapes.
   [[nodiscard]] CorrectnessResult check(const LoadedKernel& kernel,
                                         const CorrectnessOptions& options = {},
                                         Effort effort = Effort::kFull, const EarlyStop& stop = {});
@@ -43,7 +43,7 @@ class GateFixture {
 
   sample::TemporaryFolder folder;
   std::map<std::string, fake::Kernel> kernels;
-  /// Made-up µs per launch; 5 unless the test sets it.
+  /// The made-up time per launch in µs; 5 unless the test sets a function.
   std::function<double(const fake::Program&, std::int64_t)> time_us;
   std::unique_ptr<fake::FakeDevice> device;
   Problem problem;

@@ -10,10 +10,10 @@ namespace evo {
 
 /// The cases of a problem, and the objects that judge with them.
 struct MadeGates {
-  /// The reference is a loaded kernel.
+  /// Creates gates whose reference is a loaded kernel.
   MadeGates(BufferWork& work, const Problem& problem, KernelId reference, std::uint64_t seed)
       : MadeGates(work, problem, LoadedKernel{reference, &*problem.reference.kernel, {}}, seed) {}
-  /// There is no reference, or it consists of data.
+  /// Creates gates without a reference, or with data as the reference.
   MadeGates(BufferWork& work, const Problem& problem, std::optional<LoadedKernel> reference,
             std::uint64_t seed)
       : programs(problem),

@@ -94,7 +94,7 @@ TEST(ResourceGate, WhatTheDeviceCannotRunIsNotOnlyPolicy) {
                    "shared bytes 101377 > 101376 (sm_89)"),
         std::tuple(resources(32), launch(1056), "threads 1056 > 1024 (sm_89)"),
         std::tuple(resources(80), launch(1024), "registers of a CTA 81920 > 65536"),
-        // It also violates the policy, but the device's limit decides.
+        // The kernel also violates the policy, but the device's limit is reported.
         std::tuple(resources(200), launch(1024), "registers of a CTA 204800 > 65536")}) {
     const auto rejection = judge(used, config);
     ASSERT_TRUE(rejection.has_value()) << text;

@@ -7,7 +7,7 @@
 namespace evo {
 namespace {
 
-/// The remaining words of `text`.
+/// Removes inactive code from `text` and returns the remaining words.
 std::string left(const std::string& text, const MacroTexts& macros) {
   std::string joined;
   for (const std::string& word : cpp_words(active_code({"k.cu", text, {}}, macros).text)) {

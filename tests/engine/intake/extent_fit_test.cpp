@@ -1,4 +1,4 @@
-// Expressions for the number of elements that kernels touch.
+// Tests finding expressions for the number of elements that kernels access.
 
 #include "engine/intake/extent_fit.hpp"
 

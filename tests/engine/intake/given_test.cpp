@@ -1,5 +1,5 @@
-// The user's options about a problem, and the results of running the kernel on the virtual GPU with
-// them.
+// Tests the user's options about a problem, and the results of running the kernel on the virtual
+// GPU with these options.
 
 #include "engine/intake/given.hpp"
 

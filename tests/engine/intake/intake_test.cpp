@@ -1,4 +1,4 @@
-// Drafts for CUDA files, with the real compiler.
+// Tests drafts for CUDA files, with the real compiler.
 
 #include "engine/intake/intake.hpp"
 

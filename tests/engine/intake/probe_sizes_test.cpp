@@ -1,4 +1,4 @@
-// Small sizes with which kernels are run.
+// Tests the choice of small sizes with which evo-init runs kernels.
 
 #include "engine/intake/probe_sizes.hpp"
 

@@ -10,7 +10,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A kernel k of three pointers and an int; `body` follows the loads of its parameters.
+/// PTX of a kernel k with three pointers and an int. `body` follows the loads of the parameters.
 std::string kernel(const std::string& body, const std::string& before = {}) {
   return ".version 8.0\n.target sm_89\n.address_size 64\n" + before +
          ".visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u32 p3)\n{\n"

@@ -1,4 +1,4 @@
-// Drafts for CUDA files with a T1 file, with the real compiler.
+// Tests drafts for CUDA files with a T1 file, with the real compiler.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

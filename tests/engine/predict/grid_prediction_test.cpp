@@ -1,4 +1,4 @@
-// Predicted times of grids with different CTAs, and of waiting: NVRTC, the virtual GPU, the model.
+// Tests predicted times of grids whose CTAs differ, and of waiting, with NVRTC and the virtual GPU.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -112,7 +112,7 @@ TEST(PredictedGrid, CtasThatWaitForFlagsOfOthersAreExecutedTogether) {
   EXPECT_THAT(launch.not_modelled, Contains(HasSubstr("waiting and claiming of work")));
 }
 
-/// CTAs that do the heavy work, of those of the SM that finishes last.
+/// The number of CTAs with heavy work on the SM that finishes last.
 std::ptrdiff_t heavy_ones(const ptx::PredictedLaunch& launch) {
   EXPECT_EQ(launch.profile.kinds.size(), 2U);
   return std::ranges::count(launch.profile.last_sm.kinds, 1);
@@ -169,7 +169,7 @@ TEST(PredictedTime, ACtaThatSleepsIsOfAnotherKindThanOneThatDoesNot) {
 TEST(PredictedTime, AtomicsOnOneAddressFollowEachOther) {
   const double one = predict("for (int j = 0; j < 20; ++j) atomicCAS(&counter, -1, 0);").us;
   EXPECT_GT(one, kCtas * kThreads * 20 / kMhz);
-  // The compiler combines a warp's 32 into one.
+  // The compiler combines the 32 atomics of a warp into one.
   const double merged = predict("for (int j = 0; j < 20; ++j) atomicAdd(&counter, 1);").us;
   EXPECT_GT(merged, kCtas * kThreads / 32 * 20 / kMhz);
   EXPECT_LT(merged, one);

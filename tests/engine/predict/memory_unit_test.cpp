@@ -29,7 +29,7 @@ IssueStep access_of(Unit unit, double sectors) {
   return step;
 }
 
-/// Clocks until the result of a load of that many lines from DRAM is available; mean of many loads.
+/// The mean number of clocks until a load of `lines` cache lines from DRAM returns.
 double mean_from_dram(double lines) {
   constexpr int kLoads = 1000;
   const MachineRates rates = memory_rates();
@@ -50,11 +50,11 @@ TEST(MemoryUnit, ReadsWaitBehindWritesOnTheWayToL2) {
   const double alone = memory.access(access_of(Unit::kGlobalLoad, 1), 0).done;
   MemoryUnit busy(rates);
   (void)busy.access(access_of(Unit::kGlobalStore, 100), 0);
-  // 100 sectors of 32 bytes at 16 bytes per clock.
+  // 100 sectors of 32 bytes take 200 clocks at 16 bytes per clock.
   EXPECT_NEAR(busy.access(access_of(Unit::kGlobalLoad, 1), 0).done - alone, 200, 2);
 }
 
-/// Clocks of 1000 sectors, minus those of none.
+/// The clocks for 1000 sectors, without the latency of an access.
 double clocks_of(Unit unit, const CardShare& share) {
   const MachineRates rates = memory_rates();
   MemoryUnit memory(rates, share);
@@ -95,7 +95,7 @@ TEST(MemoryUnit, BulkCopiesTakeThePathToL2ButNoPasses) {
 }
 
 TEST(MemoryUnit, OfManyLinesFromDramTheSlowestCounts) {
-  // The mean of the largest of n exponential delays is 1 + 1/2 + … + 1/n of the mean of one.
+  // The largest of n exponential delays has a mean of (1 + 1/2 + … + 1/n) times the mean delay.
   EXPECT_NEAR(mean_from_dram(4) - mean_from_dram(1), 100 * (1.0 / 2 + 1.0 / 3 + 1.0 / 4) + 3, 5);
 }
 
@@ -110,7 +110,7 @@ MachineRates code_rates() {
 
 constexpr std::size_t kInstructionsOfALine = 8;
 
-/// Clocks that a warp waits in a second pass over that many lines of code.
+/// The clocks that a warp waits in a second pass over `lines` instruction cache lines.
 double waits_again(std::size_t lines) {
   const MachineRates rates = code_rates();
   CodeFetch fetch(rates, lines * kInstructionsOfALine);
@@ -128,7 +128,7 @@ double waits_again(std::size_t lines) {
 TEST(CodeFetch, ALoopThatFitsIsFetchedOnce) { EXPECT_EQ(waits_again(64), 0); }
 
 TEST(CodeFetch, ALargerLoopIsFetchedAgain) {
-  // The first line does not follow the last.
+  // The jump from the last line to the first is not prefetched, because the lines are not adjacent.
   EXPECT_EQ(waits_again(65), 65 * 2 + 30);
 }
 

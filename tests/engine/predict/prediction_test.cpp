@@ -1,4 +1,5 @@
-// Predicted times from machine code, end to end: NVRTC, the virtual GPU, the simulation of an SM.
+// Tests predicted times from machine code, end to end: NVRTC, the virtual GPU, the simulation of an
+// SM.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -78,7 +79,7 @@ Compiled compile(std::vector<std::string> options, bool lines = true) {
   return std::get<Compiled>(std::move(outcome));
 }
 
-/// tensor_flops() counts bytes half.
+/// tensor_flops() counts operations on bytes as half.
 double all_flops(const MachineInstruction& instruction) {
   constexpr unsigned kQmma = 0x07a;
   constexpr unsigned kQgmma = 0x1f3;
@@ -86,7 +87,7 @@ double all_flops(const MachineInstruction& instruction) {
   return tensor_flops(instruction) * (operation == kQmma || operation == kQgmma ? 2 : 1);
 }
 
-/// Microseconds of a launch of 264 CTAs of 128 threads, and the device's activity.
+/// Predicts the time of a launch of 264 CTAs of 128 threads in microseconds.
 double predict(const Compiled& compiled, int trips, LaunchProfile* profile = nullptr) {
   const auto device = open_virtual_device("virtual:h200", {.threads = 1});
   const auto kernel = std::get<KernelId>(device->load({compiled.ptx, compiled.cubin, {"k"}}));
@@ -101,7 +102,7 @@ double predict(const Compiled& compiled, int trips, LaunchProfile* profile = nul
   return std::get<double>(us);
 }
 
-/// Matrix operations on the paths of a CTA's warps, mean over CTAs with this many phases.
+/// The matrix operations on the paths of a CTA's warps: the mean over CTAs with `phases` phases.
 double walked_flops(const LaunchProfile& profile, bool is_sm90, int phases = 32) {
   const auto code = read_machine_code(profile.cubin, profile.entry);
   const CodeGraph graph(code, is_sm90);
@@ -153,7 +154,7 @@ TEST(PredictedTime, GrowsWithTheTripsOfALoop) {
   }
 }
 
-/// Two CTAs of an SM copy 4 KiB in each trip, and have nothing else to do.
+/// Two CTAs per SM copy 4 KiB in each iteration and do no other work.
 TEST(PredictedTime, BulkCopiesTakeTheirLatencyAndTheirBytes) {
   const Compiled compiled = compile({"-DKIND=5"});
   const double each_us = (predict(compiled, 800) - predict(compiled, 400)) / 400;
@@ -223,7 +224,7 @@ INSTANTIATE_TEST_SUITE_P(Attention, ShippedWays,
                                          std::pair("sdpa_fp8_wmma_l4.json", "virtual:l4"),
                                          std::pair("sdpa_fp8_wmma_h200.json", "virtual:h200")));
 
-/// For a candidate of the mma template, predicted for an H200.
+/// The launch profile of a candidate of the template mma on a virtual H200.
 LaunchProfile profile_of(const std::vector<std::pair<std::string, std::string>>& settings) {
   SpaceOnDevice on(std::string(EVO_SOURCE_DIR) + "/search_spaces/sdpa_fp8_mma_h200.json", "",
                    "virtual:h200", {.threads = 1});
@@ -247,9 +248,9 @@ TEST(PredictedTime, PartsThatCtasLeaveForEachOtherAreInL2) {
             split.footprint_bytes - whole.footprint_bytes);
 }
 
-/// A CTA takes 512 tiles / 132 = 3.88 on average; the slowest CTA, which the simulation starts
-/// with, takes 4. Waits that ptxas places after the kernel's end jump back into the loop and do not
-/// count as loops.
+/// A CTA takes 512 tiles / 132 = 3.88 on average. The slowest CTA, with which the simulation
+/// starts, takes 4. ptxas places waits after the kernel's end that jump back into the loop; these
+/// do not count as loops.
 TEST(PredictedTime, ThePersistentCtaThatIsSimulatedFirstTakesMostTiles) {
   const LaunchProfile profile = profile_of({{"PERSISTENT_CTA", "static"},
                                             {"PRODUCER_WARPS", "2"},

@@ -1,5 +1,5 @@
-// Element types compared with tables built independently: from the formats' formulas instead of
-// bits.
+// Compares element types with tables that are built independently, from the formulas of the
+// formats.
 
 #include "engine/problem/dtype.hpp"
 
@@ -35,8 +35,8 @@ constexpr std::array<Format, 4> kFormats = {{{"e4m3", Dtype::kE4m3, 4, 3, false,
                                              {"f16", Dtype::kF16, 5, 10, true, false},
                                              {"bf16", Dtype::kBf16, 8, 7, true, false}}};
 
-/// The value of a code by the formula of the OCP 8-bit floating point specification and IEEE 754:
-/// (−1)^s · 2^(e − bias) · (1 + m / 2^M), or 2^(1 − bias) · m / 2^M when e is 0.
+/// The value of a bit pattern by the formula of the OCP 8-bit floating point specification and IEEE
+/// 754: (−1)^s · 2^(e − bias) · (1 + m / 2^M), or 2^(1 − bias) · m / 2^M when e is 0.
 double value_of(const Format& format, unsigned code) {
   const int bias = (1 << (format.exponent_bits - 1)) - 1;
   const unsigned mantissas = 1U << format.mantissa_bits;
@@ -87,7 +87,8 @@ TEST_P(SmallFloats, EveryCodeDecodesToItsFormulaAndComesBack) {
   }
 }
 
-/// The nearest code, found in the table of all finite values; ties to the even mantissa.
+/// The expected code is the nearest in the table of all finite values; ties go to the even
+/// mantissa.
 TEST_P(SmallFloats, RoundsToNearestEven) {
   const Format& format = GetParam();
   std::map<double, unsigned> finite;
@@ -168,8 +169,8 @@ TEST(Dtype, ConstantsOfTheSpecifications) {
 }
 
 TEST(Dtype, F16AgreesWithTheCompilersOwnConversion) {
-  // _Float16 uses the conversion of the processor or the compiler's library: an independent
-  // implementation.
+  // _Float16 is an independent implementation, because it uses the conversion of the CPU or of the
+  // compiler's library.
   Random random(10);
   for (int i = 0; i < 200000; ++i) {
     const float value =

@@ -1,4 +1,4 @@
-// Launch parameters of a kernel, and the shapes on which it is checked.
+// Tests launch parameters of kernels, and the shapes on which kernels are checked.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ TEST(CheckedShapes, TheTimedOneFirstThenThoseOfTheSameKernel) {
     }
     return result;
   };
-  // Shapes with another HEAD_DIM use another kernel.
+  // Shapes with another HEAD_DIM need another kernel.
   const KernelSpec& kernel = problem.kernel("wmma");
   const auto found = names("long", kernel);
   EXPECT_EQ(found.front(), "long");

@@ -18,10 +18,10 @@ inline std::filesystem::path planted_folder() {
   return std::filesystem::path(EVO_SOURCE_DIR) / "tests/planted/kernel_templates/planted";
 }
 
-/// Its file, for changes.
+/// The problem file as JSON, which tests may change.
 inline Json planted() { return read_json_file(planted_folder() / "problem.json"); }
 
-/// The error for the planted problem after `change`; "" if there is none.
+/// The error for the problem file after `change`; "" if there is none.
 inline std::string complaint(const std::function<void(Json&)>& change) {
   Json json = planted();
   change(json);

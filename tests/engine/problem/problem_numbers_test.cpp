@@ -1,4 +1,4 @@
-// Numbers of a problem: the allowed values, and the errors for others.
+// Tests numbers in problem files: the allowed values, and the errors for other values.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -50,11 +50,11 @@ TEST(ProblemFile, AnInputIsOnlyConstantWhereItSaysSo) {
   EXPECT_THAT(drawn("f32", "normal", "mean", 0, "std", -1), HasSubstr("allowed: more than 0"));
   EXPECT_THAT(drawn("f32", "uniform", "low", 2, "high", 2), HasSubstr("more than low"));
   EXPECT_THAT(drawn("i32", "integers", "low", 2, "high", 2), HasSubstr("constant"));
-  // Constant after rounding to the type.
+  // All values would be equal after rounding to the type.
   EXPECT_THAT(drawn("f16", "uniform", "low", 1, "high", 1.0001), HasSubstr("the same f16"));
   EXPECT_THAT(drawn("i8", "normal", "mean", 0, "std", 0.1), HasSubstr("the same i8"));
   EXPECT_THAT(drawn("f64", "normal", "mean", 1, "std", 1e-20), HasSubstr("the same f64"));
-  // Most elements would be outside of the type's range, so they would become its largest value or
+  // Most elements would be outside the type's range, and would become its largest value or
   // infinity.
   EXPECT_THAT(drawn("e4m3", "normal", "mean", 0, "std", 1000), HasSubstr("cannot hold"));
   EXPECT_THAT(drawn("f16", "uniform", "low", 0, "high", 1e6), HasSubstr("cannot hold"));

@@ -33,7 +33,7 @@ TEST(ProblemFile, WithoutBytesEveryBufferCountsOnce) {
   json.erase("bytes");
   const Problem problem = Problem::parse(json.dump(), planted_folder());
   EXPECT_EQ(problem.bytes.evaluate({{"N", 10}}), 80);
-  // A stencil leaves its border unchanged, and reads nothing that it writes.
+  // As in a stencil, the kernel leaves the border of y unchanged, and reads nothing that it writes.
   json["arguments"][1]["direction"] = "inout";
   json["arguments"][1]["generator"] = {{"distribution", "normal"}};
   EXPECT_EQ(Problem::parse(json.dump(), planted_folder()).bytes.evaluate({{"N", 10}}), 80);

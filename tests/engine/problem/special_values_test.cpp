@@ -1,4 +1,4 @@
-// Special values that break kernels, placed among random ones.
+// Tests special values that break kernels and are placed among random values.
 
 #include "engine/problem/special_values.hpp"
 
@@ -78,7 +78,7 @@ TEST(SpecialValues, AFewOfEachKindStandInEveryFloatingInput) {
     EXPECT_GT(how_many(values, [&](double x) { return x == round(ends.low); }), 10);
     EXPECT_GT(how_many(values, [&](double x) { return x == round(ends.high); }), 10);
     EXPECT_GT(equal_neighbours(values), 10U);
-    // A few: one per kElementsPerSpecial.
+    // There are few denormal values: about one per kElementsPerSpecial elements.
     EXPECT_LT(how_many(values, [&](double x) { return std::fabs(x) < 1e-30; }), 200);
     EXPECT_EQ(how_many(values, [](double x) { return std::isfinite(x); }), 100'000);
   }
@@ -86,7 +86,7 @@ TEST(SpecialValues, AFewOfEachKindStandInEveryFloatingInput) {
 
 TEST(SpecialValues, ShorterTypesHaveTheirCounterparts) {
   for (const Dtype dtype : {Dtype::kE4m3, Dtype::kE5m2, Dtype::kF16, Dtype::kBf16}) {
-    // Random numbers are never as small.
+    // The distribution itself never gives such small numbers.
     const auto values = drawn(R"({"distribution": "uniform", "low": -1, "high": 400})", dtype);
     EXPECT_GT(how_many(values, is_minus_zero), 5) << to_string(dtype);
     const double normal =
@@ -105,7 +105,7 @@ TEST(SpecialValues, NoneLiesOutsideOfTheDistribution) {
     EXPECT_GT(how_many(positive, is_zero), 5) << to_string(dtype);
     const auto negative = drawn(R"({"distribution": "uniform", "low": -2, "high": -1})", dtype);
     EXPECT_EQ(how_many(negative, [](double x) { return x < -2 || x > -1; }), 0);
-    // No zero if the mean is far from it.
+    // There are no zeros if the mean is far from zero.
     const auto far = drawn(R"({"distribution": "normal", "mean": 100, "std": 1})", dtype);
     EXPECT_EQ(how_many(far, [](double x) { return x < 90; }), 0) << to_string(dtype);
   }

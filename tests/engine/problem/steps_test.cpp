@@ -1,4 +1,4 @@
-// A kernel in several steps: its description in a problem, and rejected ones.
+// Tests templates with several steps: valid descriptions in a problem, and rejected descriptions.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ Json step(const std::string& entry) {
   return {{"entry", entry}, {"grid", {"ceil_div(N, 32)"}}, {"block", {32}}};
 }
 
-/// The planted problem's template, with these steps.
+/// Gives the template of the planted problem these steps.
 void put_steps(Json& file, const Json& steps) {
   Json& kernel = file["templates"]["planted"];
   for (const char* key : {"entry", "grid", "block", "dynamic_shared_bytes"}) kernel.erase(key);

@@ -70,7 +70,7 @@ TEST(TensorMapArgument, IsTakenOnlyByKernelsThatListIt) {
               testing::Optional(ElementsAre(0, 1, 2)));
 }
 
-/// A kernel may write an output by its map alone.
+/// A kernel may write an output through its tensor map only.
 TEST(TensorMapArgument, OfAnOutputStandsForIt) {
   EXPECT_EQ(complaint([](Json& json) {
               json["shapes"].erase("single");

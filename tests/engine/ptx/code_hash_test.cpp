@@ -82,7 +82,7 @@ TEST(HashPtx, OnlyWordsCountWhereverTheyStand) {
   }
 }
 
-/// Databases and recordings store these hashes.
+/// The expected hashes must not change, because databases and recordings store such hashes.
 TEST(HashPtx, StaysWhatItWas) {
   EXPECT_EQ(hash_ptx(kPtx), "d9641390e3535d4196adb74b865ff9ce");
   EXPECT_EQ(hash_ptx("@%p1 bra $L; @!%p2 cp.async.shared::cta.x [%rd1+-4], {%r1, 0f3F800000};\n"

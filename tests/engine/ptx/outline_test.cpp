@@ -9,7 +9,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsSupersetOf;
 
-/// With an instruction and a cluster that the virtual GPU does not support.
+/// PTX with an instruction and a cluster that the virtual GPU does not support.
 constexpr const char* kOutlined = R"(
 .version 9.0
 .target sm_90, debug

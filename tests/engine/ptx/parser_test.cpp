@@ -113,7 +113,7 @@ TEST(PtxDecoder, ReusesSlotsOfRegistersThatAreNeverLiveTogether) {
   EXPECT_LT(program->register_bytes, 20 * kSlotBytes);
 }
 
-/// For any file: an error with a line, or a program; never a crash or another exception.
+/// For any file, the decoder reports an error with a line or returns a program; it never crashes.
 TEST(PtxDecoder, SurvivesMutatedPtx) {
   const std::string original = test::kernel_source("sample.ptx");
   ASSERT_FALSE(original.empty());

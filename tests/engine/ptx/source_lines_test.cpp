@@ -4,7 +4,7 @@
 
 #include "tests/engine/device/virtual/test_gpu.hpp"
 
-// The positions in the PTX and in the source that a report names.
+// Tests the positions in PTX and source that a report names.
 
 namespace evo::ptx {
 namespace {

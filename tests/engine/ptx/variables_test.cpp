@@ -7,7 +7,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// As written by NVRTC: two kernels, one of which reads a table through a function.
+/// PTX in NVRTC's form: two kernels, one of which reads a table through a function.
 constexpr const char* kModule = R"(
 // .const .b8 comment[4];
 .version 9.0
@@ -63,7 +63,7 @@ TEST(UnsetConstants, AreThoseThatTheKernelReaches) {
   EXPECT_TRUE(unset_constants(kModule, "none").empty());
 }
 
-/// The letters are mangled types as well: "c" is char.
+/// The letter "c" is also the mangled name of the type char.
 TEST(UnsetConstants, AVariableOfOneLetterIsNamedByIt) {
   for (const char* name : {"a", "b", "c", "d", "f", "i", "x", "Dh"}) {
     const std::string text = ".const .align 4 .b8 " + std::string(name) + "[16];\n.entry k()\n{\n" +
@@ -107,7 +107,7 @@ TEST(VariablesOnlyRead, AreNoneThatMayBeWritten) {
     EXPECT_TRUE(variables_only_read(with_table(body + read), "k").empty()) << body;
     EXPECT_TRUE(variables_only_read(with_table(read + body), "k").empty()) << body;
   }
-  // Neither read nor written, or referenced by another variable.
+  // The variable is neither read nor written, or another variable refers to it.
   EXPECT_TRUE(variables_only_read(with_table("mov.u64 %rd5, table;"), "k").empty());
   EXPECT_TRUE(
       variables_only_read(".global .u64 where[1] = {generic(table)};\n" + with_table(read), "k")

@@ -1,5 +1,5 @@
-// Runs over several devices: they give the same result as with one device, are faster, and survive
-// the loss of a device.
+// Tests runs over several devices: they give the same result as with one device, are faster, and
+// survive the loss of a device.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ TEST(Devices, ARunOverSeveralEndsAsOverOne) {
   }
 }
 
-/// Milliseconds of a recording of 300 candidates, all of which run on the devices.
+/// The duration of a recording of 300 candidates, all of which run on the devices.
 double duration_ms(std::size_t devices) {
   fake::MemoryStore store;
   fake::DeviceBehaviour behaviour = screened_kernels();

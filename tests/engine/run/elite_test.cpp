@@ -40,7 +40,7 @@ ComparisonResult must_not_be_asked(const EliteMember&, const EliteMember&) {
 
 using Compare = std::function<ComparisonResult(const EliteMember&, const EliteMember&)>;
 
-/// Lets a challenger find its place in the elite. True if the elite changed.
+/// Lets a challenger find its rank in the elite. Returns true if the elite changed.
 bool consider(Elite& elite, EliteMember challenger, const Compare& compare) {
   const std::vector<CandidateId> before = ids(elite);
   Climb climb(elite, std::move(challenger));
@@ -73,7 +73,7 @@ TEST(Elite, ATieLeavesTheIncumbent) {
 TEST(Elite, TheConfirmationDecidesNotTheStoredTimes) {
   Elite elite(2);
   consider(elite, member(1, 10), tie);
-  // It seemed 1 % slower when timed separately, and is faster in the A/B comparison.
+  // The challenger seemed 1 % slower when timed separately, but is faster in the A/B comparison.
   const auto faster = [](const EliteMember&, const EliteMember&) {
     return ComparisonResult::kChallengerFaster;
   };
@@ -170,7 +170,7 @@ TEST(Elite, RemovesByName) {
   EXPECT_THAT(ids(elite), ElementsAre(1, 3));
 }
 
-/// If comparisons are right, the elite is the best of all considered kernels, in order.
+/// If comparisons are right, the elite has the best of all considered kernels, in order.
 TEST(Elite, HoldsTheBestOfAnySequence) {
   Random random(5);
   for (int round = 0; round < 200; ++round) {

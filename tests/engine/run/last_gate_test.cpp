@@ -1,4 +1,5 @@
-// The gate for the elite: which kernels leave, which replace them, and the effect of a kill.
+// Tests gates for the elite after the search: which kernels leave, which replace them, and the
+// effect of a kill.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +20,7 @@ using testing::SizeIs;
 
 constexpr std::size_t kPlaces = 3;
 
-/// Rejects the kernels whose configuration has this text.
+/// A gate that rejects the kernels whose configuration contains `text`.
 LastGate against(World& world, const std::string& text) {
   return {Gate::kProfile,
           [&world, text](std::size_t, const EliteMember& member) -> std::optional<LastVerdict> {
@@ -29,7 +30,7 @@ LastGate against(World& world, const std::string& text) {
           }};
 }
 
-/// A whole run, or the rest of it, followed by the gate on each of its shapes.
+/// A whole run, or the rest of a resumed run, followed by the gate on each of its shapes.
 class Held {
  public:
   Held(World& world, fake::MemoryStore& store, const TunerOptions& options) {

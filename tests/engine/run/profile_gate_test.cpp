@@ -1,4 +1,5 @@
-// The profile gate: parsing of Nsight Compute's output, its absence, and the time model's values.
+// Tests the profile gate: parsing of Nsight Compute's output, a missing ncu, and the time model's
+// values.
 
 #include "engine/run/profile_gate.hpp"
 
@@ -21,7 +22,7 @@ using testing::ThrowsMessage;
 constexpr const char* kTensor = "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active";
 constexpr const char* kDram = "dram__throughput.avg.pct_of_peak_sustained_elapsed";
 
-// As printed by Nsight Compute 2025 for a launch of two kernels, one of 3 and one of 1 µs.
+// The output of Nsight Compute 2025 for a launch of two kernels, which take 3 µs and 1 µs.
 const std::string kTwoKernels =
     R"csv(==PROF== Connected to process 4711 (/opt/evo-worker)
 ==PROF== Profiling "first" - 0: 0%....50%....100% - 1 pass
@@ -115,7 +116,7 @@ TEST_F(FakeNcu, TellsItsVersion) {
   EXPECT_EQ(ncu_version(), "ncu 2025.1.0.0");
 }
 
-/// The gate on the default configuration.
+/// Applies the profile gate to the default configuration.
 Profiled profiled_on(const fake::DeviceBehaviour& behaviour, const std::string& space = "wide") {
   fake::MemoryStore store;
   World world(store, behaviour, {.space = space});
@@ -124,7 +125,7 @@ Profiled profiled_on(const fake::DeviceBehaviour& behaviour, const std::string& 
   return profile_gate(*world.bench, kernel_under_test(world.task(), evaluation));
 }
 
-/// The gate on a device that predicts these utilisations.
+/// Applies the profile gate on a device that predicts these utilisations.
 Profiled predicted(double tensor, double dram) {
   fake::DeviceBehaviour behaviour;
   behaviour.kind = TimeKind::kPredicted;

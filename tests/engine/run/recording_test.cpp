@@ -1,4 +1,4 @@
-// The loop of a run that makes a recording, with all services faked.
+// Tests the loop of a run that makes a recording, with fake services.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ TunerOptions recording_of(std::size_t candidates, std::uint64_t seed = 7) {
   return options;
 }
 
-/// The course of the run, and the control.
+/// The events of the run, and the times of the control kernel.
 std::vector<std::string> story_with_control(const fake::MemoryStore& store) {
   std::vector<std::string> lines = story(store);
   for (const StoredGeneration& stored : store.generations()) {
@@ -40,7 +40,8 @@ std::vector<std::string> configurations(const fake::MemoryStore& store) {
   return found;
 }
 
-/// The timing in a search depends on the elite; every later kernel is slower here.
+/// A device on which every later kernel is slower. In a search, the elite would stop such timings
+/// early.
 fake::DeviceBehaviour ever_slower() {
   auto count = std::make_shared<int>(0);
   fake::DeviceBehaviour behaviour;
@@ -57,7 +58,7 @@ TEST(Recording, SlowKernelsAreTimedAsCarefullyAsFastOnes) {
     ASSERT_TRUE(stored.record.timing.has_value());
     EXPECT_TRUE(stored.record.timing->complete);
   }
-  // The same device in a search stops early.
+  // In a search, timings on this device stop early.
   fake::MemoryStore searched;
   World other(searched, ever_slower(), {.space = "distinct"});
   (void)run_all(other, searched, options_for(5, 8));
@@ -166,7 +167,7 @@ TEST(Recording, TheDriftIsThatOfTheDefaults) {
   };
   World world(store, behaviour, {.space = "distinct"});
   (void)run_all(world, store, recording_of(25));
-  // Timed first as a candidate: 10 µs; then as the control.
+  // The kernel takes 10 µs when it is timed as a candidate; later it is timed as the control.
   std::vector<double> drifts;
   for (const StoredGeneration& stored : store.generations()) {
     drifts.push_back(stored.record.control_drift.value_or(-1));

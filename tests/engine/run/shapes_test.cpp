@@ -1,4 +1,4 @@
-// One search over several shapes, with fake compilers and a fake device.
+// Tests one search over several shapes, with fake compilers and a fake device.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ using testing::StartsWith;
 constexpr RunId kMission = 1;
 constexpr RunId kRagged = 2;
 
-/// Fastest with 64 threads on the shape "mission" and with 256 on the ragged shape.
+/// The time of a kernel: 64 threads are fastest on the shape "mission", 256 on the ragged shape.
 double time_on(const fake::Program& program, const std::string& shape) {
   const double best = shape == "mission" ? 64 : 256;
   const double off = std::log2(program.number("THREADS", best) / best);
@@ -174,8 +174,8 @@ TEST(Shapes, AWithdrawalSurvivesAKillAnywhere) {
       (void)run_all(killed, store, options);
       FAIL() << "write " << write << " did not fail";
     } catch (const DbError&) {
-      // As after a kill: the process and its state are lost, and possibly the kernel's first
-      // failure, too.
+      // The objects are destroyed as by a kill: the process and its state are lost, possibly with
+      // the kernel's first failure.
     }
     store.fail_at(0);
     full_checks.clear();
@@ -203,7 +203,7 @@ TEST(Shapes, ARunThatWasKilledAnywhereEndsAsTheOneThatWasNot) {
       (void)run_all(killed, store, options);
       FAIL() << "write " << write << " did not fail";
     } catch (const DbError&) {
-      // As after a kill: the process and its state are lost.
+      // The objects are destroyed as by a kill: the process and its state are lost.
     }
     store.fail_at(0);
     World resumed(store, by_shape(),

@@ -1,4 +1,4 @@
-// Kernels that enter and leave the elite, with all services of a run faked.
+// Tests how kernels enter and leave the elite, with fake services.
 
 #include "engine/run/tournament.hpp"
 
@@ -47,7 +47,8 @@ TEST(Contest, AKernelThatFailsBesideOthersAndAloneLeavesTheElite) {
   }
 }
 
-/// Screened kernels; the full check finds that those with 128 threads are wrong.
+/// A device on which kernels are only screened at first; the full check finds that kernels with 128
+/// threads are wrong.
 fake::DeviceBehaviour screening() {
   fake::DeviceBehaviour behaviour = screened_kernels();
   behaviour.full_check = [](const fake::Program& program) {

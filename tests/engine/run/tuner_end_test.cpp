@@ -1,4 +1,5 @@
-// The end of a run: out of time, stopped, or without a working machine. All services are faked.
+// Tests the end of a run: out of time, stopped, or without a working machine. All services are
+// fakes.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -156,7 +157,7 @@ TEST(Tuner, WhatWasRecordedBeforeTheMachineFailedIsKept) {
   fake::MemoryStore store;
   World world(store, behaviour, {.space = "distinct"});
   EXPECT_THROW((void)run_all(world, store, options_for(4, 8)), MissingError);
-  // Except those whose turn had not come.
+  // All candidates are recorded except those that were not evaluated yet.
   EXPECT_LE(store.evaluations().size(), static_cast<std::size_t>(kJudged));
   EXPECT_GT(store.evaluations().size() + 8, static_cast<std::size_t>(kJudged));
 }
@@ -196,7 +197,8 @@ TEST(Tuner, WhenTimeEndsWhatIsFinishedBehindOneThatIsNotIsRecorded) {
 }
 
 TEST(Tuner, TimeMayEndAnywhereAlsoWhileAKernelIsTimedAgain) {
-  // Fast kernels turn out to be wrong, so members leave the elite, and slower ones are timed again.
+  // Fast kernels turn out to be wrong, so members leave the elite, and slower kernels are timed
+  // again.
   fake::DeviceBehaviour behaviour = screened_kernels();
   behaviour.stops_checks = true;
   behaviour.check = {};

@@ -1,5 +1,5 @@
-// The loop of a run with all services faked: compilers that finish in any order, a scripted device,
-// a clock that advances only while something waits, and a store in memory.
+// Tests the loop of a run with fake services: compilers that finish in any order, a scripted
+// device, a clock that advances only while something waits, and a store in memory.
 
 #include "engine/run/tuner.hpp"
 
@@ -45,11 +45,11 @@ TEST(Tuner, TheWindowIsWhatIsInFlight) {
   }
 }
 
-/// The real times, and the reverse after `from` timings.
+/// A device whose order of kernels by time is reversed after `from` timings.
 fake::DeviceBehaviour turning(int from) {
   auto count = std::make_shared<int>(0);
   fake::DeviceBehaviour behaviour;
-  // no A/B comparisons, no control: one timing per candidate
+  // predicted times need no A/B comparisons and no control, so there is one timing per candidate
   behaviour.kind = TimeKind::kPredicted;
   behaviour.time_us = [=](const fake::Program& program) {
     const double time = 10 + program.number("THREADS", 0) / 100 + program.number("ITEMS", 0);
@@ -97,7 +97,7 @@ TEST(Tuner, ARunThatWasKilledAnywhereEndsAsTheOneThatWasNot) {
       (void)run_all(killed, store, options);
       FAIL() << "write " << write << " did not fail";
     } catch (const DbError&) {
-      // As after a kill: the process and its state are lost.
+      // The objects are destroyed as by a kill: the process and its state are lost.
     }
     store.fail_at(0);
     World resumed(store, {}, {.compiler_seed = write + 1});

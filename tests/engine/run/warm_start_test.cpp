@@ -1,4 +1,4 @@
-// Configurations that a run takes over from earlier runs.
+// Tests the configurations that a run takes over from earlier runs.
 
 #include "engine/run/warm_start.hpp"
 
@@ -17,7 +17,7 @@ using testing::UnorderedElementsAre;
 
 class WarmStart : public testing::Test {
  protected:
-  /// An earlier run with an elite of these configurations, best first.
+  /// Stores an earlier run with an elite of these configurations, best first.
   RunId earlier(const std::string& shape, const std::vector<std::string>& configs,
                 const std::string& device = "fake GPU") {
     RunInfo info = sample::run_info();
@@ -86,7 +86,8 @@ TEST_F(WarmStart, TheSameDeviceBeforeOthersAndTheNewestOfAllThat) {
 TEST_F(WarmStart, OnlyWhatTheSpaceHasAndAllows) {
   (void)earlier("mission", {config(96, 1), config(512, 8)});  // no such value; a constraint
   EXPECT_THAT(known(), IsEmpty());
-  // A macro that this space lacks is dropped; one that the other space lacked gets its default.
+  // A macro that this space lacks is dropped; a macro that the earlier space lacked gets its
+  // default.
   const RunId run = earlier("mission", {R"({"BUG":"none","THREADS":256,"GONE":3})"});
   EXPECT_THAT(known(), ElementsAre(of(run, config(256, 1))));
 }

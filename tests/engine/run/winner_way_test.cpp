@@ -1,4 +1,4 @@
-// The path from a configuration to the winner, with fake workers.
+// Tests the path from a configuration to the winner, with fake workers.
 
 #include "engine/run/winner_way.hpp"
 
@@ -15,7 +15,8 @@ using testing::HasSubstr;
 
 constexpr double kAmple_s = 100;
 
-/// 100 µs; OTHER 1 saves a half, THREADS a little, ITEMS 4 another tenth.
+/// The time of a kernel: 100 µs by default; OTHER 1 saves half of it, THREADS a little, ITEMS 4
+/// another tenth.
 double time_us(const fake::Program& program) {
   double us = 100;
   if (program.number("OTHER", 0) == 1) us *= 0.5;
@@ -79,7 +80,8 @@ class Way {
   EliteMember winner_;
 };
 
-/// "OTHER 0 1" for each step; macros that change together are in one text.
+/// The change of each step as text, such as "OTHER 0 1"; macros that change together are in one
+/// text.
 std::vector<std::string> changes_of(const WinnerWay& way) {
   std::vector<std::string> steps;
   for (const WinnerStep& step : way.steps) {

@@ -1,4 +1,4 @@
-// Spaces with many combinations, parameters and values: results are exact and fast.
+// Tests spaces with many combinations, parameters and values: results are exact and fast.
 
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ SpaceDefinition of_parameters(std::vector<Parameter> parameters) {
   return definition;
 }
 
-/// 2^30 combinations: 15 parameters of 4 values under overlapping constraints.
+/// A space of 2^30 combinations: 15 parameters of 4 values with overlapping constraints.
 SpaceDefinition huge() {
   SpaceDefinition definition = of_parameters({});
   for (int p = 0; p < 15; ++p) {
@@ -57,7 +57,7 @@ double seconds_to(const std::function<void()>& action) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// Generous for a busy machine; a quadratic algorithm would take minutes.
+/// A time limit that even a busy machine keeps; a quadratic algorithm would take minutes.
 constexpr double kAMoment = 5;
 
 TEST(LargeSpace, LoadsAndSamplesABillionCombinationsQuickly) {
@@ -104,7 +104,8 @@ TEST(LargeSpace, AThousandParametersWithConstraintsLoadInAMoment) {
   }
   std::optional<Space> space;
   EXPECT_LT(seconds_to([&] { space.emplace(std::move(definition)); }), kAMoment);
-  // Ascending sequences of 1000 numbers from 1 to 10: 1009 over 9.
+  // The number of ascending sequences of 1000 numbers from 1 to 10 is the binomial coefficient
+  // (1009 over 9).
   double expected = 1;
   for (int i = 1; i <= 9; ++i) expected *= (1000.0 + i) / i;
   EXPECT_NEAR(space->count().value / expected, 1, 1e-9);

@@ -50,7 +50,7 @@ SpaceDefinition small() {
   return definition;
 }
 
-/// Every valid candidate of the product, found by evaluating each.
+/// All valid candidates, found by evaluating every combination of values.
 std::set<Candidate> brute_force(const Space& space) {
   std::set<Candidate> valid;
   Candidate candidate;
@@ -65,7 +65,7 @@ std::set<Candidate> brute_force(const Space& space) {
   }
 }
 
-/// A definition of random parameters and random constraints over 2 to 4 of them.
+/// A definition with random parameters and random constraints, each over 2 to 4 parameters.
 SpaceDefinition random_definition(Random& random) {
   SpaceDefinition definition = small();
   definition.parameters.clear();
@@ -131,7 +131,7 @@ TEST(Space, SamplesUniformly) {
     chi_square += off * off / kPerCandidate;
   }
   EXPECT_EQ(drawn.size(), valid.size());
-  // Mean n − 1, variance 2 (n − 1): five standard deviations.
+  // Chi-squared has mean n − 1 and variance 2 (n − 1); the test allows five standard deviations.
   const auto degrees = static_cast<double>(valid.size() - 1);
   EXPECT_LT(chi_square, degrees + 5 * std::sqrt(2 * degrees));
 }
@@ -276,7 +276,7 @@ TEST(SplitConjunction, SplitsOnlyTheOutermostAnds) {
   EXPECT_EQ(split_conjunction("(a && b) + (c)"), (List{"(a && b) + (c)"}));
 }
 
-/// Every third valid candidate of small(), backwards.
+/// A space whose table has every third valid candidate of small(), in reverse order.
 SpaceDefinition with_table() {
   SpaceDefinition definition = small();
   const std::set<Candidate> valid = brute_force(Space(definition));

@@ -1,4 +1,4 @@
-// Names from outside that constraints may use, and spaces that extend others.
+// Tests names from problem and device in constraints, and spaces that extend other spaces.
 
 #include "engine/space/surroundings.hpp"
 
@@ -63,7 +63,8 @@ TEST(Surroundings, ASpaceWithoutNamesStaysAsItIsWritten) {
   EXPECT_EQ(space.text, json.dump());
 }
 
-/// A milestone of TILE 128 that suits S = 128, but violates "no rest" for others.
+/// A space with a milestone TILE 128, which is valid for S = 128, but violates the constraint "no
+/// rest" for other S.
 Json with_where(const std::string& where) {
   Json json = space_json();
   json["milestones"].push_back({{"name", "b"}, {"set", {{"TILE", 128}}}, {"where", where}});

@@ -8,9 +8,8 @@
 
 namespace evo {
 
-/// A recorded space computed from a formula: `counts` values for each parameter (ordered),
-/// restricted to `is_valid`, failing if `fails`, with times `time_ms`; each is a function of a
-/// Candidate.
+/// Computes a recorded space. `counts`: the number of (ordered) values of each parameter. Functions
+/// of a Candidate: `is_valid`, `fails` (whether it fails) and `time_ms`.
 template <typename Valid, typename Fails, typename Time>
 RecordedSpace made_space(const std::vector<std::size_t>& counts, Valid is_valid, Fails fails,
                          Time time_ms) {
@@ -41,8 +40,8 @@ RecordedSpace made_space(const std::vector<std::size_t>& counts, Valid is_valid,
   return RecordedSpace(std::move(recording));
 }
 
-/// About 2300 valid candidates, a fifth of which fail; with interactions and the optimum in a
-/// corner.
+/// A space of about 2300 valid candidates, a fifth of which fail, with interactions and the optimum
+/// in a corner.
 inline RecordedSpace bumpy_space() {
   return made_space(
       {6, 5, 4, 4, 3, 3}, [](const Candidate& c) { return c.choice[0] + c.choice[1] * 2 <= 10; },
@@ -55,7 +54,7 @@ inline RecordedSpace bumpy_space() {
       });
 }
 
-/// Three candidates, one of which fails; one parameter has only one value.
+/// A space of three candidates, one of which fails; one parameter has only one value.
 inline RecordedSpace tiny_space() {
   return made_space(
       {3, 1}, [](const Candidate&) { return true; },

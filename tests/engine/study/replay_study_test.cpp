@@ -1,4 +1,4 @@
-// Repeats of a study on several threads; also run under the thread sanitizer.
+// Tests repeats of a study on several threads. The thread sanitizer runs this test, too.
 #include "engine/study/replay_study.hpp"
 
 #include <gtest/gtest.h>

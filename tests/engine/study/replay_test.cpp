@@ -11,7 +11,7 @@
 namespace evo {
 namespace {
 
-/// Proposes given candidates.
+/// A strategy that proposes given candidates.
 class Script final : public Strategy {
  public:
   explicit Script(std::vector<Candidate> list) : list_(std::move(list)) {}
@@ -75,7 +75,8 @@ TEST(RandomBaseline, ExpectationAgreesWithSimulation) {
 }
 
 TEST(RandomBaseline, TimeFollowsTheMethodology) {
-  // Ten values 1…10 ms: after M = 1 the value at index round(11 / 2) = 6 from the worst, 5 ms.
+  // Ten times 1…10 ms: after M = 1 evaluation the baseline is the time at index round(11 / 2) = 6
+  // from the worst, 5 ms.
   const RecordedSpace space = made_space(
       {10}, [](const Candidate&) { return true; }, [](const Candidate&) { return false; },
       [](const Candidate& c) { return 1.0 + c.choice[0]; });
@@ -83,7 +84,8 @@ TEST(RandomBaseline, TimeFollowsTheMethodology) {
   EXPECT_EQ(baseline.time_ms(1), 5);
   EXPECT_EQ(baseline.time_ms(3), 3);   // round(33 / 4) = 8
   EXPECT_EQ(baseline.time_ms(10), 1);  // round(110 / 11) = 10
-  // The target 1 + 0.05 (6 − 1) is reached with index 10: M · 11 / (M + 1) ≥ 9.5, M = 7.
+  // The baseline reaches the target 1 + 0.05 (6 − 1) with index 10: M · 11 / (M + 1) ≥ 9.5, so M =
+  // 7.
   EXPECT_EQ(baseline.cutoff(), 7U);
 }
 

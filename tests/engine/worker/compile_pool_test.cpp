@@ -1,4 +1,4 @@
-// The pool of compiler processes, on a compiler that can crash and hang.
+// Tests the pool of compiler processes with a fake compiler that can crash and hang.
 
 #include "engine/worker/compile_pool.hpp"
 
@@ -33,7 +33,7 @@ class Pool {
   explicit Pool(CompilePoolOptions options) : pool_(loop_, fake_worker(), std::move(options)) {}
   ~Pool() { loop_.end_all(); }
 
-  /// Compiles all in parallel; returns the outcomes in the order of the requests.
+  /// Compiles all requests in parallel. Returns the outcomes in the order of the requests.
   std::vector<CompilePool::Finished> compile(const std::vector<CompileRequest>& requests) {
     std::vector<CompilePool::Finished> finished(requests.size());
     loop_.run(compile_all(requests, finished));
@@ -227,7 +227,7 @@ TEST(CompilePool, WhatIsDoneIsNotLateBecauseNobodyLooked) {
   SystemLoop loop;
   CompilePool pool(loop, fake_worker(), {.jobs = 1, .limit = Milliseconds(2000)});
   Random random(1);
-  // The system buffers the request, and a part of the answer, which repeats the request.
+  // The pipe buffers the request and only a part of the answer, which repeats the request.
   std::string text(std::size_t{150} << 10, ' ');
   for (char& c : text) c = static_cast<char>('a' + random.below(26));
   CompileRequest large = request("none");

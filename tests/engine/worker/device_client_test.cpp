@@ -1,4 +1,4 @@
-// The client of the device process, with kernels that hang, crash and lose the device.
+// Tests the client of the device process with kernels that hang, crash and lose the device.
 
 #include "engine/worker/device_client.hpp"
 

@@ -1,4 +1,4 @@
-// Coroutines on one thread: waiting, and ending.
+// Tests coroutines on one thread: waiting, and the end of the loop.
 
 #include "engine/worker/event_loop.hpp"
 

@@ -39,7 +39,7 @@ TEST(Frame, BinaryDataComesBackAsItWas) {
 
 TEST(Frame, IsNotNestedWithoutEnd) {
   const auto nested = [](std::uint32_t levels) {
-    // Two lengths: of the frame and of its value.
+    // The frame contains two lengths: that of the frame and that of its value.
     const std::uint32_t bytes = levels + sizeof levels;
     std::vector<std::uint8_t> frame(sizeof bytes + sizeof levels);
     std::memcpy(frame.data(), &bytes, sizeof bytes);

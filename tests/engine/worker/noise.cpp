@@ -23,8 +23,8 @@ using Clock = std::chrono::steady_clock;
 constexpr int kDialLimitMs = 5000;
 constexpr std::chrono::seconds kPortsLimit{60};
 constexpr std::chrono::milliseconds kHandshakeLimit{2000};
-/// Time for the other side to close the connection. After a part of a frame it does not, but waits
-/// for the rest.
+/// How long to wait for the gateway to close the connection. After an incomplete frame, the
+/// gateway waits for the rest and does not close the connection.
 constexpr std::chrono::milliseconds kVerdictLimit{3};
 
 class Noise {
@@ -65,7 +65,7 @@ class Noise {
   }
 
  private:
-  /// The frame with up to eight bytes replaced; half of the frames are also cut off.
+  /// Replaces up to eight bytes of a frame, and cuts off half of the frames.
   Bytes changed(Bytes frame) {
     constexpr std::uint64_t kMostChanges = 8;
     for (auto changes = 1 + random_.below(kMostChanges); changes > 0; --changes) {
@@ -77,8 +77,8 @@ class Noise {
 
   std::uint8_t byte() { return static_cast<std::uint8_t>(random_.below(256)); }
 
-  /// Connects to the gateway. Tries again for kPortsLimit, because the system reserves the port of
-  /// each closed connection for a minute and may have no free port.
+  /// Connects to the gateway. Retries for kPortsLimit, because the system reserves the port of each
+  /// closed connection for a minute, so all ports may be in use.
   [[nodiscard]] FileDescriptor dial() const {
     const auto deadline = Clock::now() + kPortsLimit;
     while (Clock::now() < deadline) {
@@ -89,7 +89,7 @@ class Noise {
     throw MissingError("no answer from " + to_string(options_.gateway));
   }
 
-  /// Bytes that look like the beginning of a handshake, or like a frame.
+  /// Sends bytes that look like the beginning of a TLS handshake, or like a frame.
   void call_without_key() {
     const FileDescriptor socket = dial();
     Bytes bytes = changed(greeting_);

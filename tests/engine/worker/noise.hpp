@@ -15,8 +15,8 @@ struct NoiseOptions {
   std::uint64_t seed = 1;
 };
 
-/// The number of frames of each kind that were sent. Each had a separate connection, because the
-/// gateway reads nothing more after an invalid frame.
+/// The number of frames of each kind that were sent. Each frame had a separate connection, because
+/// the gateway stops reading after an invalid frame.
 struct NoiseCount {
   std::size_t without_key = 0;  ///< bytes in place of a handshake
   std::size_t greetings = 0;    ///< first frames, changed or cut, from a caller with the key
@@ -26,8 +26,8 @@ struct NoiseCount {
   [[nodiscard]] std::size_t frames() const { return without_key + greetings + answers; }
 };
 
-/// Calls a gateway with frames that were changed at random. The run cannot take any of them for a
-/// valid answer, because they name a version that no compiler has.
+/// Sends a gateway frames that were changed at random. The run cannot take such a frame for a valid
+/// answer, because the frames name a version that no compiler has.
 [[nodiscard]] NoiseCount send_noise(const NoiseOptions& options);
 
 }  // namespace evo

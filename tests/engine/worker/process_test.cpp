@@ -46,7 +46,8 @@ TEST(WorkerProcess, OneThatRunsIsKilled) {
 TEST(WorkerProcess, EchoesMessages) {
   WorkerProcess process("/bin/cat", {});
   const nlohmann::json message = {{"op", "x"}, {"data", to_binary(std::string(300000, '\7'))}};
-  // `cat` answers while the message is still being sent: the pipe must not block.
+  // `cat` answers while the message is still being sent, so both sides must not block on full
+  // pipes.
   ASSERT_TRUE(process.send({{"op", "small"}}));
   EXPECT_EQ(process.wait(kPatience), nlohmann::json({{"op", "small"}}));
 }
@@ -54,7 +55,7 @@ TEST(WorkerProcess, EchoesMessages) {
 TEST(WorkerProcess, SendingNeverWaitsAndTheRestGoesOutLater) {
   WorkerProcess process("/bin/cat", {});
   ::kill(process.number(), SIGSTOP);
-  // Far more than a socket can buffer.
+  // The message is far larger than the buffer of a socket.
   const nlohmann::json message = {{"data", to_binary(std::string(8 << 20, '\7'))}};
   const auto start = std::chrono::steady_clock::now();
   ASSERT_TRUE(process.send(message));
@@ -138,7 +139,8 @@ TEST(WorkerProcess, NoiseIsAnError) {
 
 /// The process id reported by a shell, which then sleeps.
 pid_t number_of(WorkerProcess& process) {
-  // {"pid": N} in MessagePack needs a program; the shell writes the length and a plain integer.
+  // A shell cannot easily write {"pid": N} in MessagePack, so it writes the length and a bare
+  // integer.
   const auto message = process.wait(kPatience);
   return message ? message->get<pid_t>() : -1;
 }

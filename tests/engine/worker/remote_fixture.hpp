@@ -21,8 +21,8 @@
 #include "engine/worker/worker_gate.hpp"
 #include "tests/fakes/fake_program.hpp"
 
-// The real gateway and the real agents of evo-worker over the loopback, with the fake compiler and
-// the fake device.
+// A fixture with the real gateway and the real agents of evo-worker over the loopback, the fake
+// compiler and the fake device.
 
 namespace evo::remote {
 
@@ -30,7 +30,7 @@ inline std::filesystem::path program(const std::string& name) {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path() / name;
 }
 
-/// A worker process that is started as on another host.
+/// A worker process, started in the way of a worker on another host.
 class Lent {
  public:
   Lent(std::vector<std::string> words, const std::string& key) {
@@ -55,7 +55,7 @@ class Lent {
   Lent(const Lent&) = delete;
   Lent& operator=(const Lent&) = delete;
 
-  /// Waits for the end.
+  /// Waits for the end of the process.
   int exit_code() {
     int status = 0;
     waitpid(process_, &status, 0);

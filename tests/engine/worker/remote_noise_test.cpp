@@ -1,4 +1,4 @@
-// Callers that send unexpected data: without the key, with it, and as workers.
+// Tests clients that send unexpected data: without the key, with the key, and as workers.
 
 #include <atomic>
 #include <fstream>
@@ -20,10 +20,10 @@ using Milliseconds = std::chrono::milliseconds;
 using Frame = std::vector<std::uint8_t>;
 using Frames = std::vector<Frame>;
 
-/// A worker with the key of the run whose answers the test determines.
+/// A worker with the key of the run that gives the answers that the test chooses.
 class Liar {
  public:
-  /// Returns the frames with which it answers a message or a control message of the run.
+  /// Returns the frames with which the worker answers a message or a control message of the run.
   using Answers = std::function<Frames(const nlohmann::json&)>;
 
   Liar(std::unique_ptr<ByteStream> bytes, const std::string& role, Answers answers)
@@ -159,7 +159,7 @@ TEST_P(Nonsense, OfADeviceThatWorksNeverBecomesAResult) {
   }
 }
 
-/// Resident memory, kilobytes.
+/// The resident memory of a process in kilobytes.
 long kilobytes_of(int process) {
   std::ifstream status("/proc/" + std::to_string(process) + "/status");
   for (std::string word; status >> word;) {

@@ -1,5 +1,5 @@
-// Workers on another host: the real gateway and the real agents of evo-worker over the loopback,
-// with the fake compiler and the fake device.
+// Tests workers on other hosts: the real gateway and the real agents of evo-worker over the
+// loopback, with the fake compiler and the fake device.
 
 #include "engine/core/error.hpp"
 #include "tests/db/sample.hpp"
@@ -128,7 +128,7 @@ TEST_F(RemoteTest, AnotherVersionIsRefusedWithBothNames) {
   EXPECT_THAT(refused(), HasSubstr("9.9.9"));
 }
 
-/// A stream that stops in the middle of a frame and stays open.
+/// The client's stream stops in the middle of a frame and stays open.
 TEST_F(RemoteTest, AStrangerThatSaysNothingIsDropped) {
   const FileDescriptor socket = dial();
   EXPECT_THAT(refused(), HasSubstr("sent no message"));

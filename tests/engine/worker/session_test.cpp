@@ -1,4 +1,4 @@
-// A device worker's session, on a device in host memory.
+// Tests a device worker's session on a fake device in host memory.
 #include "engine/worker/session.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace evo {
 namespace {
 
 constexpr double kLaunchUs = 50;
-/// Below the limit by more than the drift of clocks, but not by half.
+/// This limit lies below the kernel's time by more than the drift of clocks, but not by half.
 constexpr double kGiveUpUs = 40;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -86,7 +86,7 @@ class SessionTest : public testing::Test {
     return result;
   }
 
-  /// Checks and times it on the far shape.
+  /// Checks and times a kernel on the far shape.
   TimingResult judge(const std::string& key, double early_stop_us) {
     const auto nothing = [](const std::string&) {};
     const KernelUnderTest kernel = {key, image_of("line"), {}, {"far"}};
@@ -108,7 +108,8 @@ class SessionTest : public testing::Test {
 TEST_F(SessionTest, AKernelThatWasTimedJustBeforeIsGivenUpSooner) {
   EXPECT_EQ(screen("k", "near").timing->samples, 20);
   EXPECT_EQ(screen("other", "far").timing->samples, 20) << "another kernel";
-  // If this process had to wait in between, the device may have become idle.
+  // Takes the smallest number of several tries, because the device becomes idle if this process
+  // must wait between launches.
   std::int64_t fewest = 20;
   for (int i = 0; i < 10; ++i) {
     const std::string key = "k" + std::to_string(i);
@@ -119,7 +120,8 @@ TEST_F(SessionTest, AKernelThatWasTimedJustBeforeIsGivenUpSooner) {
 }
 
 TEST_F(SessionTest, AScreeningAgesOnTheLastShapeForAll) {
-  // The launches have 10 ms, a part of which this process may have to wait.
+  // The launches have 10 ms in total, for a part of which this process may have to wait, so several
+  // tries are allowed.
   bool was_aged = false;
   for (int i = 0; i < 10; ++i) {
     const std::string key = "k" + std::to_string(i);

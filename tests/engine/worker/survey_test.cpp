@@ -1,4 +1,4 @@
-// A survey of libraries that end their process or never answer.
+// Tests a survey of libraries that end their process or never answer.
 
 #include "engine/worker/survey.hpp"
 

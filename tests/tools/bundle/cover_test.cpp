@@ -1,4 +1,4 @@
-// Selection of kernels for a bundle.
+// Tests the selection of kernels for a bundle.
 
 #include "tools/bundle/cover.hpp"
 

@@ -1,5 +1,5 @@
-// evo-export --bundle --cpp: a program that uses only the bundle's folder is configured, built and
-// run, with a driver that records its calls.
+// Tests evo-export --bundle --cpp: configures, builds and runs a program that uses only the
+// bundle's folder, with a driver that records its calls.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -98,7 +98,8 @@ TEST_F(ExportCpp, AProgramFindsThePackageAndCallsTheFunction) {
   const ProgramResult exported =
       run_program("evo-export --bundle out --name sdpa --cpp", folder_.path());
   ASSERT_EQ(exported.exit_code, 0) << exported.err;
-  // An argument with the name of a parameter of the function gets another name there.
+  // An argument with the same name as a parameter of the C++ function gets another name in the
+  // function.
   EXPECT_THAT(file("out/sdpa.hpp"),
               HasSubstr("inline void sdpa(CUstream_st* stream,\n    const void* x,\n"
                         "    float* stream_,\n    const sdpa_shape& shape) {"));
@@ -179,7 +180,7 @@ TEST_F(ExportCpp, ReplacesWhatItWroteAndNobodysFiles) {
     std::filesystem::remove(folder_.path() / "out" / name);
   }
   ASSERT_EQ(exported().exit_code, 0);
-  // Changes the files, as if another version had written them.
+  // Changes the files as if another version of evo-export had written them.
   for (const std::string name : {"sdpa.hpp", "sdpaConfig.cmake", "evo_tune_plan.hpp"}) {
     const std::string content = file("out/" + name);
     write_file(folder_.path() / "out" / name, content + "\n");

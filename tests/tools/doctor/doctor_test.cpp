@@ -1,4 +1,4 @@
-// The findings, the screen and the JSON of evo-tune doctor for made-up machines.
+// Tests the findings, the screen and the JSON of evo-tune doctor for made-up machines.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ Machine whole_machine() {
   return machine;
 }
 
-/// The only finding; empty if the number of findings is not one.
+/// The only finding about a machine; empty if the number of findings is not one.
 Finding only_finding(const Machine& machine) {
   const std::vector<Finding> findings = findings_of(machine);
   EXPECT_EQ(findings.size(), 1U) << doctor_screen(machine, findings);
@@ -154,7 +154,7 @@ TEST(DoctorScreen, HasLinesOf80ColumnsAtMost) {
   std::istringstream lines(screen);
   int count = 0;
   for (std::string line; std::getline(lines, line); ++count) {
-    // A path is one word.
+    // The line with the path may be too long, because a path is one word.
     if (line.find("/far/away") != std::string::npos) continue;
     EXPECT_LE(line.size(), 80U) << line;
   }
@@ -195,7 +195,7 @@ TEST(DoctorJson, HasNoKeyThatItsDocumentDoesNotName) {
   for (const std::string& key : keys) EXPECT_THAT(text, HasSubstr("`" + key + "`"));
 }
 
-/// A folder that replaces /.
+/// A fixture with a folder that replaces / as the root of the file system.
 class HostFactsTest : public testing::Test {
  protected:
   void add(const std::string& name, const std::string& content) const {

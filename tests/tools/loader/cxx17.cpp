@@ -1,6 +1,6 @@
-// The loader compiles as C++17, alone and together with the driver's header.
+// Tests that the loader compiles as C++17, alone and together with cuda.h.
 #include "tools/loader/evo_tune.hpp"
-// The loader's own declarations of the driver's handles match the driver's header.
+// Tests that the loader's declarations of the driver's handles match cuda.h.
 #include <cuda.h>
 
 void launch_on(const evo_tune::Bundle& bundle, CUstream stream, const std::vector<double>& shape,

@@ -1,4 +1,4 @@
-// Expressions have the same meaning in the loader of bundles and in the engine.
+// Tests that expressions have the same values in the loader of bundles and in the engine.
 
 #include "engine/core/expression.hpp"
 
@@ -33,7 +33,8 @@ std::optional<double> loaders(const std::string& text, const Values& values) {
   }
 }
 
-/// Nullopt if there is no value; a text that is no expression throws InputError.
+/// The engine's value of an expression; nullopt if there is none. Throws InputError if `text` is
+/// not an expression.
 std::optional<double> engines(const std::string& text, const Values& values) {
   const Expression expression(text);
   std::vector<double> ordered;
@@ -41,7 +42,7 @@ std::optional<double> engines(const std::string& text, const Values& values) {
   return expression.try_evaluate(ordered);
 }
 
-/// A text that mostly follows the grammar.
+/// A random text that mostly follows the grammar.
 std::string random_text(std::mt19937_64& random, int depth) {
   const auto any = [&](const std::vector<const char*>& list) {
     return std::string(list[random() % list.size()]);

@@ -1,5 +1,5 @@
-// A CUDA driver of one GPU that runs nothing and records its calls, one line each. A context is any
-// address that fake_context() made current on this thread.
+// A fake CUDA driver with one GPU that runs nothing and records each call as a line. A context is
+// any address that fake_context() made current on the thread.
 
 #include <atomic>
 #include <cstdarg>
@@ -27,7 +27,7 @@ struct Tensor {
 };
 /// Set by fake_current_stream().
 std::atomic<std::uintptr_t> current_stream{0};
-/// Whether calls are written down.
+/// If true, calls are not recorded.
 std::atomic<bool> is_quiet{false};
 
 struct State {
@@ -53,7 +53,7 @@ std::atomic<unsigned long long> capture_number{0};
 /// Contexts of devices are the addresses of this array's elements.
 char primary_contexts[8];
 
-/// Records a line; returns the result set for the call, or 0.
+/// Records a line. Returns the result that the test has set for the call, or 0.
 int note(const char* call, const char* format, ...) {
   if (is_quiet) return 0;
   char text[256];
@@ -83,10 +83,10 @@ void fake_context(void* its) { context = its; }
 void fake_capture(unsigned long long number) { capture_number = number; }
 void* fake_primary(int device) { return &primary_contexts[device]; }
 void fake_quiet(int quiet) { is_quiet = quiet != 0; }
-/// From now on the object at this address is such a tensor for PyTorch's exchange of DLPack.
+/// Registers the object at an address as a tensor for PyTorch's DLPack exchange.
 void fake_tensor(void* object, const Tensor* tensor) { state().tensors[object] = *tensor; }
 void fake_current_stream(std::uintptr_t stream) { current_stream = stream; }
-// Functions of the exchange.
+// The functions of DLPack's exchange table.
 int fake_read(void* object, Tensor* tensor) {
   const auto found = state().tensors.find(object);
   if (found == state().tensors.end()) return -1;
@@ -98,7 +98,7 @@ int fake_stream(std::int32_t, std::int32_t, void** stream) {
   return 0;
 }
 void fake_fail(const char* call, int result) { state().failing[call] = result; }
-/// The lines recorded since the last call.
+/// Returns the lines that were recorded since the last call of fake_log().
 std::size_t fake_log(char* text, std::size_t size) {
   const std::lock_guard lock(state().mutex);
   const std::size_t length = std::min(size - 1, state().log.size());
@@ -121,7 +121,7 @@ int cuCtxPopCurrent_v2(void** its) {
   below.pop_back();
   return 0;
 }
-/// A context that is not a primary one belongs to device 0.
+/// A context that is not a primary context belongs to device 0.
 int cuCtxGetDevice(int* device) {
   *device = 0;
   for (int i = 0; i < 8; ++i) {
@@ -240,7 +240,8 @@ int cuLaunchKernelEx(const void* configuration, void* function, void** parameter
   return cuLaunchKernel(function, size[0], size[1], size[2], size[3], size[4], size[5], size[6],
                         its.stream, parameters, extra);
 }
-/// The map begins with the low bytes of the address, as the parameter of a launch shows.
+/// The fake map begins with the low bytes of the address, so that tests can see the address in the
+/// parameters of a launch.
 int cuTensorMapEncodeTiled(void* map, int type, unsigned rank, unsigned long long base,
                            const unsigned long long* dims, const unsigned long long* strides,
                            const unsigned* box, const unsigned* steps, int interleave, int swizzle,

@@ -20,7 +20,7 @@ namespace evo {
 
 inline Json expression(const std::string& text) { return {{"expression", text}}; }
 
-/// x (S elements) to y by kernels with a scalar, a workspace and a structure.
+/// A kernel from x (S elements) to y with a scalar, a workspace and a structure.
 inline Json kernel(const std::string& name, const std::string& arch, int tile) {
   Json manifest = {
       {"name", name},
@@ -119,7 +119,7 @@ class Loader : public testing::Test {
     }
     return "no error";
   }
-  /// "name: why" for sizes on a device.
+  /// The choice for a size on a device as "name: why".
   static std::string choice(const evo_tune::Bundle& bundle, double size,
                             const evo_tune::Device& device = kDevice) {
     const std::array<double, 2> shape = {size, 0};

@@ -1,5 +1,5 @@
-// Input that the loader of bundles rejects: sizes, files, buffers and indexes that differ from
-// those of the checked kernel.
+// Tests input that the loader of bundles rejects: sizes, files, buffers and indexes that differ
+// from those of the checked kernel.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -113,7 +113,7 @@ TEST_F(Loader, ACallerOfAnotherSignatureIsRefused) {
 }
 
 TEST(LoaderHash, IsSha256) {
-  // FIPS 180-4, examples; the last one fills two blocks.
+  // Examples of FIPS 180-4; the last example fills two blocks.
   EXPECT_EQ(evo_tune::detail::sha256(""),
             "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(evo_tune::detail::sha256("abc"),
@@ -124,7 +124,7 @@ TEST(LoaderHash, IsSha256) {
             "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-/// A text with damaged bytes.
+/// Damages some bytes of a text.
 std::string damaged(std::string text, std::mt19937_64& random) {
   for (std::uint64_t flips = 1 + random() % 3; flips > 0; --flips) {
     const std::size_t at = random() % text.size();
@@ -137,7 +137,7 @@ std::string damaged(std::string text, std::mt19937_64& random) {
   return text;
 }
 
-/// Replaces, removes or duplicates one value somewhere.
+/// Replaces, removes or duplicates a random value.
 void damage(Json& json, std::mt19937_64& random) {
   static const std::vector<Json> kOthers = {nullptr, -1, 0,   0.5, 1e300,         -1e300,
                                             1e19,    "", "S", "x", Json::array(), Json::object()};
@@ -169,8 +169,8 @@ TEST_F(Loader, AnIndexThatIsNotAsItWasWrittenIsRefused) {
   }
 }
 
-/// Any index, even one with the right hash, is read or rejected: no other exception is thrown, and
-/// a kernel is launched only with arguments that fit.
+/// Any damaged index, even with the right hash, is read or rejected with an Error, and a kernel is
+/// launched only with arguments that fit.
 TEST_F(Loader, DamagedIndexesAreErrors) {
   const std::string good = index_text(index_);
   const std::string rest = good.substr(good.find('\n') + 1);

@@ -1,4 +1,4 @@
-// The loader of bundles with a driver that records its calls.
+// Tests the loader of bundles with a driver that records its calls.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ TEST_F(Loader, ChoosesTheShapeElseTheNearestElseTheDefaults) {
   EXPECT_EQ(choice(bundle, 64), "small: tuned for this shape: s64, on Fake 90");
   EXPECT_THAT(choice(bundle, 96), HasSubstr("small: tuned for the nearest shape for which it is"));
   EXPECT_THAT(choice(bundle, 1024), HasSubstr("large: tuned for the nearest shape"));
-  // Nearest to s4096, whose kernel is not valid there.
+  // The size is nearest to s4096, but the kernel of s4096 is not valid for it.
   EXPECT_THAT(choice(bundle, 2080),
               AllOf(HasSubstr("small: tuned for the nearest"),
                     HasSubstr("not large: 'S % TILE == 0' does not hold: whole tiles")));
@@ -41,12 +41,14 @@ TEST_F(Loader, PrefersWhatTheDeviceIsLike) {
   // Machine code runs on later minor versions of its architecture, PTX on every later device.
   EXPECT_THAT(choice(bundle, 128, {"Fake 86", 86, 4, 1000}), HasSubstr("old: tuned for this"));
   EXPECT_THAT(choice(bundle, 64, {"Fake 100", 100, 4, 1000}), HasSubstr("small (PTX): tuned"));
-  EXPECT_THAT(error_of([&] {
-                (void)choice(bundle, 64, {"Fake 75", 75, 4, 1000});
-              }),
-              AllOf(HasSubstr("bundle.json: no kernel for S=64 F=0 on Fake 75 (sm_75)"),
-                    HasSubstr("not small: neither its machine code nor its PTX runs on it"),
-                    HasSubstr("not old: neither")));
+  EXPECT_THAT(
+      error_of([&] {
+        (void)choice(bundle, 64, {"Fake 75", 75, 4, 1000});
+      }),
+      AllOf(
+          HasSubstr("bundle.json: no kernel for S=64 F=0 on Fake 75 (sm_75)"),
+          HasSubstr("not small: neither the kernel's machine code nor its PTX runs on this device"),
+          HasSubstr("not old: neither")));
 }
 
 TEST_F(Loader, AnArchitectureSpecificKernelRunsNowhereElse) {
@@ -61,7 +63,7 @@ TEST_F(Loader, AnArchitectureSpecificKernelRunsNowhereElse) {
   EXPECT_THAT(error_of([&] {
                 (void)choice(bundle, 64, {"Fake 100", 100, 4, 1000});
               }),
-              HasSubstr("neither its machine code nor its PTX"));
+              HasSubstr("neither the kernel's machine code nor its PTX"));
 }
 
 TEST_F(Loader, WhatDoesNotFitTheDeviceIsNotChosen) {
@@ -90,7 +92,7 @@ TEST_F(Loader, LaunchesWithWhatFollowsFromTheShape) {
   };
   EXPECT_THAT(lines[5], HasSubstr("launch copy 2,4,1 32,1,1 64 on 0x7: " + low(x_.data()) + " " +
                                   low(y_.data()) + " 64 0 "));
-  // From now on only the launch is recorded; another stream has its own workspace.
+  // Later launches make no other driver calls; another stream has its own workspace.
   bundle.launch(stream(7), shape, buffers_.data());
   EXPECT_EQ(log().size(), 1U);
   bundle.launch(stream(8), shape, buffers_.data());
@@ -287,11 +289,12 @@ TEST_F(Loader, ThreadsShareABundle) {
   }
   EXPECT_EQ(count["launch"], 2 * kThreads * kLaunches);
   EXPECT_EQ(count["load"], 1);  // all are nearest to one kernel
-  // 20 shapes on 4 streams, one of which is the default one, and 4 threads' default streams.
+  // The threads use 20 shapes on 4 streams, of which one is the default stream that each of 4
+  // threads has for itself.
   EXPECT_EQ(count["allocate"], 20 * (kThreads + kThreads - 1));
 }
 
-/// The bytes of a scalar with this value; nullopt if its type cannot hold it.
+/// The bytes of a scalar with this value; nullopt if its type cannot hold the value.
 std::optional<std::vector<unsigned char>> bytes_of(const std::string& dtype, double value) {
   Json manifest = kernel("k", "sm_90", 1);
   manifest["arguments"] = {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A wheel in an environment of Python and pip alone: clean_environment_test.sh WHEELS FOLDER
+# Tests a wheel in an environment with only Python and pip: clean_environment_test.sh WHEELS FOLDER
 # WHEELS: the folder of the wheel.
 # The test's programs see neither a CUDA Toolkit nor the build, because PATH contains only the
 # environment and the system.
@@ -39,7 +39,7 @@ assert len(results) == 3, env
 SCRIPT
 clean python -m evo_tune run script.py
 clean python -c 'from evo_tune import fast; assert fast.is_there(), fast._why'
-# The notebook, with its table and its report in place.
+# Runs the notebook, which must show its table and its report.
 "$folder/venv/bin/pip" install --quiet --disable-pip-version-check ipykernel nbconvert pandas
 cp "$notebook" notebook.ipynb
 clean jupyter nbconvert --log-level ERROR --to notebook --execute --output executed notebook.ipynb

@@ -44,7 +44,7 @@ def outcome(script, folder):
 
 
 def main():
-    # A shell's background jobs ignore interrupts, and so would the scripts.
+    # Background jobs of a shell ignore interrupts, and the scripts would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if not EXAMPLES:
         print("skipped: EVO_KERNEL_TUNER_EXAMPLES names no folder")

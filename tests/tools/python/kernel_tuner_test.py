@@ -198,6 +198,23 @@ class TuneKernel(unittest.TestCase):
                 tuned(cache=cache, params={"block_size_x": [32, 64, 96]}, simulation_mode=True)
             self.assertEqual(len(first), 2)
 
+    def test_a_cache_of_another_device_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            cache = os.path.join(folder, "known.json")
+            document = {"device_name": "NVIDIA L4", "kernel_name": "vector_add",
+                        "tune_params_keys": ["block_size_x"], "tune_params": BLOCKS,
+                        "cache": {"64": {"block_size_x": 64, "time": 0.01}}}
+            for device, message in (("NVIDIA L4", "times of 'NVIDIA L4', and the device is 'virt"),
+                                    ("virtual NVIDIA T4", "and the device is 'virtual NVIDIA L4'")):
+                document["device_name"] = device
+                Path(cache).write_text(json.dumps(document))
+                with self.assertRaisesRegex(NotSupported, message):
+                    tuned(cache=cache)
+            simulated, environment = tuned(cache=cache, params={"block_size_x": [64]},
+                                           simulation_mode=True)
+            self.assertEqual(blocks(simulated), [64])
+            self.assertEqual(environment["device_name"], "virtual NVIDIA T4")
+
     def test_an_answer_of_one_value_is_taken_and_named(self):
         zero = numpy.zeros(N, numpy.float32)
         results, environment = tuned(arguments=[zero + 1, zero, zero, numpy.int32(N)],
@@ -289,38 +306,10 @@ __global__ void look(float *y, int shift{parameters}) {{
         self.assertIn("3 configurations fail or give another result than the reference",
                       environment["said"])
 
-    def test_observers_have_the_figures_that_evo_tune_has(self):
-        dram = "dram__throughput.avg.pct_of_peak_sustained_elapsed"
-        alu = "sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_active"
-        results, environment = tuned(
-            params={"block_size_x": [64, 128]},
-            observers=[observers.RegisterObserver(), observers.NVMLObserver(["nvml_energy", "core_freq"]),
-                       observers.NCUObserver([alu, dram, "dram__bytes.sum"])],
-            metrics={"per_watt": lambda p: 1 / p["nvml_energy"]})
-        self.assertEqual(len(results), 2)
-        for one in results:
-            self.assertGreater(one["num_regs"], 0)
-            self.assertTrue(0 < one[alu] < 100, one)
-            self.assertEqual(one[dram], 0)  # it fits into the L2 cache
-            for name in ("nvml_energy", "core_freq", "per_watt", "dram__bytes.sum"):
-                self.assertTrue(numpy.isnan(one[name]), name)
-        self.assertIn("NVMLObserver: figures that the driver does not report", environment["said"])
-        self.assertIn("NCUObserver: nan: the profile gate is skipped: the time model does not "
-                      "predict the metric dram__bytes.sum", environment["said"])
-
-    def test_energy_is_power_by_time(self):
-        result, entry = {"time": 2.0}, {"evo_tune": {"card": {"power_w": 300, "temperature_c": 51}}}
-        nvml = observers.NVMLObserver(["nvml_energy", "nvml_power", "temperature"])
-        nvml.observe(observers.Judged(None, None, [(result, entry)]))
-        self.assertEqual(result, {"time": 2.0, "nvml_energy": 0.6, "nvml_power": 300,
-                                  "temperature": 51})
-
     def test_what_is_not_carried_is_refused_by_name(self):
         for option, message in (({"lang": "OpenCL"}, "lang: 'OpenCL'"),
                                 ({"texmem_args": {"t": 1}}, "texmem_args"),
-                                ({"observers": [object()]}, "observers: object"),
-                                ({"observers": [observers.AccuracyObserver("RMSE", "x")]},
-                                 "observers: AccuracyObserver is not supported; errors of each")):
+                                ({"observers": [object()]}, "observers: object")):
             with self.assertRaisesRegex(NotSupported, message):
                 tuned(**option)
         with self.assertRaisesRegex(NotSupported, "NVMLObserver: clocks is not supported; allowed"):

@@ -1,5 +1,6 @@
-// Reads {"shape_variables": […], "manifests": […], "expressions": […]} and writes their plans and
-// trees, as evo-export does: {"plans": […], "trees": […]}; null for text that is not an expression.
+// Reads {"shape_variables": […], "manifests": […], "expressions": […]} and writes the plans and
+// trees that evo-export would write: {"plans": […], "trees": […]}. The tree of a text that is not
+// an expression is null.
 
 #include <iostream>
 #include <nlohmann/json.hpp>

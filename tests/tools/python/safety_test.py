@@ -184,7 +184,8 @@ class Safety(BundleTest):
                 (plan["arguments"][1], "dimensions", [["sin", 1]], "'sin' is unknown"),
                 (plan["steps"][0]["sizes"][0], "tree", 2.5, "2.5; allowed: a whole number")]:
             before, container[key] = container[key], other
-            # Another kernel comes first, so that the bundle's buffers do not change.
+            # The other kernel is listed first, so that the bundle's list of buffers does not
+            # change.
             self.index["kernels"].reverse()
             self.assertIn(why, self.load().choose(**SHAPE).why)
             self.index["kernels"].reverse()

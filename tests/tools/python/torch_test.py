@@ -48,7 +48,7 @@ class TorchOp(BundleTest):
             torch._dynamo.reset()
             compiled = torch.compile(lambda x, scale: operator(x, scale)[0] + 1, fullgraph=True,
                                      backend="aot_eager", dynamic=dynamic)
-            # Tracing succeeds; the launch then needs a GPU.
+            # Tracing succeeds; the launch then fails, because it needs a GPU.
             with self.assertRaisesRegex(RuntimeError, "expected x to be on a CUDA device, but got "
                                                       "cpu"):
                 compiled(*inputs())

@@ -151,7 +151,7 @@ class Tune(unittest.TestCase):
         def interrupt():
             found.wait()
             time.sleep(1)
-            # Interrupts the whole process group, as a terminal does.
+            # Interrupts the whole process group, as Ctrl-C in a terminal does.
             os.killpg(os.getpgrp(), signal.SIGINT)
 
         def reference(x, factor, n):

@@ -1,4 +1,4 @@
-// The data of a report, compared with figures computed by hand.
+// Compares the data of a report with figures that were computed by hand.
 
 #include "tools/report/data.hpp"
 
@@ -141,7 +141,8 @@ TEST_F(Report, HasEveryCandidateInColumns) {
   for (const auto& [name, column] : candidates["knobs"].items()) {
     EXPECT_EQ(column["values"].size(), 3U) << name;
   }
-  // 128 threads of 96 registers: 12288 a CTA, 5 CTAs of 4 warps among 65536 and 64.
+  // 128 threads of 96 registers take 12288 registers per CTA, so 65536 registers hold 5 CTAs of 4
+  // warps.
   EXPECT_EQ(columns["threads"][0], 128);
   EXPECT_DOUBLE_EQ(columns["occupancy_percent"][0].get<double>(), 100.0 * 5 * 4 / 64);
   EXPECT_EQ(columns["limit"]["words"][0], "registers");

@@ -79,7 +79,7 @@ class FiltersTest(ReportCase):
         self.browser.run("document.querySelector('.controls button').click()")
         self.drag(box, start, end)
         passing, points, lines = self.shown()
-        # One pixel on either side.
+        # The bounds allow an error of one pixel on either side.
         inner = self.count(f"outcome = 'green' AND registers BETWEEN 61 AND 139 AND p50_us BETWEEN"
                            f" {low + 0.05} AND {middle - 0.05}")[0]
         outer = self.count(f"outcome = 'green' AND registers BETWEEN 59 AND 141 AND p50_us BETWEEN"

@@ -1,4 +1,4 @@
-// line_diff: the shortest comparison of two texts.
+// Tests line_diff(), which finds the shortest difference of two texts.
 
 #include "tools/report/line_diff.hpp"
 

@@ -1,4 +1,4 @@
-// The page around a report's data: no text in the data becomes markup or a program.
+// Tests the page around a report's data: no text in the data becomes markup or a script.
 
 #include "tools/report/page.hpp"
 
@@ -23,7 +23,7 @@ std::size_t count_of(const std::string& text, const std::string& part) {
 TEST(ReportPage, DataCannotLeaveItsElement) {
   const std::string text = json_in_script({{"name", kAttack}, {kAttack, 1}});
   EXPECT_THAT(text, Not(HasSubstr("<")));
-  // Readers of the JSON get the same texts; bytes that are not UTF-8 are replaced.
+  // A reader of the JSON gets the same texts, except that bytes that are not UTF-8 are replaced.
   const auto back = nlohmann::json::parse(text);
   EXPECT_THAT(back["name"].get<std::string>(), HasSubstr("</script><script>attack()</script><!--"));
   EXPECT_THAT(back["name"].get<std::string>(), HasSubstr("\xef\xbf\xbd"));

@@ -12,7 +12,7 @@ class PageTest(ReportCase):
         browser.picture(Path(self.folder.name) / "whole.png", 1600)
         self.assertEqual(browser.console(), [])
         self.assertEqual(browser.requests(), [])
-        # Texts of the database that would run as programs if they became markup.
+        # The database has texts that would run as scripts if they became markup.
         self.assertIsNone(browser.run("return window.hacked ?? null"))
         self.assertEqual(browser.run("return document.querySelectorAll('main img').length"), 0)
         self.assertIn("<script>window.hacked", browser.run("return document.body.innerText"))

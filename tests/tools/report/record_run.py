@@ -10,7 +10,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-# The report shows the texts of the winner and of the default, which is among the first evaluations.
+# Keeps the artifacts that the report shows: those of the winner and of the default configuration,
+# which is among the first evaluations.
 SMALLER = """
 DELETE FROM artifact WHERE compilation_id NOT IN (
   SELECT compilation_id FROM candidate WHERE generation = 0 AND compilation_id IS NOT NULL

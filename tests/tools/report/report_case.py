@@ -26,7 +26,7 @@ def program(name, *arguments, expect=0):
     return done.stdout
 
 
-# Additional data of a run on a card that report-database does not record.
+# Data of a run on a GPU that report-database does not record.
 CARD = """
 INSERT INTO gpu_state (candidate_id, looks, sm_clock_min_mhz, sm_clock_median_mhz,
   temperature_c, power_w, slowdowns, discarded, throttled, others)

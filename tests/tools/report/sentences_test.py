@@ -75,7 +75,8 @@ class SentencesTest(ReportCase):
                     self.ways(way(large, slower)), self.ways(way(large, doubtful)))
         self.expect("why", "1 step made no detectable difference.",
                     self.ways(way(large, doubtful)), self.ways(way(large, slower)))
-        # Without pairs, separately measured times of one kernel differ by up to this much.
+        # Separately measured times of one kernel differ by up to this much, so the step is not
+        # detectable without pairs.
         self.expect("why", "1 step made no detectable difference.",
                     self.ways(way(large, step([("D", "x", "y")], 1.015, 5.1, pairs=0))),
                     self.ways(way(large, step([("D", "x", "y")], 1.03, 5.1, pairs=0))))
@@ -125,7 +126,7 @@ class SentencesTest(ReportCase):
         self.expect("ladder", "no faster than the rung before",
                     self.milestones(True, True, True, times=(30, 20, 21)),
                     self.milestones(True, True, True, times=(30, 20, 19)))
-        # Within the difference of two separate measurements of one kernel.
+        # The difference is as small as that of two separate measurements of one kernel.
         self.expect("ladder", "no faster than the rung before",
                     self.milestones(True, True, True, times=(30, 20, 19.8)),
                     self.milestones(True, True, True, times=(30, 20, 19.5)))

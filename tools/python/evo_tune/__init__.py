@@ -5,8 +5,9 @@
     print(kernel.choose(B=2, H=8, HKV=8, LQ=300, ...).why)
     sdpa = evo_tune.torch_op(kernel)                             # the same for torch.compile
 
-An extension launches them; without it, Python code alone. tune_kernel and run_kernel have Kernel
-Tuner's arguments (docs/python.md); they need NumPy and the programs of evo-tune.
+A C++ extension launches the kernels; without the extension, Python code does. tune_kernel and
+run_kernel have Kernel Tuner's arguments (docs/python.md); they need NumPy and the programs of
+evo-tune.
 """
 
 from .bundle import Bundle, Choice, load
@@ -19,7 +20,7 @@ def _version():
     try:
         return metadata.version("evo-tune")
     except metadata.PackageNotFoundError:
-        return "0"  # a source tree
+        return "0"  # the package runs from a source tree
 
 
 __version__ = _version()
@@ -29,7 +30,7 @@ __all__ = ["Bundle", "Choice", "Device", "Error", "load", "run_kernel", "torch_o
 
 
 def __getattr__(name):
-    # The loader needs no NumPy.
+    # Imported only on use, because launching bundles needs no NumPy.
     if name in ("tune_kernel", "run_kernel"):
         from . import kernel_tuner
         return getattr(kernel_tuner, name)

@@ -1,4 +1,4 @@
-"""python -m evo_tune run script.py: a script of Kernel Tuner's, over evo-tune."""
+"""python -m evo_tune run script.py: runs a Kernel Tuner script with evo-tune."""
 
 import os
 import runpy
@@ -22,12 +22,12 @@ EVO_DEVICE chooses the device (default: a GPU, else virtual:l4); EVO_TUNE_KEEP
 names a folder in which the files of the runs stay.
 """
 
-#: Packages of others that scripts import, and why they are not needed here.
+#: Packages that Kernel Tuner scripts import, and why evo-tune does not need them.
 _OTHERS = {"pycuda": "NumPy arrays serve as arguments", "cupy": "NumPy arrays serve as arguments"}
 
 
 def _options(arguments):
-    """The options before the script as a dict, and the rest of the arguments."""
+    """Splits the arguments into the options before the script, as a dict, and the rest."""
     options = {"--max-seconds": None, "--strategy": None}
     while arguments and arguments[0].startswith("--"):
         name, is_joined, value = arguments[0].partition("=")

@@ -1,4 +1,4 @@
-"""Buffers that a caller passes: addresses, tensors of PyTorch, objects with
+"""Reads the buffers that a caller passes: addresses, PyTorch tensors, objects with
 __cuda_array_interface__ or DLPack."""
 
 import math
@@ -75,7 +75,7 @@ def array_of(value, stream, driver):
 
 def _from_interface(interface, stream, driver):
     other = interface.get("stream")
-    if other is not None and other != (stream or 1):  # both interfaces call the default stream 1
+    if other is not None and other != (stream or 1):  # 1: the default stream
         driver.wait(stream, other)
     if interface.get("mask") is not None:
         raise Error("expected an array without a mask")
@@ -101,8 +101,8 @@ def _is_contiguous(shape, strides):
 
 
 def check_dtype(name, expected, got):
-    """`expected`: the type in the index. uint8 is accepted for 8-bit floats, because not every
-    library has them."""
+    """Raises Error unless the array has the type `expected` (of the index). Accepts uint8 for 8-bit
+    floats, because not every library has 8-bit floats."""
     wanted = DTYPES[expected]
     if got is not None and got != wanted and not (expected[0] == "e" and got == "uint8"):
         raise Error(f"expected {name} to have dtype {wanted}, but got {got}")
@@ -130,8 +130,8 @@ def check(argument, array):
 
 
 def check_apart(buffers):
-    """Raises Error if a written buffer overlaps another one. `buffers`: pairs of a plan's argument
-    and its array."""
+    """Raises Error if a written buffer overlaps another buffer. `buffers`: pairs of a plan's
+    argument and its array."""
     filled = [(argument, array.address) for argument, array in buffers
               if argument.bytes > 0 and not argument.may_overlap]
     for written, begin in filled:

@@ -1,4 +1,4 @@
-"""A bundle: chooses and launches its kernels."""
+"""The class Bundle: chooses and launches the kernels of a bundle."""
 
 import contextlib
 import ctypes
@@ -45,7 +45,7 @@ class _Prepared:
         key = (stream, threading.get_ident() if stream == 2 else 0, driver.capture(stream))
         if key not in self.workspaces:
             with self.lock:
-                if key not in self.workspaces:  # another thread may have been faster
+                if key not in self.workspaces:  # another thread may have allocated them meanwhile
                     with driver.outside_captures():
                         self.workspaces[key] = {position: ctypes.c_uint64(driver.zeroed(count))
                                                 for position, count in self.workspace_bytes.items()}
@@ -54,8 +54,8 @@ class _Prepared:
 
 @dataclass
 class Call:
-    """Everything that a launch needs. `given`: all buffers by name, both the caller's and those
-    that `allocated` names. `described`: an arrays.Array for each of them."""
+    """The data of one call. `given`: all buffers by name, from the caller or allocated (`allocated`
+    names the latter). `described`: an arrays.Array for each buffer."""
     context: int
     stream: int
     given: dict
@@ -76,7 +76,8 @@ def load(folder, driver=None, allow=()):
 
 
 class Bundle:
-    """Call it with the inputs in their order and all other arguments by name. Threads may share it.
+    """A loaded bundle. Call it with the inputs in order and all other arguments by name. Threads
+    may share a Bundle.
 
     Code and workspaces stay on the GPU until the process ends.
     """
@@ -98,7 +99,7 @@ class Bundle:
         self.inputs = [its["name"] for its in arguments if its["direction"] != "out"]
         self.outputs = [its["name"] for its in arguments if its["direction"] == "out"]
         self._unchecked = self._ranges(allow)
-        # Names of parameters: a name that is taken gets "_" appended, as in the C++ function.
+        # A parameter whose name is already taken gets "_" appended, as in the C++ function.
         taken, self._keywords = {"stream"}, {}
         for name in [*self.buffers, *self.shape_variables]:
             keyword = name
@@ -129,9 +130,9 @@ class Bundle:
             return self._opened
 
     def __call__(self, *inputs, stream=None, **keywords):
-        """Starts the kernel. Returns its output, or a tuple of its outputs in their order. Outputs
-        that are not given are allocated as tensors of PyTorch. Shape variables may be omitted if
-        they follow from the shapes of the tensors or are the same in all tuned shapes."""
+        """Starts the kernel. Returns its output, or a tuple of its outputs in order. Outputs that
+        are not given are allocated as PyTorch tensors. Shape variables may be omitted if they
+        follow from the shapes of the tensors or are the same in all tuned shapes."""
         if self._fast is not None:
             results = self._fast.call(inputs, keywords, stream)
             if results is not NotImplemented:
@@ -143,9 +144,9 @@ class Bundle:
         return results[0] if len(results) == 1 else results
 
     def plan(self, *inputs, stream=None, **keywords):
-        """Prepares a repeated call: takes the arguments of a call, launches nothing, and returns a
-        function that takes all buffers in the order of `buffers`. Its buffers must have the types
-        and shapes of those passed here. Without `stream`, each launch uses the current stream, as
+        """Prepares a repeated call. Takes the arguments of a call, launches nothing, and returns a
+        function of all buffers in the order of `buffers`. Later buffers must have the types and
+        shapes of the buffers passed here. Without `stream`, each launch uses the current stream, as
         a call does."""
         with self._readied(inputs, keywords, stream) as call:
             variables = list(self._keywords.items())[len(self.buffers):]
@@ -173,7 +174,7 @@ class Bundle:
         return self._chosen(self._checked(shape), device)[0]
 
     def _bound(self, inputs, keywords):
-        """The buffers by name, and the sizes that the caller passed."""
+        """Splits the arguments of a call into the buffers by name and the sizes."""
         if len(inputs) > len(self.inputs):
             raise Error(f"{self.name} takes {len(self.inputs)} inputs ({', '.join(self.inputs)}), "
                         f"got {len(inputs)}; outputs are given by keyword")
@@ -197,7 +198,7 @@ class Bundle:
 
     @contextlib.contextmanager
     def _readied(self, inputs, keywords, stream):
-        """A Call whose buffers are checked, with its context current."""
+        """Checks the buffers of a call, makes their context current, and returns a Call."""
         given, sizes = self._bound(inputs, keywords)
         driver, devices, name = self._driver, {}, None
         try:
@@ -251,7 +252,7 @@ class Bundle:
         try:
             key = (*known.items(), *sizes.items())
             values = self._shapes.get(key)
-        except TypeError:  # an unhashable value is not a size
+        except TypeError:  # an unhashable value cannot be a size
             key = values = None
         if values is None:
             values = self._checked(shapes.infer(self._index.arguments, known, sizes,
@@ -308,7 +309,7 @@ class Bundle:
                    f"tuned for the nearest shape for which it is valid: {use['shape']}")
             try:
                 if from_ptx and not runs(kernel, "ptx", device):
-                    raise Error("neither its machine code nor its PTX runs on it")
+                    raise Error("neither the kernel's machine code nor its PTX runs on this device")
                 plan = planned(kernel["plan"], shape, device, self.buffers, self._unchecked)
                 text = "".join([why, ", on ", use["device"], *reasons])
                 return Choice(kernel, from_ptx, text), plan
@@ -346,7 +347,7 @@ class Bundle:
         key = (context, file)
         if key not in self._modules:
             self._modules[key] = self._driver.load(file, kernel["sha256"][code])
-        allowed = self._allowed.setdefault(key, {})  # the largest size of any launch
+        allowed = self._allowed.setdefault(key, {})  # keeps the largest size of any launch
         for step in steps:
             allowed[step.entry] = max(allowed.get(step.entry, 0), step.sizes[6])
         loaded = [(self._driver.function(self._modules[key], step.entry, allowed[step.entry], file),
@@ -361,7 +362,7 @@ class Bundle:
 
 
 def _of_argument(name, error):
-    """The error, with the name of the argument in its message."""
+    """Returns the error with the name of the argument added to its message."""
     if not isinstance(error, Error):
         error = damaged("its description", error)
     return Error(f"argument '{name}': {error}")

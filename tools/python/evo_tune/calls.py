@@ -1,4 +1,5 @@
-"""A function of this process as a program of a problem: the program hands over its folder."""
+"""Makes a function of this process a program of a problem: the started program sends its folder to
+this process."""
 
 import json
 import sys
@@ -32,7 +33,7 @@ class CallServer:
 
     @staticmethod
     def write(folder):
-        """The program, into the problem's folder."""
+        """Writes the program into the problem's folder."""
         (Path(folder) / PROGRAM).write_text(_TEXT)
 
     def close(self):

@@ -48,14 +48,15 @@ def device_name(device_type, number):
 
 
 class Export:
-    """A tensor that was taken over from its producer; release() gives it back."""
+    """A tensor whose DLPack capsule was consumed; release() calls the producer's deleter."""
 
     def __init__(self, producer, stream):
-        # The standard has no stream 0: 1 is the default stream, 2 that of each thread.
+        # In DLPack, stream 0 is not allowed; 1 is the default stream, 2 the default stream of each
+        # thread.
         stream = stream or 1
         try:
             capsule = producer.__dlpack__(stream=stream, max_version=(1, 1))
-        except TypeError:  # of a producer that is older than DLPack 1
+        except TypeError:  # a producer older than DLPack 1 does not know the keyword
             capsule = producer.__dlpack__(stream=stream)
         for name, used, structure in _NAMES:
             if _is_valid(capsule, name):
@@ -63,7 +64,7 @@ class Export:
         else:
             raise Error("__dlpack__ gave no capsule that is named dltensor or dltensor_versioned")
         self._managed = ctypes.cast(_pointer(capsule, name), ctypes.POINTER(structure))
-        _rename(capsule, used)  # from now on the deleter is ours to call
+        _rename(capsule, used)  # the consumer of a renamed capsule must call the deleter
         self._capsule_name = used  # a capsule keeps no copy of its name
         try:
             self._read(self._managed.contents)

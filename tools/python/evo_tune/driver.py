@@ -50,7 +50,7 @@ _TENSOR_MAP_BYTES, _TENSOR_MAP_ALIGNMENT = 128, 64
 
 
 class _LaunchAttribute(ctypes.Structure):
-    """A CUlaunchAttribute; all that are used have the value 1."""
+    """A CUlaunchAttribute. All attributes that evo-tune uses have the value 1."""
 
     _fields_ = [("id", c_int), ("padding", c_int), ("value", c_int * 16)]
 
@@ -65,14 +65,14 @@ class _LaunchConfig(ctypes.Structure):
 @dataclass(frozen=True)
 class Device:
     name: str
-    compute_capability: int  # 90 for 9.0
+    compute_capability: int  # 90 for compute capability 9.0
     sm_count: int
-    shared_bytes: int  # that a CTA can opt into
+    shared_bytes: int  # the most shared memory to which a CTA can opt in
 
 
 class Driver:
-    """Failed calls raise Error with the call's name. `file` defaults to EVO_TUNE_DRIVER, else
-    libcuda.so.1."""
+    """The CUDA driver. Failed calls raise Error with the call's name. `file` defaults to
+    EVO_TUNE_DRIVER, else libcuda.so.1."""
 
     def __init__(self, file=None):
         self.file = file = file or os.environ.get("EVO_TUNE_DRIVER") or "libcuda.so.1"
@@ -108,14 +108,15 @@ class Driver:
 
     @contextlib.contextmanager
     def on(self, device):
-        """Makes a context of `device` current and gives its handle; None keeps the current one."""
+        """Makes a context of `device` current and returns its handle; None keeps the current
+        context."""
         context = self.context()
         if device is None and context is None:
             raise Error("no CUDA context is current on this thread")
         if device is None or (context is not None and self.device_number() == device):
             yield context
             return
-        with self._lock:  # never released: PyTorch and the runtime API share it
+        with self._lock:  # never released: PyTorch and the CUDA runtime share it
             if device not in self._primary:
                 retained = c_void_p()
                 self.call("cuDevicePrimaryCtxRetain", byref(retained), device)
@@ -164,8 +165,8 @@ class Driver:
         return function
 
     def capture(self, stream):
-        """The number of the capture that the stream takes part in; 0 if there is none."""
-        if stream in (0, 1):  # the default stream never does
+        """The number of the capture in which the stream takes part; 0 if there is none."""
+        if stream in (0, 1):  # the default stream cannot be captured
             return 0
         status, number = c_int(), c_uint64()
         self.call("cuStreamGetCaptureInfo_v2", stream, byref(status), byref(number), None, None,
@@ -183,7 +184,7 @@ class Driver:
             self.call("cuThreadExchangeStreamCaptureMode", byref(mode))
 
     def zeroed(self, count):
-        """Allocates memory. All of it is zero when this returns."""
+        """Allocates memory and fills it with zeros."""
         address, stream = c_uint64(), c_void_p()
         self.call("cuMemAlloc_v2", byref(address), max(count, 1))
         self.call("cuStreamCreate", byref(stream), _STREAM_NON_BLOCKING)
@@ -193,7 +194,7 @@ class Driver:
         return address.value
 
     def wait(self, stream, other):
-        """Makes later work on `stream` wait for the work that `other` holds now."""
+        """Makes later work on `stream` wait for the work that is now in `other`."""
         event = c_void_p()
         self.call("cuEventCreate", byref(event), _EVENT_DISABLE_TIMING)
         try:
@@ -217,7 +218,7 @@ class Driver:
         return tensor_map
 
     def launch(self, function, step, stream, values, where):
-        """`values`: one ctypes object for each parameter."""
+        """Launches a kernel. `values`: one ctypes object for each parameter."""
         pointers = (c_void_p * len(values))(*[ctypes.addressof(value) for value in values])
         if not step.attributes:
             self.call("cuLaunchKernel", function, *step.sizes, stream, pointers, None, where=where)

@@ -5,10 +5,11 @@ import struct
 
 
 class Error(RuntimeError):
-    """Its message states the expected value, and the file's name if a file is at fault."""
+    """The message of this error states the expected value, and the file's name if a file is at
+    fault."""
 
 
-# A damaged part of an index, or of an object, raises one of these.
+# Reading a damaged part of an index raises one of these exceptions.
 DAMAGE = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError,
           struct.error)
 
@@ -19,7 +20,8 @@ def damaged(what, error):
 
 @contextlib.contextmanager
 def reading(what):
-    """Reports exceptions raised inside as damage to `what`, a part of an index."""
+    """Converts exceptions of the block into an Error that says that `what`, a part of an index, is
+    damaged."""
     try:
         yield
     except DAMAGE as error:

@@ -6,7 +6,7 @@ import warnings
 
 from . import arrays
 
-_why = ""  # it is missing
+_why = ""  # why the extension is missing
 try:
     from . import _launcher
 except ImportError as error:
@@ -48,13 +48,13 @@ def _stream_handle(stream, values, device):
 
 
 def _prepared(bundle, call):
-    """Everything that the extension needs for a launch: context, arguments, steps, workspaces."""
+    """The data that the extension needs for a launch: context, arguments, steps, workspaces."""
     prepared = call.prepared
     arguments = [(its.direction, its.bytes, its.alignment, its.may_overlap, its.value)
                  for its in prepared.arguments]
     steps = [(step.entry, step.sizes, step.positions, function.value, step.attributes)
              for function, step in prepared.steps]
-    # No reference to the bundle, which has the extension's part: there would be a circle.
+    # Does not refer to the bundle, because the bundle refers to the extension's object.
     workspaces = functools.partial(_workspaces, prepared, bundle._driver)
     return call.context, arguments, steps, workspaces
 
@@ -65,12 +65,13 @@ def _workspaces(prepared, driver, stream):
 
 
 def _has_maps(call):
-    """Tensor maps are encoded for the buffers of each call, which the extension does not do."""
+    """Whether the extension can repeat a launch. It cannot encode tensor maps for the buffers of
+    each call."""
     return any(its.map is not None for its in call.prepared.arguments)
 
 
 def learn(bundle, inputs, keywords, call):
-    """From now on the extension does calls that are alike. In the context that was current."""
+    """Lets the extension handle later calls with such arguments in the same context."""
     calls = None if _has_maps(call) else _calls_of(bundle)
     if calls is None:
         return

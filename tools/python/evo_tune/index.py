@@ -36,7 +36,8 @@ class Index:
             raise Error("no kernel can be read" + "".join(self.damaged))
         tuned = list(dict.fromkeys(tuple(use["sizes"]) for use, _ in self.uses if use["sizes"]))
         self.tuned_shapes = tuned  # sizes in the order of shape_variables
-        # A value that all tuned shapes share need not be said, but for sizes of inputs.
+        # A caller may leave out a variable that has one value in all tuned shapes, unless it is a
+        # size of an input.
         sizes_of_inputs = set().union(*(_names(its["elements"]["tree"]) for its in self.arguments
                                         if its["direction"] != "out"))
         self.defaults = {
@@ -53,7 +54,7 @@ def _names(tree):
 
 
 def checked_text(file):
-    """The text of an index, checked against the hash in its first line."""
+    """Reads the text of an index and checks it against the hash in its first line."""
     with open(file, "rb") as content:
         head, _, rest = content.read().partition(b"\n")
     if head != b'{"sha256": "%s",' % hashlib.sha256(rest).hexdigest().encode():
@@ -75,8 +76,8 @@ def _buffers_of(kernel):
 
 
 def _uses_of(kernel, variables):
-    """The uses that it is chosen for. Raises one of DAMAGE where a part that the choice needs is
-    damaged."""
+    """The uses for which a kernel may be chosen. Raises one of DAMAGE if a part that the choice
+    needs is damaged."""
     for code in ("machine_code", "ptx"):
         _require_numbers(kernel["plan"][code]["from"], kernel["plan"][code]["to"])
     for code in ("cubin", "ptx"):

@@ -1,4 +1,4 @@
-"""Programs that evo-tune starts reach this process by a local socket."""
+"""A local socket through which programs that evo-tune starts reach this process."""
 
 import os
 import socket

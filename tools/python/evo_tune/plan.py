@@ -13,7 +13,7 @@ _FORMATS = {"f32": "f", "f64": "d", "i32": "i", "u32": "I", "i64": "q", "u64": "
 _MOST_PARAMETER_BYTES = 32764
 _LAUNCH_ATTRIBUTES = {"cooperative": 2, "programmatic_stream_serialization": 6}
 _MOST_SIZE = 2**31 - 1  # limit of each size of a launch: grid, block, dynamic shared memory
-_MOST_DIMENSIONS = 5  # of a tensor map
+_MOST_DIMENSIONS = 5  # dimensions of a tensor map
 _TENSOR_MAP_BYTES = 128
 _DIRECTIONS = ("in", "out", "inout", "workspace", "scalar", "tensor_map")
 NOT_GIVEN = ("scalar", "workspace", "tensor_map")  # directions that no caller passes
@@ -38,10 +38,10 @@ class Argument:
     name: str
     direction: str
     bytes: int
-    elements: int  # buffers only
+    elements: int  # of a buffer
     alignment: int  # of the buffer's address, in bytes
     may_overlap: bool
-    value: bytes  # scalars only
+    value: bytes  # of a scalar
     map: TensorMap = None
 
 
@@ -161,7 +161,8 @@ def _scalar_bytes(argument, values, count):
 
 
 def _doublings(count, first, what):
-    """1 for `first` bytes, 2 for twice as many, and so on; 0 for none."""
+    """The enumeration value for a number of bytes: 0 for 0 bytes, 1 for `first`, 2 for 2 * `first`,
+    and so on."""
     codes = {0: 0, first: 1, 2 * first: 2, 4 * first: 3}
     if count not in codes:
         raise Error(f"{what} is {count} bytes")
@@ -169,7 +170,7 @@ def _doublings(count, first, what):
 
 
 def _tensor_map(its, values):
-    """All but `of`. The driver checks what remains."""
+    """Computes all fields of a tensor map but `of`. The driver checks further limits."""
     name = its["name"]
 
     def number(expression):
@@ -247,7 +248,7 @@ def _sizes(step, values):
 
 
 def _attributes(step):
-    """CUlaunchAttributeID of each launch attribute. An older bundle has none."""
+    """The CUlaunchAttributeID of each launch attribute. Older bundles name no attributes."""
     try:
         return [_LAUNCH_ATTRIBUTES[name] for name in step.get("attributes", [])]
     except KeyError as error:
@@ -255,8 +256,9 @@ def _attributes(step):
 
 
 def planned(plan, shape, device, buffers, allowed):
-    """Arguments and steps. Raises Error with the reason if the kernel is not valid for the shape.
-    `buffers`: names of the caller's buffers. `allowed`: ranges by name that may be unchecked."""
+    """Computes the arguments and steps of a launch. Raises Error with the reason if the kernel is
+    not valid for the shape. `buffers`: names of the caller's buffers. `allowed`: ranges by name
+    that may be unchecked."""
     values = {**shape, "SM_COUNT": device.sm_count, "SHARED_BYTES": device.shared_bytes}
     with reading("its part of the index"):
         for condition in plan["valid"]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from .errors import Error
 
-#: Environment variable: overrides the device chosen here.
+#: Environment variable: the device to use instead of the one that choose_device() finds.
 DEVICE_VARIABLE = "EVO_DEVICE"
 
 
@@ -29,7 +29,7 @@ def find(name):
 
 
 def run(name, arguments, folder, quiet=True, on_line=None):
-    """Runs a program in `folder` and returns the finished process, its output captured.
+    """Runs a program in `folder` and returns the finished process with its captured output.
 
     Progress on standard error is shown unless `quiet`. `on_line` gets each line of the output.
     Exit codes 0 and 1 are results, 130 raises KeyboardInterrupt, and any other code raises Error
@@ -80,17 +80,34 @@ def _last_words(name, lines):
     return f"{name} failed: " + " ".join(line.strip() for line in lines[-3:])
 
 
-def gpu_count():
-    """The number of GPUs visible to the CUDA driver; 0 without a driver."""
+def _driver():
+    """The CUDA driver, ready for calls; None without one."""
     for name in ("libcuda.so.1", "libcuda.so"):
         try:
             driver = ctypes.CDLL(name)
         except OSError:
             continue
-        count = ctypes.c_int(0)
-        if driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(count)) == 0:
-            return count.value
-    return 0
+        if driver.cuInit(0) == 0:
+            return driver
+    return None
+
+
+def gpu_count():
+    """The number of GPUs visible to the CUDA driver; 0 without a driver."""
+    driver, count = _driver(), ctypes.c_int(0)
+    if driver is None or driver.cuDeviceGetCount(ctypes.byref(count)) != 0:
+        return 0
+    return count.value
+
+
+def gpu_name(device):
+    """The name of a device "cuda:N" as the driver gives it; None for all others."""
+    number = device.removeprefix("cuda:")
+    driver, name = _driver(), ctypes.create_string_buffer(256)
+    if number == device or not number.isdecimal() or driver is None or driver.cuDeviceGetName(
+            name, len(name) - 1, int(number)) != 0:
+        return None
+    return name.value.decode()
 
 
 def choose_device(number=0):

@@ -1,6 +1,7 @@
-"""Workers of evo-tune on a Ray cluster: on each node an actor per GPU, and one for all other cores.
+"""Workers of evo-tune on a Ray cluster: one actor per GPU, and one per node for its remaining
+cores.
 
-evo-tune --workers ray:ADDRESS starts it, with the key of the run in EVO_WORKER_KEY."""
+evo-tune --workers ray:ADDRESS starts this module, with the key of the run in EVO_WORKER_KEY."""
 
 import argparse
 import os

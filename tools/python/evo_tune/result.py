@@ -23,8 +23,8 @@ class Report:
 
 
 class Result:
-    """Owns the folder of the run and deletes it at its end. bundle() and report() write copies to
-    keep."""
+    """Owns the folder of the run and deletes the folder when the Result is destroyed. bundle() and
+    report() write files that stay."""
 
     def __init__(self, folder, name, interrupted=False):
         self.folder = folder  #: holds problem, space and database (run.db)

@@ -1,4 +1,4 @@
-"""tune: arrays and a reference in, a kernel out."""
+"""tune(): tunes a kernel from arrays and a reference function."""
 
 import json
 import tempfile
@@ -61,7 +61,7 @@ def tune(source, params, inputs, reference, kernel=None, grid=None, block=None, 
 
 
 def _with_strategy(strategy, folder, search):
-    """Searches with a named strategy, or with one that runs in this process."""
+    """Searches with a named strategy, or with a strategy object that runs in this process."""
     if strategy is None:
         return search([])
     if not callable(strategy):
@@ -148,10 +148,10 @@ class _Task:
         self.problem_folder.mkdir(parents=True)
         (folder / "search_spaces").mkdir()
         self._facts = None
-        self._given = {}  # by shape: the inputs by name
-        self._written = {}  # by shape: the expected outputs by name
+        self._given = {}  # for each shape: the inputs by name
+        self._written = {}  # for each shape: the expected outputs by name
         self._variables = {}
-        self._likes = {}  # by name: an input of the library that the reference uses
+        self._likes = {}  # by name: an array of the library that the reference uses
 
     def read(self, inputs, reference, shapes):
         """Reads the kernel's parameters and each shape's inputs and expected outputs."""
@@ -173,7 +173,7 @@ class _Task:
                                 if arrays.is_array(value)}}
 
     def _whole(self, given):
-        """The inputs that are whole numbers: expressions may name them."""
+        """The inputs that are whole numbers. Expressions may use their names."""
         numbers = {name: _number(value) for name, value in given.items()
                    if not arrays.is_array(arrays.to_numpy(value))}
         return {name: value for name, value in numbers.items()
@@ -309,7 +309,7 @@ def _extent_name(name):
 
 
 def _drawn_like(elements):
-    """A distribution like that of `elements`; every case but the first draws from it."""
+    """A distribution like that of `elements`, from which every check but the first draws."""
     if elements.dtype.kind in "iu":
         low, high = int(elements.min()), int(elements.max())
         if low == high:

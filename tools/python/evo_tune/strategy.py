@@ -1,8 +1,9 @@
 """Strategies in Python, by the protocol of --strategy 'program: COMMAND' (docs/search.md).
 
-A strategy is made of a space, a dict of "seed", "elite", "configurations" and "parameters", each of
-these a dict of "macro" and "values". It has propose(count), which returns at most `count`
-configurations (dicts of a value for each macro; none: it has no more), and may have
+make(space) creates a strategy. `space` is a dict of "seed", "elite", "configurations" and
+"parameters" (a list of dicts of "macro" and "values"). A strategy has the method propose(count),
+which returns at most `count` configurations (dicts with a value for each macro; an empty list ends
+the search). It may also have these methods:
 
     observe(outcomes)   dicts of "config" and "time_us", or "failed_at", the gate that it failed
     refuse(refused)     dicts of "config" and "why": they are not valid, or were proposed before
@@ -17,7 +18,7 @@ from .local_server import LocalServer
 
 
 def serve(make, source=None, target=None):
-    """Answers evo-tune on standard input and output: the main part of a program.
+    """Answers evo-tune on standard input and output. Call serve() as the main part of a program.
 
     make: gets the space and returns the strategy.
     """
@@ -75,5 +76,5 @@ class StrategyServer:
     def _answer(self, source, target):
         try:
             serve(self._make, source, target)
-        except Exception as error:  # any exception of the strategy
+        except Exception as error:  # the strategy may raise any exception
             self.failure = error

@@ -4,14 +4,15 @@ from . import arrays, shapes
 from .bundle import Bundle
 from .errors import Error
 
-# Libraries by operator name. They are kept because an operator lives as long as its library.
+# Libraries by operator name. This dict keeps them, because an operator lives only as long as its
+# library.
 _libraries = {}
 
 
 def torch_op(bundle, name=None):
     """Registers `bundle`, a Bundle or its folder, as the operator `name`; the default name is
-    "evo_tune::" and the name of the bundle. Call it with the inputs in their order and shape
-    variables by keyword; it returns the outputs. It works under torch.compile and in CUDA graphs,
+    "evo_tune::" and the name of the bundle. The operator takes the inputs in order and shape
+    variables by keyword, and returns the outputs. It works under torch.compile and in CUDA graphs,
     and has no backward.
     """
     import torch
@@ -48,14 +49,15 @@ def torch_op(bundle, name=None):
 
 
 def _registered(name, schema, launch, fake):
-    """Does not use torch.library.custom_op: its Python code doubles the cost of a call."""
+    """Registers the operator without torch.library.custom_op, whose Python code doubles the cost of
+    a call."""
     import torch
     if name in _libraries:
         _libraries.pop(name)._destroy()
     namespace, own = name.split("::")
     library = _libraries[name] = torch.library.Library(namespace, "FRAGMENT")
     library.define(own + schema, tags=[torch.Tag.pt2_compliant_tag])
-    # For all devices, because launch reports a wrong device.
+    # Registered for all devices, because launch() reports a wrong device.
     library.impl(own, launch, "CompositeExplicitAutograd")
     torch.library.register_fake(name, fake, lib=library)
     return getattr(getattr(torch.ops, namespace), own).default

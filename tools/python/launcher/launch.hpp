@@ -1,4 +1,4 @@
-// A kernel that the Python code chose and loaded, ready to be started again.
+// A kernel that the Python code chose and loaded; the extension starts it again.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace evo_python {
 
-/// The launches of a bundle share this.
+/// The state that all launches of a bundle share.
 struct Machine {
   Machine(const std::string& driver_file, std::string its_folder, std::vector<std::string> names)
       : driver(driver_file),
@@ -35,19 +35,20 @@ struct Machine {
 
 class Launch {
  public:
-  /// `arguments`: direction, bytes, alignment, may_overlap, value of each; `steps`: entry, the
-  /// seven sizes, positions of arguments, function, launch attributes. `workspaces`: of a
-  /// stream, addresses by position.
+  /// `arguments`: direction, bytes, alignment, may_overlap and value of each. `steps`: entry, the
+  /// seven sizes, positions of arguments, function, launch attributes. `workspaces`: returns the
+  /// workspace addresses of a stream by position.
   Launch(Machine& machine, std::uintptr_t context, nb::handle arguments, nb::handle steps,
          nb::object workspaces);
-  /// Starts the kernel in its own context. False if the buffers are wrong and the Python code must
-  /// report the error. Throws evo_tune::Error if the driver fails.
+  /// Starts the kernel in the context in which it was loaded. Returns false if the buffers are
+  /// wrong, because the Python code reports that error. Throws evo_tune::Error if the driver fails.
   bool start(std::uintptr_t stream, void* const* buffers);
 
  private:
   using Plan = evo_tune::detail::Plan;
-  /// A kernel leaves its workspaces ready for its next launch on the stream; a captured graph has
-  /// its own. Handle 2 is the default stream of each thread.
+  /// The key of workspaces: stream, thread (for handle 2, the default stream of each thread), and
+  /// capture. A kernel leaves its workspaces ready for the next launch on the stream; a captured
+  /// graph has separate workspaces.
   using Queue = std::tuple<std::uintptr_t, std::thread::id, std::uint64_t>;
   void add_argument(nb::handle its);
   void add_step(nb::handle its);

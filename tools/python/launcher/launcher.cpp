@@ -1,5 +1,5 @@
-// The extension of the package evo_tune. It repeats calls that the Python code prepared, in little
-// time. New, unusual and wrong arguments are left to that code.
+// The extension of the Python package evo_tune. The extension quickly repeats calls that the Python
+// code prepared. The Python code handles new, unusual and wrong arguments.
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -25,7 +25,8 @@ struct Call {
   std::vector<std::int64_t> producer_streams;
   Words words;
 
-  /// False for buffers on two devices, and for objects that only Python code can read.
+  /// Adds an argument. Returns false for buffers on two devices, and for objects that only Python
+  /// code can read.
   bool add(Machine& machine, std::size_t buffer, PyObject* value) {
     const auto seen = machine.objects.read(value, words);
     if (!seen) return false;
@@ -37,7 +38,7 @@ struct Call {
     if (device < 0) device = seen->device;
     return device == seen->device;
   }
-  /// Both call the default stream 1.
+  /// In DLPack and __cuda_array_interface__, 1 is the default stream.
   [[nodiscard]] bool waits(std::uintptr_t stream) const {
     for (const std::int64_t other : producer_streams) {
       if (other != static_cast<std::int64_t>(stream == 0 ? 1 : stream)) return true;
@@ -46,8 +47,8 @@ struct Call {
   }
 };
 
-/// The handle of the stream that a caller passed. None is PyTorch's current stream if there are
-/// tensors. Nothing if only Python code can find the handle.
+/// The handle of the stream that a caller passed. None means PyTorch's current stream if there are
+/// tensors. Returns nullopt if only Python code can find the handle.
 std::optional<std::uintptr_t> stream_of(Machine& machine, nb::handle stream, const Call& call,
                                         const nb::object& in_python) {
   if (stream.is_none() && call.first_tensor == nullptr) return 0;
@@ -67,7 +68,7 @@ std::optional<std::uintptr_t> stream_of(Machine& machine, nb::handle stream, con
 
 nb::object not_implemented() { return nb::borrow(Py_NotImplemented); }
 
-/// A plan, as the caller holds it: repeated calls whose buffers differ in their addresses only.
+/// The plan object of a caller: repeats calls whose buffers differ only in their addresses.
 class HeldPlan {
  public:
   HeldPlan(std::shared_ptr<Machine> machine, std::unique_ptr<Launch> launch, nb::object stream,
@@ -78,7 +79,8 @@ class HeldPlan {
         stream_in_python_(std::move(stream_in_python)),
         in_python_(std::move(in_python)) {}
 
-  /// Keeps the properties of these buffers; the buffers of calls must have the same.
+  /// Stores the properties of these buffers; the buffers of later calls must have the same
+  /// properties.
   bool keep(nb::handle buffers) {
     Call call;
     if (!read(buffers, call)) return false;
@@ -119,8 +121,9 @@ class HeldPlan {
 /// The prepared calls of a bundle, by the properties of their arguments.
 class Calls {
  public:
-  /// `inputs`, `outputs`: numbers of buffers; `keywords`: number of the buffer, or behind those of
-  /// the shape variable. `stream_in_python`: (stream, values, device) to a handle.
+  /// `inputs`, `outputs`: indices of buffers. `keywords`: name to the index of a buffer, or of a
+  /// shape variable (its index plus the number of buffers). `stream_in_python`: Python function
+  /// (stream, values, device) that returns a handle.
   Calls(const std::string& driver, const std::string& folder, std::vector<std::string> buffers,
         std::vector<std::size_t> inputs, std::vector<std::size_t> outputs, nb::dict keywords,
         nb::object stream_in_python)
@@ -131,7 +134,8 @@ class Calls {
         stream_in_python_(std::move(stream_in_python)) {}
   Calls(const Calls&) = delete;
 
-  /// The outputs; NotImplemented where the Python code has to do the call.
+  /// Launches a prepared call and returns the outputs. Returns NotImplemented if the Python code
+  /// must handle the call.
   nb::object call(nb::handle inputs, nb::handle keywords, nb::handle stream) {
     Call call;
     if (!bind(inputs, keywords, call)) return not_implemented();
@@ -152,8 +156,8 @@ class Calls {
     return results(call);
   }
 
-  /// Keeps the launch that was prepared for such a call in the current context. `allocations`:
-  /// buffer, shape and dtype of the outputs that it allocates.
+  /// Stores the launch that was prepared for a call with such arguments in the current context.
+  /// `allocations`: buffer, shape and dtype of each output that the call allocates.
   void learn(nb::handle inputs, nb::handle keywords, std::uintptr_t context, nb::handle arguments,
              nb::handle steps, nb::object workspaces, nb::handle allocations) {
     Call call;
@@ -167,7 +171,7 @@ class Calls {
     prepared_.try_emplace(std::string(call.words.bytes()), std::move(prepared));
   }
 
-  /// A plan for all buffers; None if only Python code can read their kind.
+  /// Returns a plan for the buffers; None if only Python code can read such buffers.
   nb::object plan(nb::handle buffers, nb::object stream, std::uintptr_t context,
                   nb::handle arguments, nb::handle steps, nb::object workspaces,
                   nb::object in_python) {
@@ -273,7 +277,7 @@ class Calls {
 
 NB_MODULE(_launcher, module) {
   using namespace evo_python;
-  nb::set_leak_warnings(false);  // bundles are kept until a program ends
+  nb::set_leak_warnings(false);  // bundles live until the program ends
   const nb::object errors = nb::module_::import_("evo_tune.errors").attr("Error");
   static PyObject* const error = Py_NewRef(errors.ptr());
   nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {

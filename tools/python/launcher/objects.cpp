@@ -7,7 +7,7 @@
 
 namespace evo_python {
 
-/// The table of functions that a tensor's type has (dlpack.h of DLPack 1.3).
+/// The function table of a tensor's type (dlpack.h of DLPack 1.3).
 struct Objects::Exchange {
   std::uint32_t major, minor;
   Exchange* previous;
@@ -26,7 +26,7 @@ constexpr std::uint64_t kMostAddress = std::uint64_t{1} << 62;
 
 nb::object name(const char* text) { return nb::steal(PyUnicode_InternFromString(text)); }
 
-/// Nothing, and no Python error.
+/// Clears the Python error and returns nullopt.
 std::nullopt_t unusual() {
   PyErr_Clear();
   return std::nullopt;
@@ -47,7 +47,7 @@ nb::object call(PyObject* object, const nb::object& method) {
   return nb::steal(PyObject_VectorcallMethod(method.ptr(), &self, 1, nullptr));
 }
 
-/// Appends the whole numbers of a tuple, behind their count.
+/// Appends the length of a tuple and its integers.
 bool push_sizes(PyObject* tuple, Words& words) {
   if (tuple == nullptr || !PyTuple_Check(tuple)) return false;
   const Py_ssize_t count = PyTuple_Size(tuple);
@@ -92,7 +92,7 @@ int Whereabouts::device_of(std::uintptr_t address) const {
 }
 
 std::uint64_t Whereabouts::capture(std::uintptr_t stream) const {
-  if (stream <= 1) return 0;  // the default one never takes part
+  if (stream <= 1) return 0;  // the default stream cannot be captured
   int status = 0;
   std::uint64_t number = 0;
   auto* handle = reinterpret_cast<void*>(stream);
@@ -147,7 +147,8 @@ const Objects::Type& Objects::type_of(PyObject* value) {
   }
   Type found{nb::borrow(type), Kind::kInterface, nullptr};
   if (find_torch() && PyObject_IsSubclass(type, tensor_.ptr()) == 1) {
-    // Other subclasses have functions of their own.
+    // Only plain tensors and parameters are read here, because other subclasses may override
+    // functions.
     const bool is_plain = type == tensor_.ptr() || type == parameter_.ptr();
     found = {nb::borrow(type), is_plain ? Kind::kTensor : Kind::kOther, exchange_};
   }
@@ -196,7 +197,7 @@ std::optional<Seen> Objects::read_tensor(const Type& type, PyObject* value, Word
 std::optional<Seen> Objects::read_attributes(PyObject* value, Words& words) {
   if (get(value, is_cuda_).ptr() != Py_True) return unusual();
   if (call(value, is_contiguous_).ptr() != Py_True) return unusual();
-  const nb::object dtype = get(value, dtype_);  // one object for each, which lives on
+  const nb::object dtype = get(value, dtype_);  // PyTorch has one immortal object for each dtype
   const auto device = whole(call(value, get_device_).ptr());
   const auto address = whole(call(value, data_ptr_).ptr());
   words.push(kAttributes);

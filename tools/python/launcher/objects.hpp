@@ -17,7 +17,8 @@ namespace evo_python {
 
 namespace nb = nanobind;
 
-/// All that tells one call from another but the addresses of its buffers, as numbers.
+/// The properties by which prepared calls are looked up, as numbers: everything but the addresses
+/// of buffers.
 class Words {
  public:
   void push(std::int64_t word) {
@@ -25,7 +26,7 @@ class Words {
     ++size_;
   }
   void set(std::size_t at, std::int64_t word) { words_[at] = word; }
-  /// False if there were more words than fit; then bytes() is incomplete.
+  /// False if there were more words than the array holds; bytes() is then incomplete.
   [[nodiscard]] bool are_complete() const { return size_ <= words_.size(); }
   [[nodiscard]] std::string_view bytes() const {
     return {reinterpret_cast<const char*>(words_.data()), size_ * sizeof(std::int64_t)};
@@ -45,13 +46,13 @@ struct Seen {
   std::int64_t producer_stream = 0;  ///< 0: none is named
 };
 
-/// The functions of the driver that tell where something is.
+/// Queries of the driver: the device of an address, and the capture of a stream.
 class Whereabouts {
  public:
   explicit Whereabouts(const std::string& driver);
-  /// -1 where the driver does not know.
+  /// The device of an address; -1 if the driver does not know the address.
   [[nodiscard]] int device_of(std::uintptr_t address) const;
-  /// 0, or the number of the capture that the stream takes part in.
+  /// The number of the capture in which the stream takes part; 0 if there is none.
   [[nodiscard]] std::uint64_t capture(std::uintptr_t stream) const;
 
  private:
@@ -59,15 +60,18 @@ class Whereabouts {
   int (*capture_info_)(void*, int*, std::uint64_t*, void*, void*, void*) = nullptr;
 };
 
-/// Reads objects. It leaves unusual and wrong objects to the Python code, which reports errors.
+/// Reads arguments of calls. The Python code handles unusual and wrong arguments, and reports
+/// errors.
 class Objects {
  public:
   explicit Objects(const Whereabouts& whereabouts);
-  /// Appends the properties of `value` to `words`. Nothing if only Python code can read it.
+  /// Appends the properties of `value` to `words`. Returns nullopt if only Python code can read
+  /// `value`.
   std::optional<Seen> read(PyObject* value, Words& words);
-  /// PyTorch's current stream of a device. Nothing if PyTorch's internals are unknown.
+  /// PyTorch's current stream of a device; nullopt if PyTorch's internals have an unknown form.
   std::optional<std::uintptr_t> current_stream(int device);
-  /// A new tensor on the device of `like`, as an owned reference; null with a Python error.
+  /// Allocates a tensor on the device of `like` and returns an owned reference; null if Python
+  /// reports an error.
   PyObject* empty(PyObject* like, PyObject* shape, PyObject* dtype);
 
  private:

@@ -1,4 +1,4 @@
-// Messages about an unusable GPU that depend on the driver's files.
+// Tests messages about an unusable GPU that depend on the driver's device files.
 
 #include "engine/device/cuda/card_trouble.hpp"
 
@@ -72,7 +72,7 @@ class DeviceFiles : public testing::Test {
  protected:
   DeviceFiles() {
     std::filesystem::create_directories(root_.path() / "dev");
-    // Other users read it below.
+    // The user `nobody` must be able to read the folder.
     chmod(root_.path().c_str(), 0755);
   }
   void add(const char* name, mode_t mode) const {
@@ -103,7 +103,7 @@ TEST_F(DeviceFiles, OfOthersAreNotUsable) {
   add("nvidiactl", 0666);
   const pid_t other = fork();
   if (other == 0) {
-    // Root has all permissions.
+    // The test runs as `nobody`, because root has all permissions.
     constexpr uid_t kNobody = 65534;
     if (geteuid() == 0 && seteuid(kNobody) != 0) _exit(2);
     if (geteuid() != kNobody) chmod((root_.path() / "dev/nvidia0").c_str(), 0);

@@ -11,7 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 
-/// The calls of the driver: "plain 2x128", "attributes 6 2x128".
+/// The launches that the driver got: "plain 2x128", "attributes 6 2x128".
 std::vector<std::string>& calls() {
   static std::vector<std::string> made;
   return made;

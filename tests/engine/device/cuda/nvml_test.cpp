@@ -1,4 +1,4 @@
-// Values read through the functions of NVML, from a library made by the test.
+// Tests values that are read through NVML's functions, from a fake library.
 
 #include "engine/device/cuda/nvml.hpp"
 
@@ -66,7 +66,7 @@ TEST_F(Nvml, InAContainerTheOneThatCameIsThisProcess) {
   EXPECT_THAT(monitor->other_processes(), ElementsAre("4200000"));
 }
 
-/// An idle process; killed by the destructor.
+/// An idle process, which the destructor kills.
 class Idle {
  public:
   Idle() : process_(fork()) {

@@ -7,7 +7,7 @@
 #include "tests/engine/device/virtual/nvrtc.hpp"
 #include "tests/engine/device/virtual/test_gpu.hpp"
 
-// grid.sync() of cooperative groups, compiled by NVRTC with the toolkit's header.
+// Tests grid.sync() of cooperative groups, compiled by NVRTC with the CUDA Toolkit's header.
 
 namespace evo::test {
 namespace {

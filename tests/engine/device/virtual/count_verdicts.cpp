@@ -1,6 +1,6 @@
-// count-verdicts: judges the kernels of kernels/ that exist in two versions, right and with
-// unordered data, many times on the virtual GPU, with different seeds and numbers of threads. A
-// report about a right kernel is a false alarm; a wrong version without a report is a miss.
+// count-verdicts: judges kernels of kernels/ many times on the virtual GPU, with different seeds
+// and numbers of threads. Each kernel has a right version and a version with a race. A report about
+// the right version is a false alarm; a wrong version without a report is a miss.
 #include <CLI/CLI.hpp>
 #include <array>
 #include <atomic>
@@ -28,7 +28,7 @@ struct Arguments {
   std::string ptx;       ///< folder; "": compile
 };
 
-/// PTX of one set: the right kernels and the wrong versions.
+/// The PTX of one set: the right versions and the wrong versions.
 using PtxPair = std::array<std::string, 2>;
 
 struct Work {
@@ -119,7 +119,7 @@ Tally judge(const Work& work, std::uint64_t seed, std::string& report) {
   return tally;
 }
 
-/// Every kernel in both versions, with one number of threads.
+/// Work for one round: every kernel in both versions, with one number of threads.
 std::vector<Work> round_of(TwinSet set, const PtxPair& ptx, int threads) {
   std::vector<Work> works;
   for (const TwinKernel& kernel : kernels_of(set)) {

@@ -1,4 +1,5 @@
-// Races between CTAs in global memory, and versions of the same kernels without races.
+// Tests kernels with races between CTAs in global memory, and versions of these kernels without
+// races.
 #include <gtest/gtest.h>
 
 #include "engine/device/virtual/checks/global_races.hpp"

@@ -1,5 +1,5 @@
-// PTX that no compiler writes: it gives a fault that names the line, never a crash, a hang or an
-// exhausted host.
+// Tests PTX that no compiler writes: it gives a fault that names the line, never a crash, a hang or
+// an exhausted host.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -73,7 +73,7 @@ TEST(PtxLimits, ManyLiteralsAreLoadedQuickly) {
   EXPECT_LT(seconds.count(), 20);
 }
 
-/// f0 calls f1 twice, f1 calls f2 twice …
+/// PTX of functions, of which f0 calls f1 twice, f1 calls f2 twice, and so on.
 std::string doubling(int functions, const std::string& last) {
   std::string text;
   for (int i = functions; i >= 0; --i) {

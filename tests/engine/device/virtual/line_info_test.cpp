@@ -9,7 +9,7 @@
 #include "tests/engine/device/virtual/nvrtc.hpp"
 #include "tests/engine/device/virtual/test_gpu.hpp"
 
-// File and line in reports, for NVRTC code with -lineinfo and a header in a folder.
+// Tests file and line in reports, for NVRTC code with -lineinfo and a header in a folder.
 
 namespace evo::test {
 namespace {

@@ -5,7 +5,7 @@
 
 namespace evo::test {
 
-/// Whether NVRTC can be opened here; otherwise tests are skipped.
+/// Whether NVRTC can be opened on this machine; otherwise tests are skipped.
 [[nodiscard]] bool has_nvrtc();
 
 /// PTX of `source` for `arch` ("compute_89"). Throws std::runtime_error with the compiler's log.

@@ -6,8 +6,8 @@
 
 #include "tests/engine/device/virtual/ordinary_fixture.hpp"
 
-// Kernels of kernels/ordinary.cu, compiled by NVRTC, compared with the CPU: control flow, exchange
-// between threads, waiting.
+// Compares kernels of kernels/ordinary.cu with the CPU: control flow, exchange between threads,
+// waiting.
 
 namespace evo::test {
 namespace {
@@ -49,7 +49,8 @@ TEST_F(Ordinary, WhatWasNeverLoadedMayDecideWhatIsNeverStored) {
   EXPECT_EQ(gpu_.read<int>(out, 75), want);
 }
 
-/// Branches on a register that was never set; its value differs between four launches.
+/// A branch depends on a register that was never set; the register's value differs between four
+/// launches.
 TEST(UnsetRegister, WhatItDecidesDiffersBetweenLaunches) {
   for (const char* comparison : {"eq.s32", "gt.s32", "lt.s32", "eq.f32", "gt.f32", "lt.f32"}) {
     TestGpu gpu;

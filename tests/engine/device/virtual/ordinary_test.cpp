@@ -4,8 +4,7 @@
 
 #include "tests/engine/device/virtual/ordinary_fixture.hpp"
 
-// Kernels of kernels/ordinary.cu, compiled by NVRTC, compared with the CPU: data-parallel kernels
-// and arithmetic.
+// Compares kernels of kernels/ordinary.cu with the CPU: data-parallel kernels and arithmetic.
 
 namespace evo::test {
 namespace {

@@ -6,7 +6,7 @@
 #include "tests/engine/device/virtual/nvrtc.hpp"
 #include "tests/engine/device/virtual/test_gpu.hpp"
 
-// printf and assert in kernels, compiled by NVRTC, compared with the host's printf.
+// Compares printf() and assert() in kernels with the host's printf().
 
 namespace evo::test {
 namespace {

@@ -1,4 +1,4 @@
-// Forms that compilers rarely emit: bit masks, addresses of parameters, clusters of one CTA.
+// Tests PTX that compilers rarely emit: bit masks, addresses of parameters, clusters of one CTA.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -34,7 +34,7 @@ Result run(const std::string& directives, const std::string& body) {
   return {text_of(fault), gpu.read<std::uint32_t>(out, 8)};
 }
 
-/// The product of two 64-bit numbers in words of 32 bits, as sin and cos of doubles compute it.
+/// Multiplies two 64-bit numbers by 32-bit words with carries, as sin and cos of doubles do.
 TEST(Carries, LinkProductsOfSeveralWords) {
   const std::uint64_t a = 0xfedcba9876543210U;
   const std::uint64_t b = 0xffffffff89abcdefU;

@@ -1,4 +1,5 @@
-// Launches of several steps: run in order, each with its own entry, grid and arguments.
+// Tests launches of several steps, which run in order, each with its own kernel, grid and
+// arguments.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -25,7 +25,7 @@ struct BoxCopy {
   [[nodiscard]] std::string entry() const {
     return "load_" + std::to_string(spec.dims.size()) + "d";
   }
-  /// Elements of the box along a dimension in shared memory.
+  /// The number of elements of the box along a dimension in shared memory.
   [[nodiscard]] std::size_t length(std::size_t i) const {
     const std::uint32_t step = i == 0 ? 1 : spec.element_strides[i];
     return (spec.box[i] + step - 1) / step;
@@ -74,8 +74,8 @@ std::vector<unsigned char> noise(std::size_t count) {
   return values;
 }
 
-/// Where the CUDA documentation says that a byte of the box is: chunks of 16 bytes are exchanged
-/// depending on the row of 128 bytes.
+/// The place of a byte of the box by the CUDA documentation: chunks of 16 bytes are permuted within
+/// rows of 128 bytes.
 std::size_t swizzled_place(std::size_t byte, std::uint32_t swizzle) {
   const std::size_t row = byte / 128;
   const std::size_t chunk = byte % 128 / 16;
@@ -102,7 +102,7 @@ std::vector<unsigned char> expected_tile(const BoxCopy& copy,
       is_inside = is_inside && at >= 0 && at < static_cast<std::int64_t>(copy.spec.dims[i]);
       from += at * static_cast<std::int64_t>(i == 0 ? element : copy.spec.strides[i - 1]);
     }
-    // A swizzled row takes its whole span.
+    // A row of a swizzled box takes the whole swizzle span.
     const std::size_t pitch =
         std::max<std::size_t>(copy.length(0) * element, copy.spec.swizzle_bytes);
     const std::size_t place = number / copy.length(0) * pitch + number % copy.length(0) * element;
@@ -129,7 +129,7 @@ ScalarArgument place_of(const std::array<int, 4>& first) {
 
 std::optional<Fault> run_box(TestGpu& gpu, const std::string& entry, const BoxCopy& copy,
                              BufferId in, BufferId out) {
-  // Argument 5 is the tensor's buffer, which the kernel takes only through its map.
+  // Argument 5 is the tensor's buffer, which the kernel accesses only through the tensor map.
   LaunchPlan plan(LaunchConfig{.grid = {1, 1, 1}, .block = {64, 1, 1}});
   plan.steps.front().arguments = {0, 1, 2, 3, 4};
   auto loaded = gpu.device().load({.ptx = tensor_ptx(), .cubin = {}, .entries = {entry}});
@@ -184,7 +184,7 @@ INSTANTIATE_TEST_SUITE_P(All, TensorMaps, testing::ValuesIn(kCopies),
 
 class TensorMapUse : public TensorMaps {};
 
-/// Only chunks inside of both the box and the tensor are stored.
+/// A store writes only chunks that lie inside both the box and the tensor.
 TEST_F(TensorMapUse, StoresWhatLiesInside) {
   const TensorMapSpec spec = tensor(TensorMapType::kF16, {90, 20}, {192}, {64, 8}, 128);
   TestGpu gpu("virtual:h200", {.threads = 1});
@@ -197,7 +197,8 @@ TEST_F(TensorMapUse, StoresWhatLiesInside) {
     const std::size_t row = i / 192;
     const std::size_t column = i % 192 / 2;
     const bool is_copied = row >= 14 && column >= 40 && column < 90;
-    // The last chunk of a row is stored whole; its loaded part beyond the tensor is zero.
+    // The last 16-byte chunk of a row is stored whole; its part beyond the tensor was loaded as
+    // zero.
     const bool is_beyond = row >= 14 && column >= 90;
     ASSERT_EQ(stored[i], is_copied   ? memory[i]
                          : is_beyond ? 0

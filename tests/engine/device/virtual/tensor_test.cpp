@@ -7,7 +7,7 @@
 #include "tests/engine/device/virtual/nvrtc.hpp"
 #include "tests/engine/device/virtual/test_gpu.hpp"
 
-// Kernels of kernels/tensor.cu compared with plain loops over the matrices.
+// Compares kernels of kernels/tensor.cu with simple loops over the matrices.
 
 namespace evo::test {
 namespace {
@@ -80,7 +80,7 @@ TEST_F(Tensor, MmaE4m3AndS8PutEveryElementInItsPlace) {
       want += static_cast<double>(e4m3_to_float(x)) * static_cast<double>(e4m3_to_float(y));
       sum += static_cast<std::int8_t>(x) * static_cast<std::int8_t>(y);
     }
-    // 13 fraction bits below the largest product: 33 terms may each lose one unit.
+    // Sums keep 13 fraction bits below the largest product, so each of 33 terms may lose one unit.
     EXPECT_NEAR(static_cast<double>(got[i]), want, 34 * std::exp2(-13) * 16);
     EXPECT_EQ(integers[i], sum);
   }
@@ -142,7 +142,7 @@ TEST_F(Tensor, E4m3PairsHaveTheFirstSourceInTheUpperByte) {
 TEST_F(Tensor, AsyncCopiesFillWithZeros) {
   std::vector<U32> in(10, 7);
   const BufferId out = gpu_.output<U32>("out", 128);
-  // If inactive lanes were read, the end of the buffer would be out of bounds.
+  // If the virtual GPU read inactive lanes, the end of the buffer would be out of bounds.
   in.resize(12, 7);
   launch("copy_with_zero_fill", {gpu_.input("in", in), out, ScalarArgument::of(40)});
   const auto got = gpu_.read<U32>(out, 128);
@@ -181,7 +181,7 @@ TEST_F(Tensor, HalfArithmeticRoundsOnce) {
       const double x = static_cast<double>(half_to_float(part(a[i])));
       const double y = static_cast<double>(half_to_float(part(b[i])));
       const double z = static_cast<double>(half_to_float(part(c[i])));
-      // Exact in long double's 64 bits for these exponents.
+      // For these exponents, the 64 bits of long double hold the exact result.
       const long double exact = static_cast<long double>(x) * y + z;
       EXPECT_EQ(part(got[4 * i]), ptx::double_to_half(x + y));
       EXPECT_EQ(part(got[4 * i + 1]), ptx::double_to_half(x * y));

@@ -45,7 +45,7 @@ class TestGpu {
     return values;
   }
 
-  /// Loads and launches; the fault of either.
+  /// Loads and launches a kernel. Returns the fault of loading or launching, if any.
   std::optional<Fault> run(const std::string& ptx, const std::string& entry,
                            const LaunchConfig& config,
                            const std::vector<KernelArgument>& arguments) {
@@ -69,7 +69,7 @@ inline std::string kernel_source(const std::string& name) {
   return text.str();
 }
 
-/// "" for no fault, for EXPECT_EQ.
+/// The fault as text for EXPECT_EQ; "" if there is none.
 inline std::string text_of(const std::optional<Fault>& fault) {
   return fault ? fault->reason + "\n" + fault->detail : std::string();
 }

@@ -8,9 +8,9 @@
 #include "tests/engine/device/virtual/nvrtc.hpp"
 #include "tests/engine/device/virtual/test_gpu.hpp"
 
-// Texture fetches compiled by NVRTC, compared with an independent implementation of "Texture
-// Fetching" in the CUDA C++ Programming Guide: it modifies coordinates as in the guide, while the
-// virtual GPU modifies indices.
+// Compares texture fetches with an independent implementation of "Texture Fetching" in the CUDA C++
+// Programming Guide. This implementation modifies coordinates as in the guide, whereas the virtual
+// GPU modifies indices.
 
 namespace evo::test {
 namespace {
@@ -96,7 +96,7 @@ class Textures : public testing::Test {
     return values;
   }
 
-  /// All points fetched through the texture, compared with the formulas.
+  /// Fetches all points through the texture and compares them with the guide's formulas.
   void check_plane(const TextureSpec& spec, const Plane& plane, const std::vector<Point>& at) {
     const BufferId source = gpu_.input("texels", plane.texels);
     const TextureId texture = gpu_.device().textures()->make_texture(spec, source);

@@ -1,4 +1,5 @@
-// CTAs on several host threads with shared memory areas; also run under the thread sanitizer.
+// Tests CTAs that run on several host threads and access the same memory. The thread sanitizer runs
+// this test, too.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +19,7 @@ std::string module(const std::string& body) {
          body + "\nret;\n}\n";
 }
 
-/// The device with `words` words of data and one flag, all zero.
+/// A device with `words` words of data and one flag, all zero.
 struct Fixture {
   explicit Fixture(std::size_t words, VirtualOptions options = kThreads)
       : gpu("virtual:l4", options),
@@ -61,7 +62,8 @@ setp.lt.u32 %p1, %r4, 50;
 }
 
 TEST(GridThreads, WhatWasWrittenBeforeAFlagIsThereAfterIt) {
-  // CTA 0 writes, fences and sets the flag; the others wait for it and copy.
+  // CTA 0 writes data, executes a fence and sets the flag; the other CTAs wait for the flag and
+  // copy the data.
   const std::string body = R"(
 mul.wide.u32 %rd3, %r2, 4;
 add.s64 %rd4, %rd1, %rd3;
@@ -104,7 +106,7 @@ ld.global.u32 %r3, [%rd4];
 st.global.u32 [%rd4], %r2;
 ld.global.u32 %r5, [%rd4];)";
   const auto fault = gpu.run(module(body), "k", {{32, 1, 1}, {64, 1, 1}}, {data, flag});
-  // A race may be reported, but nothing else.
+  // The virtual GPU may report a race, but no other fault.
   EXPECT_THAT(fault ? fault->reason : "race between CTAs", testing::HasSubstr("race between CTAs"));
   EXPECT_THAT(gpu.read<std::uint32_t>(data, 64), testing::Contains(63U));
 }

@@ -120,7 +120,8 @@ constexpr TwinKernel kCollectives[] = {{"reduce_raking", kRace},
                                        {"warp_sort_8", kRace},
                                        {"warp_sort_32", kRace}};
 
-/// In one judgement. CTAs run in a different order in each launch, as in the gate's checks.
+/// The number of launches for one verdict. CTAs run in a different order in each launch, as in the
+/// correctness gate.
 constexpr int kLaunches = 2;
 constexpr int kLaunchesOfCtas = 6;
 
@@ -143,7 +144,7 @@ const SetFacts& facts_of(TwinSet set) {
   return kFacts[static_cast<std::size_t>(set)];
 }
 
-/// CUDA 13 keeps libcu++ and CUB in a subfolder of CUDA 12's folder.
+/// CUDA 13 keeps libcu++ and CUB in a subfolder of the folder that CUDA 12 uses.
 std::vector<std::string> include_folders() {
   const std::string include = EVO_CUDA_INCLUDE_DIR;
   return {include, include + "/cccl"};
@@ -177,7 +178,7 @@ Launch launch_of(TwinSet set) {
   throw std::logic_error("no such set of twins");
 }
 
-/// The error in the results of a launch without a report.
+/// Describes the error in the results of a launch without a report.
 std::string wrong_result(TwinSet set, const std::string& entry, const std::vector<float>& in,
                          const std::vector<float>& out) {
   if (set == TwinSet::kCtaRaces) return "";
@@ -230,7 +231,7 @@ std::string judge_twin(TwinSet set, const std::string& ptx, const std::string& e
   TestGpu gpu("virtual:a100", options);
   const BufferId in = gpu.input("in", launch.in);
   const BufferId out = gpu.inout("out", std::vector<float>(launch.out_count, 0.0F));
-  // The first launch of a device runs in the order of the grid.
+  // The first launch on a device runs CTAs in the order of the grid.
   const int launches = launch.config.ctas() > 1 ? kLaunchesOfCtas : kLaunches;
   for (int time = 0; time < launches; ++time) {
     const auto fault = gpu.run(ptx, entry, launch.config, {in, out});
@@ -243,7 +244,7 @@ std::string judge_twin(TwinSet set, const std::string& ptx, const std::string& e
 
 bool is_defect_found(const TwinKernel& kernel, const std::string& report) {
   if (*kernel.found_as == '\0') return false;
-  // Overtaking the producer's last item is no race, but the results differ.
+  // If a consumer overtakes the producer's last item, there is no race, but the results differ.
   return report.starts_with(kernel.found_as) || report == kLostItems;
 }
 

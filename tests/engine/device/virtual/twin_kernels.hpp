@@ -7,8 +7,7 @@
 
 namespace evo::test {
 
-/// A file of kernels/ whose entries exist in two versions: correct, and (with BUG) with unordered
-/// data.
+/// A file of kernels/ whose kernels exist in two versions: correct, and (with BUG) with a race.
 enum class TwinSet {
   kLocks,       ///< locks.cu: locks, tickets and flags between CTAs
   kCudaLocks,   ///< cuda_locks.cu: the same by libcu++
@@ -22,7 +21,8 @@ constexpr TwinSet kTwinSets[] = {TwinSet::kLocks, TwinSet::kCudaLocks, TwinSet::
 
 struct TwinKernel {
   const char* entry;
-  /// the beginning of the report about the wrong version; "": the wrong version is harmless
+  /// the beginning of the expected report about the wrong version; "": the wrong version is
+  /// harmless
   const char* found_as;
 };
 
@@ -30,11 +30,12 @@ struct TwinKernel {
 [[nodiscard]] std::span<const TwinKernel> kernels_of(TwinSet set);
 /// Why this machine cannot compile the set: no NVRTC, or a missing header.
 [[nodiscard]] std::optional<std::string> missing_for(TwinSet set);
-/// PTX of the right or the wrong versions. Throws std::runtime_error with the compiler's log.
+/// Compiles the right or the wrong versions to PTX. Throws std::runtime_error with the compiler's
+/// log.
 [[nodiscard]] std::string compile_twins(TwinSet set, bool bug);
 
-/// One judgement: launches the entry several times on a new virtual GPU. "" if nothing is reported
-/// and every result is right, otherwise the report.
+/// Launches a kernel several times on a new virtual GPU. Returns the report; "" if there is none
+/// and every result is right.
 [[nodiscard]] std::string judge_twin(TwinSet set, const std::string& ptx, const std::string& entry,
                                      std::uint64_t seed, int threads);
 /// Whether the report about a wrong version is about its defect.

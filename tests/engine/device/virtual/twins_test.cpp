@@ -1,5 +1,5 @@
-// Locks, flags, tiles, groups and collectives under any timing of the host, and wrong versions of
-// each without ordering.
+// Tests kernels with locks, flags, tiles, groups and collectives, and wrong versions of them
+// without synchronisation, on several numbers of host threads.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -61,7 +61,7 @@ class Twins : public testing::TestWithParam<TwinCase> {
 
 const auto kEntryName = [](const auto& test) { return std::string(test.param.kernel.entry); };
 
-/// CTAs that wait for each other.
+/// Kernels whose CTAs wait for each other.
 class Locks : public Twins {};
 TEST_P(Locks, GuardTheirData) { expect_right({1, 2, 16}); }
 TEST_P(Locks, ThatGuardNothingAreReported) { expect_found({1, 2, 16}); }
@@ -78,7 +78,7 @@ TEST_P(Groups, AreRight) { expect_right({1, 2, 16}); }
 TEST_P(Groups, ThatDoNotMeetAreReported) { expect_found({1, 2, 16}); }
 INSTANTIATE_TEST_SUITE_P(All, Groups, testing::ValuesIn(cases_of({TwinSet::kGroups})), kEntryName);
 
-/// One CTA, and so one host thread.
+/// Kernels of one CTA, which run on one host thread.
 class MemberMasks : public Twins {};
 TEST_P(MemberMasks, LanesThatNameEachOtherMeet) { expect_right({1}); }
 TEST_P(MemberMasks, LanesThatDoNotMeetAreReported) { expect_found({1}); }

@@ -59,8 +59,8 @@ TEST(VirtualDevice, RunsEveryThreadOfTheGrid) {
   EXPECT_EQ(gpu.device().statistics().ctas, 4U);
 }
 
-// Thread 0 waits for the others while a register holds a value. The others do not need that
-// register any more and first write predicates, 16-bit and 64-bit values. out[i] = i + 7.
+// Thread 0 waits for the other threads while a register holds a value. The other threads do not
+// need that register any more and write predicates, 16-bit and 64-bit values first. out[i] = i + 7.
 constexpr const char* kLanesApart = R"(.version 8.0
 .target sm_80
 .address_size 64
@@ -319,7 +319,7 @@ DONE:
 
 constexpr int kLookingCtas = 40;
 
-/// The outputs of two launches of one kernel.
+/// Launches a kernel twice and returns the outputs of both launches.
 std::array<std::vector<std::uint64_t>, 2> seen_twice(const std::string& sees) {
   std::string ptx = kLooksAround;
   ptx.replace(ptx.find("SEES"), 4, sees);

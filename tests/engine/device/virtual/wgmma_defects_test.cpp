@@ -13,7 +13,7 @@ struct Defect {
   std::uint32_t threads = 128;
 };
 
-// Every entry of kernels/wgmma_defects_waits.cu and wgmma_defects_fences.cu.
+// Every kernel of kernels/wgmma_defects_waits.cu and wgmma_defects_fences.cu.
 constexpr Defect kDefects[] = {
     {"reads_accumulator_early", "wgmma race", "reads an accumulator"},
     {"waits_for_the_group_before", "wgmma race", "reads an accumulator"},

@@ -38,7 +38,7 @@ constexpr WgmmaVariant kVariants[] = {
     {"e5m2_e4m3_minus_b", "e5m2.e4m3", 8, 1, 32, PlaceOfA::kSharedK, false, true, 1, -1},
 };
 
-/// "%first, …" with `count` names.
+/// A list of operands "%first, …" with `count` entries.
 std::string names(int first, int count) {
   std::string text;
   for (int i = 0; i < count; ++i) text += (i == 0 ? "%" : ", %") + std::to_string(first + i);
@@ -53,7 +53,7 @@ std::string operands(const std::string& constraint, const std::string& array, in
   return text;
 }
 
-/// The instruction as a macro of (d, a, place_a, place_b, scale).
+/// The wgmma instruction as a macro PRODUCT(d, a, place_a, place_b, scale).
 std::string product_macro(const WgmmaVariant& v) {
   const bool wide = element_bytes(v) == 2;
   const bool registers = v.a == PlaceOfA::kRegisters;

@@ -21,10 +21,10 @@ struct WgmmaVariant {
   int scale_b = 1;
 };
 
-/// Every layout, type and form that is tested.
+/// All tested variants: every layout, type and form of the instruction.
 [[nodiscard]] std::vector<WgmmaVariant> wgmma_variants();
 
-/// Bytes of an element of both operands.
+/// The size of an element of A and B in bytes.
 [[nodiscard]] int element_bytes(const WgmmaVariant& variant);
 
 /// The definitions of the variant, followed by kernels/wgmma.cu.

@@ -9,7 +9,7 @@
 #include "tests/engine/device/virtual/test_gpu.hpp"
 #include "tests/engine/device/virtual/wgmma_source.hpp"
 
-// Products of a warpgroup in every layout, compared with plain loops over the matrices.
+// Compares wgmma products in every layout with simple loops over the matrices.
 
 namespace evo::test {
 namespace {
@@ -81,7 +81,7 @@ TEST_P(Wgmma, PutsEveryElementInItsPlace) {
       want += term;
       largest = std::max({largest, std::abs(term), std::abs(want)});
     }
-    // Each term and each result may lose one unit of the last kept bit.
+    // Each term and each result may lose one unit of the last bit that the sum keeps.
     const double unit = std::exp2(narrow ? -13 : -23) * 2 * largest;
     EXPECT_NEAR(static_cast<double>(got[i]), want, static_cast<double>(k + 8) * unit)
         << "row " << i / n << " column " << i % n;
@@ -123,7 +123,7 @@ INSTANTIATE_TEST_SUITE_P(Spellings, WgmmaRefusal,
                                          Refusal{"n", ".m64n64k16", ".m64n60k16", "m64n60k16"}),
                          [](const auto& test) { return std::string(test.param.name); });
 
-/// mma.sync would keep a term that wgmma loses: 13 bits below the largest term.
+/// wgmma loses a term that is 13 bits below the largest term; mma.sync would keep it.
 TEST(WgmmaNumerics, E4m3SumsKeepThirteenBits) {
   const auto numerics = ptx::mma_numerics("sm_90a");
   EXPECT_EQ(numerics.wgmma_fp8.step, 32);

@@ -9,7 +9,7 @@
 #include "tests/engine/device/virtual/nvrtc.hpp"
 #include "tests/engine/device/virtual/test_gpu.hpp"
 
-// Kernels of kernels/wmma.cu compared with plain loops over the matrices.
+// Compares kernels of kernels/wmma.cu with simple loops over the matrices.
 
 namespace evo::test {
 namespace {
@@ -34,7 +34,7 @@ class Wmma : public testing::Test {
     return text;
   }
 
-  /// D of a launch.
+  /// Launches a kernel and returns D.
   template <typename Ab, typename C>
   std::vector<C> product(const char* entry, const Sizes& s, const std::vector<Ab>& a,
                          const std::vector<Ab>& b, const std::vector<C>& c) {

@@ -1,5 +1,5 @@
-// The map of writers of a grid, traced without computing values, compared with the writes of each
-// CTA run alone.
+// Compares the map of a grid's writers, which is traced without computing values, with the writes
+// of each CTA when it runs alone.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ class WriteMaps : public testing::TestWithParam<std::string> {
     return gpu_.device().interpreting()->write_map(kernel_, plan_, arguments_, std::vector{out_});
   }
 
-  /// For each byte: the CTA that writes it when run alone, plus 1.
+  /// For each byte: 1 + the index of the CTA that writes it, found by running each CTA alone.
   std::vector<std::uint32_t> by_running() {
     std::vector<std::uint32_t> owners(kElements * sizeof(float));
     Interpreting& sampler = *gpu_.device().interpreting();

@@ -1,4 +1,4 @@
-// Validity of samples on a throttled card, with made-up readings.
+// Tests whether samples on a throttled GPU count, with made-up clocks.
 
 #include "engine/gate/card/card_watch.hpp"
 
@@ -97,14 +97,14 @@ TEST(CardWatch, NeverAllSamplesAreThrownAway) {
   EXPECT_TRUE(card.watch.state()->throttled);
   EXPECT_EQ(card.watch.state()->discarded, 10 * CardWatch::kMostRefusals);
   EXPECT_TRUE(card.watch.accepts(10)) << "its refusals are spent";
-  // The next kernel on the same card gets fewer tries.
+  // The next kernel on the same throttled GPU gets fewer tries.
   card.watch.begin();
   EXPECT_FALSE(card.watch.accepts(10));
   EXPECT_TRUE(card.watch.accepts(10));
   card.monitor.on_pace = [](int) { return at_mhz(1980); };
   card.watch.begin();
   EXPECT_TRUE(card.watch.accepts(10));
-  // After the card has recovered, the next kernel gets all tries again.
+  // After the GPU has recovered, the next kernel gets all tries again.
   card.monitor.on_pace = [](int) { return at_mhz(300, {Slowdown::kHardwareThermal}); };
   card.watch.begin();
   refused = 0;
@@ -116,7 +116,7 @@ TEST(CardWatch, LooksAtMostEveryTwoMilliseconds) {
   Watched card;
   card.watch.begin();
   EXPECT_FALSE(card.watch.is_due(1999));
-  // A slow query is made more rarely; no upper bound is needed here.
+  // Slow queries are made more rarely; this test needs no upper bound for the interval.
   EXPECT_TRUE(card.watch.is_due(1e9));
 }
 
@@ -153,7 +153,7 @@ TEST(CardWatch, ACardThatWasBusyAMomentAgoGetsASecond) {
   EXPECT_FALSE(card.watch.state()->busy_before_percent.has_value());
 }
 
-/// The gate with a card that is throttled at some queries and then ten times as slow.
+/// A timing gate on a GPU that is throttled at some queries and then ten times as slow.
 struct ThrottledGate {
   explicit ThrottledGate(std::function<bool(int look)> is_throttled) {
     monitor.on_pace = [this, is_throttled](int look) {
@@ -200,7 +200,8 @@ TEST(CardWatch, TheTimingGateKeepsWhatAThrottledCardHas) {
 }
 
 TEST(CardWatch, AKernelIsNotGivenUpForASlowCard) {
-  // All samples up to the first query are slow, and the kernel would seem too slow.
+  // All samples up to the first query are slow, so the kernel would seem too slow without
+  // repetition.
   ThrottledGate gate([](int look) { return look == 1; });
   gate.slow = true;
   const TimingResult result = gate.time(20);

@@ -10,7 +10,7 @@
 namespace evo {
 namespace {
 
-/// x and the constant "factors", from which a kernel computes y.
+/// A problem with x and the constant "factors", from which a kernel computes y.
 std::string problem_text(const std::filesystem::path& folder) {
   write_file(folder / "k.cu", "");
   const Json normal = {{"distribution", "normal"}};
@@ -52,7 +52,7 @@ TEST(Cases, LaunchesThatAreTimedTogetherShareTheirConstants) {
        {}});
   const auto work = make_host_work(device);
   ProblemPrograms programs(problem);
-  // Cases 4 and 5 are for checks only.
+  // Cases 4 and 5 are used by checks only, not by timings.
   CaseSet cases(*work, problem, programs, std::nullopt,
                 {.seed = 9, .first_of_checks = 4, .end_of_checks = 6});
   const auto content = [&](const std::string& shape, std::size_t index, std::size_t argument) {
@@ -67,6 +67,31 @@ TEST(Cases, LaunchesThatAreTimedTogetherShareTheirConstants) {
   EXPECT_NE(content("one", 4, kFactors), content("one", 0, kFactors));
   EXPECT_NE(content("one", 5, kFactors), content("one", 4, kFactors));
   EXPECT_NE(content("two", 0, kFactors), content("one", 0, kFactors));
+}
+
+TEST(Cases, ContentsThatDoNotDependOnTheSeedAreKeptOnce) {
+  const sample::TemporaryFolder folder;
+  Json json = Json::parse(problem_text(folder.path()));
+  json["arguments"][0]["generator"] = {{"distribution", "constant"}, {"value", 2}};
+  const Problem problem = Problem::parse(json.dump(), folder.path());
+  fake::FakeDevice device(
+      {fake::fake_info(TimeKind::kMeasured),
+       [](const fake::Program&) -> std::variant<fake::Kernel, Fault> { return Fault{"none"}; },
+       {}});
+  const auto work = make_host_work(device);
+  ProblemPrograms programs(problem);
+  CaseSet cases(*work, problem, programs, std::nullopt,
+                {.seed = 9, .first_of_checks = 0, .end_of_checks = 2});
+  const CheckCase& first = cases.inputs(problem.shape("one"), 0);
+  const CheckCase& second = cases.inputs(problem.shape("one"), 1);
+  EXPECT_EQ(second.inputs[0], first.inputs[0]);
+  EXPECT_NE(second.inputs[2], first.inputs[2]);  // drawn
+  const auto buffer = std::get<BufferId>(second.arguments[0]);
+  EXPECT_NE(buffer, std::get<BufferId>(first.arguments[0]));
+  std::vector<std::byte> content(64 * sizeof(float));
+  device.memory().download(buffer, content);
+  EXPECT_EQ(content, work->kept().content(*first.inputs[0]));
+  EXPECT_NE(cases.inputs(problem.shape("two"), 0).inputs[0], first.inputs[0]);
 }
 
 TEST(Cases, ATextureNeedsADeviceThatHasThem) {

@@ -58,7 +58,7 @@ TEST(Compare, NanAndInfinityNeverPass) {
     EXPECT_EQ(found.non_finite, 1U);
     EXPECT_EQ(found.worst_index, 1U);
     EXPECT_TRUE(violation(found, anything, "y").has_value());
-    // The reverse: a finite number where the reference is not finite.
+    // A finite number where the reference is not finite is an error, too.
     EXPECT_TRUE(violation(compare_f32({1, 2, 3}, {1, bad, 3}), anything, "y").has_value());
   }
   EXPECT_TRUE(violation(compare_f32({kInfinity}, {-kInfinity}), anything, "y").has_value());
@@ -93,7 +93,7 @@ TEST(Compare, EachBoundIsNamedWhenItIsTheOneBroken) {
   EXPECT_FALSE(violation(compare_f32(output, ones), kTolerance, "o"));
 }
 
-/// An ineffective bound.
+/// Even bounds that are too wide to have an effect do not accept zeros.
 TEST(Compare, ZerosNeverPassForWhatIsNotZero) {
   const std::vector<double> expected = {0.5, -3, 1e-7};
   const Tolerance loose{1e300, 1e300, 1, 1};
@@ -143,7 +143,7 @@ TEST(Compare, WideIntegersAreComparedToTheLastBit) {
   EXPECT_FALSE(violation(
       compare(bytes_of<std::uint64_t>({top}), {Dtype::kU64, bytes_of<std::uint64_t>({top})}, 0),
       exact, "y"));
-  // From one end of the range to the other.
+  // The error reaches from one end of the type's range to the other.
   const Comparison ends =
       compare(bytes_of<std::int64_t>({std::numeric_limits<std::int64_t>::min()}),
               {Dtype::kI64, bytes_of<std::int64_t>({std::numeric_limits<std::int64_t>::max()})}, 0);
@@ -171,8 +171,8 @@ Comparison compare_rows(const std::vector<double>& output, const std::vector<dou
 }
 
 TEST(Compare, ErrorsRelativeToTheirRowByHand) {
-  // rms of the rows: 5, 0.5; the larger error is in the first row, the relatively worse one in the
-  // second.
+  // The rms of the rows is 5 and 0.5. The first row has the larger error, the second row the larger
+  // relative error.
   const std::vector<double> expected = {7, 1, 0.1, 0.7};
   const Comparison found = compare_rows({7.5, 1, 0.1, 0.5}, expected, 2);
   EXPECT_NEAR(found.max_row_error, 0.4, 1e-7);  // 0.5 is not 0.7 in f32 either
@@ -262,12 +262,12 @@ TEST_P(ZeroAttention, FailsByTheTolerancesOfTheShippedProblem) {
     EXPECT_TRUE(violation(found, tolerance, "o").has_value()) << kernel.name << ", rms " << rms;
     EXPECT_NEAR(found.relative_l2, 1, 1e-12);
   }
-  // P in fp8 allows the most: 4 %.
+  // The largest relative L2 of all shipped tolerances is 4 %, for attention with P in fp8.
   const Comparison found = compare(encoded(Dtype::kF16, zeros), f16, 0.01);
   EXPECT_TRUE(violation(found, {0.06, 0.01, 0.01, 0.04}, "o").has_value());
 }
 
-/// Rows of attention over 1 to `rows` keys: their rms falls as 1 / sqrt(keys).
+/// Rows of causal attention over 1 to `rows` keys. The rms of a row falls as 1 / sqrt(keys).
 std::vector<double> causal_rows(std::size_t rows, std::size_t length, Random& random) {
   std::vector<double> values;
   for (std::size_t row = 0; row < rows; ++row) {
@@ -299,7 +299,7 @@ TEST(ShippedFp8Tolerance, StopsOneRowThatIsWrongThoughItsErrorsAreSmall) {
   std::fill_n(output.begin() + 2000 * kLength, kLength, 0.0);
   EXPECT_FALSE(judge(output, false)) << "the other bounds do not see a row of 2048";
   EXPECT_THAT(judge(output, true).value_or("passed"), HasSubstr("error relative to the row"));
-  // A correct kernel: errors of 2.6 % of each row's rms, 0.1 in the first rows.
+  // A correct kernel has errors of 2.6 % of each row's rms, 0.1 in the first rows.
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const double rms = 1 / std::sqrt(static_cast<double>(i / kLength + 1));
     output[i] = expected[i] + 0.026 * rms * random.normal();
@@ -314,7 +314,7 @@ TEST(ZeroAttention, WouldPassTheAbsoluteBoundAloneAtLongSequences) {
   EXPECT_LE(found.max_abs_error, kTolerance.max_abs_error);
 }
 
-// Measured rms of the output at S = 1, 32, 512, 2048, 8192 with N(0, 1) inputs.
+// The values are the measured rms of the output at S = 1, 32, 512, 2048, 8192 with N(0, 1) inputs.
 INSTANTIATE_TEST_SUITE_P(Lengths, ZeroAttention, testing::Values(1.0, 0.29, 0.072, 0.037, 0.018));
 
 }  // namespace

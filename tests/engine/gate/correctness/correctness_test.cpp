@@ -1,4 +1,4 @@
-// The correctness gate against every known way in which a wrong kernel can pass a check.
+// Tests the correctness gate against every known way in which a wrong kernel could pass.
 
 #include "engine/gate/correctness/correctness.hpp"
 
@@ -26,7 +26,7 @@ constexpr int kY = 1;
 constexpr int kScratch = 2;
 constexpr int kN = 3;
 
-/// A kernel that is right and then does something wrong.
+/// A kernel that computes the right result and then does something wrong.
 fake::Kernel right_and(const std::function<void(const Launch&, float* y, int n)>& spoil) {
   return [spoil](const Launch& launch) {
     auto fault = GateFixture::honest(launch);
@@ -103,8 +103,7 @@ TEST(CorrectnessGate, AnErrorWithinToleranceIsReportedAndPasses) {
 
 TEST(CorrectnessGate, RejectsAnOutputLeftFromBefore) {
   GateFixture fixture;
-  // The reference's right answer is still in the buffer when the candidate, which writes nothing,
-  // runs.
+  // The reference's results are still in the buffer when the candidate runs, which writes nothing.
   const auto result =
       fixture.check(fixture.load("stale", [](const Launch&) { return std::optional<Fault>(); }));
   EXPECT_THAT(reason_of(result), HasSubstr("33 non-finite element(s); worst: y[0] = nan"));
@@ -128,7 +127,8 @@ TEST(CorrectnessGate, RejectsAnAllZeroOutput) {
 
 TEST(CorrectnessGate, RejectsOneWrongRowThatEveryOtherBoundAllows) {
   GateFixture fixture;
-  // y is about 2: an error of 0.009 is below the bounds on elements, and ten in a thousand are few.
+  // y is about 2, so an error of 0.009 is below the bounds on elements, and ten wrong elements in a
+  // thousand are few enough.
   const auto wrong_row = right_and([](const Launch&, float* y, int n) {
     for (int i = 0; n == 1000 && i < 10; ++i) y[700 + i] += 0.009F;
   });
@@ -154,7 +154,8 @@ TEST(CorrectnessGate, RejectsWritesOutsideTheBuffer) {
     const int at = index;
     const auto result = fixture.check(
         fixture.load("outside", right_and([at](const Launch&, float* y, int) { y[at] = 1.0F; })));
-    // Past the end of the small shape may be inside the large one, so the small one runs first.
+    // An index beyond the end of the small shape may be inside the large shape, so the small shape
+    // runs first.
     EXPECT_THAT(reason_of(result),
                 AllOf(HasSubstr("shape small"), HasSubstr("wrote outside buffer 'y' (132 bytes)"),
                       HasSubstr(text)));
@@ -205,7 +206,7 @@ TEST(CorrectnessGate, ATemplateMayAddInAnOrderThatVaries) {
     y[5] = std::nextafter(y[5], static_cast<float>(launch.number) * 100 - 50);
   };
   EXPECT_EQ(reason_of(fixture.check(fixture.load("order", right_and(tiny)))), "passed");
-  // But not outside of the tolerance.
+  // Differences between two launches must still be within the tolerance.
   const auto large = [](const Launch& launch, float* y, int) {
     if (launch.number == 1) y[5] += 1;
   };
@@ -214,7 +215,8 @@ TEST(CorrectnessGate, ATemplateMayAddInAnOrderThatVaries) {
 }
 
 TEST(CorrectnessGate, RejectsAnElementNobodyWritesThoughPoisonEqualsTheResult) {
-  // 2 · 127 + 1 = 255 = the poison's byte: only another poison shows that nothing was written.
+  // The right result 2 · 127 + 1 = 255 equals the poison's byte, so only another poison shows that
+  // the kernel wrote nothing.
   GateFixture fixture("u8");
   const auto honest = fixture.check(fixture.load("honest", fixture.kernels["reference"]));
   EXPECT_EQ(reason_of(honest), "passed");
@@ -291,8 +293,8 @@ TEST(CorrectnessGate, AWorkspaceIsZeroedOnceAndKeptFromLaunchToLaunch) {
   GateFixture fixture;
   const auto counting = right_and([](const Launch& launch, float* y, int) {
     int* counter = launch.buffer<int>(kScratch);
-    // The kernel counts its launches on this shape. Its result is wrong if the counter was not zero
-    // at first, or counts launches on other shapes.
+    // The kernel counts its launches in a workspace. The kernel's result is wrong if the counter
+    // was not zero at first, or if it counts launches on other shapes.
     if (*counter < 0 || *counter > 5) y[0] = 99;
     ++*counter;
   });

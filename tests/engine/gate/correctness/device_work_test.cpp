@@ -1,5 +1,5 @@
-// The check kernels for cards, executed by the virtual GPU with all of its checks: they find the
-// same as the host.
+// Tests the check kernels for GPUs: the virtual GPU executes them with all of its checks, and their
+// results equal those of the host.
 
 #include <gtest/gtest.h>
 
@@ -133,7 +133,8 @@ TEST_F(DeviceWorkTest, ASealIsBrokenByAnyByte) {
   for (std::byte& byte : content) byte = std::byte(random.below(256));
   const KeptId kept = kept_of(content);
   work_->kept().seal(kept);
-  // The buffer holds the kept content now: without the seal, both checks would find nothing wrong.
+  // The buffer now holds the stored content. Without the seal (a hash), both checks would find no
+  // error.
   const auto look_at = [&](const std::vector<std::byte>& now) {
     work_->kept().keep(kept, now);
     const BufferId buffer = buffer_of(now);
@@ -168,6 +169,8 @@ TEST_F(DeviceWorkTest, KeepsAndPutsBack) {
   work_->kept().keep(kept, buffer);
   device_->memory().fill(buffer, std::byte{0});
   EXPECT_EQ(work_->kept().content(kept), content);
+  EXPECT_EQ(work_->kept().first_bytes(kept, 6),
+            std::vector<std::byte>(content.begin(), content.begin() + 6));
   work_->kept().put_back(buffer, kept);
   std::vector<std::byte> now(content.size());
   device_->memory().download(buffer, now);
@@ -228,8 +231,8 @@ TEST_F(DeviceWorkTest, ManyLooksAtOnce) {
   }
 }
 
-/// Zones with a buffer between them, as one buffer, because nothing on a virtual GPU can reach past
-/// a buffer.
+/// Two guard zones and the buffer between them are one buffer, because no access on a virtual GPU
+/// can leave a buffer.
 class GuardZones : public DeviceWorkTest {
  protected:
   static constexpr std::size_t kBytes = 1000;

@@ -1,5 +1,5 @@
-// Checking a part of a grid against data: which errors it must find, and when a part cannot
-// represent the whole.
+// Tests checks of a part of a grid against expected data: which errors they must find, and when a
+// part cannot represent the whole.
 
 #include "engine/gate/correctness/element_sample.hpp"
 
@@ -84,7 +84,7 @@ class ElementSampleTest : public testing::Test {
   static std::string reason_of(const CorrectnessResult& result) {
     return result.rejection ? result.rejection->reason : "passed";
   }
-  /// Passed, and the part that was run.
+  /// Expects that the check passed, and returns the part of the grid that ran.
   static std::string sampled(const CorrectnessResult& result) {
     return result.rejection ? result.rejection->reason : result.checks.front().sampled;
   }
@@ -92,7 +92,7 @@ class ElementSampleTest : public testing::Test {
     elements_ = elements;
     json_["shapes"]["long"]["variables"]["N"] = elements;
   }
-  /// y has previous content, and its first and last elements keep it.
+  /// Makes y an inout argument, of which the first and last elements keep their content.
   void make_inout(std::size_t border) {
     first_ = border;
     json_["arguments"][1]["direction"] = "inout";
@@ -147,8 +147,8 @@ TEST_F(ElementSampleTest, TheFirstAndTheLastCtaAlwaysRun) {
   }
 }
 
-/// No other CTA writes what one CTA leaves out, so the shares do not cover everything and the whole
-/// grid runs.
+/// If one CTA leaves out an element, no other CTA writes it, so the traced stores do not cover the
+/// output and the whole grid runs.
 TEST_F(ElementSampleTest, AnElementThatIsLeftOutIsNeverMissed) {
   for (const char* thread : {"0", "31", "63"}) {
     EXPECT_THAT(reason_of(check(kernel("\n  setp.ne.u32 %p1, %r2, " + std::string(thread) + ";"))),
@@ -157,7 +157,7 @@ TEST_F(ElementSampleTest, AnElementThatIsLeftOutIsNeverMissed) {
 }
 
 TEST_F(ElementSampleTest, CtasThatOverlapCannotStandForAll) {
-  // Each CTA also writes the first element of the next one.
+  // Each CTA also writes the first element of the next CTA.
   EXPECT_EQ(sampled(check(kernel("", R"(
   add.s32 %r6, %r3, 64;
   setp.lt.u32 %p3, %r6, %r5;
@@ -169,7 +169,7 @@ TEST_F(ElementSampleTest, CtasThatOverlapCannotStandForAll) {
             "");
 }
 
-/// Each writes right values, but not its own share.
+/// Each CTA writes right values, but not to its own part of the output.
 TEST_F(ElementSampleTest, CtasThatLoseAPartOfTheirIndexCannotStandForAll) {
   for (const char* cta : {"and.b32 %r6, %r1, 2047", "shr.u32 %r6, %r1, 1"}) {
     EXPECT_THAT(reason_of(check(kernel("\n  " + std::string(cta) + R"(;
@@ -196,7 +196,7 @@ TEST_F(ElementSampleTest, AGridOfFewCtasRunsWhole) {
 }
 
 TEST_F(ElementSampleTest, APartInWhichNothingIsComparedIsNone) {
-  // Nothing is expected to change, and the problem declares that as intended.
+  // No element is expected to change, and the problem declares that as intended.
   make_inout(elements_);
   json_["arguments"][1]["degenerate"] = true;
   EXPECT_EQ(sampled(check(kernel("\n  setp.eq.u32 %p1, %r2, 64;"))), "");
@@ -207,7 +207,7 @@ TEST_F(ElementSampleTest, OnlyKernelsThatSaySoAreSampled) {
   EXPECT_EQ(sampled(check(kernel())), "");
 }
 
-/// A part of a row has no norm of its own.
+/// The norm of a row cannot be computed from a part of the row.
 TEST_F(ElementSampleTest, ABoundOfRowsNeedsTheWholeGrid) {
   json_["arguments"][1]["row"] = 16;
   EXPECT_EQ(sampled(check(kernel())), "65 of 4096 CTAs, 4160 of 262144 elements compared");

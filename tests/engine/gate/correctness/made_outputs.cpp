@@ -47,7 +47,7 @@ class Maker {
     std::vector<double> single = right;
     single[random_.below(count)] += 7;
     made.push_back(of("one wrong", encoded(dtype_, single), encoded(dtype_, right)));
-    // Ties: the first of several largest errors is reported.
+    // If several errors are equally large, the first is reported.
     std::vector<double> shifted = right;
     for (double& value : shifted) value += 2;
     made.push_back(of("shifted", encoded(dtype_, shifted), encoded(dtype_, right)));
@@ -69,7 +69,7 @@ class Maker {
   }
 
  private:
-  /// Numbers whose squares overflow or vanish.
+  /// Adds numbers whose squares overflow or become zero.
   void add_extremes(std::vector<MadeOutput>& made) {
     for (const double scale : {1e300, 1e160, 1e-160, 1e-240, 1e-300, 5e-324}) {
       std::vector<double> expected = normal(size_.elements, random_);

@@ -8,7 +8,7 @@
 
 namespace evo {
 
-/// A made-up output and its expected content, for testing ways of comparing.
+/// A made-up output and its expected content, for testing the ways to compare them.
 struct MadeOutput {
   std::string name;
   Dtype dtype = Dtype::kF32;
@@ -20,12 +20,12 @@ struct MadeOutput {
 
 [[nodiscard]] std::vector<std::byte> encoded(Dtype dtype, const std::vector<double>& values);
 
-/// Outputs of every type: right and wrong ones, random bits (all kinds of NaN, infinities, zeros of
-/// both signs, denormals), with and without rows, of ragged sizes, rows split over warps, rows of
-/// zeros, errors in one element, extreme numbers.
+/// Right and wrong outputs of every type: random bits (all kinds of NaN, infinities, zeros of both
+/// signs, denormals), with and without rows, ragged sizes, rows split over warps, rows of zeros,
+/// errors in one element, extreme numbers.
 [[nodiscard]] std::vector<MadeOutput> made_outputs(std::uint64_t seed);
 
-/// Counts, indices, texts and maxima are equal; sums agree within 1e-12.
+/// Expects equal counts, indices, texts and maxima, and sums that agree within 1e-12.
 void expect_same(const Comparison& found, const Comparison& expected);
 
 }  // namespace evo

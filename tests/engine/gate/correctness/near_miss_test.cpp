@@ -1,4 +1,4 @@
-// Outputs that are wrong by one position.
+// Tests outputs whose elements are shifted by one position.
 
 #include "engine/gate/correctness/near_miss.hpp"
 
@@ -36,7 +36,7 @@ TEST(NearMiss, ASlopeIsHiddenByWhatItRisesInOnePlace) {
 }
 
 TEST(NearMiss, RowsThatAreNearlyAlike) {
-  // Large steps within a row, small ones from row to row.
+  // Elements of a row differ much; adjacent rows differ little.
   const Expectation rows = expected(
       1000, [](std::size_t i) { return as_number(i % 10) * 5 + 0.001 * as_number(i / 10); });
   EXPECT_THAT(accepted_near_misses(rows, within(0.01), 10), ElementsAre(NearMiss::kRowsExchanged));

@@ -1,4 +1,4 @@
-// Kernels that are wrong in only one launch, CTA or argument.
+// Tests kernels that are wrong in only one launch, CTA or argument.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -103,7 +103,7 @@ TEST_F(PartialEvidence, HonestKernelsPass) {
 }
 
 TEST_F(PartialEvidence, AFaultInOneOfManyLaunchesIsTheReason) {
-  // The launches before and after it are right.
+  // The kernel is wrong in one launch; launches before and after it are right.
   const std::string reason = reason_of(kernel(R"(
   setp.eq.u32 %p2, %r2, 0;
   mov.u64 %rd6, launches;
@@ -116,7 +116,7 @@ TEST_F(PartialEvidence, AFaultInOneOfManyLaunchesIsTheReason) {
 }
 
 TEST_F(PartialEvidence, OneCtaThatWritesAPartOfItsRowIsNotLeftOut) {
-  // The last CTA is always among those that run.
+  // The last CTA is always among the CTAs that run.
   EXPECT_THAT(reason_of(kernel(R"(
   setp.ne.u32 %p2, %r1, 4095;
   setp.lt.or.u32 %p1, %r2, 32, %p2;)"),

@@ -1,5 +1,5 @@
-// The quick check: it makes few launches of slow kernels, and ends early for kernels that cannot
-// enter the elite.
+// Tests the quick check, which makes few launches of slow kernels, and ends early for kernels that
+// cannot enter the elite.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -38,7 +38,8 @@ struct Screening {
   CorrectnessResult result;
 };
 
-/// A quick check with a limit for the timed shape, where check launches take as long as others.
+/// A quick check with a time limit for the timed shape. Check launches take as long as timed
+/// launches.
 struct Limited {
   Limited(double launch_us, double limit_us, bool is_wrong = false, bool is_known = true) {
     fixture.time_us = [&](const fake::Program&, std::int64_t) { return launch_us; };

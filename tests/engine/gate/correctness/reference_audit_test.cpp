@@ -1,4 +1,4 @@
-// References that cannot distinguish a right kernel from a wrong one.
+// Tests references that cannot distinguish a right kernel from a wrong kernel.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ constexpr int kX = 0;
 constexpr int kY = 1;
 constexpr int kN = 3;
 
-/// The error when the kernel that is its own reference is judged, or "accepted".
+/// Judges a kernel against itself as the reference. Returns the error, or "accepted".
 std::string audit(const fake::Kernel& reference, bool degenerate = false) {
   GateFixture fixture;
   fixture.problem.arguments[kY].degenerate = degenerate;
@@ -85,7 +85,7 @@ TEST(ReferenceAudit, RefusesAReferenceThatDoesNotDependOnItsInputs) {
 TEST(ReferenceAudit, RefusesAReferenceThatDoesNotWrite) {
   EXPECT_THAT(audit([](const Launch&) { return std::optional<Fault>(); }),
               HasSubstr("reference: on shape 'small' it does not write y[0]"));
-  // Although its poison may be arbitrary, and although it is declared degenerate.
+  // A reference that writes nothing is refused, even if the problem is declared degenerate.
   EXPECT_THAT(audit([](const Launch&) { return std::optional<Fault>(); }, true),
               HasSubstr("it does not write y[0]"));
   EXPECT_THAT(audit([](const Launch& launch) {
@@ -97,7 +97,8 @@ TEST(ReferenceAudit, RefusesAReferenceThatDoesNotWrite) {
               HasSubstr("it does not write y[17]"));
 }
 
-/// How often the reference runs for one case. `wrong_element`: an element that it does not write.
+/// How often the reference runs for one case. `wrong_element`: an element that the reference does
+/// not write.
 int runs_for_one_case(int wrong_element) {
   GateFixture fixture;
   int launches = 0;

@@ -70,7 +70,7 @@ TEST_F(RunProgram, IsKilledWithItsChildrenWhenItsTimeIsOver) {
   EXPECT_EQ(end.output, "begun\n");
   EXPECT_GE(signs_, 1);
   const int child = std::stoi(read_text_file(folder_.path() / "child"));
-  // It has ended, or is a zombie that was not waited for yet.
+  // Waits until the child has ended; a zombie counts as running.
   for (int i = 0; i < 100 && kill(child, 0) == 0; ++i) usleep(10'000);
   const std::filesystem::path stat = "/proc/" + std::to_string(child) + "/stat";
   if (std::filesystem::exists(stat)) {

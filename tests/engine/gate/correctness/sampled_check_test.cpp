@@ -1,4 +1,5 @@
-// Checking a part of a grid: which errors it must find, and when a part cannot represent the whole.
+// Tests checks of a part of a grid: which errors they must find, and when a part cannot represent
+// the whole.
 
 #include "engine/gate/correctness/sampled_check.hpp"
 
@@ -74,7 +75,7 @@ Json problem_json(const std::string& independent, const std::string& cta_of_row)
 
 class Sampled : public testing::Test {
  protected:
-  /// About 1/64 of 4096 CTAs.
+  /// Runs a check with about 1/64 of 4096 CTAs.
   CorrectnessResult check(const std::string& ptx, const std::string& independent = "1",
                           std::uint64_t seed = 1, const std::string& cta_of_row = "ROW") {
     return check_by({.flops_of_whole_grids = 4096}, Effort::kFull, ptx, independent, seed,
@@ -202,7 +203,7 @@ TEST_F(Sampled, KernelsThatAreNotDeclaredIndependentRunWhole) {
   const CorrectnessResult result = check(kernel(), "0");
   EXPECT_EQ(reason_of(result), "passed");
   EXPECT_EQ(result.checks[0].sampled, "all 4096 CTAs, 2048 of 4096 rows compared");
-  // And must write everything.
+  // The CTAs that run must write all of their elements.
   EXPECT_THAT(reason_of(check(kernel(R"(
   setp.ne.u32 %p1, %r3, 77;)"),
                               "0")),
@@ -243,7 +244,7 @@ TEST_F(Sampled, CtasThatMostlyWriteNothingCannotStandForAll) {
               HasSubstr("y[64] was never written"));
 }
 
-/// Each writes a whole row with right values, but not its own row.
+/// Each CTA writes a whole row with right values, but not its own row.
 TEST_F(Sampled, CtasThatLoseAPartOfTheirIndexCannotStandForAll) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     for (const char* row :
@@ -273,7 +274,7 @@ TEST_F(Sampled, CtasThatAreSkippedAreFoundThoughNoneOfThemIsDrawn) {
   }
 }
 
-/// The addresses are computed differently than in the trace.
+/// Whether a CTA stores depends on data in memory, which the trace does not compute.
 TEST_F(Sampled, CtasWhoseStoresDependOnTheirResultsCannotStandForAll) {
   const CorrectnessResult result = check(kernel(R"(
   ld.global.u32 %r4, [%rd6];
@@ -321,7 +322,7 @@ TEST_F(Sampled, AToleranceThatTakesACopyIsAnErrorOfTheProblem) {
   }
 }
 
-/// A CTA that sees its neighbour's data knows whether the whole grid runs.
+/// A CTA that reads data of its neighbour can detect whether the whole grid runs.
 TEST_F(Sampled, CtasThatLeaveSomethingForOthersCannotStandForAll) {
   const CorrectnessResult result = check(kernel("  st.global.u32 [%rd6], 1;"));
   EXPECT_EQ(reason_of(result), "passed");
@@ -329,8 +330,7 @@ TEST_F(Sampled, CtasThatLeaveSomethingForOthersCannotStandForAll) {
 }
 
 TEST_F(Sampled, CtasThatWritePartsOfRowsCannotStandForAll) {
-  // Every CTA writes half of its row and leaves the other half to the next one: wrong in CTA 1 of
-  // 4096.
+  // Every CTA writes half of its row and half of the next CTA's row, wrongly in CTA 1 of 4096.
   const CorrectnessResult result = check(kernel(R"(
   and.b32 %r4, %r1, 1;
   mul.lo.s32 %r4, %r4, 32;

@@ -1,5 +1,5 @@
-// Kernels that read uninitialised outputs, and kernels that keep state between launches: on a
-// card-like device and on the virtual GPU.
+// Tests kernels that read uninitialised outputs or keep state between launches, on a fake GPU and
+// on the virtual GPU.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -86,7 +86,7 @@ TEST(WorkspaceMemory, WhatTheDeviceDoesNotHoldIsTheKernelsFault) {
       fixture.timing().time(kernel, fixture.problem.shape("timed"), [](const std::string&) {});
   ASSERT_TRUE(timed.rejection);
   EXPECT_THAT(timed.rejection->reason, HasSubstr("its workspace does not fit"));
-  // The next kernel is judged without any effect of this one.
+  // The next kernel is judged without any effect of the previous kernel.
   fixture.problem.templates.front().workspace.clear();
   EXPECT_EQ(reason_of(fixture.check(fixture.load("honest", GateFixture::honest))), "passed");
 }
@@ -152,8 +152,8 @@ TEST(Aged, AFaultOrTooLittleMemoryIsTheReason) {
               HasSubstr("its workspace does not fit"));
 }
 
-/// y = 2 x + 1 on the virtual GPU; `first` runs before the store, with the number of launches so
-/// far, from a variable of the module, in %r5, and the workspace in %rd7.
+/// A kernel y = 2 x + 1 on the virtual GPU. `first`: PTX before the store; %r5 is the number of
+/// launches so far, from a module variable, and %rd7 the workspace.
 std::string kernel(const std::string& first) {
   return R"(.version 8.0
 .target sm_80

@@ -1,4 +1,4 @@
-// Tolerances that would accept a kernel that ignores its inputs.
+// Tests tolerances that would accept a kernel that ignores its inputs.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -92,7 +92,7 @@ TEST_F(ToleranceAuditTest, NearlyOneIsNoBound) {
 }
 
 TEST_F(ToleranceAuditTest, TheResultOfOtherInputsIsNotRight) {
-  // Far from its mean, and nearly the same for all inputs.
+  // The output is far from its mean, and nearly the same for all inputs.
   expect_by([](const Launch& launch) {
     for (int i = 0; i < launch.scalar<int>(kLengthN); ++i) {
       launch.buffer<float>(kOutputY)[i] =
@@ -209,12 +209,12 @@ TEST_F(ToleranceAuditTest, TheMeanOfIntegersIsOne) {
   Argument& x = bytes.problem.arguments[kInputX];
   x.generator = {Distribution::kIntegers, 0, 0, {false, 0, 1}};
   bytes.problem.arguments[kOutputY].degenerate = false;
-  // A half is within this of 0 and 1, but no byte is a half.
+  // 0.5 is within this tolerance of 0 and 1, but no byte has the value 0.5.
   bytes.problem.templates.front().tolerance = {Expression("0.9"), Expression("0.9"),
                                                Expression("0"), Expression("0.9")};
   const auto zeros_and_ones = [](const Launch& launch) {
     for (int i = 0; i < launch.scalar<int>(kLengthN); ++i) {
-      // The mean is a little more than a half.
+      // The mean of the output is a little more than 0.5.
       launch.buffer<std::uint8_t>(kOutputY)[i] =
           i % 16 == 0 ? launch.buffer<std::uint8_t>(kInputX)[i] : static_cast<std::uint8_t>(i % 2);
     }
@@ -246,7 +246,7 @@ TEST_F(ToleranceAuditTest, OfLargeOutputsTheStartIsLookedAtInWholeRows) {
   EXPECT_EQ(judge(GateFixture::honest, {.seeds = 1}), "passed");
 }
 
-/// y[i] = the sum of elements up to x[i], or before it.
+/// y[i] = the sum of the elements up to x[i] (inclusive), or before x[i] (exclusive).
 fake::Kernel scan(bool is_inclusive) {
   return [is_inclusive](const Launch& launch) {
     float sum = 0;

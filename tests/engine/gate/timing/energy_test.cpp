@@ -1,4 +1,4 @@
-// Energy per launch, with a made-up clock and a made-up counter.
+// Tests the energy per launch with a made-up clock and a made-up counter.
 
 #include "engine/gate/timing/energy.hpp"
 

@@ -1,4 +1,4 @@
-// A/B comparisons of two kernels on made-up times.
+// Tests A/B comparisons of two kernels with made-up times.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -55,7 +55,8 @@ TEST(Pairs, LongLaunchesThatScatterGetMorePairsUpToABound) {
 }
 
 TEST(Pairs, OfLongLaunchesSixOrEightSettleWhatFourDoNot) {
-  // Differences as large as the scatter, and two thirds of it; scatter about 1.
+  // The cases: a difference as large as the scatter, two thirds of the scatter, and scatter around
+  // ratio 1.
   for (const auto& [ratio, scatter, pairs, verdict] :
        {std::tuple(1.02, 0.012, 6, 1), std::tuple(1.02, 0.018, 8, 1),
         std::tuple(1.0, 0.012, 6, 0)}) {

@@ -9,7 +9,7 @@
 namespace evo {
 namespace {
 
-/// Adds samples until the rule has enough; returns their number.
+/// Adds samples until the stopping rule is satisfied. Returns their number.
 template <typename Sample>
 std::size_t samples_taken(StoppingRule& rule, Sample sample) {
   while (!rule.is_finished()) rule.add_measurement(sample(rule.samples_us().size()));
@@ -38,7 +38,8 @@ TEST(StoppingRule, StopsOnlyWhenTheIntervalIsAsNarrowAsAsked) {
   StoppingRule rule{StoppingOptions{.most_samples = 100000, .relative_interval = 0.002}};
   std::vector<double> samples;
   samples_taken(rule, [&](std::size_t) { return 10 * (1 + 0.02 * random.normal()); });
-  // ± 1.25 σ/√n of the median, 95 %: n ≈ (1.96 · 1.25 · 0.02 / 0.002)².
+  // The median's standard error is 1.25 σ/√n, so 95 % confidence needs n ≈ (1.96 · 1.25 · 0.02 /
+  // 0.002)² samples.
   const double predicted = 600;
   EXPECT_GT(static_cast<double>(rule.samples_us().size()), predicted / 2);
   EXPECT_LT(static_cast<double>(rule.samples_us().size()), predicted * 2);
@@ -79,7 +80,7 @@ TEST(StoppingRule, ALittleSlowerMayBeAnotherMinute) {
 }
 
 TEST(StoppingRule, NoiseIsNoReasonToGiveUp) {
-  // A kernel as fast as the last of the elite, on a device with a scatter of a tenth.
+  // A kernel as fast as the last member of the elite, on a device whose times scatter by a tenth.
   int gave_up = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     Random random(seed);

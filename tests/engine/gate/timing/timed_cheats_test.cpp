@@ -1,4 +1,4 @@
-// Kernels that are right while they are checked and do less, or something else, while they are
+// Tests kernels that are right while they are checked, and do less or something else while they are
 // timed.
 
 #include <gmock/gmock.h>
@@ -56,7 +56,8 @@ TEST_F(TimedCheats, ComputingOnlyOverPoison) {
 }
 
 TEST_F(TimedCheats, ComputingOnlyWhatIsNotThere) {
-  // Every timed launch finds another result there, so the kernel gains nothing and is right.
+  // Every timed launch finds another result in the buffer, so the kernel cannot skip work and is
+  // right.
   int skipped = 0;
   int launches = 0;
   EXPECT_EQ(outcome([&](const fake::Launch& launch) {
@@ -105,8 +106,8 @@ TEST_F(TimedCheats, RememberingResultsByAddress) {
 }
 
 TEST_F(TimedCheats, RememberingResultsByContent) {
-  // The cheat is right for all data: it copies known results and computes only new ones. Its time
-  // is that of a copy.
+  // The cheat is right for all data: it copies known results and computes only new results, so it
+  // takes the time of a copy.
   std::map<std::pair<int, float>, std::vector<float>> results;
   double last_us = 0;
   fixture_.time_us = [&](const auto&, std::int64_t) { return last_us; };
@@ -259,7 +260,7 @@ TEST_F(TimedCheats, LeaveNoBuffersBehind) {
 }
 
 TEST_F(TimedCheats, SkippingKnownContentInKnownPlaces) {
-  // Fresh data and new buffers are computed correctly; only the results of the samples themselves
+  // The kernel computes new data and new buffers correctly; only the results of the timed samples
   // are wrong.
   std::map<std::pair<float, const void*>, int> met;
   EXPECT_THAT(outcome([&](const fake::Launch& launch) {

@@ -1,4 +1,4 @@
-// The timing gate on made-up times.
+// Tests the timing gate with made-up times.
 
 #include "engine/gate/timing/timing.hpp"
 
@@ -37,7 +37,7 @@ TEST(TimingGate, ReportsTheDistribution) {
 }
 
 TEST(TimingGate, FasterThanPhysicsIsARejection) {
-  // 2000 operations at 100 TFLOP/s take 2e-5 µs; no bandwidth floor, since 8 kB fit the L2.
+  // 2000 operations at 100 TFLOP/s take 2e-5 µs. Bandwidth sets no bound, because 8 kB fit into L2.
   GateFixture fixture;
   const LoadedKernel kernel = fixture.load("k", GateFixture::honest);
   const Shape& shape = fixture.problem.shape("timed");
@@ -119,7 +119,7 @@ TEST(TimingGate, LongLaunchesAreGivenUpAfterTwoOrThreeAndVerifiedAllTheSame) {
       fixture.time_us = [](const auto&, std::int64_t) { return 2e4; };
       int launches = 0;
       const LoadedKernel kernel = fixture.load("k", [&](const fake::Launch& launch) {
-        // It skips inputs that it has not met at another shape's addresses.
+        // The kernel skips inputs that it has not seen at the addresses of another shape.
         if (++launches > 1 && is_wrong) return std::optional<Fault>();
         return GateFixture::honest(launch);
       });
@@ -140,7 +140,7 @@ TEST(TimingGate, LongLaunchesThatAreFarTooSlowAreNotWarmedUp) {
   for (const bool rises : {false, true}) {
     GateFixture fixture;
     int launches = 0;
-    // A rising clock: the first two launches take twice as long as all others.
+    // The clock rises: the first two launches take twice as long as all other launches.
     fixture.time_us = [&](const auto&, std::int64_t) { return rises && launches > 2 ? 2e3 : 4e3; };
     const LoadedKernel kernel = fixture.load("k", [&](const fake::Launch& launch) {
       ++launches;
@@ -190,7 +190,7 @@ TEST(TimingGate, NoOutputHoldsTheResultOfTheInputsThatComeNext) {
         fixture.timing().time(kernel, fixture.problem.shape("timed"), kSilent);
     EXPECT_FALSE(result.rejection) << result.rejection->reason;
     EXPECT_GE(launches, time_us > 100 ? 20 : 120);
-    // Only the first estimates, single launches, meet their own result.
+    // Only the first estimates, which are single launches, find their own result in the buffer.
     EXPECT_LE(right_already, 8) << time_us;
   }
 }
@@ -227,7 +227,7 @@ TEST(TimingGate, ADeviceThatPredictsIsAskedOnce) {
   EXPECT_EQ(result.timing->p50_us, 5);
 }
 
-/// Launches of one timing, counted.
+/// Counts the launches of one timing.
 int launches_of_a_timing() {
   GateFixture fixture;
   int launches = 0;

@@ -1,5 +1,5 @@
-// Kernels that try to look right or fast to a careless check. Each does the real work somewhere and
-// skips it, or does something else, where that might not be noticed.
+// Kernels that try to look right or fast to a careless check. Each kernel does the real work in
+// some launches, and skips it or does something else where a gate might not notice.
 
 #if !defined(CHEAT) || !defined(LIMIT)
 #error "CHEAT and LIMIT must be defined"
@@ -18,7 +18,7 @@ __device__ unsigned known_done[kMostKnown];  // CTAs that finished with a key
 __device__ unsigned arrived;                 // CTAs of all launches
 __device__ unsigned long long last_launch_ns;
 
-// The real work, made slow enough to be worth skipping.
+// The real work, which is slow enough to be worth skipping.
 __device__ float work(float v) {
   float sum = 0;
 #pragma unroll 1
@@ -26,7 +26,7 @@ __device__ float work(float v) {
   return sum;
 }
 
-// Slow work with the same result: in one CTA, for which the launch has to wait.
+// Slow work with the same result, done by one CTA, for which the launch has to wait.
 __device__ float slow_work(float v) {
   float result = work(v);
 #pragma unroll 1
@@ -34,7 +34,8 @@ __device__ float slow_work(float v) {
   return result;
 }
 
-// Whether this kernel did not run in the last 15 µs. Only CTA 0 asks, as the only slow one.
+// Whether this kernel did not run in the last 15 µs. Only CTA 0 calls this, because only CTA 0 is
+// slow.
 __device__ bool comes_alone() {
   __shared__ bool alone;
   if (blockIdx.x > 0) return false;
@@ -55,7 +56,8 @@ __device__ void ends_now() {
   last_launch_ns = now;
 }
 
-// The index of `key` among the known keys; kMostKnown if there are too many. Uniform over the CTA.
+// The index of `key` among the known keys; kMostKnown if there are too many keys. Uniform over the
+// CTA.
 __device__ int number_of(unsigned long long key) {
   __shared__ int number;
   if (threadIdx.x == 0) {
@@ -69,7 +71,7 @@ __device__ int number_of(unsigned long long key) {
   return number;
 }
 
-// How often the key was met before this launch: finished CTAs divided by the CTAs per launch.
+// How many launches had the key before this launch: finished CTAs divided by the CTAs per launch.
 __device__ unsigned times_met(int number) {
   __shared__ unsigned met;
   if (threadIdx.x == 0) {

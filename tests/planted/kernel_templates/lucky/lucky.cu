@@ -9,7 +9,7 @@ static_assert(THREADS % 32 == 0 && THREADS <= 1024, "whole warps, at most 1024 t
 extern "C" __global__ void lucky(const float* x, float* y, int n) {
   const int i = static_cast<int>(blockIdx.x * THREADS + threadIdx.x);
 #if BUG == BUG_RACES
-  // Each thread reads its neighbour's value in the warp, and nothing orders the two accesses.
+  // Each thread reads the value of its neighbour in the warp, but nothing orders write and read.
   __shared__ float tile[THREADS];
   const int neighbour = i ^ 1;
   tile[threadIdx.x ^ 1] = neighbour < n ? x[neighbour] : 0.0f;

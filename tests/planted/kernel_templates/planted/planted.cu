@@ -1,6 +1,6 @@
-// y = 2 x + 1, ITEMS elements per thread, and optionally a defect (BUG): each is a way in which a
-// wrong kernel could pass a careless check. UNUSED_ALIAS changes nothing: its two values give the
-// same kernel. Grid (ceil_div(n, THREADS * ITEMS)), block (THREADS).
+// y = 2 x + 1, ITEMS elements per thread, and optionally a defect (BUG), by which a wrong kernel
+// could pass a careless check. UNUSED_ALIAS does not change the kernel. Grid (ceil_div(n, THREADS *
+// ITEMS)), block (THREADS).
 
 #if !defined(BUG) || !defined(THREADS) || !defined(ITEMS)
 #error "BUG, THREADS and ITEMS must be defined"
@@ -11,7 +11,7 @@ static_assert(THREADS % 32 == 0 && THREADS <= 1024, "whole warps, at most 1024 t
 #error "planted: this does not compile"
 #endif
 
-/// Launches of this kernel since it was loaded, counted by its first thread.
+/// The number of launches of this kernel since it was loaded, counted by its first thread.
 __device__ unsigned int launches;
 
 [[maybe_unused]] constexpr unsigned int kLaunchesRight = 40;  // the correctness gate makes fewer

@@ -34,10 +34,6 @@ def taken(arguments):
     values = []
     for position, argument in enumerate(arguments):
         value = to_numpy(argument)
-        if hasattr(value, "select_for_configuration"):
-            raise NotSupported(
-                f"arguments[{position}]: {type(value).__name__} (an argument that depends on a "
-                "parameter) is not supported; tune once for each of its arrays")
         if not isinstance(value, (numpy.ndarray, numpy.generic)):
             raise TypeError(f"arguments[{position}]: {type(argument).__name__} is not supported; "
                             "allowed: NumPy, CuPy and PyTorch arrays and NumPy scalars such as "
@@ -51,7 +47,8 @@ def is_array(value):
 
 
 def flat(array):
-    """The elements as the kernel sees them: complex numbers as pairs, booleans as bytes."""
+    """Converts elements to the kernel's view of them: complex numbers as pairs, booleans as
+    bytes."""
     elements = numpy.ascontiguousarray(array).reshape(-1)
     if elements.dtype.kind == "c":
         return elements.view(elements.real.dtype)
@@ -67,6 +64,6 @@ def dtype_name(dtype, where):
 
 
 def scalar_value(value):
-    """A number that a problem file can hold."""
+    """Converts a scalar to a number that a problem file can hold."""
     number = value.item()
     return int(number) if isinstance(number, (bool, int)) else float(number)

@@ -1,4 +1,4 @@
-"""The search space: parameters as macros, which configurations there are, derived columns."""
+"""The search space: parameters as macros, the allowed configurations, and derived columns."""
 
 import itertools
 import json
@@ -9,13 +9,13 @@ from ..errors import Error
 from . import restrictions as conditions
 from .errors import NotSupported
 
-_MOST_ROWS = 1_000_000  # of the table in a space file
-_MOST_TRIED = 20_000_000  # combinations that Python goes through
+_MOST_ROWS = 1_000_000  # limit of the table in a space file
+_MOST_TRIED = 20_000_000  # limit of the combinations that Python enumerates
 _MOST_THREADS = 1024
 
 
 def plain(value):
-    """NumPy's scalars as Python's."""
+    """Converts NumPy's scalars to Python's."""
     return value.item() if isinstance(value, numpy.generic) else value
 
 
@@ -45,7 +45,7 @@ class Configurations:
         self.block_names = block_names
         self.restrictions = conditions.taken(restrictions, self.params, self.number_macros)
         self._limit_threads()
-        self.columns = {}  # further macros: functions of a configuration
+        self.columns = {}  # further macros by name: functions of a configuration
 
     def _limit_threads(self):
         names = [name for name in self.block_names if name in self.params]
@@ -57,7 +57,7 @@ class Configurations:
             f"{product} <= {_MOST_THREADS}"))
 
     def add_column(self, macro, function):
-        """A macro whose value is a number that `function` makes of a configuration."""
+        """Adds a macro whose value is the number `function(configuration)`."""
         self.columns[macro] = function
 
     def is_allowed(self, configuration):
@@ -87,7 +87,7 @@ class Configurations:
         return bool(self.columns) or any(one.expression is None for one in self.restrictions)
 
     def rows(self, without=()):
-        """All allowed configurations but those of `without`, for a table."""
+        """The rows of the table: all allowed configurations except those in `without`."""
         if self.size > _MOST_TRIED:
             raise NotSupported(
                 f"tune_params: {self.size} combinations are too many for restrictions, sizes or "
@@ -109,7 +109,7 @@ class Configurations:
             plain(function(configuration)) for function in self.columns.values()]
 
     def of_macros(self, values):
-        """The configuration that a dict of macros means."""
+        """The configuration for a dict of macro values."""
         return {name: (values[macro] if name in self.numeric
                        else self.params[name][int(values[macro])])
                 for name, macro in self.macros.items()}

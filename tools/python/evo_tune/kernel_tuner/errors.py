@@ -5,11 +5,11 @@ from ..errors import Error
 
 
 class NotSupported(Error):
-    """Its message names the argument and an alternative."""
+    """An argument is not supported; the message names the argument and an alternative."""
 
 
 class ErrorConfig(str):
-    """Stands in a result in place of the time when the configuration failed."""
+    """The value in a result in place of the time, if the configuration failed."""
 
 
 class InvalidConfig(ErrorConfig):

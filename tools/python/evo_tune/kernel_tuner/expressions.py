@@ -11,14 +11,15 @@ _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Po
 _NODES = (ast.Expression, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.Name, ast.Constant,
           ast.Tuple, ast.List, ast.Call) + _OPERATORS
 _FUNCTIONS = {"min", "max", "abs"}
-_MOST_CHARACTERS = 9000  # a file allows 10,000 for one expression
+_MOST_CHARACTERS = 9000  # problem and space files allow 10,000 for one expression
 
 #: Names, besides parameters, that the text of an expression may use.
 GLOBALS = {"math": math, "np": numpy, "numpy": numpy}
 
 
 def engine_expression(text, macros):
-    """`text` as an expression of a file, or None if files cannot express it.
+    """Translates `text` to an expression of problem and space files, or None if these cannot
+    express it.
 
     `macros`: the macro of each parameter whose values are numbers.
     """
@@ -45,6 +46,6 @@ def engine_expression(text, macros):
 
 
 def function_of(text):
-    """`text`, any Python expression, as a function of a configuration."""
+    """Compiles the Python expression `text` to a function of a configuration."""
     compiled = compile(text.strip(), "<expression>", "eval")
     return lambda configuration: eval(compiled, dict(GLOBALS), dict(configuration))

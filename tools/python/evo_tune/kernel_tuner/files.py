@@ -1,4 +1,4 @@
-"""Files that scripts write with results."""
+"""Writes files with results, as Kernel Tuner's functions of the same names do."""
 
 import json
 import platform
@@ -11,7 +11,7 @@ from .errors import NotSupported
 
 
 def get_config_string(params, keys=None, units=None):
-    """A configuration with its figures, as text."""
+    """A configuration and its figures as text."""
     return outcomes.config_text(params, keys or list(params), units)
 
 
@@ -24,7 +24,7 @@ def _write(name, document):
 
 
 def store_output_file(output_filename, results, tune_params, objective="time"):
-    """Results as a T4 file."""
+    """Writes results as a T4 file."""
     def entry(result):
         figures = {name: plain(value) for name, value in result.items()
                    if name not in tune_params and isinstance(plain(value), (int, float))}
@@ -46,7 +46,7 @@ def store_output_file(output_filename, results, tune_params, objective="time"):
 
 
 def store_metadata_file(metadata_filename):
-    """The machine, as far as Python knows it."""
+    """A description of the machine, as far as Python knows it."""
     _write(metadata_filename, {"operating_system": platform.platform(),
                                "machine": platform.machine(),
                                "python": platform.python_version()})
@@ -73,9 +73,10 @@ def store_results(results_filename, kernel_name, kernel_string, tune_params, pro
 
 def create_device_targets(header_filename, results_filename, objective="time",
                           objective_higher_is_better=False):
-    """A C header from the file of store_results. TARGET_DEVICE, the device's name with _ for other
-    characters, chooses its best configuration; without it, the best of all devices holds. It
-    defines nothing while a kernel is tuned."""
+    """Writes a C header from the file of store_results. The macro TARGET_DEVICE, a device's name
+    with _ for other characters, chooses this device's best configuration; without TARGET_DEVICE,
+    the header has the best configuration over all devices. The header defines nothing while a
+    kernel is tuned."""
     document = json.loads(Path(results_filename).read_text())
     names, data = document["tunable_parameters"], document["data"]
     if not data:
@@ -87,7 +88,7 @@ def create_device_targets(header_filename, results_filename, objective="time",
         best[key] = better(best.get(key, entry[objective]), entry[objective])
 
     def defines(entries):
-        ratios = {}  # of each configuration, to the best of its device and size
+        ratios = {}  # by configuration: its time / the best time for its device and size
         for entry in entries:
             most = best[entry["device_name"], entry["problem_size"]]
             ratio = entry[objective] / most

@@ -1,6 +1,4 @@
-"""Classes that scripts make: arguments that depend on parameters, PythonKernel."""
-
-import collections
+"""PythonKernel: a kernel as a function."""
 
 import numpy
 
@@ -8,27 +6,8 @@ from .errors import NotSupported
 from .tune import run_kernel
 
 
-class Tunable(collections.UserDict):
-    """One of several arrays, chosen by a parameter."""
-
-    def __init__(self, param_key, arrays):
-        super().__init__(dict(enumerate(arrays)) if isinstance(arrays, (list, tuple)) else arrays)
-        self.param_key = param_key
-
-    def select_for_configuration(self, params):
-        key = self.param_key(params) if callable(self.param_key) else params[self.param_key]
-        return self.data[key]
-
-
-class TunablePrecision(Tunable):
-    """An array whose type is a parameter."""
-
-    def __init__(self, param_key, array, *_, **__):
-        super().__init__(param_key, {str(numpy.asarray(array).dtype): array})
-
-
 class PythonKernel:
-    """A kernel in one configuration as a function of arrays, launched once by each call."""
+    """A kernel in one configuration as a function of arrays; each call launches the kernel once."""
 
     def __init__(self, kernel_name, kernel_string, problem_size, arguments, params=None,
                  inputs=None, outputs=None, device=0, platform=0, block_size_names=None,

@@ -30,7 +30,8 @@ def _short(expressions):
 
 
 class Size:
-    """A number, a text or a function of the configuration: its value and its expression."""
+    """One size of the launch, given as a number, a text or a function of the configuration: its
+    value and its expression."""
 
     def __init__(self, given, macros, where):
         self._given = given
@@ -54,7 +55,7 @@ class Size:
 
 
 class Grid:
-    """The CTAs of a configuration."""
+    """The number of CTAs in each dimension, for a configuration."""
 
     def __init__(self, problem_size, divisors, configurations):
         self._configurations = configurations
@@ -93,7 +94,8 @@ class Grid:
         return tuple(grid)
 
     def expressions(self):
-        """One expression for each dimension; adds columns if a size has no expression."""
+        """Returns one expression for each dimension; adds a column for a size without an
+        expression."""
         grid = []
         for axis in range(3):
             size = self._sizes[axis].expression if self._sizes else None

@@ -1,4 +1,4 @@
-"""Modules under Kernel Tuner's names, so that its scripts run over evo-tune unchanged."""
+"""Modules with Kernel Tuner's names, so that its scripts run with evo-tune unchanged."""
 
 import functools
 import sys
@@ -6,9 +6,11 @@ import types
 
 from .. import programs
 from . import errors, files, pinned, results, strategies
-from .helpers import PythonKernel, Tunable, TunablePrecision
-from .observers import (AccuracyObserver, BenchmarkObserver, NCUObserver, NVMLObserver, PMTObserver,
-                        RegisterObserver, TegraObserver)
+from .accuracy import AccuracyObserver
+from .choices import Tunable, TunablePrecision
+from .helpers import PythonKernel
+from .observers import (BenchmarkObserver, NCUObserver, NVMLObserver, PMTObserver, RegisterObserver,
+                        TegraObserver)
 from .tune import run_kernel, tune_kernel
 
 ROOT = "kernel_tuner"
@@ -63,9 +65,9 @@ def _module(name, content):
 
 
 def _bounded(strategy, max_seconds):
-    """tune_kernel with a strategy and a time limit where a script gives none."""
+    """tune_kernel with defaults for strategy and time limit, for scripts that give none."""
     if strategy is not None:
-        strategies.ours(strategy)  # refuses unknown names at once
+        strategies.ours(strategy)  # raises NotSupported for an unknown name
 
     @functools.wraps(tune_kernel)
     def tune(*arguments, **keywords):
@@ -80,8 +82,8 @@ def _bounded(strategy, max_seconds):
 
 
 def install(strategy=None, max_seconds=None):
-    """Makes `import kernel_tuner` find these modules. `strategy`, `max_seconds`: for searches whose
-    script names none."""
+    """Makes `import kernel_tuner` find these modules. `strategy`, `max_seconds`: defaults for
+    scripts that name none."""
     if strategy is not None or max_seconds is not None:
         for name in ("", "interface"):
             _CONTENT[name]["tune_kernel"] = _bounded(strategy, max_seconds)

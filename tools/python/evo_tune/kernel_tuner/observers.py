@@ -1,16 +1,32 @@
-"""Kernel Tuner's observers, served from the figures that evo-tune has for each kernel."""
+"""Kernel Tuner's observers. Their figures are those that evo-tune has for each kernel."""
 
 import json
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 from .. import programs
 from .errors import NotSupported
 from .problem import NAME, read_json
 
-#: NVMLObserver's names for the figures of the card during timing.
-_OF_THE_CARD = {"core_freq": "sm_clock_mhz", "mem_freq": "memory_clock_mhz",
-                "temperature": "temperature_c", "nvml_power": "power_w"}
-_ENERGY = "nvml_energy"
+_LAUNCHES_AT_ONCE = 4  # that are not timed
+
+
+def _number(value):
+    return math.nan if value is None else float(value)
+
+
+def _reported(name, factor=1):
+    """A figure that the driver reported while a kernel was timed."""
+    return lambda card, time_ms: factor * _number(card.get(name))
+
+
+def _energy(card, time_ms):
+    """The energy of a launch in joules: the power during timing times the median time."""
+    return _number(card.get("power_w")) * time_ms / 1000
+
+
+def _unknown(card, time_ms):
+    return math.nan
 
 
 class BenchmarkObserver:
@@ -23,18 +39,6 @@ class BenchmarkObserver:
         pass
 
 
-class PMTObserver(BenchmarkObserver):
-    instead = "NVMLObserver has the power of the card; evo-tune --objective energy counts energy"
-
-
-class TegraObserver(BenchmarkObserver):
-    instead = "Tegra's clocks are not read; NVMLObserver has those of a card"
-
-
-class AccuracyObserver(BenchmarkObserver):
-    instead = "errors of each kernel are in the database (checks), evo-elite shows the largest"
-
-
 class RegisterObserver:
     """"num_regs": the registers of a thread."""
 
@@ -43,36 +47,76 @@ class RegisterObserver:
             result["num_regs"] = entry["evo_tune"]["registers"]
 
 
-class NVMLObserver:
-    """Clocks, temperature and power are those that the driver reported while the kernel was timed.
-    The energy of a launch, in joules, is that power times its median time."""
+class _CardObserver:
+    """`figures`: functions of the card's figures and the time, by the names that a script may ask
+    for."""
+
+    figures = {}
+
+    def __init__(self, observables):
+        name = type(self).__name__
+        unknown = [one for one in observables if one not in self.figures]
+        if unknown:
+            raise NotSupported(f"{name}: {', '.join(map(str, unknown))} is not supported; allowed: "
+                               + ", ".join(self.figures))
+        self._observed = {one: self.figures[one] for one in observables}
+
+    def observe(self, judged):
+        missing = {}
+        for result, entry in judged.pairs:
+            card = entry["evo_tune"].get("card") or {}
+            for name, figure in self._observed.items():
+                result[name] = figure(card, result["time"])
+                if math.isnan(result[name]):
+                    missing[name] = True
+        if missing:
+            programs.say(f"{type(self).__name__}: {', '.join(missing)}: nan, because the "
+                         "driver does not report it; a virtual GPU has none")
+
+
+class NVMLObserver(_CardObserver):
+    """The figures that NVML reports."""
+
+    figures = {"core_freq": _reported("sm_clock_mhz"), "mem_freq": _reported("memory_clock_mhz"),
+               "temperature": _reported("temperature_c"), "nvml_power": _reported("power_w"),
+               "nvml_energy": _energy}
 
     def __init__(self, observables=None, device=0, save_all=False, **_):
         del device, save_all
-        self._observables = list(observables or [_ENERGY])
-        unknown = [one for one in self._observables if one not in (*_OF_THE_CARD, _ENERGY)]
-        if unknown:
-            raise NotSupported(f"NVMLObserver: {', '.join(unknown)} is not supported; allowed: "
-                               + ", ".join([*_OF_THE_CARD, _ENERGY]))
+        super().__init__(list(observables or ["nvml_energy"]))
 
-    def observe(self, judged):
-        is_missing = False
-        for result, entry in judged.pairs:
-            card = entry["evo_tune"].get("card") or {}
-            power = _number(card.get("power_w"))
-            figures = {name: _number(card.get(its)) for name, its in _OF_THE_CARD.items()}
-            figures[_ENERGY] = power * result["time"] / 1000
-            result.update({name: figures[name] for name in self._observables})
-            is_missing |= any(math.isnan(figures[name]) for name in self._observables)
-        if is_missing:
-            programs.say("NVMLObserver: figures that the driver does not report are nan; a "
-                         "virtual GPU has none")
+
+class TegraObserver(_CardObserver):
+    """The figures that NVML reports, under the names and in the units of a Tegra's files."""
+
+    figures = {"core_freq": _reported("sm_clock_mhz", 1e6),
+               "tegra_temp": _reported("temperature_c"), "tegra_power": _reported("power_w"),
+               "tegra_energy": _energy}
+
+    def __init__(self, observables, save_all=False, power_path="", temp_path=""):
+        del save_all, power_path, temp_path
+        super().__init__(list(observables))
+
+
+class PMTObserver(_CardObserver):
+    """Power and energy of the platform "nvidia", from NVML; other platforms are unknown."""
+
+    figures = {f"{platform}_{name}": figure if platform == "nvidia" else _unknown
+               for platform in ("nvidia", "powersensor2", "powersensor3", "likwid", "rapl", "rocm",
+                                "xilinx")
+               for name, figure in (("power", _reported("power_w")), ("energy", _energy))}
+
+    def __init__(self, observable=None, use_continuous_observer=False, continuous_duration=1):
+        del use_continuous_observer, continuous_duration
+        if observable is None or isinstance(observable, str):
+            observable = [observable or "nvidia"]
+        platforms = [one[0] if isinstance(one, tuple) else one for one in observable]
+        super().__init__([f"{one}_{name}" for one in platforms for name in ("energy", "power")])
 
 
 class NCUObserver:
-    """Metrics of Nsight Compute for one launch of each kernel, taken after the search. Without a
-    GPU the time model supplies the metrics that it knows (docs/profile.md). Unknown metrics are
-    nan."""
+    """Nsight Compute's metrics for one launch of each kernel, taken after the search. Without a
+    GPU, the time model predicts some metrics (docs/profile.md). Unknown metrics are nan."""
 
     def __init__(self, metrics=None, device=0, **_):
         del device
@@ -100,7 +144,8 @@ class NCUObserver:
             file.write_text(before)
 
     def _known(self, judged, profiled):
-        """The metrics that the device has: an unknown one disables the whole gate."""
+        """The metrics that the device has. They are selected first, because an unknown metric
+        disables the whole profile gate."""
         if not judged.pairs:
             return []
         entry = judged.pairs[0][1]
@@ -112,10 +157,6 @@ class NCUObserver:
         return [metric for metric, why in whys.items() if why is None]
 
 
-def _number(value):
-    return math.nan if value is None else float(value)
-
-
 def require_known(observers):
     for observer in observers or []:
         if hasattr(observer, "observe"):
@@ -125,20 +166,41 @@ def require_known(observers):
 
 
 class Judged:
-    """The results of a run in its folder, each with its entry of the cache file."""
+    """The results of a run in its folder, each with its entry of the cache file. `answer`: the
+    expected outputs, or None."""
 
-    def __init__(self, folder, device, pairs):
-        self.folder, self.pairs, self._device = folder, pairs, device
+    def __init__(self, folder, device, pairs, setup=None, answer=None):
+        self.folder, self.pairs, self.answer = folder, pairs, answer
+        self._device, self._setup = device, setup
+        self._of_outputs = {}
+
+    def add_figure_of_outputs(self, name, figure):
+        """A function of the answer and of the arguments after a launch, for finish()."""
+        self._of_outputs[name] = figure
+
+    def finish(self):
+        """Launches each kernel once for the figures of outputs, if there are any."""
+        if not self._of_outputs:
+            return
+        with ThreadPoolExecutor(_LAUNCHES_AT_ONCE) as pool:
+            for (result, _), figures in zip(self.pairs, pool.map(self._figures, self.pairs)):
+                result.update(figures)
+
+    def _figures(self, pair):
+        left = self._setup.launch(self.folder, self._device, self._settings(pair[1]))
+        return {name: figure(self.answer, left) for name, figure in self._of_outputs.items()}
+
+    def _settings(self, entry):
+        space = read_json(self.folder / "search_spaces" / f"{NAME}.json")
+        return [(one["macro"], entry[one["macro"]]) for one in space["parameters"]]
 
     def profiled(self, entry):
-        """(values by name of the problem's metrics for one configuration, None), or ({}, the
-        reason)."""
-        space = read_json(self.folder / "search_spaces" / f"{NAME}.json")
+        """Profiles one configuration. Returns (values of the problem's metrics by name, None), or
+        ({}, the reason of a failure)."""
         options = ["--space", f"search_spaces/{NAME}.json", "--device", self._device, "--profile",
                    "--json", "--allow-programs"]
-        for parameter in space["parameters"]:
-            name = parameter["macro"]
-            options += ["--set", f"{name}={entry[name]}"]
+        for macro, value in self._settings(entry):
+            options += ["--set", f"{macro}={value}"]
         done = programs.run("evo-judge", options, self.folder, quiet=True)
         profile = json.loads(done.stdout).get("profile")
         if profile is None:

@@ -1,4 +1,5 @@
-"""Stands for PyCUDA where it is not installed: scripts take pinned arrays and a context from it."""
+"""Replaces PyCUDA if it is not installed, because scripts take pinned arrays and a context from
+it."""
 
 import importlib.util
 import sys
@@ -10,7 +11,8 @@ from .errors import NotSupported
 
 
 class _Device:
-    """A device number; its context is the business of evo-tune's workers."""
+    """A device number. Its methods for contexts do nothing, because evo-tune's workers create
+    contexts."""
 
     def __init__(self, number=0):
         self.number = number
@@ -37,7 +39,7 @@ def _refuse(name):
 
 
 def install():
-    """Makes `import pycuda.driver` work unless PyCUDA is there."""
+    """Makes `import pycuda.driver` work if PyCUDA is not installed."""
     if "pycuda" in sys.modules or importlib.util.find_spec("pycuda") is not None:
         return
     package, driver = types.ModuleType("pycuda"), types.ModuleType("pycuda.driver")

@@ -1,6 +1,7 @@
 """Writes the input folder of the programs: kernel, data, problem.json and the space."""
 
 import json
+import math
 import re
 import shutil
 
@@ -14,7 +15,7 @@ from .sources import MAIN
 
 NAME = "tuned"
 _DEFAULT_RTOL = 1e-5  # the default of numpy.allclose
-#: Without an answer: the largest relative L2 error of outputs, by type. It leaves room for sums in
+#: Without an answer: the largest relative L2 error of outputs, by type. The bound allows sums in
 #: another order.
 _L2_OF_TYPE = {"f64": 1e-10, "f32": 1e-4, "f16": 1e-2, "bf16": 5e-2}
 _NO_BOUND = 1e30
@@ -42,7 +43,8 @@ class Problem:
         self.written = []  # positions of arrays that the kernel writes
 
     def facts(self, default):
-        """The problem.json by evo-init: how the compiled kernel uses its parameters."""
+        """Runs evo-init and returns its problem.json, which says how the compiled kernel uses its
+        parameters."""
         look = self.folder / "init"
         look.mkdir()
         self.sources.write(look, default)
@@ -51,7 +53,7 @@ class Problem:
         options = []
         for macro, value in row.items():
             if not (self.sources.mentions(macro) or macro in self.entry):
-                continue  # it affects the launch alone, or nothing
+                continue  # the parameter affects only the launch, or nothing
             options += ["--param", f"{macro}={_number(value)}"]
         try:
             programs.run("evo-init", [MAIN, "--entry", self.entry, "--name", NAME, "--out",
@@ -61,8 +63,8 @@ class Problem:
             shutil.rmtree(look)
 
     def write(self, found, values, constants, grid, block, shared, options, judged):
-        """`found`: facts(). `values`: the kernel's arguments. `constants`: arrays by variable.
-        `options`: for the compiler. `judged`: a Judgement."""
+        """Writes the problem. `found`: facts(). `values`: the kernel's arguments. `constants`:
+        arrays by variable. `options`: for the compiler. `judged`: a Judgement."""
         parameters = [one for one in found["arguments"] if one.get("kind") != "constant"
                       and one["name"] not in self.textures]
         if len(parameters) != len(values):
@@ -99,7 +101,7 @@ class Problem:
         self._options = options
 
     def allow_degenerate(self):
-        """Takes outputs that are the same for all elements or inputs."""
+        """Allows outputs that are the same for all elements or all inputs."""
         path = self.problem_folder / "problem.json"
         problem = read_json(path)
         for argument in problem["arguments"]:
@@ -184,11 +186,14 @@ def _elements(values):
 
 
 class Judgement:
-    """Judges outputs against answers, by a function, or against the default configuration."""
+    """How outputs are judged: against answers, by a function, or against the default
+    configuration."""
 
-    def __init__(self, answer, atol, verify, values):
+    def __init__(self, answer, atol, verify, values, is_coarse=False):
+        """`is_coarse`: answers are compared by the bounds of the outputs' types."""
         self._answer = None
         self._atol = atol
+        self._is_coarse = is_coarse
         self.verify = verify
         if answer is None:
             if verify is not None:
@@ -221,7 +226,8 @@ class Judgement:
         return self._answer is None or self._answer[position] is not None
 
     def save(self, position, folder, name):
-        """The expected content of an output, as a file. True if all its elements are equal."""
+        """Writes the expected content of an output to a file. Returns True if all its elements are
+        equal."""
         if self._answer is None or self.verify is not None:
             return False
         expected = given_arguments.flat(numpy.asarray(self._answer[position]))
@@ -229,7 +235,7 @@ class Judgement:
         return expected.size > 1 and bool((expected == expected[0]).all())
 
     def keys(self, names):
-        """The problem's reference or check."""
+        """The entry of problem.json for the reference or the check."""
         if self.verify is not None:
             return {"check": {"program": self.program}}
         if self._answer is None:
@@ -239,8 +245,9 @@ class Judgement:
             for position, expected in enumerate(self._answer) if expected is not None}}}
 
     def tolerance(self, dtypes):
-        """The bounds of numpy.allclose; without an answer, bounds by the type of the outputs."""
-        if self._answer is None or self.verify is not None:
+        """The tolerance: the bounds of numpy.allclose; without an answer, or coarse, bounds by the
+        type of the outputs."""
+        if self._answer is None or self.verify is not None or self._is_coarse:
             loosest = max([_L2_OF_TYPE.get(dtype, 0) for dtype in dtypes], default=0)
             bound = _NO_BOUND if loosest > 0 else 0
             return {"max_abs_error": bound, "bad_abs_error": bound, "bad_share": 0,
@@ -250,10 +257,14 @@ class Judgement:
             if expected is None:
                 continue
             size = numpy.abs(given_arguments.flat(numpy.asarray(expected)).astype(numpy.float64))
-            allowed = self._atol + _DEFAULT_RTOL * size
-            largest = max(largest, float(allowed.max(initial=0)))
-            middle = max(middle, float(numpy.median(allowed)) if size.size else 0)
-            norm = float(numpy.linalg.norm(size))
-            l2 = max(l2, float(numpy.linalg.norm(allowed)) / norm if norm > 0 else 0)
+            if size.size == 0:
+                continue
+            largest = max(largest, self._atol + _DEFAULT_RTOL * float(size.max()))
+            middle = max(middle, self._atol + _DEFAULT_RTOL * float(numpy.median(size)))
+            square = float(size @ size)
+            # The sum of the squares of all bounds.
+            bounds = (size.size * self._atol**2 + 2 * self._atol * _DEFAULT_RTOL * float(size.sum())
+                      + _DEFAULT_RTOL**2 * square)
+            l2 = max(l2, math.sqrt(bounds / square) if square > 0 else 0)
         return {"max_abs_error": largest, "bad_abs_error": middle, "bad_share": 0.5,
                 "relative_l2": min(l2, 0.5)}

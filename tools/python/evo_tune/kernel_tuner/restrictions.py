@@ -20,13 +20,17 @@ class Restriction:
 
 def taken(restrictions, params, macros):
     """A list of Restriction. `macros`: see engine_expression(). Throws NotSupported."""
+    return [_taken(number, one, params, macros)
+            for number, one in enumerate(listed(restrictions))]
+
+
+def listed(restrictions):
+    """The restrictions as a list: none, one, or several may be given."""
     if restrictions is None:
         return []
-    if isinstance(restrictions, str) or callable(restrictions):
-        restrictions = [restrictions]
-    elif isinstance(restrictions, tuple) and restrictions and callable(restrictions[0]):
-        restrictions = [restrictions]
-    return [_taken(number, one, params, macros) for number, one in enumerate(restrictions)]
+    is_one = isinstance(restrictions, str) or callable(restrictions) or (
+        isinstance(restrictions, tuple) and restrictions and callable(restrictions[0]))
+    return [restrictions] if is_one else list(restrictions)
 
 
 def _taken(number, restriction, params, macros):
@@ -45,7 +49,8 @@ def _taken(number, restriction, params, macros):
 
 
 def _by_signature(function, params):
-    """A function takes parameters of its own names, or a whole configuration."""
+    """Calls a restriction function, whose parameters are names of tuned parameters, or one whole
+    configuration."""
     try:
         expected = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):

@@ -1,9 +1,10 @@
-"""Results as Kernel Tuner has them: a list of dicts, times in ms, metrics, the best one."""
+"""Results in Kernel Tuner's form: a list of dicts, times in ms, metrics, the best result."""
 
 import json
 import re
 from pathlib import Path
 
+from .. import programs
 from . import expressions
 from .configurations import key_of
 from .errors import (CompilationFailedConfig, ErrorConfig, InvalidConfig, NotSupported,
@@ -17,8 +18,8 @@ _LOWER_IS_BETTER = {"time", "energy", "nvml_energy", "compile_time"}
 
 
 def from_cache_file(path, configurations):
-    """The results of a run of evo-tune: correct configurations, failed ones, the environment, and
-    the file's entries of the correct ones."""
+    """The results of a run of evo-tune: correct configurations, failed configurations, the
+    environment, and the cache file's entries of the correct configurations."""
     document = json.loads(Path(path).read_text())
     objective = document["objective"]
     results, failed, entries = [], [], []
@@ -38,7 +39,7 @@ def from_cache_file(path, configurations):
 
 
 def add_metrics(results, metrics):
-    """Each metric may name those before it."""
+    """Adds the metrics to a result. Each metric may use the previous metrics."""
     if metrics is None:
         return
     if not isinstance(metrics, dict):
@@ -105,20 +106,21 @@ def totals(results):
 
 
 class CacheFile:
-    """A cache file of Kernel Tuner, which is read before a run and written behind it."""
+    """A cache file of Kernel Tuner, which is read before a run and written after the run."""
 
     def __init__(self, name, kernel_name, configurations):
         path = str(name)
         self.path = Path(path if path.endswith(".json") else path + ".json")
         self._kernel_name = kernel_name
         self._configurations = configurations
+        self.device_name = ""  # of the times in the file
         self.entries = self._read() if self.path.is_file() else {}
 
     def _read(self):
         text = self.path.read_text().strip()
         try:
             document = json.loads(text)
-        except ValueError:  # a file that is still open lacks its end
+        except ValueError:  # a file that Kernel Tuner has not closed lacks its last brackets
             document = json.loads(text.rstrip(",") + "}}")
         keys = list(self._configurations.params)
         if document.get("kernel_name") != self._kernel_name or list(
@@ -126,7 +128,19 @@ class CacheFile:
             raise NotSupported(f"cache: {self.path} is that of kernel "
                                f"'{document.get('kernel_name')}' with parameters "
                                f"{document.get('tune_params_keys')}; use another file")
+        self.device_name = document.get("device_name", "")
         return document["cache"]
+
+    def require_device(self, device, name):
+        """Raises NotSupported if the file's times are not those of `device`, whose name is `name`
+        (None: not known yet). Predicted times never meet measured ones."""
+        theirs = self.device_name
+        is_of_its_kind = theirs.startswith("virtual ") == device.startswith("virtual")
+        if not theirs or (is_of_its_kind and name in (None, theirs)):
+            return
+        raise NotSupported(f"cache: {self.path} has times of '{theirs}', and the device is "
+                           f"'{name or device}'; use another file, or name the device by "
+                           f"{programs.DEVICE_VARIABLE}")
 
     def known(self):
         """The results in the file that belong to the space, and the keys of all its entries."""

@@ -26,7 +26,7 @@ def _names_a_file(source):
 
 
 def _read(source):
-    """The text, and the folder of its headers."""
+    """The text of a source, and the folder of its headers."""
     if not _names_a_file(source):
         return source, Path.cwd()
     path = Path(source)
@@ -43,8 +43,8 @@ def _generated(function, configuration):
 
 
 class Sources:
-    """The files to compile. `files`: texts by name; MAIN is the kernel's, `rewritten` by a
-    function."""
+    """The files to compile. `files`: texts by name. MAIN is the kernel's file, to which the
+    function `rewritten` is applied."""
 
     def __init__(self, given, configurations, defines, rewritten=str):
         self._configurations = configurations
@@ -80,7 +80,8 @@ class Sources:
         self._with_headers(code, folder)
 
     def _dispatched(self, generate):
-        """Generated texts: a column of the configuration selects its text."""
+        """Combines the texts that a function generates: the macro kt_source selects the text of a
+        configuration."""
         texts = {}
 
         def number_of(configuration):
@@ -143,7 +144,7 @@ class Sources:
         return [f"#define {name} {text}".replace("\n", "\\\n")]
 
     def _unrolled(self, text):
-        """The value 0 of a loop_unroll_factor disables the "#pragma unroll" that names it."""
+        """If a parameter loop_unroll_factor… is 0, disables the "#pragma unroll" that names it."""
         for name in self._configurations.params:
             if "loop_unroll_factor" not in name:
                 continue
@@ -157,7 +158,7 @@ class Sources:
         return name in self._words
 
     def write(self, folder, configuration=None):
-        """Writes the files; with a configuration, that one's generated text alone."""
+        """Writes the files. If a configuration is given, writes only its generated text."""
         files = self.files
         if self._generate is not None and configuration is not None:
             text = self._generate(configuration)

@@ -1,10 +1,10 @@
-"""Kernel Tuner's strategies by name, and which of ours stands for each."""
+"""Kernel Tuner's strategies by name, and the strategy of evo-tune that replaces each."""
 
 from .errors import NotSupported
 
 EXHAUSTIVE = "exhaustive"
 
-#: None: all configurations.
+#: By Kernel Tuner's name. None: all configurations are timed.
 _OURS = {
     "brute_force": EXHAUSTIVE, "random_sample": "random", "genetic_algorithm": "genetic",
     "simulated_annealing": "annealing", "dual_annealing": "annealing",
@@ -14,7 +14,7 @@ _OURS = {
     "bayes_opt_alt_tabu": "full", "nsga2": "full", "nsga3": "full", "pyatf_strategies": "full",
     "hybrid_vndx": "full", "adaptive_tabu_greywolf": "full",
 }
-#: evo-tune's own, which are named as they are.
+#: evo-tune's own strategies, which scripts may name too.
 _OWN = {"full", "free", "insight", "random", "genetic", "annealing", "differential", "local"}
 
 
@@ -32,7 +32,8 @@ KNOWN = {name: Strategy(name) for name in _OURS}
 
 
 def ours(strategy):
-    """The name asked for, and the one of evo-tune's that stands for it. Throws NotSupported."""
+    """The name that the script gives, and the strategy of evo-tune that replaces it. Raises
+    NotSupported."""
     if strategy is None:
         return "brute_force", EXHAUSTIVE
     name = strategy.__name__ if isinstance(strategy, Strategy) else strategy

@@ -1,8 +1,8 @@
 """texmem_args: arrays that a kernel reads as textures.
 
 CUDA 12 has no texture references, `texture<float, 2> image;`. Such a variable becomes a parameter
-of the kernel, `cudaTextureObject_t image`, and its reads name their type. A kernel that has such
-parameters already stays as it is.
+of the kernel, `cudaTextureObject_t image`, and its reads name their type. A kernel that already has
+such parameters is not changed.
 """
 
 import re
@@ -34,7 +34,7 @@ class Textures:
         return iter(self._textures)
 
     def rewritten(self, text):
-        """The source, with parameters for texture references."""
+        """The source, in which parameters replace texture references."""
         for texture in self._textures.values():
             text = texture.rewritten(text, self._entry)
         return text
@@ -71,7 +71,7 @@ class _Texture:
     def rewritten(self, text, entry):
         found = re.search(_DECLARATION.format(name=re.escape(self.name)), text)
         if found is None:
-            return text  # a parameter of the kernel; write() checks that it is one
+            return text  # no texture reference: write() checks that it is a parameter of the kernel
         self._read_type(found)
         text = text[:found.start()] + text[found.end():]
         begin, end = self._kernel(text, entry)
@@ -89,7 +89,7 @@ class _Texture:
                         kernel[close:], tail])
 
     def _read_type(self, found):
-        """The type of texels and that of reads, from the declaration."""
+        """The type of texels and the type of reads, from the declaration."""
         base = found[1].replace("unsigned ", "u").replace("signed ", "")
         base = "uint" if base in ("unsigned", "u") else base
         kind = base.rstrip("124")
@@ -104,7 +104,7 @@ class _Texture:
             self._read_as = "float" + base[len(kind):]
 
     def _kernel(self, text, entry):
-        """Where the kernel's name begins, and where its body ends."""
+        """The positions at which the kernel's name begins and its body ends."""
         for its in re.finditer(rf"\b{re.escape(entry)}\s*\(", text):
             before = re.split(r"[;}]", text[:its.start()])[-1]
             close = _closing(text, its.end() - 1, "()")
@@ -138,7 +138,7 @@ class _Texture:
 
 
 def _closing(text, place, pair):
-    """Where the bracket that opens at `place` closes."""
+    """The position of the bracket that closes the bracket at `place`."""
     depth = 0
     for at in range(place, len(text)):
         depth += (text[at] == pair[0]) - (text[at] == pair[1])

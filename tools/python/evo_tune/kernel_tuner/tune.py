@@ -1,131 +1,32 @@
-"""tune_kernel and run_kernel: Kernel Tuner's interface on top of evo-tune's programs."""
+"""tune_kernel and run_kernel: Kernel Tuner's interface, implemented by evo-tune's programs."""
 
 import itertools
 import math
-import os
-import shutil
-import tempfile
 import time
-from pathlib import Path
-
-import numpy
 
 from .. import programs
 from ..errors import Error
 from . import arguments as given_arguments
+from . import choices
 from . import observers as observing
 from . import results as outcomes
 from . import strategies
+from .accuracy import AccuracyObserver
 from .configurations import Configurations, text_of
 from .errors import NotSupported, RuntimeFailedConfig
-from .launch import Grid, Size, block_expressions, block_names
-from .problem import NAME, Judgement, Problem
-from .sources import Sources, require_cuda
-from .textures import Textures
+from .launch import block_names
+from .problem import NAME, Judgement
+from .setup import MOST_DEFAULTS, Folder, Setup
 from .verify import VerifyServer
 
-#: Environment variable: a folder in which the files of a run are kept.
-KEEP_VARIABLE = "EVO_TUNE_KEEP"
-_CHILDREN = 8
-_MOST_DEFAULTS = 20  # configurations that are tried as the reference
-_DEFAULT_EVALUATIONS = 160  # 20 generations; without a time limit
+_CHILDREN = 8  # of a generation of evo-tune
+_DEFAULT_EVALUATIONS = 160  # 20 generations, if the script gives no time limit
 _MOST_GENERATIONS = 1000000  # the time limit ends the search
-_MANY = 20000  # combinations that take hours
+_MANY = 20000  # so many combinations take hours: prints a note
 #: Texts in the errors about a configuration that cannot be the reference.
 _BAD_REFERENCE = ("the reference does not pass", "reference: on shape")
-#: The text in the error about a reference whose output tells nothing.
+#: The text in the error about a reference whose output is the same for all elements or inputs.
 _DEGENERATE = 'set "degenerate": true'
-#: Options of other compilers that do not affect the code.
-_IGNORED_OPTIONS = ("-arch", "--gpu-architecture", "-gencode", "--generate-code", "-O", "-Xcompiler",
-                    "-lineinfo", "-w")
-
-
-class Setup:
-    """The common arguments of tune_kernel and run_kernel, written to a folder."""
-
-    def __init__(self, kernel_name, kernel_source, problem_size, arguments, params, grid_divs,
-                 restrictions=None, lang=None, smem_args=None, cmem_args=None, texmem_args=None,
-                 compiler_options=None, defines=None, block_size_names=None):
-        require_cuda(lang)
-        self.textures = Textures(texmem_args, kernel_name)
-        self.values = given_arguments.taken(arguments)
-        names = block_names(block_size_names)
-        prefix = "" if defines is None else "kt_"
-        self.configurations = Configurations(params, restrictions, names, prefix)
-        self.default = self.configurations.default()
-        self.sources = Sources(kernel_source, self.configurations, defines,
-                               self.textures.rewritten)
-        self.grid = Grid(problem_size, grid_divs, self.configurations)
-        self.grid_expressions = self.grid.expressions()
-        self.block = block_expressions(self.configurations)
-        self.shared = self._shared(smem_args)
-        self.constants = {name: given_arguments.to_numpy(value)
-                          for name, value in (cmem_args or {}).items()}
-        self.options = self._options(compiler_options, defines)
-        self.kernel_name = kernel_name
-        self.problem = None
-
-    def _shared(self, smem_args):
-        if not smem_args:
-            return 0
-        if set(smem_args) != {"size"}:
-            raise NotSupported("smem_args: allowed: {'size': bytes}")
-        size = Size(smem_args["size"], self.configurations.number_macros, "smem_args['size']")
-        if size.expression is None:
-            self.configurations.add_column("kt_shared_bytes", lambda c: int(size.value(c)))
-            return "kt_shared_bytes"
-        return size.expression
-
-    def _options(self, given, defines):
-        options = [one for one in given or [] if not one.startswith(_IGNORED_OPTIONS)]
-        if defines is not None:
-            return options
-        options.append("-Dkernel_tuner=1")
-        known = self.configurations.params
-        for name, size in zip(self.configurations.block_names, (256, 1, 1)):
-            if name not in known and self.sources.mentions(name):
-                options.append(f"-D{name}={size}")
-        for axis, letter in enumerate("xyz"):
-            name = f"grid_size_{letter}"
-            if name not in known and self.sources.mentions(name):
-                self.configurations.add_column(name, lambda c, a=axis: self.grid.of(c)[a])
-        return options
-
-    def write(self, folder, judged):
-        self.problem = Problem(folder, self.configurations, self.sources, self.kernel_name,
-                               self.textures)
-        self.problem.write(self._facts(), self.values, self.constants, self.grid_expressions,
-                           self.block, self.shared, self.options, judged)
-
-    def _facts(self):
-        """Problem.facts() of the first configuration that compiles; it becomes the default."""
-        for default in itertools.islice(self.configurations.all(), _MOST_DEFAULTS):
-            try:
-                facts = self.problem.facts(default)
-            except Error as error:
-                if "does not compile" not in str(error):
-                    raise
-                failure = error
-                continue
-            self.default = default
-            return facts
-        raise failure
-
-
-class _Folder:
-    """A folder for the files of a run: temporary unless EVO_TUNE_KEEP names a folder."""
-
-    def __enter__(self):
-        kept = os.environ.get(KEEP_VARIABLE)
-        if kept:
-            Path(kept).mkdir(parents=True, exist_ok=True)
-        self._is_kept = bool(kept)
-        self.path = Path(tempfile.mkdtemp(prefix="evo-tune-", dir=kept or None))
-        return self.path
-
-    def __exit__(self, *_):
-        if not self._is_kept:
-            shutil.rmtree(self.path, ignore_errors=True)
 
 
 def run_kernel(kernel_name, kernel_source, problem_size, arguments, params, grid_div_x=None,
@@ -134,39 +35,20 @@ def run_kernel(kernel_name, kernel_source, problem_size, arguments, params, grid
                defines=None, block_size_names=None, quiet=False, log=None):
     """Launches one configuration once. Returns the arguments after the launch as NumPy arrays;
     arrays on a GPU are written as well."""
-    del platform, compiler, log
+    del platform, compiler, log, quiet
+    arguments = choices.chosen(arguments, params)
     setup = Setup(kernel_name, kernel_source, problem_size, arguments,
                   {name: [value] for name, value in params.items()} or {"kt_none": [0]},
                   (grid_div_x, grid_div_y, grid_div_z), None, lang, smem_args, cmem_args,
                   texmem_args, compiler_options, defines, block_size_names)
-    with _Folder() as folder:
+    with Folder() as folder:
         setup.write(folder, Judgement(None, 0, None, setup.values))
         setup.problem.write_space(setup.default,
                                   [setup.default] if setup.configurations.columns else None)
-        done = programs.run("evo-judge", [
-            "--space", f"search_spaces/{NAME}.json", "--device", programs.choose_device(device),
-            "--outputs", "left", "--json"], folder, quiet=True)
-        if done.returncode != 0:
-            raise Error(f"run_kernel: {kernel_name} failed: {_rejection(done.stdout)}")
-        del quiet
-        left = [_left(folder, setup, position) for position in range(len(setup.values))]
+        left = setup.launch(folder, programs.choose_device(device))
     for position in setup.problem.written:
         given_arguments.write_back(arguments[position], left[position])
     return left
-
-
-def _rejection(text):
-    import json
-    rejection = json.loads(text).get("rejection", {})
-    return (rejection.get("reason", "") + "\n" + rejection.get("detail", "")).strip()
-
-
-def _left(folder, setup, position):
-    value = setup.values[position]
-    if position not in setup.problem.written:
-        return value
-    left = numpy.load(folder / "left" / f"{setup.problem.names[position]}.npy")
-    return left.view(value.dtype).reshape(value.shape)
 
 
 def tune_kernel(kernel_name, kernel_source, problem_size, arguments, tune_params, grid_div_x=None,
@@ -191,27 +73,37 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments, tune_params
     if simulation_mode:
         return _simulated(kernel_name, tune_params, restrictions, block_size_names, cache, asked,
                           metrics, aim, objectives, quiet)
-    setup = Setup(kernel_name, kernel_source, problem_size, arguments, tune_params,
-                  (grid_div_x, grid_div_y, grid_div_z), restrictions, lang, smem_args, cmem_args,
-                  texmem_args, compiler_options, defines, block_size_names)
-    judged = Judgement(answer, 1e-6 if atol is None else atol, verify, setup.values)
-    store = outcomes.CacheFile(cache, kernel_name, setup.configurations) if cache else None
-    notes = _notes(asked, ours, strategy, iterations)
-    if ours == strategies.EXHAUSTIVE and setup.configurations.size > _MANY and not strategy_options:
-        notes.append(f"all of {setup.configurations.size} combinations that the restrictions allow "
-                     "are timed; a strategy, or the options --strategy and --max-seconds of "
-                     "python -m evo_tune run, end sooner")
+    names = block_names(block_size_names)
+    parts = choices.parts(arguments, answer, tune_params, restrictions, names)
     search = _Search(ours, strategy_options or {}, seed, programs.choose_device(device), quiet,
-                     list(observers or []))
+                     list(observers or []), len(parts))
+    if search.observes_accuracy and answer is None:
+        raise TypeError("AccuracyObserver: needs an answer: allowed: a list of expected outputs")
+    notes = _notes(asked, ours, strategy, iterations)
+    size = Configurations(tune_params, None, names).size
+    if ours == strategies.EXHAUSTIVE and size > _MANY and not strategy_options:
+        notes.append(f"all of {size} combinations that the restrictions allow are timed; a "
+                     "strategy, or the options --strategy and --max-seconds of "
+                     "python -m evo_tune run, end sooner")
     if not quiet:
         for note in notes:
             programs.say(note)
-    found, failed, environment = _run(setup, judged, search, store, atol)
-    if not judged.has_answer and not quiet:
+    found, failed, environment = [], [], {}
+    for part in parts:
+        setup = Setup(kernel_name, kernel_source, problem_size, part.arguments, tune_params,
+                      (grid_div_x, grid_div_y, grid_div_z), part.restrictions, lang, smem_args,
+                      cmem_args, texmem_args, compiler_options, defines, block_size_names)
+        judged = Judgement(part.answer, 1e-6 if atol is None else atol, verify, setup.values,
+                           search.observes_accuracy)
+        store = outcomes.CacheFile(cache, kernel_name, setup.configurations) if cache else None
+        results, failures, environment = _run(setup, judged, search, store, atol)
+        outcomes.add_metrics(results, metrics)
+        if store is not None:
+            store.write(results, failures, environment.get("device", ""), problem_size)
+        found += results
+        failed += failures
+    if answer is None and not quiet:
         _say_what_differs(found, failed)
-    outcomes.add_metrics(found, metrics)
-    if store is not None:
-        store.write(found, failed, environment.get("device", ""), problem_size)
     environment = {"device_name": environment.get("device", ""), "evo_tune": environment,
                    "failed": failed, **outcomes.totals(found),
                    "overhead_time": (time.perf_counter() - started) * 1000}
@@ -220,15 +112,17 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments, tune_params
 
 
 class _Search:
-    """The settings of the search."""
+    """The settings of the searches of a call, which share its limits."""
 
-    def __init__(self, strategy, options, seed, device, quiet, observers):
+    def __init__(self, strategy, options, seed, device, quiet, observers, searches):
         self.strategy = strategy
-        self.options = options
+        self.options = {**options, **{name: max(1, options[name] / searches)
+                                      for name in ("max_fevals", "time_limit") if name in options}}
         self.seed = seed
         self.device = device
         self.quiet = quiet
         self.observers = observers
+        self.observes_accuracy = any(isinstance(one, AccuracyObserver) for one in observers)
 
     def program(self):
         """The program and its arguments."""
@@ -244,18 +138,20 @@ class _Search:
         elif evaluations is None and self.strategy != strategies.EXHAUSTIVE:
             evaluations = _DEFAULT_EVALUATIONS
         if self.strategy in (strategies.EXHAUSTIVE, "random"):
-            return "evo-record", common + ["--count", str(evaluations or "all"),
+            return "evo-record", common + ["--count", str(math.ceil(evaluations or 0) or "all"),
                                            "--kernel-tuner-cache", "cache.json"]
         generations = math.ceil(evaluations / _CHILDREN) if evaluations else _MOST_GENERATIONS
-        return "evo-tune", common + ["--strategy", self.strategy, "--children", str(_CHILDREN),
-                                     "--generations", str(generations), "--explain", "none",
-                                     "--interpret", "none"]
+        return "evo-tune", common + ["--strategy", self.strategy, "--generations",
+                                     str(generations), "--explain", "none", "--interpret", "none"]
 
 
 def _run(setup, judged, search, store, atol):
     """Writes the files, runs the program and reads its results."""
-    known, keys = store.known() if store is not None else ([], [])
-    with _Folder() as folder:
+    known, keys = [], []
+    if store is not None:
+        store.require_device(search.device, programs.gpu_name(search.device))
+        known, keys = store.known()
+    with Folder() as folder:
         server = None
         if judged.verify is not None:
             shapes = [(value.shape, value.dtype) if given_arguments.is_array(value) else None
@@ -272,17 +168,20 @@ def _run(setup, judged, search, store, atol):
             if keys or setup.configurations.needs_table():
                 rows = setup.configurations.rows(without=keys)
                 if not rows:
-                    return known, [], {"device": "", "from": "cache"}
-            found, failed, environment = _with_a_default(setup, judged, rows, search.quiet,
-                                                         lambda: _search(folder, setup, search))
+                    return known, [], {"device": store.device_name, "from": "cache"}
+            found, failed, environment = _with_a_default(
+                setup, judged, rows, search.quiet, lambda: _search(folder, setup, judged, search))
         finally:
             if server is not None:
                 server.close()
+    if store is not None:
+        store.require_device(search.device, environment.get("device"))
     return known + found, failed, environment
 
 
 def _with_any_output(setup, judged, work):
-    """Also where the reference's output is the same for all elements or inputs."""
+    """Runs the program. Repeats it if the reference's output is the same for all elements or
+    inputs."""
     try:
         return work()
     except Error as error:
@@ -295,9 +194,9 @@ def _with_any_output(setup, judged, work):
 
 
 def _with_a_default(setup, judged, rows, quiet, work):
-    """Searches with the first configuration that is valid as the reference."""
+    """Searches with the first configuration that can serve as the reference."""
     after = itertools.dropwhile(lambda one: one != setup.default, setup.configurations.all())
-    for default in itertools.islice(after, _MOST_DEFAULTS):
+    for default in itertools.islice(after, MOST_DEFAULTS):
         if not (judged.has_answer or quiet):
             programs.say("no answer is given: the configuration " + text_of(default) +
                          " is the reference; an error in all configurations is not found")
@@ -313,8 +212,8 @@ def _with_a_default(setup, judged, rows, quiet, work):
     raise failure
 
 
-def _search(folder, setup, search):
-    for database in folder.glob("run.db*"):  # of a search whose reference was refused
+def _search(folder, setup, judged, search):
+    for database in folder.glob("run.db*"):  # the database of a search whose reference was refused
         database.unlink()
     program, options = search.program()
     done = programs.run(program, options, folder, search.quiet)
@@ -324,9 +223,11 @@ def _search(folder, setup, search):
     del done
     found, failed, environment, entries = outcomes.from_cache_file(folder / "cache.json",
                                                                    setup.configurations)
-    judged = observing.Judged(folder, search.device, list(zip(found, entries)))
+    kernels = observing.Judged(folder, search.device, list(zip(found, entries)), setup,
+                               judged.answer)
     for observer in search.observers:
-        observer.observe(judged)
+        observer.observe(kernels)
+    kernels.finish()
     return found, failed, environment
 
 
@@ -351,7 +252,8 @@ def _finish(found, failed, environment, aim, objectives, names, metrics, quiet):
     if not found:
         reasons = {one["reason"] for one in failed if one["reason"]}
         programs.say(f"no configuration is correct; {len(failed)} failed"
-                     + ": " + "; ".join(sorted(reasons)[:3]) if failed else "no results")
+                     + ": " + "; ".join(sorted(reasons)[:3]) if failed else
+                     "no results: the time limit ended the search before its first one; raise it")
         return
     keys = names + list(metrics or {})
     if objectives:
@@ -386,7 +288,8 @@ def _simulated(kernel_name, tune_params, restrictions, block_size_names, cache, 
     if missing > 0:
         raise NotSupported(f"simulation_mode: {store.path} lacks {missing} configurations")
     outcomes.add_metrics(found, metrics)
-    environment = {"device_name": "", "evo_tune": {"from": str(store.path)}, "failed": [],
+    environment = {"device_name": store.device_name, "evo_tune": {"from": str(store.path)},
+                   "failed": [],
                    **outcomes.totals(found), "simulated_time": 0}
     _finish(found, [], environment, aim, objectives, list(tune_params), metrics, quiet)
     return found, environment

@@ -1,4 +1,4 @@
-"""A verify function of the caller's process as the check program of a problem."""
+"""Makes a verify function of the caller's process the check program of a problem."""
 
 import numpy
 

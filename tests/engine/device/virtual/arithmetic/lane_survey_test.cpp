@@ -23,7 +23,7 @@ LanePattern pattern_of(const SurveyedAddresses& address, std::uint32_t mask, std
   return survey_lanes(address.data(), mask, bytes).pattern;
 }
 
-/// The expected result, computed lane by lane.
+/// Compares a survey with the expected result, computed lane by lane.
 void expect_plain_survey(const SurveyedAddresses& address, std::uint32_t mask) {
   LaneSurvey plain;
   plain.lowest = ~0ULL;

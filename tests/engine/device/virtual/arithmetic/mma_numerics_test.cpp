@@ -26,7 +26,7 @@ struct Case {
 
 class MmaTileRule : public testing::TestWithParam<Case> {};
 
-/// Compares the vectorised version with the straightforward one, element by element, step by step.
+/// Compares the vectorised version with a straightforward version, element by element.
 TEST_P(MmaTileRule, AgreesWithThePlainForm) {
   const auto [arch, fp8, k, wgmma] = GetParam();
   const MmaNumerics numerics = mma_numerics(arch);
@@ -118,8 +118,8 @@ TEST(TransposeRows, TurnsEightRowsIntoColumns) {
   }
 }
 
-/// One product of 2^13 and one of 1: the 13 fraction bits of Ada's fp8 sums hold both, but not one
-/// bit more.
+/// The 13 fraction bits of Ada's fp8 sums hold the products 2^13 and 1 together, but no larger
+/// ratio.
 TEST(MmaNumerics, AdaFp8SumsKeepThirteenBits) {
   const auto sum = [](const char* arch, float large, float small) {
     std::vector<float> a(16 * 32, 0.0F), b(32 * 8, 0.0F), c(128, 0.0F), d(128);
@@ -155,7 +155,8 @@ TEST(MmaNumerics, OnlyNewArchitecturesHaveFp8) {
   EXPECT_TRUE(mma_numerics("sm_90a").has_fp8);
 }
 
-/// First bytes 4t and 4t + 1 of a row, then 4t + 2 and 4t + 3, starting from zero; C is added last.
+/// The sum starts from zero, takes first bytes 4t and 4t + 1 of a row, then 4t + 2 and 4t + 3, and
+/// adds C last.
 TEST(UnpackedFp8Tile, AddsCToTwoProductsOfHalves) {
   const DotRule rule = mma_numerics("sm_90").fp8;
   Random random(6);

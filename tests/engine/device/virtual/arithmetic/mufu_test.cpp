@@ -1,4 +1,4 @@
-// MUFU.EX2 and MUFU.RCP compared with every result of an H200, by the hash of all of them.
+// Compares MUFU.EX2 and MUFU.RCP with all results of an H200, by a hash over the results.
 
 #include "engine/device/virtual/arithmetic/mufu.hpp"
 
@@ -31,7 +31,7 @@ TEST(Mufu, Exp2OfEveryFractionIsTheHardwares) {
 }
 
 TEST(Mufu, Exp2OfNegativeNumbersIsTheHardwares) {
-  // From -2^-7 to about -8, in steps that reach all 24 bits.
+  // Arguments from -2^-7 to about -8, in steps that reach all 24 bits.
   const auto result = [](std::uint32_t i) { return mufu_exp2(-bits_float(0x3c000000U + 20 * i)); };
   EXPECT_EQ(hash_of(kFractions / 2, result), "994fb19d022d0cee4759a528f6b99533");
 }

@@ -10,7 +10,7 @@
 namespace evo::ptx {
 namespace {
 
-/// The value of a code of a format with `exponent_bits` and `mantissa_bits`, by definition.
+/// The value of a bit pattern in a format with `exponent_bits` and `mantissa_bits`, by definition.
 double value_by_definition(unsigned bits, int exponent_bits, int mantissa_bits) {
   const int bias = (1 << (exponent_bits - 1)) - 1;
   const int exponent = static_cast<int>(bits >> mantissa_bits) & ((1 << exponent_bits) - 1);
@@ -19,7 +19,7 @@ double value_by_definition(unsigned bits, int exponent_bits, int mantissa_bits) 
   return exponent == 0 ? std::ldexp(mantissa, 1 - bias) : std::ldexp(1 + mantissa, exponent - bias);
 }
 
-/// The nearest of all finite values, ties to the even pattern.
+/// The bit pattern of the nearest finite value, found by search; ties go to the even pattern.
 unsigned nearest_by_search(double value, int exponent_bits, int mantissa_bits, unsigned last) {
   unsigned best = 0;
   double distance = std::abs(value);
@@ -80,8 +80,8 @@ TEST(SmallFloats, RoundToNearestEvenAgainstASearch) {
         << value;
     ASSERT_EQ(double_to_half(static_cast<double>(value)), float_to_half(value));
   }
-  // The middle of two halves plus less than a float can represent: one rounding goes up, two go to
-  // even.
+  // The middle of two f16 plus less than a float can represent: one rounding goes up, two roundings
+  // go to even.
   EXPECT_EQ(double_to_half(1.0 + 0x1p-11 + 0x1p-40), float_to_half(1.0F) + 1);
   EXPECT_EQ(float_to_half(65519.0F), 0x7bff);
   EXPECT_EQ(float_to_half(65520.0F), 0x7c00);

@@ -5,7 +5,7 @@
 namespace evo::ptx {
 namespace {
 
-/// A warp's clock at time `own`, with accesses published up to `published`.
+/// The vector clock of a warp at its time `own`, whose accesses up to `published` are published.
 VectorClock clock_of(std::size_t warp, std::uint32_t own, std::uint32_t published = 0) {
   VectorClock clock{};
   clock[warp] = own;

@@ -44,7 +44,7 @@ TEST(PlainShadow, APieceOfABufferThatIsReadIsLookedAtPlaceByPlace) {
   EXPECT_EQ(shadow.write(2, 1), 2U);
 }
 
-// Large enough for large pages of the host.
+// The shadow memory is large enough for large pages of the host.
 TEST(PlainShadow, AllPlacesBeginAsNobodys) {
   constexpr std::size_t kPlaces = std::size_t{1} << 21;
   PlainShadow shadow(kPlaces);

@@ -1,4 +1,4 @@
-// Immediate post-dominators compared with their definition, in programs with random branches.
+// Compares immediate post-dominators with their definition, in programs with random branches.
 #include "engine/device/virtual/decode/post_dominators.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,8 @@
 namespace evo::ptx {
 namespace {
 
-/// Blocks of one instruction; each may be followed by a branch, conditional or not, or an exit.
+/// A random program of blocks of one instruction. A branch (conditional or not) or an exit may
+/// follow each block.
 std::string drawn_program(Random& random) {
   constexpr std::uint64_t kBlocks = 12;
   std::string text =
@@ -64,7 +65,7 @@ TEST(PostDominatorsTest, AreTheNearestOnEveryPathToTheEnd) {
       if (meeting != end) {
         ASSERT_FALSE(reaches_end(found, pc, meeting)) << pc << "\n" << text;
       }
-      // Every other post-dominator comes after it.
+      // Every other post-dominator comes after the immediate post-dominator.
       for (std::uint32_t other = 0; other < end; ++other) {
         if (other == pc || other == meeting || reaches_end(found, pc, other)) continue;
         ASSERT_NE(meeting, end) << pc << ", " << other << "\n" << text;

@@ -1,4 +1,4 @@
-// Bulk copies and mbarriers, as the kernels of bulk_copies.cu and bulk_defects.cu use them.
+// Helpers for bulk copies and mbarriers, used by bulk_copies.cu and bulk_defects.cu.
 
 typedef unsigned u32;
 typedef unsigned long long u64;

@@ -2,7 +2,7 @@
 
 constexpr int kTile = 256;
 
-// One warp loads tiles into a ring of two, four warps add 1 to each value.
+// One warp loads tiles into a ring of two tiles; four warps add 1 to each value.
 extern "C" __global__ void ring(float* out, const float* in, int tiles) {
   __shared__ alignas(128) float stage[2][kTile];
   __shared__ alignas(8) u64 full[2];
@@ -50,7 +50,7 @@ extern "C" __global__ void doubled(float* out, const float* in, int) {
   wait_written<0>();
 }
 
-// In and out again without a generic access. A lone thread needs no barrier to write after it.
+// Copies a tile in and out without a generic access. A single thread needs no barrier between them.
 extern "C" __global__ void through(float* out, const float* in, int) {
   __shared__ alignas(16) float tile[kTile];
   __shared__ alignas(8) u64 barrier;
@@ -71,7 +71,7 @@ extern "C" __global__ void through(float* out, const float* in, int) {
   }
 }
 
-// Transaction counts without copies, in all spellings.
+// Changes the transaction count of an mbarrier without copies, by all forms of the instruction.
 extern "C" __global__ void counted_by_hand(float* out, const float* in, int) {
   __shared__ float sum;
   __shared__ alignas(8) u64 barrier;

@@ -1,4 +1,4 @@
-// Products of tiles that bulk copies bring. Each kernel has one defect with -DBUG and none without.
+// Products of tiles that bulk copies load. Each kernel has one defect with -DBUG and none without.
 // The helpers of wgmma_defects.cuh are in namespace wgmma.
 
 using wgmma::Tiles;

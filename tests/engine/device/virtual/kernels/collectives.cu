@@ -26,7 +26,7 @@ constexpr int kThreads = 128;
 #define KERNEL(name) \
   extern "C" __global__ void __launch_bounds__(kThreads) name(const float* in, float* out)
 
-// Between two uses of one storage; the wrong version omits the barriers.
+// Called between two uses of one temporary storage; the wrong version omits the barriers.
 template <typename Storage>
 __device__ void between(Storage& storage) {
 #ifdef BUG
@@ -256,7 +256,7 @@ KERNEL(run_length_decode) {
   out[threadIdx.x] = decoded[0] + decoded[1];
 }
 
-// Warps, and parts of warps.
+// Collectives of whole warps, and of parts of warps.
 template <int kLanes>
 __device__ void warp_reduce(const float* in, float* out) {
   using Collective = cub::WarpReduce<float, kLanes>;

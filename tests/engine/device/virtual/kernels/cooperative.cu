@@ -17,7 +17,7 @@ extern "C" __global__ void neighbours(int* a, int* b, int n, int steps) {
 }
 
 #if __CUDA_ARCH__ >= 900
-// It may start while the kernel before it still runs.
+// The kernel may start while the previous kernel still runs.
 extern "C" __global__ void meets_before_it_waits(const int* a, int* b) {
   cg::grid_group grid = cg::this_grid();
   grid.sync();
@@ -43,7 +43,7 @@ extern "C" __global__ void sum_of_all(const int* x, int* partial, int* out, int 
   }
 }
 
-// CTA 0 exits without waiting.
+// CTA 0 exits without waiting for the other CTAs.
 extern "C" __global__ void one_leaves(int* out) {
   if (blockIdx.x == 0) return;
   cg::this_grid().sync();

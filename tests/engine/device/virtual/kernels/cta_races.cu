@@ -1,11 +1,11 @@
-// CTAs that access the same global memory: 4 of 64 threads, `in` and `out` of 256 elements, `out`
-// zeroed. With BUG, nothing orders them.
+// CTAs that access the same global memory: 4 CTAs of 64 threads, `in` and `out` of 256 elements,
+// `out` zeroed. With BUG, nothing orders the accesses.
 
 __device__ float parts[256];
 __device__ unsigned arrived;
 __device__ volatile unsigned ready;
 
-// True in all threads of the CTA that arrives last.
+// Returns true in all threads of the CTA that arrives last.
 __device__ bool comes_last() {
   __shared__ bool last;
   __syncthreads();
@@ -20,7 +20,7 @@ __device__ float sum_of_parts() {
   return sum;
 }
 
-// The neighbour's elements are overwritten while they are still needed.
+// A CTA overwrites its neighbour's elements while the neighbour may still need them.
 extern "C" __global__ void in_place(const float* in, float* out) {
   const unsigned i = blockIdx.x * 64 + threadIdx.x;
 #ifdef BUG
@@ -30,7 +30,7 @@ extern "C" __global__ void in_place(const float* in, float* out) {
 #endif
 }
 
-// Rows that are stored as a whole; each begins one element before the end of the previous one.
+// CTAs store whole rows; each row begins one element before the end of the previous row.
 extern "C" __global__ void overlapping_rows(const float* in, float* out) {
 #ifdef BUG
   const unsigned i = blockIdx.x * 63 + threadIdx.x;
@@ -40,7 +40,7 @@ extern "C" __global__ void overlapping_rows(const float* in, float* out) {
   out[i] = in[i] + static_cast<float>(blockIdx.x + 1);
 }
 
-// The last CTA of the grid reads the others' parts without waiting for them.
+// The last CTA of the grid reads the parts of other CTAs without waiting for them.
 extern "C" __global__ void without_waiting(const float* in, float* out) {
   parts[blockIdx.x * 64 + threadIdx.x] = in[blockIdx.x * 64 + threadIdx.x];
 #ifdef BUG
@@ -51,7 +51,7 @@ extern "C" __global__ void without_waiting(const float* in, float* out) {
 #endif
 }
 
-// The CTA that arrives last may not see the others' parts.
+// Without a fence, the CTA that arrives last may not see the parts of the other CTAs.
 extern "C" __global__ void missing_fence(const float* in, float* out) {
   parts[blockIdx.x * 64 + threadIdx.x] = in[blockIdx.x * 64 + threadIdx.x];
 #ifndef BUG
@@ -100,7 +100,7 @@ extern "C" __global__ void counter_without_atomic(const float* in, float* out) {
 #endif
 }
 
-// One CTA clears an element to which all add.
+// One CTA clears an element to which all CTAs add.
 extern "C" __global__ void cleared_by_one(const float* in, float* out) {
 #ifdef BUG
   if (blockIdx.x == 0) out[threadIdx.x] = 1.0f;
@@ -117,7 +117,7 @@ extern "C" __global__ void written_by_all(const float* in, float* out) {
 #endif
 }
 
-// CTAs wait for each other, and then read data written by the next one.
+// CTAs wait for each other, and then read data that the next CTA has written.
 extern "C" __global__ void own_grid_barrier(const float* in, float* out) {
   parts[blockIdx.x * 64 + threadIdx.x] = in[blockIdx.x * 64 + threadIdx.x];
 #ifndef BUG
@@ -133,7 +133,8 @@ extern "C" __global__ void own_grid_barrier(const float* in, float* out) {
   out[blockIdx.x * 64 + threadIdx.x] = parts[(blockIdx.x * 64 + 64 + threadIdx.x) % 256];
 }
 
-// Four CTAs write the four bytes of a word; these are different places.
+// Four CTAs write the four bytes of a word; this is no race, because the bytes are different
+// addresses.
 extern "C" __global__ void bytes_side_by_side(const float* in, unsigned char* out) {
 #ifdef BUG
   out[threadIdx.x * 4] = static_cast<unsigned char>(in[threadIdx.x] + blockIdx.x * 8);
@@ -142,7 +143,7 @@ extern "C" __global__ void bytes_side_by_side(const float* in, unsigned char* ou
 #endif
 }
 
-// One CTA writes a place that it and all others read.
+// One CTA writes to an address that all CTAs read.
 extern "C" __global__ void read_by_all(const float* in, float* out) {
   const float value = out[threadIdx.x];
   parts[blockIdx.x * 64 + threadIdx.x] = value + in[threadIdx.x];
@@ -161,7 +162,8 @@ extern "C" __global__ void two_buffers(const float* in, float* out) {
 #endif
 }
 
-// A read of a place that others exchange is a guess; a read of another CTA's plain store is not.
+// A plain read of data that CTAs change by atomics is allowed; a read of another CTA's plain store
+// is a race.
 extern "C" __global__ void stale_then_exchanged(const float* in, float* out) {
   if (blockIdx.x == 0) {
 #ifdef BUG
@@ -173,7 +175,8 @@ extern "C" __global__ void stale_then_exchanged(const float* in, float* out) {
   atomicExch(out + threadIdx.x, 2.0f);
 }
 
-// A CTA may read a change that it has seen, because the place does not change any more.
+// A CTA may plainly read a value after it has polled for it, because the value does not change any
+// more.
 extern "C" __global__ void polled_then_read(const float* in, float* out) {
   if (threadIdx.x == 0) {
     atomicAdd(&arrived, 1u);
@@ -184,7 +187,7 @@ extern "C" __global__ void polled_then_read(const float* in, float* out) {
   out[blockIdx.x * 64 + threadIdx.x] = in[threadIdx.x] * arrived;
 }
 
-// The last CTA waits for all others, and has read the places before they change them.
+// The last CTA reads addresses, and only then waits for the CTAs that change them.
 extern "C" __global__ void read_before_waiting(const float* in, float* out) {
   if (blockIdx.x < gridDim.x - 1) {
     if (threadIdx.x == 0) {
@@ -204,7 +207,7 @@ extern "C" __global__ void read_before_waiting(const float* in, float* out) {
   out[2] = out[0];
 }
 
-// The maximum of floats by compare-and-swap: the first read is a guess.
+// Computes the maximum of floats by compare-and-swap, in which the first read may be outdated.
 extern "C" __global__ void guess_and_swap(const float* in, float* out) {
   int* place = (int*)(out + threadIdx.x % 8);
   const float value = in[blockIdx.x * 64 + threadIdx.x];
@@ -216,7 +219,7 @@ extern "C" __global__ void guess_and_swap(const float* in, float* out) {
   }
 }
 
-// The CTA with the last number reads the sum, whether or not all others have added to it.
+// The CTA with the last number reads the sum, even if other CTAs have not added to it yet.
 extern "C" __global__ void sum_read_by_the_last(const float* in, float* out) {
   if (blockIdx.x < gridDim.x - 1) {
     atomicAdd(out, in[blockIdx.x * 64 + threadIdx.x]);
@@ -225,7 +228,7 @@ extern "C" __global__ void sum_read_by_the_last(const float* in, float* out) {
   }
 }
 
-// The first CTA reads an element before the others add to it.
+// The first CTA reads an element before other CTAs add to it.
 extern "C" __global__ void reads_first(const float* in, float* out) {
   if (threadIdx.x != 0) return;
   if (blockIdx.x == 0) parts[0] = out[0];

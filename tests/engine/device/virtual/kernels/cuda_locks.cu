@@ -1,5 +1,5 @@
-// Locks and flags between CTAs, with libcu++: 8 of 64 threads, `out` of 256 floats, zeroed. With
-// BUG, the data that they guard are not ordered.
+// Locks and flags between CTAs, with libcu++: 8 CTAs of 64 threads, `out` of 256 floats, zeroed.
+// With BUG, the accesses to the guarded data are not ordered.
 #include <cuda/atomic>
 #include <cuda/barrier>
 #include <cuda/latch>
@@ -48,7 +48,7 @@ KERNEL(ref_released) {
   lock.store(0, kRelease);
 }
 
-// The wrong version tests the lock and takes it later, so that two may enter.
+// The wrong version first tests the lock and later takes it, so that two CTAs may enter.
 KERNEL(ref_looked_at) {
   ONLY_FIRST;
   DeviceRef lock(word);
@@ -75,7 +75,7 @@ KERNEL(ref_of_the_device) {
   lock.store(0, cuda::memory_order_release);
 }
 
-// A lock for each of 8 places, taken by lanes that diverge.
+// Each of 8 buckets has a lock, which diverged lanes take.
 KERNEL(ref_of_each_bucket) {
   if (threadIdx.x % 8 != 0) return;
   const unsigned bucket = (threadIdx.x / 8 + blockIdx.x) % 8;
@@ -126,7 +126,7 @@ KERNEL(binary_semaphore_tried) {
   binary.release();
 }
 
-// One may enter; the wrong version lets two in.
+// One CTA may enter at a time; the wrong version lets two enter.
 KERNEL(counting_semaphore) {
   ONLY_FIRST;
   counting.acquire();
@@ -161,7 +161,7 @@ KERNEL(flag_behind_a_fence) {
   }
 }
 
-// All CTAs meet twice.
+// All CTAs arrive at the barrier twice.
 KERNEL(barrier_of_the_device) {
   ONLY_FIRST;
   parts[blockIdx.x] = in[blockIdx.x];
@@ -193,7 +193,7 @@ KERNEL(latch_of_the_device) {
   out[32] = sum;
 }
 
-// The CTA that arrives last adds up the others' results.
+// The CTA that arrives last adds up the results of the other CTAs.
 KERNEL(last_to_come) {
   ONLY_FIRST;
   parts[blockIdx.x] = in[blockIdx.x];
@@ -208,7 +208,7 @@ KERNEL(last_to_come) {
   out[32] = sum;
 }
 
-// Threads of one CTA meet by a barrier in shared memory.
+// Threads of one CTA synchronise by a cuda::barrier in shared memory.
 KERNEL(barrier_of_the_cta) {
   using Barrier = cuda::barrier<cuda::thread_scope_block>;
 #pragma nv_diag_suppress static_var_with_dynamic_init

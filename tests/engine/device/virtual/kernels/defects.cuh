@@ -1,6 +1,6 @@
 // Pairs of kernels for the checks: with BUG each contains one error; without it the same code is
-// right. All take n floats in, n floats out, and run with one CTA of 128 threads unless the test
-// states otherwise; n is 128.
+// right. Each kernel reads and writes n floats, and runs with one CTA of 128 threads unless the
+// test states otherwise; n is 128.
 
 #define SHARED(pointer) static_cast<unsigned>(__cvta_generic_to_shared(pointer))
 

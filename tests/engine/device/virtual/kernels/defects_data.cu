@@ -1,4 +1,5 @@
-// Included after defects.cuh: data that are read too early, too late, or without being written.
+// Included after defects.cuh: kernels that read data too early, too late, or before they are
+// written.
 
 // The tile is read before every thread has stored its part.
 extern "C" __global__ void missing_sync(const float* in, float* out, int n) {
@@ -27,7 +28,7 @@ extern "C" __global__ void missing_sync_before_reuse(const float* in, float* out
   out[t] = sum;
 }
 
-// Lanes of one warp exchange through shared memory without __syncwarp.
+// Lanes of one warp exchange data through shared memory without __syncwarp.
 extern "C" __global__ void missing_syncwarp(const float* in, float* out, int n) {
   __shared__ float tile[128];
   const int t = threadIdx.x;
@@ -38,7 +39,7 @@ extern "C" __global__ void missing_syncwarp(const float* in, float* out, int n) 
   out[t] = tile[t ^ 1];
 }
 
-// wait_prior(1) before the last tile, after which nothing newer was committed, waits for nothing.
+// wait_prior(1) before the last tile does not wait, because no newer copy was committed.
 extern "C" __global__ void wait_prior_last_tile(const float* in, float* out, int n) {
   __shared__ float tile[2][64];
   const int t = threadIdx.x;
@@ -66,7 +67,7 @@ extern "C" __global__ void wait_prior_last_tile(const float* in, float* out, int
   out[t] = sum;
 }
 
-// The copy is never waited for.
+// No thread waits for the copy.
 extern "C" __global__ void missing_wait(const float* in, float* out, int n) {
   __shared__ float tile[128];
   const int t = threadIdx.x;
@@ -119,7 +120,7 @@ extern "C" __global__ void double_use_of_stage(const float* in, float* out, int 
   out[t] = sum;
 }
 
-// The tail of the last tile is not masked.
+// The part of the last tile beyond the end of the data is not masked.
 extern "C" __global__ void unmasked_tail(const float* in, float* out, int n) {
   for (int i = threadIdx.x; i < (n + 47) / 48 * 48; i += blockDim.x) {
 #ifndef BUG
@@ -129,7 +130,7 @@ extern "C" __global__ void unmasked_tail(const float* in, float* out, int n) {
   }
 }
 
-// One element too far at the end of the input.
+// The kernel reads one element beyond the end of the input.
 extern "C" __global__ void off_by_one(const float* in, float* out, int n) {
   const int t = threadIdx.x;
 #ifdef BUG

@@ -1,4 +1,5 @@
-// Included after defects.cuh: barriers, loops, accesses, and unfinished work.
+// Included after defects.cuh: kernels with defects in barriers, loops and accesses, or with
+// unfinished work.
 
 // The consumer waits for more threads than ever arrive.
 extern "C" __global__ void barrier_count_too_large(const float* in, float* out, int n) {
@@ -21,7 +22,7 @@ extern "C" __global__ void barrier_count_too_large(const float* in, float* out, 
   }
 }
 
-// The two sides of a barrier use different counts.
+// Two branches use the same barrier with different thread counts.
 extern "C" __global__ void barrier_count_mismatch(const float* in, float* out, int n) {
   __shared__ float tile[64];
   const int t = threadIdx.x;
@@ -38,7 +39,7 @@ extern "C" __global__ void barrier_count_mismatch(const float* in, float* out, i
   }
 }
 
-// A count that is not a multiple of the warp size.
+// The thread count of a barrier is not a multiple of the warp size.
 extern "C" __global__ void barrier_count_not_multiple(const float* in, float* out, int n) {
 #ifdef BUG
   bar_sync(1, n - 28);
@@ -48,7 +49,7 @@ extern "C" __global__ void barrier_count_not_multiple(const float* in, float* ou
   out[threadIdx.x] = in[threadIdx.x];
 }
 
-// __syncthreads in a branch that only part of a warp takes, another one in the other branch.
+// Part of a warp takes a branch with one __syncthreads, the rest a branch with another.
 extern "C" __global__ void barrier_in_divergent_branch(const float* in, float* out, int n) {
   __shared__ float tile[128];
   const int t = threadIdx.x;
@@ -71,7 +72,7 @@ extern "C" __global__ void barrier_in_divergent_branch(const float* in, float* o
 #endif
 }
 
-// One warp skips a barrier at which the others wait.
+// One warp skips a barrier at which the other warps wait.
 extern "C" __global__ void barrier_skipped_by_a_warp(const float* in, float* out, int n) {
   __shared__ float tile[128];
   const int t = threadIdx.x;
@@ -106,7 +107,7 @@ extern "C" __global__ void crossed_barriers(const float* in, float* out, int n) 
   }
 }
 
-// Waits for a flag that is never set.
+// The kernel waits for a flag that no thread sets.
 extern "C" __global__ void endless_spin(const float* in, float* out, int n) {
   volatile float* flag = out;
   const int t = threadIdx.x;
@@ -118,7 +119,7 @@ extern "C" __global__ void endless_spin(const float* in, float* out, int n) {
   out[t] = in[t];
 }
 
-// A vector load from an address that is not a multiple of its size.
+// A vector load uses an address that is not a multiple of its size.
 extern "C" __global__ void misaligned_vector(const float* in, float* out, int n) {
   const int t = threadIdx.x;
   if (t >= 16) return;
@@ -130,7 +131,7 @@ extern "C" __global__ void misaligned_vector(const float* in, float* out, int n)
   out[t] = v.x + v.y + v.z + v.w;
 }
 
-// Stores to the input.
+// The kernel stores to its input, which is a read-only buffer.
 extern "C" __global__ void write_to_input(const float* in, float* out, int n) {
   const int t = threadIdx.x;
 #ifdef BUG
@@ -139,7 +140,7 @@ extern "C" __global__ void write_to_input(const float* in, float* out, int n) {
   out[t] = in[t];
 }
 
-// An index outside of a static shared array, beyond all of the CTA's shared memory.
+// An index leads outside a static shared array and beyond all of the CTA's shared memory.
 extern "C" __global__ void shared_out_of_bounds(const float* in, float* out, int n) {
   __shared__ float tile[128];
   const int t = threadIdx.x;
@@ -152,7 +153,7 @@ extern "C" __global__ void shared_out_of_bounds(const float* in, float* out, int
   out[t] = tile[t];
 }
 
-// A shuffle names lanes that are elsewhere and never arrive.
+// The mask of a shuffle names lanes that took another branch and never arrive.
 extern "C" __global__ void shuffle_of_absent_lanes(const float* in, float* out, int n) {
   const int t = threadIdx.x;
   float v = in[t];
@@ -167,8 +168,8 @@ extern "C" __global__ void shuffle_of_absent_lanes(const float* in, float* out, 
   out[t] = v;
 }
 
-// The mask names the arriving lanes, but other lanes are read. A mask may name lanes that have
-// exited.
+// The shuffle's mask names the arriving lanes, but other lanes are read. A mask may name exited
+// lanes.
 extern "C" __global__ void shuffle_from_absent_lanes(const float* in, float* out, int n) {
   const int t = threadIdx.x;
   float v = in[t];
@@ -185,7 +186,7 @@ extern "C" __global__ void shuffle_from_absent_lanes(const float* in, float* out
   out[t] = v;
 }
 
-// A shared counter without an atomic.
+// Threads increment a shared counter without an atomic.
 extern "C" __global__ void counter_without_atomic(const float* in, float* out, int n) {
   __shared__ int count;
   const int t = threadIdx.x;
@@ -200,7 +201,7 @@ extern "C" __global__ void counter_without_atomic(const float* in, float* out, i
   out[t] = count;
 }
 
-// Unfinished work when the kernel ends: no thread waits at the barrier at which others arrived.
+// The kernel ends although threads arrived at a barrier at which no thread waits.
 extern "C" __global__ void barrier_left_pending(const float* in, float* out, int n) {
   const int t = threadIdx.x;
   out[t] = in[t];
@@ -214,7 +215,7 @@ extern "C" __global__ void barrier_left_pending(const float* in, float* out, int
 #endif
 }
 
-// The copy is issued, and the kernel ends.
+// The kernel issues an asynchronous copy and ends without waiting for it.
 extern "C" __global__ void copy_left_pending(const float* in, float* out, int n) {
   __shared__ float tile[128];
   const int t = threadIdx.x;
@@ -226,7 +227,7 @@ extern "C" __global__ void copy_left_pending(const float* in, float* out, int n)
 #endif
 }
 
-// A trap.
+// The kernel executes a trap instruction.
 extern "C" __global__ void reaches_trap(const float* in, float* out, int n) {
 #ifdef BUG
   const int limit = n - 1;

@@ -1,4 +1,4 @@
-// Kernels that may start while the kernel before them still runs. BUG 0 is right.
+// Kernels that may start while the previous kernel still runs. With BUG 0 they are correct.
 #ifndef BUG
 #define BUG 0
 #endif
@@ -40,7 +40,7 @@ extern "C" __global__ void one_thread_and_a_barrier(const int* x, int* y) {
   y[i] = x[i];
 }
 
-// The lanes of a warp meet the one that waited.
+// The other lanes of the warp meet the lane that waited at __syncwarp.
 extern "C" __global__ void one_lane(const int* x, int* y) {
   if (threadIdx.x % 32 == 3) WAIT;
 #if BUG == 0
@@ -62,7 +62,7 @@ __device__ void wait_for(unsigned barrier) {
       : "memory");
 }
 
-// The first warp waits, and lets the others go on.
+// Thread 0 waits, then arrives at the mbarrier for which the other warps wait.
 extern "C" __global__ void mbarrier(const int* x, int* y) {
   __shared__ unsigned long long object;
   const unsigned barrier = (unsigned)__cvta_generic_to_shared(&object);
@@ -82,7 +82,7 @@ extern "C" __global__ void mbarrier(const int* x, int* y) {
   if (threadIdx.x >= 32) y[threadIdx.x] = x[threadIdx.x];
 }
 
-// One thread copies; the others see that its copy has arrived.
+// Thread 0 starts a bulk copy; all threads wait until the copy has arrived.
 extern "C" __global__ void bulk_copy(const int* x, int* y) {
   __shared__ __align__(16) int tile[64];
   __shared__ unsigned long long object;
@@ -135,14 +135,14 @@ extern "C" __global__ void texture(cudaTextureObject_t x, int* y) {
   y[threadIdx.x] = value;
 }
 
-// Half of the threads never wait, and touch no memory.
+// Threads from 40 on do not wait, and access no memory.
 extern "C" __global__ void some_leave(const int* x, int* y) {
   if (threadIdx.x >= 40) return;
   WAIT;
   y[threadIdx.x] = x[threadIdx.x];
 }
 
-// Without a wait, the launch is an ordinary one.
+// A kernel without griddepcontrol.wait gets an ordinary launch.
 extern "C" __global__ void only_lets_go(const int* x, int* y) {
   const int value = x[threadIdx.x];
   LET_GO;

@@ -21,7 +21,7 @@ constexpr unsigned kThreads = 64;
 
 __device__ float of_all[256];
 
-/// Initialises the data, so that a thread that comes too early finds a defined value.
+/// Initialises the data, so that a thread that reads too early finds a defined value.
 template <typename T, unsigned kCount>
 __device__ void clear(T (&values)[kCount]) {
   if (threadIdx.x < kCount) values[threadIdx.x] = 0;
@@ -30,7 +30,7 @@ __device__ void clear(T (&values)[kCount]) {
 
 __device__ unsigned place() { return blockIdx.x * kThreads + threadIdx.x; }
 
-// The values of the first half of the tile's lanes are passed on through shared memory.
+// The first half of the tile's lanes passes its values to the second half through shared memory.
 template <unsigned kLanes>
 __device__ void share(const float* in, float* out) {
   __shared__ float values[kThreads];
@@ -47,7 +47,7 @@ KERNEL(tile_of_8) { share<8>(in, out); }
 KERNEL(tile_of_16) { share<16>(in, out); }
 KERNEL(tile_of_32) { share<32>(in, out); }
 
-// A sum over the tile, made known to the CTA.
+// Computes a sum over the tile and passes it to the CTA.
 template <unsigned kLanes>
 __device__ void add_up(const float* in, float* out) {
   __shared__ int sums[kThreads / kLanes];
@@ -65,7 +65,7 @@ KERNEL(sum_of_8) { add_up<8>(in, out); }
 KERNEL(sum_of_16) { add_up<16>(in, out); }
 KERNEL(sum_of_32) { add_up<32>(in, out); }
 
-// Tiles within tiles.
+// Partitions a tile into smaller tiles.
 KERNEL(tiles_within_tiles) {
   __shared__ float values[kThreads];
   clear(values);
@@ -81,7 +81,7 @@ KERNEL(tiles_within_tiles) {
   out[blockIdx.x * kThreads + (threadIdx.x ^ 12)] = 2 * values[threadIdx.x];
 }
 
-// A tile whose size is known at run time.
+// Partitions by a tile size that is only known at run time.
 KERNEL(tile_of_any_size) {
   __shared__ float values[kThreads];
   clear(values);
@@ -92,7 +92,7 @@ KERNEL(tile_of_any_size) {
   out[blockIdx.x * kThreads + other] = 2 * values[other];
 }
 
-// Two warps are one tile.
+// Two warps form one tile.
 KERNEL(tile_of_two_warps) {
   __shared__ cg::block_tile_memory<kThreads> memory;
   __shared__ float values[kThreads];
@@ -104,7 +104,7 @@ KERNEL(tile_of_two_warps) {
   out[blockIdx.x * kThreads + other] = 2 * values[other];
 }
 
-// Every third thread.
+// Every third thread forms a coalesced group.
 KERNEL(coalesced) {
   __shared__ float values[kThreads];
   clear(values);

@@ -1,5 +1,5 @@
-// Locks and flags between CTAs: 8 of 64 threads, `out` of 256 floats, zeroed. With BUG, the data
-// that they guard are not ordered.
+// Locks and flags between CTAs: 8 CTAs of 64 threads, `out` of 256 floats, zeroed. With BUG, the
+// accesses to the guarded data are not ordered.
 
 __device__ int lock;
 __device__ int locks[16];
@@ -81,7 +81,7 @@ KERNEL(ticket_polled_by_atomics) {
   atomicAdd(&now_serving, 1u);
 }
 
-// All threads work under the lock taken by the first one.
+// All threads work under the lock that the first thread has taken.
 KERNEL(no_barrier_before_unlock) {
   if (threadIdx.x == 0) {
     LOCK(&lock);
@@ -170,7 +170,7 @@ KERNEL(lock_of_each_thread) {
   }
 }
 
-// A lock for each of 8 places.
+// Each of 8 buckets has a lock.
 KERNEL(bucket_locks) {
   if (threadIdx.x % 8 != 0) return;
   const unsigned bucket = (threadIdx.x / 8 + blockIdx.x) % 8;
@@ -186,7 +186,7 @@ KERNEL(bucket_locks) {
   }
 }
 
-// Readers count themselves; a writer takes all places.
+// A readers-writer lock: readers increment a count; a writer takes all places of the count.
 KERNEL(readers_and_writers) {
   ONLY_FIRST;
   constexpr int kAll = 1000;
@@ -210,7 +210,7 @@ KERNEL(readers_and_writers) {
 #endif
 }
 
-// Each CTA waits for the previous one.
+// Each CTA waits for the flag of the previous CTA.
 KERNEL(chain_of_flags) {
   ONLY_FIRST;
   const int b = static_cast<int>(blockIdx.x);
@@ -223,7 +223,7 @@ KERNEL(chain_of_flags) {
   IF_RIGHT(*reinterpret_cast<volatile int*>(&flags[b]) = 1;)
 }
 
-// The last CTA is synchronised with the first one through those in between.
+// The last CTA is synchronised with the first CTA through the CTAs between them.
 KERNEL(told_by_others) {
   ONLY_FIRST;
   const int b = static_cast<int>(blockIdx.x);
@@ -243,7 +243,7 @@ KERNEL(told_by_others) {
   atomicExch(&flags[b], 1);
 }
 
-// The flag does not order accesses of CTAs that have not reached it.
+// The flag does not order accesses of CTAs that have not set it.
 KERNEL(flag_of_somebody_else) {
   ONLY_FIRST;
   const int b = static_cast<int>(blockIdx.x);
@@ -261,7 +261,7 @@ KERNEL(flag_of_somebody_else) {
   }
 }
 
-// Two slots between a producer and a consumer.
+// A producer and a consumer exchange data through two slots.
 KERNEL(slots) {
   ONLY_FIRST;
   if (blockIdx.x > 1) return;
@@ -286,8 +286,8 @@ KERNEL(slots) {
   }
 }
 
-// Other CTAs read the announced value by strong reads, which checkers never report; they may see it
-// or not.
+// Other CTAs read the announced value by strong reads, which are no race; they may see the old
+// value.
 KERNEL(announced_too_early) {
   ONLY_FIRST;
   if (blockIdx.x > 1) return;
@@ -324,7 +324,7 @@ KERNEL(release_and_acquire) {
   }
 }
 
-// The CTA that arrives last adds up the others' results.
+// The CTA that arrives last adds up the results of the other CTAs.
 KERNEL(last_but_one) {
   __shared__ bool last;
   parts[blockIdx.x * 64 + threadIdx.x] = in[threadIdx.x];
@@ -353,7 +353,7 @@ KERNEL(last_without_barrier) {
   out[64 + threadIdx.x] = sum;
 }
 
-// CTAs meet several times.
+// CTAs wait for each other several times.
 KERNEL(meets_again) {
   for (unsigned round = 1; round <= 4; ++round) {
     parts[blockIdx.x * 64 + threadIdx.x] += in[threadIdx.x];

@@ -6,7 +6,7 @@ __device__ unsigned tile_mask(unsigned lanes) {
   return (lanes == 32 ? ~0u : (1u << lanes) - 1) << (lane / lanes * lanes);
 }
 
-// Two halves of a warp shuffle in one instruction.
+// Two halves of a warp shuffle in one instruction, each with its own mask.
 extern "C" __global__ void halves_shuffle(const float* in, float* out) {
 #ifdef BUG
   const unsigned mask = ~tile_mask(16);
@@ -17,7 +17,7 @@ extern "C" __global__ void halves_shuffle(const float* in, float* out) {
   out[threadIdx.x] = 2 * __shfl_xor_sync(mask, there, 8);
 }
 
-// Tiles of 8 pass data through shared memory.
+// Tiles of 8 lanes pass data through shared memory.
 extern "C" __global__ void tiles_share(const float* in, float* out) {
   __shared__ float values[64];
   values[threadIdx.x] = in[threadIdx.x];
@@ -30,7 +30,7 @@ extern "C" __global__ void tiles_share(const float* in, float* out) {
   out[threadIdx.x ^ other] = 2 * values[threadIdx.x ^ other];
 }
 
-// A tile of 16 sees the accesses of its tiles of 4 before it met.
+// A tile of 16 lanes sees accesses that its tiles of 4 lanes made before they synchronised.
 extern "C" __global__ void tiles_grow(const float* in, float* out) {
   __shared__ float values[64];
   values[threadIdx.x] = in[threadIdx.x];
@@ -71,7 +71,7 @@ extern "C" __global__ void masks_agree(const float* in, float* out) {
   out[threadIdx.x ^ 1] = 2 * there;
 }
 
-// Lanes with equal labels reduce together. They need not be neighbours.
+// Lanes with equal labels reduce together; such lanes need not be neighbours.
 extern "C" __global__ void labels_reduce(const float* in, float* out) {
   const unsigned label = threadIdx.x % 3;
   unsigned mask = __match_any_sync(~0u, label);
@@ -84,7 +84,7 @@ extern "C" __global__ void labels_reduce(const float* in, float* out) {
   out[threadIdx.x] = is_good ? 2 * in[threadIdx.x] : 0;
 }
 
-// Each tile iterates as often as its number.
+// The number of iterations of a tile is its index.
 extern "C" __global__ void tiles_go_round(const float* in, float* out) {
   float value = in[threadIdx.x];
   const unsigned rounds = threadIdx.x % 32 / 8 * 2 + 2;

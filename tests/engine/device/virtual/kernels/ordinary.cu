@@ -1,4 +1,4 @@
-// Typical kernels, for comparing the virtual GPU with the CPU (and with a card).
+// Typical kernels, for comparing the virtual GPU with the CPU and with a real GPU.
 typedef unsigned u32;
 typedef unsigned long long u64;
 
@@ -46,7 +46,7 @@ KERNEL reduce_shuffle(const int* x, int* out, int n) {
 }
 
 KERNEL reduce_max_cooperative(const int* x, int* out, int n) {
-  // The last CTA to finish combines what the others wrote.
+  // The last CTA to finish combines the results of the other CTAs.
   __shared__ int part[256];
   __shared__ bool last;
   const int t = threadIdx.x;
@@ -423,7 +423,7 @@ KERNEL work_queue(u32* queue, int* out, int n) {
 }
 
 KERNEL grid_barrier(volatile u32* arrived, int* out, int n) {
-  // Every CTA waits for all others, so all must be resident.
+  // Every CTA waits for all other CTAs, so all CTAs must be resident.
   out[blockIdx.x * blockDim.x + threadIdx.x] = blockIdx.x;
   __syncthreads();
   if (threadIdx.x == 0) {
@@ -500,8 +500,8 @@ KERNEL sparse_matrix_vector(const int* row, const int* column, const float* valu
   y[r] = sum;
 }
 
-// Two elements per thread; the second may lie beyond the end. It is then never loaded, but its loop
-// still runs and its result is not stored.
+// Two elements per thread. If the second lies beyond the end, the kernel neither loads it nor
+// stores its result, but still runs its loop.
 extern "C" __global__ void halvings_of_two(const float* x, int* out, int n) {
   const int first = blockIdx.x * 64 + threadIdx.x;
   float value[2];

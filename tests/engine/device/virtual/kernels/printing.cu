@@ -1,4 +1,4 @@
-// Kernels that print and that assert.
+// Kernels that call printf() and assert().
 
 extern "C" __global__ void print_numbers(const int* x, const double* d, int* counts) {
   const int i = threadIdx.x;

@@ -102,7 +102,8 @@ KERNEL(predicated) {
   out[place] = 1.0f;
 }
 
-// The old value under a predicated instruction is needed, so its source stays live.
+// A predicated instruction may keep the old value of its result, so the source of that value stays
+// live.
 KERNEL(left_by_a_predicate) {
   const int before = own();
   int place = before;

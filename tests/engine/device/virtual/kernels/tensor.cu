@@ -1,5 +1,5 @@
-// Tensor-core instructions, one at a time: element (row, column) of the operands comes from plain
-// arrays by the layouts in the PTX ISA, so that a misplaced fragment is detected.
+// One tensor-core instruction per kernel: operands are loaded from row-major arrays by the layouts
+// in the PTX ISA, so that a misplaced fragment is detected.
 typedef unsigned u32;
 typedef unsigned short u16;
 typedef unsigned char u8;
@@ -43,7 +43,7 @@ KERNEL mma_e4m3(const u8* a, const u8* b, float* d) {
   for (int i = 0; i < 4; ++i) d[(g + 8 * (i / 2)) * 8 + 2 * t + i % 2] = rc[i];
 }
 
-// The same with signed bytes.
+// D[16][8] = A[16][32] · B[32][8], signed bytes in, s32 out.
 KERNEL mma_s8(const u8* a, const u8* b, int* d) {
   const int g = threadIdx.x / 4, t = threadIdx.x % 4;
   u32 ra[4] = {}, rb[2] = {};
@@ -59,8 +59,8 @@ KERNEL mma_s8(const u8* a, const u8* b, int* d) {
   for (int i = 0; i < 4; ++i) d[(g + 8 * (i / 2)) * 8 + 2 * t + i % 2] = rc[i];
 }
 
-// Four 8×8 matrices of 16-bit elements, plain and transposed: the registers of each lane are
-// written to out[m][lane].
+// Loads four 8×8 matrices of 16-bit elements, once as stored and once transposed, and writes each
+// lane's registers to out[m][lane].
 KERNEL load_matrices(const u16* in, u32* out) {
   __shared__ __align__(16) u16 tile[32 * 8];
   for (int i = threadIdx.x; i < 256; i += 32) tile[i] = in[i];
@@ -110,7 +110,7 @@ KERNEL convert_e4m3(const float* in, u16* bytes, u32* halves) {
   halves[t] = wide;
 }
 
-// cp.async with a short source: the rest is zero.
+// cp.async with a source shorter than the copy: the rest of the destination becomes zero.
 KERNEL copy_with_zero_fill(const u32* in, u32* out, int valid_bytes) {
   __shared__ __align__(16) u32 tile[4 * 32];
   const u32 to = static_cast<u32>(__cvta_generic_to_shared(tile + 4 * threadIdx.x));
@@ -150,5 +150,5 @@ KERNEL copies_padding(const u32* in, u32* out, int use) {
   out[threadIdx.x] = tile[4 * threadIdx.x + use];
 }
 
-// Writes the first word of every four.
+// Writes the first of every four words.
 KERNEL fill_first_words(u32* out) { out[4 * threadIdx.x] = threadIdx.x; }

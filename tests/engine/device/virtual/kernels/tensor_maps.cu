@@ -1,4 +1,4 @@
-// Copies by tensor maps; the tests know where each element must be.
+// Kernels that copy by tensor maps; the tests compute where each element must be.
 
 struct alignas(64) TensorMap {
   u64 opaque[16];
@@ -57,7 +57,7 @@ extern "C" __global__ void load_5d(unsigned char* out, const __grid_constant__ T
   dump(out, tile, &ready);
 }
 
-// Loads a box and stores it at the same place of another tensor.
+// Loads a box of one tensor and stores it at the same coordinates of another tensor.
 extern "C" __global__ void move_2d(const __grid_constant__ TensorMap map, const __grid_constant__ TensorMap target, int4 c, int last, int bytes) {
   TILE
   if (threadIdx.x != 0) return;

@@ -38,7 +38,7 @@ __device__ void store(u8* tile, const u8* matrix, u32 rows, bool contiguous_rows
   }
 }
 
-/// Descriptor of one step: 16 depths if rows are contiguous, otherwise 32 bytes.
+/// The descriptor of one step: 16 elements of K if M or N is contiguous, otherwise 32 bytes of K.
 __device__ u64 place(const u8* tile, u32 rows, bool contiguous_rows, u32 step) {
   u32 start = static_cast<u32>(__cvta_generic_to_shared(tile));
   u32 leading = 16, stride = 8 * kRowBytes;

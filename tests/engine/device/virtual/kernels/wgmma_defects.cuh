@@ -1,6 +1,6 @@
 // Pairs of kernels for the checks of wgmma: with BUG each contains one error; without it the same
-// code is right. All take n floats in, n floats out, and run with one CTA; out has a float for each
-// thread. A is 64 by 16 f16, B 16 by 8, without a swizzle.
+// code is right. Each kernel reads and writes n floats, and runs with one CTA; out has a float for
+// each thread. A is 64 by 16 f16, B 16 by 8, without a swizzle.
 typedef unsigned u32;
 typedef unsigned long long u64;
 typedef unsigned short u16;
@@ -18,7 +18,7 @@ __device__ __forceinline__ u16 half_of(float value) {
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(value));
   return half;
 }
-/// Every element of both tiles, from the values of `in`.
+/// Fills every element of both tiles from the values of `in`.
 __device__ __forceinline__ void fill(Tiles& tiles, const float* in) {
   for (u32 i = threadIdx.x; i < 1024; i += blockDim.x) (&tiles.a[0][0][0])[i] = half_of(in[i % 128]);
   for (u32 i = threadIdx.x; i < 128; i += blockDim.x) (&tiles.b[0][0][0])[i] = half_of(in[i]);
@@ -48,13 +48,13 @@ __device__ __forceinline__ void multiply(float (&d)[4], u64 a, u64 b) {
 __device__ __forceinline__ void multiply(float (&d)[4], const Tiles& tiles) {
   multiply(d, place(tiles.a, 1024), place(tiles.b, 128));
 }
-/// The compiler moves no write of the accumulators across this point.
+/// Keeps the compiler from moving writes of the accumulators across this point.
 __device__ __forceinline__ void keep(float (&d)[4]) {
   asm volatile("" : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])::"memory");
 }
 __device__ __forceinline__ float sum(const float (&d)[4]) { return d[0] + d[1] + d[2] + d[3]; }
 
-/// Tiles filled and visible to wgmma.
+/// Declares tiles, fills them and makes them visible to wgmma.
 #define PREPARE                          \
   __shared__ __align__(1024) Tiles tiles; \
   fill(tiles, in);                        \

@@ -1,4 +1,4 @@
-// Included after wgmma_defects.cuh: fences, barriers, diverging warps, registers.
+// Included after wgmma_defects.cuh: defects of fences, barriers, diverging warps and registers.
 
 // wgmma reads data stored by threads, with a barrier but no proxy fence in between.
 KERNEL missing_proxy_fence(const float* in, float* out, int n) {
@@ -113,7 +113,7 @@ KERNEL missing_proxy_fence_after_copy(const float* in, float* out, int n) {
   out[threadIdx.x] = sum(d);
 }
 
-// Tiles are read before the barrier after they were stored.
+// wgmma reads the tiles before the barrier that follows the stores.
 KERNEL multiplies_before_the_barrier(const float* in, float* out, int n) {
   __shared__ __align__(1024) Tiles tiles;
   fill(tiles, in);
@@ -166,7 +166,7 @@ KERNEL missing_fence_after_scaling(const float* in, float* out, int n) {
   out[threadIdx.x] = sum(d);
 }
 
-// The kernel ends with a product that was not waited for.
+// The kernel ends without waiting for a product.
 KERNEL product_left_pending(const float* in, float* out, int n) {
   PREPARE
   multiply(d, tiles);
@@ -226,7 +226,7 @@ KERNEL descriptors_differ(const float* in, float* out, int n) {
   out[threadIdx.x] = sum(d);
 }
 
-// A warp of the warpgroup waits at a barrier that the others only reach after the product.
+// A warp of the warpgroup waits at a barrier that the other warps reach only after the product.
 KERNEL warp_comes_too_late(const float* in, float* out, int n) {
   PREPARE
 #ifdef BUG
@@ -244,7 +244,7 @@ KERNEL warp_comes_too_late(const float* in, float* out, int n) {
   out[threadIdx.x] = sum(d);
 }
 
-// A fifth warp has no complete warpgroup. (160 threads.)
+// The fifth of five warps (160 threads) executes wgmma without a complete warpgroup.
 KERNEL warpgroup_is_not_whole(const float* in, float* out, int n) {
   PREPARE
 #ifndef BUG
@@ -312,7 +312,7 @@ KERNEL fragment_written_after_fence(const float* in, float* out, int n) {
   out[threadIdx.x] = sum(d);
 }
 
-// Three warpgroups ask for more registers than the fourth gives back. (512 threads.)
+// Three of four warpgroups ask for more registers than the fourth gives back (512 threads).
 KERNEL __launch_bounds__(512, 1) registers_oversubscribed(const float* in, float* out, int n) {
   if (threadIdx.x < 128) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 96;");

@@ -1,6 +1,6 @@
-// Included after wgmma_defects.cuh: products that were not waited for.
+// Included after wgmma_defects.cuh: kernels that do not wait for a product.
 
-// An accumulator is read before its product is waited for.
+// The kernel reads an accumulator before it waits for the product.
 KERNEL reads_accumulator_early(const float* in, float* out, int n) {
   PREPARE
   multiply(d, tiles);
@@ -15,7 +15,7 @@ KERNEL reads_accumulator_early(const float* in, float* out, int n) {
 #endif
 }
 
-// Two products are in flight, and only the first is waited for.
+// Two products are in flight, but the kernel waits only for the first.
 KERNEL waits_for_the_group_before(const float* in, float* out, int n) {
   PREPARE
   float e[4] = {};
@@ -54,7 +54,7 @@ KERNEL overwrites_fragment_early(const float* in, float* out, int n) {
   out[threadIdx.x] = sum(d);
 }
 
-// The next tile is stored over the one that a product in flight reads.
+// The kernel stores the next tile over the tile that a product in flight reads.
 KERNEL overwrites_tile_early(const float* in, float* out, int n) {
   PREPARE
   multiply(d, tiles);
@@ -71,7 +71,7 @@ KERNEL overwrites_tile_early(const float* in, float* out, int n) {
   out[threadIdx.x] = sum(d);
 }
 
-// Two products read the tile, and it is overwritten when only the first is done.
+// Two products read the tile, and the kernel overwrites the tile when only the first is done.
 KERNEL overwrites_tile_of_the_second(const float* in, float* out, int n) {
   PREPARE
   float e[4] = {};
@@ -94,7 +94,7 @@ KERNEL overwrites_tile_of_the_second(const float* in, float* out, int n) {
   out[threadIdx.x] = sum(d) + sum(e);
 }
 
-// The same by cp.async, and by a warp that does not multiply.
+// cp.async by another warp overwrites the tile that a product in flight reads.
 KERNEL copies_over_tile_early(const float* in, float* out, int n) {
   __shared__ __align__(1024) Tiles tiles;
   fill(tiles, in);

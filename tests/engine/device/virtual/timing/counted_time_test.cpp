@@ -7,17 +7,18 @@
 namespace evo::test {
 namespace {
 
-// Figures of NVIDIA's occupancy calculator for compute capability 8.9 (65536 registers, 48 warps,
-// 24 CTAs, 100 KiB).
+// Expected figures are from NVIDIA's occupancy calculator for compute capability 8.9 (65536
+// registers, 48 warps, 24 CTAs, 100 KiB).
 TEST(Occupancy, FollowsThePublishedRules) {
   const ptx::DeviceModel& l4 = ptx::device_model("virtual:l4");
   EXPECT_EQ(ptx::occupancy(l4, 32, 128, 0).ctas_per_sm, 12);
   EXPECT_EQ(ptx::occupancy(l4, 32, 32, 0).ctas_per_sm, 24);
   EXPECT_EQ(ptx::occupancy(l4, 128, 128, 0).ctas_per_sm, 4);
   EXPECT_EQ(ptx::occupancy(l4, 255, 256, 0).ctas_per_sm, 1);
-  // Five warps of 5,376 registers, three of them on each sub-core: 12 warps.
+  // A warp takes 5,376 registers, so a sub-core holds three warps and an SM 12: two CTAs of five
+  // warps.
   EXPECT_EQ(ptx::occupancy(l4, 167, 160, 0).ctas_per_sm, 2);
-  // 17 of 3,328 registers, four of them on each sub-core: 16.
+  // A warp takes 3,328 registers, so an SM holds 16 warps, fewer than the 17 warps of the CTA.
   EXPECT_EQ(ptx::occupancy(l4, 104, 17 * 32, 0).ctas_per_sm, 0);
   EXPECT_EQ(ptx::occupancy(l4, 32, 128, 48 * 1024).ctas_per_sm, 2);
   EXPECT_EQ(ptx::occupancy(l4, 32, 128, 48 * 1024).limit, "shared memory");

@@ -18,7 +18,7 @@ using testing::ElementsAre;
 using testing::Le;
 using testing::SizeIs;
 
-/// CTAs with the numbers of instructions given by `work`.
+/// Executes CTAs whose numbers of instructions are given by `work`.
 template <typename Work>
 ExecuteCtas executor(Work work) {
   return [work](std::vector<std::uint64_t> ctas) -> std::variant<GridCounts, Fault> {
@@ -115,7 +115,7 @@ TEST(SurveyGrid, LooksAtAPartOfAGridThatIsTooLarge) {
   }));
 }
 
-/// A grid on 4 SMs with 2 places each; all of its CTAs were executed.
+/// The kinds of CTAs of a grid on 4 SMs with 2 places each, if all CTAs were executed.
 GridKinds kinds_of_all(std::uint64_t ctas, const ExecuteCtas& execute, bool by_arrival) {
   std::vector<std::uint64_t> all(ctas);
   std::iota(all.begin(), all.end(), 0);
@@ -128,7 +128,7 @@ GridKinds kinds_of_all(std::uint64_t ctas, const ExecuteCtas& execute, bool by_a
 
 TEST(KindsOfGrid, WhereArrivalDecidesEverySmGetsItsShareOfEachKind) {
   const auto merging = executor([](std::uint64_t cta) { return cta % 4 == 3 ? 1000U : 100U; });
-  // By index alone, one of four SMs would get both.
+  // If CTAs were assigned by index alone, one of four SMs would get both long CTAs.
   EXPECT_THAT(kinds_of_all(8, merging, false).last_sm.kinds, ElementsAre(1, 1));
   const auto kinds = kinds_of_all(8, merging, true);
   EXPECT_THAT(kinds.shares, ElementsAre(0.75, 0.25));
@@ -140,7 +140,7 @@ TEST(KindsOfGrid, WhereArrivalDecidesTheSlowestSmGetsTheRareKind) {
     const auto rare = executor([](std::uint64_t cta) { return cta == 1 ? 90'000U : 100U; });
     const auto kinds = kinds_of_all(ctas, rare, true);
     EXPECT_EQ(std::ranges::count(kinds.last_sm.kinds, 1), 1) << ctas;
-    // The light ones of a long queue take longer than it does.
+    // In a long queue, all short CTAs together take longer than the long CTA.
     EXPECT_EQ(kinds.last_sm.last, ctas > 1000 ? 0 : 1) << ctas;
     EXPECT_NEAR(static_cast<double>(kinds.last_sm.kinds.size()) * kinds.last_sm.each,
                 std::ceil(static_cast<double>(ctas) / 4), 1e-6);
@@ -148,7 +148,7 @@ TEST(KindsOfGrid, WhereArrivalDecidesTheSlowestSmGetsTheRareKind) {
 }
 
 TEST(KindsOfGrid, TheSmThatEndsLastHasTheLongestQueue) {
-  // Eight places: the ninth CTA, a long one, starts when the first short one has ended.
+  // With eight places, the ninth CTA, which is long, starts when the first short CTA has ended.
   const auto kinds =
       kinds_of(16, executor([](std::uint64_t cta) { return cta == 8 ? 1000U : 100U; }));
   EXPECT_EQ(kinds.last_sm.last, 1);
