@@ -12,7 +12,7 @@ namespace evo {
 namespace {
 
 constexpr const char* kDescription =
-    "evo-ptx-run: runs one launch of a PTX kernel on the virtual GPU and prints hazards.\n"
+    "evo-ptx-run: launches a PTX kernel on the virtual GPU and prints hazards.\n"
     "Finds races, out-of-bounds accesses, deadlocks and reads of uninitialised data, with their "
     "source lines when the PTX has them (-lineinfo).";
 

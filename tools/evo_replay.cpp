@@ -11,7 +11,7 @@ namespace evo {
 namespace {
 
 constexpr const char* kAbout =
-    "evo-replay: measures how close a search strategy comes to the optimum of recorded spaces.\n"
+    "evo-replay: measures how close strategies come to the best recorded time.\n"
     "Each recorded configuration counts as measured. A failed one costs an evaluation; a "
     "time is known only after its evaluation. Recordings are Kernel Tuner caches or T4 results, "
     "plain or "

@@ -152,7 +152,7 @@ TEST_F(ExportCpp, TheHeaderNeedsNoCMake) {
   ASSERT_TRUE(succeeds(compiler + "-std=c++17 main.cpp -o user " EVO_FAKE_DRIVER " -ldl"))
       << file("made.log");
   EXPECT_FALSE(succeeds("EVO_TUNE_DRIVER=" EVO_FAKE_DRIVER " ./user"));
-  EXPECT_THAT(file("made.log"), HasSubstr("name it in the environment variable SDPA_BUNDLE, or "
+  EXPECT_THAT(file("made.log"), HasSubstr("set the environment variable SDPA_BUNDLE, or "
                                           "compile with -DSDPA_BUNDLE_DIR="));
   EXPECT_TRUE(succeeds("SDPA_BUNDLE=out EVO_TUNE_DRIVER=" EVO_FAKE_DRIVER " ./user"));
   EXPECT_THAT(file("made.log"), HasSubstr("launch copy 4,1,1 64,1,1 0 on (nil):"));
