@@ -16,7 +16,7 @@
 namespace evo {
 namespace {
 
-/// The byte of the other poison, which differs in every bit.
+/// Combined by XOR with every byte of the poison to make the second, inverted poison.
 constexpr std::byte kFlip{0xff};
 
 }  // namespace
@@ -95,7 +95,7 @@ const CheckCase& CaseSet::expect_rows(const Shape& shape, std::size_t index,
   for (const std::size_t row : rows) {
     if (knows_row(data, row)) continue;
     fail(data, "reference.cta_of_row: '" + reference.cta_of_row->text() + "'",
-         "that CTA does not write row " + std::to_string(row));
+         "names a CTA that does not write row " + std::to_string(row));
   }
   return data;
 }
@@ -202,7 +202,7 @@ void CaseSet::add_argument(CheckCase& data, std::size_t position) {
     return;
   }
   if (argument.tensor_map) {
-    data.arguments.emplace_back(TensorMapArgument{});  // each kernel has its own
+    data.arguments.emplace_back(TensorMapArgument{});  // each kernel has its own tensor maps
     return;
   }
   if (argument.belongs_to_kernel() || argument.is_set_by_macros) {
@@ -226,7 +226,7 @@ void CaseSet::add_argument(CheckCase& data, std::size_t position) {
   if (argument.texture) add_texture(data, position, buffer);
 }
 
-/// An array never changes, so the buffer that filled it is freed.
+/// The content of a texture array never changes, so the buffer that filled the array is freed.
 void CaseSet::add_texture(CheckCase& data, std::size_t position, BufferId texels) {
   const TextureSpec spec = problem_.arguments[position].texture_spec(data.values);
   if (device_.textures() == nullptr)
@@ -256,7 +256,7 @@ void CaseSet::run_reference(const CheckCase& data) {
   }
 }
 
-/// `flip`: uses the poison with every bit inverted.
+/// Combines every byte of the poison with `flip` by XOR.
 void CaseSet::poison_outputs(const CheckCase& data, std::byte flip) {
   for (std::size_t i = 0; i < data.arguments.size(); ++i) {
     const Argument& argument = problem_.arguments[i];
@@ -273,9 +273,9 @@ std::vector<std::byte> CaseSet::output_of(const CheckCase& data, std::size_t pos
   return output;
 }
 
-/// Some devices cannot tell which elements were written. There, an element was not written if it
-/// holds one poison after one run and the inverted poison after another. If no element holds the
-/// first poison, the second run is unnecessary.
+/// Some devices do not track writes. There, an element counts as unwritten if it holds the poison
+/// after one run and the inverted poison after a second run. The second run is omitted if no
+/// element holds the poison after the first one.
 void CaseSet::require_written(const CheckCase& data,
                               const std::vector<std::vector<std::byte>>& outputs) {
   const auto is_poisoned = [&](std::size_t i) {
@@ -301,7 +301,9 @@ void CaseSet::require_written(const CheckCase& data,
     std::optional<std::size_t> unwritten;
     if (interpreting != nullptr)
       unwritten = interpreting->first_unwritten(std::get<BufferId>(data.arguments[i]));
-    if (unwritten && *unwritten >= outputs[i].size()) unwritten.reset();  // not compared
+    if (unwritten && *unwritten >= outputs[i].size())
+      unwritten.reset();  // an element that is not
+                          // compared
     if (is_doubtful) unwritten = kept(i, output_of(data, i));
     if (!unwritten) continue;
     const Argument& argument = problem_.arguments[i];

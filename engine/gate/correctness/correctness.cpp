@@ -24,7 +24,7 @@ void append(CorrectnessResult& total, CorrectnessResult part) {
   std::move(part.times.begin(), part.times.end(), std::back_inserter(total.times));
 }
 
-/// The launches of one check on one shape, and whether they show that the kernel is too slow.
+/// Times the launches of one check on one shape, and decides whether the kernel is too slow.
 class ShapeClock {
  public:
   /// `stop` must outlive this object.
@@ -39,7 +39,7 @@ class ShapeClock {
     if (!time_) return;
     ++launches_;
     time_->fastest_us = std::min(time_->fastest_us, launch_us);
-    // For a very long launch, rising clocks are negligible.
+    // The clocks rise during the first milliseconds, which a very long launch hardly notices.
     time_->was_idle = stop_.was_idle && time_->fastest_us < kVeryLongLaunchUs;
   }
 
@@ -51,7 +51,7 @@ class ShapeClock {
     return is_slow() && time_->fastest_us >= kVeryLongLaunchUs;
   }
 
-  /// The result of a check that ends early because the kernel is slow.
+  /// The result of a check that ends early because the kernel is too slow.
   [[nodiscard]] CorrectnessResult end(Trials& trials) {
     time_->too_slow = stop_.times->timing_of(place(), time_->fastest_us, launches_);
     CorrectnessResult result = take(trials);
@@ -115,8 +115,8 @@ double CorrectnessGate::work_of(const Shape& shape) const {
 }
 
 std::size_t CorrectnessGate::seeds_for(const Shape& shape) const {
-  // An interpreter repeats its result on the same data; on a real device a race may appear the next
-  // time.
+  // On the same data, an interpreter always gives the same result; on a real device, a race
+  // condition may show in a later launch only.
   const bool is_one_case =
       !measures() && std::ranges::none_of(problem_.arguments, [&](const Argument& argument) {
         return argument.is_drawn();
@@ -124,7 +124,7 @@ std::size_t CorrectnessGate::seeds_for(const Shape& shape) const {
   return is_one_case || work_of(shape) > options_.flops_for_all_seeds ? 1 : options_.seeds;
 }
 
-/// The work of the largest grids that run completely.
+/// The work of the largest grid that runs completely.
 double CorrectnessGate::whole_grids(Effort effort) const {
   return effort == Effort::kScreening
              ? std::min(options_.flops_of_screening, options_.flops_of_whole_grids)
@@ -138,7 +138,7 @@ bool CorrectnessGate::is_sampled(const Shape& shape, Effort effort) const {
 }
 
 bool CorrectnessGate::repeats(const Shape& shape, Effort effort, double first_launch_ms) const {
-  // A device that tracks writes needs no second poison.
+  // A device that tracks writes finds unwritten elements without a second poison.
   const bool is_long = work_of(shape) > options_.flops_for_all_seeds || options_.seeds == 1;
   if (is_long && device_.interpreting() != nullptr) return false;
   return measures() ? allows_repeat(effort, first_launch_ms)
@@ -153,7 +153,8 @@ std::size_t CorrectnessGate::most_launches(const Shape& shape, Effort effort,
 }
 
 CorrectnessResult CorrectnessGate::check_shape(const Job& job, const Shape& shape) {
-  // Makes all cases before the workspace, so that a later lack of memory is due to the workspace.
+  // All cases are made before the workspace, so that only the workspace can exceed the memory
+  // later.
   const bool is_too_large = is_sampled(shape, Effort::kFull);
   for (std::size_t index = 0; index < seeds_for(shape) && !is_too_large; ++index) {
     (void)cases_.get(shape, index);
@@ -173,7 +174,7 @@ CorrectnessResult CorrectnessGate::check_shape(const Job& job, const Shape& shap
   return check_whole(job, shape, workspace);
 }
 
-/// Nullopt if the whole grid has to run.
+/// Checks a part of the grid; returns nullopt if the whole grid has to run.
 std::optional<CorrectnessResult> CorrectnessGate::check_part(const Job& job, const Shape& shape,
                                                              const Workspace& workspace) {
   const double flops = whole_grids(job.effort);
@@ -201,8 +202,8 @@ CorrectnessResult CorrectnessGate::check_whole(const Job& job, const Shape& shap
   Trials trials(work_, problem_, cases_, judge_, kernel, workspace, options_.now_ms);
   ShapeClock clock(job.stop, shape.name, measures());
   std::size_t runs =
-      job.effort == Effort::kAfterScreening ? 1 : 0;  // the repeat used the first poison
-  // 1. The first launch alone. It finds most errors and shows how long a launch takes.
+      job.effort == Effort::kAfterScreening ? 1 : 0;  // the screening used the first poison
+  // 1. Launch once. This launch finds most errors and shows how long a launch takes.
   job.progress("checking " + name + ", seed 1");
   const Trials::LaunchTime once = trials.run_timed(first, poison_of_run(runs++), Kind::kSeed);
   double launch_ms = once.host_ms;
@@ -221,7 +222,7 @@ CorrectnessResult CorrectnessGate::check_whole(const Job& job, const Shape& shap
     trials.run(data, poison_of_run(runs++), kind);
     if (static_cast<double>(trials.unsettled()) * launch_ms > kMostQueuedMs) trials.settle();
   };
-  // 2. The same launch again.
+  // 2. Repeat the launch on the same inputs.
   complete = repeated || !repeats(shape, Effort::kFull, launch_ms);
   if (repeated && !trials.is_over()) {
     job.progress("repeating " + name);
@@ -234,24 +235,24 @@ CorrectnessResult CorrectnessGate::check_whole(const Job& job, const Shape& shap
       return clock.end(trials);
     }
   }
-  // 3. Many launches, if the kernel keeps state between launches.
+  // 3. Launch many times if the kernel keeps state between launches.
   if (state && !trials.is_over() && state_of(kernel, workspace) != state) {
     job.progress("launching " + name + " often");
     check_old(trials, kernel, {&first}, workspace, Kind::kRepeat, job.progress);
   }
-  // 4. The other seeds.
+  // 4. Launch on the inputs of the other seeds.
   for (std::size_t index = 1; index < seeds && is_allowed(); ++index) {
     job.progress("checking " + name + ", seed " + std::to_string(index + 1));
     run(cases_.get(shape, index), Kind::kSeed);
   }
-  // 5. All inputs in turn if the kept state depends on them, because the kernel may count inputs.
+  // 5. If the kept state has changed again, launch on all inputs in turn: it may count inputs.
   trials.settle();
   if (state && !trials.is_over() && state_of(kernel, workspace) != state) {
     std::vector<const CheckCase*> inputs;
     for (std::size_t index = 0; index < seeds; ++index) inputs.push_back(&cases_.get(shape, index));
     check_old(trials, kernel, inputs, workspace, Kind::kExtra, job.progress);
   }
-  // 6. With few seeds: the remaining poisons, so that every shape meets all of them.
+  // 6. With few seeds, launch over the remaining poisons, so that every shape meets all poisons.
   while (device_.interpreting() == nullptr && runs < kPoisons && is_allowed())
     run(first, Kind::kExtra);
   if (trials.unsettled() > 1) job.progress("checking " + name);

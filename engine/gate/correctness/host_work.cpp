@@ -24,12 +24,12 @@ class HostContents final : public KeptContents {
   }
   void put_back(BufferId to, KeptId from) override { memory_.upload(to, bytes(from)); }
   [[nodiscard]] std::vector<std::byte> content(KeptId kept) override { return bytes(kept); }
-  void seal(KeptId) override {}  // no mask: kernels cannot reach the host's memory
+  void seal(KeptId) override {}  // unmasked, because kernels cannot access host memory
 
   [[nodiscard]] const std::vector<std::byte>& bytes(KeptId kept) const {
     return kept_.at(kept).bytes;
   }
-  /// Decoded at the first comparison.
+  /// The kept content as numbers, which are decoded at the first comparison.
   [[nodiscard]] const Expectation& numbers(KeptId id, Dtype dtype) {
     Kept& kept = kept_.at(id);
     if (!kept.numbers) kept.numbers.emplace(dtype, kept.bytes);

@@ -10,7 +10,7 @@
 namespace evo {
 namespace {
 
-/// this number of similar elements is no coincidence
+/// with this many similar elements, the similarity is no coincidence
 constexpr std::size_t kFewestOthers = 32;
 
 struct Words {
@@ -27,7 +27,7 @@ constexpr std::array<Words, 4> kWords = {{
     {NearMiss::kRowsExchanged, "exchanged neighbouring rows", "exchanges rows"},
 }};
 
-/// The partner in a pair; the last of an odd number has none.
+/// The partner in a pair; the last element of an odd number has no partner and returns itself.
 std::size_t partner_of(std::size_t i, std::size_t count) { return (i ^ 1U) < count ? i ^ 1U : i; }
 
 /// The index of the element that replaces element `i`.
@@ -47,8 +47,8 @@ std::size_t source_of(NearMiss miss, std::size_t i, std::size_t count, std::size
   return i;
 }
 
-/// A sum of squares of errors above this is a relative L2 that no tolerance allows. The margin is
-/// for rounding.
+/// The sum of squared errors above which no tolerance accepts the relative L2 error. The margin
+/// covers rounding.
 double most_square(const std::vector<double>& values, const Tolerance& tolerance) {
   constexpr double kMargin = 1 + 1e-6;
   double square = 0;
@@ -69,7 +69,7 @@ bool is_accepted(NearMiss miss, const Expectation& expected, const Tolerance& to
   double square = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t source = source_of(miss, i, count, length);
-    // Most near misses fail within the first elements.
+    // The loop ends early, because most near misses fail within the first elements.
     const double error = std::fabs(values[source] - values[i]);
     if (error > tolerance.max_abs_error) return false;
     square += std::isfinite(error) ? error * error : 0;

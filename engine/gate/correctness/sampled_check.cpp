@@ -38,8 +38,8 @@ std::string share(std::uint64_t part, std::uint64_t whole, const std::string& wh
   return std::to_string(part) + " of " + std::to_string(whole) + " " + what;
 }
 
-/// Number of rows of the outputs on a shape. 0 if an output with elements has no rows or if the
-/// numbers differ.
+/// Number of rows of the outputs on a shape. 0 if an output with elements has no rows or if two
+/// outputs have different numbers of rows.
 std::size_t rows_of(const Problem& problem, const Values& values) {
   std::size_t rows = 0;
   for (const Argument& argument : problem.arguments) {
@@ -83,7 +83,7 @@ CorrectnessResult SampledCheck::check(const LoadedKernel& kernel, const Shape& s
   progress("checking a part of shape " + shape.name);
   auto sample = run_sample(kernel, data, arguments);
   if (const auto* why = std::get_if<std::string>(&sample)) {
-    progress("checking all of shape " + shape.name + ", no part of it: " + *why);
+    progress("checking all of shape " + shape.name + "; no part represents it: " + *why);
     workspace.clear();
     sample = run_whole(kernel, data, arguments);
   }
@@ -146,16 +146,17 @@ SampledCheck::Ran SampledCheck::run(const LoadedKernel& kernel, const CheckCase&
   return ran;
 }
 
-/// Runs a random sample of CTAs that represents the grid, or returns why no sample can.
+/// Runs a random sample of CTAs that represents the grid, or returns why no sample represents it.
 std::variant<SampledCheck::Ran, std::string> SampledCheck::run_sample(
     const LoadedKernel& kernel, const CheckCase& data,
     const std::vector<KernelArgument>& arguments) {
-  // At most as many CTAs as there are rows to compare, so that all their outputs are compared.
+  // Draws at most as many CTAs as rows can be compared, so that all outputs of the CTAs are
+  // compared.
   const auto rows = static_cast<double>(rows_of(problem_, data.values));
   const double of_work = flops_ / problem_.flops.evaluate(data.shape->variables);
   const double part = std::min(of_work, static_cast<double>(kRows) / rows);
   const std::vector<std::uint64_t> ctas = draw_part(kernel, data, part);
-  if (ctas.empty()) return std::string("its CTAs are not independent, or few");
+  if (ctas.empty()) return std::string("its CTAs are too few or not independent");
   auto proof = GridCover::prove(device_, problem_, kernel, data, arguments);
   if (auto* why = std::get_if<std::string>(&proof)) return std::move(*why);
   const auto& cover = std::get<GridCover>(proof);
@@ -190,7 +191,7 @@ std::optional<Fault> SampledCheck::unwritten(const Ran& ran) const {
   return std::nullopt;
 }
 
-/// The completely written rows; empty if a part of some row was written.
+/// The completely written rows; empty if any row was written in part.
 std::vector<std::size_t> SampledCheck::written_rows(const Ran& ran, std::size_t all) const {
   std::vector<std::size_t> rows;
   for (std::size_t row = 0; row < all; ++row) {

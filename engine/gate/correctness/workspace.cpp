@@ -48,7 +48,7 @@ Workspace::~Workspace() {
     try {
       device_->memory().release(buffer.id);
     } catch (const std::exception& error) {
-      // After a fault the context rejects every call, and the process will be replaced.
+      // After a fault, the context rejects every call, and the worker process will be replaced.
       spdlog::debug("workspace not released: {}", error.what());
     }
   }
