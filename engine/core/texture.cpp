@@ -7,7 +7,8 @@
 namespace evo {
 namespace {
 
-// CUDA C++ Programming Guide, "Technical Specifications per Compute Capability", 8.0 to 9.0.
+// Limits from the CUDA C++ Programming Guide, "Technical Specifications per Compute Capability",
+// 8.0 to 9.0.
 constexpr std::size_t kMostLinear = std::size_t{1} << 28;
 constexpr std::size_t kMostWidth = 131072;
 constexpr std::size_t kMostHeight = 65000;
@@ -31,7 +32,7 @@ void check_size(const TextureSpec& spec, std::size_t buffer_bytes) {
     check_range(spec, "height", spec.height, kMostHeight);
   const std::size_t bytes = texture_bytes(spec);
   if (bytes > buffer_bytes) {
-    refuse(spec, "its texels take " + std::to_string(bytes) + " bytes, the buffer has " +
+    refuse(spec, "the texels take " + std::to_string(bytes) + " bytes, but the buffer has " +
                      std::to_string(buffer_bytes));
   }
   const std::size_t row =

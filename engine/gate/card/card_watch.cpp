@@ -26,7 +26,7 @@ CardWatch::CardWatch(CardMonitor* monitor, Pause pause)
 
 void CardWatch::look_for_others() {
   constexpr double kIdlePercent = 5;
-  constexpr int kMostLooks = 13;  // so the looks cover the driver's sampling period of up to a
+  constexpr int kMostLooks = 13;  // the looks span over a second, as the driver's averages do
                                   // second
   constexpr std::chrono::milliseconds kBetween{100};
   if (monitor_ == nullptr) return;
