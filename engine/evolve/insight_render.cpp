@@ -27,7 +27,7 @@ std::string failures_text(const ValueInsight& value) {
   return text;
 }
 
-/// "in 3 pairs near it +9.3 % (+8.4 to +10.0)".
+/// Text such as "in 3 pairs near it +9.3 % (+8.4 to +10.0)".
 std::string pairs_text(const PairEffect& effect) {
   const std::string middle = fmt::format("{:+.1f} %", log_percent(effect.middle));
   if (effect.pairs == 1) return fmt::format("in 1 pair near it {}", middle);
@@ -35,7 +35,7 @@ std::string pairs_text(const PairEffect& effect) {
                      log_percent(effect.low), log_percent(effect.high));
 }
 
-/// "+9.3 % in the winner: slower; in 3 pairs near it …". `value` has an effect.
+/// Text such as "+9.3 % in the winner: slower; in 3 pairs near it …". `value` must have an effect.
 std::string effect_text(const ValueInsight& value) {
   const PairEffect& effect = *value.effect;
   if (!effect.in_winner) {
@@ -50,7 +50,7 @@ std::string effect_text(const ValueInsight& value) {
   return effect.pairs == 1 ? text : text + "; " + pairs_text(effect);
 }
 
-/// Why the effect of the value is unknown.
+/// Says why the effect of the value is unknown.
 std::string no_effect_text(const ValueInsight& value) {
   if (value.failed_in_winner) {
     return fmt::format("in the winner it failed the {} gate", to_string(*value.failed_in_winner));
@@ -127,7 +127,7 @@ OrderedJson knob_json(const CandidateSpace& space, const KnobInsight& knob) {
   return json;
 }
 
-/// Explains the figures before the list of macros.
+/// The text before the list of macros, which explains the figures.
 std::string head_text(const Insight& insight) {
   if (!insight.best) return {};
   std::string text = fmt::format("winner: {:.2f} us\n", insight.best_us);
