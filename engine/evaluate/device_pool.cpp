@@ -112,7 +112,7 @@ void DevicePool::leave(std::size_t device) {
   times_.lose(device);
   devices_[device].is_lost = true;
   for (const Waiting& one : waiting_) {
-    if (one.wanted == device) one.event->notify();  // its caller then throws MissingError
+    if (one.wanted == device) one.event->notify();  // the caller then throws MissingError
   }
 }
 

@@ -16,20 +16,20 @@ namespace evo {
 struct Built {
   CompilationRecord record;
   std::optional<CompilationId> id = {};  ///< nullopt if the compilation is not worth storing
-  double compile_ms = 0;  ///< 0 if it was in the database or another candidate paid for it
+  double compile_ms = 0;                 ///< 0 if stored before or compiled for another candidate
 };
 
 /// The results of the gates on one timed shape.
 struct ShapeEvaluation {
   std::size_t shape = 0;  ///< number for TuningTask::shape()
   LaunchPlan launch = {};
-  /// Dynamic shared memory. Its sum with the build's static shared memory is the total of the step
-  /// that uses the most shared memory.
+  /// Dynamic shared memory, such that its sum with the build's static shared memory is the total of
+  /// the step that uses the most shared memory.
   int dynamic_shared_bytes = 0;
   std::optional<Timing> timing = {};
   TimingPlace place = {};              ///< host and device that timed the kernel
   std::optional<CardState> card = {};  ///< state of the card during the timing
-  std::optional<Energy> energy = {};   ///< set if the objective needs it
+  std::optional<Energy> energy = {};   ///< set if the objective needs the energy
   double time_ms = 0;
   /// Times above this limit are measured coarsely.
   double early_stop_us = std::numeric_limits<double>::infinity();

@@ -77,7 +77,7 @@ Task<Evaluation> Evaluator::on_a_device(OnDevice gates, Evaluation built,
   }
 }
 
-/// Measures a kernel that several candidates share only once.
+/// Measures a kernel only once, even if several candidates share it.
 Task<Evaluation> Evaluator::measure_once(Evaluation built, const EvaluateOptions& how) {
   if (knows(built.kernel_key)) {
     built.become_duplicate();
@@ -137,7 +137,7 @@ Task<std::optional<Rejection>> Evaluator::timing_gate(const DeviceLease& lease,
                                                       const KernelUnderTest& kernel,
                                                       const EvaluateOptions& how,
                                                       Evaluation& result) {
-  bool is_aged = false;  // set if the launches on all shapes suffice
+  bool is_aged = false;  // whether all launches together age the kernel
   for (std::size_t i = 0; i < result.shapes.size(); ++i) {
     ShapeEvaluation& on = result.shapes[i];
     const std::string& shape = kernel.shapes[i];

@@ -31,7 +31,8 @@ class HomeDevice {
   Task<PairResult> compare_pair(const KernelUnderTest& first, const KernelUnderTest& second,
                                 std::size_t shape = 0);
   /// Compares like compare_pair(). If a launch fails, each kernel is checked and timed alone, the
-  /// suspected kernel first, before it is rejected. If both pass alone, compares them once more.
+  /// suspected kernel first, before it is rejected. If both kernels pass alone, they are compared
+  /// once more.
   Task<ComparedPair> compare(const KernelUnderTest& first, const KernelUnderTest& second,
                              std::size_t shape = 0);
   /// Makes the full check of a kernel that passed the quick check, once even if several elites need

@@ -34,8 +34,8 @@ class InterpretedChecks {
   [[nodiscard]] bool has_interpreter() const { return interpreter_ != nullptr; }
   /// The name of the virtual GPU, such as "virtual:h200". Requires an interpreter.
   [[nodiscard]] const std::string& device_id() const { return interpreter_->info().id; }
-  /// Sets the interpreter up. If it does not support the problem, kernels are skipped with this
-  /// reason, and nothing is thrown.
+  /// Sets the interpreter up. If the interpreter does not support the problem, kernels are skipped
+  /// with this reason; nothing is thrown.
   Task<> set_up(SessionSetup setup);
   /// Skips all kernels and gives `why` as the reason.
   void leave_out(std::string why) { left_out_ = std::move(why); }
@@ -43,7 +43,7 @@ class InterpretedChecks {
   /// Requests checks of these kernels, in this order, as time allows. Drops kernels of an earlier
   /// request that are not in this request. A running check continues.
   void want(std::vector<KernelUnderTest> kernels);
-  /// Checks this kernel before all others. If its check timed out before, it is tried once more.
+  /// Checks this kernel before all others. A check that timed out before is tried once more.
   Task<InterpretedCheck> check(KernelUnderTest kernel);
 
  private:

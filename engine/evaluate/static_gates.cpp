@@ -57,7 +57,7 @@ std::string unset_constants_text(const Problem& problem, const KernelImage& imag
   return (is_constant ? "__constant__ " : "__device__ ") + list +
          ": the kernel reads a variable that nothing sets, so it is zero; " +
          (is_constant ? "an argument of \"kind\": \"constant\" sets it"
-                      : "arguments of direction \"in\" are given to a kernel") +
+                      : "pass its content as an argument of direction \"in\"") +
          "; if zero is intended, name it in \"unset_constants\" of problem.json";
 }
 
@@ -140,7 +140,7 @@ std::optional<Rejection> resource_gate(const TuningTask& task, const ResourcePol
       on.launch = task.kernel().launch(values);
       const std::int64_t dynamic = largest_shared_bytes(evaluation.entries, on.launch) -
                                    record.resources.static_shared_bytes;
-      // The largest static size may belong to an entry that does not run, hence the bound 0.
+      // Negative if the largest static size belongs to an entry that does not run.
       on.dynamic_shared_bytes = static_cast<int>(std::max<std::int64_t>(dynamic, 0));
     }
     evaluation.kernel_key = kernel_key(record.ptx_hash, evaluation.entries, task.problem(),

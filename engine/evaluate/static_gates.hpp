@@ -10,8 +10,8 @@
 #include "engine/gate/resource.hpp"
 #include "engine/worker/session.hpp"
 
-// The gates that need no device. They decide whether a candidate builds, and whether its resources
-// respect the policy.
+// The gates that need no device. These gates decide whether a candidate builds, and whether its
+// resources respect the policy.
 
 namespace evo {
 

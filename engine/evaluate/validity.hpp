@@ -16,9 +16,9 @@ struct ShapeCondition {
   std::string why;
 };
 
-/// The space for a timed shape. In its constraints and milestones, the names of the problem, the
-/// shape and the device are replaced by their values. Throws InputError if a formula of the space
-/// has the name of a problem's macro.
+/// The space for a timed shape. In the space's constraints and milestones, the names of the
+/// problem, the shape and the device are replaced by their values. Throws InputError if a formula
+/// of the space has the name of a problem's macro.
 [[nodiscard]] SpaceDefinition placed_space(const SpaceDefinition& space, const Problem& problem,
                                            const KernelSpec& kernel, const Shape& shape,
                                            const DeviceInfo& device);

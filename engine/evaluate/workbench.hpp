@@ -22,8 +22,8 @@ struct WorkbenchOptions {
   bool allow_programs = false;  ///< whether the problem may start programs on this machine
   double energy_s = 0;          ///< duration of the energy measurement of each candidate, see
                                 ///< Evaluator
-  /// Whether milestones and defaults are compiled while the devices are set up. A search sets this,
-  /// because it requests them first.
+  /// Whether milestones and defaults are compiled while the devices are set up. A search sets this
+  /// option, because it requests these candidates first.
   bool compiles_opening = false;
 };
 
@@ -37,8 +37,8 @@ struct Services {
   /// A virtual GPU that also executes the elite of a measuring device; null: no such check.
   std::unique_ptr<DeviceService> interpreter = {};
   EventSink on_event = {};
-  /// Owns the processes that launched workers on other hosts. They end after the gateway, which
-  /// dismisses the workers.
+  /// Owns the processes that launched workers on other hosts. These processes end after the
+  /// gateway, which dismisses the workers.
   std::shared_ptr<void> launched = {};
   /// Accepts workers of other hosts that join and leave during the run; null: no port is open.
   std::unique_ptr<WorkerGate> gate = {};

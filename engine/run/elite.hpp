@@ -79,11 +79,11 @@ class Elite {
 };
 
 /// Finds a challenger's rank in the elite. The challenger first meets the best member that is
-/// slower by stored times, or else the last member. From there the challenger moves up past every
-/// member that it beats, or down until it beats a member. Comparisons are assumed to be transitive.
-/// A tie leaves the incumbent ahead. A comparison is made only if the stored times leave the
-/// challenger a chance. A kernel that fails in a comparison leaves the elite, and the challenger
-/// continues.
+/// slower by stored times, or else the last member. From this rank, the challenger moves up past
+/// every member that it beats, or down until it beats a member. Comparisons are assumed to be
+/// transitive. A tie leaves the incumbent ahead. A comparison is made only if the stored times
+/// leave the challenger a chance. A kernel that fails in a comparison leaves the elite, and the
+/// challenger continues.
 ///
 ///   Climb climb(elite, challenger);
 ///   while (const EliteMember* incumbent = climb.next()) climb.take(compare(…, *incumbent));

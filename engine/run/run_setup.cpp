@@ -143,11 +143,11 @@ void require_same(const StoredRun& run, const RunInfo& like, const Resumption& r
   const bool cold = nlohmann::json::parse(like.options_json).value("cold", false);
   if (was_cold != cold) {
     throw InputError(name + " was started " + (was_cold ? "with" : "without") +
-                     " --flush-l2, and its times must be comparable");
+                     " --flush-l2; do the same, because its times must be comparable");
   }
   if (objective_of(was) != objective_of(like)) {
     throw InputError(name + " was started with --objective " + objective_of(was) +
-                     ", and is continued with the same; this is " + objective_of(like));
+                     "; continue it with the same objective, not " + objective_of(like));
   }
   const std::array<std::tuple<std::string, std::string, std::string>, 5> fixed = {{
       {"--seed", std::to_string(was.seed), std::to_string(like.seed)},
@@ -160,7 +160,7 @@ void require_same(const StoredRun& run, const RunInfo& like, const Resumption& r
   for (const auto& [option, old_value, new_value] : fixed) {
     if (is_given(resumption, option) && old_value != new_value) {
       throw InputError(option + " " + new_value + ": run " + std::to_string(run.id) +
-                       " can only be continued with its own, " + old_value);
+                       " can only be continued with its own value, " + old_value);
     }
   }
 }

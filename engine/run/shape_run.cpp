@@ -360,7 +360,7 @@ void ShapeRun::admit_fastest(int generation) {
 void ShapeRun::end_generation(int generation) {
   for (const CandidateId id : of_generation_) {
     Judged& judged = judged_.at(id);
-    judged.kernel.reset();  // the database keeps its code
+    judged.kernel.reset();  // the database keeps the kernel's code
     judged.stored.record.checks = {};
     judged.stored.record.manifest_json = {};
     if (judged.stored.record.rejection) judged.stored.record.rejection->detail = {};

@@ -52,9 +52,9 @@ class ShapeRun {
   [[nodiscard]] const Tournament& tournament() const { return tournament_; }
   [[nodiscard]] const Elite& elite() const { return tournament_.elite(); }
   /// The time above which a kernel cannot enter the elite and is timed coarsely. If the elite has n
-  /// places, it is the time of the last member, or of the (n + 1)-th best kernel of this generation
-  /// (not the n-th, because a kernel may turn out to be wrong). Infinite in recordings and unless
-  /// the objective is the time.
+  /// places, the limit is the time of the last member, or of the (n + 1)-th best kernel of this
+  /// generation (not the n-th, because a kernel may turn out to be wrong). Infinite in recordings
+  /// and unless the objective is the time.
   [[nodiscard]] double early_stop_us() const;
   /// The progress of the run over this shape, for users.
   struct Standing {

@@ -40,8 +40,8 @@ class Tournament {
   }
 
   /// Lets the green kernels of a generation challenge the elite, the fastest first. Throws
-  /// Interrupted if time is over or a stop is requested. Then left_out() is the number of kernels
-  /// not yet compared, and the next call skips the compared kernels.
+  /// Interrupted if time is over or a stop is requested. After Interrupted, left_out() is the
+  /// number of kernels not yet compared, and the next call skips the compared kernels.
   Task<> challenge(HomeDevice& home, int generation, std::vector<EliteMember> challengers);
   [[nodiscard]] std::size_t left_out() const { return left_out_; }
 

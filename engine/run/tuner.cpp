@@ -156,8 +156,8 @@ Evaluation Tuner::take_outcome(Flight& flight) const {
   return evaluation;
 }
 
-/// Marks a precisely timed kernel that would now be timed coarsely. It does not challenge the
-/// elite, so that the result does not depend on the order of the measurements.
+/// Marks a precisely timed kernel that would now be timed coarsely. The marked kernel does not
+/// challenge the elite, so that the result does not depend on the order of the measurements.
 void Tuner::note_early_stops(Evaluation& evaluation) const {
   for (ShapeEvaluation& on : evaluation.shapes) {
     if (!on.timing || on.timing->kind != TimeKind::kMeasured) continue;
@@ -203,7 +203,7 @@ std::optional<Planned> Tuner::propose(ShapeRun& shape) {
   while (true) {
     const std::vector<Candidate> proposed = shape.strategy().propose(1);
     if (proposed.empty()) return std::nullopt;
-    // Otherwise tells the strategy about a candidate in flight that it did not propose.
+    // Skips a proposal that is already in flight because another strategy proposed it.
     if (!is_under_way(proposed.front())) return Planned{proposed.front(), options_.strategy};
   }
 }
@@ -354,7 +354,7 @@ Task<> Tuner::close_generation() {
 }
 
 /// Starts interpreting the elites early, because the end of the run needs the results. The results
-/// are ignored until then, because their arrival time must not influence the proposals.
+/// are ignored until the run ends, because their arrival time must not influence the proposals.
 void Tuner::interpret_elites() {
   if (!bench_.interpreted().has_interpreter()) return;
   std::vector<KernelUnderTest> kernels;
@@ -364,8 +364,8 @@ void Tuner::interpret_elites() {
   bench_.interpreted().want(std::move(kernels));
 }
 
-/// Records the finished candidates that follow an unfinished one. If the run is extended, its
-/// history contains them.
+/// Records the finished candidates that follow an unfinished one. An extended run finds these
+/// candidates in its history.
 void Tuner::settle_finished() {
   for (const Slot& slot : slots_) {
     if (!slot.flight || !slot.flight->evaluation) continue;

@@ -28,10 +28,11 @@ class CardWatch {
  public:
   using Pause = std::function<void(std::chrono::milliseconds)>;
 
-  /// nvbench discards samples below the same share of the clock (option --throttle-threshold).
+  /// Samples below this share of the initial clock are discarded, as in nvbench
+  /// (--throttle-threshold).
   static constexpr double kLeastShareOfClock = 0.75;
   static constexpr int kMostRefusals = 5;
-  /// nvbench waits equally long for a throttled card (option --throttle-recovery-delay).
+  /// Pause in which a throttled card recovers, as in nvbench (--throttle-recovery-delay).
   static constexpr std::chrono::milliseconds kRecovery{50};
 
   /// `monitor`: must outlive this object; null for a device without a monitor, which never counts

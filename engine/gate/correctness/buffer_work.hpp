@@ -46,7 +46,8 @@ class BufferWork {
                                      double bad_abs_error, std::size_t row_length) = 0;
   /// Finds the first byte of `buffer` that differs from `kept`.
   [[nodiscard]] virtual Look first_difference(BufferId buffer, KeptId kept) = 0;
-  /// Checks guard zones as DeviceMemory::guard_violation() does. Only HostWork repairs them.
+  /// Checks guard zones as DeviceMemory::guard_violation() does. Only HostWork repairs damaged
+  /// zones.
   [[nodiscard]] virtual Look guard_zones(BufferId buffer) = 0;
   /// Ends a group of checks, whose results DeviceWork copies to the host together.
   virtual void mark() = 0;
@@ -63,7 +64,8 @@ class BufferWork {
   [[nodiscard]] virtual std::optional<std::string> guard_damage(Look look) const = 0;
 };
 
-/// Makes a HostWork, which downloads one buffer after the other. `device` must outlive it.
+/// Makes a HostWork, which downloads one buffer after the other. `device` must outlive the
+/// HostWork.
 [[nodiscard]] std::unique_ptr<BufferWork> make_host_work(Device& device);
 
 /// Makes a DeviceWork, which runs the kernels of check_kernels.cu. `kernels`: the image of these

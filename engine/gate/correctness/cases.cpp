@@ -273,9 +273,9 @@ std::vector<std::byte> CaseSet::output_of(const CheckCase& data, std::size_t pos
   return output;
 }
 
-/// Some devices do not track writes. There, an element counts as unwritten if it holds the poison
-/// after one run and the inverted poison after a second run. The second run is omitted if no
-/// element holds the poison after the first one.
+/// On devices that do not track writes, an element counts as unwritten if it holds the poison after
+/// one run and the inverted poison after a second run. The second run is omitted if no element
+/// holds the poison after the first run.
 void CaseSet::require_written(const CheckCase& data,
                               const std::vector<std::vector<std::byte>>& outputs) {
   const auto is_poisoned = [&](std::size_t i) {
@@ -325,7 +325,8 @@ std::vector<std::vector<std::byte>> CaseSet::run_for_expected(const CheckCase& d
   return outputs;
 }
 
-/// The reference's expected content of each output; empty for outputs without one.
+/// The content of each output according to the reference; empty for outputs without expected
+/// content.
 std::vector<std::vector<std::byte>> CaseSet::expected_of(const CheckCase& data) {
   if (reference_) return run_for_expected(data);
   if (!problem_.reference.program.empty()) return programs_.expected(program_case(data));

@@ -32,8 +32,8 @@ struct CheckCase {
   std::vector<std::optional<KeptId>> expected;
   /// memory for the outputs of a kernel's first run; only in case 0
   std::vector<std::optional<KeptId>> first_run;
-  /// If only rows are checked: for each output, the elements that the reference computed, and a
-  /// flag for each element that tells whether the reference computed it.
+  /// If only some rows are checked: for each output, the elements that the reference computed, and
+  /// a flag for each element that tells whether the reference computed it.
   std::vector<std::vector<std::byte>> partly_expected;
   std::vector<std::vector<bool>> known;
   bool knows_all = false;
@@ -62,17 +62,17 @@ struct LoadedKernel {
 struct CaseOptions {
   std::uint64_t seed = 0;
   /// Cases with an index in [first_of_checks, end_of_checks) have their own constants and textures.
-  /// All other cases of a shape share these contents, because all launches of a graph use the same
-  /// constants.
+  /// All other cases of a shape share the contents of constants and textures, because all launches
+  /// of a CUDA graph use the same constants.
   std::size_t first_of_checks = 0;
   std::size_t end_of_checks = 0;
 };
 
-/// Makes cases on demand and keeps them. The inputs are generated from the run's check seed. The
-/// expected outputs come from the reference, which is a kernel on the same device, a program, or
-/// files. The problem is at fault if the reference leaves an expected element unwritten, or if the
-/// expected outputs cannot tell right results from wrong ones (ReferenceAudit). A problem without a
-/// reference has no expected outputs.
+/// Makes the cases of checks on demand and caches them. The inputs are generated from the run's
+/// check seed. The expected outputs come from the reference, which is a kernel on the same device,
+/// a program, or files. The problem is at fault if the reference leaves an expected element
+/// unwritten, or if the expected outputs cannot tell right results from wrong ones
+/// (ReferenceAudit). A problem without a reference has no expected outputs.
 class CaseSet {
  public:
   /// `work`, `problem` and `programs` must outlive this object. `reference`: the reference kernel,

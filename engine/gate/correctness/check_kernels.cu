@@ -1,4 +1,5 @@
-// The kernels that check outputs on the device. They are compiled together with check_numbers.cu.
+// The kernels that check outputs on the device. These kernels are compiled together with
+// check_numbers.cu.
 
 // 3. Error figures of elements, and the reduction of these figures.
 
@@ -22,7 +23,7 @@ struct Figures {
   u64 first_special;
 };
 
-// Must match the sizes in device_work.cpp.
+// These sizes must match those in device_work.cpp.
 static_assert(sizeof(Row) == 48 && sizeof(Figures) == 104, "");
 
 __device__ Row empty_row() { return {{0, 0, 0}, 0, 0, kNowhere}; }

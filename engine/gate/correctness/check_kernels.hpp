@@ -14,8 +14,8 @@ namespace evo {
 /// kernels of the text.
 inline constexpr const char* kCheckKernelsEntry = "evo_compare_elements";
 
-/// Whether a session on `device` checks outputs by kernels. Sessions on real cards do; on an
-/// interpreted device, checks on the host are faster.
+/// Whether a session on `device` checks outputs by kernels. On real cards, kernels check outputs;
+/// on an interpreted device, checks on the host are faster.
 [[nodiscard]] inline bool takes_check_kernels(const DeviceInfo& device) {
   return device.id.starts_with("cuda:");
 }

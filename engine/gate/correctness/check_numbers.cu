@@ -89,8 +89,8 @@ __device__ bool is_finite(double x) {
 
 __device__ bool is_nan(double x) { return x != x; }
 
-// Expected outputs in device memory are masked, so that no kernel under test can find them. The
-// content is combined by XOR with a stream of random numbers that depends only on the key. The
+// Expected outputs in device memory are masked, so that no kernel under test can find them. Each
+// copy is combined by XOR with a stream of random numbers that depends only on the copy's key. The
 // generator is Philox4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", 2011);
 // its counter is the position of the bytes.
 
@@ -142,7 +142,7 @@ __device__ u64 bits_at(const Masked& masked, u64 i, int size) {
 
 // 2. Sums of squares without overflow and underflow: large and small numbers are summed separately
 //    and scaled (J. L. Blue, "A Portable Fortran Program to Find the Euclidean Norm of a Vector",
-//    1978). Types shorter than f64 use only the middle sum.
+//    1978). For types shorter than f64, only the sum of unscaled numbers is used.
 
 constexpr int kFarExponent = 500;    // beyond 2^±500 the square overflows or underflows
 constexpr int kScaleExponent = 600;  // large numbers are multiplied by 2^−600, small ones by 2^600

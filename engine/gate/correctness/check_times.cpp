@@ -6,14 +6,14 @@ namespace evo {
 namespace {
 
 constexpr std::size_t kFewestKernels = 3;
-/// Another kernel's ratio may lie outside of the known ratios by this factor.
+/// Another kernel's ratio of check time to time may lie outside of the known ratios by this factor.
 constexpr double kSlack = 1.05;
 /// A launch timed alone between two events takes up to this much longer than a launch timed among
 /// many.
 constexpr double kAloneUs = 5;
 
 /// Reading from memory instead of L2 multiplies the time by less than kMostTimes. A launch that
-/// runs alone, with cold instructions, costs less than kMostAloneUs more.
+/// runs alone, with cold instructions, takes less than kMostAloneUs longer.
 constexpr double kMostTimes = 4;
 constexpr double kMostAloneUs = 20;
 

@@ -12,14 +12,15 @@
 namespace evo {
 
 /// Whether check launches took much longer than timed launches: longer than cold caches and
-/// isolated launches explain. The kernel may be fast only when it detects that it is timed.
+/// isolated launches explain. A kernel with this difference may be fast only when it detects that
+/// it is timed.
 [[nodiscard]] bool is_out_of_proportion(double check_us, double timed_us);
 
 /// Estimates a kernel's time from the launches that check its results. A check launch runs alone,
 /// after other work has evicted the caches, so it takes longer than a timed launch. CheckTimes
-/// learns this excess from kernels that were both checked and timed. It learns separately for
-/// devices that were idle before the check, because their clocks may be low. All times are in µs
-/// per launch.
+/// learns this excess from kernels that were both checked and timed. CheckTimes learns separately
+/// for devices that were idle before the check, because their clocks may be low. All times are in
+/// µs per launch.
 class CheckTimes {
  public:
   /// The conditions of a check, besides the kernel, that influence its times.
@@ -38,8 +39,8 @@ class CheckTimes {
 
   /// Estimates the kernel's time, with an interval of two standard deviations. The estimate uses
   /// the median ratio or the median difference of the known kernels, whichever gives the longer
-  /// time, because a part of the excess is the same for all kernels. The timing is marked
-  /// incomplete. Requires knows().
+  /// time, because a part of a check launch's extra time is the same for all kernels. The timing is
+  /// marked incomplete. Requires knows().
   [[nodiscard]] Timing timing_of(const Place& place, double check_us, int launches) const;
 
   /// Whether the whole interval of the estimate lies above `limit_us`. False without knows().

@@ -203,7 +203,8 @@ std::optional<std::string> violation(const Comparison& comparison, const Toleran
     why = "relative L2 error " + number(comparison.relative_l2) + " > " +
           number(tolerance.relative_l2);
   } else if (comparison.relative_l2 >= 1) {
-    // A relative error of 1 is always rejected, because zeros would be no worse.
+    // A relative error of 1 or more is always rejected, because an output of zeros would be no
+    // worse.
     why = "relative L2 error " + number(comparison.relative_l2) + ", no better than zeros";
   } else if (!(comparison.max_row_error <= tolerance.max_row_error)) {
     why = "error relative to the row " + number(comparison.max_row_error) + " > " +

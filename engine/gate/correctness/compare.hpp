@@ -33,8 +33,8 @@ struct Comparison {
 
 /// Compares every element of `output` with `expected`, which has the same type and number of
 /// elements. Floating-point numbers are compared in double precision, integers exactly.
-/// `row_length`: elements per row, a divisor of their number; 0: no rows. Throws InputError when
-/// the sizes differ.
+/// `row_length`: elements per row, a divisor of the number of elements; 0: no rows. Throws
+/// InputError when the sizes differ.
 [[nodiscard]] Comparison compare(std::span<const std::byte> output, const Expectation& expected,
                                  double bad_abs_error, std::size_t row_length = 0);
 

@@ -39,7 +39,7 @@ class ShapeClock {
     if (!time_) return;
     ++launches_;
     time_->fastest_us = std::min(time_->fastest_us, launch_us);
-    // The clocks rise during the first milliseconds, which a very long launch hardly notices.
+    // Rising clocks hardly change the time of a very long launch, so the device counts as busy.
     time_->was_idle = stop_.was_idle && time_->fastest_us < kVeryLongLaunchUs;
   }
 
@@ -203,7 +203,7 @@ CorrectnessResult CorrectnessGate::check_whole(const Job& job, const Shape& shap
   ShapeClock clock(job.stop, shape.name, measures());
   std::size_t runs =
       job.effort == Effort::kAfterScreening ? 1 : 0;  // the screening used the first poison
-  // 1. Launch once. This launch finds most errors and shows how long a launch takes.
+  // 1. Launch once, which finds most errors and shows how long a launch takes.
   job.progress("checking " + name + ", seed 1");
   const Trials::LaunchTime once = trials.run_timed(first, poison_of_run(runs++), Kind::kSeed);
   double launch_ms = once.host_ms;
@@ -245,14 +245,14 @@ CorrectnessResult CorrectnessGate::check_whole(const Job& job, const Shape& shap
     job.progress("checking " + name + ", seed " + std::to_string(index + 1));
     run(cases_.get(shape, index), Kind::kSeed);
   }
-  // 5. If the kept state has changed again, launch on all inputs in turn: it may count inputs.
+  // 5. If the kept state has changed, launch on all inputs in turn, as the kernel may count inputs.
   trials.settle();
   if (state && !trials.is_over() && state_of(kernel, workspace) != state) {
     std::vector<const CheckCase*> inputs;
     for (std::size_t index = 0; index < seeds; ++index) inputs.push_back(&cases_.get(shape, index));
     check_old(trials, kernel, inputs, workspace, Kind::kExtra, job.progress);
   }
-  // 6. With few seeds, launch over the remaining poisons, so that every shape meets all poisons.
+  // 6. With few seeds, launch with the remaining poisons, to check each shape with all poisons.
   while (device_.interpreting() == nullptr && runs < kPoisons && is_allowed())
     run(first, Kind::kExtra);
   if (trials.unsettled() > 1) job.progress("checking " + name);

@@ -21,7 +21,7 @@ namespace evo {
 
 struct CorrectnessOptions {
   std::size_t seeds = 5;  ///< number of inputs for each shape
-  /// Shapes with more work than this get one seed and no repeat.
+  /// Shapes with more work than this are checked with one seed and without a repeat.
   double flops_for_all_seeds = 1e18;
   /// On devices that sample grids, shapes with more work than this are checked in part: by a sample
   /// of about this much work (SampledCheck).
@@ -32,7 +32,7 @@ struct CorrectnessOptions {
   /// Shapes are checked in ascending order of work as long as their total work does not exceed
   /// this. The first shape is always checked.
   double flops_of_all_shapes = 1e18;
-  std::function<double()> now_ms = steady_ms;  ///< the clock that tells long launches
+  std::function<double()> now_ms = steady_ms;  ///< the clock that times launches
 };
 
 /// Limits that end a check early. On a real device, the check of a shape with a limit ends when the
@@ -54,17 +54,17 @@ struct EarlyStop {
 ///   2. check that guard zones are intact, that inputs are unchanged, and that every output element
 ///      is written (if the device tracks writes; otherwise step 4 detects unwritten elements);
 ///   3. check that every output is within the tolerance of the reference (OutputJudge).
-/// It takes these steps once for each shape, on the first seed:
+/// The gate takes these further steps once for each shape, on the first seed:
 ///   4. launch again over another poison and require the same bits (or, for a template that is not
 ///      deterministic, agreement within the tolerance); this also finds unwritten elements;
 ///   5. if two launches on the same input left the workspaces or the kernel's variables different,
 ///      launch until this state repeats, at most kAgedLaunches times, and check again.
-/// If all seeds have left this state different, it repeats step 5 with all inputs in turn. At the
-/// end, the expected outputs must be able to tell right results from wrong ones (ReferenceAudit).
-///
+/// If the launches on all seeds have changed this state, the gate repeats step 5 with all inputs in
+/// turn. At the end, the expected outputs must be able to tell right results from wrong ones
+/// (ReferenceAudit).
 /// A screening makes fewer launches if a launch takes long. On real devices, the number of launches
-/// depends on the launch time (launches_allowed). On devices that predict times, it depends on the
-/// shape's work, so that the number is reproducible. On real devices, all launches on a shape after
+/// depends on the launch time (launches_allowed). On devices that predict times, the number depends
+/// on the shape's work, so that it is reproducible. On real devices, all launches on a shape after
 /// the first two are queued together (Trials).
 class CorrectnessGate {
  public:
@@ -84,8 +84,8 @@ class CorrectnessGate {
                                         const EarlyStop& stop, const Progress& progress);
 
   /// Makes `launches` launches on the shape of `shapes` with the least work, or as many as fit into
-  /// `most_ms`, and then a checked launch. It is meant for kernels that were timed with fewer
-  /// launches than a program in use makes. Works only on real devices. The result is incomplete if
+  /// `most_ms`, and then a checked launch. Use this check for kernels that were timed with fewer
+  /// launches than a user's program makes. Works only on real devices. The result is incomplete if
   /// fewer launches were made.
   [[nodiscard]] CorrectnessResult check_aged(const LoadedKernel& kernel,
                                              std::vector<const Shape*> shapes, int launches,
@@ -130,7 +130,7 @@ class CorrectnessGate {
   struct Aged {
     int launches = 0;
     std::optional<Fault> fault = {};
-    // mean µs of a launch in the first and the last full graph; 0 without one
+    // mean µs of a launch in the first and the last full graph; 0 without a graph
     double first_us = 0;
     double last_us = 0;
   };

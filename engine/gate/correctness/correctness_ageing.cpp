@@ -1,4 +1,4 @@
-// Methods of CorrectnessGate that launch a kernel with kept state many times.
+// Methods of CorrectnessGate that launch a kernel many times if it keeps state.
 
 #include <fmt/format.h>
 
@@ -94,7 +94,7 @@ std::optional<Fault> CorrectnessGate::age(const LoadedKernel& kernel,
                                           const std::vector<const CheckCase*>& inputs,
                                           const Workspace& workspace, int launches,
                                           const Progress& progress) {
-  constexpr int kLaunchesLookedAt = 16;  // for each input; compares the state
+  constexpr int kLaunchesLookedAt = 16;  // launches per input whose state is compared
   constexpr int kTellEvery = 100;
   constexpr double kMostTogetherMs = 50;
   const CheckCase& first = *inputs.front();

@@ -17,9 +17,9 @@ using Progress = std::function<void(const std::string&)>;
 /// The time of the launches that checked a kernel on one shape.
 struct CheckedTime {
   std::string shape;
-  double fastest_us = 0;  ///< the faster of the first two launches, or the only one
+  double fastest_us = 0;  ///< time of the faster of the first two launches, or of the only launch
   bool was_idle = false;  ///< whether the device was idle before the check
-  /// The estimated time if it is certainly above the limit, which ended the check.
+  /// The estimated time, if the check ended because this time is certainly above the limit.
   std::optional<Timing> too_slow = {};
 };
 

@@ -19,7 +19,7 @@ class DamageLook {
   [[nodiscard]] bool is_known() const;
 
   /// Describes the damage of the first damaged argument: an overwritten guard zone or else a
-  /// changed input. Call it after the check has finished.
+  /// changed input. Call found() after the check has finished.
   [[nodiscard]] std::optional<std::string> found() const;
 
  private:

@@ -10,7 +10,7 @@ enum class Effort {
   kScreening,  ///< fewer launches on shapes with long launches
   kFull,       ///< all seeds and a repeat on every shape
   /// the part of the full check that screening and timing left out, with as many launches as a
-  /// program in use makes; required before a kernel may enter the elite
+  /// user's program makes; required before a kernel may enter the elite
   kAfterScreening,
 };
 
@@ -24,8 +24,9 @@ enum class Effort {
 inline constexpr double kLongLaunchMs = 1;
 /// The time in ms that a screening spends on one shape if its launches are long.
 inline constexpr double kScreeningMs = 10;
-/// The time in ms that the check before the elite spends on one shape if its launches are long. It
-/// suffices because small shapes use all seeds, and timed launches are verified, too.
+/// The time in ms that the check before the elite spends on one shape if its launches are long.
+/// This short time suffices, because small shapes use all seeds, and timed launches are verified,
+/// too.
 inline constexpr double kAfterScreeningMs = 200;
 
 /// Launches longer than this, in µs, count as very long: loading the kernel and rising clocks

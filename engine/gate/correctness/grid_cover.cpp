@@ -8,8 +8,8 @@
 namespace evo {
 namespace {
 
-/// Converts the CTA that writes each granule to the CTA that writes each element; nullopt if
-/// several CTAs write one element.
+/// Finds the CTA that writes each element from the CTA that writes each granule of memory; nullopt
+/// if several CTAs write one element.
 std::optional<std::vector<std::uint32_t>> by_element(const std::vector<std::uint32_t>& granules,
                                                      std::size_t granule, std::size_t elements,
                                                      std::size_t size) {

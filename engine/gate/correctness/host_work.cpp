@@ -24,7 +24,7 @@ class HostContents final : public KeptContents {
   }
   void put_back(BufferId to, KeptId from) override { memory_.upload(to, bytes(from)); }
   [[nodiscard]] std::vector<std::byte> content(KeptId kept) override { return bytes(kept); }
-  void seal(KeptId) override {}  // unmasked, because kernels cannot access host memory
+  void seal(KeptId) override {}  // not needed, because kernels cannot access host memory
 
   [[nodiscard]] const std::vector<std::byte>& bytes(KeptId kept) const {
     return kept_.at(kept).bytes;

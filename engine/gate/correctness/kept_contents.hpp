@@ -13,7 +13,7 @@ namespace evo {
 /// Identifies a copy of data that kernels do not see: an expected output, or data to restore.
 using KeptId = std::uint32_t;
 
-/// Stores such copies (KeptId) on the host or on the device.
+/// Stores copies of data (KeptId) on the host or on the device.
 class KeptContents {
  public:
   KeptContents() = default;
@@ -21,7 +21,8 @@ class KeptContents {
   KeptContents(const KeptContents&) = delete;
   KeptContents& operator=(const KeptContents&) = delete;
 
-  /// Allocates room for `bytes`. Throws DeviceMemoryError if it does not fit.
+  /// Allocates room for a copy of `bytes` bytes. Throws DeviceMemoryError if the memory is too
+  /// small.
   [[nodiscard]] virtual KeptId reserve(const std::string& name, std::size_t bytes) = 0;
   /// Fills the copy `to` with `content`, which has the size that was reserved.
   virtual void keep(KeptId to, std::span<const std::byte> content) = 0;

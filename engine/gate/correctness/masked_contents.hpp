@@ -26,7 +26,7 @@ class CheckKernel {
 
   void enqueue(std::uint32_t ctas, const std::vector<KernelArgument>& arguments) const;
 
-  /// Number of CTAs for `pieces` work items.
+  /// The number of CTAs for `pieces` work items, or for `bytes` bytes.
   [[nodiscard]] static std::uint32_t ctas_for(std::uint64_t pieces);
   [[nodiscard]] static std::uint32_t ctas_for_bytes(std::size_t bytes);
 

@@ -27,7 +27,8 @@ constexpr std::array<Words, 4> kWords = {{
     {NearMiss::kRowsExchanged, "exchanged neighbouring rows", "exchanges rows"},
 }};
 
-/// The partner in a pair; the last element of an odd number has no partner and returns itself.
+/// The other element of the pair that contains element `i`; a last element without partner gives
+/// `i`.
 std::size_t partner_of(std::size_t i, std::size_t count) { return (i ^ 1U) < count ? i ^ 1U : i; }
 
 /// The index of the element that replaces element `i`.

@@ -77,8 +77,8 @@ std::optional<std::string> breakdown(const ProgramEnd& end) {
   return std::nullopt;
 }
 
-/// Whether a check ended with an unexpected Python exception instead of a verdict. Exit code 1 does
-/// not tell, because an exception and a verdict of "wrong" both have it.
+/// Whether a check ended with an unexpected Python exception instead of a verdict. The exit code is
+/// 1 in both cases, an exception and a verdict of "wrong".
 bool is_exception(const std::string& output) {
   // Python prints no traceback for a syntax error.
   for (const char* name : {"SyntaxError", "IndentationError", "TabError"}) {
@@ -271,7 +271,8 @@ bool ProblemPrograms::refuses(const ProgramCase& data, const std::vector<Program
   return verdict.refusal.has_value();
 }
 
-/// Requires that the check rejects zeros and random data; otherwise it compares nothing.
+/// Requires that the check rejects zeros and random data; a check that accepts both compares
+/// nothing.
 void ProblemPrograms::require_refusal(const ProgramCase& data,
                                       const std::vector<ProgramOutput>& outputs) {
   for (const bool is_noise : {false, true}) {
@@ -320,7 +321,7 @@ void ProblemPrograms::require_each_judged(const ProgramCase& data,
 /// Whether the check notices a change of elements `first` to `last` - 1 of an output.
 bool ProblemPrograms::notices(const ProgramCase& data, const std::vector<ProgramOutput>& outputs,
                               std::size_t output, std::size_t first, std::size_t last) {
-  constexpr std::byte kLarge{0x7e};  // represents a value of any number type
+  constexpr std::byte kLarge{0x7e};  // large in most number types
   const std::size_t size = size_of(problem_.arguments[outputs[output].position].dtype);
   Random random(data.seed);
   for (const auto& change : std::initializer_list<std::function<std::byte(std::byte)>>{

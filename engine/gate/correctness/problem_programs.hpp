@@ -78,7 +78,8 @@ class ProblemPrograms {
 
   const Problem& problem_;
   std::function<void(const std::string&)> progress_ = [](const std::string&) {};
-  std::map<std::string, std::optional<std::string>> verdicts_;  ///< by case and content
+  std::map<std::string, std::optional<std::string>> verdicts_;  ///< by case and content of the
+                                                                ///< outputs
   /// Shapes on which the check program rejected wrong outputs. On shapes in judges_each_, the
   /// program also judges every output that nothing else judges.
   std::set<std::string> proven_;

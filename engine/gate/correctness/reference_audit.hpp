@@ -13,8 +13,8 @@ namespace evo {
 
 /// Inspects the expected outputs, and rejects a problem that cannot tell a right kernel from a
 /// wrong one: an output is constant or nowhere finite, equals the previous content of an inout
-/// argument, or does not depend on the inputs.
-/// Arguments marked "degenerate" are skipped, because their outputs are intended to be so.
+/// argument, or does not depend on the inputs. Arguments marked "degenerate" are skipped, because
+/// the problem's author declares their outputs as intended.
 class ReferenceAudit {
  public:
   /// `problem` must outlive this object.

@@ -18,7 +18,8 @@ struct ProgramEnd {
   std::string output;
 };
 
-/// Limit of a program's output, so that a program cannot fill the disk. Only the end is read.
+/// Limit of a program's output, so that a program cannot fill the disk. Only the end of the output
+/// is read.
 inline constexpr std::uintmax_t kMostLogBytes = std::uintmax_t{64} << 20;
 
 /// Runs a program in `folder` without input and waits for its end. `words`: the program, found as a

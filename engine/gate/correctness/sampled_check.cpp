@@ -15,11 +15,11 @@
 namespace evo {
 namespace {
 
-constexpr std::size_t kRows = 2048;  ///< rows that the reference computes
+constexpr std::size_t kRows = 2048;  ///< number of rows that the reference computes
 
 bool is_output(const Argument& argument) { return argument.direction == Direction::kOut; }
 
-/// `count` different numbers below `total`, sorted. They include the first and the last, because
+/// `count` different numbers below `total`, sorted. The numbers include 0 and `total` - 1, because
 /// errors often occur at edges.
 std::vector<std::uint64_t> draw(std::uint64_t count, std::uint64_t total, std::uint64_t seed) {
   std::vector<std::uint64_t> all(total);
@@ -59,8 +59,8 @@ std::size_t rows_of(const Problem& problem, const Values& values) {
 struct SampledCheck::Ran {
   std::uint64_t ctas = 0;
   std::uint64_t of_ctas = 0;
-  std::vector<std::vector<std::byte>> outputs;  ///< per argument; empty except for out arguments
-  std::vector<std::vector<bool>> written;       ///< per argument and element
+  std::vector<std::vector<std::byte>> outputs;  ///< contents of out arguments, by argument
+  std::vector<std::vector<bool>> written;       ///< whether it was written, by argument and element
   std::vector<std::size_t> rows;                ///< rows to compare
   std::optional<Fault> fault;
 };
@@ -109,7 +109,7 @@ CorrectnessResult SampledCheck::check(const LoadedKernel& kernel, const Shape& s
   return result;
 }
 
-/// Launches some CTAs, or all.
+/// Launches the CTAs `ctas`, or all CTAs if `ctas` is empty.
 SampledCheck::Ran SampledCheck::run(const LoadedKernel& kernel, const CheckCase& data,
                                     const std::vector<KernelArgument>& arguments,
                                     const std::vector<std::uint64_t>& ctas) {
@@ -156,7 +156,7 @@ std::variant<SampledCheck::Ran, std::string> SampledCheck::run_sample(
   const double of_work = flops_ / problem_.flops.evaluate(data.shape->variables);
   const double part = std::min(of_work, static_cast<double>(kRows) / rows);
   const std::vector<std::uint64_t> ctas = draw_part(kernel, data, part);
-  if (ctas.empty()) return std::string("its CTAs are too few or not independent");
+  if (ctas.empty()) return std::string("the CTAs are too few or not independent");
   auto proof = GridCover::prove(device_, problem_, kernel, data, arguments);
   if (auto* why = std::get_if<std::string>(&proof)) return std::move(*why);
   const auto& cover = std::get<GridCover>(proof);
@@ -165,10 +165,10 @@ std::variant<SampledCheck::Ran, std::string> SampledCheck::run_sample(
   if (ran.fault) return ran;
   for (std::size_t i = 0; i < ran.written.size(); ++i) {
     if (!ran.written[i].empty() && ran.written[i] != cover.written_by(ctas, i))
-      return std::string("its CTAs write other elements than in the traced launch");
+      return std::string("the CTAs write other elements than in the traced launch");
   }
   ran.rows = written_rows(ran, rows_of(problem_, data.values));
-  if (ran.rows.empty()) return std::string("its CTAs write no whole rows");
+  if (ran.rows.empty()) return std::string("the CTAs write no whole rows");
   return ran;
 }
 

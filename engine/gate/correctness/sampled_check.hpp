@@ -15,11 +15,11 @@ namespace evo {
 ///    stored values (GridCover). The CTAs must write all elements of the outputs, each element
 ///    once, and nothing else.
 /// 2. Then run a sample of CTAs (draw_part). The sample must write exactly the traced elements, in
-///    whole rows. All these rows are compared.
-/// 3. For any other kernel, run the whole grid. The grid must write every element; some rows are
-///    drawn and compared.
-/// 4. The reference computes the compared rows of every output. These rows also serve to audit the
-///    tolerance if no complete result is known.
+///    whole rows. All rows that the sample writes are compared.
+/// 3. For a kernel that no sample represents, run the whole grid. The grid must write every
+///    element; some rows are drawn and compared.
+/// 4. The reference computes the compared rows of every output. The compared rows also serve to
+///    audit the tolerance if no complete result is known.
 class SampledCheck {
  public:
   /// All references must outlive this object. The device must support sampling. `flops`:

@@ -21,7 +21,7 @@ std::vector<std::byte> bytes_of_doubles(const std::vector<double>& values) {
   return bytes;
 }
 
-/// Whether all numbers are equal; 0 equals −0.
+/// Whether output and reference are numerically equal; 0 equals −0.
 bool is_the_same(const Comparison& comparison) {
   return comparison.max_abs_error == 0 && comparison.non_finite == 0;
 }
@@ -98,9 +98,10 @@ std::optional<std::string> ToleranceAudit::look_at(std::size_t position, const S
   const Expectation right(argument.dtype, expected_of(first, position, subject));
   if (argument.degenerate || right.size() == 0) return std::nullopt;
   const auto blind = [&](const std::string& what, const std::string& who) {
-    return "tolerance: on shape '" + subject.shape.name + "' it takes " + what + " of '" +
-           argument.name + "' for right, so that a kernel that " + who +
-           " would pass; tighten it or, if this is intended, set \"degenerate\": true for the "
+    return "tolerance: on shape '" + subject.shape.name + "' it accepts " + what + " of '" +
+           argument.name + "' as right, so that a kernel that " + who +
+           " would pass; tighten the tolerance or, if this is intended, set \"degenerate\": true "
+           "for the "
            "argument";
   };
   const std::size_t row_length = argument.row_length(first.values);

@@ -16,8 +16,8 @@ namespace evo {
 /// Detects tolerances that are too loose, because they accept a kernel that ignores its inputs,
 /// copies an input, does nothing, or is off by one. On a shape, a tolerance fails if for some
 /// output it accepts the results for other inputs, the mean for every element, a near miss, or the
-/// previous content of an argument of the same type and size.
-/// Arguments marked "degenerate" are skipped, because their outputs are intended to be so.
+/// previous content of an argument of the same type and size. Arguments marked "degenerate" are
+/// skipped, because the problem's author allows any tolerance for them.
 class ToleranceAudit {
  public:
   /// All references must outlive this object.
@@ -27,7 +27,7 @@ class ToleranceAudit {
   /// Describes a wrong output that a kernel's tolerance accepts on `shape`; nullopt if the
   /// tolerance is strict enough. The audit compares the expected outputs of `seeds` seeds. The
   /// device's queue must be empty. Each tolerance is tested once. Throws ProblemError if the
-  /// tolerance is wrong and the same for all configurations.
+  /// tolerance is too loose and the same for all configurations.
   [[nodiscard]] std::optional<std::string> blind_spot(const LoadedKernel& kernel,
                                                       const Shape& shape, std::size_t seeds);
   /// Like blind_spot(), but uses only these rows of the first seed's expected outputs, which

@@ -15,8 +15,8 @@
 
 namespace evo {
 
-/// The launches of one kernel on one shape, and their verdict. The verdict is that on the first
-/// wrong launch, as if each launch had been waited for.
+/// The launches of one kernel on one shape, and their verdict. The first wrong launch determines
+/// the verdict, as if each launch had been waited for.
 ///
 /// Each launch and the checks of its buffers are queued, and many launches are waited for together.
 /// On a device without a queue, each launch is judged at once.
@@ -32,7 +32,7 @@ class Trials {
   /// How a launch is judged.
   enum class Kind {
     kSeed,    ///< compared with the expected outputs; its figures enter the result
-    kExtra,   ///< compared like kSeed, but without figures: another poison on known data
+    kExtra,   ///< compared like kSeed, but without figures: another poison on known inputs
     kRepeat,  ///< compared bit for bit with the kept outputs
   };
 

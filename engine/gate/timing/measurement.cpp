@@ -13,7 +13,7 @@ constexpr StoppingOptions::Hopeless kFar = {.samples = 2, .times = 1.2};
 
 /// Sets the numbers of samples that suit the launch time.
 StoppingOptions stopping_for(const Stopwatch& stopwatch, const TimingOptions& options) {
-  // Time in which rising clocks settle. After that, the measurement should outlast short
+  // If the device was idle, its clocks settle within this time. Otherwise, this time outlasts short
   // disturbances by other processes.
   const double settled_us = options.is_settled ? 2000 : 4000;
   // with fewer samples, all may lie on one side of the median by chance
@@ -42,10 +42,10 @@ bool became_slower(const std::vector<double>& samples_us) {
   return *std::min_element(last, samples_us.end()) > kMostRatio * median_us;
 }
 
-/// For numbers of samples: the verification that follows. Long launches are verified while they are
-/// timed: the first two launches and one later launch. The first very long launch has planned the
-/// measurement and has met a poison already. If the check has planned the measurement, each of the
-/// three timed launches is verified.
+/// Maps a number of samples to the verification that follows these samples. Long launches are
+/// verified while they are timed: the first two launches and one later launch. The first very long
+/// launch, which determined the number of samples, has already run over a poison. If the check
+/// determined the number of samples, each of the three timed launches is verified.
 std::map<std::size_t, Doubt> doubts_of(const Stopwatch& stopwatch, std::size_t least_samples,
                                        Random& random) {
   if (stopwatch.is_long()) {
@@ -92,7 +92,8 @@ TimingResult Measurement::run() {
   take_samples();
   doubt_at_the_end();
   if (!result_.rejection && !rule_.gave_up()) result_.rejection = stopwatch_.verify_pace();
-  // Also looks after a wrong result, because remaining damage would be blamed on the next kernel.
+  // Looks for damage even after a wrong result, because remaining damage would be blamed on the
+  // next kernel.
   std::optional<Rejection> damage = stopwatch_.find_damage();
   if (!result_.rejection) result_.rejection = std::move(damage);
   if (stopwatch_.fault()) {
@@ -162,7 +163,7 @@ void Measurement::doubt_in_turn() {
   doubt(doubts_.begin()->second);
   doubts_.erase(doubts_.begin());
   add_others();
-  // The next short launch then finds the same state of the caches as other samples.
+  // For short launches, this launch restores the usual state of the caches.
   if (!stopwatch_.is_long()) stopwatch_.sample();
 }
 

@@ -99,7 +99,7 @@ PairComparison::PairComparison(const Stopwatch::Setup& setup, const LoadedKernel
 }
 
 PairResult PairComparison::run() {
-  // Long kernels are warm, because launches have planned the measurement.
+  // Kernels with long launches are warm, because their launch time was measured first.
   if (!are_long()) {
     first_.warm_up();
     second_.warm_up();

@@ -15,7 +15,7 @@ namespace evo {
 
 /// The result of an A/B comparison of two kernels.
 struct PairResult {
-  double ratio = 1;     ///< median of the pairs' first / second
+  double ratio = 1;     ///< median ratio of first to second time
   Interval interval;    ///< confidence interval of `ratio`
   double first_us = 0;  ///< median time of the first kernel
   double second_us = 0;
@@ -43,15 +43,15 @@ class PairSamples {
   [[nodiscard]] std::size_t size() const { return ratios_.size(); }
 
   /// True if the difference is so much larger than the scatter of the ratios that more pairs would
-  /// add nothing. Required is a difference of three times the scatter after six pairs, or after
-  /// four pairs of long launches; for long launches, also once the scatter after six pairs, or half
-  /// of it after eight. Normally distributed ratios without a difference, with a scatter above the
-  /// least effect, pass this test with a probability of 1 in 100,000; for long launches, 1 in
-  /// 1,000. Two pairs of very long launches are enough if they differ by 2 % and scatter by a tenth
-  /// of that.
+  /// add nothing. The difference must be three times the scatter after six pairs, or after four
+  /// pairs of long launches. For long launches, it may also equal the scatter after six pairs, or
+  /// half the scatter after eight. Normally distributed ratios without a difference, with a scatter
+  /// above the least effect, pass this test with a probability of 1 in 100,000; for long launches,
+  /// 1 in 1,000. Two pairs of very long launches are enough if they differ by 2 % and scatter by a
+  /// tenth of that.
   [[nodiscard]] bool is_plain() const;
-  /// True if enough pairs of long launches were taken and none exceeds the limit of a tie. With two
-  /// more pairs, also true if the ratios lie on both sides of 1 and their median is within the
+  /// True if enough pairs of long launches were taken and no ratio exceeds the limit of a tie. With
+  /// two more pairs, also true if the ratios lie on both sides of 1 and their median is within the
   /// limit.
   [[nodiscard]] bool is_plain_tie() const;
 
@@ -66,8 +66,8 @@ class PairSamples {
 };
 
 /// Compares two kernels by interleaved pairs (A B B A …). Timed launches are verified between pairs
-/// and at the end. If launches are long, each launch is also used as one half of a pair, even if
-/// the launch planned the measurement or is verified.
+/// and at the end. If launches are long, each launch is also used as one half of a pair, even a
+/// launch that is verified or that determined the number of pairs.
 class PairComparison {
  public:
   /// All references must outlive this object.
@@ -95,7 +95,7 @@ class PairComparison {
   LaunchLength length_;
   std::size_t block_;  ///< number of pairs before the first evaluation
   Random random_;
-  /// Number of pairs before launches are verified; kernels cannot predict it.
+  /// Number of pairs before launches are verified; kernels cannot predict this number.
   std::optional<std::pair<std::size_t, Stopwatch::Doubt>> within_;
   PairSamples samples_;
   PairResult result_;

@@ -8,7 +8,7 @@ namespace evo {
 namespace {
 
 constexpr double kSureZ = 3;           // 99.7 %
-constexpr std::size_t kSureEvery = 5;  // rare, because the interval requires sorting
+constexpr std::size_t kSureEvery = 5;  // rarely, because an interval requires sorting
 
 }  // namespace
 

@@ -65,8 +65,8 @@ void Stopwatch::plan(double launch_us) {
     constexpr double kMostLaunches = 400;
     launches = static_cast<std::size_t>(std::clamp(
         std::ceil(setup_.options.sample_us / std::max(launch_us, 0.1)), 1.0, kMostLaunches));
-    // A graph covers whole periods, or a divisor of a period, so that the next graph continues
-    // where the last graph ended.
+    // A graph covers whole periods (see Stopwatch), or a part into which a period divides, so that
+    // the next graph continues where the last graph ended.
     if (launches >= period()) {
       launches = launches / period() * period();
     } else {
@@ -90,8 +90,8 @@ Stopwatch::~Stopwatch() {
   }
 }
 
-/// Allocates one output set more than there are inputs. No other kernel uses these buffers, because
-/// their results might be right.
+/// Allocates one output set more than there are inputs. No other kernel writes to these buffers,
+/// because its results might be taken for this kernel's.
 bool Stopwatch::make_output_sets() {
   for (std::size_t set = 0; set <= inputs_.size(); ++set) {
     std::vector<KernelArgument> arguments =

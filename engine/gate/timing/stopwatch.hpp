@@ -33,8 +33,8 @@ struct TimingOptions {
 ///
 /// 1. Launch j takes input set j mod k and writes output set j mod (k + 1). So an output set never
 ///    holds the result of the next launch. A kernel that skips work because the output already
-///    holds a result, or because it has met the inputs before, leaves a wrong result. If a graph
-///    has fewer than k (k + 1) launches, several graphs form one sequence.
+///    holds a result, or because it has seen the inputs before, leaves a wrong result. If a graph
+///    has fewer than k (k + 1) launches (a period), several graphs form one sequence.
 /// 2. verify() runs the same graphs again without timing, and checks their results. The kernel
 ///    cannot distinguish these launches from the timed launches.
 class Stopwatch {
@@ -46,14 +46,13 @@ class Stopwatch {
     CaseSet& cases;
     OutputJudge& judge;
     const TimingOptions& options;
-    std::size_t fresh_case = 0;  ///< index of a case of the shape that no kernel has met
+    std::size_t fresh_case = 0;  ///< index of a case of the shape on which no kernel has run
   };
 
   /// The change that a verification makes before it launches.
   enum class Doubt {
-    /// no change: the outputs keep the results of earlier launches. A kernel that does nothing
-    /// would leave the expected results in a graph of whole periods, so such graphs also need
-    /// kPoison.
+    /// no change: the outputs keep the results of earlier launches. In a graph of whole periods, a
+    /// kernel that does nothing would leave the expected results, so kPoison is needed as well.
     kNothing,
     kPoison,         ///< poisons the outputs
     kFreshInputs,    ///< puts new data at known addresses

@@ -14,7 +14,7 @@
 namespace evo {
 namespace {
 
-/// If the outputs are larger than this, only one set is compared, which takes some milliseconds.
+/// Larger outputs are compared for one set only, because comparing this many bytes takes some ms.
 constexpr std::size_t kBytesToCompare = std::size_t{8} << 20;
 
 }  // namespace
@@ -215,8 +215,8 @@ std::optional<Rejection> Stopwatch::verify_pace() {
     for (std::size_t round = 0; round < kRounds && !fault_; ++round) {
       const CheckCase& fresh = setup_.cases.inputs(shape_, setup_.fresh_case + 1 + round);
       // Before each of the two launches, writes the same data and runs another input, so that the
-      // caches have the same content. The launches then differ only in that the kernel has met the
-      // data or not.
+      // caches have the same content. The two launches then differ only in whether the kernel has
+      // seen the data before.
       const auto run_it = [&] {
         if (fault_) return 0.0;
         put_inputs(usual, fresh);

@@ -14,14 +14,15 @@ constexpr double kLeastPairs = 10;
 /// The times for warm-ups and for the most samples, as multiples of the time for the least samples.
 constexpr double kShareOfWarmups = 0.2;
 constexpr double kShareOfMost = 1.4;
-/// A few launches of this length are precise.
+/// A few launches of at least this length give a precise time.
 constexpr double kLongLaunchUs = 1000;
 constexpr double kShareOfLong = 0.6;
 /// The share for very long launches, the first of which is as precise as the others.
 constexpr double kShareOfVeryLong = 0.25;
 constexpr std::size_t kLeastOfLong = 10;
 
-/// The number of items that fit into `all_us` if each item takes `each_us`, within the bounds.
+/// The number of items that fit into `all_us` if each item takes `each_us`, within the bounds
+/// `least` and `most`.
 std::size_t fitting(double all_us, double each_us, double least, std::size_t most) {
   const double count = std::floor(all_us / each_us);
   return static_cast<std::size_t>(
