@@ -7,8 +7,8 @@
 namespace evo {
 namespace {
 
-/// Version of the code that reads the results of a compilation. Increase it when this code changes,
-/// so that older cached results are no longer used.
+/// Version of the code that reads the results of a compilation. Increase the version when that code
+/// changes, so that older cached results are no longer used.
 constexpr std::string_view kReading = "compilation 3";
 
 }  // namespace

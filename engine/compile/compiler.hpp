@@ -38,8 +38,8 @@ struct Compiled {
   std::string packed_cubin = {};
 };
 
-/// The compiler failed for a reason that may not be the kernel's fault. The compilation is repeated
-/// in a new process before the kernel is rejected.
+/// The compiler failed, possibly not because of the kernel. The compilation is repeated in a new
+/// process before the kernel is rejected.
 struct CompilerFailure {
   enum class Kind {
     kInternal,     ///< an internal error of the compiler

@@ -19,9 +19,9 @@ struct Dependency {
 
 /// While this object exists, the process opens only files inside the given folders, and the files
 /// are recorded. The object intercepts the functions of the C library that open files, including
-/// calls from loaded libraries, in programs that link file_watch_functions.cpp. It is meant for
-/// compilers: writing, and opening special files or files elsewhere, fail as if the file did not
-/// exist.
+/// calls from loaded libraries, in programs that link file_watch_functions.cpp. FileWatch is meant
+/// for compilers: writing, and opening special files or files elsewhere, fail as if the file did
+/// not exist.
 class FileWatch {
  public:
   /// Only one FileWatch may exist at a time. `folders`: absolute, without links.

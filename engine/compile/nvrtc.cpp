@@ -205,8 +205,8 @@ std::string line_of_source(const std::string& log, const std::string& first,
   return fmt::format("{}({}): ", request.source.name, log.substr(number, found - number));
 }
 
-/// The first error, without the generated file in which NVRTC checks name expressions, because its
-/// name and line numbers would confuse users.
+/// The first error, without the generated file in which NVRTC checks name expressions, because the
+/// file's name and line numbers would confuse users.
 std::string reason_of(const std::string& log, const CompileRequest& request) {
   constexpr std::string_view kNameMap = "__nv_name_map(";
   constexpr std::string_view kError = "error: ";
@@ -226,8 +226,8 @@ std::string reason_of(const std::string& log, const CompileRequest& request) {
                      entry_in_error(log, request), first.substr(error + kError.size()));
 }
 
-/// The symbol of an entry in this compilation. It is empty if the entry is a plain name and no
-/// kernel has this name at file scope.
+/// The symbol of an entry in this compilation. The symbol is empty if the entry is a plain name and
+/// no kernel has this name at file scope.
 std::variant<std::string, Rejection> NvrtcCompiler::symbol_of(nvrtcProgram program,
                                                               const CompileRequest& request,
                                                               const std::string& entry,

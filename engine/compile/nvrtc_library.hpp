@@ -23,7 +23,7 @@ struct NvrtcVersion {
 /// Throws MissingError if the version is too old for this project.
 void require_new_enough(const NvrtcVersion& version, const std::string& library);
 
-/// libnvrtc, opened at run time. It stays open while the object exists.
+/// libnvrtc, opened at run time. The library stays open while the object exists.
 class NvrtcLibrary {
  public:
   /// Opens the first usable library of nvrtc_libraries(). Throws MissingError with instructions if

@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostBytes = std::size_t{16} << 20;
-constexpr std::size_t kDeepest = 200;  // limit of nesting in compilers
+constexpr std::size_t kDeepest = 200;  // compilers have the same limit
 
 bool is_pragma_once(const Directive& directive) {
   return directive.name == "pragma" && directive.argument == "once";

@@ -9,13 +9,14 @@
 namespace evo {
 
 /// Candidate paths of libnvrtc, of which the first that opens is used. If the environment variable
-/// EVO_NVRTC is set, only this path. Otherwise the library found at build time, those of CUDA_HOME
-/// and CUDA_PATH, and the system's library.
+/// EVO_NVRTC is set, it gives the only path. Otherwise the list has the library found at build
+/// time, those of CUDA_HOME and CUDA_PATH, and the system's library.
 [[nodiscard]] std::vector<std::string> nvrtc_libraries();
 
 /// The include folders of libnvrtc's toolkit, absolute and without links: `include`, and
 /// `include/cccl`, where CUDA 13 keeps CUB, Thrust and libcu++. If there are no headers beside the
-/// library, the folders of CUDA_HOME, CUDA_PATH, the build, or /usr/local/cuda. May be empty.
+/// library, the list has the folder of CUDA_HOME, CUDA_PATH, the build, or /usr/local/cuda. May be
+/// empty.
 [[nodiscard]] std::vector<std::filesystem::path> toolkit_include_folders();
 
 /// Adds to `options` a -I for every folder of `toolkit` that they lack, if `source` includes a file

@@ -52,9 +52,9 @@ struct CardState {
 /// The energy of one launch, from the card's energy counter.
 struct Energy {
   double launch_mj = 0;       ///< millijoules that the whole card used for one launch
-  double power_w = 0;         ///< mean during the measurement
+  double power_w = 0;         ///< mean power during the measurement
   double window_s = 0;        ///< interval between two updates of the energy counter
-  std::int64_t launches = 0;  ///< number of launches in this interval
+  std::int64_t launches = 0;  ///< number of launches during `window_s`
 
   bool operator==(const Energy&) const = default;
 };

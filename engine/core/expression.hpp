@@ -31,9 +31,9 @@ class Expression {
   /// The names that the expression uses, sorted, without the constants.
   [[nodiscard]] const std::vector<std::string>& variables() const { return parsed_.variables; }
 
-  /// `values` are in the order of variables(). Throws InputError naming the values if the result is
-  /// not a finite number, for example after a division by zero. Operands whose value does not
-  /// matter (as after `false and`) are not evaluated.
+  /// `values`: the values of variables(), in the same order. Throws InputError naming the values if
+  /// the result is not a finite number, for example after a division by zero. Operands whose value
+  /// does not matter (as after `false and`) are not evaluated.
   [[nodiscard]] double evaluate(std::span<const double> values) const;
 
   /// Like evaluate(), but returns nullopt instead of throwing.
@@ -54,8 +54,8 @@ class Expression {
 };
 
 /// The parts of a conjunction: "(a) && (b || c)" gives "a" and "b || c"; "a < b < c" gives "a < b"
-/// and "b < c". An expression with another outermost operator is returned whole. Throws InputError
-/// for a bad expression.
+/// and "b < c". An expression whose outermost operator is no conjunction is returned whole. Throws
+/// InputError for a bad expression.
 [[nodiscard]] std::vector<std::string> split_conjunction(std::string_view expression);
 
 }  // namespace evo

@@ -20,7 +20,7 @@ class ExpressionCursor {
   /// Moves past `text` if it is the current word; otherwise returns false.
   bool take(std::string_view text);
   /// Moves past `text`. Throws InputError, which says where `text` is expected, if the current word
-  /// is another one.
+  /// differs from `text`.
   void expect(std::string_view text, const std::string& what);
   /// Throws InputError, which names the current word, the expected word, and a suggestion.
   [[noreturn]] void fail_here(const std::string& expected) const;

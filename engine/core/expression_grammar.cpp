@@ -80,8 +80,8 @@ class Grammar : ExpressionCursor {
   /// Adds a node for `operation` with the operands `left` and `right`.
   [[nodiscard]] Term joined(Operation operation, const Term& left, const Term& right);
   /// `&&` gives 0 or 1; `and` gives one of its operands. The right operand is evaluated only if the
-  /// left operand is true.
-  /// `skip`: the node before the right operand. Its value is used if the right operand is skipped.
+  /// left operand is true. `skip`: the node before the right operand. The value of `skip` is used
+  /// if the right operand is skipped.
   [[nodiscard]] Term both(const Term& left, const Term& right, bool is_word, Node skip);
   [[nodiscard]] Term either(const Term& left, const Term& right, bool is_word, Node skip);
   /// Parses operands that are separated by `sign` or `word`, and joins them from the right. The

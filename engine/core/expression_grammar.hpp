@@ -15,7 +15,7 @@ struct ParsedExpression {
   ExpressionTree::Node root = 0;
   std::vector<std::string> variables;  ///< sorted; the tree contains indices into this list
   /// The operands of the outermost conjunction, as written, without enclosing parentheses. An
-  /// expression without an outermost conjunction is the only entry.
+  /// expression without an outermost conjunction becomes the only entry.
   std::vector<std::string> conjuncts;
 };
 

@@ -38,7 +38,7 @@ std::string inflated(std::string_view content, const std::string& file, std::siz
     if (text.size() > most_bytes) {
       inflateEnd(&stream);
       throw InputError(file + ": holds more than " + std::to_string(most_bytes) +
-                       " bytes after unpacking; allowed: at most this number");
+                       " bytes after unpacking, the allowed maximum");
     }
     if (status == Z_STREAM_END && stream.avail_in > 0) status = inflateReset(&stream);
   }

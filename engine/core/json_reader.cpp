@@ -30,7 +30,7 @@ std::string shown(const Json& value) {
 
 /// Writes a new file and flushes it to the disk. Returns 0 or the error number.
 int write_whole(const std::string& file, std::string_view content) {
-  constexpr mode_t kForAll = 0666;  // the mode before the process's umask
+  constexpr mode_t kForAll = 0666;  // permissions before the umask applies
   const int descriptor = open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kForAll);
   if (descriptor < 0) return errno;
   int error = 0;
@@ -289,7 +289,7 @@ std::string read_text_file(const std::filesystem::path& file, std::size_t most_b
   if (stream.bad()) throw InputError(file.string() + ": cannot be read: " + std::strerror(errno));
   if (text.size() > most_bytes) {
     throw InputError(file.string() + ": has more than " + std::to_string(most_bytes) +
-                     " bytes; allowed: at most this number");
+                     " bytes, the allowed maximum");
   }
   return text;
 }

@@ -57,7 +57,7 @@ class JsonReader {
                                    std::initializer_list<std::string_view> allowed) const;
 
   /// The formulas of the object under `key`, by name; empty if the key is absent. Names of other
-  /// formulas in them are replaced.
+  /// formulas in these formulas are replaced.
   [[nodiscard]] Formulas formulas(std::string_view key) const;
 
   /// The array of strings under `key`, with at most `most` entries; empty if the key is absent.

@@ -53,7 +53,7 @@ class WatchedIterator {
   const char** seen_;
 };
 
-/// Builds the value, and throws InputError where the file breaks a rule.
+/// Builds the JSON value, and throws InputError where the file breaks a rule of this parser.
 class Builder final : public nlohmann::json_sax<Json> {
  public:
   Builder(std::string_view text, const std::string& file, const char* const* seen)

@@ -43,7 +43,7 @@ struct CardFacts {
   bool held_at_application_clock = false;                    ///< whether the current clock equals
                                                              ///< the current limit
   std::optional<ComputeMode> compute_mode = {};
-  std::optional<bool> mig = {};  ///< split into MIG instances; missing on cards without MIG
+  std::optional<bool> mig = {};  ///< whether MIG splits the card; missing on cards without MIG
   std::vector<CardSlice> slices = {};
   std::vector<std::string> processes = {};  ///< processes that compute on the card, such as "4711
                                             ///< (python3)"

@@ -56,7 +56,7 @@ struct CheckResult {
   double bad_share = 0;      ///< share of elements beyond the absolute bound, 0…1
   double relative_l2 = 0;    ///< ‖out − ref‖ / ‖ref‖
   double max_row_error = 0;  ///< largest |out − ref| / rms of the row of ref; 0 without rows
-  std::string sampled = {};  ///< the part that was run and compared; empty if the whole grid was
+  std::string sampled = {};  ///< the part that was run and compared; empty: all
 };
 
 }  // namespace evo

@@ -29,7 +29,7 @@ inline constexpr std::string_view kAllowedArch =
 /// The allowed names of spaces, problems, templates and shapes. These names become parts of file
 /// names, tables and commands.
 inline constexpr std::string_view kAllowedName =
-    "allowed: 1 to 100 letters, digits, '.', '_' and '-', the first one no '.' or '-'";
+    "allowed: 1 to 100 letters, digits, '.', '_' and '-', not beginning with '.' or '-'";
 
 [[nodiscard]] bool is_plain_name(std::string_view name);
 

@@ -6,10 +6,10 @@
 
 namespace evo {
 
-/// The name in `known` that `given` probably means. This is the name with the smallest edit
+/// The name in `known` that `given` probably means. The result is the name with the smallest edit
 /// distance (insertions, deletions, replacements, swaps of neighbours; case does not count), if the
-/// distance is at most a third of the letters. Otherwise it is the only name that begins with
-/// `given`, and without such a name it is empty.
+/// distance is at most a third of the letters. Otherwise the result is the only name that begins
+/// with `given`; if there is none, it is empty.
 [[nodiscard]] std::string nearest_name(std::string_view given,
                                        const std::vector<std::string>& known);
 

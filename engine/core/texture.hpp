@@ -32,7 +32,7 @@ enum class TextureAddress : std::uint8_t {
   kBorder,  ///< zeros
 };
 
-/// The name in problem files.
+/// The name of a texture's storage or address mode in problem files.
 [[nodiscard]] const char* to_string(TextureStorage storage);
 [[nodiscard]] const char* to_string(TextureAddress mode);
 

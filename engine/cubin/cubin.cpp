@@ -78,7 +78,8 @@ std::uint32_t architecture(std::string_view cubin) {
 }
 
 /// From sm_90 on, the system reserves the first KiB of every CTA's shared memory. From 12.8 on,
-/// NVRTC puts this KiB in a section of its own; all versions include it in the kernel's size.
+/// NVRTC puts the reserved KiB in a section of its own; all versions include it in the kernel's
+/// size.
 std::optional<int> static_shared(std::string_view cubin, std::span<const ElfSection> sections,
                                  const std::string& entry) {
   constexpr std::uint64_t kReserved = 1024;

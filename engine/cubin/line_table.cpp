@@ -21,7 +21,7 @@ constexpr std::uint8_t kFixedAdvancePc = 9;
 constexpr std::uint8_t kEndSequence = 1;
 constexpr std::uint8_t kSetAddress = 2;
 
-/// Reads successive numbers. Past the end, it returns zeros and sets failed().
+/// Reads successive numbers. Past the end, the reader returns zeros and sets failed().
 class Reader {
  public:
   explicit Reader(std::string_view data, std::uint64_t at = 0) : data_(data), at_(at) {}
@@ -93,7 +93,7 @@ Targets targets_of(std::span<const ElfSection> sections) {
 }
 
 /// The number of lines before `.version`. The compiler counts lines from `.version` on, because
-/// text may be put before it later.
+/// text may be put before `.version` later.
 std::uint32_t version_line(const ElfSection& text) {
   constexpr std::string_view kVersion(".version");
   std::uint32_t line = 1;

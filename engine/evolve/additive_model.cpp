@@ -9,7 +9,7 @@
 namespace evo {
 namespace {
 
-/// Tried prior variances of an effect, relative to the variance of the noise.
+/// Grid of prior variances of an effect, relative to the variance of the noise.
 constexpr double kRatios[] = {0.01, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000};
 /// Lower limit of the noise, as a standard deviation of ln time.
 constexpr double kSmallestNoise = 1e-3;

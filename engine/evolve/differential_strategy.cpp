@@ -18,8 +18,8 @@ constexpr int kAttempts = 10;
 /// 2. For each member x in turn, make a mutant: x + F (best − x) + F (a − b) on value indices,
 ///    rounded and clamped. For a parameter without order, choose the value of x, best or a at
 ///    random.
-/// 3. Cross the mutant with x (binomial crossover), and repair the child. Repeat if it was seen
-///    before.
+/// 3. Cross the mutant with x (binomial crossover), and repair the child. Repeat if the child was
+///    seen before.
 /// 4. A child that is faster than x replaces x.
 class DifferentialStrategy final : public SearchBase {
  public:

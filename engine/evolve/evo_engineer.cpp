@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kAttempts = 20;  ///< attempts to make a child that is valid and new
 
-/// The variant Free uses the task context (validity) and the single best candidate. Its children
+/// The variant Free uses the task context (validity) and the single best candidate. The children
 /// are copies of the best candidate with one or more changes.
 class FreeStrategy : public SearchBase {
  public:
@@ -68,9 +68,9 @@ struct ValueRecord {
   double failures = 0;
 };
 
-/// The variant Insight is Free, guided by results. Thompson sampling on the mean log time and the
-/// failures of each value decides which parameter changes and to which value, so that rarely tried
-/// values are still tried.
+/// The variant Insight is the variant Free, guided by the results so far. Thompson sampling on the
+/// mean log time and the failures of each value decides which parameter changes and to which value,
+/// so that rarely tried values are still tried.
 class InsightStrategy final : public FreeStrategy {
  public:
   InsightStrategy(const CandidateSpace& space, const StrategyOptions& options)

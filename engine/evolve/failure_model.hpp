@@ -19,18 +19,19 @@ struct FailureSettings {
   /// initial penalty of a certain failure, in standard deviations of ln time
   double penalty = 2;
   double penalty_rise = 1.5;   ///< factor after each failure
-  double penalty_fall = 0.98;  ///< factor after each success; offsets 5 % failures
+  double penalty_fall = 0.98;  ///< factor after each success; steady at 5 % failures
   double least_penalty = 0.5;
   double most_penalty = 20;
-  /// The model uses this many first observations, which are spread out, and this many latest ones.
+  /// The model uses the first `first` observations, which are spread out, and the last `latest`
+  /// ones.
   std::size_t first = 32;
   std::size_t latest = 320;
 };
 
 /// Estimates the probability that a candidate fails, by Gaussian process regression of the outcome
-/// (1 or 0), which is read as a probit. It is separate from the model of times and has its own
-/// kernel, because a parameter that does not affect the time may decide whether a device limit is
-/// exceeded.
+/// (1 or 0), which is read as a probit. The failure model is separate from the model of times and
+/// has its own covariance kernel, because a parameter that does not affect the time may decide
+/// whether a device limit is exceeded.
 class FailureModel {
  public:
   FailureModel(const std::vector<KernelDimension>& dimensions, const FailureSettings& settings);

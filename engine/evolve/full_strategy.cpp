@@ -16,7 +16,8 @@ namespace {
 
 /// Number of measured times that the model needs.
 constexpr std::size_t kFewestTimes = 3;
-/// The kernel is improved again when the number of observations has grown by this factor.
+/// The covariance kernel is improved again when the number of observations has grown by this
+/// factor.
 constexpr double kFitGrowth = 1.25;
 /// A smaller spread of ln times counts as noise.
 constexpr double kSmallestSpread = 0.02;
@@ -150,7 +151,7 @@ class FullStrategy final : public SearchBase {
     return set;
   }
 
-  /// Step 2, if there are enough observations since the kernel was last improved.
+  /// Step 2: improves the covariance kernel if there are enough new observations.
   void learn_kernel() {
     if (!settings_.learns_kernel || static_cast<double>(ran_.size()) < next_fit_) return;
     next_fit_ = static_cast<double>(ran_.size()) * kFitGrowth;
@@ -267,7 +268,7 @@ class FullStrategy final : public SearchBase {
   double penalty_ = settings_.failure.penalty;
   double next_fit_ = 0;
   std::vector<Candidate> observed_;
-  std::vector<Candidate> runners_up_;  ///< of the last proposals, most promising first
+  std::vector<Candidate> runners_up_;  ///< of the last proposals; most promising first
   std::vector<Candidate> pending_;     ///< proposed but not observed, oldest first
   std::vector<Scored> ran_;            ///< candidates that ran, fastest first
 };

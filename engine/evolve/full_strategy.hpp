@@ -21,7 +21,7 @@ struct FullSettings {
   double beta_low = 1.5;           ///< β of the first proposal of a generation
   double beta_high = 4;            ///< β of the last proposal; β grows from the first to the last
   std::size_t runners_up = 8;      ///< number of runners-up that join the next pool
-  bool learns_kernel = true;       ///< false: keeps the kernel of the prior
+  bool learns_kernel = true;       ///< false: keeps the covariance kernel of the prior
   FailureSettings failure = {};
   PoolSettings pool = {};
   KernelPrior prior = {};
@@ -31,8 +31,9 @@ struct FullSettings {
 ///
 ///   1. Spread out the first generation: each candidate is the most distant of several random
 ///      candidates.
-///   2. I3, insight: fit a Gaussian process to ln time. The kernel learns how much each parameter
-///      matters, and models interactions of every order. A second model predicts failures.
+///   2. I3, insight: fit a Gaussian process to ln time. The covariance kernel learns how much each
+///      parameter matters, and models interactions of every order. A second model predicts
+///      failures.
 ///   3. I1 and I2, breeding: collect valid, unseen neighbours, mutants and crossovers of the elite,
 ///      random candidates, and the runners-up of the last proposal. Add the neighbours of the most
 ///      promising candidates collected so far (ProposalPool).

@@ -11,7 +11,7 @@ namespace {
 /// Lower limit that keeps variances above zero in single precision.
 constexpr float kSmallestVariance = 1e-6F;
 
-/// Number of columns that are solved at a time, because this number fits the second-level cache.
+/// Number of columns that are solved at a time; so many columns fit the second-level cache.
 constexpr std::size_t kTile = 64;
 
 // Compiles a copy of a function for each vector width; the program chooses one at its start. All

@@ -24,7 +24,7 @@ struct ValueInsight {
   std::optional<PairEffect> effect = {};
   /// Whether the space allows a copy of the winner in which only this value differs.
   bool is_allowed_in_winner = false;
-  /// The gate that a copy of the winner failed in which only this value differed.
+  /// The gate that rejected a copy of the winner in which only this value differed.
   std::optional<Gate> failed_in_winner = {};
 
   [[nodiscard]] std::size_t failed() const;

@@ -31,8 +31,8 @@ struct FittedKernel {
                                         const KernelPrior& prior);
 
 /// Makes one round of coordinate ascent of the posterior density from `start`: each relevance, each
-/// length and the noise take a step up or down if the step improves the density. Calls after new
-/// observations follow these at low cost. `points`: encoded candidates; `targets`: one for each
+/// length and the noise take a step up or down if the step improves the density. Repeated calls
+/// follow new observations at low cost. `points`: encoded candidates; `targets`: one for each
 /// point.
 [[nodiscard]] FittedKernel improved_kernel(FittedKernel start, const KernelPrior& prior,
                                            std::span<const std::uint16_t> points,

@@ -56,8 +56,8 @@ class NearbyPairs {
               const Candidate& winner);
 
   /// The effect of `value`: the time with this value divided by the time with the winner's value.
-  /// All pairs of candidates count that differ only in this parameter and whose member with the
-  /// winner's value is near the winner. Nullopt without such a pair.
+  /// The effect covers all pairs of candidates that differ only in this parameter and whose member
+  /// with the winner's value is near the winner. Nullopt without such a pair.
   [[nodiscard]] std::optional<PairEffect> effect(std::size_t parameter, std::size_t value) const;
 
   /// Two values that replace the winner's values, and whose joint effect differs from the sum of

@@ -7,7 +7,7 @@ namespace evo {
 /// Relative error below 1e-12.
 [[nodiscard]] double portable_exp(double x);
 
-/// Natural logarithm with the same properties. `x` > 0.
+/// Natural logarithm, as accurate and reproducible as portable_exp(). `x` > 0.
 [[nodiscard]] double portable_log(double x);
 
 }  // namespace evo

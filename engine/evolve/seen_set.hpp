@@ -20,7 +20,7 @@ class SeenSet {
   [[nodiscard]] bool contains(const Candidate& candidate) const {
     return seen_.contains(candidate);
   }
-  /// Adds a candidate. Returns false if the set already contained it.
+  /// Adds a candidate. Returns false if the set already contained the candidate.
   bool add(const Candidate& candidate) { return seen_.insert(candidate).second; }
   [[nodiscard]] std::size_t size() const { return seen_.size(); }
 

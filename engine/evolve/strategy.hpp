@@ -18,7 +18,7 @@ namespace evo {
 struct Observation {
   Candidate candidate;
   std::optional<double> time_us = {};  ///< p50; nullopt if a gate rejected the candidate
-  std::optional<Gate> failed_at = {};  ///< the gate that did; set if time_us is unset
+  std::optional<Gate> failed_at = {};  ///< the gate that rejected the candidate
 };
 
 /// Decides which candidates to evaluate next. A strategy is deterministic on every machine: its

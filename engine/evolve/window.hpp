@@ -16,9 +16,9 @@ namespace evo {
   return std::min(window, slot < kAtFirst ? kAtFirst : std::max(kFewest, slot / kShare));
 }
 
-/// The default number of candidates in flight. It is high enough that `compilers` processes do not
-/// wait for one slow compilation, and not higher than the search tolerates. A strategy that does
-/// not `learn` tolerates any number, so that other compilations continue during a long one.
+/// The default number of candidates in flight. The number is high enough that `compilers` processes
+/// do not wait for one slow compilation, and not higher than the search tolerates. A strategy that
+/// does not `learn` tolerates any number, so that other compilations continue during a long one.
 [[nodiscard]] constexpr std::size_t default_window(std::size_t compilers, bool learns) {
   constexpr std::size_t kFewest = 8;
   constexpr std::size_t kMost = 32;

@@ -13,7 +13,7 @@ struct CodeBlock {
   std::size_t last = 0;           ///< index of the last instruction
   int next = -1;                  ///< index of the next block; -1: the warp ends
   int target = -1;                ///< index of the branch's target block; -1: no branch
-  bool next_leaves_loop = false;  ///< leaves the innermost loop that contains the block
+  bool next_leaves_loop = false;  ///< whether `next` leaves the block's innermost loop
   bool target_leaves_loop = false;
 };
 

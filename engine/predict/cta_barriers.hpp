@@ -64,7 +64,7 @@ class CtaBarriers {
  private:
   struct Phase {
     std::uint32_t arrived = 0;
-    double last = 0;  ///< time of the last arrival, later of completion
+    double last = 0;  ///< time of the last arrival; once complete, of completion
     bool is_complete = false;
   };
   std::map<std::pair<std::uint32_t, std::int64_t>, Phase> phases_;

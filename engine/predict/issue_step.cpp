@@ -156,8 +156,8 @@ class Steps {
     }
   }
 
-  /// Handles bulk copies. They have no passes of the memory unit, because a separate engine moves
-  /// the data.
+  /// Handles bulk copies. Bulk copies have no passes of the memory unit, because a separate engine
+  /// moves the data.
   void use_bulk(IssueStep& step) const {
     constexpr double kSectorsOfLine = 4;
     step.sectors = std::max(each(step, &LineActivity::global_sectors), 1.0);

@@ -43,8 +43,8 @@ struct IssueStep {
   bool never = false;          ///< the instruction's guard is always false
 };
 
-/// The share of a launch's reads beyond the SM that no other CTA has made before: each byte of the
-/// buffers is read once.
+/// The share of a launch's reads from outside of the SMs that are first reads: each byte of the
+/// buffers is read for the first time once.
 [[nodiscard]] double distinct_share(const LaunchProfile& profile);
 
 /// Makes a step for each instruction. `executions`: how often all warps of a CTA execute each

@@ -54,8 +54,8 @@ struct MachineRates {
   double barrier_latency = 0;    ///< latency after the last arrival
   double barrier_arrival = 0;    ///< interval between two barriers on one SM
   double mbarrier_latency = 0;
-  double operand_latency = 0;  ///< until a memory instruction has read its operands
-  double branch_clocks = 0;    ///< from a taken branch to the next instruction
+  double operand_latency = 0;  ///< time until a memory instruction has read its operands
+  double branch_clocks = 0;    ///< time from a taken branch to the next instruction
 
   double queue = 0;                ///< length of the memory unit's queue, in clocks of work
   double l2_capacity = 0;          ///< bytes
@@ -71,7 +71,7 @@ struct MachineRates {
   double near_code = 0;            ///< bytes of code that a sub-core keeps
   double near_fetch_clocks = 0;    ///< latency of code that does not follow the last fetched line
   double cta_interval = 0;         ///< interval between the starts of two CTAs on an SM
-  double cta_clocks = 0;           ///< from the end of a CTA to the start of its successor
+  double cta_clocks = 0;           ///< time from the end of a CTA to the start of the next
 
   double launch_us = 0;  ///< time of an empty launch in a graph
   /// additional time before the next launch starts if this launch stored data

@@ -25,7 +25,8 @@ struct SimWarp {
     ready = at;
     ready_by = reason;
   }
-  /// Makes readers of the scoreboard `board` wait until `at`. Larger numbers mean no scoreboard.
+  /// Makes readers of the scoreboard `board` wait until `at`. Numbers from kScoreboards on mean no
+  /// scoreboard.
   void hold(unsigned board, double at, Wait reason) {
     if (board >= kScoreboards || at <= scoreboard[board]) return;
     scoreboard[board] = at;

@@ -12,8 +12,8 @@ namespace evo {
 namespace {
 
 /// How often the compiler repeated a block's lines by unrolling: the lower quartile of the lines'
-/// repetitions. Conversions and matrix products are left out, because one such PTX instruction may
-/// become several machine instructions.
+/// repetitions. Conversions and matrix products are left out, because a PTX instruction of these
+/// kinds may become several machine instructions.
 std::vector<double> unrolled_blocks(const std::vector<MachineInstruction>& code,
                                     const CodeGraph& graph) {
   std::vector<double> unrolled;
@@ -121,8 +121,8 @@ class BranchShares {
                     distance(code_, blocks[static_cast<std::size_t>(block.next)], line));
   }
 
-  /// Whether another branch corresponds better to the PTX branch. This branch then selects between
-  /// copies of a loop that the compiler unrolled.
+  /// Whether another branch corresponds better to the PTX branch, so that this branch selects
+  /// between copies of a loop that the compiler unrolled.
   [[nodiscard]] bool is_added(std::size_t b, std::uint32_t line, const LineActivity& branch) const {
     if (copies_.at(line).size() < 2) return false;
     const double own = nearest(graph_.blocks()[b], branch.target);
