@@ -10,7 +10,7 @@ namespace evo {
 
 /// The rules by which compiler options are checked.
 struct OptionRules {
-  /// Macros set by the space and the problem. No option may define them.
+  /// Macros set by the space and the problem, which no option may define.
   std::vector<std::string> taken_macros = {};
   /// The folder to which include paths are relative.
   std::filesystem::path base = {};

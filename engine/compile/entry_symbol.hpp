@@ -12,8 +12,8 @@ namespace evo {
 // needs the entry's symbol, which for a template differs between candidates. The compilation
 // therefore records the symbol in a comment on the first line of the PTX. The symbol then
 // accompanies the PTX everywhere, and a source cannot forge it. PTX of an `extern "C"` kernel has
-// no such line, because the name of the kernel is its symbol. PTX of several entries has a line for
-// each entry, with its resources.
+// no comment with a symbol, because the name of the kernel is its symbol. PTX of several entries
+// has a line for each entry, with its resources.
 
 /// A kernel of a compilation, with its resources.
 struct CompiledEntry {
@@ -21,7 +21,7 @@ struct CompiledEntry {
   Resources resources;
 };
 
-/// Puts a line for each of several entries before `ptx`. For a single entry, does the same as
+/// Puts a line for each of several entries before `ptx`. For a single entry, calls
 /// with_entry_symbol().
 [[nodiscard]] std::string with_entries(std::string ptx, const std::vector<std::string>& entries,
                                        const std::vector<CompiledEntry>& compiled);
@@ -32,7 +32,7 @@ struct CompiledEntry {
                                                           const std::vector<std::string>& entries,
                                                           const Resources& resources);
 
-/// The maximum of each resource over the entries. For launch bounds, the smallest bound.
+/// The maximum of each resource over the entries, and the smallest of their launch bounds.
 [[nodiscard]] Resources largest_of(const std::vector<CompiledEntry>& entries);
 
 /// Puts the kernel's symbol on the first line of `ptx`. Returns `ptx` unchanged if the symbol is

@@ -15,7 +15,8 @@
 
 #include "engine/compile/file_watch.hpp"
 
-// These functions are exported to libraries; the rest of the project is linked without exports.
+// Functions with this macro are exported to libraries; the rest of the project is linked without
+// exports.
 #define EVO_IN_FRONT extern "C" __attribute__((visibility("default"), used))
 
 namespace {

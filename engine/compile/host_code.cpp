@@ -50,7 +50,7 @@ std::string edited(const std::string& text, HostCode found) {
 }
 
 /// Names of headers that are included inside of declarations, and of the headers that these
-/// include. All these headers contain parts of declarations.
+/// include. Headers included inside of declarations contain parts of declarations.
 Names parts_of_something(const KernelSource& source, const SourceMacros& macros) {
   Names parts;
   const auto add = [&](const std::string& text) {

@@ -14,9 +14,9 @@ using GivenMacro = std::pair<std::string, std::string>;
 /// The macros that `-DNAME` and `-DNAME=VALUE` in `options` define.
 [[nodiscard]] std::vector<GivenMacro> given_macros(const std::vector<std::string>& options);
 
-/// Directives to append to a source. These directives make the compiler report each of `macros`
-/// that the source or an included file has changed or undefined. changed_macro_in() finds this
-/// report in the log. The directives generate no code.
+/// Directives to append to a source. The appended directives make the compiler report each of
+/// `macros` that the source or an included file has changed or undefined. changed_macro_in() finds
+/// this report in the log. The directives generate no code.
 [[nodiscard]] std::string macro_check(const std::vector<GivenMacro>& macros);
 
 /// Reports the first of `macros` whose value changed, from a compiler's log, with file and line if

@@ -149,9 +149,9 @@ class Loader {
     }
   }
 
-  /// The path of the included file; empty if the file is neither beside the including file nor in
-  /// the root. A path that exists but is not a readable file is returned, so that the error names
-  /// it.
+  /// The path of the included file; empty if the file is neither in the folder of the including
+  /// file nor in the root. A path that exists but is not a readable file is returned, so that the
+  /// error names it.
   [[nodiscard]] fs::path find(const std::string& name, bool angled, const fs::path& folder) const {
     std::error_code ignored;
     const auto is_there = [&](const fs::path& file) {

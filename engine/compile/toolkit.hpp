@@ -9,8 +9,8 @@
 namespace evo {
 
 /// Candidate paths of libnvrtc, of which the first that opens is used. If the environment variable
-/// EVO_NVRTC is set, it gives the only path. Otherwise the list has the library found at build
-/// time, those of CUDA_HOME and CUDA_PATH, and the system's library.
+/// EVO_NVRTC is set, it gives the only path. Without EVO_NVRTC, the list has the library found at
+/// build time, those of CUDA_HOME and CUDA_PATH, and the system's library.
 [[nodiscard]] std::vector<std::string> nvrtc_libraries();
 
 /// The include folders of libnvrtc's toolkit, absolute and without links: `include`, and

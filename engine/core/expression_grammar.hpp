@@ -24,7 +24,7 @@ struct TranslatedExpression {
   /// JSON: a number, a variable's name, or ["operation", operands…]. The operations are ? (chooses
   /// one of two values by a condition) == < + - * / // % ^ and the functions min max floor ceil
   /// round sqrt exp ln log2, with the same meaning as in Expression. All other operations of
-  /// Expression are translated into these.
+  /// Expression are translated into the listed ones.
   std::string tree;
 };
 

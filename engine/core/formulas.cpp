@@ -66,7 +66,7 @@ class Inserter {
 }  // namespace
 
 std::string with_formulas(std::string_view expression, const Formulas& formulas) {
-  // Most files have no formulas. Without formulas, expressions are checked when they are read.
+  // Most files have no formulas, and their expressions are checked when they are read.
   if (formulas.empty()) return std::string(expression);
   return Inserter(formulas).run(expression);
 }

@@ -128,7 +128,7 @@ struct NewFile {
 /// files are renamed in the given order.
 void write_files(const std::vector<NewFile>& files);
 
-/// Writes the whole file or nothing: writes a temporary file beside it, flushes this file to the
+/// Writes the whole file or nothing: writes a temporary file in the same folder, flushes it to the
 /// disk, and renames it. Throws InputError on failure and keeps the old file. Never replaces a
 /// database, a pipe, a socket or a device.
 void write_file(const std::filesystem::path& file, std::string_view content);

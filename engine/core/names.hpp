@@ -26,7 +26,7 @@ namespace evo {
 inline constexpr std::string_view kAllowedArch =
     "allowed: an architecture, such as sm_89 or sm_90a";
 
-/// The allowed names of spaces, problems, templates and shapes. These names become parts of file
+/// The allowed names of spaces, problems, templates and shapes. The names become parts of file
 /// names, tables and commands.
 inline constexpr std::string_view kAllowedName =
     "allowed: 1 to 100 letters, digits, '.', '_' and '-', not beginning with '.' or '-'";

@@ -5,8 +5,8 @@
 
 namespace evo {
 
-/// Throws InputError if the path, after following links, is a pipe, a socket or a device. Reading
-/// such a file may block for ever, and replacing it removes it from the machine. `done`: "read" or
+/// Throws InputError if the path, after following links, is a pipe, a socket or a device. Reading a
+/// pipe may block for ever, and replacing a device removes it from the machine. `done`: "read" or
 /// "written", for the message.
 void require_no_special_file(const std::filesystem::path& file, std::string_view done);
 

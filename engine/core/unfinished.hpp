@@ -8,7 +8,7 @@
 namespace evo {
 
 /// The prefix of a string that a tool writes in place of a value that it could not determine. The
-/// rest of the string tells the user how to fill in the value.
+/// text after the prefix tells the user how to fill in the value.
 inline constexpr std::string_view kUnfinished = "TODO";
 
 /// A value that the user must still fill in.

@@ -13,7 +13,7 @@ namespace evo {
 struct DeviceSetupOptions {
   std::uint64_t check_seed = 0;  ///< seed of the inputs; draw a new one for every run
   bool flush_l2 = false;         ///< flushes the L2 cache before every timed launch
-  /// Candidates that the search will request. They are compiled during the setup.
+  /// Candidates that the search will request. These candidates are compiled during the setup.
   std::vector<Candidate> opening = {};
 };
 

@@ -25,7 +25,7 @@ Task<ComparedPair> HomeDevice::compare(const KernelUnderTest& first, const Kerne
   ComparedPair result;
   result.pair = co_await compare_pair(first, second, shape);
   if (!result.pair.rejection) co_return result;
-  // Checks both kernels, because the other kernel may have caused the fault of the first.
+  // Checks both kernels, because one kernel may have caused the fault of the other.
   const bool is_first_guilty = result.pair.failed_first;
   if (is_first_guilty) result.first_failed = co_await judge_alone(first, shape);
   result.second_failed = co_await judge_alone(second, shape);

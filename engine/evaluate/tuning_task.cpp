@@ -24,7 +24,8 @@
 namespace evo {
 namespace {
 
-/// The folder of problems: kernel_templates/ beside the folder of the space file.
+/// The folder of problems: kernel_templates/ in the parent of the space file's folder, or in this
+/// folder.
 std::filesystem::path find_templates_root(const SpaceDefinition& space) {
   const std::filesystem::path folder = std::filesystem::absolute(space.file).parent_path();
   for (const auto& root :

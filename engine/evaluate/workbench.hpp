@@ -34,7 +34,7 @@ struct Services {
   std::unique_ptr<CompileService> compilers;
   /// All devices are of one model. Without devices, only build and resources are judged.
   std::vector<std::unique_ptr<DeviceService>> devices = {};
-  /// A virtual GPU that also executes the elite of a measuring device; null: no such check.
+  /// A virtual GPU that also executes the elite of a measuring device; may be null.
   std::unique_ptr<DeviceService> interpreter = {};
   EventSink on_event = {};
   /// Owns the processes that launched workers on other hosts. These processes end after the

@@ -40,7 +40,7 @@ struct KnobInsight {
   /// additive model of all candidates that ran.
   double importance = 0;
   /// The importance among candidates whose time is at most NearbyPairs::kNearTime times the
-  /// winner's time. Nullopt if there are too few such candidates.
+  /// winner's time. Nullopt if too few candidates are that near to the winner.
   std::optional<double> near_importance = {};
   std::vector<ValueInsight> values;  ///< the values that occurred, in the space's order
 };

@@ -57,7 +57,7 @@ class NearbyPairs {
 
   /// The effect of `value`: the time with this value divided by the time with the winner's value.
   /// The effect covers all pairs of candidates that differ only in this parameter and whose member
-  /// with the winner's value is near the winner. Nullopt without such a pair.
+  /// with the winner's value is near the winner. Nullopt if there is no pair.
   [[nodiscard]] std::optional<PairEffect> effect(std::size_t parameter, std::size_t value) const;
 
   /// Two values that replace the winner's values, and whose joint effect differs from the sum of

@@ -76,7 +76,7 @@ void ProgramPipe::fail(const std::string& problem) const {
 }
 
 void ProgramPipe::fail_ended() {
-  // The other end is closed: the program has ended, or has closed its output and continues.
+  // The pipe is closed: the program has ended, or has closed its output and continues.
   int status = 0;
   const auto end = std::chrono::steady_clock::now() + kGrace;
   while (waitpid(child_, &status, WNOHANG) == 0) {

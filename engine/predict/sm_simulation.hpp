@@ -29,8 +29,9 @@ struct SmActivity {
 };
 
 /// Simulates the CTAs that one SM receives, `resident` at a time. Issues nothing if the profile's
-/// cubin lacks the entry or its PTX lines. Also issues nothing if the path of a warp is much longer
-/// than the executed PTX, because cubin and PTX then do not match. `activity`: filled if not null.
+/// cubin lacks the entry or its PTX lines. The simulation also issues nothing if the path of a warp
+/// is much longer than the executed PTX, because cubin and PTX then do not match. `activity`:
+/// filled if not null.
 [[nodiscard]] SmTime simulate_sm(const MachineRates& rates, const LaunchProfile& profile,
                                  int resident, SmActivity* activity = nullptr);
 

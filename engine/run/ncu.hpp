@@ -27,7 +27,7 @@ struct NcuFailure {
 using NcuResult = std::variant<NcuCounts, NcuFailure>;
 
 /// Parses the CSV form of Nsight Compute's page "raw". If a launch has several kernels, metrics
-/// that are sums are added. All other metrics are averaged, weighted by the kernels' times
+/// that are sums are added. Metrics other than sums are averaged, weighted by the kernels' times
 /// (gpu__time_duration.sum).
 [[nodiscard]] NcuResult read_ncu_csv(std::string_view text,
                                      const std::vector<std::string>& metrics);

@@ -27,7 +27,7 @@ std::vector<const PolicyRejects::Reject*> most_like(const PolicyRejects& rejects
   return order;
 }
 
-/// In a kernel of several steps, each step that runs is held against the policy separately.
+/// In a kernel of several steps, each step that runs is compared with the policy separately.
 std::vector<PolicyMiss> misses_of(const Workbench& bench, const Store& store,
                                   const Candidate& candidate, const EvaluationRecord& record,
                                   const Resources& resources, std::size_t shape) {

@@ -16,8 +16,8 @@ namespace evo {
 /// The tournament for the elite of a run: full checks and A/B comparisons, the last steps for a
 /// candidate. If times are measured, A/B comparisons by interleaved pairs decide. A kernel that
 /// fails in a comparison and again alone is withdrawn permanently. A kernel that passed the quick
-/// check is withdrawn if it fails the full check, which precedes its entry. Every decision is
-/// recorded, and decisions made before an interruption are not repeated.
+/// check is withdrawn if it fails the full check, which precedes its entry into the elite. Every
+/// decision is recorded, and decisions made before an interruption are not repeated.
 ///
 /// If the objective is not the time, the values of the objective decide. Energies are measured for
 /// kEliteEnergy_s seconds before a kernel enters, and a difference below kLeastDifference is a tie.

@@ -25,7 +25,7 @@ SteadyTime later(SteadyTime from, double seconds) {
   return from + std::chrono::duration_cast<SteadyTime::duration>(span);
 }
 
-/// Sets the workbench's stop condition, and restores the former one at the end of the scope.
+/// Sets the workbench's stop condition, and restores the former condition at the end of the scope.
 class StopFor {
  public:
   StopFor(Workbench& bench, SteadyTime deadline) : bench_(bench), before_(bench.stop()) {

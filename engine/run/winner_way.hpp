@@ -38,7 +38,8 @@ struct FoundWay {
 ///      together.
 ///   3. If times are measured, time the configurations before and after each step in interleaved
 ///      pairs.
-///   4. Check the kernels on the path as in a screening. If a kernel is wrong, repeat without it.
+///   4. Check the kernels on the path as in a screening. If a kernel is wrong, search a path
+///      without it.
 /// When the time is over, all remaining macros change in one last step, and unchecked kernels are
 /// marked.
 class WayFinder {

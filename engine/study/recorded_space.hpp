@@ -79,9 +79,9 @@ class RecordedSpace final : public CandidateSpace {
   std::vector<double> sorted_times_ms_;
 };
 
-/// Reads a Kernel Tuner cache or a T4 results file, plain or gzip. Also reads a cache whose writer
-/// stopped before it closed the braces. A failure is recorded as a string in place of the time,
-/// "__error__", a huge time such as 1e20, null, or T4's "invalidity". Throws SpaceError or
+/// Reads a Kernel Tuner cache or a T4 results file, plain or gzip. A cache whose writer stopped
+/// before it closed the braces is also read. A failure is recorded as a string in place of the
+/// time, "__error__", a huge time such as 1e20, null, or T4's "invalidity". Throws SpaceError or
 /// InputError naming the file and the fault.
 [[nodiscard]] Recording read_recording(const std::filesystem::path& file);
 

@@ -16,7 +16,7 @@
 namespace evo {
 namespace {
 
-/// Combined by XOR with every byte of the poison to make the second, inverted poison.
+/// Every byte of the poison is combined with this byte by XOR, which gives the inverted poison.
 constexpr std::byte kFlip{0xff};
 
 }  // namespace

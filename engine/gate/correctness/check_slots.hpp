@@ -11,8 +11,8 @@
 namespace evo {
 
 /// Number of words in a slot, which holds the result of a kernel of check_kernels.cu. The meaning
-/// of the words depends on the kernel. Before the kernel runs, its slot is filled with ones on the
-/// device; until the result arrives, it is filled with zeros on the host.
+/// of a slot's words depends on the kernel. Before the kernel runs, its slot is filled with ones on
+/// the device; until the result arrives, it is filled with zeros on the host.
 inline constexpr std::size_t kSlotWords = 32;
 inline constexpr std::size_t kSlotBytes = kSlotWords * sizeof(std::uint64_t);
 inline constexpr std::byte kEmptySlot{0xff};

@@ -144,7 +144,7 @@ CorrectnessGate::Aged CorrectnessGate::age_by_graphs(const LoadedKernel& kernel,
                                                              workspace.arguments_of(data));
     const auto graph = measuring.make_graph(kernel.id, config, arguments, count);
     if (const auto* fault = std::get_if<Fault>(&graph)) return {aged.launches, *fault};
-    // Runs the graph again while at least `count` launches remain.
+    // Runs the graph repeatedly while at least `count` launches remain.
     do {
       const auto ran = measuring.run_graph(std::get<GraphId>(graph));
       if (const auto* fault = std::get_if<Fault>(&ran)) aged.fault = *fault;

@@ -13,7 +13,7 @@ namespace evo {
 
 /// Checks a part of a grid. The device must support partial grids, and the expected outputs must be
 /// known in advance (reference files). Tolerances for errors relative to rows (max_row_error) are
-/// excluded, because a part of a row has no such error.
+/// excluded, because a part of a row does not determine the row's error.
 ///
 /// GridCover proves that the sampled CTAs (draw_part) represent the grid: its CTAs write all
 /// elements of every output, each exactly once (for an inout argument, all elements that are

@@ -25,7 +25,7 @@ class OutputJudge {
     /// For a problem with a check program: the copy of an output after the launch.
     struct Copy {
       std::size_t position = 0;      ///< index of the argument
-      std::shared_ptr<KeptId> kept;  ///< its memory is reused when `kept` has no other owner
+      std::shared_ptr<KeptId> kept;  ///< memory that is reused when it has no other owner
     };
     const CheckCase* data = nullptr;
     Tolerance tolerance = {};

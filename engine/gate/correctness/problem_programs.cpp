@@ -233,7 +233,7 @@ ProblemPrograms::Verdict ProblemPrograms::run_check(const ProgramCase& data,
   progress_(step);
   write_case(data, folder, outputs);
   for (const Argument& argument : problem_.arguments) {
-    // Also writes files for outputs without elements; the loop below adds the contents.
+    // The first loop also writes files for outputs without elements; the second loop adds contents.
     if (argument.is_output() && argument.is_compared) {
       write_npy(folder / ("output_" + argument.name + ".npy"), argument.dtype, {});
     }

@@ -14,8 +14,8 @@ namespace evo {
 /// 1. If the template declares independent CTAs, trace the stores of all CTAs without computing the
 ///    stored values (GridCover). The CTAs must write all elements of the outputs, each element
 ///    once, and nothing else.
-/// 2. Then run a sample of CTAs (draw_part). The sample must write exactly the traced elements, in
-///    whole rows. All rows that the sample writes are compared.
+/// 2. If they do, run a sample of CTAs (draw_part). The sample must write exactly the traced
+///    elements, in whole rows. All rows that the sample writes are compared.
 /// 3. For a kernel that no sample represents, run the whole grid. The grid must write every
 ///    element; some rows are drawn and compared.
 /// 4. The reference computes the compared rows of every output. The compared rows also serve to

@@ -193,7 +193,7 @@ std::vector<std::byte> ToleranceAudit::expected_of(const CheckCase& data, std::s
 }
 
 /// The inspected part of an output: the chosen rows, or whole rows from its start. Empty if the
-/// output lacks one of these rows.
+/// output lacks one of the chosen rows.
 std::vector<std::byte> ToleranceAudit::part_of(KeptId kept, const CheckCase& data,
                                                std::size_t position, const Subject& subject) const {
   const std::size_t row_length = problem_.arguments[position].row_length(data.values);

@@ -13,8 +13,8 @@ constexpr StoppingOptions::Hopeless kFar = {.samples = 2, .times = 1.2};
 
 /// Sets the numbers of samples that suit the launch time.
 StoppingOptions stopping_for(const Stopwatch& stopwatch, const TimingOptions& options) {
-  // If the device was idle, its clocks settle within this time. Otherwise, this time outlasts short
-  // disturbances by other processes.
+  // If the device was idle, its clocks settle within this time. If the device was busy, short
+  // disturbances by other processes end within this time.
   const double settled_us = options.is_settled ? 2000 : 4000;
   // with fewer samples, all may lie on one side of the median by chance
   constexpr std::size_t kSamplesToBeSure = 5;
@@ -163,7 +163,7 @@ void Measurement::doubt_in_turn() {
   doubt(doubts_.begin()->second);
   doubts_.erase(doubts_.begin());
   add_others();
-  // For short launches, this launch restores the usual state of the caches.
+  // Launches once more, to restore the usual state of the caches for short launches.
   if (!stopwatch_.is_long()) stopwatch_.sample();
 }
 

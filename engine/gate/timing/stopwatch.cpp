@@ -48,7 +48,7 @@ Stopwatch::Stopwatch(const Setup& setup, const LoadedKernel& kernel, const Shape
   if (!fault_) plan(launch_us);
 }
 
-/// The fastest of three launches, of two long launches, or of one very long launch.
+/// The time of the fastest of three launches, of two long launches, or of one very long launch.
 double Stopwatch::estimate_launch_us() {
   double launch_us = sample();
   if (launch_us >= kVeryLongLaunchUs) other_us_.push_back(launch_us);  // counts as a sample

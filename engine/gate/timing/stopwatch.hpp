@@ -31,10 +31,10 @@ struct TimingOptions {
 
 /// A kernel's timed launches on one shape, and the verification of their results.
 ///
-/// 1. Launch j takes input set j mod k and writes output set j mod (k + 1). So an output set never
-///    holds the result of the next launch. A kernel that skips work because the output already
-///    holds a result, or because it has seen the inputs before, leaves a wrong result. If a graph
-///    has fewer than k (k + 1) launches (a period), several graphs form one sequence.
+/// 1. Launch j takes input set j mod k and writes output set j mod (k + 1). An output set therefore
+///    never holds the result of the next launch. A kernel that skips work because the output
+///    already holds a result, or because it has seen the inputs before, leaves a wrong result. If a
+///    graph has fewer than k (k + 1) launches (a period), several graphs form one sequence.
 /// 2. verify() runs the same graphs again without timing, and checks their results. The kernel
 ///    cannot distinguish these launches from the timed launches.
 class Stopwatch {
@@ -147,7 +147,7 @@ class Stopwatch {
   std::optional<Workspace> workspace_;
   bool has_inout_ = false;
   std::vector<const CheckCase*> inputs_;
-  /// by output set: the arguments of a launch that writes it
+  /// arguments of a launch, by the output set that it writes
   std::vector<std::vector<KernelArgument>> outputs_;
   std::vector<BufferId> own_buffers_;
   std::size_t output_bytes_ = 0;  ///< total over all output sets

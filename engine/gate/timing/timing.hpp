@@ -13,7 +13,7 @@ namespace evo {
 [[nodiscard]] double floor_us(const DeviceInfo& device, double flops, double bytes);
 
 /// The timing gate: measures the time of one launch inside a graph of many launches, over rotating
-/// inputs. Also verifies that these launches compute the expected results (Stopwatch::verify), at
+/// inputs. Also verifies that timed launches compute the expected results (Stopwatch::verify), at
 /// moments that the kernel cannot predict and at the end. A wrong result is a rejection by the
 /// correctness gate. Samples of a throttled card are repeated (CardWatch).
 class TimingGate {
