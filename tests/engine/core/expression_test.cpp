@@ -77,7 +77,7 @@ TEST(Expression, SaysWhereItIsWrongAndWhatToWrite) {
   };
   check("M = 7", "3", "write ==");
   check("0,001", "2", "0.001");
-  check("1e-5, 1e9", "5", "a decimal number has a point");
+  check("1e-5, 1e9", "5", "decimal numbers have a point");
   check("(1, 2)", "3", "a comma only separates arguments");
   check("a === b", "3", "write ==");
   check("a <> b", "3", "write !=");
