@@ -128,7 +128,8 @@ class Loader {
         source.outside.push_back(name);
         return;
       }
-      throw InputError(who + ": no such file beside it or in " + root_.string());
+      throw InputError(who + ": no such file in the folder of the including file or in " +
+                       root_.string());
     }
     const fs::path real = fs::weakly_canonical(file);
     const auto [known, added] = files_.emplace(name, real);

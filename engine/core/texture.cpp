@@ -27,7 +27,7 @@ void check_range(const TextureSpec& spec, const char* what, std::size_t value, s
 void check_size(const TextureSpec& spec, std::size_t buffer_bytes) {
   const bool linear = spec.storage == TextureStorage::kLinear;
   check_range(spec, "width", spec.width, linear ? kMostLinear : kMostWidth);
-  if (linear && spec.height != 0) refuse(spec, "linear memory has one dimension: height 0");
+  if (linear && spec.height != 0) refuse(spec, "linear memory has one dimension: its height is 0");
   if (spec.storage == TextureStorage::kPitched || spec.height != 0)
     check_range(spec, "height", spec.height, kMostHeight);
   const std::size_t bytes = texture_bytes(spec);

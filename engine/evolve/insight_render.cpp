@@ -133,13 +133,15 @@ std::string head_text(const Insight& insight) {
   std::string text = fmt::format("winner: {:.2f} us\n", insight.best_us);
   text += fmt::format(
       "importance: share of the variance of ln time that a macro explains in an additive model, "
-      "which explains {:.0f} % among all that ran; ",
+      "which explains {:.0f} % among all candidates that ran; ",
       100 * insight.explained);
-  text += insight.near_explained
-              ? fmt::format("{:.0f} % among the {} within twice the winner's time\n",
-                            100 * *insight.near_explained, insight.near_runs)
-              : fmt::format("only {} ran within twice the winner's time, too few for this figure\n",
-                            insight.near_runs);
+  text +=
+      insight.near_explained
+          ? fmt::format("{:.0f} % among the {} within twice the winner's time\n",
+                        100 * *insight.near_explained, insight.near_runs)
+          : fmt::format(
+                "only {} candidates ran within twice the winner's time, too few for this figure\n",
+                insight.near_runs);
   return text +
          fmt::format(
              "effects: time with the value / time with the winner's, of pairs of candidates near "
@@ -168,7 +170,7 @@ std::string insight_text(const CandidateSpace& space, const Insight& insight) {
   for (const KnobInsight& knob : insight.knobs) text += knob_text(space, knob);
   if (!insight.interactions.empty()) {
     text +=
-        "joint effects, in addition to both alone, from squares of four candidates near the "
+        "joint effects, in addition to both values alone, from squares of four candidates near the "
         "winner\n";
   }
   for (const InteractionInsight& square : insight.interactions) {

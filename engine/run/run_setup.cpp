@@ -143,7 +143,7 @@ void require_same(const StoredRun& run, const RunInfo& like, const Resumption& r
   const bool cold = nlohmann::json::parse(like.options_json).value("cold", false);
   if (was_cold != cold) {
     throw InputError(name + " was started " + (was_cold ? "with" : "without") +
-                     " --flush-l2; do the same, because its times must be comparable");
+                     " --flush-l2; resume it in the same way, because times must be comparable");
   }
   if (objective_of(was) != objective_of(like)) {
     throw InputError(name + " was started with --objective " + objective_of(was) +

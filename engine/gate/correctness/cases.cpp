@@ -79,7 +79,7 @@ const CheckCase& CaseSet::expect_rows(const Shape& shape, std::size_t index,
     if (!(cta >= 0 && cta < all_ctas && cta == std::floor(cta))) {
       fail(data, "reference.cta_of_row: '" + reference.cta_of_row->text() + "'",
            "is " + std::to_string(cta) + " for row " + std::to_string(row) +
-               "; allowed: the number of a CTA below " + std::to_string(all_ctas));
+               "; allowed: the index of a CTA, below " + std::to_string(all_ctas));
     }
     ctas.insert(static_cast<std::uint64_t>(cta));
   }

@@ -21,7 +21,7 @@ struct Words {
 
 constexpr std::array<Words, 4> kWords = {{
     {NearMiss::kElementBefore, "the previous element in place of every element",
-     "is off by one, as an exclusive scan"},
+     "is off by one, like an exclusive scan"},
     {NearMiss::kElementBehind, "the next element in place of every element", "is off by one"},
     {NearMiss::kElementsExchanged, "exchanged neighbouring elements", "exchanges neighbours"},
     {NearMiss::kRowsExchanged, "exchanged neighbouring rows", "exchanges rows"},

@@ -178,7 +178,7 @@ void ProblemPrograms::write_case(const ProgramCase& data, const std::filesystem:
 std::vector<std::vector<std::byte>> ProblemPrograms::expected(const ProgramCase& data) {
   const Scratch scratch;
   const std::filesystem::path& folder = scratch.folder();
-  const std::string step = "the reference program on shape " + data.shape->name;
+  const std::string step = "running the reference program on shape " + data.shape->name;
   progress_(step);
   write_case(data, folder, {});
   std::vector<std::string> words = problem_.reference.program;
@@ -229,7 +229,7 @@ ProblemPrograms::Verdict ProblemPrograms::run_check(const ProgramCase& data,
                                                     const std::vector<ProgramOutput>& outputs) {
   const Scratch scratch;
   const std::filesystem::path& folder = scratch.folder();
-  const std::string step = "the check program on shape " + data.shape->name;
+  const std::string step = "running the check program on shape " + data.shape->name;
   progress_(step);
   write_case(data, folder, outputs);
   for (const Argument& argument : problem_.arguments) {

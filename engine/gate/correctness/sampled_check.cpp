@@ -93,7 +93,7 @@ CorrectnessResult SampledCheck::check(const LoadedKernel& kernel, const Shape& s
     result.reject(place, *ran.fault);
     return result;
   }
-  progress("the reference on a part of shape " + shape.name);
+  progress("running the reference on a part of shape " + shape.name);
   (void)cases_.expect_rows(shape, 0, ran.rows);
   if (const auto blind = tolerances_.blind_spot_in(ran.rows, kernel, shape)) {
     result.rejection = {Gate::kCorrectness, *blind};

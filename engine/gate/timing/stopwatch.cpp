@@ -104,7 +104,9 @@ bool Stopwatch::make_output_sets() {
       try {
         own_buffers_.push_back(memory_.allocate({argument.name, bytes, true}));
       } catch (const DeviceMemoryError& error) {
-        fault_ = Fault{std::string("no memory beside its workspace for timing: ") + error.what()};
+        fault_ = Fault{
+            std::string("the memory left by the kernel's workspace is too small for timing: ") +
+            error.what()};
         return false;
       }
       arguments[i] = own_buffers_.back();

@@ -335,7 +335,7 @@ TEST(TextureSpec, WhatCudaDoesNotTakeIsRefusedWithWhatIsAllowed) {
   EXPECT_EQ(reason({.name = "t", .width = 9, .height = 9, .storage = kPitched}),
             "texture 't': a row of 36 bytes: allowed: multiples of 32");
   EXPECT_EQ(reason({.name = "t", .width = 9, .height = 9, .storage = kLinear}),
-            "texture 't': linear memory has one dimension: height 0");
+            "texture 't': linear memory has one dimension: its height is 0");
   EXPECT_EQ(reason({.name = "t", .type = TexelType::kU8, .width = 9, .linear_filter = true}),
             "texture 't': linear filtering is for floating-point texels and normalized values");
   EXPECT_EQ(reason({.name = "t", .width = 9, .normalized_values = true}),

@@ -266,7 +266,7 @@ TEST_F(ToleranceAuditTest, AnExclusiveScanIsNoInclusiveOne) {
   EXPECT_THAT(
       problem_error(scan(false)),
       AllOf(HasSubstr("it takes the previous element in place of every element of 'y'"),
-            HasSubstr("is off by one, as an exclusive scan"), HasSubstr("\"degenerate\": true")));
+            HasSubstr("is off by one, like an exclusive scan"), HasSubstr("\"degenerate\": true")));
   set_tolerance("0.01", "0.0001");
   EXPECT_EQ(judge(scan(true)), "passed");
   EXPECT_THAT(judge(scan(false)), HasSubstr("max abs error"));
