@@ -13,7 +13,8 @@ namespace evo {
 struct ParsedExpression {
   ExpressionTree tree;
   ExpressionTree::Node root = 0;
-  std::vector<std::string> variables;  ///< sorted; the tree contains indices into this list
+  std::vector<std::string> variables;  ///< sorted; nodes of the tree contain indices into
+                                       ///< `variables`
   /// The operands of the outermost conjunction, as written, without enclosing parentheses. An
   /// expression without an outermost conjunction becomes the only entry.
   std::vector<std::string> conjuncts;

@@ -70,8 +70,9 @@ class NearbyPairs {
     PairEffect beyond;  ///< in addition to both effects, over all squares of four candidates
   };
 
-  /// Interactions whose squares agree, strongest first. A square is four candidates that differ
-  /// only in these two macros, and of which the one with the winner's values is near the winner.
+  /// Interactions of two values whose squares all agree, strongest first. A square is four
+  /// candidates that differ only in these two macros, and of which the one with the winner's values
+  /// is near the winner.
   [[nodiscard]] std::vector<Square> squares() const;
 
  private:

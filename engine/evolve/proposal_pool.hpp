@@ -18,8 +18,8 @@ struct PoolSettings {
   std::size_t mutants = 120;    ///< two or three random changes of a parent
   std::size_t crossovers = 50;  ///< children of two parents, half of them with one more change
   std::size_t randoms = 150;
-  std::size_t kept = 60;     ///< this many most promising candidates stay …
-  std::size_t climbers = 3;  ///< … and the neighbours of this many join; 0: none join
+  std::size_t kept = 60;     ///< number of most promising candidates that stay
+  std::size_t climbers = 3;  ///< the neighbours of this many also join; 0: none join
 };
 
 /// The candidates from which a generation is chosen. All candidates of a pool are valid, unseen and

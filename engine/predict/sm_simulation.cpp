@@ -102,7 +102,8 @@ class Simulation {
     const double start = std::max(at + (at > 0 ? rates_.cta_clocks : 0), next_cta_);
     next_cta_ = start + rates_.cta_interval;
     const std::size_t number = ctas_.size();
-    // The first CTA has phase 0, which is slow; multiples of the golden ratio spread the others.
+    // The first CTA has phase 0, which is slow; multiples of the golden ratio spread the phases of
+    // the others.
     constexpr double kGolden = 0.6180339887;
     const double turns = static_cast<double>(number) * kGolden;
     const double phase = turns - std::floor(turns);

@@ -57,7 +57,7 @@ __device__ double small_float(u32 bits, int exponent_bits, int mantissa_bits, bo
                                           (u64)mantissa << (52 - mantissa_bits)));
 }
 
-/// An element of 1, 2, 4 or 8 bytes.
+/// The bits of an element of 1, 2, 4 or 8 bytes.
 __device__ u64 bits_at(const void* data, u64 i, int size) {
   if (size == 1) return ((const u8*)data)[i];
   if (size == 2) return ((const u16*)data)[i];

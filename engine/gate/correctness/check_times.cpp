@@ -13,7 +13,7 @@ constexpr double kSlack = 1.05;
 constexpr double kAloneUs = 5;
 
 /// Reading from memory instead of L2 multiplies the time by less than kMostTimes. A launch that
-/// runs alone, with cold instructions, takes less than kMostAloneUs longer.
+/// runs alone, with cold instruction caches, takes less than kMostAloneUs longer.
 constexpr double kMostTimes = 4;
 constexpr double kMostAloneUs = 20;
 

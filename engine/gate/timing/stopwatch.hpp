@@ -36,7 +36,7 @@ struct TimingOptions {
 ///    already holds a result, or because it has seen the inputs before, leaves a wrong result. If a
 ///    graph has fewer than k (k + 1) launches (a period), several graphs form one sequence.
 /// 2. verify() runs the same graphs again without timing, and checks their results. The kernel
-///    cannot distinguish these launches from the timed launches.
+///    cannot distinguish the verified launches from the timed launches.
 class Stopwatch {
  public:
   /// All references must outlive this object.
