@@ -265,7 +265,7 @@ TEST_F(ToleranceAuditTest, AnExclusiveScanIsNoInclusiveOne) {
   set_tolerance("1", "0.5");
   EXPECT_THAT(
       problem_error(scan(false)),
-      AllOf(HasSubstr("it takes the previous element in place of every element of 'y'"),
+      AllOf(HasSubstr("it accepts the previous element in place of every element of 'y'"),
             HasSubstr("is off by one, like an exclusive scan"), HasSubstr("\"degenerate\": true")));
   set_tolerance("0.01", "0.0001");
   EXPECT_EQ(judge(scan(true)), "passed");
