@@ -60,8 +60,10 @@ struct EarlyStop {
 ///   5. if two launches on the same input left the workspaces or the kernel's variables different,
 ///      launch until this state repeats, at most kAgedLaunches times, and check again.
 /// If the launches on all seeds have changed this state, the gate repeats step 5 with all inputs in
-/// turn. At the end, the expected outputs must be able to tell right results from wrong ones
-/// (ReferenceAudit).
+/// turn. A kernel that may start while the kernel before it still runs is launched once for each
+/// input, after work that writes that input late. At the end, the expected outputs must be able to
+/// tell right results from wrong ones (ReferenceAudit).
+///
 /// A screening makes fewer launches if a launch takes long. On real devices, the number of launches
 /// depends on the launch time (launches_allowed). On devices that predict times, the number depends
 /// on the shape's work, so that it is reproducible. On real devices, all launches on a shape after
@@ -105,6 +107,7 @@ class CorrectnessGate {
   [[nodiscard]] CorrectnessResult check_shape(const Job& job, const Shape& shape);
   [[nodiscard]] CorrectnessResult check_whole(const Job& job, const Shape& shape,
                                               const Workspace& workspace);
+  void check_early_start(Trials& trials, const LoadedKernel& kernel, const CheckCase& data) const;
   [[nodiscard]] std::optional<CorrectnessResult> check_part(const Job& job, const Shape& shape,
                                                             const Workspace& workspace);
   [[nodiscard]] double work_of(const Shape& shape) const;
