@@ -12,6 +12,7 @@ namespace evo {
 /// because nvcc lets device code call it. Valid sources for NVRTC do not change, because NVRTC
 /// accepts no host code. Names that nvcc declares without an include (`uint`, `uint32_t`, `FLT_MAX`
 /// …) are added if the source uses them.
+///
 /// The function looks at words and brackets and does not parse C++. The function does not change a
 /// text with unbalanced brackets, or a header that is included inside of a declaration (with
 /// statements, enumerators or members).

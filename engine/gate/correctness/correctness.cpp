@@ -192,7 +192,7 @@ std::optional<CorrectnessResult> CorrectnessGate::check_part(const Job& job, con
   return std::nullopt;
 }
 
-/// Not on a device that executes launches one after the other.
+/// Launches once for each input, if the device may start the kernel before earlier work has ended.
 void CorrectnessGate::check_early_start(Trials& trials, const LoadedKernel& kernel,
                                         const CheckCase& data) const {
   const Measuring* measuring = device_.measuring();
@@ -266,7 +266,8 @@ CorrectnessResult CorrectnessGate::check_whole(const Job& job, const Shape& shap
   // 6. With few seeds, launch with the remaining poisons, to check each shape with all poisons.
   while (device_.interpreting() == nullptr && runs < kPoisons && is_allowed())
     run(first, Kind::kExtra);
-  // 7. Launches that may start before their inputs are there.
+  // 7. If the kernel may start before its inputs are written, launch it during the write of an
+  // input.
   if (!trials.is_over()) check_early_start(trials, kernel, first);
   if (trials.unsettled() > 1) job.progress("checking " + name);
   CorrectnessResult result = clock.take(trials);

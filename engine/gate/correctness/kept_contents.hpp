@@ -30,8 +30,8 @@ class KeptContents {
   virtual void keep(KeptId to, BufferId from) = 0;
   /// Copies the copy `from` to the start of the buffer `to`.
   virtual void put_back(BufferId to, KeptId from) = 0;
-  /// Like put_back(), but by work that lets the next launch start at once and then takes its time. A
-  /// kernel that does not wait for the end of this work (griddepcontrol.wait) reads the previous
+  /// Like put_back(), but by work that lets the next launch start at once and then takes its time.
+  /// A kernel that does not wait for the end of this work (griddepcontrol.wait) reads the previous
   /// content of the buffer.
   virtual void put_back_late(BufferId to, KeptId from) { put_back(to, from); }
   /// Returns the bytes of the copy `kept`. Waits for the device.

@@ -39,7 +39,7 @@ void Trials::run_after_late_input(const CheckCase& data, Poison poison, std::siz
   const std::vector<KernelArgument> arguments = prepare(data, poison);
   const BufferId buffer = *buffer_of(data, arguments, position);
   const Argument& argument = problem_.arguments[position];
-  // Integers may be indices, which must stay in bounds.
+  // Integers are poisoned with 0, because they may be indices, which must stay in bounds.
   const bool is_number = row_of(argument.dtype).kind == NumberKind::kFloat;
   device_.memory().poison(
       buffer, poison_pattern(is_number ? Poison::kNan : Poison::kZero, argument.dtype, data.seed));

@@ -40,8 +40,8 @@ class Trials {
   /// has failed.
   void run(const CheckCase& data, Poison poison, Kind kind);
 
-  /// The same for a kernel that may start early, after work that writes input `position` late.
-  /// Waits.
+  /// Like run(), for a kernel that may start early: launches it after work that writes input
+  /// `position` late, and waits.
   void run_after_late_input(const CheckCase& data, Poison poison, std::size_t position);
 
   /// The time that one launch took.
