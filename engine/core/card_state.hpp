@@ -24,9 +24,9 @@ enum class Slowdown {
 /// The inverse of to_string(Slowdown). Throws InputError for any other text.
 [[nodiscard]] Slowdown slowdown_from_string(std::string_view text);
 
-/// True for every reason except the power cap. All other reasons are faults of the machine, so
-/// times measured meanwhile do not describe the kernel. The power cap is part of the cost of a
-/// kernel.
+/// True for every reason except the power cap. Reasons other than the power cap are faults of the
+/// machine, so times measured meanwhile do not describe the kernel. The power cap is part of the
+/// cost of a kernel.
 [[nodiscard]] bool spoils_times(Slowdown slowdown);
 
 /// The card's state while a kernel was timed, as the driver reported it. Figures that the driver

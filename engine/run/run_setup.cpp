@@ -17,7 +17,7 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// The window of runs that were recorded before the window was stored.
+/// The number of candidates in flight in runs that were recorded before --window was stored.
 constexpr std::size_t kWindowOfOldRuns = 8;
 
 /// Describes how the times of a recording were measured, for those who read it.

@@ -44,11 +44,11 @@ class PairSamples {
 
   /// True if the difference is so much larger than the scatter of the ratios that more pairs would
   /// add nothing. The difference must be three times the scatter after six pairs, or after four
-  /// pairs of long launches. For long launches, it may also equal the scatter after six pairs, or
-  /// half the scatter after eight. Normally distributed ratios without a difference, with a scatter
-  /// above the least effect, pass this test with a probability of 1 in 100,000; for long launches,
-  /// 1 in 1,000. Two pairs of very long launches are enough if they differ by 2 % and scatter by a
-  /// tenth of that.
+  /// pairs of long launches. For long launches, the difference may also equal the scatter after six
+  /// pairs, or half the scatter after eight. Normally distributed ratios without a difference, with
+  /// a scatter above the least effect, pass this test with a probability of 1 in 100,000; for long
+  /// launches, 1 in 1,000. Two pairs of very long launches are enough if they differ by 2 % and
+  /// scatter by a tenth of that.
   [[nodiscard]] bool is_plain() const;
   /// True if enough pairs of long launches were taken and no ratio exceeds the limit of a tie. With
   /// two more pairs, also true if the ratios lie on both sides of 1 and their median is within the
