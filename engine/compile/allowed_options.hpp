@@ -23,12 +23,12 @@ struct KnownOption {
 /// Options of ptxas, given through --ptxas-options.
 [[nodiscard]] const std::vector<KnownOption>& assembler_options();
 
-/// One option with its values, and a list of all options of a table, for messages:
+/// Text for messages: an option with its values, or a list of all options of a table, such as
 /// "--fmad=true|false, …".
 [[nodiscard]] std::string text_of(const KnownOption& known);
 [[nodiscard]] std::string allowed_text(const std::vector<KnownOption>& table);
 
-/// Why a known option is not allowed; empty for unknown options.
+/// Says why a known option is not allowed; empty for unknown options.
 [[nodiscard]] std::string_view why_refused(std::string_view name);
 
 }  // namespace evo

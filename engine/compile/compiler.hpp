@@ -10,16 +10,16 @@
 
 namespace evo {
 
-/// Everything that determines a compilation, except the files that it opens in include paths
-/// (Dependency).
+/// Everything that determines the result of a compilation, except for the files that the compiler
+/// opens in include paths (Dependency).
 struct CompileRequest {
   KernelSource source;
-  std::vector<std::string> entries;  ///< C++ names, without repetition
-  std::string arch;                  ///< "sm_89"
+  std::vector<std::string> entries;  ///< C++ names of the kernels, without repetition
+  std::string arch;                  ///< for example "sm_89"
   std::vector<std::string> options;  ///< -D… and other options, in order
 
-  /// The content key: a hash of source, headers, entries, architecture, options and the compiler's
-  /// version.
+  /// The key of the compilation in the cache: a hash of source, headers, entries, architecture,
+  /// options and the compiler's version.
   [[nodiscard]] std::string key(const std::string& compiler_version) const;
 };
 
@@ -29,41 +29,44 @@ struct Compiled {
   std::string cubin;
   std::string log;
   std::string ptx_hash;  ///< hash of the PTX without comments and line information
-  /// the maximum over all entries; compiled_entries() gives those of each entry
+  /// the maximum of each resource over all entries; compiled_entries() gives the resources per
+  /// entry
   Resources resources;
   double compile_ms = 0;
-  /// PTX and cubin as ZstdFrames for storage; empty if they have not been packed.
+  /// PTX and cubin as ZstdFrames for storage; empty if not packed yet.
   std::string packed_ptx = {};
   std::string packed_cubin = {};
 };
 
-/// The compiler failed for a reason that may not be the kernel's fault. The compilation is repeated
-/// in a fresh process before the kernel is rejected.
+/// The compiler failed, possibly not because of the kernel. The compilation is repeated in a new
+/// process before the kernel is rejected.
 struct CompilerFailure {
   enum class Kind {
     kInternal,     ///< an internal error of the compiler
-    kOutOfMemory,  ///< the machine or the process's limit ran out of memory; not the kernel's fault
+    kOutOfMemory,  ///< the machine or the process's limit ran out of memory, which is not the
+                   ///< kernel's fault
   };
   Kind kind = Kind::kInternal;
   std::string reason;
   std::string detail = {};
 };
 
-/// The result of a compilation: a kernel or a rejection.
+/// The final result of a compilation: a kernel or a rejection.
 using CompileOutcome = std::variant<Compiled, Rejection>;
-/// The result of one run of the compiler.
+/// The result of one run of the compiler: a kernel, a rejection, or a failure of the compiler.
 using CompileAnswer = std::variant<Compiled, Rejection, CompilerFailure>;
 
 /// The interface to the compiler. Throws NvrtcError or MissingError if the toolchain is broken.
 class Compiler {
  public:
   virtual ~Compiler() = default;
-  /// For example "nvrtc 13.0".
+  /// Name and version of the compiler, such as "nvrtc 13.0".
   [[nodiscard]] virtual std::string version() const = 0;
   [[nodiscard]] virtual CompileAnswer compile(const CompileRequest& request) = 0;
 };
 
-/// The final result if there is no second try: a failure becomes a rejection by the build gate.
+/// The final result without a second try: a failure of the compiler becomes a rejection by the
+/// build gate.
 [[nodiscard]] CompileOutcome outcome_of(CompileAnswer answer);
 
 }  // namespace evo

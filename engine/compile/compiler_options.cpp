@@ -27,10 +27,10 @@ std::string trimmed(std::string_view text) {
 struct Split {
   const KnownOption* known = nullptr;
   std::string name;                  ///< as written
-  std::optional<std::string> value;  ///< the value in the same word
+  std::optional<std::string> value;  ///< the value, if the same word contains it
 };
 
-/// Splits a word: "--ftz=true", "--ftz true", "-O3", "-DX=1".
+/// Splits a word into option and value: "--ftz=true", "--ftz true", "-O3", "-DX=1".
 Split split(const std::vector<KnownOption>& table, const std::string& word) {
   const std::size_t end = word.find_first_of("= \t");
   const std::string name = word.substr(0, end);
@@ -40,7 +40,7 @@ Split split(const std::vector<KnownOption>& table, const std::string& word) {
         if (end == std::string::npos) return {&known, name, std::nullopt};
         return {&known, name, trimmed(std::string_view(word).substr(end + 1))};
       }
-      // A one-letter option directly followed by its value.
+      // The word may be a one-letter option directly followed by its value.
       const bool letter = spelling.size() == 2 && spelling[1] != '-';
       if (letter && word.starts_with(spelling)) {
         return {&known, std::string(spelling), trimmed(std::string_view(word).substr(2))};
@@ -150,7 +150,7 @@ class Normaliser {
       if (word.empty()) continue;
       if (!pending_.empty()) word = std::exchange(pending_, {}) + "=" + word;
       const Split parts = split(assembler_options(), word);
-      if (word == "-v" || word == "--verbose") continue;  // always set by this program
+      if (word == "-v" || word == "--verbose") continue;  // this program always sets this option
       if (parts.known == nullptr) {
         const std::string_view why = why_refused(parts.name);
         refuse(option, word + (why.empty() ? "" : ": " + std::string(why)) +
@@ -190,7 +190,7 @@ class Normaliser {
   const std::vector<std::string>& given_;
   const OptionRules& rules_;
   std::size_t at_ = 0;
-  std::string pending_;  ///< a ptxas option whose value comes next
+  std::string pending_;  ///< a ptxas option whose value is the next word
   std::set<std::string> defined_;
   std::vector<std::string> result_;
 };

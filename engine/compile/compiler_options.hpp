@@ -8,20 +8,20 @@
 
 namespace evo {
 
-/// The context in which options are checked.
+/// The rules by which compiler options are checked.
 struct OptionRules {
-  /// Macros set by the space and the problem. No option may define them.
+  /// Macros set by the space and the problem, which no option may define.
   std::vector<std::string> taken_macros = {};
-  /// The folder to which relative include paths refer.
+  /// The folder to which include paths are relative.
   std::filesystem::path base = {};
   /// Folders that may contain include paths.
   std::vector<std::filesystem::path> include_roots = {};
 };
 
 /// Normalises the spelling of a space's `compiler_options` and keeps their order. Allows only
-/// options that affect code generation: options that read or write files or change the
-/// architecture, and unknown options, are errors. Throws InputError naming the option and the
-/// allowed ones.
+/// options that affect code generation. Unknown options, and options that read or write files or
+/// change the architecture, are errors. Throws InputError naming the option and the allowed
+/// options.
 ///
 ///   -D NAME[=VALUE], -DNAME, --define-macro=NAME   → -DNAME[=VALUE]
 ///   -I DIR, -IDIR, --include-path=DIR              → -I<absolute, without links>
@@ -34,16 +34,16 @@ struct OptionRules {
 [[nodiscard]] std::vector<std::filesystem::path> include_folders(
     std::span<const std::string> options);
 
-/// Whether functions without an annotation count as device functions, in any spelling of the
-/// option.
+/// Whether functions without an annotation count as device functions, because `options` contain a
+/// spelling of the option that says so.
 [[nodiscard]] bool makes_all_device_code(std::span<const std::string> options);
 
-/// Joins the options to one text, with shell quotes where needed.
+/// Joins the options to one text, with shell quotes where they are needed.
 [[nodiscard]] std::string join_options(std::span<const std::string> options);
-/// The inverse of the function above.
+/// The inverse of join_options().
 [[nodiscard]] std::vector<std::string> split_options(std::string_view text);
 
-/// Whether `path` is `folder` or lies inside it. Both are absolute and without links.
+/// Whether `path` is `folder` or lies inside it. Both paths are absolute and contain no links.
 [[nodiscard]] bool is_inside(const std::filesystem::path& path,
                              const std::filesystem::path& folder);
 

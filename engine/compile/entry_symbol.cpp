@@ -31,7 +31,7 @@ std::string line_of(const CompiledEntry& entry) {
   return line + "\n";
 }
 
-/// Parses a line made by line_of(), without its prefix; nullopt for other text.
+/// Parses a line made by line_of(), without its prefix; nullopt for any other text.
 std::optional<CompiledEntry> entry_in(const std::string& text) {
   std::istringstream words(text);
   CompiledEntry entry;
@@ -104,7 +104,7 @@ std::vector<std::string> symbols_named(const std::vector<std::string>& symbols,
   const std::string mangled = std::to_string(name.size()) + name;
   std::vector<std::string> found;
   for (const std::string& symbol : symbols) {
-    // _ZL marks internal linkage.
+    // The prefix _ZL marks internal linkage.
     if (symbol.starts_with("_Z" + mangled) || symbol.starts_with("_ZL" + mangled)) {
       found.push_back(symbol);
     }

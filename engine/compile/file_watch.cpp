@@ -20,7 +20,7 @@
 namespace evo {
 namespace {
 
-/// The current watch. It is global because the intercepted C functions take no argument for it.
+/// The current watch, which is global because the intercepted C functions cannot receive it.
 struct Watched {
   std::mutex mutex;
   std::vector<std::filesystem::path> folders;
@@ -36,7 +36,8 @@ Watched& watched() {
   return state;
 }
 
-/// Reads a file with the original functions. Returns nullopt if it cannot be read.
+/// Reads a file by system calls, which are not intercepted. Returns nullopt if the file cannot be
+/// read.
 std::optional<std::string> content_of(const char* path) {
   constexpr std::size_t kMostBytes = std::size_t{64} << 20;
   const auto descriptor =
@@ -53,7 +54,7 @@ std::optional<std::string> content_of(const char* path) {
   return text;
 }
 
-/// The content key of a file; empty if it does not exist.
+/// The content key of a file; empty if the file does not exist.
 std::string key_of(const char* path) {
   struct stat status {};
   if (fstatat(AT_FDCWD, path, &status, 0) != 0 || !S_ISREG(status.st_mode)) return {};
@@ -66,12 +67,13 @@ bool is_in_folders(const Watched& state, const std::filesystem::path& path) {
                      [&](const auto& folder) { return is_inside(path, folder); });
 }
 
-/// Records a missing file inside a folder, because it may exist at the next compilation.
+/// Records a missing file inside a watched folder, because the file may exist at the next
+/// compilation.
 bool take_absent(Watched& state, const char* path) {
   std::error_code error;
   const std::filesystem::path full = std::filesystem::absolute(path, error).lexically_normal();
   if (!error && is_in_folders(state, full)) state.dependencies.emplace(full.string(), "");
-  return true;  // the C library itself reports the missing file
+  return true;  // the C library reports the missing file
 }
 
 bool take(Watched& state, const char* path, bool writes) {

@@ -9,39 +9,40 @@ namespace evo {
 /// A file that a compilation looked for in an include path.
 struct Dependency {
   std::string path;     ///< absolute
-  std::string content;  ///< its content key; empty if it did not exist
+  std::string content;  ///< content key of the file; empty if the file did not exist
 
   bool operator==(const Dependency&) const = default;
 };
 
-/// Whether all files are unchanged.
+/// Whether all these files are unchanged.
 [[nodiscard]] bool is_current(const std::vector<Dependency>& dependencies);
 
-/// During its lifetime, this process opens only files inside the given folders, and records them.
-/// It intercepts the C library's functions that open files, in programs that link
-/// file_watch_functions.cpp, including calls from libraries they load. It is meant for compilers:
-/// writing, special files and files elsewhere fail as if the file did not exist.
+/// While this object exists, the process opens only files inside the given folders, and the files
+/// are recorded. The object intercepts the functions of the C library that open files, including
+/// calls from loaded libraries, in programs that link file_watch_functions.cpp. FileWatch is meant
+/// for compilers: writing, and opening special files or files elsewhere, fail as if the file did
+/// not exist.
 class FileWatch {
  public:
-  /// Only one may exist at a time. `folders`: absolute, without links.
+  /// Only one FileWatch may exist at a time. `folders`: absolute, without links.
   explicit FileWatch(std::vector<std::filesystem::path> folders);
   ~FileWatch();
   FileWatch(const FileWatch&) = delete;
   FileWatch& operator=(const FileWatch&) = delete;
 
-  /// Sorted by path.
+  /// The recorded files, sorted by path.
   [[nodiscard]] std::vector<Dependency> dependencies() const;
-  /// Existing files that were refused, without repetition.
+  /// Existing files that could not be opened because of this object, without repetition.
   [[nodiscard]] std::vector<std::string> refused() const;
-  /// Whether any file was looked for. False means that the C library's functions are not
+  /// Whether the process looked for any file. False means that the C library's functions are not
   /// intercepted.
   [[nodiscard]] bool saw_anything() const;
 };
 
 namespace file_watch {
 
-/// Whether an intercepted function may open or look at `path`. Always true while nothing is
-/// watched.
+/// Whether an intercepted function may open or inspect `path`. Always true while no FileWatch
+/// exists.
 [[nodiscard]] bool admits(const char* path, bool writes);
 
 }  // namespace file_watch

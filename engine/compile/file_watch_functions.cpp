@@ -1,6 +1,6 @@
-// Interceptors of the C library's functions that open files, for FileWatch. Every library that the
-// program loads finds them first. Each calls the original function; while files are watched, a file
-// that is not allowed seems missing.
+// Functions that intercept the C library's functions that open files, for FileWatch. Every loaded
+// library finds these functions first. Each function calls the original one; while a FileWatch
+// exists, a file that is not allowed seems missing.
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -15,7 +15,8 @@
 
 #include "engine/compile/file_watch.hpp"
 
-// Exported to libraries; the rest of the project is linked without exports.
+// Functions with this macro are exported to libraries; the rest of the project is linked without
+// exports.
 #define EVO_IN_FRONT extern "C" __attribute__((visibility("default"), used))
 
 namespace {
@@ -23,7 +24,8 @@ namespace {
 bool writes(int flags) { return (flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC)); }
 
 int open_file(int folder, const char* path, int flags, mode_t mode) {
-  // Compilers use paths relative to the working folder, and none relative to another open folder.
+  // Compilers use paths relative to the working folder, but no paths relative to another open
+  // folder.
   if (folder == AT_FDCWD && !evo::file_watch::admits(path, writes(flags))) {
     errno = ENOENT;
     return -1;
@@ -39,7 +41,7 @@ int look_at(const char* path, struct stat* status, int flags) {
   return fstatat(AT_FDCWD, path, status, flags);
 }
 
-/// The flags of open() for a mode of fopen(); -1 for an invalid mode.
+/// Converts a mode of fopen() to the flags of open(); -1 for an invalid mode.
 int flags_of(const char* mode) {
   int flags = 0;
   switch (mode[0]) {
@@ -126,8 +128,8 @@ EVO_IN_FRONT int lstat(const char* path, struct stat* status) noexcept {
   return look_at(path, status, AT_SYMLINK_NOFOLLOW);
 }
 
-// Variants that libraries built against older C libraries call. struct stat64 equals struct stat
-// here.
+// Variants that libraries call if they were built against older C libraries. On this platform,
+// struct stat64 equals struct stat.
 EVO_IN_FRONT int __xstat(int, const char* path, struct stat* status) {
   return look_at(path, status, 0);
 }

@@ -18,7 +18,8 @@ bool any_holds(const std::vector<TextSpan>& spans, std::size_t at) {
   return std::ranges::any_of(spans, [at](const TextSpan& span) { return span.holds(at); });
 }
 
-/// Names of the files that `text` includes. `only`: keeps only the includes inside of declarations.
+/// Names of the files that `text` includes. If `only` is given, keeps only includes inside these
+/// spans.
 Names included_in(const std::string& text, const std::vector<TextSpan>* only) {
   Names names;
   for (const Directive& directive : directives_of(text)) {
@@ -28,7 +29,7 @@ Names included_in(const std::string& text, const std::vector<TextSpan>* only) {
   return names;
 }
 
-/// The text after the changes; directives stay.
+/// The text without host declarations and with added annotations; preprocessor directives stay.
 std::string edited(const std::string& text, HostCode found) {
   if (found.declarations.empty() && found.annotate.empty()) return text;
   std::vector<bool> is_kept(text.size(), false);
@@ -48,8 +49,8 @@ std::string edited(const std::string& text, HostCode found) {
   return result;
 }
 
-/// Names of headers included inside of declarations, and of the headers that these include. Such
-/// headers contain parts of declarations.
+/// Names of headers that are included inside of declarations, and of the headers that these
+/// include. Headers included inside of declarations contain parts of declarations.
 Names parts_of_something(const KernelSource& source, const SourceMacros& macros) {
   Names parts;
   const auto add = [&](const std::string& text) {

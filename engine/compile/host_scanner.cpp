@@ -26,8 +26,8 @@ bool is_annotation(const std::string& word) {
   return is_one_of(kAnnotations, word);
 }
 
-/// A word that the source does not define and that may be an annotation: a macro of a header that
-/// is not read.
+/// Whether the source does not define this word, so that the word may be an annotation: a macro
+/// from a header that is not read.
 bool may_annotate(const std::string& word) {
   constexpr auto kHarmless =
       std::to_array<std::string_view>({"__host__",       "__restrict__",
@@ -78,7 +78,7 @@ class HostScanner {
     return at < words_.size() ? words_[at].text : nothing;
   }
 
-  /// Parses declarations up to a closing brace or the end.
+  /// Parses declarations up to a closing brace or the end of the text.
   void scope(bool is_class) {
     while (at_ < words_.size() && word(at_) != "}") {
       if (word(at_) == ";") {
@@ -95,7 +95,7 @@ class HostScanner {
     return text == "public" || text == "private" || text == "protected";
   }
 
-  /// Parses `namespace x {` or `extern "C" {` with its content.
+  /// Parses `namespace x {` or `extern "C" {`, and the content of the braces.
   bool take_scope() {
     std::size_t at = at_;
     if (word(at) == "extern" && word(at + 1).starts_with('"')) {
@@ -119,13 +119,13 @@ class HostScanner {
     ++at_;
   }
 
-  /// The text from a word to the last word read. It has no end if a bracket is still open.
+  /// Records the text from word `first` to the last read word; it is endless if a bracket is open.
   void add_inside(std::size_t first) {
     const bool has_end = !is_broken_ && at_ <= words_.size();
     found_.inside.push_back({words_[first].begin, has_end ? words_[at_ - 1].end : kNoEnd});
   }
 
-  /// Moves past the bracket that closes the one at `at_`.
+  /// Moves past the bracket that closes the bracket at `at_`.
   void skip_brackets() {
     int depth = 0;
     for (; at_ < words_.size(); ++at_) {
@@ -140,7 +140,7 @@ class HostScanner {
     is_broken_ = true;
   }
 
-  /// Parses `template <…>`, in which > closes a bracket.
+  /// Parses `template <…>`, in which > is a closing bracket.
   void skip_template_head() {
     int depth = 0;
     for (++at_; at_ < words_.size(); ++at_) {
@@ -157,7 +157,7 @@ class HostScanner {
     }
   }
 
-  /// A declaration, from its first word to its end.
+  /// A declaration, from its first word to its end, and its properties.
   struct Seen {
     std::size_t begin = 0;
     std::size_t behind_templates = 0;  ///< end of `template <class T>`
@@ -165,14 +165,14 @@ class HostScanner {
     bool has_host = false;
     bool has_constexpr = false;
     std::size_t constexpr_at = 0;
-    bool is_fixed = false;  ///< whether it is const and no pointer follows
-    /// whether it declares a class, an alias or an assertion, which contain no executable code
+    bool is_fixed = false;  ///< whether it is const and no `*` follows the const
+    /// whether it declares a class, an alias or an assertion, so that it has no executable code
     bool is_type = false;
     bool has_parameters = false;
     bool is_initialised = false;
     bool is_defaulted = false;
-    std::string name = {};       ///< words before the parameters
-    bool is_first_name = false;  ///< whether there are none
+    std::string name = {};       ///< the word before the parameters
+    bool is_first_name = false;  ///< whether no word precedes `name`
   };
 
   void declaration(bool is_class) {
@@ -240,7 +240,7 @@ class HostScanner {
       const std::size_t begin = at_;
       skip_brackets();
       for (std::size_t at = begin; at < std::min(at_, words_.size()); ++at) {
-        // #if may give the declaration two beginnings that share the parameters.
+        // #if may give the declaration two beginnings, which share the parameters.
         if (is_annotation(word(at))) seen.has_annotation = true;
       }
       return;
@@ -248,7 +248,7 @@ class HostScanner {
     skip_brackets();
   }
 
-  /// In `__check(int code) {`, the name is not an annotation from a header.
+  /// True for `__check(int code) {`: `__check` is a function, not a header's annotation.
   [[nodiscard]] bool is_function_with_body(const std::string& text) const {
     if (is_annotation(text) || macros_.words.contains(text) || word(at_ + 1) != "(") return false;
     int depth = 0;
@@ -259,8 +259,8 @@ class HostScanner {
     return false;
   }
 
-  /// In `__stcs(float* x) {` a function's name precedes the parentheses; in `__launch_bounds__(128)
-  /// __global__` an annotation does.
+  /// In `__stcs(float* x) {`, a function's name precedes the parentheses; in
+  /// `__launch_bounds__(128) __global__`, an annotation precedes them.
   [[nodiscard]] bool is_body_behind_brackets(const Seen& seen) const {
     int depth = 0;
     for (std::size_t at = at_; at < words_.size() && !seen.is_type; ++at) {
@@ -270,7 +270,7 @@ class HostScanner {
     return false;
   }
 
-  /// The name `f` in `f(` and `f<int>(`.
+  /// The name before a bracket, such as `f` in `f(` and `f<int>(`.
   [[nodiscard]] std::string name_before(std::size_t at) const {
     int depth = 0;
     for (--at; word(at) == ">" || depth > 0; --at) {
@@ -281,7 +281,7 @@ class HostScanner {
     return word(at);
   }
 
-  /// True if the brace was the body, which ends the declaration.
+  /// Parses a brace. True if the brace began the body, which ends the declaration.
   bool open_brace(const Seen& seen) {
     if (seen.is_type && !seen.has_parameters) {
       bool is_members = false;
@@ -298,7 +298,7 @@ class HostScanner {
     }
     skip_brackets();
     if (!seen.has_parameters || seen.is_initialised) return false;
-    return word(at_) != "," && word(at_) != "{";  // `T() : a{1}, b{2} {}`
+    return word(at_) != "," && word(at_) != "{";  // not in `T() : a{1}, b{2} {}`
   }
 
   void judge(const Seen& seen, bool is_class, bool is_instantiation) {
@@ -308,7 +308,7 @@ class HostScanner {
       found_.declarations.push_back({words_[seen.begin].begin, words_[at_ - 1].end});
       return;
     }
-    // A macro on its own line. A function may have the same name.
+    // A macro may stand alone on its line; a function may have the same name as the macro.
     if (is_function && seen.is_first_name && macros_.words.contains(seen.name)) return;
     if (is_instantiation && !host_names_.contains(seen.name)) return;
     if (is_function ? seen.is_type && !is_returned_type(seen)
@@ -358,7 +358,7 @@ class HostScanner {
     return is_identifier(word(at)) && is_one_of(kAfter, word(at + 1));
   }
 
-  /// True for `float *x;`: at least two words.
+  /// True for `float *x;`, because a variable has at least two words.
   [[nodiscard]] bool is_variable(const Seen& seen) const {
     return at_ > seen.begin + 2 && is_identifier(word(seen.begin));
   }

@@ -8,18 +8,19 @@
 
 namespace evo {
 
-/// Macros that sources define.
+/// The macros that a source and its headers define.
 struct SourceMacros {
-  std::map<std::string, std::set<std::string>> words;  ///< name → words of all its definitions
+  std::map<std::string, std::set<std::string>> words;  ///< name → words of all definitions of the
+                                                       ///< macro
 
   void read(const std::string& text);
 
   /// Whether `word` is one of CUDA's annotations except `__host__`, or a macro that may expand to
-  /// one.
+  /// such an annotation.
   [[nodiscard]] bool annotates(const std::string& word, int depth = 0) const;
 };
 
-/// A part of a text: [begin, end).
+/// A part of a text: the characters [begin, end).
 struct TextSpan {
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -29,15 +30,15 @@ struct TextSpan {
 
 /// The result of scanning a text for host code.
 struct HostCode {
-  std::vector<TextSpan> declarations = {};  ///< host declarations
+  std::vector<TextSpan> declarations = {};  ///< host functions and variables
   /// positions at which a function becomes a device function
   std::vector<std::size_t> annotate = {};
-  /// Ranges of declarations, from the first to the last word, and of brackets except those of
-  /// namespaces. Text inside of them is only a part of a declaration.
+  /// Ranges of declarations, from the first to the last word, and of all brackets except those of
+  /// namespaces. Text inside of these ranges is only a part of a declaration.
   std::vector<TextSpan> inside = {};
 };
 
-/// Splits a text into declarations and finds host code. The result is empty if the brackets are
+/// Splits a text into declarations and finds host code. The result is empty if brackets are
 /// unbalanced.
 [[nodiscard]] HostCode find_host_code(const std::string& text, const SourceMacros& macros);
 

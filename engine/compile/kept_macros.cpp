@@ -7,7 +7,7 @@
 namespace evo {
 namespace {
 
-/// The file name in errors of macro_check().
+/// The file name in the errors that macro_check() causes.
 constexpr std::string_view kCheckFile = "evo_macro_check";
 constexpr std::string_view kUndefined = "evo: undefined macro ";
 
@@ -19,8 +19,8 @@ std::string_view quoted_behind(std::string_view line, std::string_view before) {
   return rest.substr(0, rest.find('"'));
 }
 
-/// The position of an error: "k.cu:3" for "k.cu(3): error: …". For a line of macro_check(), the
-/// position where the macro was "(declared at line 3 of k.cu)", or otherwise the whole source.
+/// The position of an error: "k.cu:3" for "k.cu(3): error: …". For an error in macro_check(), the
+/// position "(declared at line 3 of k.cu)" of the macro, or otherwise the whole source.
 std::string place_of(std::string_view line, const std::string& source_name) {
   constexpr std::string_view kDeclared = "(declared at line ";
   constexpr std::string_view kOf = " of ";
@@ -54,7 +54,7 @@ std::vector<GivenMacro> given_macros(const std::vector<std::string>& options) {
 
 std::string macro_check(const std::vector<GivenMacro>& macros) {
   if (macros.empty()) return {};
-  // Re-enables the warning, because a source may have switched it off.
+  // Enables the warning, because a source may have switched it off.
   std::string text = fmt::format("\n\n#line 1 \"{}\"\n#pragma nv_diag_warning 47\n", kCheckFile);
   for (const auto& [name, value] : macros) {
     text += fmt::format("#ifndef {0}\n#error \"{1}{0}\"\n#endif\n#define {0} {2}\n", name,

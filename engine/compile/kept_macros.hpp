@@ -8,20 +8,21 @@
 
 namespace evo {
 
-/// A macro from the command line and its value.
+/// Name and value of a macro from the command line.
 using GivenMacro = std::pair<std::string, std::string>;
 
-/// The macros defined by `-DNAME` and `-DNAME=VALUE` in `options`.
+/// The macros that `-DNAME` and `-DNAME=VALUE` in `options` define.
 [[nodiscard]] std::vector<GivenMacro> given_macros(const std::vector<std::string>& options);
 
-/// Directives to append to a source. They make the compiler report each of `macros` that the source
-/// or any included file has changed or undefined. changed_macro_in() finds this report in the log.
-/// The directives generate no code.
+/// Directives to append to a source. The appended directives make the compiler report each of
+/// `macros` that the source or an included file has changed or undefined. changed_macro_in() finds
+/// this report in the log. The directives generate no code.
 [[nodiscard]] std::string macro_check(const std::vector<GivenMacro>& macros);
 
-/// The report in a compiler's log for the first of `macros` that changed its value, with file and
-/// line if the compiler names them; empty if none changed. A kernel with a changed macro would not
-/// match its configuration. The preprocessor itself decides which `#define` is active.
+/// Reports the first of `macros` whose value changed, from a compiler's log, with file and line if
+/// the compiler names them. Empty if no macro changed. A kernel with a changed macro would not
+/// match its configuration. Because the compiler makes the report, its preprocessor decides which
+/// `#define` is active.
 [[nodiscard]] std::optional<std::string> changed_macro_in(std::string_view log,
                                                           const std::vector<GivenMacro>& macros,
                                                           const std::string& source_name);

@@ -23,9 +23,9 @@
 namespace evo {
 namespace {
 
-/// How entries are found: a plain name is looked up in the compiled code. If one is missing, all
-/// names are passed as name expressions, for which the compiler reports the reason or finds another
-/// symbol.
+/// How entries are found. A plain name is first looked up in the compiled code. If a name is
+/// missing, all names are passed as name expressions, for which the compiler finds another symbol
+/// or reports the reason.
 enum class Naming { kLookUpPlain, kAllByExpression };
 
 bool is_by_expression(const std::string& entry, Naming naming) {
@@ -44,7 +44,7 @@ class NvrtcCompiler final : public Compiler {
  private:
   void call(nvrtcResult result, const char* what) const { library_.require(result, what); }
 
-  /// A pair of functions nvrtcGet…Size / nvrtcGet….
+  /// Calls a pair of functions nvrtcGet…Size and nvrtcGet….
   [[nodiscard]] std::string fetch(nvrtcProgram program, const char* size_name,
                                   const char* get_name) const {
     std::size_t size = 0;
@@ -81,7 +81,7 @@ std::string first_error(const std::string& log) {
   std::istringstream lines(log);
   std::string first;
   for (std::string line; std::getline(lines, line);) {
-    // Replaces the NUL that NVRTC puts between its own log and that of ptxas.
+    // Removes the NUL that NVRTC puts between its own log and the log of ptxas.
     constexpr std::string_view kNul = "\\x00";
     if (line.starts_with(kNul)) line.erase(0, kNul.size());
     if (line.find("error") != std::string::npos) return line;
@@ -90,8 +90,8 @@ std::string first_error(const std::string& log) {
   return first.empty() ? "the compiler gave no reason" : first;
 }
 
-/// Whether the compiler reports that memory ran out. A source can print this text
-/// itself; then its rejection is not stored, and the source is compiled once more.
+/// Whether the compiler reports that memory ran out. A source can also print this text; then its
+/// rejection is not stored, and the source is compiled once more.
 bool speaks_of_memory(const std::string& log) {
   for (const char* text : {"out of memory", "Out of memory", "bad_alloc", "memory allocation"}) {
     if (log.find(text) != std::string::npos) return true;
@@ -99,7 +99,7 @@ bool speaks_of_memory(const std::string& log) {
   return false;
 }
 
-/// Shortens a very long log to its beginning and end.
+/// Shortens a very long log to its beginning and its end.
 std::string shortened(const std::string& log) {
   constexpr std::size_t kKept = std::size_t{256} << 10;
   if (log.size() <= 2 * kKept) return log;
@@ -107,7 +107,7 @@ std::string shortened(const std::string& log) {
          " bytes left out …\n" + printable(log.substr(log.size() - kKept));
 }
 
-/// Combines the resources in the log and in the machine code, which must agree.
+/// Combines the resources from the log and from the machine code, which must agree.
 std::variant<Resources, Rejection> resources_of(const std::string& log, const std::string& cubin,
                                                 const std::string& entry) {
   const std::optional<CubinFacts> facts = read_cubin(cubin, entry);
@@ -157,7 +157,7 @@ nvrtcResult NvrtcCompiler::create_program(const CompileRequest& request,
 
 nvrtcResult NvrtcCompiler::run(nvrtcProgram program, const CompileRequest& request) const {
   std::vector<std::string> options = {"-arch=" + request.arch, "--ptxas-options=-v"};
-  // From 12.9 on, a compilation cache suppresses the ptxas report (NVIDIA/Fuser #4694).
+  // From 12.9 on, NVRTC's compilation cache suppresses the ptxas report (NVIDIA/Fuser #4694).
   if (version_.number() >= 1209) options.emplace_back("--no-cache");
   options.insert(options.end(), request.options.begin(), request.options.end());
   std::vector<const char*> pointers;
@@ -176,7 +176,7 @@ CompilerFailure NvrtcCompiler::failure(nvrtcResult result, const std::string& lo
           shortened(log)};
 }
 
-/// The entry whose name expression the log mentions first.
+/// The entry whose name expression appears first in the log.
 std::string entry_in_error(const std::string& log, const CompileRequest& request) {
   constexpr std::string_view kPragma = "#pragma nv_mangled_name ";
   const std::size_t at = log.find(kPragma);
@@ -187,8 +187,8 @@ std::string entry_in_error(const std::string& log, const CompileRequest& request
   return known == request.entries.end() ? request.entries.front() : *known;
 }
 
-/// The line of the source that leads to the first error, `first`, if the error lies in another
-/// file; empty if the compiler does not report it.
+/// The line of the source that led to the first error, `first`, if the error lies in another file.
+/// Empty if the compiler does not report the line.
 std::string line_of_source(const std::string& log, const std::string& first,
                            const CompileRequest& request) {
   const auto is_in = [&](const std::string& name) { return first.starts_with(name + "("); };
@@ -205,15 +205,15 @@ std::string line_of_source(const std::string& log, const std::string& first,
   return fmt::format("{}({}): ", request.source.name, log.substr(number, found - number));
 }
 
-/// NVRTC checks name expressions in a generated file, whose name and line numbers would confuse
-/// users.
+/// The first error, without the generated file in which NVRTC checks name expressions, because the
+/// file's name and line numbers would confuse users.
 std::string reason_of(const std::string& log, const CompileRequest& request) {
   constexpr std::string_view kNameMap = "__nv_name_map(";
   constexpr std::string_view kError = "error: ";
   const std::string first = first_error(log);
   if (first.find("gpu-architecture") != std::string::npos ||
       first.find("nv_arch") != std::string::npos) {
-    return fmt::format("arch: \"{}\": this compiler does not know it: {}", request.arch, first);
+    return fmt::format("arch: \"{}\": this compiler does not support it: {}", request.arch, first);
   }
   if (first.starts_with("__nv_nvrtc_")) {
     return first + "; does a macro have a name that the compiler's headers use, such as T?";
@@ -226,8 +226,8 @@ std::string reason_of(const std::string& log, const CompileRequest& request) {
                      entry_in_error(log, request), first.substr(error + kError.size()));
 }
 
-/// The symbol of an entry in this compilation. Without a name expression, it is empty if there is
-/// no kernel of this name at file scope.
+/// The symbol of an entry in this compilation. The symbol is empty if the entry is a plain name and
+/// no kernel has this name at file scope.
 std::variant<std::string, Rejection> NvrtcCompiler::symbol_of(nvrtcProgram program,
                                                               const CompileRequest& request,
                                                               const std::string& entry,
@@ -237,7 +237,7 @@ std::variant<std::string, Rejection> NvrtcCompiler::symbol_of(nvrtcProgram progr
     const char* lowered = nullptr;
     const nvrtcResult result = library_.find<decltype(nvrtcGetLoweredName)>("nvrtcGetLoweredName")(
         program, entry.c_str(), &lowered);
-    // Finds the name of a kernel without code, for example an uninstantiated one.
+    // Returns the name of a kernel without code, for example of an uninstantiated kernel.
     return result == NVRTC_SUCCESS && lowered != nullptr ? std::string(lowered) : entry;
   }
   const std::vector<std::string> named = symbols_named(cubin_functions(compiled.cubin), entry);

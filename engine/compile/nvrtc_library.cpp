@@ -12,8 +12,8 @@
 namespace evo {
 namespace {
 
-/// libnvrtc opens libnvrtc-builtins by its bare name. If the folder is not on the loader's path,
-/// the library must be loaded before.
+/// Loads libnvrtc-builtins, which libnvrtc opens by its bare name, in case its folder is not on the
+/// loader's path.
 void preload_builtins(const std::filesystem::path& nvrtc) {
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(nvrtc.parent_path(), ignored)) {
@@ -54,7 +54,7 @@ void require_new_enough(const NvrtcVersion& version, const std::string& library)
 NvrtcLibrary NvrtcLibrary::open() {
   std::string tried;
   for (const std::string& name : nvrtc_libraries()) {
-    // Never unloaded, because each unloading leaks memory.
+    // The library is never unloaded, because each unloading leaks memory.
     if (void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)) {
       preload_builtins(library_path(handle));
       return NvrtcLibrary(handle, library_file(handle));

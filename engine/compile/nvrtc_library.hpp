@@ -14,19 +14,20 @@ struct NvrtcVersion {
   int major = 0;
   int minor = 0;
 
-  /// For example 1204 for 12.4.
+  /// The version as one number, such as 1204 for 12.4.
   [[nodiscard]] int number() const { return major * 100 + minor; }
-  /// "nvrtc 12.4".
+  /// The version as text, such as "nvrtc 12.4".
   [[nodiscard]] std::string text() const;
 };
 
 /// Throws MissingError if the version is too old for this project.
 void require_new_enough(const NvrtcVersion& version, const std::string& library);
 
-/// libnvrtc, opened at run time and kept open for the life of the object.
+/// libnvrtc, opened at run time. The library stays open while the object exists.
 class NvrtcLibrary {
  public:
-  /// Opens the first usable library of nvrtc_libraries(). Throws MissingError with instructions.
+  /// Opens the first usable library of nvrtc_libraries(). Throws MissingError with instructions if
+  /// there is none.
   [[nodiscard]] static NvrtcLibrary open();
   ~NvrtcLibrary() {
     if (handle_ != nullptr) dlclose(handle_);
@@ -35,7 +36,7 @@ class NvrtcLibrary {
       : handle_(std::exchange(other.handle_, nullptr)), path_(std::move(other.path_)) {}
   NvrtcLibrary& operator=(NvrtcLibrary&&) = delete;
 
-  /// Throws NvrtcError if the library lacks the function.
+  /// Returns a function of the library. Throws NvrtcError if the library lacks the function.
   template <typename Function>
   [[nodiscard]] Function* find(const char* name) const {
     return reinterpret_cast<Function*>(symbol(name));
@@ -44,7 +45,7 @@ class NvrtcLibrary {
   /// Throws NvrtcError naming `what` unless `result` is NVRTC_SUCCESS.
   void require(nvrtcResult result, const char* what) const;
   [[nodiscard]] NvrtcVersion version() const;
-  /// The path of the library.
+  /// The path of the opened library.
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
@@ -55,7 +56,8 @@ class NvrtcLibrary {
   std::string path_;
 };
 
-/// Does not throw for a faulty library: `failure` says why it cannot be used.
+/// Reads the facts about NVRTC. Does not throw for a faulty library; then `failure` says why it is
+/// unusable.
 [[nodiscard]] NvrtcFacts read_nvrtc_facts();
 
 }  // namespace evo

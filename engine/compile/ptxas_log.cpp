@@ -29,7 +29,7 @@ bool contains(std::string_view line, std::string_view text) {
   return line.find(text) != std::string_view::npos;
 }
 
-/// Lines of the report of ptxas -v, recognised by words that no other program prints.
+/// Kinds of lines in the report of ptxas -v, recognised by words that no other program prints.
 enum class LineKind { kOther, kHeadline, kProperties, kFrame, kUsage };
 
 LineKind kind_of(std::string_view line) {
@@ -42,7 +42,7 @@ LineKind kind_of(std::string_view line) {
                                                                  : LineKind::kOther;
 }
 
-/// The kernel named in a headline: "ptxas info    : Compiling entry function 'k' for 'sm_90'".
+/// The kernel that a headline names: "ptxas info    : Compiling entry function 'k' for 'sm_90'".
 std::optional<std::string_view> headline_name(std::string_view line) {
   const std::string start = std::string(kInfo) + std::string(kHeadlineText);
   if (!line.starts_with(start)) return std::nullopt;
@@ -58,7 +58,8 @@ struct Frame {
   int loads = 0;
 };
 
-/// "[ptxas         . ]    160 bytes stack frame, 24 bytes spill stores, 28 bytes spill loads".
+/// Parses "[ptxas         . ]    160 bytes stack frame, 24 bytes spill stores, 28 bytes spill
+/// loads".
 std::optional<Frame> frame_of(std::string_view line) {
   constexpr std::string_view kContinued = "ptxas         . ";
   if (line.starts_with(kContinued)) line.remove_prefix(kContinued.size());
@@ -77,7 +78,7 @@ void add(int& sum, int value) {
       value > std::numeric_limits<int>::max() - sum ? std::numeric_limits<int>::max() : sum + value;
 }
 
-/// Reads the log once and stops at the first line that ptxas does not print at that place.
+/// Reads the log once and stops at the first line that ptxas would not print at that place.
 class Reader {
  public:
   Reader(std::string_view entry, const std::vector<std::string>& kernels)
@@ -139,7 +140,8 @@ class Reader {
     if (!found || frames_due_ != 1) return fail(line, "a line that ptxas does not print");
     frames_due_ = 0;
     if (!in_entry_) return;
-    // Functions that were not inlined report their own frames, which are added.
+    // Functions that were not inlined report their own frames, which are added to the entry's
+    // frame.
     add(report_.resources.stack_bytes, found->stack);
     add(report_.resources.spill_store_bytes, found->stores);
     add(report_.resources.spill_load_bytes, found->loads);
@@ -166,7 +168,7 @@ class Reader {
   std::string error_;
   PtxasReport report_;
   bool in_entry_ = false;
-  bool block_open_ = false;  ///< a headline whose registers have not been reported yet
+  bool block_open_ = false;  ///< whether a headline's registers are not reported yet
   bool own_frame_ = false;
   bool has_frame_ = false;
   bool has_usage_ = false;

@@ -12,14 +12,16 @@ namespace evo {
 /// The report of `ptxas -v` for one kernel.
 struct PtxasReport {
   Resources resources;
-  /// stack frame of the entry alone; resources.stack_bytes includes the functions it calls
+  /// stack frame of the entry alone; resources.stack_bytes includes the functions that the entry
+  /// calls
   int frame_bytes = 0;
 };
 
-/// Finds the report for the entry point in the log of NVRTC or ptxas. A source can print text into
-/// the same log (#warning, #pragma message, static_assert, #line). So the log is trusted only if it
-/// contains nothing that ptxas does not print: one headline for each kernel of `kernels`, followed
-/// by one report each. Otherwise returns the reason as text, and the caller rejects the kernel.
+/// Finds the report on the entry point in the log of NVRTC or ptxas. A source can print text into
+/// the same log (#warning, #pragma message, static_assert, #line). The log is therefore trusted
+/// only if it contains exactly what ptxas prints: a headline for each kernel of `kernels`, each
+/// followed by a report. If the log has other text, returns the reason as text, and the caller
+/// rejects the kernel.
 [[nodiscard]] std::variant<PtxasReport, std::string> parse_ptxas_log(
     std::string_view log, std::string_view entry, const std::vector<std::string>& kernels);
 

@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostBytes = std::size_t{16} << 20;
-constexpr std::size_t kDeepest = 200;  // limit of compilers
+constexpr std::size_t kDeepest = 200;  // compilers have the same limit
 
 bool is_pragma_once(const Directive& directive) {
   return directive.name == "pragma" && directive.argument == "once";
@@ -29,7 +29,8 @@ bool is_pragma_once(const Directive& directive) {
 
 struct BroughtAlong {
   std::string_view name;
-  std::vector<std::string_view> of_it;  ///< words, or beginnings of words
+  std::vector<std::string_view> of_it;  ///< words, or beginnings of words, whose use requires this
+                                        ///< header
 };
 const std::array<BroughtAlong, 2> kBroughtAlong = {
     {{"limits", {"numeric_limits"}},
@@ -52,8 +53,8 @@ class Loader {
   }
 
  private:
-  /// Host standard headers include each other, and sources rely on it: the first standard header of
-  /// a source receives everything that the source uses from the others.
+  /// Some sources rely on host standard headers that include each other. The first standard header
+  /// of a source therefore also includes the other headers that the source uses.
   void take_brought_along(const BroughtAlong& header, KernelSource& source) {
     const std::string name(header.name);
     if (files_.contains(name) || !is_in_include_folder("cuda/std/" + name)) return;
@@ -77,13 +78,13 @@ class Loader {
     take_stand_in(name, *stand_in_header(name), source);
   }
 
-  /// `who`: prefix of messages.
+  /// `who`: the beginning of messages, which names file, line and include.
   [[nodiscard]] std::string read(const fs::path& file, const std::string& who) const {
     std::error_code error;
     const fs::path real = fs::canonical(file, error);
     if (!error && !is_inside(real, root_)) {
       throw InputError(who + ": lies outside of " + root_.string() +
-                       "; sources and what they include must lie inside");
+                       "; sources and the files that they include must lie inside");
     }
     if (!error && !fs::is_regular_file(real)) throw InputError(who + ": is no regular file");
     if (!error && fs::file_size(real, error) > kMostBytes) {
@@ -114,7 +115,7 @@ class Loader {
   void take(const std::string& name, bool angled, const fs::path& folder, const std::string& who,
             KernelSource& source) {
     fs::path file = find(name, angled, folder);
-    // A file of the include path that is not found elsewhere, as with `-I .`.
+    // The include path may lead to a file of the problem, for example with `-I .`.
     const bool is_known = stand_in_header(name) != nullptr || is_in_include_folder(name);
     if (file.empty() && angled && !is_known) file = find(name, false, folder);
     if (file.empty()) {
@@ -123,11 +124,12 @@ class Loader {
         take_stand_in(name, *text, source);
         return;
       }
-      if (angled || is_in_include_folder(name)) {  // left to the compiler
+      if (angled || is_in_include_folder(name)) {  // the compiler finds this file
         source.outside.push_back(name);
         return;
       }
-      throw InputError(who + ": no such file beside it or in " + root_.string());
+      throw InputError(who + ": no such file in the folder of the including file or in " +
+                       root_.string());
     }
     const fs::path real = fs::weakly_canonical(file);
     const auto [known, added] = files_.emplace(name, real);
@@ -148,8 +150,9 @@ class Loader {
     }
   }
 
-  /// Empty if the file is neither beside the including file nor in the root. A path that exists but
-  /// cannot be read as a file is returned, so that the error names it.
+  /// The path of the included file; empty if the file is neither in the folder of the including
+  /// file nor in the root. A path that exists but is not a readable file is returned, so that the
+  /// error names it.
   [[nodiscard]] fs::path find(const std::string& name, bool angled, const fs::path& folder) const {
     std::error_code ignored;
     const auto is_there = [&](const fs::path& file) {
@@ -171,8 +174,8 @@ class Loader {
   std::map<std::string, fs::path> files_;
 };
 
-/// Whether a second reading of the file has no effect: `#pragma once`, or an include guard around
-/// the whole file.
+/// Whether a second inclusion of the file has no effect, because of `#pragma once` or an include
+/// guard around the whole file.
 bool is_guarded(const std::vector<Directive>& directives) {
   if (directives.empty()) return false;
   if (is_pragma_once(directives.front())) return true;
@@ -242,7 +245,8 @@ class Expander {
 
   void append(std::string_view text) {
     if (output_.size() + text.size() > kMostBytes) {
-      throw InputError(source_.name + ": with all it includes, it is larger than 16 MB");
+      throw InputError(source_.name +
+                       ": together with its includes, the source is larger than 16 MB");
     }
     output_ += text;
   }
@@ -250,8 +254,8 @@ class Expander {
     if (!output_.empty() && output_.back() != '\n') output_ += '\n';
   }
 
-  /// The text that replaces an #include; null for other directives and for headers that are left to
-  /// the compiler.
+  /// The text that replaces an #include; null for other directives and for headers that the
+  /// compiler finds itself.
   [[nodiscard]] const std::string* included(const Directive& directive) const {
     if (!includes(directive)) return nullptr;
     const std::optional<std::string> name = included_name(directive);
@@ -262,9 +266,9 @@ class Expander {
   }
 
   const KernelSource& source_;
-  std::vector<std::string> open_;  ///< the files being expanded, outermost first
-  int conditions_ = 0;             ///< number of `#if`s around the current position
-  /// files whose `#pragma once` was met unconditionally; they are not needed again
+  std::vector<std::string> open_;  ///< the files that are being expanded, outermost first
+  int conditions_ = 0;             ///< number of `#if`s that are open at the current position
+  /// files whose `#pragma once` was met unconditionally, so that they are not expanded again
   std::set<std::string> done_;
   std::string output_;
 };

@@ -26,11 +26,11 @@ std::string without_blanks(std::string_view text) {
   return dense;
 }
 
-/// Macros that are defined, and macros that may be defined.
+/// Macros that are certainly defined, and macros that may be defined.
 struct Known {
   Macros given;
   Macros maybe;              ///< defined somewhere in the source
-  bool has_foreign = false;  ///< the source includes files that are not read here
+  bool has_foreign = false;  ///< whether the source includes files that are not read here
 };
 
 Truth negated(Truth truth) { return truth ? Truth(!*truth) : std::nullopt; }
@@ -46,7 +46,7 @@ Truth is_defined(const std::string& macro, const Known& known) {
   return is_open ? std::nullopt : Truth(false);
 }
 
-/// One operand of a condition: defined(M), !defined M, 0, 1.
+/// The truth of an operand of a condition: defined(M), !defined M, 0 or 1.
 Truth truth_of_operand(std::string_view text, const Known& known) {
   if (text == "0") return false;
   if (text == "1") return true;
@@ -60,7 +60,7 @@ Truth truth_of_operand(std::string_view text, const Known& known) {
   return is_negated ? negated(truth) : truth;
 }
 
-/// A conjunction is false if one operand is false.
+/// The truth of a conjunction, which is false if one operand is false.
 Truth truth_of(const std::string& condition, const Known& known) {
   const std::string dense = without_blanks(condition);
   if (dense.find("||") != std::string::npos || dense.find('?') != std::string::npos) {
@@ -77,7 +77,7 @@ Truth truth_of(const std::string& condition, const Known& known) {
   return negated(some_false);
 }
 
-/// The condition of #if, #ifdef, #ifndef and their #elif forms.
+/// The truth of the condition of #if, #ifdef, #ifndef or one of their #elif forms.
 Truth truth_of(const Directive& directive, const Known& known) {
   if (directive.name == "if" || directive.name == "elif") {
     return truth_of(directive.argument, known);
@@ -86,7 +86,7 @@ Truth truth_of(const Directive& directive, const Known& known) {
   return directive.name == "ifdef" || directive.name == "elifdef" ? truth : negated(truth);
 }
 
-/// The stack of conditionals around a line.
+/// The stack of conditional directives around a line.
 class Conditionals {
  public:
   explicit Conditionals(const Known& known) : known_(known) {}
@@ -120,7 +120,8 @@ class Conditionals {
   std::vector<Branch> open_;
 };
 
-/// The names in the text except in comments. Names in strings count, because _Pragma reads them.
+/// Adds the names in the text except in comments. Names in strings count, because _Pragma reads
+/// strings.
 void add_names(const std::string& text, Macros& names) {
   const CppText cpp = tokenize(text);
   for (const CppWord& word : cpp.words) names.merge(names_in(word.text));
@@ -164,7 +165,7 @@ void require_macros_kept(const KernelSource& source, const std::set<std::string>
   Known known{macros, {}, !source.outside.empty()};
   for (const auto& [name, value] : given_macros(options)) known.given.insert(name);
   add_defined(source.text, known.maybe);
-  // Files that were not reached yet; the list grows during the loop.
+  // `others` holds the files that were not reached yet; `reached` grows during the loop.
   std::map<std::string, const std::string*> others;
   for (const auto& [name, text] : source.headers) {
     others.emplace(name, &text);
@@ -175,7 +176,7 @@ void require_macros_kept(const KernelSource& source, const std::set<std::string>
     const auto [name, text] = reached[i];
     for (const std::string& header : check_text(name, *text, macros, known)) {
       const auto found = others.find(header);
-      if (found == others.end()) continue;  // reached before, or left to the compiler
+      if (found == others.end()) continue;  // the file was reached before, or the compiler finds it
       reached.emplace_back(*found);
       others.erase(found);
     }

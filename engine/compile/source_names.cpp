@@ -7,7 +7,7 @@
 namespace evo {
 namespace {
 
-/// NVRTC's own header, which is not a file either.
+/// NVRTC's own header, which does not exist as a file.
 constexpr std::string_view kBuiltinHeader = "__nv_nvrtc_builtin_header.h";
 
 bool is_name_of(std::string_view name, const KernelSource& source) {

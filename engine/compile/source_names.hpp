@@ -7,8 +7,8 @@
 
 namespace evo {
 
-/// PTX whose line information names files as `source` does. NVRTC prefixes every relative name with
-/// its working folder, in which no such file exists.
+/// Returns PTX whose line information names files as `source` does. NVRTC prefixes every relative
+/// name with its working folder, which does not contain the file.
 [[nodiscard]] std::string with_source_names(std::string_view ptx, const KernelSource& source,
                                             std::string_view folder);
 

@@ -59,7 +59,8 @@ constexpr auto kOfTheHost = std::to_array<std::string_view>({"helper_cuda.h",
                                                              "device_launch_parameters.h",
                                                              "device_functions.h"});
 
-/// Folders of such headers. Exception: device code uses Thrust's complex numbers.
+/// Folders of libraries that only the host calls; device code may use Thrust's complex numbers,
+/// however.
 constexpr auto kFoldersOfTheHost = std::to_array<std::string_view>(
     {"nvtx3/", "thrust/", "GL/", "EGL/", "X11/", "vulkan/", "boost/", "opencv2/", "omp/"});
 constexpr std::string_view kThrustComplex = "thrust/complex.h";
@@ -75,7 +76,8 @@ constexpr std::string_view kStd =
     "namespace std { namespace chrono {} namespace filesystem {} namespace placeholders {}\n"
     "inline namespace literals {} }\n";
 
-/// For `std::min` and the like: nvcc allows constexpr functions in device code.
+/// Defines `std::min`, `std::max` and `std::swap`, because nvcc allows constexpr functions in
+/// device code.
 constexpr std::string_view kAlgorithm =
     "#pragma once\n"
     "namespace std {\n"
@@ -107,7 +109,7 @@ std::string forwarded(std::string_view header, std::string_view names) {
   return text;
 }
 
-/// The parts of CUB that device code can call, without the algorithms that the host launches.
+/// The parts of CUB that device code can call; algorithms that the host launches are omitted.
 std::string block_and_warp_primitives() {
   std::string text = "#pragma once\n";
   for (const char* name :
@@ -164,7 +166,7 @@ std::map<std::string, std::string, std::less<>> all_headers() {
         "sys/sysinfo.h", "sys/ioctl.h", "sys/param.h",  "sys/ipc.h",  "sys/shm.h"}) {
     headers[name];
   }
-  // The compiler provides assert(); a source that disables assertions stays without them.
+  // The compiler provides assert(). With NDEBUG, a source gets an assert() without effect.
   for (const char* name : {"assert.h", "cassert"}) {
     headers[name] =
         "#ifdef NDEBUG\n#undef assert\n#define assert(...) static_cast<void>(0)\n#endif\n";
@@ -238,7 +240,7 @@ std::map<std::string, std::string, std::less<>> all_headers() {
                            "new"}) {
     headers.try_emplace(name, kStd);
   }
-  // The only structure of the driver's interface that kernels take as a parameter.
+  // CUtensorMap is the only structure of the driver's interface that kernels take as a parameter.
   headers["cuda.h"] =
       "#pragma once\ntypedef struct alignas(64) CUtensorMap_st { unsigned long long opaque[16]; } "
       "CUtensorMap;\n";
@@ -248,7 +250,8 @@ std::map<std::string, std::string, std::less<>> all_headers() {
 
 using Names = std::set<std::string, std::less<>>;
 
-/// The names that a text uses, and the names that it defines by #define, typedef or `using X =`.
+/// Collects the names that a text uses, and the names that it defines by #define, typedef or `using
+/// X =`.
 void read_names(const std::string& text, Names& used, Names& defined) {
   const CppText cpp = tokenize(text);
   for (const Directive& directive : cpp.directives) {

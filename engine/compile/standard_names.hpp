@@ -13,7 +13,7 @@ struct Known {
   std::string_view text;  ///< text after `typedef` or `#define`
 };
 
-// The same types as in libcu++, so that both can be present.
+// The types are the same as in libcu++, so that a source can use both.
 inline constexpr std::array<Known, 18> kTypes = {{{"int8_t", "signed char"},
                                                   {"int16_t", "signed short"},
                                                   {"int32_t", "signed int"},
@@ -33,8 +33,8 @@ inline constexpr std::array<Known, 18> kTypes = {{{"int8_t", "signed char"},
                                                   {"u_char", "unsigned char"},
                                                   {"u_int", "unsigned int"}}};
 
-/// Types of the driver's interface and of host libraries that kernels may take as parameters,
-/// beside CUtensorMap.
+/// Types of the driver's interface and of host libraries that kernels may take as parameters, in
+/// addition to CUtensorMap.
 inline constexpr std::array<Known, 6> kHostTypes = {{{"CUtexObject", "unsigned long long"},
                                                      {"CUsurfObject", "unsigned long long"},
                                                      {"cufftReal", "float"},
@@ -72,7 +72,7 @@ inline constexpr std::array<Known, 13> kFixedLimits = {
      {"UINT64_MAX", "18446744073709551615ULL"},
      {"SIZE_MAX", "18446744073709551615ULL"}}};
 
-/// From <stdint.h>: function-like macros for constants.
+/// Function-like macros of <stdint.h> that make constants.
 inline constexpr std::array<Known, 8> kFixedConstants = {{{"INT8_C", "(c) c"},
                                                           {"INT16_C", "(c) c"},
                                                           {"INT32_C", "(c) c"},

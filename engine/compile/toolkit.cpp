@@ -19,8 +19,8 @@ std::vector<std::string> roots_in_environment() {
   return roots;
 }
 
-/// Folders of Python packages: of the environment in which this program is installed, and of the
-/// active one.
+/// Folders of Python packages: those of the environment in which this program is installed, and
+/// those of the active environment.
 std::vector<fs::path> python_packages() {
   std::error_code ignored;
   std::vector<fs::path> roots = {
@@ -39,7 +39,7 @@ std::vector<fs::path> python_packages() {
   return folders;
 }
 
-/// The libraries of NVRTC's Python packages, newest CUDA version first.
+/// The NVRTC libraries of Python packages, newest CUDA version first.
 std::vector<std::string> nvrtc_of_python() {
   std::vector<std::string> names;
   std::error_code ignored;
@@ -52,20 +52,20 @@ std::vector<std::string> nvrtc_of_python() {
   return names;
 }
 
-/// A header that every toolkit has in its include folder, even one of only NVRTC and headers.
+/// Whether `folder` has a header that every toolkit has, even one with only NVRTC and headers.
 bool has_headers(const fs::path& folder) {
   std::error_code ignored;
   return fs::is_regular_file(folder / "cuda_fp16.h", ignored);
 }
 
-/// ROOT/include of ROOT/lib64/libnvrtc.so, or of ROOT/targets/x86_64-linux/lib/libnvrtc.so.
+/// Finds ROOT/include for ROOT/lib64/libnvrtc.so or ROOT/targets/x86_64-linux/lib/libnvrtc.so.
 std::optional<fs::path> headers_beside(const fs::path& library) {
   std::error_code error;
   for (const fs::path& name : {library, fs::canonical(library, error)}) {
     fs::path folder = name.parent_path();
     for (int level = 0; level < 3 && folder.has_relative_path(); ++level) {
       folder = folder.parent_path();
-      // CUDA 12's Python packages have separate folders.
+      // CUDA 12's Python packages keep headers and libraries in separate folders.
       for (const char* include : {"include", "cuda_runtime/include"}) {
         if (has_headers(folder / include)) return folder / include;
       }
@@ -79,7 +79,7 @@ std::optional<fs::path> headers() {
   for (const std::string& library : nvrtc_libraries()) {
     if (!fs::path(library).is_absolute() || !fs::exists(library, ignored)) continue;
     if (auto found = headers_beside(library)) return found;
-    break;  // this library will be opened, so the headers of other toolkits do not match
+    break;  // this library will be opened, and headers of other toolkits do not match it
   }
   std::vector<fs::path> folders;
   for (const std::string& root : roots_in_environment())

@@ -8,14 +8,14 @@
 namespace evo {
 
 /// One point of a search space: for each parameter, in the space's order, the index of its value.
-/// Only its space can turn it into macros or JSON.
+/// Only the space can convert a Candidate to macros or JSON.
 struct Candidate {
   std::vector<std::uint16_t> choice;
 
   auto operator<=>(const Candidate&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
-/// Hash for unordered containers (FNV-1a over the choices; not stored anywhere).
+/// Hash for unordered containers (FNV-1a over the choices). The hash is stored nowhere.
 struct CandidateHash {
   std::size_t operator()(const Candidate& candidate) const noexcept {
     std::uint64_t hash = 0xcbf29ce484222325ULL;

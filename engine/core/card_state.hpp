@@ -12,8 +12,8 @@ namespace evo {
 enum class Slowdown {
   kPowerCap,         ///< limited by its power cap, as under any heavy load
   kHardware,         ///< the card's emergency brake
-  kSoftwareThermal,  ///< the driver keeps it below its temperature limit
-  kHardwareThermal,  ///< it exceeded its temperature limit
+  kSoftwareThermal,  ///< the driver keeps the card below its temperature limit
+  kHardwareThermal,  ///< the card exceeded its temperature limit
   kPowerBrake,       ///< the power supply asked for less power
 };
 
@@ -21,15 +21,16 @@ enum class Slowdown {
 /// "power brake".
 [[nodiscard]] std::string_view to_string(Slowdown slowdown);
 
-/// The inverse of to_string. Throws InputError for any other text.
+/// The inverse of to_string(Slowdown). Throws InputError for any other text.
 [[nodiscard]] Slowdown slowdown_from_string(std::string_view text);
 
-/// True for every reason except the power cap. Such throttling is a fault of the machine, so times
-/// measured meanwhile do not describe the kernel. The power cap is part of the cost of a kernel.
+/// True for every reason except the power cap. Reasons other than the power cap are faults of the
+/// machine, so times measured meanwhile do not describe the kernel. The power cap is part of the
+/// cost of a kernel.
 [[nodiscard]] bool spoils_times(Slowdown slowdown);
 
-/// The card's state while a kernel was timed, as the driver reported it. Unreported figures are
-/// missing.
+/// The card's state while a kernel was timed, as the driver reported it. Figures that the driver
+/// does not report are missing.
 struct CardState {
   int looks = 0;
   std::optional<double> sm_clock_min_mhz = {};
@@ -37,13 +38,13 @@ struct CardState {
   std::optional<double> memory_clock_mhz = {};
   std::optional<double> temperature_c = {};
   std::optional<double> power_w = {};
-  std::vector<Slowdown> slowdowns = {};  ///< every reason seen, in the order of the enumeration
+  std::vector<Slowdown> slowdowns = {};  ///< every observed reason, in the order of the enumeration
   std::int64_t discarded = 0;  ///< samples taken while the card was throttled and then repeated
-  /// true if the card stayed throttled, so that such samples had to be kept
+  /// true if the card stayed throttled, so that samples of the throttled card were kept
   bool throttled = false;
   std::vector<std::string> others = {};  ///< other processes on the card: "4711 (python3)"
-  /// Utilisation by other processes before this process launched anything; set only when the driver
-  /// cannot list them.
+  /// Utilisation of the card by other processes before this process launched anything. Set only if
+  /// the driver cannot list the processes.
   std::optional<double> busy_before_percent = {};
 
   bool operator==(const CardState&) const = default;
@@ -52,9 +53,9 @@ struct CardState {
 /// The energy of one launch, from the card's energy counter.
 struct Energy {
   double launch_mj = 0;       ///< millijoules that the whole card used for one launch
-  double power_w = 0;         ///< mean over the measuring window
-  double window_s = 0;        ///< interval between two updates of the counter
-  std::int64_t launches = 0;  ///< launches in the window
+  double power_w = 0;         ///< mean power during the measurement
+  double window_s = 0;        ///< interval between two updates of the energy counter
+  std::int64_t launches = 0;  ///< number of launches during `window_s`
 
   bool operator==(const Energy&) const = default;
 };

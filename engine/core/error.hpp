@@ -7,15 +7,15 @@ namespace evo {
 
 /// Exit codes shared by every program of the project.
 enum class ExitCode : int {
-  kGreen = 0,          ///< the program ran and found a green winner (or did the work asked for)
-  kNothingGreen = 1,   ///< the program ran, but no candidate passed every gate
+  kGreen = 0,          ///< the program found a green winner, or did what was asked
+  kNothingGreen = 1,   ///< the program ran, but no candidate passed all gates
   kBadInput = 2,       ///< bad usage or input
   kMissing = 3,        ///< the toolkit or the device is missing
-  kInterrupted = 130,  ///< stopped by a signal; everything finished so far is stored
+  kInterrupted = 130,  ///< stopped by a signal; all finished results are stored
 };
 
 /// Base of every exception of this project: the machine, the input or the program is broken. A
-/// failing candidate is never an exception but a Rejection.
+/// candidate that fails causes a Rejection, never an exception.
 class Error : public std::runtime_error {
  public:
   Error(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
@@ -25,13 +25,13 @@ class Error : public std::runtime_error {
   ExitCode code_;
 };
 
-/// Bad usage or input; the message names file, key, value and what is allowed.
+/// Bad usage or input. The message names the file, the key, the value and the allowed values.
 class InputError : public Error {
  public:
   explicit InputError(const std::string& message) : Error(ExitCode::kBadInput, message) {}
 };
 
-/// A search space file, or a candidate given for it, that cannot be used.
+/// A search space file, or a configuration for a space, that cannot be used.
 class SpaceError : public InputError {
  public:
   using InputError::InputError;
@@ -49,19 +49,19 @@ class DbError : public InputError {
   using InputError::InputError;
 };
 
-/// A toolkit, library or device is missing. The message says how to get it.
+/// A toolkit, library or device is missing. The message says how to install or find it.
 class MissingError : public Error {
  public:
   explicit MissingError(const std::string& message) : Error(ExitCode::kMissing, message) {}
 };
 
-/// This machine has no GPU (as opposed to a GPU that cannot be used).
+/// This machine has no GPU. A GPU that cannot be used is another MissingError.
 class NoCardError : public MissingError {
  public:
   using MissingError::MissingError;
 };
 
-/// A call of the CUDA driver failed for a reason other than the candidate.
+/// A call of the CUDA driver failed, and the candidate is not the cause.
 class CudaError : public MissingError {
  public:
   using MissingError::MissingError;
@@ -73,7 +73,7 @@ class DeviceMemoryError : public CudaError {
   using CudaError::CudaError;
 };
 
-/// NVRTC itself failed (not the kernel it was given).
+/// NVRTC itself failed, although the kernel may be right.
 class NvrtcError : public MissingError {
  public:
   using MissingError::MissingError;

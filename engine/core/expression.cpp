@@ -13,7 +13,7 @@ std::string number_text(double value) {
   return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
 }
 
-/// " with A=1, B=2"
+/// Appends text such as " with A=1, B=2".
 void append_value(std::string& message, bool is_first, const std::string& name, double value) {
   message.append(is_first ? " with " : ", ").append(name).append("=").append(number_text(value));
 }
@@ -53,7 +53,7 @@ double Expression::evaluate(const std::map<std::string, double>& values) const {
   for (const std::string& name : variables()) {
     const auto found = values.find(name);
     if (found == values.end()) {
-      throw InputError(prefix() + " uses '" + name + "', which is not known");
+      throw InputError(prefix() + " uses '" + name + "', which is no known name");
     }
     ordered.push_back(found->second);
   }

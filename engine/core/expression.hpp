@@ -20,29 +20,29 @@ namespace evo {
 /// is 1. parse_expression() documents the grammar; any other text is an error.
 class Expression {
  public:
-  /// Throws InputError with the position when `text` is not an expression.
+  /// Throws InputError with the position if `text` is not an expression.
   /// `constants`: names with fixed values; every other name becomes a variable.
-  /// `where`: file and key, for messages.
+  /// `where`: file and key of the expression, for messages.
   explicit Expression(std::string text, const std::map<std::string, double>& constants = {},
                       std::string where = {});
 
   [[nodiscard]] const std::string& text() const { return text_; }
 
-  /// The names the expression uses, sorted, without the constants.
+  /// The names that the expression uses, sorted, without the constants.
   [[nodiscard]] const std::vector<std::string>& variables() const { return parsed_.variables; }
 
-  /// `values` in the order of variables(). Throws InputError naming the values if the result is not
-  /// a finite number, for example after a division by zero. Operands that are not needed (as behind
-  /// `false and`) are not considered.
+  /// `values`: the values of variables(), in the same order. Throws InputError naming the values if
+  /// the result is not a finite number, for example after a division by zero. Operands whose value
+  /// does not matter (as after `false and`) are not evaluated.
   [[nodiscard]] double evaluate(std::span<const double> values) const;
 
-  /// The same, but returns nullopt instead of throwing.
+  /// Like evaluate(), but returns nullopt instead of throwing.
   [[nodiscard]] std::optional<double> try_evaluate(std::span<const double> values) const;
 
   /// Throws InputError naming the first variable that `values` lacks.
   [[nodiscard]] double evaluate(const std::map<std::string, double>& values) const;
 
-  /// "file: key: 'A + B' with A=1, B=2": the beginning of a message about the value.
+  /// Text such as "file: key: 'A + B' with A=1, B=2", with which messages about the value begin.
   [[nodiscard]] std::string described(const std::map<std::string, double>& values) const;
 
  private:
@@ -54,8 +54,8 @@ class Expression {
 };
 
 /// The parts of a conjunction: "(a) && (b || c)" gives "a" and "b || c"; "a < b < c" gives "a < b"
-/// and "b < c". An expression with another outermost operator is returned whole. Throws InputError
-/// for a bad expression.
+/// and "b < c". An expression whose outermost operator is no conjunction is returned whole. Throws
+/// InputError for a bad expression.
 [[nodiscard]] std::vector<std::string> split_conjunction(std::string_view expression);
 
 }  // namespace evo

@@ -10,9 +10,9 @@ namespace evo {
 void ExpressionCursor::fail_here(const std::string& expected) const {
   std::string hint;
   if (is(",")) {
-    hint = "; a comma only separates arguments; a decimal number has a point, such as 0.001";
+    hint = "; a comma only separates arguments; decimal numbers have a point, as in 0.001";
   } else if (is("[")) {
-    hint = "; a list only follows in";
+    hint = "; a list may only follow 'in'";
   } else if (const ExpressionWord* word = find_expression_word(token_.text);
              word != nullptr && !word->write.empty()) {
     hint.append("; ").append(word->write);

@@ -8,7 +8,7 @@
 
 namespace evo {
 
-/// A cursor over the words of an expression.
+/// A cursor that moves over the words of an expression.
 class ExpressionCursor {
  protected:
   /// Call advance() to read the first word.
@@ -19,10 +19,10 @@ class ExpressionCursor {
   [[nodiscard]] bool is_comparison() const;
   /// Moves past `text` if it is the current word; otherwise returns false.
   bool take(std::string_view text);
-  /// As take(), but throws InputError, which says where `text` is expected, if there is another
-  /// word.
+  /// Moves past `text`. Throws InputError, which says where `text` is expected, if the current word
+  /// differs from `text`.
   void expect(std::string_view text, const std::string& what);
-  /// Throws InputError with the current word, the expected word, and a suggestion.
+  /// Throws InputError, which names the current word, the expected word, and a suggestion.
   [[noreturn]] void fail_here(const std::string& expected) const;
 
   std::string_view text_;

@@ -15,9 +15,10 @@ using Node = ExpressionTree::Node;
 using Kind = ExpressionToken::Kind;
 
 constexpr std::size_t kLongestText = 10000;
-/// Limit of operations, numbers and names. Lists, chained comparisons and "or" copy some of them.
+/// Limit of the number of operations, numbers and names, because lists, chained comparisons and
+/// "or" copy operands.
 constexpr std::uint32_t kMostNodes = 20000;
-/// Each level takes a few kilobytes of stack.
+/// Limit of the nesting, because each level takes a few kilobytes of stack.
 constexpr int kDeepest = 100;
 
 using Range = std::pair<std::size_t, std::size_t>;  ///< most characters of an expression as written
@@ -25,7 +26,7 @@ using Range = std::pair<std::size_t, std::size_t>;  ///< most characters of an e
 struct Term {
   Node node = 0;
   Range range = {};
-  /// the operands if the node is a conjunction; otherwise empty
+  /// the operands if `node` is a conjunction; otherwise empty
   std::vector<Range> conjuncts = {};
 
   [[nodiscard]] std::vector<Range> parts() const {
@@ -41,7 +42,7 @@ class Grammar : ExpressionCursor {
   ParsedExpression parse();
 
  private:
-  /// One level of recursion; throws if the nesting exceeds kDeepest.
+  /// Counts one level of recursion; throws if the nesting exceeds kDeepest.
   class Level {
    public:
     explicit Level(Grammar& grammar) : grammar_(grammar) {
@@ -76,16 +77,16 @@ class Grammar : ExpressionCursor {
   Term call(const Token& name);
   Term variable(const Token& name);
 
-  /// Makes `left` and `right` the operands of a new node.
+  /// Adds a node for `operation` with the operands `left` and `right`.
   [[nodiscard]] Term joined(Operation operation, const Term& left, const Term& right);
   /// `&&` gives 0 or 1; `and` gives one of its operands. The right operand is evaluated only if the
-  /// left one is true.
-  /// `skip`: the node in front of the right operand; its value is used if the right operand is
-  /// skipped.
+  /// left operand is true. `skip`: the node before the right operand. The value of `skip` is used
+  /// if the right operand is skipped.
   [[nodiscard]] Term both(const Term& left, const Term& right, bool is_word, Node skip);
   [[nodiscard]] Term either(const Term& left, const Term& right, bool is_word, Node skip);
-  /// Parses operands that are separated by `sign` or `word`, and joins them from the right. An
-  /// operand whose truth value is `decides` determines the result; those behind it are skipped.
+  /// Parses operands that are separated by `sign` or `word`, and joins them from the right. The
+  /// first operand whose truth value is `decides` determines the result; later operands are
+  /// skipped.
   [[nodiscard]] Term logical(std::string_view sign, std::string_view word, bool decides,
                              Rule operand, Joining join);
   [[nodiscard]] Term checked(Term term) const;
@@ -118,7 +119,8 @@ ParsedExpression Grammar::parse() {
   return parsed;
 }
 
-/// Limits the growth by lists, chained comparisons and Python's `or`, which copy their operands.
+/// Throws if copies of operands, which lists, chained comparisons and Python's `or` make, exceed
+/// the limit.
 Term Grammar::checked(Term term) const {
   if (tree_.size(term.node) > kMostNodes) {
     fail_expression(text_, term.range.first,
@@ -198,7 +200,8 @@ Term Grammar::negation() {
   return {tree_.add(Operation::kNot, {operand.node}), {begin, operand.range.second}};
 }
 
-/// As in Python, a chain holds if all its comparisons hold: a < b < c means a < b and b < c.
+/// As in Python, a chain holds if all comparisons of the chain hold: a < b < c means a < b and b <
+/// c.
 Term Grammar::comparison() {
   Term left = sum();
   if (!is_comparison() && !is("in") && !is("not")) return left;
@@ -236,7 +239,7 @@ Term Grammar::membership(const Term& left) {
   bool comma = true;
   std::size_t count = 0;
   Node any = 0;
-  // As in Python, every element is evaluated, even those after the matching one.
+  // As in Python, every element is evaluated, even the elements after a match.
   for (; comma && !is(close); ++count) {
     const Node equal = tree_.add(Operation::kEqual, {left.node, choice().node});
     any = count == 0 ? equal : tree_.add(Operation::kMax, {any, equal});

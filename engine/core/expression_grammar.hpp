@@ -13,23 +13,24 @@ namespace evo {
 struct ParsedExpression {
   ExpressionTree tree;
   ExpressionTree::Node root = 0;
-  std::vector<std::string> variables;  ///< sorted; the tree refers to them by index
+  std::vector<std::string> variables;  ///< sorted; nodes of the tree contain indices into
+                                       ///< `variables`
   /// The operands of the outermost conjunction, as written, without enclosing parentheses. An
-  /// expression with another outermost operator is returned whole.
+  /// expression without an outermost conjunction becomes the only entry.
   std::vector<std::string> conjuncts;
 };
 
-/// The expression in a small language for programs that do not have this parser.
+/// An expression in a small language for programs that do not have this parser.
 struct TranslatedExpression {
-  /// JSON: a number, a variable's name, or ["operation", operands…] with the operations ?
-  /// (condition, two values of which one is chosen) == < + - * / // % ^ and the functions min max
-  /// floor ceil round sqrt exp ln log2, which mean the same as in Expression. All other operations
-  /// are translated into these.
+  /// JSON: a number, a variable's name, or ["operation", operands…]. The operations are ? (chooses
+  /// one of two values by a condition) == < + - * / // % ^ and the functions min max floor ceil
+  /// round sqrt exp ln log2, with the same meaning as in Expression. All other operations of
+  /// Expression are translated into the listed ones.
   std::string tree;
 };
 
-/// Reads an expression by the grammar of docs/file-formats.md. It rejects every text that is not
-/// described there:
+/// Parses an expression by the grammar of docs/file-formats.md. Every text that the grammar does
+/// not describe is rejected.
 ///
 ///   choice     := or ["?" choice ":" choice]
 ///   or         := and {("||" | "or") and}
@@ -43,11 +44,11 @@ struct TranslatedExpression {
 ///   power      := primary [("^" | "**") unary]
 ///   primary    := number | name | function "(" choice {"," choice} ")" | "(" choice ")"
 ///
-/// Throws InputError with the position and what to write.
+/// Throws InputError with the position and a suggestion.
 [[nodiscard]] ParsedExpression parse_expression(std::string_view expression,
                                                 const std::map<std::string, double>& constants);
 
-/// Parses and translates in one step.
+/// Parses `expression` and translates it.
 [[nodiscard]] TranslatedExpression translate_expression(
     std::string_view expression, const std::map<std::string, double>& constants);
 

@@ -14,7 +14,7 @@ namespace {
 
 using Kind = ExpressionToken::Kind;
 
-/// Longer operators first, so that `**` is not read as two `*`.
+/// Longer operators come first, so that `**` is not read as two `*`.
 constexpr std::array<std::string_view, 24> kOperators = {
     "**", "//", "==", "!=", "<=", ">=", "&&", "||", "+", "-", "*", "/",
     "%",  "^",  "<",  ">",  "!",  "(",  ")",  "[",  "]", ",", "?", ":"};
@@ -24,7 +24,7 @@ struct Hint {
   std::string_view write;
 };
 
-/// Operators of other languages that users write by habit; longer operators first.
+/// Operators of other languages that users write by habit. Longer operators come first.
 constexpr std::array<Hint, 13> kHints = {{
     {"===", "write == to compare"},
     {"<<", "shifts are not in the language; write a multiplication, such as A * 2 ^ B"},
@@ -126,7 +126,7 @@ ExpressionToken ExpressionLexer::number() {
   return token;
 }
 
-/// A whole number that a double cannot hold would silently be rounded to another one.
+/// Rejects a whole number that a double would silently round to another number.
 void ExpressionLexer::require_exact(const ExpressionToken& token) const {
   constexpr double kExact = 0x1.0p53;
   if (token.number < kExact || count_while(token.text, is_digit) < token.text.size()) return;
@@ -165,7 +165,7 @@ ExpressionToken ExpressionLexer::operation() {
         expression_, at_,
         "control character " + std::to_string(rest.front()) + " is not part of the language");
   }
-  // Shows a multi-byte character whole.
+  // Shows all bytes of a multi-byte character.
   std::size_t length = 1;
   while (length < rest.size() && (static_cast<unsigned char>(rest[length]) & 0xc0U) == 0x80U) {
     ++length;

@@ -16,13 +16,13 @@ struct ExpressionToken {
   double number = 0;      ///< set for kNumber
 };
 
-/// The text in single quotes.
+/// Puts the text in single quotes.
 [[nodiscard]] std::string quoted(std::string_view text);
 
-/// The token as messages show it.
+/// The token as shown in messages.
 [[nodiscard]] std::string described(const ExpressionToken& token);
 
-/// Throws InputError "bad expression '…' at position n: problem".
+/// Throws InputError with the text "bad expression '…' at position n: problem".
 [[noreturn]] void fail_expression(std::string_view expression, std::size_t offset,
                                   const std::string& problem);
 
@@ -32,8 +32,8 @@ class ExpressionLexer {
  public:
   explicit ExpressionLexer(std::string_view expression) : expression_(expression) {}
 
-  /// Throws InputError with a suggestion if the text at the cursor is not allowed in any
-  /// expression.
+  /// Returns the next word. Throws InputError with a suggestion if no word of an expression begins
+  /// at the cursor.
   [[nodiscard]] ExpressionToken next();
 
  private:

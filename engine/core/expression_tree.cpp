@@ -20,7 +20,7 @@ Outcome divided(Operation operation, double a, double b) {
   if (b == 0) return {0, "division by zero"};
   if (operation == Operation::kDivide) return {a / b};
   if (operation == Operation::kModulo) return {modulo(a, b)};
-  // The quotient q such that a == q * b + a % b holds exactly (Python's //).
+  // Python's //: the quotient q for which a == q * b + a % b holds exactly.
   return {std::round((a - modulo(a, b)) / b)};
 }
 
@@ -33,7 +33,7 @@ Outcome logarithm(double a, double (*log)(double)) {
   return {log(a)};
 }
 
-/// `b` is used only by operations of two operands.
+/// Calculates an operation. Operations with one operand ignore `b`.
 Outcome calculated(Operation operation, double a, double b) {
   switch (operation) {
     case Operation::kEqual:
@@ -81,8 +81,8 @@ Outcome calculated(Operation operation, double a, double b) {
   }
 }
 
-/// The operation's name in the trees of bundles; empty if the tree expresses it with several
-/// operations.
+/// The name of `operation` in the trees of bundles; empty if the tree uses several operations for
+/// it.
 std::string_view json_name(Operation operation) {
   static constexpr std::array<std::string_view, 25> kNames = {
       "",   "",  "",  "?",   "==",  "<",     "",     "",      "",     "+",   "-",  "*",   "/",
@@ -102,7 +102,7 @@ ExpressionTree::Node ExpressionTree::push(const Part& part) {
 }
 
 ExpressionTree::Node ExpressionTree::number(double value) {
-  // The readers of bundles do not support -0.
+  // Replaces -0 by 0, because the readers of bundles do not support -0.
   return push({.is_truth = value == 0 || value == 1, .number = value == 0 ? 0 : value});
 }
 
@@ -209,7 +209,7 @@ void ExpressionTree::append_json(Node node, std::span<const std::string> names,
   }
 }
 
-/// ",a,b": for max(max(a, b), c), the operands are a, b and c.
+/// Appends the operands, such as ",a,b". The operands of max(max(a, b), c) are a, b and c.
 void ExpressionTree::append_operands(Node node, std::span<const std::string> names,
                                      std::string& text) const {
   const Part& part = nodes_[node];

@@ -15,13 +15,13 @@ namespace evo {
 enum class Operation : std::uint8_t {
   kNumber,
   kVariable,
-  kSkip,    ///< gives no value; the following nodes do not apply to some values of its operand
-  kChoose,  ///< a condition, and two values: it chooses one of them
+  kSkip,    ///< has no value; skips nodes after it for one truth value of its operand
+  kChoose,  ///< has three operands: a condition, and two values of which it chooses one
   kEqual,
   kLess,
   kLessEqual,
-  kNot,    ///< 1 for 0, 0 for everything else
-  kTruth,  ///< 0 for 0, 1 for everything else
+  kNot,    ///< 1 for 0, otherwise 0
+  kTruth,  ///< 0 for 0, otherwise 1
   kAdd,
   kSubtract,
   kMultiply,
@@ -41,7 +41,7 @@ enum class Operation : std::uint8_t {
 };
 
 /// An expression as a list of nodes in the order of evaluation: each node follows its operands.
-/// Several nodes may share one operand.
+/// Several nodes may share an operand.
 class ExpressionTree {
  public:
   using Node = std::uint32_t;
@@ -56,37 +56,37 @@ class ExpressionTree {
   [[nodiscard]] Node variable(std::size_t index);
   /// Adds an operation of up to three operands.
   [[nodiscard]] Node add(Operation operation, std::initializer_list<Node> operands);
-  /// Maps a node to 0 if its value is 0 and to 1 otherwise. Returns the node itself if it can only
-  /// be 0 or 1.
+  /// Adds a node that maps 0 to 0 and all other values to 1. Returns `node` itself if its value can
+  /// only be 0 or 1.
   [[nodiscard]] Node truth(Node node);
 
   /// Evaluation skips the nodes from here to land() if the truth value of `condition` is `when`.
-  /// They then have no value, so the kChoose that uses them must choose its other operand.
+  /// Skipped nodes have no value, so the kChoose that uses them must choose its other operand.
   [[nodiscard]] Node skip(Node condition, bool when);
   void land(Node skip) { nodes_[skip].second = static_cast<Node>(nodes_.size()); }
 
   [[nodiscard]] bool is_truth(Node node) const { return nodes_[node].is_truth; }
   [[nodiscard]] std::optional<double> number_of(Node node) const;
-  /// The number of nodes up to and including this one if shared nodes are counted for each use;
-  /// saturates.
+  /// The number of nodes up to and including `node`, where a shared node is counted for each use.
+  /// The number saturates.
   [[nodiscard]] std::uint32_t size(Node node) const { return nodes_[node].size; }
 
-  /// Renumbers the variables: variable i becomes `order[i]`.
+  /// Renumbers the variables: variable i becomes variable `order[i]`.
   void reorder(std::span<const std::size_t> order);
 
   /// `values`: the values of all variables.
   [[nodiscard]] Outcome evaluate(Node root, std::span<const double> values) const;
 
-  /// See TranslatedExpression::tree. `names`: the names of the variables.
+  /// Returns the JSON of TranslatedExpression::tree. `names`: the names of the variables.
   [[nodiscard]] std::string json(Node root, std::span<const std::string> names) const;
 
  private:
   struct Part {
     Operation operation = Operation::kNumber;
-    bool is_truth = false;  ///< whether the value is always 0 or 1
-    bool when = false;      ///< for kSkip: the condition's value that skips
+    bool is_truth = false;  ///< whether the value can only be 0 or 1
+    bool when = false;      ///< for kSkip: the truth value at which nodes are skipped
     std::uint32_t size = 1;
-    Node first = 0;   ///< operands; for kVariable its index
+    Node first = 0;   ///< first operand; for kVariable, the variable's index
     Node second = 0;  ///< for kSkip: the node at which evaluation continues
     Node third = 0;
     double number = 0;

@@ -19,26 +19,26 @@ struct ExpressionFunction {
   std::optional<Operation> operation = {};
 };
 
-/// Returns null for a name that is no function.
+/// Returns null if `name` is no function.
 [[nodiscard]] const ExpressionFunction* find_expression_function(std::string_view name);
 
-/// "ceil_div, floor_div, …", for messages.
+/// The names of all functions for messages: "ceil_div, floor_div, …".
 [[nodiscard]] std::string expression_functions();
 
-/// A word that cannot be a name, because this language or another one uses it.
+/// A word that cannot be a name, because expressions or another language use it.
 struct ExpressionWord {
   std::string_view name;
-  std::string_view write;  ///< the suggested replacement; empty for words of this language
+  std::string_view write;  ///< the suggested replacement; empty for words that expressions use
 };
 
-/// Returns null for other words.
+/// Returns null if `name` is none of these words.
 [[nodiscard]] const ExpressionWord* find_expression_word(std::string_view name);
 
-/// Compares: left `op` right, with `op` one of == != < <= > >=.
+/// Adds the comparison `left` `op` `right`, where `op` is == != < <= > or >=.
 [[nodiscard]] ExpressionTree::Node compared(ExpressionTree& tree, std::string_view op,
                                             ExpressionTree::Node left, ExpressionTree::Node right);
 
-/// Calls a function of the grammar. The number of arguments is correct.
+/// Adds a call of a function. The caller has checked the number of arguments.
 [[nodiscard]] ExpressionTree::Node called(ExpressionTree& tree, std::string_view function,
                                           std::span<const ExpressionTree::Node> arguments);
 

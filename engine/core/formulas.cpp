@@ -55,18 +55,18 @@ class Inserter {
   static void require_short(const std::string& text, const std::string& name) {
     if (text.size() <= kLongest) return;
     throw InputError("with the formula of " + evo::quoted(name) +
-                     " in its place, it is longer than " + std::to_string(kLongest) +
+                     " in its place, the expression is longer than " + std::to_string(kLongest) +
                      " characters");
   }
 
   const Formulas& formulas_;
-  std::vector<std::string> open_;  ///< the names being inserted, outermost first
+  std::vector<std::string> open_;  ///< the names that are being replaced, outermost first
 };
 
 }  // namespace
 
 std::string with_formulas(std::string_view expression, const Formulas& formulas) {
-  // Most files have no formulas; then each expression is checked when it is read.
+  // Most files have no formulas, and their expressions are checked when they are read.
   if (formulas.empty()) return std::string(expression);
   return Inserter(formulas).run(expression);
 }

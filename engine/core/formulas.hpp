@@ -6,17 +6,17 @@
 
 namespace evo {
 
-/// Names that stand for expressions: the "let" entries of problems and spaces, and numbers of a
-/// shape or a device.
+/// Names with the expressions that replace them: the "let" entries of problems and spaces, and
+/// numbers of a shape or a device.
 using Formulas = std::map<std::string, std::string, std::less<>>;
 
-/// `expression` with every name of a formula replaced by the formula, recursively. The formula is
-/// put in parentheses unless it is a single name or number. Other names stay. Throws InputError for
-/// a bad expression, for a formula that needs itself, and for a result that is longer than an
-/// expression may be.
+/// Replaces every name of a formula in `expression` by the formula, recursively. The formula is put
+/// in parentheses unless it is a single name or number. Other names stay. Throws InputError for a
+/// bad expression, for a formula that needs itself, and for a result that exceeds the length limit
+/// of expressions.
 [[nodiscard]] std::string with_formulas(std::string_view expression, const Formulas& formulas);
 
-/// The shortest text that reads as exactly this number. Whole numbers have no point.
+/// The shortest text that reads as exactly this number. Whole numbers have no decimal point.
 [[nodiscard]] std::string formula_of(double value);
 
 }  // namespace evo

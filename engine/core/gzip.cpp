@@ -18,7 +18,7 @@ bool is_gzip(std::string_view content) {
 }
 
 Bytef* bytes_of(std::string_view text) {
-  // zlib's interface is not const-correct; it does not write to its input.
+  // Casts away const, because zlib's interface is not const-correct; zlib only reads its input.
   return reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
 }
 
@@ -38,7 +38,7 @@ std::string inflated(std::string_view content, const std::string& file, std::siz
     if (text.size() > most_bytes) {
       inflateEnd(&stream);
       throw InputError(file + ": holds more than " + std::to_string(most_bytes) +
-                       " bytes once unpacked, which is the most allowed");
+                       " bytes after unpacking, the allowed maximum");
     }
     if (status == Z_STREAM_END && stream.avail_in > 0) status = inflateReset(&stream);
   }

@@ -17,7 +17,7 @@ class ContentHash {
 
   ContentHash& add(std::string_view field);
 
-  /// 32 hexadecimal digits.
+  /// The key of all fields added so far: 32 hexadecimal digits.
   [[nodiscard]] std::string hex() const;
 
  private:

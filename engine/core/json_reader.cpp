@@ -22,15 +22,15 @@
 namespace evo {
 namespace {
 
-/// The value as written in the file, shortened.
+/// The value as written in the file, shortened for a message.
 std::string shown(const Json& value) {
   constexpr std::size_t kLongest = 60;
   return shortened(value.dump(-1, ' ', false, Json::error_handler_t::replace), kLongest);
 }
 
-/// Writes a new file through to the disk. Returns 0 or the error number.
+/// Writes a new file and flushes it to the disk. Returns 0 or the error number.
 int write_whole(const std::string& file, std::string_view content) {
-  constexpr mode_t kForAll = 0666;  // the mode before the process's umask
+  constexpr mode_t kForAll = 0666;  // permissions before the umask applies
   const int descriptor = open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kForAll);
   if (descriptor < 0) return errno;
   int error = 0;
@@ -42,7 +42,7 @@ int write_whole(const std::string& file, std::string_view content) {
       error = errno;
     }
   }
-  // Some file systems report a full disk only here.
+  // Some file systems report a full disk only when the file is flushed.
   if (error == 0 && fsync(descriptor) != 0 && errno != EINVAL) error = errno;
   if (close(descriptor) != 0 && error == 0) error = errno;
   return error;
@@ -268,7 +268,7 @@ bool is_file(const std::filesystem::path& path) {
 
 std::string read_text_file(const std::filesystem::path& file, std::size_t most_bytes) {
   constexpr std::size_t kChunk = 1 << 16;
-  // Checked before opening, because opening a pipe blocks until another process writes to it.
+  // Special files are rejected before opening, because opening a pipe may block for ever.
   require_no_special_file(file, "read");
   std::error_code ignored;
   std::ifstream stream(file, std::ios::binary);
@@ -276,7 +276,7 @@ std::string read_text_file(const std::filesystem::path& file, std::size_t most_b
     throw InputError(file.string() + ": cannot be read: " +
                      (stream ? "it is a folder" : std::strerror(errno)) + missing_file_hint(file));
   }
-  // Reads until the end, because kernel files report no size.
+  // Reads until the end, because files of /proc and /sys report no size.
   std::string text;
   const std::uintmax_t size = std::filesystem::file_size(file, ignored);
   if (!ignored) text.reserve(std::min<std::uintmax_t>(size, most_bytes) + kChunk);
@@ -289,7 +289,7 @@ std::string read_text_file(const std::filesystem::path& file, std::size_t most_b
   if (stream.bad()) throw InputError(file.string() + ": cannot be read: " + std::strerror(errno));
   if (text.size() > most_bytes) {
     throw InputError(file.string() + ": has more than " + std::to_string(most_bytes) +
-                     " bytes, which is the most allowed");
+                     " bytes, the allowed maximum");
   }
   return text;
 }

@@ -18,24 +18,24 @@ using Json = nlohmann::json;
 /// Default limit of the number of entries of a list in an input file.
 inline constexpr std::size_t kMostEntries = 10000;
 
-/// Reads one object of a JSON input file, strictly: each getter names file, key, value and what is
-/// allowed when it throws InputError, and finish() rejects keys that no getter asked for.
+/// Reads one object of a JSON input file, strictly. Each getter that throws InputError names the
+/// file, the key, the value and the allowed values. finish() rejects keys that no getter asked for.
 class JsonReader {
  public:
   /// `file`: name for messages. `path`: position of `object` in the file, for example
   /// "parameters[3]".
-  /// Throws InputError when `object` is not an object.
+  /// Throws InputError if `object` is not an object.
   JsonReader(const Json& object, std::string file, std::string path = {});
 
   /// From now on, expression() replaces the names of these formulas, also in children made later.
-  /// `formulas` must outlive them.
+  /// `formulas` must outlive this reader and its children.
   void insert(const Formulas* formulas) { formulas_ = formulas; }
   [[nodiscard]] const Formulas* inserted() const { return formulas_; }
 
   [[nodiscard]] bool has(std::string_view key) const;
 
   [[nodiscard]] std::string string(std::string_view key) const;
-  /// One line of at most 200 bytes.
+  /// The string under `key`, which is one line of at most 200 bytes.
   [[nodiscard]] std::string line(std::string_view key) const;
   [[nodiscard]] std::string string_or(std::string_view key, std::string fallback) const;
   [[nodiscard]] double number(std::string_view key) const;
@@ -44,23 +44,23 @@ class JsonReader {
   [[nodiscard]] std::int64_t integer_or(std::string_view key, std::int64_t fallback) const;
   [[nodiscard]] bool boolean_or(std::string_view key, bool fallback) const;
 
-  /// The text of an expression, which the file has as a string or as a number. Names of formulas
-  /// are replaced (see insert()).
+  /// The text of an expression, given as a string or as a number. Names of formulas are replaced
+  /// (see insert()).
   [[nodiscard]] std::string expression(std::string_view key) const;
   [[nodiscard]] std::string expression_or(std::string_view key, std::string fallback) const;
 
-  /// A name of a space, problem, template or shape, see is_plain_name().
+  /// The name of a space, problem, template or shape under `key`, see is_plain_name().
   [[nodiscard]] std::string plain_name(std::string_view key) const;
 
-  /// One of `allowed`.
+  /// The string under `key`, which is one of `allowed`.
   [[nodiscard]] std::string one_of(std::string_view key,
                                    std::initializer_list<std::string_view> allowed) const;
 
-  /// The formulas of the object under `key`, by name, with the names of formulas in them replaced;
-  /// empty when the key is absent.
+  /// The formulas of the object under `key`, by name; empty if the key is absent. Names of other
+  /// formulas in these formulas are replaced.
   [[nodiscard]] Formulas formulas(std::string_view key) const;
 
-  /// The array of strings under `key`, with at most `most` entries; empty when the key is absent.
+  /// The array of strings under `key`, with at most `most` entries; empty if the key is absent.
   [[nodiscard]] std::vector<std::string> strings(std::string_view key,
                                                  std::size_t most = 256) const;
 
@@ -70,19 +70,19 @@ class JsonReader {
   [[nodiscard]] const Json& array(std::string_view key) const;
   [[nodiscard]] const Json& object(std::string_view key) const;
   [[nodiscard]] JsonReader child(std::string_view key) const;
-  /// One reader for each object of the array under `key`, which has at most `most`; empty when the
-  /// key is absent.
+  /// A reader for each object of the array under `key`, which has at most `most` objects; empty if
+  /// the key is absent.
   [[nodiscard]] std::vector<JsonReader> children(std::string_view key,
                                                  std::size_t most = kMostEntries) const;
-  /// Throws InputError when the array or object under `key` has more than `most` entries.
+  /// Throws InputError if the array or object under `key` has more than `most` entries.
   void require_at_most(std::string_view key, std::size_t most) const;
 
-  /// "file: path.key".
+  /// The position of `key` for messages: "file: path.key".
   [[nodiscard]] std::string where(std::string_view key = {}) const;
-  /// Throws InputError "file: path.key: value …: problem".
+  /// Throws InputError with the text "file: path.key: value: problem".
   [[noreturn]] void fail(std::string_view key, const std::string& problem) const;
 
-  /// Throws InputError when the object has keys that no getter asked for.
+  /// Throws InputError if the object has keys that no getter asked for.
   void finish() const;
 
  private:
@@ -100,21 +100,21 @@ inline constexpr std::size_t kLargestJson = std::size_t{1} << 26;
 /// Size limit of any other input file: 1 GiB.
 inline constexpr std::size_t kLargestFile = std::size_t{1} << 30;
 
-/// Parses JSON text; comments are allowed. Throws InputError naming `file`, line and column for
-/// text that is not JSON or not UTF-8, duplicate keys, more than 64 levels of nesting, and whole
-/// numbers beyond 64 bits.
+/// Parses JSON text, in which comments are allowed. Throws InputError naming `file`, line and
+/// column for text that is not JSON or not UTF-8, for duplicate keys, for more than 64 levels of
+/// nesting, and for whole numbers beyond 64 bits.
 [[nodiscard]] Json parse_json(const std::string& text, const std::string& file);
 
-/// Parses a JSON file; comments are allowed. Throws InputError naming the file, and line and column
-/// of a syntax error.
+/// Parses a JSON file, in which comments are allowed. Throws InputError naming the file, and line
+/// and column of a syntax error.
 [[nodiscard]] Json read_json_file(const std::filesystem::path& file);
 
-/// Whether `path` is a plain file, after following links. False also if this cannot be determined,
-/// as for circular links.
+/// Whether `path` is a regular file, after following links. False if this cannot be determined, for
+/// example for circular links.
 [[nodiscard]] bool is_file(const std::filesystem::path& path);
 
-/// The whole file as text. Throws InputError if it cannot be read, is a pipe, a socket or a device,
-/// or is larger than `most_bytes`.
+/// The whole file as text. Throws InputError if the file cannot be read, is a pipe, a socket or a
+/// device, or is larger than `most_bytes`.
 [[nodiscard]] std::string read_text_file(const std::filesystem::path& file,
                                          std::size_t most_bytes = kLargestFile);
 
@@ -124,13 +124,13 @@ struct NewFile {
   std::string_view content;
 };
 
-/// Writes all files or none. Every file is on the disk before the first one is renamed. The files
-/// are renamed in the order given.
+/// Writes all files or none. Every new file is on the disk before the first file is renamed. The
+/// files are renamed in the given order.
 void write_files(const std::vector<NewFile>& files);
 
-/// Writes the whole file or nothing: writes a temporary file beside it, flushes it to the disk, and
-/// renames it. Throws InputError on failure and keeps the old file. Never replaces a database, a
-/// pipe, a socket or a device.
+/// Writes the whole file or nothing: writes a temporary file in the same folder, flushes it to the
+/// disk, and renames it. Throws InputError on failure and keeps the old file. Never replaces a
+/// database, a pipe, a socket or a device.
 void write_file(const std::filesystem::path& file, std::string_view content);
 
 }  // namespace evo

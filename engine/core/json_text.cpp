@@ -1,4 +1,4 @@
-// Parses JSON input files with nlohmann's SAX interface, and more strictly: no duplicate keys,
+// Parses JSON input files with nlohmann's SAX interface, under stricter rules: no duplicate keys,
 // limited nesting and sizes, plain UTF-8.
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kDeepest = 64;
 constexpr std::size_t kMostValues = 5'000'000;
 
-/// "line 3, column 7" for an offset; both count from 1.
+/// The position of a byte, such as "line 3, column 7"; lines and columns count from 1.
 std::string position(std::string_view text, std::size_t offset) {
   const std::string_view before = text.substr(0, offset);
   const auto lines = std::count(before.begin(), before.end(), '\n');
@@ -24,7 +24,7 @@ std::string position(std::string_view text, std::size_t offset) {
          std::to_string(offset - line_begin + 1);
 }
 
-/// A forward iterator for nlohmann's lexer that also tells the handler the current position.
+/// A forward iterator for nlohmann's lexer that also reports its position to the Builder.
 class WatchedIterator {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -53,7 +53,7 @@ class WatchedIterator {
   const char** seen_;
 };
 
-/// Builds the value and throws InputError where the file breaks a rule.
+/// Builds the JSON value, and throws InputError where the file breaks a rule of this parser.
 class Builder final : public nlohmann::json_sax<Json> {
  public:
   Builder(std::string_view text, const std::string& file, const char* const* seen)
@@ -98,12 +98,12 @@ class Builder final : public nlohmann::json_sax<Json> {
  private:
   struct Level {
     Json* value;
-    std::string key = {};  ///< the innermost one
+    std::string key = {};  ///< key of the current member
   };
 
   [[nodiscard]] std::size_t seen() const { return static_cast<std::size_t>(*seen_ - text_.data()); }
 
-  /// "parameters[3].values": the position of the value under construction.
+  /// The position of the value under construction, such as "parameters[3].values".
   [[nodiscard]] std::string path() const {
     std::string path;
     for (const Level& level : levels_) {
@@ -167,8 +167,8 @@ class Builder final : public nlohmann::json_sax<Json> {
   std::size_t values_ = 0;
 };
 
-/// Reports common leftovers of editors and broken copies before the parser fails on them with a
-/// less helpful message.
+/// Reports common leftovers of editors and of broken copies, because the parser's messages about
+/// them are less helpful.
 void require_plain_text(std::string_view text, const std::string& file) {
   if (text.starts_with("\xef\xbb\xbf")) {
     throw InputError(file + ": begins with a byte order mark; allowed: UTF-8 without it");

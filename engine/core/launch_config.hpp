@@ -9,7 +9,7 @@
 
 namespace evo {
 
-/// Grid in CTAs, block in threads, and dynamic shared memory per CTA.
+/// Grid in CTAs, block in threads, and dynamic shared memory per CTA of a launch.
 struct LaunchConfig {
   std::array<std::uint32_t, 3> grid = {1, 1, 1};
   std::array<std::uint32_t, 3> block = {1, 1, 1};
@@ -21,16 +21,17 @@ struct LaunchConfig {
   }
 };
 
-/// One of the kernels that a launch runs.
+/// A launch of one kernel, as a step of a launch plan.
 struct LaunchStep {
   LaunchConfig config = {};
   std::size_t entry = 0;  ///< index of the entry in the image
-  /// Indices of the launch's arguments that are this kernel's parameters, in order; empty: all.
+  /// Indices of the launch's arguments that this kernel takes, in the order of its parameters; if
+  /// empty, the kernel takes all arguments.
   std::optional<std::vector<std::size_t>> arguments = {};
 };
 
-/// The work of one launch of a loaded kernel: its steps run one after the other. Most kernels have
-/// one step, which a LaunchConfig alone describes.
+/// The steps of one launch of a loaded kernel, which run one after the other. Most kernels have one
+/// step, which a LaunchConfig describes completely.
 struct LaunchPlan {
   LaunchPlan() = default;
   LaunchPlan(const LaunchConfig& config) : steps{{config}} {}

@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-// Facts of a machine, as reported by the libraries of NVIDIA's driver and NVRTC. Optional figures
-// are missing if a library or card does not report them.
+// Facts of a machine, as reported by the libraries of NVIDIA's driver and by NVRTC. Optional
+// figures are missing if a library or card does not report them.
 
 namespace evo {
 
-/// How many processes may use a card. The numbers are those of NVML and of the CUDA driver.
+/// How many processes may use a card. The values are those of NVML and the CUDA driver.
 enum class ComputeMode {
   kDefault = 0,
   kExclusiveThread = 1,
@@ -18,48 +18,50 @@ enum class ComputeMode {
   kExclusiveProcess = 3,
 };
 
-/// "default", "exclusive process".
+/// For example "default" or "exclusive process".
 [[nodiscard]] std::string to_string(ComputeMode mode);
 
 /// A MIG instance: a part of a card that CUDA sees as a separate card.
 struct CardSlice {
-  std::string name;  ///< "NVIDIA A100-SXM4-40GB MIG 1g.5gb"
+  std::string name;  ///< for example "NVIDIA A100-SXM4-40GB MIG 1g.5gb"
   std::string uuid;
   std::optional<std::uint64_t> memory_bytes = {};
 };
 
-/// A card as NVML reports it.
+/// The facts that NVML reports about a card.
 struct CardFacts {
   std::string name;
   std::string uuid;
-  std::string bus_id;  ///< "0000:65:00.0"
-  std::string arch;    ///< "sm_89"; empty if NVML does not report it
+  std::string bus_id;  ///< for example "0000:65:00.0"
+  std::string arch;    ///< such as "sm_89"; empty if NVML does not report it
   std::optional<std::uint64_t> memory_bytes = {};
   std::optional<std::uint64_t> free_bytes = {};
   std::optional<double> sm_clock_mhz = {};
   std::optional<double> most_sm_clock_mhz = {};
   std::optional<double> application_clock_mhz = {};          ///< current limit
   std::optional<double> default_application_clock_mhz = {};  ///< default limit
-  bool held_at_application_clock = false;                    ///< current clock
+  bool held_at_application_clock = false;                    ///< whether the current clock equals
+                                                             ///< the current limit
   std::optional<ComputeMode> compute_mode = {};
-  std::optional<bool> mig = {};  ///< split into MIG instances; missing on cards without MIG
+  std::optional<bool> mig = {};  ///< whether MIG splits the card; missing on cards without MIG
   std::vector<CardSlice> slices = {};
-  std::vector<std::string> processes = {};  ///< compute processes: "4711 (python3)"
+  std::vector<std::string> processes = {};  ///< processes that compute on the card, such as "4711
+                                            ///< (python3)"
 };
 
 struct NvmlFacts {
   std::string library;  ///< the library's file; empty if there is none
   std::string failure;  ///< why the library reports nothing; empty if it works
-  std::string driver;   ///< "550.54.14"
-  std::string cuda;     ///< the newest CUDA version that the driver supports: "12.4"
+  std::string driver;   ///< driver version, such as "550.54.14"
+  std::string cuda;     ///< the newest CUDA version that the driver supports, such as "12.4"
   std::vector<CardFacts> cards;
 };
 
-/// A card or MIG instance as the CUDA driver reports it.
+/// The facts that the CUDA driver reports about a card or MIG instance.
 struct CudaCard {
   int ordinal = 0;  ///< N in cuda:N
   std::string name;
-  std::string uuid;  ///< without the prefix of NVML's UUID, "GPU-" or "MIG-"
+  std::string uuid;  ///< the UUID of NVML without the prefix "GPU-" or "MIG-"
   std::string bus_id;
   std::string arch;
   std::uint64_t memory_bytes = 0;
@@ -69,15 +71,15 @@ struct CudaCard {
 struct CudaFacts {
   std::string library;
   std::string failure;
-  std::string cuda;  ///< "12.4"
+  std::string cuda;  ///< CUDA version of the driver, such as "12.4"
   std::vector<CudaCard> cards;
 };
 
 struct NvrtcFacts {
   std::string library;
   std::string failure;
-  std::string version;             ///< "nvrtc 13.0"
-  std::vector<std::string> archs;  ///< architectures that it compiles for: "sm_75", …
+  std::string version;             ///< for example "nvrtc 13.0"
+  std::vector<std::string> archs;  ///< architectures that NVRTC compiles for: "sm_75", …
 };
 
 }  // namespace evo

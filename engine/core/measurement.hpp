@@ -6,7 +6,7 @@
 
 namespace evo {
 
-/// Resources of a compiled kernel. Dynamic shared memory is not included.
+/// Resources of a compiled kernel, without dynamic shared memory.
 struct Resources {
   int registers = 0;            ///< per thread
   int static_shared_bytes = 0;  ///< per CTA
@@ -18,14 +18,14 @@ struct Resources {
   bool operator==(const Resources&) const = default;
 };
 
-/// A time is measured on hardware or predicted by the virtual GPU. The two kinds are never ranked
-/// together.
+/// Whether a time was measured on hardware or predicted by the virtual GPU's model. Measured and
+/// predicted times are never ranked together.
 enum class TimeKind { kMeasured, kPredicted };
 
 /// "measured" or "predicted".
 [[nodiscard]] std::string_view to_string(TimeKind kind);
 
-/// The inverse of to_string. Throws InputError for any other text.
+/// The inverse of to_string(TimeKind). Throws InputError for any other text.
 [[nodiscard]] TimeKind time_kind_from_string(std::string_view text);
 
 /// The distribution of the time of one launch, in microseconds.
@@ -40,15 +40,15 @@ struct Timing {
   std::int64_t samples = 0;  ///< 1 for a prediction
   /// false if timing stopped early because the kernel could not enter the elite
   bool complete = true;
-  std::string not_modelled = {};  ///< for a prediction: effects that it does not model
+  std::string not_modelled = {};  ///< for a prediction: effects that the model ignores
 };
 
-/// Two measurements of one kernel at different times differ by up to this factor, because clocks
+/// Two measurements of one kernel, some minutes apart, differ by up to this factor, because clocks
 /// drift.
 inline constexpr double kOtherMinute = 1.02;
 
-/// Comparison of one run, on one shape with one seed, with the reference. Holds the worst output
-/// argument.
+/// The comparison of a launch, on one shape with one seed, with the reference. Each figure is that
+/// of the worst output argument.
 struct CheckResult {
   std::string shape;
   std::uint64_t seed = 0;
@@ -56,7 +56,7 @@ struct CheckResult {
   double bad_share = 0;      ///< share of elements beyond the absolute bound, 0…1
   double relative_l2 = 0;    ///< ‖out − ref‖ / ‖ref‖
   double max_row_error = 0;  ///< largest |out − ref| / rms of the row of ref; 0 without rows
-  std::string sampled = {};  ///< the part that was run and compared; empty: everything
+  std::string sampled = {};  ///< the part that was run and compared; empty: all
 };
 
 }  // namespace evo

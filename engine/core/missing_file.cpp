@@ -10,10 +10,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostLooked = 10'000;  ///< names read of a folder, at most
+constexpr std::size_t kMostLooked = 10'000;  ///< limit of the names read from a folder
 constexpr std::size_t kMostNamed = 5;
 
-/// Names in a folder, sorted. A very large folder is read only in part.
+/// The names in a folder, sorted. A very large folder is read only in part.
 std::vector<std::string> names_in_folder(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code error;

@@ -80,7 +80,7 @@ std::string why_no_macro(std::string_view name) {
   }
   if (name.find("__") != std::string_view::npos ||
       (name.size() > 1 && name[0] == '_' && name[1] >= 'A' && name[1] <= 'Z')) {
-    return "is reserved for the compiler: two underscores, or one and a capital at the start";
+    return "is reserved for the compiler: it has two underscores, or begins with _ and a capital";
   }
   if (name == "SM_COUNT") return "is the device's number of multiprocessors in expressions";
   if (find_expression_word(name) != nullptr || find_expression_function(name) != nullptr) {

@@ -5,7 +5,8 @@
 namespace evo {
 namespace {
 
-/// The length of the UTF-8 sequence at the beginning of `text`; 0 if there is none.
+/// The length of the UTF-8 sequence at the beginning of `text`; 0 if `text` begins with no valid
+/// sequence.
 std::size_t sequence_length(std::string_view text) {
   struct Form {
     unsigned char mask, lead;
@@ -55,7 +56,7 @@ std::string printable(std::string_view text) {
 
 std::string shortened(std::string_view text, std::size_t most) {
   if (text.size() <= most) return std::string(text);
-  // Never cuts within a character: bytes of the form 10xxxxxx continue one.
+  // Never cuts within a character, whose continuation bytes have the form 10xxxxxx.
   while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
   return std::string(text.substr(0, most)) + "…";
 }

@@ -6,11 +6,11 @@
 
 namespace evo {
 
-/// Makes another program's text printable and storable: NUL, other control characters, and bytes
-/// that are not UTF-8 become "\x00".
+/// Makes the text of another program printable and storable: NUL, other control characters, and
+/// bytes that are not UTF-8 become text such as "\x00".
 [[nodiscard]] std::string printable(std::string_view text);
 
-/// A text to quote in a message. A text longer than `most` bytes is cut and ends with "…".
+/// Shortens a text that a message quotes. A text longer than `most` bytes is cut and ends with "…".
 [[nodiscard]] std::string shortened(std::string_view text, std::size_t most = 100);
 
 }  // namespace evo

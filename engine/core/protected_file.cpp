@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The first bytes of the file, or fewer if it is shorter or cannot be read.
+/// The first `bytes` bytes of a file; fewer if the file is shorter or cannot be read.
 std::string beginning(const fs::path& file, std::size_t bytes) {
   std::ifstream stream(file, std::ios::binary);
   std::string text(bytes, '\0');
@@ -20,7 +20,7 @@ std::string beginning(const fs::path& file, std::size_t bytes) {
   return text;
 }
 
-/// https://www.sqlite.org/fileformat.html, section 1.3.1.
+/// SQLite files begin with this header: https://www.sqlite.org/fileformat.html, section 1.3.1.
 bool is_database(const fs::path& file) {
   constexpr std::string_view kHeader("SQLite format 3\0", 16);
   std::error_code error;
@@ -34,7 +34,7 @@ void require_no_special_file(const fs::path& file, std::string_view done) {
   const fs::file_status status = fs::status(file, error);
   if (!fs::exists(status) || fs::is_regular_file(status) || fs::is_directory(status)) return;
   throw InputError(file.string() + ": cannot be " + std::string(done) +
-                   ": it is a pipe, a socket or a device; allowed: a file");
+                   ": the file is a pipe, a socket or a device; allowed: a regular file");
 }
 
 void require_no_database(const fs::path& file) {
@@ -43,8 +43,8 @@ void require_no_database(const fs::path& file) {
     if (of.ends_with(suffix)) of.resize(of.size() - suffix.size());
   }
   if (!is_database(file) && !is_database(of)) return;
-  throw InputError(file.string() + ": cannot be written: it is a database, or a part of " + of +
-                   "; name another file");
+  throw InputError(file.string() + ": cannot be written: the file is a database, or a part of " +
+                   of + "; name another file");
 }
 
 }  // namespace evo

@@ -6,16 +6,16 @@
 
 namespace evo {
 
-/// The project's random generator: the same numbers from the same seed on every machine and
-/// compiler (the distributions of the standard library do not guarantee this).
+/// The project's random generator. The same seed gives the same numbers on every machine and with
+/// every compiler, which the distributions of the standard library do not guarantee.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : engine_(seed) {}
 
-  /// 64 random bits.
+  /// Returns 64 random bits.
   std::uint64_t bits() { return engine_(); }
 
-  /// Uniform in [0, bound), without modulo bias. `bound` > 0.
+  /// A uniform integer in [0, bound), without modulo bias. `bound` > 0.
   std::uint64_t below(std::uint64_t bound) {
     const std::uint64_t threshold = (0 - bound) % bound;
     std::uint64_t value = engine_();
@@ -23,13 +23,13 @@ class Random {
     return value % bound;
   }
 
-  /// Uniform in [0, 1), 53 bits.
+  /// A uniform number in [0, 1), with 53 random bits.
   double uniform() { return static_cast<double>(engine_() >> 11) * 0x1.0p-53; }
 
-  /// Standard normal (Box–Muller).
+  /// A number from the standard normal distribution (Box–Muller).
   double normal();
 
-  /// A generator for an independent stream, determined by this one's state.
+  /// A generator of an independent stream, determined by the state of this generator.
   Random split() { return Random(bits() ^ 0x9e3779b97f4a7c15ULL); }
 
  private:

@@ -10,7 +10,7 @@ namespace evo {
 /// The gates in the order in which a candidate passes them.
 enum class Gate { kBuild, kResource, kCorrectness, kTiming, kProfile };
 
-/// The gates' names, in the same order.
+/// The names of the gates, in the order of Gate.
 inline constexpr auto kGateNames =
     std::to_array<std::string_view>({"build", "resource", "correctness", "timing", "profile"});
 inline constexpr std::size_t kGates = kGateNames.size();
@@ -19,15 +19,15 @@ inline constexpr std::size_t kGates = kGateNames.size();
   return kGateNames[static_cast<std::size_t>(gate)];
 }
 
-/// The inverse of to_string. Throws InputError for any other text, listing the names.
+/// The inverse of to_string(Gate). Throws InputError for any other text, and lists the names.
 [[nodiscard]] Gate gate_from_string(std::string_view text);
 
-/// Why a candidate failed a gate. A rejection is data, not an error.
+/// The reason why a candidate failed a gate. A rejection is data, not an error.
 struct Rejection {
   Gate gate;
-  std::string reason;       ///< one line with the figures, from which a person can act
-  std::string detail = {};  ///< the full text: compiler log, list of hazards…
-  /// true if only the space's policy forbids the kernel and the device could run it
+  std::string reason;       ///< one line with the figures that a person needs to act
+  std::string detail = {};  ///< the full text, such as a compiler log or a list of hazards
+  /// true if the device could run the kernel and only the space's policy forbids it
   bool policy_only = false;
 };
 

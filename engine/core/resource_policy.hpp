@@ -4,7 +4,7 @@
 
 namespace evo {
 
-/// The resources that the author of the space allows a kernel. For an absent entry only the
+/// The resources that the author of a space allows a kernel. If an entry is absent, only the
 /// device's limit applies.
 struct ResourcePolicy {
   std::optional<int> registers_per_thread = {};

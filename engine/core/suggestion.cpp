@@ -13,7 +13,7 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-/// Optimal string alignment distance.
+/// The optimal string alignment distance of two names.
 std::size_t edits(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1);
   std::vector<std::size_t> above(b.size() + 1);

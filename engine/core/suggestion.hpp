@@ -6,18 +6,18 @@
 
 namespace evo {
 
-/// The name in `known` that `given` probably means: the name with the smallest edit distance
-/// (insertions, deletions, replacements, swaps of neighbours; case does not count), if the distance
-/// is at most a third of the letters. Otherwise the only name that begins with `given`. Otherwise
-/// empty.
+/// The name in `known` that `given` probably means. The result is the name with the smallest edit
+/// distance (insertions, deletions, replacements, swaps of neighbours; case does not count), if the
+/// distance is at most a third of the letters. If no name is that near, the result is the only name
+/// that begins with `given`, or else empty.
 [[nodiscard]] std::string nearest_name(std::string_view given,
                                        const std::vector<std::string>& known);
 
-/// "; did you mean --generations?" or an empty text.
+/// Returns text such as "; did you mean --generations?", or an empty text.
 [[nodiscard]] std::string did_you_mean(std::string_view given,
                                        const std::vector<std::string>& known);
 
-/// "unknown shape 'nop'; did you mean 'nope'? Allowed: small, mission".
+/// Returns text such as "unknown shape 'nop'; did you mean 'nope'? Allowed: small, mission".
 [[nodiscard]] std::string unknown_name(std::string_view kind, std::string_view given,
                                        const std::vector<std::string>& known);
 

@@ -6,8 +6,8 @@
 
 namespace evo {
 
-/// The folder below which /dev, /proc and /sys are read for facts of the machine: the environment
-/// variable EVO_SYSTEM_ROOT, which tests set, or / by default.
+/// The folder that contains /dev, /proc and /sys, from which facts of the machine are read. The
+/// folder is /, unless tests set the environment variable EVO_SYSTEM_ROOT.
 [[nodiscard]] inline std::filesystem::path system_root() {
   return environment_variable("EVO_SYSTEM_ROOT").value_or("/");
 }

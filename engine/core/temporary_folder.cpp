@@ -16,7 +16,7 @@ struct Place {
   std::filesystem::path folder = "/tmp";
 };
 
-/// Reads the variables in the order of std::filesystem::temp_directory_path().
+/// Reads the same variables as std::filesystem::temp_directory_path(), in the same order.
 Place named_place() {
   for (const char* variable : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"}) {
     if (const auto folder = environment_variable(variable)) return {variable, *folder};
@@ -26,7 +26,7 @@ Place named_place() {
 
 [[noreturn]] void fail(const Place& place, const std::string& why) {
   throw InputError(place.variable + ": '" + place.folder.string() + "': " + why +
-                   "; allowed: a folder in which files may be made");
+                   "; allowed: a folder in which you may create files");
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ std::filesystem::path temporary_place() {
   const bool is_folder = std::filesystem::is_directory(place.folder, error);
   if (error) fail(place, error.message());
   if (!is_folder) fail(place, "is no folder");
-  // Absolute, because child processes run in other folders.
+  // The path is absolute, because child processes run in other folders.
   const std::filesystem::path whole = std::filesystem::absolute(place.folder, error);
   if (error) fail(place, error.message());
   return whole;

@@ -5,14 +5,15 @@
 
 namespace evo {
 
-/// The absolute path for temporary files: the folder named by TMPDIR, TMP, TEMP or TEMPDIR, or
-/// /tmp. Throws InputError naming the variable if it names no folder.
+/// The absolute path of the folder for temporary files: the folder named by TMPDIR, TMP, TEMP or
+/// TEMPDIR, or /tmp. Throws InputError naming the variable if its value is no folder.
 [[nodiscard]] std::filesystem::path temporary_place();
 
 /// A new folder that the destructor removes.
 class TemporaryFolder {
  public:
-  /// Its name is `name`-XXXXXX, in temporary_place(). Throws InputError if it cannot be made.
+  /// Makes the folder `name`-XXXXXX in temporary_place(). Throws InputError if the folder cannot be
+  /// made.
   explicit TemporaryFolder(const std::string& name);
   ~TemporaryFolder();
   TemporaryFolder(const TemporaryFolder&) = delete;

@@ -7,7 +7,7 @@
 namespace evo {
 namespace {
 
-constexpr std::uint64_t kMostElements = 1ULL << 32;  ///< of a dimension
+constexpr std::uint64_t kMostElements = 1ULL << 32;  ///< elements of one dimension
 constexpr std::uint64_t kMostStride = 1ULL << 40;
 constexpr std::uint32_t kMostBox = 256;
 constexpr std::uint32_t kMostElementStride = 8;

@@ -7,7 +7,7 @@
 
 namespace evo {
 
-/// The element type of a tensor map, with the numbers of CUtensorMapDataType (cuda.h).
+/// The element type of a tensor map, with the values of CUtensorMapDataType (cuda.h).
 enum class TensorMapType : std::uint8_t {
   kU8 = 0,
   kU16 = 1,
@@ -23,33 +23,34 @@ enum class TensorMapType : std::uint8_t {
 
 inline constexpr std::size_t kMostTensorDimensions = 5;
 
-/// Bytes of a CUtensorMap.
+/// Size of a CUtensorMap in bytes.
 inline constexpr std::size_t kTensorMapBytes = 128;
 
-/// A tensor map over a buffer: what cuTensorMapEncodeTiled takes. Lists begin with the innermost
-/// dimension, whose elements are adjacent. No interleave; elements outside of the tensor read as 0.
+/// A tensor map over a buffer: the arguments of cuTensorMapEncodeTiled. Lists begin with the
+/// innermost dimension, whose elements are adjacent. There is no interleave; elements outside of
+/// the tensor read as 0.
 struct TensorMapSpec {
   std::string name;  ///< name for messages
   TensorMapType type = TensorMapType::kF32;
   std::vector<std::uint64_t> dims;  ///< in elements
-  /// Bytes between neighbours along each dimension but the innermost.
+  /// Bytes between neighbours along each dimension except for the innermost.
   std::vector<std::uint64_t> strides;
-  std::vector<std::uint32_t> box;              ///< what one copy moves, in elements
-  std::vector<std::uint32_t> element_strides;  ///< a copy takes every n-th element of its box
+  std::vector<std::uint32_t> box;              ///< the elements that one copy moves
+  std::vector<std::uint32_t> element_strides;  ///< a copy takes every n-th element of the box
   std::uint32_t swizzle_bytes = 0;             ///< 0 (none), 32, 64 or 128
   std::uint32_t l2_promotion_bytes = 0;        ///< 0 (none), 64, 128 or 256
 };
 
 [[nodiscard]] std::size_t element_bytes(TensorMapType type);
-/// Bytes from the first element to the end of the last one.
+/// Number of bytes from the first element to the end of the last element.
 [[nodiscard]] std::uint64_t extent_bytes(const TensorMapSpec& spec);
-/// The strides of a dense tensor of these dimensions.
+/// The strides of a dense tensor with these dimensions.
 [[nodiscard]] std::vector<std::uint64_t> dense_strides(const std::vector<std::uint64_t>& dims,
                                                        TensorMapType type);
 
 /// Throws InputError, naming the map, the fault and the allowed values, unless
-/// cuTensorMapEncodeTiled takes such a map (CUDA Driver API, "Tensor Map Object Management") and
-/// the tensor lies within a buffer of `buffer_bytes` bytes.
+/// cuTensorMapEncodeTiled accepts the map (CUDA Driver API, "Tensor Map Object Management") and the
+/// tensor lies within a buffer of `buffer_bytes` bytes.
 void check_tensor_map(const TensorMapSpec& spec, std::size_t buffer_bytes);
 
 }  // namespace evo

@@ -7,7 +7,8 @@
 namespace evo {
 namespace {
 
-// CUDA C++ Programming Guide, "Technical Specifications per Compute Capability", 8.0 to 9.0.
+// Limits from the CUDA C++ Programming Guide, "Technical Specifications per Compute Capability",
+// 8.0 to 9.0.
 constexpr std::size_t kMostLinear = std::size_t{1} << 28;
 constexpr std::size_t kMostWidth = 131072;
 constexpr std::size_t kMostHeight = 65000;
@@ -26,12 +27,12 @@ void check_range(const TextureSpec& spec, const char* what, std::size_t value, s
 void check_size(const TextureSpec& spec, std::size_t buffer_bytes) {
   const bool linear = spec.storage == TextureStorage::kLinear;
   check_range(spec, "width", spec.width, linear ? kMostLinear : kMostWidth);
-  if (linear && spec.height != 0) refuse(spec, "linear memory has one dimension: height 0");
+  if (linear && spec.height != 0) refuse(spec, "linear memory has one dimension: its height is 0");
   if (spec.storage == TextureStorage::kPitched || spec.height != 0)
     check_range(spec, "height", spec.height, kMostHeight);
   const std::size_t bytes = texture_bytes(spec);
   if (bytes > buffer_bytes) {
-    refuse(spec, "its texels take " + std::to_string(bytes) + " bytes, the buffer has " +
+    refuse(spec, "the texels take " + std::to_string(bytes) + " bytes, but the buffer has " +
                      std::to_string(buffer_bytes));
   }
   const std::size_t row =

@@ -7,7 +7,7 @@
 
 namespace evo {
 
-/// A texture of a Device.
+/// Identifies a texture of a Device.
 struct TextureId {
   std::uint32_t id = 0;
   friend bool operator==(TextureId, TextureId) = default;
@@ -19,7 +19,7 @@ enum class TexelType : std::uint8_t { kU8, kS8, kU16, kS16, kU32, kS32, kF16, kF
 /// Where the texels of a texture are stored.
 enum class TextureStorage : std::uint8_t {
   kLinear,   ///< a one-dimensional view of the buffer, for tex1Dfetch only
-  kPitched,  ///< a two-dimensional view of the buffer; rows are contiguous
+  kPitched,  ///< a two-dimensional view of the buffer, whose rows are contiguous
   kArray,    ///< a separate array, copied from the buffer when the texture is made
 };
 
@@ -27,11 +27,12 @@ enum class TextureStorage : std::uint8_t {
 enum class TextureAddress : std::uint8_t {
   kWrap,    ///< the texture repeats; needs normalized coordinates
   kClamp,   ///< the nearest texel at the edge
-  kMirror,  ///< the texture repeats, every second time mirrored; needs normalized coordinates
+  kMirror,  ///< the texture repeats, and every second copy is mirrored; needs normalized
+            ///< coordinates
   kBorder,  ///< zeros
 };
 
-/// Its name in problem files.
+/// The name of a texture's storage or address mode in problem files.
 [[nodiscard]] const char* to_string(TextureStorage storage);
 [[nodiscard]] const char* to_string(TextureAddress mode);
 
@@ -51,13 +52,13 @@ struct TextureSpec {
   bool normalized_values = false;
 };
 
-/// Size in bytes of one channel.
+/// The size of one channel in bytes.
 [[nodiscard]] std::size_t channel_bytes(TexelType type);
-/// Size in bytes of all texels.
+/// The size of all texels in bytes.
 [[nodiscard]] std::size_t texture_bytes(const TextureSpec& spec);
 
 /// Throws InputError, naming the texture, the fault and the allowed values, unless CUDA supports
-/// such a texture over a buffer of `buffer_bytes` bytes.
+/// the texture over a buffer of `buffer_bytes` bytes.
 void check_texture(const TextureSpec& spec, std::size_t buffer_bytes);
 
 }  // namespace evo

@@ -7,21 +7,21 @@
 
 namespace evo {
 
-/// The prefix of a string that a tool writes in place of a value it could not determine. The rest
-/// of the string tells the user which value to fill in.
+/// The prefix of a string that a tool writes in place of a value that it could not determine. The
+/// text after the prefix tells the user how to fill in the value.
 inline constexpr std::string_view kUnfinished = "TODO";
 
-/// A value that the user still has to fill in.
+/// A value that the user must still fill in.
 struct Unfinished {
-  std::string path;  ///< "arguments[1].extent"
-  std::string text;  ///< "TODO: number of elements of a"
+  std::string path;  ///< for example "arguments[1].extent"
+  std::string text;  ///< for example "TODO: number of elements of a"
 };
 
-/// All unfinished values, in the order of `json`.
+/// All unfinished values, in the order in which `json` contains them.
 [[nodiscard]] std::vector<Unfinished> unfinished_in(const Json& json);
 
-/// Throws InputError if there are unfinished values: one line "file: path: text" for each. Call it
-/// before any other check, so that the user sees this message first.
+/// Throws InputError if there are unfinished values, with a line "file: path: text" for each. Call
+/// this function before any other check, so that the user sees this message first.
 void require_finished(const Json& json, const std::string& file);
 
 }  // namespace evo

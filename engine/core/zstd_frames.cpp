@@ -7,7 +7,7 @@
 namespace evo {
 namespace {
 
-/// Higher levels take much longer and make PTX and cubins hardly smaller; lower ones make them
+/// Higher levels take much longer but make PTX and cubins hardly smaller; lower levels make them
 /// noticeably larger.
 constexpr int kLevel = 8;
 
@@ -25,7 +25,8 @@ ZstdFrames::ZstdFrames()
     : packer_(ZSTD_createCCtx()),
       unpacker_(ZSTD_createDCtx()),
       piece_(ZSTD_DStreamOutSize(), '\0') {
-  if (!packer_ || !unpacker_) throw std::runtime_error("zstd has no memory to work in");
+  if (!packer_ || !unpacker_)
+    throw std::runtime_error("zstd could not allocate its working memory");
   checked(ZSTD_CCtx_setParameter(packer_.get(), ZSTD_c_compressionLevel, kLevel));
   checked(ZSTD_CCtx_setParameter(packer_.get(), ZSTD_c_checksumFlag, 1));
 }

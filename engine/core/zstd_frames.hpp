@@ -10,8 +10,8 @@ struct ZSTD_DCtx_s;
 
 namespace evo {
 
-/// Packs texts into Zstandard frames (RFC 8878) with a checksum of their content, which `zstd -d`
-/// can also unpack. Keeps its working memory between calls; not thread-safe.
+/// Packs texts into Zstandard frames (RFC 8878) with a checksum of the text. `zstd -d` can unpack
+/// these frames, too. Keeps its working memory between calls; not thread-safe.
 class ZstdFrames {
  public:
   ZstdFrames();
@@ -19,11 +19,12 @@ class ZstdFrames {
   ZstdFrames(const ZstdFrames&) = delete;
   ZstdFrames& operator=(const ZstdFrames&) = delete;
 
-  /// Returns one frame. Throws std::runtime_error if the library fails, for example for lack of
-  /// memory.
+  /// Packs `content` into one frame. Throws std::runtime_error if the library fails, for example
+  /// for lack of memory.
   [[nodiscard]] std::string pack(std::string_view content);
 
-  /// The text given to pack(); nullopt unless `frame` is exactly one whole, undamaged frame.
+  /// The text that was given to pack(); nullopt unless `frame` is exactly one whole, undamaged
+  /// frame.
   [[nodiscard]] std::optional<std::string> unpack(std::string_view frame);
 
  private:

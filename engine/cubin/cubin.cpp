@@ -17,12 +17,12 @@ constexpr std::uint8_t kParameterBank = 0x0a;
 constexpr std::uint8_t kFrameSize = 0x11;
 constexpr std::uint8_t kParameter = 0x17;
 constexpr std::uint8_t kRegcount = 0x2f;
-/// The bit position of the size in the second word of kParameterBank.
+/// The bit position of the bank's size in the second word of kParameterBank.
 constexpr int kBankSizeShift = 16;
 
-/// The attribute `code` in a list of attributes, as up to three words. Each attribute is {format
-/// u8, code u8, size u16} and, for format 4, `size` bytes. `accept` selects among several by their
-/// words.
+/// Finds the attribute `code` in a list of attributes and returns up to three words of it. Each
+/// attribute is {format u8, code u8, size u16} and, for format 4, `size` bytes. If the list has
+/// several attributes with this code, `accept` selects one by its words.
 template <typename Accept>
 std::optional<std::vector<std::uint32_t>> find_attribute(std::string_view list, std::uint8_t code,
                                                          std::size_t words, Accept accept) {
@@ -44,13 +44,13 @@ std::optional<std::vector<std::uint32_t>> find_attribute(std::string_view list, 
   return std::nullopt;
 }
 
-/// A count from the file; nullopt if it is implausibly large.
+/// Converts a count from the file; nullopt if the count is implausibly large.
 std::optional<int> sensible(std::uint64_t value) {
   if (value > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) return std::nullopt;
   return static_cast<int>(value);
 }
 
-/// An attribute {symbol index, value} of `.nv.info` for the symbol `entry`.
+/// The value of an attribute {symbol index, value} of `.nv.info` for the symbol `entry`.
 std::optional<int> symbol_attribute(std::span<const ElfSection> sections, std::uint8_t code,
                                     std::string_view entry) {
   const ElfSection* info = find_section(sections, ".nv.info");
@@ -66,8 +66,8 @@ std::optional<int> symbol_attribute(std::span<const ElfSection> sections, std::u
   return found ? sensible((*found)[1]) : std::nullopt;
 }
 
-/// The architecture of the machine code: 90 for sm_90; 0 if it cannot be read. ELF files of ABI
-/// version 8, which NVRTC writes from 13.0 on, store it one byte higher in the flags.
+/// The architecture of the machine code: 90 for sm_90; 0 if it cannot be read. In ELF files of ABI
+/// version 8, which NVRTC writes from 13.0 on, the architecture lies one byte higher in the flags.
 std::uint32_t architecture(std::string_view cubin) {
   constexpr std::uint8_t kAbiWithWideFlags = 8;
   constexpr std::uint32_t kByte = 0xff;
@@ -77,8 +77,9 @@ std::uint32_t architecture(std::string_view cubin) {
   return (is_wide ? header->e_flags >> 8 : header->e_flags) & kByte;
 }
 
-/// From sm_90 on, the system reserves the first KiB of every CTA's shared memory. NVRTC puts it in
-/// its own section from 12.8 on; all versions include it in the kernel's size.
+/// From sm_90 on, the system reserves the first KiB of every CTA's shared memory. From 12.8 on,
+/// NVRTC puts the reserved KiB in a section of its own; all versions include it in the kernel's
+/// size.
 std::optional<int> static_shared(std::string_view cubin, std::span<const ElfSection> sections,
                                  const std::string& entry) {
   constexpr std::uint64_t kReserved = 1024;
@@ -113,7 +114,7 @@ std::optional<CubinFacts> read_cubin(std::string_view cubin, std::string_view en
   const std::optional<int> registers = symbol_attribute(sections, kRegcount, entry);
   const std::optional<int> shared = static_shared(cubin, sections, name);
   if (text == nullptr || !registers || !shared) return std::nullopt;
-  // ELF files of ABI version 8 (sm_90 and later) leave the upper byte of sh_info zero.
+  // In ELF files of ABI version 8 (sm_90 and later), the upper byte of sh_info is zero.
   const auto in_header = static_cast<int>(text->info >> kRegistersShift);
   if (in_header != 0 && in_header != *registers) return std::nullopt;
   return CubinFacts{*registers, *shared, symbol_attribute(sections, kFrameSize, entry).value_or(0),
@@ -122,7 +123,8 @@ std::optional<CubinFacts> read_cubin(std::string_view cubin, std::string_view en
 
 std::optional<std::vector<std::size_t>> parameter_bytes(std::string_view cubin,
                                                         std::string_view entry) {
-  // {index u32, {ordinal u16, offset u16}, {flags 18 bits, bytes 14 bits}}, in reverse order.
+  // The words are {index u32, {ordinal u16, offset u16}, {flags 18 bits, bytes 14 bits}}, and the
+  // attributes are in reverse order.
   constexpr std::size_t kWords = 3;
   constexpr std::uint32_t kOrdinal = 0xffff;
   constexpr int kSizeShift = 18;
@@ -140,8 +142,8 @@ std::optional<std::vector<std::size_t>> parameter_bytes(std::string_view cubin,
     if (ordinal != in_order.size()) return std::nullopt;
     in_order.push_back(bytes);
   }
-  // No parameter was found, but the parameters' constant bank is not empty: this cubin describes
-  // its parameters by attributes that are not known here.
+  // The parameters' constant bank is not empty, but no parameter was found, so this cubin describes
+  // its parameters by attributes that this code does not know.
   const auto bank = find_attribute(info->content, kParameterBank, 2,
                                    [](const std::vector<std::uint32_t>&) { return true; });
   if (in_order.empty() && bank && (*bank)[1] >> kBankSizeShift != 0) return std::nullopt;

@@ -9,15 +9,15 @@
 
 namespace evo {
 
-/// A section of an ELF file; its members are views of the file.
+/// A section of an ELF file. Name and content are views of the file.
 struct ElfSection {
   std::string_view name;
-  std::string_view content;  ///< empty if the file stores none
+  std::string_view content;  ///< empty if the file stores no content
   std::uint64_t size = 0;    ///< size in memory, also for sections without content
   std::uint32_t info = 0;
 };
 
-/// Copies a structure from the file; nullopt if it would extend past the end.
+/// Copies a structure from the file; nullopt if the structure would extend past the file's end.
 template <typename T>
 std::optional<T> read_at(std::string_view file, std::uint64_t offset) {
   if (offset > file.size() || file.size() - offset < sizeof(T)) return std::nullopt;
@@ -29,10 +29,10 @@ std::optional<T> read_at(std::string_view file, std::uint64_t offset) {
 /// The zero-terminated text at `offset` in a string table.
 [[nodiscard]] std::string_view text_at(std::string_view table, std::uint64_t offset);
 
-/// All sections of a 64-bit ELF file, by index; empty if it is damaged.
+/// All sections of a 64-bit ELF file, by index; empty if the file is damaged.
 [[nodiscard]] std::vector<ElfSection> elf_sections(std::string_view file);
 
-/// The first section with that name, or null.
+/// The first section with this name, or null.
 [[nodiscard]] const ElfSection* find_section(std::span<const ElfSection> sections,
                                              std::string_view name);
 

@@ -11,7 +11,7 @@
 namespace evo {
 namespace {
 
-// Opcodes of DWARF 2.
+// Opcodes of DWARF 2's line number program.
 constexpr std::uint8_t kExtended = 0;
 constexpr std::uint8_t kCopy = 1;
 constexpr std::uint8_t kAdvancePc = 2;
@@ -21,7 +21,7 @@ constexpr std::uint8_t kFixedAdvancePc = 9;
 constexpr std::uint8_t kEndSequence = 1;
 constexpr std::uint8_t kSetAddress = 2;
 
-/// Reads successive numbers; past the end it returns zeros and sets a flag.
+/// Reads successive numbers. Past the end, the reader returns zeros and sets failed().
 class Reader {
  public:
   explicit Reader(std::string_view data, std::uint64_t at = 0) : data_(data), at_(at) {}
@@ -66,11 +66,11 @@ class Reader {
   bool failed_ = false;
 };
 
-/// The section to which a relocated address of the line table belongs, by the position of the
+/// The section to which a relocated address of the line table refers, by the position of the
 /// address.
 using Targets = std::map<std::uint64_t, std::uint16_t>;
 
-/// `Relocation`: Elf64_Rel or Elf64_Rela, which have the same beginning.
+/// `Relocation`: Elf64_Rel or Elf64_Rela, whose first members are equal.
 template <typename Relocation>
 void add_targets(std::span<const ElfSection> sections, std::string_view name, Targets& targets) {
   const ElfSection* relocations = find_section(sections, name);
@@ -92,8 +92,8 @@ Targets targets_of(std::span<const ElfSection> sections) {
   return targets;
 }
 
-/// Number of lines before `.version`. The compiler counts lines from there, because text may be put
-/// before it later.
+/// The number of lines before `.version`. The compiler counts lines from `.version` on, because
+/// text may be put before `.version` later.
 std::uint32_t version_line(const ElfSection& text) {
   constexpr std::string_view kVersion(".version");
   std::uint32_t line = 1;
@@ -106,13 +106,13 @@ std::uint32_t version_line(const ElfSection& text) {
   return 0;
 }
 
-/// One unit of the table: a header and its line number program.
+/// A unit of the line table: a header and a line number program.
 class Unit {
  public:
   Unit(std::string_view data, std::uint64_t start, const Targets& targets, std::size_t wanted)
       : reader_(data, start), targets_(targets), wanted_(wanted) {}
 
-  /// Adds the lines of the wanted section. Returns the start of the next unit; 0 if this one is
+  /// Adds the lines of the wanted section. Returns the start of the next unit; 0 if this unit is
   /// damaged.
   std::uint64_t run(std::vector<LineOfCode>& lines) {
     const auto length = reader_.number<std::uint32_t>();

@@ -6,17 +6,18 @@
 
 namespace evo {
 
-/// The source line of the code from `offset` on.
+/// The source line of the machine code from `offset` on.
 struct LineOfCode {
   std::uint64_t offset = 0;  ///< bytes from the start of the kernel's code
   std::uint32_t line = 0;    ///< from 1: the line after `.version`
-  bool ends = false;         ///< the sequence ends here: later code has no line
+  bool ends = false;         ///< whether the sequence ends here, so that code from here on has no
+                             ///< line
 };
 
-/// The line of the PTX for each machine instruction of `entry`, in ascending order of offset.
-/// Source: section .nv_debug_line_sass of a cubin compiled with -lineinfo, a line number program of
-/// DWARF 2 ("DWARF Debugging Information Format", version 2.0.0, chapter 6.2). Empty without that
-/// section.
+/// The PTX line of each machine instruction of `entry`, in ascending order of offset. The lines
+/// come from section .nv_debug_line_sass of a cubin compiled with -lineinfo, a line number program
+/// of DWARF 2 ("DWARF Debugging Information Format", version 2.0.0, chapter 6.2). Empty if the
+/// cubin lacks this section.
 [[nodiscard]] std::vector<LineOfCode> ptx_lines(std::string_view cubin, std::string_view entry);
 
 }  // namespace evo

@@ -6,9 +6,9 @@
 
 namespace evo {
 
-/// One machine instruction (SASS) of compute capability 7.0 to 9.x: 16 bytes, of which the upper
-/// bits encode the compiler's scheduling. Layout: Jia et al., "Dissecting the NVIDIA Volta GPU
-/// Architecture via Microbenchmarking", 2018, section 2.1; checked with nvdisasm.
+/// A machine instruction (SASS) of compute capability 7.0 to 9.x: 16 bytes, whose upper bits encode
+/// the compiler's scheduling. Layout: Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via
+/// Microbenchmarking", 2018, section 2.1; checked with nvdisasm.
 struct MachineInstruction {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
@@ -22,19 +22,19 @@ struct MachineInstruction {
   [[nodiscard]] unsigned write_barrier() const { return static_cast<unsigned>(high >> 46 & 7U); }
   /// The scoreboard that is busy until the operands are read; 7: none.
   [[nodiscard]] unsigned read_barrier() const { return static_cast<unsigned>(high >> 49 & 7U); }
-  /// Scoreboards that must be free, one bit each.
+  /// Scoreboards that must be free before the instruction issues, one bit each.
   [[nodiscard]] unsigned waits() const { return static_cast<unsigned>(high >> 52 & 0x3fU); }
-  /// Registers, from the low byte: the result and the operands a, b and c. 255 is RZ. The second
-  /// byte has another meaning if takes_register_b() is false.
+  /// Registers of the result and the operands a, b and c; 255 is RZ. The bits of operand b have
+  /// another meaning if takes_register_b() is false.
   [[nodiscard]] unsigned result() const { return static_cast<unsigned>(low >> 16 & 0xffU); }
   [[nodiscard]] unsigned operand_a() const { return static_cast<unsigned>(low >> 24 & 0xffU); }
   [[nodiscard]] unsigned operand_b() const { return static_cast<unsigned>(low >> 32 & 0xffU); }
   [[nodiscard]] unsigned operand_c() const { return static_cast<unsigned>(high & 0xffU); }
   /// Whether operand b is a register rather than a constant or a uniform register.
   [[nodiscard]] bool takes_register_b() const { return (low >> 9 & 7U) == 1; }
-  /// Whether a predicate guards it.
+  /// Whether a predicate guards the instruction.
   [[nodiscard]] bool is_guarded() const { return (low >> 12 & 0xfU) != 7; }
-  /// Whether its guard is the constant false.
+  /// Whether the instruction's guard is the constant false.
   [[nodiscard]] bool is_never() const { return (low >> 12 & 0xfU) == 0xf; }
 };
 

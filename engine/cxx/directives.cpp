@@ -25,7 +25,8 @@ MacroDefinition macro_in(const Directive& directive) {
   if (words.empty() || !is_identifier(words.front().text)) return {};
   MacroDefinition macro{words.front().text};
   std::size_t end = words.front().end;
-  // Parameters follow the name directly; a parenthesis after a space belongs to the replacement.
+  // Parameters follow the name directly; a parenthesis after a space belongs to the replacement
+  // text.
   macro.is_function = end < text.size() && text[end] == '(';
   if (macro.is_function) {
     const std::size_t close = std::min(text.find(')', end), text.size());

@@ -8,13 +8,14 @@
 
 namespace evo {
 
-/// #include, #include_next or #import.
+/// Whether the directive is #include, #include_next or #import.
 [[nodiscard]] bool includes(const Directive& directive);
 
-/// The name in the argument of an #include, `"name"` or `<name>`; nullopt for any other argument.
+/// The name in the argument of an #include, which is `"name"` or `<name>`; nullopt for any other
+/// argument.
 [[nodiscard]] std::optional<std::string> included_name(const Directive& directive);
 
-/// A #define.
+/// The definition of a macro by #define.
 struct MacroDefinition {
   std::string name;
   bool is_function = false;
@@ -22,7 +23,8 @@ struct MacroDefinition {
   std::string replacement = {};
 };
 
-/// Parses the argument of a #define. The argument of #undef, #ifdef and the like is a name alone.
+/// Parses the argument of a #define, or of a directive such as #undef or #ifdef, whose argument is
+/// a name alone.
 [[nodiscard]] MacroDefinition macro_in(const Directive& directive);
 
 }  // namespace evo

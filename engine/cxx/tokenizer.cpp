@@ -10,7 +10,8 @@ namespace {
 bool is_blank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// Reads a text as the first translation phases do: joins spliced lines.
+/// Reads a text as the first translation phases of C++ do, and joins lines that end with a
+/// backslash.
 class Scanner {
  public:
   /// `words`: receives the words outside of directives; may be null.
@@ -81,8 +82,8 @@ class Scanner {
     return c;
   }
 
-  /// Comments count as white space. A comment over several lines does not end the line in which it
-  /// begins.
+  /// Skips a comment, which counts as white space. A comment over several lines does not end the
+  /// line in which it begins.
   bool skip_comment(bool keep_line_begin) {
     if (peek() != '/' || (peek(1) != '*' && peek(1) != '/')) return false;
     const std::size_t begin = line_begin_;
@@ -110,7 +111,7 @@ class Scanner {
     }
   }
 
-  /// A string or character literal, up to its end or the end of the line.
+  /// Reads a string or character literal, up to its end or the end of the line.
   void take_quoted(std::string* text) {
     const char quote = next();
     if (text != nullptr) *text += quote;
@@ -125,7 +126,7 @@ class Scanner {
     }
   }
 
-  /// R"mark( … )mark": nothing inside is interpreted.
+  /// Reads R"mark( … )mark", inside of which no text is interpreted.
   void take_raw_string(std::string* text) {
     const std::size_t begin = at_;
     const std::size_t open = text_.find('(', begin);
@@ -142,8 +143,8 @@ class Scanner {
     if (text != nullptr) *text += text_.substr(begin, end - begin);
   }
 
-  /// An identifier or a number with its digit separators. An identifier may be the prefix of a
-  /// string.
+  /// Reads an identifier, or a number with its digit separators. An identifier may be the prefix of
+  /// a string.
   void take_word(std::string* text) {
     constexpr std::array<std::string_view, 5> kRaw = {"R", "LR", "uR", "UR", "u8R"};
     const bool number = std::isdigit(static_cast<unsigned char>(peek())) != 0;
@@ -156,7 +157,7 @@ class Scanner {
     if (raw_string && peek() == '"') take_raw_string(text);
   }
 
-  /// One token of a line outside of comments.
+  /// Reads one token of a line outside of comments.
   void take_piece(std::string* text) {
     if (is_word(peek())) return take_word(text);
     if (peek() == '"' || peek() == '\'') return take_quoted(text);
@@ -217,7 +218,7 @@ class Scanner {
 
   std::string_view text_;
   std::size_t at_ = 0;
-  std::size_t behind_ = 0;  ///< the last character before splices
+  std::size_t behind_ = 0;  ///< end of the last character before joined lines
   std::size_t line_ = 1;
   std::size_t line_begin_ = 0;
   std::vector<CppWord>* words_;

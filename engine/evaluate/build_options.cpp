@@ -25,8 +25,8 @@ void append(std::vector<std::string>& options, std::vector<std::string> more) {
   std::move(more.begin(), more.end(), std::back_inserter(options));
 }
 
-/// The allowed places of include paths: beside the problems and spaces, in a CUDA Toolkit, and in
-/// folders named by the user. A space may not read other files of the machine.
+/// Include paths may lie in the parent folder of the problems, in a CUDA Toolkit, and in folders
+/// named by the user. A space may not read other files of the machine.
 std::vector<std::filesystem::path> include_roots(const std::filesystem::path& templates_root) {
   const std::filesystem::path project = templates_root.parent_path();
   std::vector<std::filesystem::path> roots = {project.has_relative_path() ? project

@@ -15,7 +15,7 @@ std::vector<StoredDependency> stored(const std::vector<Dependency>& dependencies
   return list;
 }
 
-/// Whether the files that it found in include paths are unchanged.
+/// Whether the files that the compilation read from include paths are unchanged.
 bool is_current(const CompilationFacts& record) {
   std::vector<Dependency> list;
   for (const StoredDependency& dependency : record.dependencies) {
@@ -24,7 +24,7 @@ bool is_current(const CompilationFacts& record) {
   return evo::is_current(list);
 }
 
-/// The key of a compilation: the request's key, and the files opened in include paths.
+/// The key of a compilation: the key of the request, and the files read from include paths.
 std::string full_key(const std::string& request_key, const std::vector<Dependency>& dependencies) {
   if (dependencies.empty()) return request_key;
   ContentHash hash;
@@ -68,7 +68,7 @@ CompilationRecord record_of(const CompileRequest& request, const std::string& re
 
 std::optional<Built> Compilations::stored(const std::string& request_key) const {
   for (const CompilationFacts& known : store_.find_compilation_facts(request_key)) {
-    // A header in an include path may have changed since.
+    // A header in an include path may have changed since that compilation.
     if (is_current(known)) return Built{store_.compilation(known.id), known.id, 0};
   }
   return std::nullopt;
@@ -81,7 +81,7 @@ Task<Built> Compilations::compile(CompileRequest request) {
     if (auto known = stored(key)) co_return *std::move(known);
     const auto running = running_[key] = std::make_shared<Running>(loop_);
     co_await compile_now(key, std::move(request), running);
-    co_return *running->built;  // another coroutine may still read it
+    co_return *running->built;  // a copy, because another coroutine may still read `built`
   }
   const std::shared_ptr<Running> running = found->second;
   while (!running->built) co_await running->done.wait();
@@ -133,7 +133,7 @@ double Compilations::busy_ms() const {
   return busy_ms_ + (unfinished_ > 0 ? milliseconds_between(last_change_, loop_.now()) : 0);
 }
 
-/// All candidates of a run share one source; only their options differ.
+/// Keeps the expanded source, because all candidates of a run share one source.
 const std::string& Compilations::expanded(const KernelSource& source) {
   if (!(source == expanded_of_)) {
     expanded_ = source.expanded();

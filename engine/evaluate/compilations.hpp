@@ -11,26 +11,26 @@
 
 namespace evo {
 
-/// Compiles requests that the database does not have yet, and stores the results there.
+/// Compiles requests whose results the database lacks, and stores the results in the database.
 class Compilations {
  public:
   /// All references must outlive this object.
   Compilations(EventLoop& loop, RunStore& store, CompileService& compilers)
       : loop_(loop), store_(store), compilers_(compilers), last_change_(loop.now()) {}
 
-  /// The compilation, from the database or from a compiler. Simultaneous requests with the same key
-  /// are compiled once.
+  /// Returns the compilation, from the database or from a compiler. Simultaneous requests with the
+  /// same key are compiled once.
   Task<Built> compile(CompileRequest request);
   /// Starts a compilation whose result is needed later.
   void prefetch(CompileRequest request);
 
   /// Number of running compilations.
   [[nodiscard]] std::size_t in_flight() const { return compilers_.in_flight(); }
-  /// Time during which at least one compilation was requested and not finished.
+  /// Time during which at least one requested compilation was unfinished.
   [[nodiscard]] double busy_ms() const;
 
  private:
-  /// A compilation that is running, or that was prefetched and not used yet.
+  /// A compilation that is running, or that was prefetched but not used yet.
   struct Running {
     explicit Running(EventLoop& loop) : done(loop) {}
     Event done;

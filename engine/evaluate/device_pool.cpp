@@ -53,7 +53,7 @@ std::size_t DevicePool::home() const {
 
 std::optional<std::size_t> DevicePool::free_device(std::size_t wanted) const {
   if (wanted == kHome) wanted = home();
-  // The home device is the last choice, because comparisons need it.
+  // The search starts at the last device, because comparisons need the home device.
   for (std::size_t i = devices_.size(); i-- > 0;) {
     const Place& place = devices_[i];
     if (!place.is_taken && !place.is_lost && (wanted == kAny || wanted == i)) return i;
@@ -94,7 +94,7 @@ void DevicePool::release(std::size_t device) {
   wake_next();
 }
 
-/// Wakes the first caller that a free device suits; that caller takes the device.
+/// Wakes the first caller whose request a free device satisfies; that caller takes the device.
 void DevicePool::wake_next() {
   for (const Waiting& one : waiting_) {
     if (!free_device(one.wanted)) continue;
@@ -105,14 +105,14 @@ void DevicePool::wake_next() {
 
 void DevicePool::lose(std::size_t device) {
   leave(device);
-  if (usable() == 0 && !expects_more_) throw;  // the error being handled
+  if (usable() == 0 && !expects_more_) throw;  // rethrows the error that lost the device
 }
 
 void DevicePool::leave(std::size_t device) {
   times_.lose(device);
   devices_[device].is_lost = true;
   for (const Waiting& one : waiting_) {
-    if (one.wanted == device) one.event->notify();  // for nothing
+    if (one.wanted == device) one.event->notify();  // the caller then throws MissingError
   }
 }
 

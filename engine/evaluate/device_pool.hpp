@@ -13,7 +13,8 @@
 
 namespace evo {
 
-/// The priority of callers that wait for a device: smaller numbers first, then earlier calls.
+/// The priority of callers that wait for a device. Smaller numbers are served first, equal numbers
+/// in the order of the calls.
 using Turn = std::size_t;
 
 /// The priority of comparisons that decide the elite.
@@ -31,11 +32,11 @@ class DeviceLease {
   }
   DeviceLease& operator=(DeviceLease&&) = delete;
 
-  /// The device; from now on its time counts as `phase`.
+  /// Returns the device, whose time counts as `phase` from now on.
   [[nodiscard]] DeviceService& at(Phase phase) const;
   [[nodiscard]] std::size_t device() const { return device_; }
-  /// For error handlers: marks the device as unusable. Rethrows the error if it was the last device
-  /// and no other can join.
+  /// For error handlers: marks the device as unusable. Rethrows the current error if no usable
+  /// device is left and no other device can join.
   void give_up() const;
 
  private:
@@ -43,8 +44,8 @@ class DeviceLease {
   std::size_t device_;
 };
 
-/// The devices of a run, all of one model. The home device, the first usable one, makes the
-/// comparisons that decide the elite.
+/// The devices of a run, all of one model. The first usable device is the home device, which makes
+/// the comparisons that decide the elite.
 class DevicePool {
  public:
   /// `loop` must outlive the pool. `devices` may be empty.
@@ -52,9 +53,9 @@ class DevicePool {
 
   /// Adds a device. Returns its number.
   std::size_t add(std::unique_ptr<DeviceService> device);
-  /// From now on, losing the last device is no error, because others may join.
+  /// From now on, losing the last device is no error, because other devices may join.
   void expect_more() { expects_more_ = true; }
-  /// Marks a device as unreachable. The coroutine that uses it finds out by itself.
+  /// Marks a device as unreachable. The coroutine that uses the device notices the loss by itself.
   void leave(std::size_t device);
 
   [[nodiscard]] std::size_t size() const { return devices_.size(); }
@@ -63,7 +64,7 @@ class DevicePool {
   /// Number of usable devices.
   [[nodiscard]] std::size_t usable() const;
   [[nodiscard]] const DeviceInfo& info(std::size_t device = 0) const;
-  /// The device's host, for the record of a timing.
+  /// The host of the device, for the record of a timing.
   [[nodiscard]] TimingPlace place(std::size_t device) const;
   [[nodiscard]] DeviceService& service(std::size_t device) { return *devices_.at(device).service; }
 
@@ -71,10 +72,10 @@ class DevicePool {
   Task<DeviceLease> any(Turn turn) { return take(kAny, turn); }
   /// Waits for the home device, even if another device becomes the home device meanwhile.
   Task<DeviceLease> at_home(Turn turn) { return take(kHome, turn); }
-  /// Waits for that device. Throws MissingError if it is lost.
+  /// Waits for this device. Throws MissingError if the device is lost.
   Task<DeviceLease> one(std::size_t device, Turn turn) { return take(device, turn); }
 
-  /// The devices' current work, and the time that they have spent on each kind of it.
+  /// The devices' current phases, and the time that the devices have spent in each phase.
   [[nodiscard]] const DeviceTimes& times() const { return times_; }
 
  private:
@@ -90,7 +91,7 @@ class DevicePool {
     std::size_t wanted = kAny;
     Event* event = nullptr;
   };
-  // Stands for any device.
+  // Values of `wanted` for any device and for the home device.
   static constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
   static constexpr std::size_t kHome = kAny - 1;
 
@@ -104,7 +105,7 @@ class DevicePool {
   EventLoop& loop_;
   bool expects_more_ = false;
   std::vector<Place> devices_;
-  std::deque<Waiting> waiting_;  ///< in the order in which they are served
+  std::deque<Waiting> waiting_;  ///< callers in the order in which they are served
   DeviceTimes times_;
 };
 

@@ -20,17 +20,19 @@ namespace {
 /// second) are checked with one seed and without a repeat.
 constexpr double kFlopsForAllSeedsWhenInterpreted = 134217728.0;
 
-/// There, shapes with more work than this (2^31 operations, about two seconds) are checked in part.
+/// On a device that interprets, shapes with more work than this (2^31 operations, about two
+/// seconds) are checked in part.
 constexpr double kFlopsOfWholeGridsWhenInterpreted = 2147483648.0;
 
-/// There, a screening spends about this much work (2^27 operations) on each shape.
+/// On a device that interprets, a screening spends about this much work (2^27 operations) on each
+/// shape.
 constexpr double kFlopsOfScreeningWhenInterpreted = 134217728.0;
 
-/// A kernel judged on a GPU is also interpreted: on its smallest checked shapes, up to this much
-/// work in all (2^26 operations, some tenths of a second).
+/// A kernel that a GPU has judged is also interpreted, on its smallest checked shapes, up to this
+/// much work in total (2^26 operations, some tenths of a second).
 constexpr double kFlopsOfInterpretedShapes = 67108864.0;
 
-/// Kernels are not interpreted in addition if their smallest checked shape needs more work (2^31
+/// A kernel judged on a GPU is not interpreted if its smallest checked shape needs more work (2^31
 /// operations) or memory than this.
 constexpr double kMostInterpretedFlops = 2147483648.0;
 constexpr double kMostInterpretedBytes = 268435456.0;
@@ -44,7 +46,7 @@ void limit_interpreted_work(CorrectnessOptions& options) {
 /// The reference kernel before compilation.
 struct ReferenceBuild {
   const KernelSpec& spec;
-  /// values of the configuration if the reference is a configuration of the template
+  /// values of the configuration, if the reference is a configuration of the template
   Values macros;
   CompileRequest request;
 };
@@ -113,7 +115,7 @@ KernelImage reference_image(const TuningTask& task, const ReferenceBuild& refere
   return image;
 }
 
-/// Compiled separately, so that no macro of the problem can change them.
+/// The check kernels are compiled separately, so that no macro of the problem can change them.
 CompileRequest check_kernels_request(const std::string& arch) {
   return {{"check_kernels.cu", check_kernels_source(), {}}, {kCheckKernelsEntry}, arch, {}};
 }
@@ -132,7 +134,7 @@ Task<SessionSetup> device_setup(const TuningTask& task, Compilations& compilatio
   std::optional<ReferenceBuild> reference;
   if (problem.reference.is_launched()) reference.emplace(reference_build(task));
   const bool has_check_kernels = takes_check_kernels(task.device());
-  // All are compiled in parallel, starting with these.
+  // All compilations run in parallel; the reference and the check kernels start first.
   if (reference) compilations.prefetch(reference->request);
   if (has_check_kernels) compilations.prefetch(check_kernels_request(task.arch()));
   for (const Candidate& candidate : options.opening) {
@@ -174,22 +176,23 @@ std::string too_much_to_interpret(const TuningTask& task) {
   const double bytes = problem.bytes.evaluate(smallest->variables);
   if (flops <= kMostInterpretedFlops && bytes <= kMostInterpretedBytes) return {};
   return fmt::format(
-      "its smallest checked shape, {}, takes {:.2g} operations on {:.2g} bytes; the limits are "
+      "the smallest checked shape, {}, takes {:.2g} operations on {:.2g} bytes; the limits are "
       "{:.2g} and {:.2g}; add a small shape with \"check\": true to problem.json",
       smallest->name, flops, bytes, kMostInterpretedFlops, kMostInterpretedBytes);
 }
 
-/// A problem may run code on the GPU, but not on the host.
+/// Throws if the problem has a program; a problem may run code on the GPU, but not on the host.
 void require_no_programs(const Problem& problem) {
   const bool is_check = !problem.check_program.empty();
   const auto& words = is_check ? problem.check_program : problem.reference.program;
   if (words.empty()) return;
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  throw ProblemError((problem.folder / "problem.json").string() + ": " +
-                     (is_check ? "check" : "reference") + ".program: '" + text +
-                     "' would run on this machine with your rights; look at it, then allow it with "
-                     "--allow-programs");
+  throw ProblemError(
+      (problem.folder / "problem.json").string() + ": " + (is_check ? "check" : "reference") +
+      ".program: '" + text +
+      "' would run on this machine with your rights; read the program, then allow it with "
+      "--allow-programs");
 }
 
 }  // namespace evo

@@ -33,7 +33,7 @@ void DeviceTimes::lose(std::size_t device) {
   devices_.at(device).reset();
 }
 
-/// Adds the time since the last change.
+/// Adds the time since the last change to the current phases.
 void DeviceTimes::count_time() {
   const SteadyTime now = loop_.now();
   starved_ms_ = starved_ms();
@@ -45,7 +45,7 @@ void DeviceTimes::count_time() {
   waited_before_ms_ = loop_.waited_ms();
 }
 
-/// Number of usable devices in that phase.
+/// Number of usable devices in `phase`.
 double DeviceTimes::count_in(Phase phase) const {
   return static_cast<double>(std::ranges::count(devices_, std::optional(phase)));
 }

@@ -10,27 +10,27 @@
 
 namespace evo {
 
-/// The kind of work that a device does, for the time statistics.
+/// The kind of work that a device does, for time statistics.
 enum class Phase { kIdle, kChecking, kTiming, kConfirming };
 
 /// "checking", "timing", "confirming"; empty for an idle device.
 [[nodiscard]] std::string_view to_string(Phase phase);
 
-/// The time that the devices of a pool spend on each phase. A lost device counts no more.
+/// The time that the devices of a pool spend in each phase. The time of a lost device is not
+/// counted.
 class DeviceTimes {
  public:
   /// `loop` must outlive the object.
   explicit DeviceTimes(EventLoop& loop) : loop_(loop), last_change_(loop.now()) {}
 
-  /// Adds an idle device; devices are numbered in this order.
+  /// Adds an idle device. Devices are numbered in the order of these calls.
   void add();
   void enter(std::size_t device, Phase phase);
   void lose(std::size_t device);
 
-  /// Time that all devices have spent on `phase` since the first one was added, in milliseconds.
+  /// Milliseconds that all devices have spent in `phase` since the first device was added.
   [[nodiscard]] double spent_ms(Phase phase) const;
-  /// The part of the idle time in which devices waited for compilers, because no other device was
-  /// busy.
+  /// The part of the idle time in which no device was busy, so that devices waited for compilers.
   [[nodiscard]] double starved_ms() const;
   /// The current phase of each usable device.
   [[nodiscard]] std::vector<Phase> phases() const;

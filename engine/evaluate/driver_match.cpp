@@ -10,8 +10,8 @@
 namespace evo {
 namespace {
 
-/// The number in a text such as "CUDA driver 12.4" (12) or "sm_89" (89); `name` is the part before
-/// the number. 0 for other texts.
+/// The number after `name` in a text such as "CUDA driver 12.4" (12) or "sm_89" (89); 0 for other
+/// texts.
 int leading_number(std::string_view text, std::string_view name) {
   if (!text.starts_with(name)) return 0;
   text.remove_prefix(name.size());
@@ -23,8 +23,8 @@ int leading_number(std::string_view text, std::string_view name) {
 std::string step_for(int of_driver, const DeviceInfo& device) {
   constexpr int kOldest = 12;
   if (of_driver < kOldest) return "update the driver to 525 (CUDA 12) or newer";
-  // The same rule as in cmake/setup.sh: 12.8 and 12.9 crash on some kernels, and 12.6 does not
-  // support Blackwell.
+  // cmake/setup.sh has the same rule, because 12.8 and 12.9 crash on some kernels, and 12.6 does
+  // not support Blackwell.
   constexpr int kBlackwell = 100;
   const bool is_new = leading_number(device.arch, "sm_") >= kBlackwell;
   const std::string version = fmt::format("{}.{}.*", of_driver,

@@ -15,23 +15,23 @@ namespace evo {
 /// A finished compilation.
 struct Built {
   CompilationRecord record;
-  std::optional<CompilationId> id = {};  ///< nullopt if it is not worth storing
-  double compile_ms = 0;  ///< 0 if it came from the database or was compiled for another candidate
+  std::optional<CompilationId> id = {};  ///< nullopt if the compilation is not worth storing
+  double compile_ms = 0;                 ///< 0 if stored before or compiled for another candidate
 };
 
 /// The results of the gates on one timed shape.
 struct ShapeEvaluation {
   std::size_t shape = 0;  ///< number for TuningTask::shape()
   LaunchPlan launch = {};
-  /// Dynamic shared memory, counted so that the sum with the static shared memory of the build is
-  /// that of the step with the most.
+  /// Dynamic shared memory, such that its sum with the build's static shared memory is the total of
+  /// the step that uses the most shared memory.
   int dynamic_shared_bytes = 0;
   std::optional<Timing> timing = {};
-  TimingPlace place = {};              ///< where it was timed
-  std::optional<CardState> card = {};  ///< state during the timing
-  std::optional<Energy> energy = {};   ///< set if the objective needs it
+  TimingPlace place = {};              ///< host and device that timed the kernel
+  std::optional<CardState> card = {};  ///< state of the card during the timing
+  std::optional<Energy> energy = {};   ///< set if the objective needs the energy
   double time_ms = 0;
-  /// A kernel slower than this was timed coarsely.
+  /// Times above this limit are measured coarsely.
   double early_stop_us = std::numeric_limits<double>::infinity();
 };
 
@@ -39,27 +39,28 @@ struct ShapeEvaluation {
 struct Evaluation {
   Candidate candidate;
   Built built = {};
-  /// equal for candidates with the same kernel; empty unless it built
+  /// equal for candidates with the same kernel; empty if the candidate did not build
   std::string kernel_key = {};
   std::vector<CompiledEntry> entries = {};   ///< the distinct entries of the launch's steps
   std::vector<ShapeEvaluation> shapes = {};  ///< in the requested order; at least one
   std::vector<CheckResult> checks = {};
-  std::optional<Rejection> rejection = {};  ///< a rejection on one shape counts for all
-  /// it passed the quick check and needs the full check before it enters the elite
+  std::optional<Rejection> rejection = {};  ///< a rejection on one shape rejects the candidate
+  /// the candidate passed the quick check and needs the full check before it enters the elite
   bool screened = false;
-  bool was_run = false;    ///< time on a device
-  bool duplicate = false;  ///< its kernel was judged before and is not run again
+  bool was_run = false;    ///< whether the kernel ran on a device
+  bool duplicate = false;  ///< the kernel was judged before and is not run again
   double check_ms = 0;
 
   [[nodiscard]] bool is_green() const { return timing() && !rejection && !duplicate; }
-  /// On the first of its shapes.
+  /// The timing on the first shape.
   [[nodiscard]] const std::optional<Timing>& timing() const { return shapes.front().timing; }
-  /// Results on that shape; null if it was not judged there.
+  /// Results on the shape with this number; null if the candidate was not judged on it.
   [[nodiscard]] const ShapeEvaluation* on(std::size_t shape) const;
 
-  /// Adopts a device's results about the same kernel.
+  /// Copies the results that a device has measured for the same kernel.
   void take_measurements(const Evaluation& other);
-  /// Discards a device's results, because those of the candidate judged before apply.
+  /// Discards a device's results, because the results of an earlier candidate with this kernel
+  /// apply.
   void become_duplicate();
 };
 

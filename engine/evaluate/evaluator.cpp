@@ -1,4 +1,5 @@
-// The evaluation of a candidate: evaluate() gives the order, and the functions below are the gates.
+// The evaluation of a candidate: evaluate() calls the gates in order; the functions below are the
+// gates.
 
 #include "engine/evaluate/evaluator.hpp"
 
@@ -26,8 +27,8 @@ Task<Evaluation> Evaluator::evaluate(Candidate candidate, EvaluateOptions how) {
     co_return co_await on_a_device(&Evaluator::measure_on, std::move(result), how);
   }
   co_return co_await measure_once(std::move(result), how);
-  // The record, the full check and the comparison with the elite follow, in the order of the
-  // candidates: Tuner::search() and Tournament::challenge().
+  // The callers Tuner::search() and Tournament::challenge() then record the candidate, check it
+  // fully, and compare it with the elite, in the order of the candidates.
 }
 
 Task<Evaluation> Evaluator::build(Candidate candidate, EvaluateOptions how) {
@@ -55,7 +56,7 @@ Task<> Evaluator::time_on(const DeviceLease& lease, const KernelUnderTest& kerne
   result.rejection = co_await timing_gate(lease, kernel, how, result);
 }
 
-/// Uses the first free device. If that device is lost, tries another one.
+/// Runs the gates on the first free device. If that device is lost, tries another device.
 Task<Evaluation> Evaluator::on_a_device(OnDevice gates, Evaluation built,
                                         const EvaluateOptions& how) {
   const KernelUnderTest kernel = kernel_under_test(task_, built);
@@ -76,7 +77,7 @@ Task<Evaluation> Evaluator::on_a_device(OnDevice gates, Evaluation built,
   }
 }
 
-/// A kernel shared by several candidates; only one of them is run.
+/// Measures a kernel only once, even if several candidates share it.
 Task<Evaluation> Evaluator::measure_once(Evaluation built, const EvaluateOptions& how) {
   if (knows(built.kernel_key)) {
     built.become_duplicate();
@@ -136,11 +137,11 @@ Task<std::optional<Rejection>> Evaluator::timing_gate(const DeviceLease& lease,
                                                       const KernelUnderTest& kernel,
                                                       const EvaluateOptions& how,
                                                       Evaluation& result) {
-  bool is_aged = false;  // the total over the launches on all shapes
+  bool is_aged = false;  // whether all launches together age the kernel
   for (std::size_t i = 0; i < result.shapes.size(); ++i) {
     ShapeEvaluation& on = result.shapes[i];
     const std::string& shape = kernel.shapes[i];
-    if (on.timing) continue;  // too slow, so that the rough time from its check suffices
+    if (on.timing) continue;  // The kernel is too slow, so the rough time from its check suffices.
     if (how.early_stop_us) on.early_stop_us = how.early_stop_us(on.shape);
     auto answer =
         co_await lease.at(Phase::kTiming).time(kernel, shape, how.effort, on.early_stop_us);
@@ -162,7 +163,7 @@ Task<std::optional<Rejection>> Evaluator::timing_gate(const DeviceLease& lease,
   co_return std::nullopt;
 }
 
-/// Measures the energy of a launch on each shape with a complete time, if the energy is wanted.
+/// If energy is wanted, measures the energy of a launch on each shape with a complete time.
 Task<std::optional<Rejection>> Evaluator::energy_gate(const DeviceLease& lease,
                                                       const KernelUnderTest& kernel,
                                                       Evaluation& result) {

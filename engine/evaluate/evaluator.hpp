@@ -13,44 +13,44 @@
 
 namespace evo {
 
-/// How a candidate is evaluated.
+/// Options for the evaluation of one candidate.
 struct EvaluateOptions {
   Effort effort = Effort::kFull;
   std::vector<std::size_t> shapes = {};  ///< empty: all shapes for which the space allows it
-  /// Null: the space's policy.
+  /// The limits for resources; null: the space's policy.
   const ResourcePolicy* policy = nullptr;
-  /// The candidate's priority in waiting for a device.
+  /// The candidate's priority when it waits for a device.
   Turn turn = kFirstTurn;
-  /// True: a kernel that was judged before is a duplicate and is not run again.
+  /// Whether a kernel that was judged before is a duplicate, which is not run again.
   bool knows_kernels = false;
-  /// The time on a shape above which a kernel is timed coarsely; called when timing begins.
+  /// Returns the time above which a kernel is timed coarsely on `shape`; called when timing begins.
   std::function<double(std::size_t shape)> early_stop_us = {};
-  /// Ranges for profilers (DeviceService::set_ranges).
+  /// Names of the ranges that profilers see (DeviceService::set_ranges).
   std::vector<std::string> ranges = {};
 };
 
 /// Runs candidates through the gates.
 class Evaluator {
  public:
-  /// All references must outlive this object. `energy_s`: length of the energy measurement of a
-  /// green candidate; 0: none.
+  /// All references must outlive this object. `energy_s`: duration of the energy measurement of a
+  /// green candidate; 0: no measurement.
   Evaluator(EventLoop& loop, const TuningTask& task, Compilations& compilations,
             DevicePool& devices, double energy_s, EventSink on_event);
 
-  /// Evaluates a candidate completely, except for its record. Ends at the first failed gate, or
+  /// Runs a candidate through all gates, but does not record it. Ends at the first failed gate, or
   /// after the resource gate if there is no device.
   Task<Evaluation> evaluate(Candidate candidate, EvaluateOptions how);
-  /// The first part: the gates that need no device.
+  /// The first part of evaluate(): the gates that need no device.
   Task<Evaluation> build(Candidate candidate, EvaluateOptions how);
-  /// Measures the times of a green evaluation again and replaces the old ones.
+  /// Measures the times of a green evaluation again and replaces the old times.
   Task<Evaluation> time_again(Evaluation measured, EvaluateOptions how);
 
-  /// Starts compiling a candidate that is needed later.
+  /// Starts the compilation of a candidate that is needed later.
   void prefetch(const Candidate& candidate) {
     compilations_.prefetch(task_.request_for(candidate));
   }
 
-  /// From now on this kernel counts as judged.
+  /// Marks a kernel as judged.
   void remember(const std::string& kernel_key);
   [[nodiscard]] bool knows(const std::string& kernel_key) const {
     return known_.contains(kernel_key);
@@ -64,7 +64,7 @@ class Evaluator {
     std::optional<Evaluation> evaluation = {};
   };
 
-  /// The gates that run on a device, as in measure_on() and time_on().
+  /// The gates that run on a device: measure_on() or time_on().
   using OnDevice = Task<> (Evaluator::*)(const DeviceLease&, const KernelUnderTest&,
                                          const EvaluateOptions&, Evaluation&);
 

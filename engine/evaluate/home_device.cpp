@@ -25,7 +25,7 @@ Task<ComparedPair> HomeDevice::compare(const KernelUnderTest& first, const Kerne
   ComparedPair result;
   result.pair = co_await compare_pair(first, second, shape);
   if (!result.pair.rejection) co_return result;
-  // Checks the other one, too, because it may have caused the first one's fault.
+  // Checks both kernels, because one kernel may have caused the fault of the other.
   const bool is_first_guilty = result.pair.failed_first;
   if (is_first_guilty) result.first_failed = co_await judge_alone(first, shape);
   result.second_failed = co_await judge_alone(second, shape);
@@ -67,7 +67,7 @@ Task<std::optional<Rejection>> HomeDevice::judge_alone(const KernelUnderTest& ke
 
 Task<std::optional<Timing>> HomeDevice::time_again(const KernelUnderTest& kernel, bool closely,
                                                    std::size_t shape) {
-  // No kernel is faster than 0 µs, so a few samples are used.
+  // Every kernel is slower than 0 µs, so this limit leads to a coarse timing with a few samples.
   const double early_stop_us = closely ? kNoEarlyStop : 0;
   auto answer = co_await device().time(kernel, name_of(shape), Effort::kScreening, early_stop_us);
   const auto* result = std::get_if<TimingResult>(&answer.result);

@@ -11,43 +11,45 @@ namespace evo {
 
 /// The result of comparing two kernels. A kernel that failed is no longer green.
 struct ComparedPair {
-  PairResult pair;  ///< its rejection is set if the pair failed
+  PairResult pair;  ///< `pair.rejection` is set if the comparison failed
   std::optional<Rejection> first_failed = {};
   std::optional<Rejection> second_failed = {};
 };
 
-/// Full checks that kernels have passed, by kernel key.
+/// Results of the full checks that kernels have passed, by kernel key.
 using FullChecks = std::map<std::string, CorrectnessResult>;
 
-/// Exclusive use of the home device (see DevicePool) during the lifetime of this object, to run and
-/// compare green kernels again.
+/// Gives exclusive use of the home device (see DevicePool) during the lifetime of this object, to
+/// run and compare green kernels again.
 class HomeDevice {
  public:
   /// All references must outlive this object.
   HomeDevice(const TuningTask& task, DeviceLease lease, FullChecks& passed)
       : task_(task), lease_(std::move(lease)), passed_(passed) {}
 
-  /// Times two kernels in turn. Needs a device that measures.
+  /// Times two kernels in turn. Needs a device that measures times.
   Task<PairResult> compare_pair(const KernelUnderTest& first, const KernelUnderTest& second,
                                 std::size_t shape = 0);
-  /// The same. If the pair fails, each kernel is checked and timed alone before it is rejected, the
-  /// suspected one first. If both pass alone, the pair is tried once more.
+  /// Compares like compare_pair(). If a launch fails, each kernel is checked and timed alone, the
+  /// suspected kernel first, before it is rejected. If both kernels pass alone, they are compared
+  /// once more.
   Task<ComparedPair> compare(const KernelUnderTest& first, const KernelUnderTest& second,
                              std::size_t shape = 0);
-  /// The full check of a kernel that passed the quick one; made once, even for several elites.
+  /// Makes the full check of a kernel that passed the quick check, once even if several elites need
+  /// it.
   Task<OrFailure<CorrectnessResult>> check_fully(const KernelUnderTest& kernel);
-  /// The quick check.
+  /// Makes the quick check of a kernel.
   Task<OrFailure<CorrectnessResult>> check_quickly(const KernelUnderTest& kernel);
-  /// Checks and times a green kernel again without others. Returns why it is no longer green, or
-  /// nullopt.
+  /// Checks and times a green kernel again, without another kernel. Returns why the kernel is no
+  /// longer green, or nullopt.
   Task<std::optional<Rejection>> judge_alone(const KernelUnderTest& kernel, std::size_t shape = 0);
-  /// Times one kernel again, precisely or with a few samples. Nullopt if it failed.
+  /// Times one kernel again, precisely or with a few samples. Nullopt if the kernel failed.
   Task<std::optional<Timing>> time_again(const KernelUnderTest& kernel, bool closely,
                                          std::size_t shape = 0);
-  /// The energy of one launch, measured for at least this many seconds.
+  /// The energy of one launch, measured for at least `window_s` seconds.
   Task<OrFailure<EnergyResult>> energy_of(const KernelUnderTest& kernel, double window_s,
                                           std::size_t shape = 0);
-  /// The utilisation of the units in the time model. Needs a device that predicts.
+  /// The utilisation of the units in the time model. Needs a device that predicts times.
   Task<OrFailure<PredictedProfile>> predicted_profile(const KernelUnderTest& kernel,
                                                       std::size_t shape = 0);
   /// See Session::write_outputs().

@@ -61,7 +61,7 @@ Task<> InterpretedChecks::work() {
       changed_.notify();
     }
   } catch (const Error& error) {
-    leave_out(error.what());  // the problem or the machine is unsuitable for an interpreter
+    leave_out(error.what());  // the problem or the machine does not suit an interpreter
   }
 }
 
@@ -73,7 +73,7 @@ std::optional<InterpretedCheck> InterpretedChecks::find(const std::string& kerne
 }
 
 Task<InterpretedCheck> InterpretedChecks::check(KernelUnderTest kernel) {
-  // A check that timed out while compilers used the processors is tried again.
+  // A check is repeated if it timed out while compilers used the processors.
   const auto known = known_.find(kernel.key);
   if (known != known_.end() && known->second.may_be_repeated) known_.erase(known);
   want({kernel});

@@ -13,18 +13,18 @@ namespace evo {
 /// The result of interpreting a kernel that is green on a GPU.
 struct InterpretedCheck {
   std::vector<CheckResult> checks = {};
-  /// A defect that the interpreter found and the GPU did not show: a race, a stray or uninitialised
-  /// access, a divergent barrier.
+  /// A defect that the interpreter found and the GPU did not show: a race, an out-of-bounds or
+  /// uninitialised access, or a divergent barrier.
   std::optional<Rejection> rejection = {};
-  /// Why the interpreter has no verdict; empty if it has one.
+  /// Why the interpreter has no verdict; empty if there is a verdict.
   std::string left_out = {};
-  /// The check ended for a reason that may be temporary, such as its time limit.
+  /// Whether the check ended for a reason that may be temporary, such as its time limit.
   bool may_be_repeated = false;
 };
 
 /// Executes kernels that are green on a GPU again on a virtual GPU, in a process with the lowest
-/// priority. Only execution defects count. A result outside of the tolerance is no verdict, because
-/// the GPU has already judged the results and the interpreter computes approximate functions
+/// priority. Only execution defects count. A result outside of the tolerance is ignored, because
+/// the GPU has already judged the results, and the interpreter computes approximate functions
 /// differently.
 class InterpretedChecks {
  public:
@@ -32,18 +32,18 @@ class InterpretedChecks {
   InterpretedChecks(EventLoop& loop, std::unique_ptr<DeviceService> interpreter);
 
   [[nodiscard]] bool has_interpreter() const { return interpreter_ != nullptr; }
-  /// The name of the virtual GPU, "virtual:h200". Requires an interpreter.
+  /// The name of the virtual GPU, such as "virtual:h200". Requires an interpreter.
   [[nodiscard]] const std::string& device_id() const { return interpreter_->info().id; }
-  /// A problem that the interpreter does not support is skipped with its reason. Does not throw for
-  /// it.
+  /// Sets the interpreter up. If the interpreter does not support the problem, kernels are skipped
+  /// with this reason; nothing is thrown.
   Task<> set_up(SessionSetup setup);
-  /// Skips all kernels for this reason.
+  /// Skips all kernels and gives `why` as the reason.
   void leave_out(std::string why) { left_out_ = std::move(why); }
 
-  /// Requests checks of these kernels, in this order, as time allows. Kernels of an earlier request
-  /// that are not in this one are dropped. A running check continues.
+  /// Requests checks of these kernels, in this order, as time allows. Drops kernels of an earlier
+  /// request that are not in this request. A running check continues.
   void want(std::vector<KernelUnderTest> kernels);
-  /// The check of this kernel, before all others. If it timed out before, it is tried once more.
+  /// Checks this kernel before all others. A check that timed out before is tried once more.
   Task<InterpretedCheck> check(KernelUnderTest kernel);
 
  private:
@@ -54,7 +54,7 @@ class InterpretedChecks {
   EventLoop& loop_;
   std::unique_ptr<DeviceService> interpreter_;
   Event changed_;
-  std::string left_out_;  ///< why no kernel is checked; empty if they are
+  std::string left_out_;  ///< why all kernels are skipped; empty if they are checked
   std::vector<KernelUnderTest> wanted_;
   bool is_working_ = false;
   std::map<std::string, InterpretedCheck> known_;

@@ -9,7 +9,7 @@
 namespace evo {
 namespace {
 
-/// Far above the memory of any device.
+/// A limit far above the memory of any device.
 constexpr double kMostWorkspaceBytes = 1099511627776.0;
 
 std::string gigabytes(double bytes) {
@@ -23,7 +23,7 @@ void add_number(ContentHash& hash, double number) {
   hash.add({reinterpret_cast<const char*>(&number), sizeof number});
 }
 
-/// Scalars whose value depends on the configuration.
+/// Adds scalars whose value depends on the configuration.
 void add_scalars(ContentHash& hash, const Problem& problem, const Values& values) {
   for (const Argument& argument : problem.arguments) {
     if (!argument.is_set_by_macros || argument.tensor_map) continue;
@@ -50,7 +50,7 @@ void add_tensor_maps(ContentHash& hash, const Problem& problem, const KernelSpec
   }
 }
 
-/// Buffers whose size depends on the configuration.
+/// Adds the sizes of buffers whose size depends on the configuration.
 void add_workspaces(ContentHash& hash, const Problem& problem, const KernelSpec& kernel,
                     const Shape& shape, const Values& values) {
   double total = 0;
@@ -70,8 +70,8 @@ void add_tolerance(ContentHash& hash, const Tolerance& tolerance, const Shape& s
   for (const double bound : {tolerance.max_abs_error, tolerance.bad_abs_error, tolerance.bad_share,
                              tolerance.relative_l2, tolerance.max_row_error}) {
     if (!(bound >= 0)) {
-      throw ProblemError("a tolerance is " + std::to_string(bound) + " on shape '" + shape.name +
-                         "'; allowed: a number of at least 0");
+      throw ProblemError("a tolerance has the value " + std::to_string(bound) + " on shape '" +
+                         shape.name + "'; allowed: a number of at least 0");
     }
     add_number(hash, bound);
   }
@@ -84,7 +84,7 @@ void add_config(ContentHash& hash, const LaunchConfig& launch) {
   add_number(hash, launch.dynamic_shared_bytes);
 }
 
-/// The entries that run, their order, and their parameters.
+/// Adds the entries that run, their order, and their parameters.
 void add_steps(ContentHash& hash, const LaunchPlan& launch) {
   hash.add("steps").add(std::to_string(launch.steps.size()));
   for (const LaunchStep& step : launch.steps) {

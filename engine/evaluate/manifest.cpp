@@ -18,7 +18,7 @@ OrderedJson numbers(const Values& values) {
   return object;
 }
 
-/// The expression, for other shapes, and its value on this one.
+/// The expression, which users evaluate for other shapes, and its value for `values`.
 OrderedJson evaluated(const Expression& expression, const Values& values) {
   return {{"expression", expression.text()}, {"value", number(expression.evaluate(values))}};
 }
@@ -67,7 +67,7 @@ OrderedJson structure_json(const Argument& argument, const Values& values) {
           {"fields", fields}};
 }
 
-/// Arguments of cuTexObjectCreate; sizes in texels.
+/// The arguments of cuTexObjectCreate; sizes are in texels.
 OrderedJson texture_json(const Argument& argument, const Values& values) {
   const TextureSpec spec = argument.texture_spec(values);
   OrderedJson json = {{"kind", "texture"},
@@ -126,7 +126,7 @@ OrderedJson launch_json(const LaunchExpressions& launch, const Values& values) {
           {"dynamic_shared_bytes", evaluated(launch.dynamic_shared_bytes, values)}};
 }
 
-/// The expressions of a step that does not run have no values.
+/// Writes the expressions without values, because the step does not run on this shape.
 OrderedJson launch_json(const LaunchExpressions& launch) {
   const auto texts = [](const std::vector<Expression>& expressions) {
     OrderedJson list = OrderedJson::array();
@@ -140,7 +140,7 @@ OrderedJson launch_json(const LaunchExpressions& launch) {
           {"dynamic_shared_bytes", {{"expression", launch.dynamic_shared_bytes.text()}}}};
 }
 
-/// The arguments of a step, in the order of its parameters.
+/// The names of a step's arguments, in the order of its parameters.
 OrderedJson names_of(const KernelStep& step, const std::vector<Argument>& arguments) {
   OrderedJson names = OrderedJson::array();
   if (step.arguments) {
@@ -187,7 +187,8 @@ std::string launch_manifest(const Problem& problem, const KernelSpec& kernel, co
       {"sm_count", device.sm_count},
       {"macros", numbers(merged({&macros, &shape_macros}))},
       {"arguments", arguments},
-      {"workspace", "zero before the first launch; the kernel leaves it ready for the next"},
+      {"workspace",
+       "zero before the first launch; each launch leaves the workspace ready for the next launch"},
       {"launch", kernel.is_plain() ? launch_json(kernel.steps.front().launch, values) : nullptr},
       {"tolerance",
        {{"max_abs_error", tolerance.max_abs_error},

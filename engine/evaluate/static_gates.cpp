@@ -33,7 +33,7 @@ KernelImage image_of(const Problem& problem, const KernelSpec& kernel,
 
 std::string unset_constants_text(const Problem& problem, const KernelImage& image) {
   std::string list;
-  bool is_constant = true;  // all that fit the list
+  bool is_constant = true;  // whether all variables that fit the list are __constant__
   std::vector<std::string> unset;
   for (const std::string& symbol : image.entries) {
     for (const auto& names :
@@ -57,13 +57,13 @@ std::string unset_constants_text(const Problem& problem, const KernelImage& imag
   return (is_constant ? "__constant__ " : "__device__ ") + list +
          ": the kernel reads a variable that nothing sets, so it is zero; " +
          (is_constant ? "an argument of \"kind\": \"constant\" sets it"
-                      : "arguments of direction \"in\" are given to a kernel") +
+                      : "pass its content as an argument of direction \"in\"") +
          "; if zero is intended, name it in \"unset_constants\" of problem.json";
 }
 
 namespace {
 
-/// Why these arguments do not match a kernel's parameters.
+/// Says why these arguments do not match a kernel's parameters; empty if they match.
 std::string misfit_of(const std::vector<PtxParameter>& parameters,
                       const std::vector<const Argument*>& arguments) {
   constexpr std::string_view kOrder = "; allowed: arguments in the order of the parameters";
@@ -82,7 +82,7 @@ std::string misfit_of(const std::vector<PtxParameter>& parameters,
     const bool takes_float = parameter.type.starts_with(".f");
     const bool takes_integer = parameter.type.starts_with(".u") || parameter.type.starts_with(".s");
     if (!takes_float && !takes_integer) continue;
-    // The compiler does not distinguish the 16-bit float types.
+    // PTX has the same parameter type for 16-bit floats and 16-bit integers.
     if (size_of(argument.dtype) < sizeof(float)) continue;
     if (takes_float != is_floating(argument.dtype)) {
       return fmt::format("parameter {} is {}, the argument '{}' {}{}", i,
@@ -140,13 +140,13 @@ std::optional<Rejection> resource_gate(const TuningTask& task, const ResourcePol
       on.launch = task.kernel().launch(values);
       const std::int64_t dynamic = largest_shared_bytes(evaluation.entries, on.launch) -
                                    record.resources.static_shared_bytes;
-      // A skipped entry may use more resources than all entries that run.
+      // Negative if the largest static size belongs to an entry that does not run.
       on.dynamic_shared_bytes = static_cast<int>(std::max<std::int64_t>(dynamic, 0));
     }
     evaluation.kernel_key = kernel_key(record.ptx_hash, evaluation.entries, task.problem(),
                                        task.kernel(), timed, macros, task.device());
   } catch (const InputError& error) {
-    // The problem's expressions are valid in general, but not for this configuration.
+    // The problem's expressions are valid, but they have no value for this configuration.
     return Rejection{Gate::kResource, error.what()};
   }
   for (const ShapeEvaluation& on : evaluation.shapes) {

@@ -10,8 +10,8 @@
 #include "engine/gate/resource.hpp"
 #include "engine/worker/session.hpp"
 
-// The gates that need no device: whether a candidate builds, and whether its resources respect the
-// policy.
+// The gates that need no device. These gates decide whether a candidate builds, and whether its
+// resources respect the policy.
 
 namespace evo {
 
@@ -23,31 +23,31 @@ namespace evo {
 [[nodiscard]] KernelImage image_of(const Problem& problem, const KernelSpec& kernel,
                                    const CompilationRecord& compilation);
 
-/// A reason that names the __constant__ and __device__ variables which the kernel reads, which
-/// nothing sets, and which the problem does not declare as zero; empty if there are none.
+/// Names the __constant__ and __device__ variables that the kernel reads, that nothing sets, and
+/// that the problem does not declare as zero; empty if there are none.
 [[nodiscard]] std::string unset_constants_text(const Problem& problem, const KernelImage& image);
 
-/// Why the parameters of an entry's PTX do not match its launch arguments; empty if all match.
+/// Says why the parameters of an entry's PTX do not match its launch arguments; empty if all match.
 [[nodiscard]] std::string parameters_text(const Problem& problem, const KernelSpec& kernel,
                                           const KernelImage& image);
 
-/// Whether the compilation in `evaluation` is a kernel that the task can launch.
+/// Rejects a compilation in `evaluation` that the task cannot launch.
 [[nodiscard]] std::optional<Rejection> build_gate(const TuningTask& task,
                                                   const Evaluation& evaluation);
 
-/// Whether registers, shared memory and spills respect the policy on all shapes of `evaluation`.
-/// Sets its entries, launches and kernel key.
+/// Rejects a candidate whose registers, shared memory or spills exceed the policy on any of its
+/// shapes. Sets the entries, launches and kernel key of `evaluation`.
 [[nodiscard]] std::optional<Rejection> resource_gate(const TuningTask& task,
                                                      const ResourcePolicy& policy,
                                                      Evaluation& evaluation);
 
-/// A candidate's kernel in the form for device workers, for these timed shapes.
+/// Converts a candidate's kernel, timed on these shapes, to the form for device workers.
 [[nodiscard]] KernelUnderTest kernel_under_test(const TuningTask& task, const Candidate& candidate,
                                                 const CompilationRecord& compilation,
                                                 const std::string& kernel_key,
                                                 const std::vector<std::size_t>& shapes);
 
-/// The same for a built evaluation, for all its shapes.
+/// Converts the kernel of a built evaluation, with all its shapes, to the form for device workers.
 [[nodiscard]] KernelUnderTest kernel_under_test(const TuningTask& task,
                                                 const Evaluation& evaluation);
 

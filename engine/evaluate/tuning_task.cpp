@@ -24,7 +24,8 @@
 namespace evo {
 namespace {
 
-/// The folder of problems: kernel_templates/ beside the folder of the space file.
+/// The folder of problems: kernel_templates/ in the parent of the space file's folder, or in this
+/// folder.
 std::filesystem::path find_templates_root(const SpaceDefinition& space) {
   const std::filesystem::path folder = std::filesystem::absolute(space.file).parent_path();
   for (const auto& root :
@@ -37,14 +38,14 @@ std::filesystem::path find_templates_root(const SpaceDefinition& space) {
                    folder.string());
 }
 
-/// Finds misspelt names in the template's expressions here, before they reject each candidate.
+/// Finds misspelt names in the template's expressions, which would reject every candidate.
 void check_names(const Problem& problem, const KernelSpec& kernel, const Shape& shape,
                  const Space& space) {
   require_known_names(problem, kernel,
                       problem.values_for(shape, 1, space.values(space.defaults())));
 }
 
-/// Finds macros with two meanings: in the space and in the problem, or changed by the source.
+/// Finds macros that both the space and the problem set, or that the source changes.
 void check_macros(const Problem& problem, const Space& space, const KernelSource& source,
                   const std::vector<std::string>& options) {
   std::vector<std::string> own;
@@ -59,7 +60,7 @@ std::string define(const std::string& name, const std::string& value) {
   return "-D" + name + "=" + value;
 }
 
-/// Throws SpaceError naming the file and the key.
+/// Throws SpaceError, naming the file and the key, if the device does not run this architecture.
 std::string arch_of(const SpaceDefinition& space, const DeviceInfo& device) {
   try {
     return compile_arch(device.arch, space.arch);
@@ -85,9 +86,9 @@ TuningTask::TuningTask(const std::filesystem::path& space_file, const std::strin
       arch_(arch_of(definition_, device_)) {
   has_own_includes_ = !include_folders(options_).empty();
   options_ = with_toolkit(std::move(options_), source_, toolkit_include_folders());
-  (void)source_.expanded();  // an export that would fail is refused before anything is compiled
+  (void)source_.expanded();  // fails now, before compilations, if the source cannot be exported
   for (const Place& place : places_) {
-    (void)problem_.checked_shapes({place.shape}, kernel_);  // refuses an unsupported shape
+    (void)problem_.checked_shapes({place.shape}, kernel_);  // throws for an unsupported shape
     check_names(problem_, kernel_, *place.shape, *place.space);
   }
   require_one_build();
@@ -105,7 +106,7 @@ std::vector<TuningTask::Place> TuningTask::places_of(const std::string& shapes) 
   return places;
 }
 
-/// All timed shapes share their compilations.
+/// Throws unless all timed shapes can share compilations.
 void TuningTask::require_one_build() const {
   const auto macros_text = [&](const Shape& shape) {
     std::string text;
@@ -174,7 +175,7 @@ std::vector<std::string> TuningTask::warnings() const {
     if (is_given && !read.contains(parameter.macro)) macros.push_back(parameter.macro);
   }
   std::vector<std::string> texts;
-  if (has_own_includes_) return texts;  // its content is not examined
+  if (has_own_includes_) return texts;  // the content of these folders is not examined
   for (const std::string& macro : macros_never_read(source_, macros)) {
     texts.push_back("warning: " + space().definition().file + ": macro '" + macro +
                     "' is read neither by " + source_.name +

@@ -13,14 +13,14 @@ DeviceInfo device_of(const WorkbenchOptions& options, const Services& services) 
   return arch_limits(read_space_file(options.space_file).arch);
 }
 
-/// A virtual device needs line information: it names source lines in hazards, and maps machine
-/// instructions (SASS) to lines of the PTX in order to predict times.
+/// Whether to compile with line information. A virtual device uses line information to name source
+/// lines of hazards, and to map machine instructions (SASS) to PTX lines for predicted times.
 bool needs_lines(const Services& services) {
   return !services.devices.empty() &&
          services.devices.front()->info().time_kind == TimeKind::kPredicted;
 }
 
-/// Unfinished tasks.
+/// Counts unfinished tasks.
 struct Countdown {
   explicit Countdown(EventLoop& loop) : changed(loop) {}
   std::size_t count = 0;
@@ -72,7 +72,7 @@ std::vector<Candidate> Workbench::opening() const {
   return candidates;
 }
 
-/// In parallel.
+/// Sets up all devices in parallel.
 Task<> Workbench::set_up_devices() {
   const auto left = std::make_shared<Countdown>(*services_.loop);
   const auto begin = [&](Task<> task) {

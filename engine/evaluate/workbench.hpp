@@ -16,13 +16,14 @@ namespace evo {
 
 struct WorkbenchOptions {
   std::filesystem::path space_file;
-  /// The timed shapes, for Problem::select_shapes(); empty: the space's.
+  /// Selects the timed shapes, see Problem::select_shapes(); if empty, the space names the shapes.
   std::string shape = {};
   DeviceSetupOptions device = {};
-  bool allow_programs = false;  ///< the problem may start programs on this machine
-  double energy_s = 0;          ///< for each candidate, see Evaluator
-  /// True: compiles milestones and defaults while the devices are set up, because a search requests
-  /// them.
+  bool allow_programs = false;  ///< whether the problem may start programs on this machine
+  double energy_s = 0;          ///< duration of the energy measurement of each candidate, see
+                                ///< Evaluator
+  /// Whether milestones and defaults are compiled while the devices are set up. A search sets this
+  /// option, because it requests these candidates first.
   bool compiles_opening = false;
 };
 
@@ -31,45 +32,46 @@ struct Services {
   std::unique_ptr<EventLoop> loop;
   RunStore& store;  ///< must outlive the workbench
   std::unique_ptr<CompileService> compilers;
-  /// All of one model. Empty: only build and resources are judged.
+  /// All devices are of one model. Without devices, only build and resources are judged.
   std::vector<std::unique_ptr<DeviceService>> devices = {};
-  /// A virtual GPU that also executes the elite of a device that measures; null for none.
+  /// A virtual GPU that also executes the elite of a measuring device; may be null.
   std::unique_ptr<DeviceService> interpreter = {};
   EventSink on_event = {};
-  /// The launcher of workers on other hosts. It ends after the gateway, which dismisses them.
+  /// Owns the processes that launched workers on other hosts. These processes end after the
+  /// gateway, which dismisses the workers.
   std::shared_ptr<void> launched = {};
-  /// Workers of other hosts that join and leave during the run; null: no port is open.
+  /// Accepts workers of other hosts that join and leave during the run; null: no port is open.
   std::unique_ptr<WorkerGate> gate = {};
-  Arrivals arrivals = {};  ///< workers that joined before the run; their device is in `devices`
+  Arrivals arrivals = {};  ///< workers that joined before the run; `devices` holds their device
   WorkforceOptions workforce = {};
 };
 
 /// Where the time of a run was spent. Device times are sums over all devices.
 struct PhaseTimes {
   double compile_ms = 0;  ///< at least one compiler was running
-  double starved_ms = 0;  ///< devices waited for a compiler
+  double starved_ms = 0;  ///< devices waited for compilers
   double check_ms = 0;
   double time_ms = 0;
-  double confirm_ms = 0;  ///< comparing pairs, or timing the control
+  double confirm_ms = 0;  ///< comparing pairs, or timing the control kernel
   double engine_ms = 0;   ///< devices waited for this program
 
-  /// The difference between two instants.
+  /// The time spent between two instants.
   [[nodiscard]] PhaseTimes operator-(const PhaseTimes& before) const;
 };
 
-/// The current work, and where the time was spent so far.
+/// The current work, and the time spent so far.
 struct Activity {
   std::size_t compiling = 0;
   std::vector<Phase> devices = {};
   PhaseTimes times = {};
 };
 
-/// A task with the compilers and devices for its candidates, ready to use.
+/// A task with the compilers and devices for its candidates, ready for use.
 ///
-/// The coroutines of this folder run only inside wait(), which blocks its caller.
+/// The coroutines of engine/evaluate run only inside wait(), which blocks its caller.
 class Workbench {
  public:
-  /// Throws InputError or MissingError.
+  /// Throws InputError if files cannot be tuned, and MissingError if a device or tool is missing.
   Workbench(const WorkbenchOptions& options, Services services);
   ~Workbench();
   Workbench(const Workbench&) = delete;
@@ -78,31 +80,31 @@ class Workbench {
   [[nodiscard]] const TuningTask& task() const { return task_; }
   [[nodiscard]] EventLoop& loop() { return *services_.loop; }
   [[nodiscard]] const DevicePool& devices() const { return devices_; }
-  /// False without a device: gates after the resource gate do not run.
+  /// Whether there is a device. Without a device, the gates after the resource gate do not run.
   [[nodiscard]] bool has_device() const { return devices_.size() > 0; }
   [[nodiscard]] Evaluator& evaluator() { return evaluator_; }
   [[nodiscard]] InterpretedChecks& interpreted() { return interpreted_; }
   [[nodiscard]] const SessionSetup& setup() const { return setup_; }
 
-  /// Runs `work` on the home device when it is free. If that device is lost, runs it once more on
-  /// the next home device.
+  /// Waits for the home device and runs `work` on it. If that device is lost, runs `work` once more
+  /// on the next home device.
   Task<> at_home(std::function<Task<>(HomeDevice&)> work);
-  /// Waits for a free device. The caller owns it during the lifetime of the value.
+  /// Waits for device `number`. The caller owns the device during the lifetime of the HomeDevice.
   Task<HomeDevice> device(std::size_t number);
-  /// The home device, for callers that are not coroutines.
+  /// Waits for the home device, for callers that are not coroutines.
   [[nodiscard]] HomeDevice take_home() { return wait(home()); }
 
-  /// Runs a coroutine of this folder to its end. Throws Interrupted if a stop is requested.
+  /// Runs a coroutine of engine/evaluate to its end. Throws Interrupted if a stop is requested.
   template <typename T>
   T wait(Task<T> work) {
     if (workforce_) workforce_->go_on();
     return services_.loop->run(std::move(work), stop_);
   }
-  /// The condition on which every later wait() stops.
+  /// Sets the condition on which every later wait() stops.
   void stop_when(const Stop& stop) { stop_ = stop; }
   [[nodiscard]] const Stop& stop() const { return stop_; }
 
-  /// Sets the seed for the inputs of all later checks: the seed of a resumed run.
+  /// Sets the seed for the inputs of all later checks, to continue a run with its stored seed.
   void use_check_seed(std::uint64_t seed);
 
   [[nodiscard]] Activity activity() const;

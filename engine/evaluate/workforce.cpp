@@ -16,18 +16,18 @@ void tell(const WorkforceOptions& options, const std::string& kind, const std::s
 
 std::string refusal_of_slice(const DeviceInfo& info) {
   if (!is_slice(info)) return {};
-  return "it is a MIG slice (" + info.name +
+  return "the device is a MIG slice (" + info.name +
          "), whose times depend on the other slices of its card; allowed: whole GPUs: disable "
          "MIG there, or lend the host's compilers only";
 }
 
-/// Awaits `step`. An invalid message from a host is a fault of that host, so it becomes a
-/// MissingError, after which this program continues without the host.
+/// Awaits `step`. An invalid message from a host becomes a MissingError, because this program can
+/// then continue without the host.
 Task<> answered(Task<> step) {
   try {
     co_await std::move(step);
   } catch (const nlohmann::json::exception& error) {
-    throw MissingError(std::string("it sends no valid message: ") + error.what());
+    throw MissingError(std::string("the host sent an invalid message: ") + error.what());
   }
 }
 
@@ -104,7 +104,7 @@ void Workforce::go_on() {
   loop_.spawn(end_without_devices());
 }
 
-/// The gate's next notice. If the gateway has died, the run ends as interrupted.
+/// The next notice of the gate. If the gateway has died, the run ends as interrupted.
 std::optional<WorkerGate::Notice> Workforce::next_notice() {
   try {
     return gate_.take();
@@ -154,7 +154,7 @@ Task<> Workforce::take_device(std::shared_ptr<RemoteHost> host) {
     why = refusal_of(client->info());
     if (why.empty()) {
       co_await answered(client->set_up(setup_));
-      why = refusal_of(client->info());  // another worker may have brought this GPU meanwhile
+      why = refusal_of(client->info());  // another worker may have brought the same GPU meanwhile
     }
     if (why.empty()) {
       members_.push_back({host, devices_.add(std::move(client))});
@@ -166,7 +166,7 @@ Task<> Workforce::take_device(std::shared_ptr<RemoteHost> host) {
   if (!why.empty()) refuse(options_, *host, why);
 }
 
-/// Removes the former device of this worker: after a lost connection, the worker may connect again
+/// Removes the former device of this worker. After a lost connection, a worker may connect again
 /// before the gateway has noticed the loss.
 void Workforce::take_out_former(const RemoteHost& host) {
   const auto former = std::ranges::find_if(members_, [&](const Member& one) {
@@ -177,12 +177,12 @@ void Workforce::take_out_former(const RemoteHost& host) {
   members_.erase(former);
 }
 
-/// Why the run cannot use this device; empty if it can. Times are comparable only between devices
-/// of one model, and only if no other worker uses the same GPU.
+/// Says why the run cannot use this device; empty if it can. Times are comparable only between
+/// devices of one model, and only if no other worker uses the same GPU.
 std::string Workforce::refusal_of(const DeviceInfo& info) const {
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     if (info.uuid.empty() || devices_.is_lost(i) || devices_.info(i).uuid != info.uuid) continue;
-    return "its GPU " + info.uuid + " is in this run already, lent by " + devices_.place(i).host +
+    return "GPU " + info.uuid + " is already in this run, lent by " + devices_.place(i).host +
            ": give each worker a GPU of its own, by CUDA_VISIBLE_DEVICES or --device cuda:N";
   }
   const DeviceInfo& ours = devices_.info();
@@ -190,7 +190,7 @@ std::string Workforce::refusal_of(const DeviceInfo& info) const {
   const auto text = [](const DeviceInfo& one) {
     return one.name + " (" + std::string(to_string(one.time_kind)) + ")";
   };
-  return "its device is " + text(info) + ", and this run is on " + text(ours) +
+  return "the worker's device is " + text(info) + ", and this run is on " + text(ours) +
          "; a run takes devices of one model: start a run for each model";
 }
 
@@ -204,8 +204,8 @@ void Workforce::take_out(const WorkerGate::Left& left) {
   members_.erase(member);
 }
 
-/// Ends the run as interrupted if it has had no device for `patience`; until then, other workers
-/// may come.
+/// Ends the run as interrupted if it has had no device for `patience`. Until then, other workers
+/// may connect.
 Task<> Workforce::end_without_devices() {
   const AtEnd over([this] { --going_; });
   constexpr std::chrono::milliseconds kLookEvery{500};

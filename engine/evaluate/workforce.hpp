@@ -22,13 +22,13 @@ struct WorkforceOptions {
 
 /// The workers of other hosts that connected before the run began.
 struct Arrivals {
-  std::unique_ptr<DeviceService> device = {};  ///< device of the first device worker, opened
+  std::unique_ptr<DeviceService> device = {};  ///< opened device of the first device worker
   std::shared_ptr<RemoteHost> device_host = {};
   std::vector<std::shared_ptr<RemoteHost>> others = {};
 };
 
-/// Waits for the first device. `why_none` returns the reason why no device can come any more, or an
-/// empty text as long as one can. Throws MissingError with that reason.
+/// Waits for the first device. `why_none` returns the reason why no device can connect any more, or
+/// an empty text while a device still can. Throws MissingError with that reason.
 Task<Arrivals> first_device(EventLoop& loop, WorkerGate& gate, WorkforceOptions options,
                             std::function<std::string()> why_none);
 
@@ -36,13 +36,13 @@ Task<Arrivals> first_device(EventLoop& loop, WorkerGate& gate, WorkforceOptions 
 /// leave.
 class Workforce {
  public:
-  /// All references must outlive this object. The device of `arrivals` is already in the pool, as
+  /// All references must outlive this object. The pool already holds the device of `arrivals`, as
   /// number 0.
   Workforce(EventLoop& loop, WorkerGate& gate, CompileService& compilers, DevicePool& devices,
             const SessionSetup& setup, WorkforceOptions options, Arrivals arrivals);
 
-  /// Starts the coroutines that do this, unless they run already. Call it again after the event
-  /// loop has ended them because a run was stopped.
+  /// Starts the coroutines that add and remove workers, unless these already run. Call it again
+  /// after a stop of the run has ended the coroutines.
   void go_on();
 
  private:

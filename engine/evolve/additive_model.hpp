@@ -9,12 +9,12 @@
 
 namespace evo {
 
-/// Bayesian linear regression on the values of the parameters: y = mean + Σ effect(p, v). Every
-/// effect has the same normal prior around 0. Its variance and the noise are chosen on a grid to
-/// maximise the evidence.
+/// Bayesian linear regression on the values of the parameters: y = mean + Σ effect(p, v). All
+/// effects have the same normal prior around 0. The prior's variance and the noise are chosen on a
+/// grid to maximise the evidence.
 class AdditiveModel {
  public:
-  /// One target for each candidate; at least one.
+  /// `targets`: one for each candidate. There is at least one candidate.
   AdditiveModel(const CandidateSpace& space, std::span<const Candidate> candidates,
                 std::span<const double> targets);
 
@@ -34,7 +34,7 @@ class AdditiveModel {
   double mean_ = 0;
   double noise_ = 0;
   std::vector<double> effects_;
-  std::vector<double> covariance_;  ///< columns × columns, posterior
+  std::vector<double> covariance_;  ///< posterior covariance, columns × columns
 };
 
 }  // namespace evo

@@ -8,16 +8,17 @@
 namespace evo {
 namespace {
 
-/// in ln time: a step to 1.65 times the time is accepted with probability 1/e
+/// temperature in ln time: a step to e^0.5 = 1.65 times the time is accepted with probability 1/e
 constexpr double kHot = 0.5;
 constexpr double kCold = 0.005;
-constexpr double kCooling = 0.98;  ///< per evaluation: cold after about 230 evaluations
+constexpr double kCooling = 0.98;  ///< per evaluation; kCold is reached after about 230
 constexpr int kPatience = 40;      ///< evaluations without an accepted step before a restart
 
-/// 1. Propose unseen neighbours of the current candidate; ordered parameters mostly change by one
-///    step.
-/// 2. Accept each result in turn if it is faster, otherwise with probability e^(−Δ ln t / T).
-/// 3. Cool down. When stuck, restart hot from a random candidate.
+/// 1. Propose unseen neighbours of the current candidate. A neighbour usually differs by one step
+///    of an ordered parameter.
+/// 2. For each result in turn: accept it if it is faster, otherwise with probability e^(−Δ ln t /
+///    T).
+/// 3. Lower the temperature. After kPatience rejections, restart at kHot from a random candidate.
 class AnnealingStrategy final : public SearchBase {
  public:
   using SearchBase::SearchBase;

@@ -15,10 +15,12 @@ constexpr double kCrossover = 0.7;  ///< CR in Storn and Price
 constexpr int kAttempts = 10;
 
 /// 1. The first kPopulation candidates that run form the population.
-/// 2. For each member x in turn: mutant = x + F (best − x) + F (a − b) on value indices, rounded
-///    and clamped. For a parameter without order, choose x, best or a at random.
-/// 3. Apply binomial crossover with x, and repair. Repeat for a child seen before.
-/// 4. A child that is faster than x replaces it.
+/// 2. For each member x in turn, make a mutant: x + F (best − x) + F (a − b) on value indices,
+///    rounded and clamped. For a parameter without order, choose the value of x, best or a at
+///    random.
+/// 3. Cross the mutant with x (binomial crossover), and repair the child. Repeat if the child was
+///    seen before.
+/// 4. A child that is faster than x replaces x.
 class DifferentialStrategy final : public SearchBase {
  public:
   DifferentialStrategy(const CandidateSpace& space, const StrategyOptions& options)

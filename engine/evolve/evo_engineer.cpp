@@ -1,5 +1,5 @@
-// EvoEngineer's variants Free and Insight (Guo et al., arXiv 2510.03760), with statistics in place
-// of the language model; the variant Full is in full_strategy.cpp.
+// The variants Free and Insight of EvoEngineer (Guo et al., arXiv 2510.03760), with statistics in
+// place of the language model. The variant Full is in full_strategy.cpp.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -12,8 +12,8 @@ namespace {
 
 constexpr int kAttempts = 20;  ///< attempts to make a child that is valid and new
 
-/// Free: uses the task context (validity) and the single best candidate. Children are the best with
-/// one change or more.
+/// The variant Free uses the task context (validity) and the single best candidate. The children
+/// are copies of the best candidate with one or more changes.
 class FreeStrategy : public SearchBase {
  public:
   FreeStrategy(const CandidateSpace& space, const StrategyOptions& options)
@@ -40,7 +40,7 @@ class FreeStrategy : public SearchBase {
   }
 
  protected:
-  /// One change with probability 1/2, two with 1/4, …
+  /// Returns 1 with probability 1/2, 2 with probability 1/4, and so on.
   std::size_t change_count() {
     std::size_t changes = 1;
     while (changes < active_.size() && random_.below(2) == 0) ++changes;
@@ -68,9 +68,9 @@ struct ValueRecord {
   double failures = 0;
 };
 
-/// Insight: Free, guided by results. Thompson sampling on the mean log time and the failures of
-/// each value decides which parameter changes and to which value, so that rarely tried values stay
-/// in play.
+/// The variant Insight is the variant Free, guided by the results so far. Thompson sampling on the
+/// mean log time and the failures of each value decides which parameter changes and to which value,
+/// so that rarely tried values are still tried.
 class InsightStrategy final : public FreeStrategy {
  public:
   InsightStrategy(const CandidateSpace& space, const StrategyOptions& options)
@@ -97,13 +97,13 @@ class InsightStrategy final : public FreeStrategy {
 
  private:
   /// A draw from the distribution of the value's mean log time. The prior counts as one run at the
-  /// overall mean; each failure counts as a run one standard deviation slower.
+  /// overall mean. Each failure counts as a run that is one standard deviation slower.
   double draw(const ValueRecord& record) {
     const double mean = all_.sum / all_.runs;
     const double spread = std::sqrt(std::max(all_.squares / all_.runs - mean * mean, 0.0)) + 1e-3;
     const double weight = 1 + record.runs + record.failures;
     const double center = (mean + record.sum + record.failures * (mean + spread)) / weight;
-    // The sum of twelve uniform numbers is close to normal, and the same on every machine.
+    // The sum of twelve uniform numbers is close to normal, and equal on every machine.
     double normal = -6;
     for (int i = 0; i < 12; ++i) normal += random_.uniform();
     return center + normal * spread / std::sqrt(weight);
@@ -118,7 +118,7 @@ class InsightStrategy final : public FreeStrategy {
     return child;
   }
 
-  /// Among several random changes, the one with the largest drawn gain over the present value.
+  /// Draws random changes, and returns the one with the largest drawn gain over the current value.
   std::pair<std::size_t, std::uint16_t> best_change(const Candidate& from) {
     constexpr int kDraws = 2;
     std::pair<std::size_t, std::uint16_t> best{active_.front(), from.choice[active_.front()]};

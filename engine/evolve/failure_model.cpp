@@ -11,8 +11,8 @@ namespace {
 
 /// The covariance kernel is fitted again when the number of observations has grown by this factor.
 constexpr double kFitGrowth = 1.25;
-/// The logistic function of 1.702 z is within 0.01 of the normal distribution function (Haley
-/// 1952).
+/// The logistic function of 1.702 z differs from the normal distribution function by less than 0.01
+/// (Haley 1952).
 constexpr double kLogisticScale = 1.702;
 
 }  // namespace
@@ -52,7 +52,7 @@ void FailureModel::learn() {
     next_fit_ = static_cast<double>(n) * kFitGrowth;
     const std::size_t half = settings_.prior.max_points / 2;
     const TrainingSet set = training_set(half, half);
-    process_.reset();  // it refers to the kernel, which changes now
+    process_.reset();  // the process refers to the kernel, which changes now
     fitted_ = improved_kernel(std::move(fitted_), settings_.prior, set.points, set.targets);
   }
   TrainingSet set = training_set(settings_.first, settings_.latest);

@@ -12,36 +12,39 @@
 namespace evo {
 
 struct FailureSettings {
-  /// Jumps, because a candidate that exceeds a limit of the device fails, however close it is.
+  /// The smoothness allows jumps, because a candidate fails even if it exceeds a device limit only
+  /// slightly.
   KernelPrior prior = {
       .shape = {.relevance = 0.5, .length = 0.5}, .smoothness = Smoothness::kJumps, .noise = 0.05};
-  /// the initial penalty of certain failure, in standard deviations of ln time;
+  /// initial penalty of a certain failure, in standard deviations of ln time
   double penalty = 2;
   double penalty_rise = 1.5;   ///< factor after each failure
-  double penalty_fall = 0.98;  ///< factor after each success; balanced if 5 % of evaluations fail
+  double penalty_fall = 0.98;  ///< factor after each success; steady at 5 % failures
   double least_penalty = 0.5;
   double most_penalty = 20;
-  /// Uses this number of first observations, which are spread out, and of latest ones.
+  /// The model uses the first `first` observations, which are spread out, and the last `latest`
+  /// ones.
   std::size_t first = 32;
   std::size_t latest = 320;
 };
 
-/// Estimates the probability that a candidate fails: Gaussian process regression of the outcome (1
-/// or 0), read as a probit. It is separate from the model of times and has its own kernel, because
-/// parameters that do not affect the time may decide whether a device limit is exceeded.
+/// Estimates the probability that a candidate fails, by Gaussian process regression of the outcome
+/// (1 or 0), which is read as a probit. The failure model is separate from the model of times and
+/// has its own covariance kernel, because a parameter that does not affect the time may decide
+/// whether a device limit is exceeded.
 class FailureModel {
  public:
   FailureModel(const std::vector<KernelDimension>& dimensions, const FailureSettings& settings);
 
-  /// `point`: encoded.
+  /// Adds an outcome. `point`: the encoded candidate.
   void add(std::span<const std::uint16_t> point, bool failed);
 
-  /// 0 … 1 for each of `pool` (encoded). All 0 before the first failure, and all 1 before the first
-  /// success.
+  /// The probability of failure, 0 … 1, for each candidate of `pool` (encoded). All are 0 before
+  /// the first failure, and 1 before the first success.
   [[nodiscard]] std::vector<float> probability(std::span<const std::uint16_t> pool);
 
  private:
-  /// Adds the new observations; improves the kernel if there are enough of them.
+  /// Adds the new observations, and improves the kernel if there are enough new observations.
   void learn();
   struct TrainingSet {
     std::vector<std::uint16_t> points;
@@ -58,7 +61,7 @@ class FailureModel {
   std::vector<bool> outcomes_;
   std::size_t failures_ = 0;
   double next_fit_ = 0;
-  std::size_t learned_ = 0;  ///< number of outcomes in the process
+  std::size_t learned_ = 0;  ///< number of outcomes that the process contains
   std::optional<GaussianProcess> process_;
   double rate_ = 0;
   double deviation_ = 1;

@@ -14,14 +14,15 @@
 namespace evo {
 namespace {
 
-/// Number of times with which the model starts.
+/// Number of measured times that the model needs.
 constexpr std::size_t kFewestTimes = 3;
-/// The kernel is improved again when the number of observations has grown by this factor.
+/// The covariance kernel is improved again when the number of observations has grown by this
+/// factor.
 constexpr double kFitGrowth = 1.25;
-/// In ln time: a smaller spread counts as noise.
+/// A smaller spread of ln times counts as noise.
 constexpr double kSmallestSpread = 0.02;
 
-/// The score by which candidates are chosen; lower is better.
+/// The score by which candidates are chosen. A lower score is better.
 struct Acquisition {
   std::span<const float> mean;
   std::span<const float> variance;
@@ -96,8 +97,7 @@ class FullStrategy final : public SearchBase {
     return distance;
   }
 
-  /// Step 1. Each proposal is the one of several random candidates that is most distant from all
-  /// others.
+  /// Step 1: proposes the most distant of several random candidates, repeatedly.
   void propose_spread(std::vector<Candidate>& proposals, std::size_t count) {
     while (proposals.size() < count) {
       std::optional<Candidate> best;
@@ -117,8 +117,8 @@ class FullStrategy final : public SearchBase {
     }
   }
 
-  /// At most `limit` observations to train with: half of them the fastest, the others spread evenly
-  /// over the rest in the order of their times.
+  /// Selects at most `limit` observations for training: half are the fastest, the other half are
+  /// spread evenly over the rest in the order of their times.
   [[nodiscard]] std::vector<std::size_t> training_indices(std::size_t limit) const {
     std::vector<std::size_t> indices(std::min(limit, ran_.size()));
     std::iota(indices.begin(), indices.end(), std::size_t{0});
@@ -129,7 +129,7 @@ class FullStrategy final : public SearchBase {
     return indices;
   }
 
-  /// ln times, clipped above, shifted and scaled to mean 0 and variance 1.
+  /// The targets are ln times, clipped from above, shifted and scaled to mean 0 and variance 1.
   [[nodiscard]] TrainingSet training_set(std::size_t limit) const {
     const double best = ran_.front().log_time;
     const double median = ran_[ran_.size() / 2].log_time;
@@ -151,7 +151,7 @@ class FullStrategy final : public SearchBase {
     return set;
   }
 
-  /// Step 2, if there are enough new observations since the last time.
+  /// Step 2: improves the covariance kernel if there are enough new observations.
   void learn_kernel() {
     if (!settings_.learns_kernel || static_cast<double>(ran_.size()) < next_fit_) return;
     next_fit_ = static_cast<double>(ran_.size()) * kFitGrowth;
@@ -168,7 +168,7 @@ class FullStrategy final : public SearchBase {
     if (!pool.candidates().empty()) choose(process, pool, proposals, count);
   }
 
-  /// Step 3.
+  /// Step 3: breeds the pool of candidates.
   ProposalPool bred_pool(const GaussianProcess& process) {
     std::vector<Candidate> elite;
     const std::size_t elite_size = std::max<std::size_t>(options_.elite_size, 1);
@@ -184,7 +184,7 @@ class FullStrategy final : public SearchBase {
     return pool;
   }
 
-  /// Predictions for the pool. Candidates under evaluation are appended behind the pool's own, and
+  /// Predictions for the pool. Candidates that are being evaluated are appended to the pool, and
   /// count as known.
   [[nodiscard]] PoolPosterior believed(const GaussianProcess& process,
                                        std::vector<std::uint16_t> points,
@@ -195,7 +195,7 @@ class FullStrategy final : public SearchBase {
     return posterior;
   }
 
-  /// Indices into the pool, most promising first.
+  /// Indices into the pool, most promising candidate first.
   [[nodiscard]] std::vector<std::size_t> promising(const GaussianProcess& process,
                                                    const ProposalPool& pool) {
     const std::vector<std::uint16_t> points = pool.encoded();
@@ -211,12 +211,12 @@ class FullStrategy final : public SearchBase {
     return order;
   }
 
-  /// β of number `turn` of a generation of `count` proposals. It goes from beta_low to beta_high;
-  /// if the generation has one proposal, β is drawn between the two.
+  /// The β of proposal number `turn` in a generation of `count` proposals. β goes from beta_low to
+  /// beta_high; if the generation has a single proposal, β is drawn between them.
   [[nodiscard]] double beta_of(std::size_t turn, std::size_t count) {
     return count > 1 ? beta_at(turn, count) : beta_at_share(random_.uniform());
   }
-  /// β of number `turn` of `count` > 1, from one setting to the other.
+  /// The β of proposal number `turn` of `count` > 1 proposals.
   [[nodiscard]] double beta_at(std::size_t turn, std::size_t count) const {
     return beta_at_share(static_cast<double>(turn) / static_cast<double>(count - 1));
   }
@@ -224,7 +224,7 @@ class FullStrategy final : public SearchBase {
     return settings_.beta_low + (settings_.beta_high - settings_.beta_low) * share;
   }
 
-  /// Step 4.
+  /// Step 4: chooses the proposals.
   void choose(const GaussianProcess& process, const ProposalPool& pool,
               std::vector<Candidate>& proposals, std::size_t count) {
     const std::vector<std::uint16_t> points = pool.encoded();
@@ -247,7 +247,7 @@ class FullStrategy final : public SearchBase {
     }
   }
 
-  /// Takes the best candidate that is not taken yet.
+  /// Returns the best candidate that is not taken, and marks it as taken.
   [[nodiscard]] static std::optional<std::size_t> best_of(const Acquisition& score, double beta,
                                                           std::vector<bool>& taken) {
     std::optional<std::size_t> best;
@@ -268,9 +268,9 @@ class FullStrategy final : public SearchBase {
   double penalty_ = settings_.failure.penalty;
   double next_fit_ = 0;
   std::vector<Candidate> observed_;
-  std::vector<Candidate> runners_up_;  ///< runners-up of the last proposals, most promising first
-  std::vector<Candidate> pending_;     ///< proposed and not observed, oldest first
-  std::vector<Scored> ran_;            ///< fastest first
+  std::vector<Candidate> runners_up_;  ///< of the last proposals; most promising first
+  std::vector<Candidate> pending_;     ///< proposed but not observed, oldest first
+  std::vector<Scored> ran_;            ///< candidates that ran, fastest first
 };
 
 }  // namespace

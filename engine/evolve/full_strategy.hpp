@@ -11,36 +11,39 @@
 namespace evo {
 
 /// Settings of FullStrategy. The strategy `full` uses the defaults; tools/bench/search_ablation
-/// measures the effect of each.
+/// measures the effect of each setting.
 struct FullSettings {
   std::size_t initial = 8;  ///< evaluations before the model takes over
-  /// the first proposals are the most distant of this many random candidates
+  /// a first proposal is the most distant of this many random candidates
   std::size_t initial_draws = 12;
   std::size_t max_training = 224;  ///< number of observations used to train the model
-  double clip = 2;        ///< times above best + clip · (median − best) in ln time are clipped
-  double beta_low = 1.5;  ///< β of the first proposal of a generation
-  double beta_high = 4;   ///< β of the last; between them, β grows
-  std::size_t runners_up = 8;  ///< runners-up that join the next pool
-  bool learns_kernel = true;   ///< false: keeps the prior's kernel
+  double clip = 2;                 ///< clips ln times above best + clip · (median − best)
+  double beta_low = 1.5;           ///< β of the first proposal of a generation
+  double beta_high = 4;            ///< β of the last proposal; β grows from the first to the last
+  std::size_t runners_up = 8;      ///< number of runners-up that join the next pool
+  bool learns_kernel = true;       ///< false: keeps the covariance kernel of the prior
   FailureSettings failure = {};
   PoolSettings pool = {};
   KernelPrior prior = {};
 };
 
-/// EvoEngineer-Full with a statistical model in place of the language model:
+/// The strategy EvoEngineer-Full, with a statistical model in place of the language model:
 ///
-///   1. Spread out the first generation: each candidate is the most distant of several random ones.
-///   2. I3, insight: fit a Gaussian process to ln time. Its kernel learns how much each parameter
-///      matters and models interactions of every order. A second model predicts failures.
+///   1. Spread out the first generation: each candidate is the most distant of several random
+///      candidates.
+///   2. I3, insight: fit a Gaussian process to ln time. The covariance kernel learns how much each
+///      parameter matters, and models interactions of every order. A second model predicts
+///      failures.
 ///   3. I1 and I2, breeding: collect valid, unseen neighbours, mutants and crossovers of the elite,
-///      random candidates, the runners-up of the last proposal, and the neighbours of the most
-///      promising of all these (ProposalPool).
-///   4. Choose one by one the lowest mean − β · deviation + penalty for failing. β grows within a
-///      generation, from refining to exploring; a single proposal draws it at random. Chosen
-///      candidates and those under evaluation count as known, so that proposals do not cluster.
+///      random candidates, and the runners-up of the last proposal. Add the neighbours of the most
+///      promising candidates collected so far (ProposalPool).
+///   4. Choose, one by one, the candidate with the lowest mean − β · deviation + penalty for
+///      failing. β grows within a generation, from refining to exploring; for a single proposal, β
+///      is drawn at random. Chosen candidates and those under evaluation count as known, so that
+///      proposals do not cluster.
 ///
-/// The state is a function of the seed and the sequence of propose() and observe() calls. `space`
-/// must outlive the strategy.
+/// The strategy's state is a function of the seed and the sequence of propose() and observe()
+/// calls. `space` must outlive the strategy.
 [[nodiscard]] std::unique_ptr<Strategy> make_full(const CandidateSpace& space,
                                                   const StrategyOptions& options,
                                                   const FullSettings& settings);

@@ -8,14 +8,14 @@
 namespace evo {
 namespace {
 
-/// Keeps variances away from zero in single precision.
+/// Lower limit that keeps variances above zero in single precision.
 constexpr float kSmallestVariance = 1e-6F;
 
-/// Columns solved at a time; n of them fit the second-level cache.
+/// Number of columns that are solved at a time; so many columns fit the second-level cache.
 constexpr std::size_t kTile = 64;
 
-// Compiles one copy of a function for each vector width and chooses one when the program starts.
-// All give the same bits, because nothing is summed across a vector and nothing is fused.
+// Compiles a copy of a function for each vector width; the program chooses one at its start. All
+// copies give the same bits, because no sum runs across a vector and no operations are fused.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define EVO_FOR_EACH_VECTOR_WIDTH __attribute__((target_clones("avx512f", "avx2", "default")))
@@ -23,13 +23,14 @@ constexpr std::size_t kTile = 64;
 #define EVO_FOR_EACH_VECTOR_WIDTH
 #endif
 
-/// y += a x. Elementwise, so vectorising it does not change the result.
+/// Computes y += a x. Vectorisation does not change the result, because the elements are
+/// independent.
 inline void add_scaled(float a, const float* __restrict x, float* __restrict y, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) y[i] += a * x[i];
 }
 
-/// Right-looking Cholesky on the upper triangle of `u` (n × n), K = UᵀU, in place; `y` becomes
-/// U⁻ᵀy.
+/// Right-looking Cholesky factorisation K = UᵀU in place, on the upper triangle of `u` (n × n). `y`
+/// becomes U⁻ᵀy.
 EVO_FOR_EACH_VECTOR_WIDTH void factorise(float* u, float* y, std::size_t n) {
   for (std::size_t k = 0; k < n; ++k) {
     float* row = u + k * n;
@@ -43,7 +44,8 @@ EVO_FOR_EACH_VECTOR_WIDTH void factorise(float* u, float* y, std::size_t n) {
   }
 }
 
-/// A matrix of which a function processes `count` columns: the first row, and the row stride.
+/// The columns of a matrix that a function processes: the first row, the row stride, and their
+/// number.
 struct Columns {
   float* first;
   std::size_t stride;

@@ -12,8 +12,8 @@ namespace evo {
 /// Gaussian process regression on encoded candidates (zero mean, unit prior variance).
 class GaussianProcess {
  public:
-  /// `points`: n encoded candidates; `targets`: n; `noise`: variance of the noise, > 0.
-  /// O(n³ / 3).
+  /// `points`: n encoded candidates; `targets`: n values; `noise`: variance of the noise, > 0.
+  /// Takes O(n³ / 3) operations.
   GaussianProcess(const Kernel& kernel, std::vector<std::uint16_t> points,
                   std::span<const float> targets, double noise);
 
@@ -21,7 +21,7 @@ class GaussianProcess {
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] double noise() const { return noise_; }
 
-  /// ln p(targets | kernel, noise) up to a constant.
+  /// ln p(targets | kernel, noise), up to a constant.
   [[nodiscard]] double log_likelihood() const;
 
  private:
@@ -35,17 +35,17 @@ class GaussianProcess {
   std::vector<float> whitened_;  ///< L⁻¹ targets
 };
 
-/// Mean and variance of a pool of candidates, updated when some of them are chosen for evaluation.
-/// A chosen candidate is assumed to have its predicted mean (the kriging believer), so only
-/// variances shrink.
+/// Mean and variance of a pool of candidates, updated when candidates are chosen for evaluation. A
+/// chosen candidate is assumed to have its predicted mean (the kriging believer), so a choice
+/// changes only variances.
 class PoolPosterior {
  public:
-  /// O(n² m) for m candidates.
+  /// Takes O(n² m) operations for m candidates.
   PoolPosterior(const GaussianProcess& process, std::vector<std::uint16_t> pool);
 
   [[nodiscard]] std::span<const float> mean() const { return mean_; }
   [[nodiscard]] std::span<const float> variance() const { return variance_; }
-  /// O(n m).
+  /// Marks a candidate as chosen, in O(n m) operations.
   void choose(std::size_t index);
 
  private:
@@ -53,7 +53,7 @@ class PoolPosterior {
   std::vector<std::uint16_t> pool_;
   std::vector<float> mean_;
   std::vector<float> variance_;
-  std::vector<float> solved_;  ///< L⁻¹ covariance, followed by one row per choice
+  std::vector<float> solved_;  ///< L⁻¹ covariance, followed by a row for each chosen candidate
 };
 
 }  // namespace evo

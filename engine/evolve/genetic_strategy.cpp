@@ -11,7 +11,7 @@ constexpr std::size_t kPopulation = 20;
 constexpr std::size_t kTournament = 3;
 constexpr int kAttempts = 20;  ///< attempts to breed a new child
 
-/// 1. The population is the kPopulation fastest candidates seen; failures never enter it.
+/// 1. The population consists of the kPopulation fastest candidates so far, without failures.
 /// 2. Select two different parents by tournaments.
 /// 3. Apply uniform crossover; then mutate each parameter with probability 1 / parameters.
 /// 4. Repair an invalid child; breed again if the child was seen before.
@@ -46,7 +46,7 @@ class GeneticStrategy final : public SearchBase {
   }
 
  private:
-  /// Index into the sorted population: the smallest of several draws.
+  /// Chooses an index into the sorted population: the smallest of several draws.
   std::size_t tournament() {
     std::size_t winner = population_.size();
     for (std::size_t i = 0; i < kTournament; ++i) {

@@ -10,9 +10,9 @@
 namespace evo {
 namespace {
 
-/// failures of a value before it is reported as always failing
+/// number of failures after which a value is reported as always failing
 constexpr std::size_t kFewestFailures = 2;
-constexpr std::size_t kFewestNear = 20;  ///< candidates required to report importance among them
+constexpr std::size_t kFewestNear = 20;  ///< required to report importance near the winner
 constexpr std::size_t kMostInteractions = 10;
 
 /// A candidate that ran, with ln of its time.
@@ -46,7 +46,7 @@ ValueTable count_values(const CandidateSpace& space, std::span<const Observation
   return table;
 }
 
-/// Covariance of both.
+/// Covariance of `a` and `b`.
 double covariance_of(std::span<const double> a, std::span<const double> b) {
   const double a_center = mean(a);
   const double b_center = mean(b);
@@ -62,7 +62,7 @@ struct Shares {
 };
 
 /// A parameter's share is cov(effect of its values, ln time) / var(ln time). The shares add up to
-/// the variance explained by the model, even if the values of several parameters are correlated.
+/// the variance that the model explains, even if the values of several parameters are correlated.
 Shares shares_of(const CandidateSpace& space, const Runs& runs) {
   Shares shares{.of_parameter = std::vector<double>(space.parameter_count(), 0.0)};
   const double total = covariance_of(runs.log_times, runs.log_times);

@@ -27,7 +27,7 @@ std::string failures_text(const ValueInsight& value) {
   return text;
 }
 
-/// "in 3 pairs near it +9.3 % (+8.4 to +10.0)".
+/// Text such as "in 3 pairs near it +9.3 % (+8.4 to +10.0)".
 std::string pairs_text(const PairEffect& effect) {
   const std::string middle = fmt::format("{:+.1f} %", log_percent(effect.middle));
   if (effect.pairs == 1) return fmt::format("in 1 pair near it {}", middle);
@@ -35,7 +35,7 @@ std::string pairs_text(const PairEffect& effect) {
                      log_percent(effect.low), log_percent(effect.high));
 }
 
-/// "+9.3 % in the winner: slower; in 3 pairs near it …". `value` has an effect.
+/// Text such as "+9.3 % in the winner: slower; in 3 pairs near it …". `value` must have an effect.
 std::string effect_text(const ValueInsight& value) {
   const PairEffect& effect = *value.effect;
   if (!effect.in_winner) {
@@ -50,7 +50,7 @@ std::string effect_text(const ValueInsight& value) {
   return effect.pairs == 1 ? text : text + "; " + pairs_text(effect);
 }
 
-/// Why the effect of the value is unknown.
+/// Says why the effect of the value is unknown.
 std::string no_effect_text(const ValueInsight& value) {
   if (value.failed_in_winner) {
     return fmt::format("in the winner it failed the {} gate", to_string(*value.failed_in_winner));
@@ -127,19 +127,21 @@ OrderedJson knob_json(const CandidateSpace& space, const KnobInsight& knob) {
   return json;
 }
 
-/// Explains the figures before the list of macros.
+/// The text before the list of macros, which explains the figures.
 std::string head_text(const Insight& insight) {
   if (!insight.best) return {};
   std::string text = fmt::format("winner: {:.2f} us\n", insight.best_us);
   text += fmt::format(
       "importance: share of the variance of ln time that a macro explains in an additive model, "
-      "which explains {:.0f} % among all that ran; ",
+      "which explains {:.0f} % among all candidates that ran; ",
       100 * insight.explained);
-  text += insight.near_explained
-              ? fmt::format("{:.0f} % among the {} within twice the winner's time\n",
-                            100 * *insight.near_explained, insight.near_runs)
-              : fmt::format("only {} ran within twice the winner's time, too few for this figure\n",
-                            insight.near_runs);
+  text +=
+      insight.near_explained
+          ? fmt::format("{:.0f} % among the {} within twice the winner's time\n",
+                        100 * *insight.near_explained, insight.near_runs)
+          : fmt::format(
+                "only {} candidates ran within twice the winner's time, too few for this figure\n",
+                insight.near_runs);
   return text +
          fmt::format(
              "effects: time with the value / time with the winner's, of pairs of candidates near "
@@ -168,7 +170,7 @@ std::string insight_text(const CandidateSpace& space, const Insight& insight) {
   for (const KnobInsight& knob : insight.knobs) text += knob_text(space, knob);
   if (!insight.interactions.empty()) {
     text +=
-        "joint effects, in addition to both alone, from squares of four candidates near the "
+        "joint effects, in addition to both values alone, from squares of four candidates near the "
         "winner\n";
   }
   for (const InteractionInsight& square : insight.interactions) {

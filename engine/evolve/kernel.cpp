@@ -16,7 +16,7 @@ double matern(double distance, Smoothness smoothness) {
   return (1 + scaled) * portable_exp(-scaled);
 }
 
-/// The kernel of two values depends only on their distance: entry m − 1 + j − i is that of i and j.
+/// The covariance of values i and j depends only on j − i, so entry m − 1 + j − i holds it.
 std::vector<float> make_table(const KernelDimension& dimension, const KernelShape& shape,
                               Smoothness smoothness) {
   const std::size_t m = dimension.values;

@@ -10,27 +10,28 @@
 
 namespace evo {
 
-/// A parameter used by the model.
+/// A parameter of the space that the model uses.
 struct KernelDimension {
   std::size_t values = 2;
   bool ordered = true;
 };
 
-/// The kernel's hyperparameters for one parameter.
+/// The hyperparameters of the covariance kernel for one parameter.
 struct KernelShape {
   /// relevance, 0 … 1: the share of the variation that depends on this parameter
   double relevance = 0.6;
-  double length = 0.5;  ///< for an ordered parameter, as a share of its range
+  double length = 0.5;  ///< length scale of an ordered parameter, as a share of its range
 };
 
-/// How a function varies along an ordered parameter: with jumps, for which the Matérn covariance
-/// has ν = 1/2, exp(−d); or with slopes, for which it has ν = 3/2, (1 + √3·d)·exp(−√3·d).
+/// How a function varies along an ordered parameter. With jumps, the Matérn covariance has ν = 1/2,
+/// which is exp(−d); with slopes, it has ν = 3/2, which is (1 + √3·d)·exp(−√3·d).
 enum class Smoothness { kJumps, kSlopes };
 
-/// A covariance function of candidates: the product over the parameters of (1 − r) + r·M(d) for
-/// ordered ones and of 1 − r for unordered values that differ, with d = |i − j| / ((m − 1)·length)
-/// and the Matérn covariance M. The product contains interactions of every order, with weights that
-/// decrease with the order. One table per parameter holds all factors.
+/// A covariance function of candidates, which is a product of factors, one for each parameter. The
+/// factor is (1 − r) + r·M(d) for an ordered parameter, with d = |i − j| / ((m − 1)·length) and the
+/// Matérn covariance M, and 1 − r for different values of an unordered parameter. The product
+/// contains interactions of every order, with weights that decrease with the order. A table per
+/// parameter holds its factors.
 class Kernel {
  public:
   Kernel(std::vector<KernelDimension> dimensions, std::vector<KernelShape> shapes,
@@ -41,7 +42,8 @@ class Kernel {
   /// Replaces the hyperparameters of one dimension.
   void set_shape(std::size_t dimension, KernelShape shape);
 
-  /// Covariances of `point` with each of `points` (all encoded, see Encoding); 1 with itself.
+  /// The covariances of `point` with each of `points` (all encoded, see Encoding); 1 for equal
+  /// points.
   void row(std::span<const std::uint16_t> point, std::span<const std::uint16_t> points,
            std::span<float> result) const;
 
@@ -49,17 +51,17 @@ class Kernel {
   std::vector<KernelDimension> dimensions_;
   std::vector<KernelShape> shapes_;
   Smoothness smoothness_;
-  std::vector<std::vector<float>> tables_;  ///< by distance, see make_table()
+  std::vector<std::vector<float>> tables_;  ///< factors by distance, see make_table()
 };
 
-/// Skips parameters with a single value.
+/// Encodes candidates for the model, without the parameters that have a single value.
 class Encoding {
  public:
   explicit Encoding(const CandidateSpace& space);
   [[nodiscard]] std::size_t size() const { return active_.size(); }
   [[nodiscard]] const std::vector<std::size_t>& active() const { return active_; }
   [[nodiscard]] const std::vector<KernelDimension>& dimensions() const { return dimensions_; }
-  /// Appends the encoded candidate.
+  /// Appends the encoded `candidate` to `points`.
   void append(const Candidate& candidate, std::vector<std::uint16_t>& points) const;
 
  private:

@@ -21,7 +21,7 @@ double log_odds(double share) { return portable_log(share / (1 - share)); }
 
 double squared_deviation(double value, double spread) { return value * value / (spread * spread); }
 
-/// Tries changes of one fitted kernel and keeps improvements.
+/// Tries changes of a fitted kernel and keeps those that improve the fit.
 class Ascent {
  public:
   Ascent(FittedKernel start, const KernelPrior& prior, std::span<const std::uint16_t> points,
@@ -64,7 +64,8 @@ class Ascent {
   [[nodiscard]] FittedKernel result() && { return std::move(fitted_); }
 
  private:
-  /// `step(direction)` returns whether it improved the fit; if so, the other direction is skipped.
+  /// `step(direction)` returns whether the step improved the fit; if so, the other direction is
+  /// skipped.
   template <typename Step>
   void climb(Step step) {
     for (const int direction : {-1, +1}) {

@@ -9,13 +9,13 @@ namespace evo {
 namespace {
 
 constexpr std::size_t kKick = 3;  ///< parameters changed to leave a local optimum
-constexpr int kAttempts = 40;     ///< attempts to make new kicks
+constexpr int kAttempts = 40;     ///< attempts to make a new kick
 
 /// 1. Propose the unseen neighbours of the centre in random order.
-/// 2. A faster candidate becomes the centre at once.
-/// 3. When all neighbours have been seen, fill the generation with kicks of the best candidate so
-///    far (kKick random changes, repaired). The fastest of that generation is the next centre, even
-///    if it is slower than the best.
+/// 2. A candidate that is faster than the centre becomes the centre at once.
+/// 3. When all neighbours were seen, fill the generation with kicks of the best candidate so far
+///    (kKick random changes, repaired). The fastest kick becomes the centre, even if the best
+///    candidate is faster.
 class LocalStrategy final : public SearchBase {
  public:
   LocalStrategy(const CandidateSpace& space, const StrategyOptions& options)

@@ -10,7 +10,7 @@
 namespace evo {
 namespace {
 
-/// `factors`: at least one.
+/// Summarises `factors`, which are not empty.
 PairEffect summary_of(std::vector<double> factors, std::optional<double> in_winner) {
   std::ranges::sort(factors);
   return {.pairs = factors.size(),
@@ -68,7 +68,7 @@ NearbyPairs::NearbyPairs(std::span<const Candidate> candidates, std::span<const 
         time <= *best + std::log(kNearTime) && differing_macros(candidate, winner) <= kNearMacros;
     if (is_near) near_.push_back(candidate);
   }
-  std::ranges::sort(near_);  // the order of a hash table is unspecified
+  std::ranges::sort(near_);  // sorted, because the order of a hash table is unspecified
 }
 
 std::optional<double> NearbyPairs::log_time(const Candidate& candidate) const {
@@ -96,7 +96,7 @@ std::vector<NearbyPairs::Square> NearbyPairs::squares() const {
   std::map<std::array<Corner, 2>, std::vector<double>> factors;
   std::map<std::array<Corner, 2>, double> in_winner;
   for (const Candidate& base : near_) {
-    // Candidates that differ from it only in one macro, for which they have the winner's value.
+    // Candidates that differ from `base` in one macro, for which `base` has the winner's value.
     std::vector<std::pair<Corner, double>> beside;
     for (const auto& [other, time] : log_times_) {
       if (differing_macros(base, other) != 1) continue;
@@ -123,8 +123,8 @@ std::vector<NearbyPairs::Square> NearbyPairs::squares() const {
     const auto own = in_winner.find(corners);
     const PairEffect beyond =
         summary_of(seen, own != in_winner.end() ? std::optional(own->second) : std::nullopt);
-    // The effect combines four measured times. Each has the same scatter, so that of the effect is
-    // twice as large.
+    // The effect combines four measured times. Each time has the same scatter, so the scatter of
+    // the effect is twice as large.
     const bool is_plain =
         std::abs(beyond.middle) > 2 * kSameTime && (beyond.low > 0 || beyond.high < 0);
     if (is_plain) {

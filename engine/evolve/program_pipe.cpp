@@ -20,12 +20,13 @@ namespace evo {
 namespace {
 
 constexpr std::size_t kLongestLine = std::size_t{64} << 20;
-/// The time that a program has to exit after its input has ended.
+/// The time that a program has for its exit after its input has ended.
 constexpr std::chrono::milliseconds kGrace(1000);
 
 std::string ending_text(int status) {
-  if (WIFSIGNALED(status)) return "it was killed by signal " + std::to_string(WTERMSIG(status));
-  return "it ended with exit code " + std::to_string(WEXITSTATUS(status));
+  if (WIFSIGNALED(status))
+    return "the program was killed by signal " + std::to_string(WTERMSIG(status));
+  return "the program ended with exit code " + std::to_string(WEXITSTATUS(status));
 }
 
 }  // namespace
@@ -67,7 +68,7 @@ ProgramPipe::~ProgramPipe() {
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
-  kill(-child_, SIGKILL);  // processes left behind by the shell
+  kill(-child_, SIGKILL);  // kills processes that the shell left behind
 }
 
 void ProgramPipe::fail(const std::string& problem) const {
@@ -75,11 +76,11 @@ void ProgramPipe::fail(const std::string& problem) const {
 }
 
 void ProgramPipe::fail_ended() {
-  // The other end is closed: the process has ended, or has closed its output and continues.
+  // The pipe is closed: the program has ended, or has closed its output and continues.
   int status = 0;
   const auto end = std::chrono::steady_clock::now() + kGrace;
   while (waitpid(child_, &status, WNOHANG) == 0) {
-    if (std::chrono::steady_clock::now() > end) fail("it closed its standard output");
+    if (std::chrono::steady_clock::now() > end) fail("the program closed its standard output");
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   child_ = -1;
@@ -101,13 +102,13 @@ void ProgramPipe::wait_for(short events, std::chrono::milliseconds limit, const 
 void ProgramPipe::send(const std::string& line, std::chrono::milliseconds limit) {
   const std::string text = line + "\n";
   for (std::size_t sent = 0; sent < text.size();) {
-    wait_for(POLLOUT, limit, "it does not read its standard input");
+    wait_for(POLLOUT, limit, "the program does not read its standard input");
     const ssize_t count =
         ::send(socket_, text.data() + sent, text.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (count > 0) {
       sent += static_cast<std::size_t>(count);
     } else if (errno != EINTR && errno != EAGAIN) {
-      return;  // receive() then reads its last output, or sees the end
+      return;  // receive() then reads the program's last output, or notices its end
     }
   }
 }
@@ -119,8 +120,8 @@ std::string ProgramPipe::receive(std::chrono::milliseconds limit) {
       pending_.erase(0, end + 1);
       return line;
     }
-    if (pending_.size() > kLongestLine) fail("it wrote a line of more than 64 MiB");
-    wait_for(POLLIN, limit, "it does not answer");
+    if (pending_.size() > kLongestLine) fail("the program wrote a line of more than 64 MiB");
+    wait_for(POLLIN, limit, "the program does not answer");
     std::array<char, 65536> chunk{};
     const ssize_t count = read(socket_, chunk.data(), chunk.size());
     if (count > 0) {

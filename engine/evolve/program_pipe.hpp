@@ -7,11 +7,12 @@
 
 namespace evo {
 
-/// A program that exchanges lines by its standard input and output. It shares this process's
-/// standard error. It runs in its own process group and ends with this object.
+/// A program with which this process exchanges lines over the program's standard input and output.
+/// Both processes share standard error. The program runs in its own process group and ends with
+/// this object.
 class ProgramPipe {
  public:
-  /// Starts `command` in the shell. Throws InputError if it cannot be started.
+  /// Starts `command` in the shell. Throws InputError if the command cannot be started.
   explicit ProgramPipe(std::string command);
   ~ProgramPipe();
   ProgramPipe(const ProgramPipe&) = delete;
@@ -21,11 +22,11 @@ class ProgramPipe {
   /// the line within `limit`.
   void send(const std::string& line, std::chrono::milliseconds limit);
 
-  /// The next line without its line end. Throws InputError if the program has ended, has written
-  /// nothing within `limit`, or writes a line of more than 64 MiB.
+  /// Returns the next line without its line end. Throws InputError if the program has ended, has
+  /// written nothing within `limit`, or writes a line of more than 64 MiB.
   [[nodiscard]] std::string receive(std::chrono::milliseconds limit);
 
-  /// Throws InputError with the command and its fault.
+  /// Throws InputError with the command and `problem`.
   [[noreturn]] void fail(const std::string& problem) const;
 
  private:
@@ -36,7 +37,7 @@ class ProgramPipe {
   std::string command_;
   int socket_ = -1;
   pid_t child_ = -1;
-  std::string pending_;  ///< received and not yet returned
+  std::string pending_;  ///< received text that was not returned yet
 };
 
 }  // namespace evo

@@ -11,10 +11,10 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// Successive answers without a proposal that is new and valid.
+/// Number of successive answers without a new and valid proposal after which the run fails.
 constexpr int kMostIdleAnswers = 100;
 
-/// A value as in the space file: 64, 0.5, true or "xor".
+/// Converts a value to its JSON type in the space file: 64, 0.5, true or "xor".
 OrderedJson typed_value(const std::string& text) {
   OrderedJson value = OrderedJson::parse(text, nullptr, false);
   return value.is_number() || value.is_boolean() ? value : OrderedJson(text);
@@ -52,7 +52,8 @@ OrderedJson space_json(const CandidateSpace& space, const StrategyOptions& optio
           {"is_exact", count.exact},         {"parameters", parameters}};
 }
 
-/// Throws InputError, through `program`, unless every macro has one of its values.
+/// Reads a configuration. Throws InputError, through `program`, unless every macro has an allowed
+/// value.
 Candidate candidate_of(const CandidateSpace& space, const OrderedJson& config,
                        const ProgramPipe& program) {
   if (!config.is_object()) {
@@ -79,12 +80,12 @@ Candidate candidate_of(const CandidateSpace& space, const OrderedJson& config,
   return candidate;
 }
 
-/// The list in an answer. Throws InputError, through `program`.
+/// Reads the list of proposals in an answer. Throws InputError, through `program`.
 OrderedJson proposals_of(const std::string& line, const ProgramPipe& program) {
   const OrderedJson answer = OrderedJson::parse(line, nullptr, false);
   if (!answer.is_object() || answer.size() != 1 || !answer.contains("proposals") ||
       !answer["proposals"].is_array()) {
-    program.fail("it answered " + shortened(printable(line)) +
+    program.fail("the program answered " + shortened(printable(line)) +
                  "; allowed: {\"proposals\": [{\"MACRO\": value, …}, …]}");
   }
   return answer["proposals"];
@@ -116,7 +117,7 @@ std::vector<Candidate> ProgramStrategy::propose(std::size_t count) {
   for (int idle = 0; proposals.size() < count && seen_.next_unseen(); ++idle) {
     ProgramPipe& asked = program();
     if (idle == kMostIdleAnswers) {
-      asked.fail("it proposed no new and valid configuration in " + std::to_string(idle) +
+      asked.fail("the program proposed no new and valid configuration in " + std::to_string(idle) +
                  " answers, the last one " + shortened(refused.dump()));
     }
     OrderedJson question = {{"propose", count - proposals.size()}};
@@ -126,8 +127,8 @@ std::vector<Candidate> ProgramStrategy::propose(std::size_t count) {
     const OrderedJson answer = proposals_of(asked.receive(limit_), asked);
     if (answer.empty()) break;  // the program has no more proposals
     if (answer.size() > count - proposals.size()) {
-      asked.fail("it proposed " + std::to_string(answer.size()) + " configurations, asked for " +
-                 std::to_string(count - proposals.size()));
+      asked.fail("the program proposed " + std::to_string(answer.size()) +
+                 " configurations; it was asked for " + std::to_string(count - proposals.size()));
     }
     for (const OrderedJson& config : answer) {
       const Candidate candidate = candidate_of(space_, config, asked);

@@ -11,31 +11,32 @@
 
 namespace evo {
 
-/// How many candidates each operator contributes (invalid or seen attempts are dropped).
+/// How many candidates each operator contributes. Invalid or seen candidates are dropped.
 struct PoolSettings {
   /// single changes of each parent; a random selection if there are more
   std::size_t neighbours = 80;
   std::size_t mutants = 120;    ///< two or three random changes of a parent
-  std::size_t crossovers = 50;  ///< crossovers of two parents, half of them with one more change
+  std::size_t crossovers = 50;  ///< children of two parents, half of them with one more change
   std::size_t randoms = 150;
-  std::size_t kept = 60;     ///< the most promising of all these stay …
-  std::size_t climbers = 3;  ///< … and the neighbours of this many of them join; 0: only one round
+  std::size_t kept = 60;     ///< number of most promising candidates that stay
+  std::size_t climbers = 3;  ///< the neighbours of this many also join; 0: none join
 };
 
-/// The candidates from which a generation is chosen: valid, unseen, distinct.
+/// The candidates from which a generation is chosen. All candidates of a pool are valid, unseen and
+/// distinct.
 class ProposalPool {
  public:
   ProposalPool(const CandidateSpace& space, const Encoding& encoding, SeenSet& seen)
       : space_(&space), encoding_(&encoding), seen_(&seen) {}
 
-  /// Adds those that are valid, unseen and not in it yet.
+  /// Adds those of `candidates` that are valid, unseen and not yet in the pool.
   void add(std::span<const Candidate> candidates);
 
-  /// Applies the operators to `parents` (not empty), best first.
+  /// Applies the operators to `parents`, which are sorted (best first) and not empty.
   void breed(std::span<const Candidate> parents, const PoolSettings& settings, Random& random);
 
-  /// Keeps the `settings.kept` first of `order` (indices into candidates()) and adds the neighbours
-  /// of the `settings.climbers` first.
+  /// Keeps the first `settings.kept` candidates of `order` (indices into candidates()), and adds
+  /// the neighbours of the first `settings.climbers` candidates.
   void climb(std::span<const std::size_t> order, const PoolSettings& settings, Random& random);
 
   [[nodiscard]] const std::vector<Candidate>& candidates() const { return candidates_; }

@@ -3,8 +3,8 @@
 namespace evo {
 namespace {
 
-/// Number of draws before the set counts as nearly full; an unseen share of 10 % is missed once in
-/// 10^4 times.
+/// Number of draws after which the set counts as nearly full. An unseen share of 10 % is missed
+/// with probability 10^-4.
 constexpr int kDraws = 88;
 
 }  // namespace

@@ -11,7 +11,7 @@
 
 namespace evo {
 
-/// Candidates that were proposed or observed. None is evaluated twice.
+/// The candidates that were proposed or observed, so that no candidate is evaluated twice.
 class SeenSet {
  public:
   /// `space` must outlive this object.
@@ -20,21 +20,22 @@ class SeenSet {
   [[nodiscard]] bool contains(const Candidate& candidate) const {
     return seen_.contains(candidate);
   }
-  /// Adds a candidate. False if it was present already.
+  /// Adds a candidate. Returns false if the set already contained the candidate.
   bool add(const Candidate& candidate) { return seen_.insert(candidate).second; }
   [[nodiscard]] std::size_t size() const { return seen_.size(); }
 
-  /// A valid candidate that is not in the set, uniformly random (in rank order once nearly all are
-  /// seen); nullopt if all are seen. Does not add it.
+  /// A valid candidate that is not in the set, uniformly random, or in rank order once nearly all
+  /// candidates were seen. Nullopt if all were seen. Does not add the candidate.
   [[nodiscard]] std::optional<Candidate> random_unseen(Random& random);
 
-  /// The unseen valid candidate of lowest rank; nullopt if all are seen. Does not add it.
+  /// The unseen valid candidate of lowest rank; nullopt if all were seen. Does not add the
+  /// candidate.
   [[nodiscard]] std::optional<Candidate> next_unseen();
 
  private:
   const CandidateSpace* space_;
   std::unordered_set<Candidate, CandidateHash> seen_;
-  std::uint64_t cursor_ = 0;  ///< every rank below it is seen or empty
+  std::uint64_t cursor_ = 0;  ///< all ranks below it are seen or invalid
 };
 
 }  // namespace evo

@@ -8,21 +8,21 @@
 
 namespace evo {
 
-/// The random generator and the set of proposed candidates, which every strategy needs.
+/// The parts that every strategy needs: the random generator and the set of proposed candidates.
 class SearchBase : public Strategy {
  public:
   SearchBase(const CandidateSpace& space, const StrategyOptions& options)
       : space_(space), options_(options), random_(options.seed), seen_(space) {}
 
  protected:
-  /// Appends the candidate if it is valid and new; otherwise returns false.
+  /// Appends the candidate to `proposals` if it is valid and new; otherwise returns false.
   bool take(const Candidate& candidate, std::vector<Candidate>& proposals);
 
-  /// Fills up to `count` with random new candidates, or fewer if the space has no more.
+  /// Fills `proposals` up to `count` with random new candidates, or fewer if the space has no more.
   void fill(std::vector<Candidate>& proposals, std::size_t count);
 
-  /// A random other value for one parameter; for an ordered one, half of the time the next or the
-  /// previous value. The parameter must have at least two values.
+  /// A random other value of a parameter. For an ordered parameter, half of the results are the
+  /// next or the previous value. The parameter must have at least two values.
   [[nodiscard]] std::uint16_t other_value(std::size_t parameter, std::uint16_t value);
 
   /// The parameters with at least two values.

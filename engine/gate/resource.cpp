@@ -94,9 +94,9 @@ std::optional<Rejection> resource_gate(const std::vector<CompiledEntry>& entries
 std::optional<Rejection> resource_gate(const Resources& resources, const LaunchConfig& launch,
                                        const ResourcePolicy& policy, const DeviceInfo& device) {
   constexpr std::int64_t kRegistersPerCta = 65536;  // register file of one SM, sm_70 and later
-  // registers are allocated per thread in steps of 8,
+  // The unit in which registers are allocated to a thread.
   constexpr std::int64_t kRegisterUnit = 8;
-  // and for four warps at a time, one on each sub-core
+  // Registers are allocated to four warps at a time, one on each sub-core.
   constexpr std::int64_t kThreadUnit = 128;
   const std::int64_t shared =
       std::int64_t{resources.static_shared_bytes} + launch.dynamic_shared_bytes;
@@ -118,8 +118,8 @@ std::optional<Rejection> resource_gate(const Resources& resources, const LaunchC
     append(device_limits,
            over("registers of a CTA", registers, kRegistersPerCta, "register file of an SM"));
   }
-  // From .maxntid: registers were allocated for this number of threads, and the driver starts no
-  // more.
+  // max_threads comes from the PTX directive .maxntid: the compiler allocates registers for this
+  // number of threads, and the driver refuses larger CTAs.
   if (resources.max_threads > 0 && threads > resources.max_threads) {
     append(device_limits,
            over("threads", threads, resources.max_threads, "the kernel's __launch_bounds__"));

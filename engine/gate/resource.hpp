@@ -21,34 +21,36 @@ struct PolicyMiss {
 
   /// "registers 122 > 120".
   [[nodiscard]] std::string text() const;
-  /// The excess: value / limit, or 1 + value if the limit is 0.
+  /// By how much the kernel exceeds the limit: value / limit, or 1 + value if the limit is 0.
   [[nodiscard]] double excess() const;
 };
 
-/// Every limit of the policy that the kernel exceeds. `shared_bytes`: static and dynamic.
+/// Every limit of the policy that the kernel exceeds. `shared_bytes`: static and dynamic shared
+/// memory.
 [[nodiscard]] std::vector<PolicyMiss> policy_misses(const Resources& resources,
                                                     std::int64_t shared_bytes,
                                                     const ResourcePolicy& policy);
 
-/// The same over the steps of a launch, with the largest excess of each limit. `entries`: the
-/// entries that the steps use.
+/// Every limit of the policy that a step of a launch exceeds, with the largest excess over the
+/// steps. `entries`: the entries that the steps use.
 [[nodiscard]] std::vector<PolicyMiss> policy_misses(const std::vector<CompiledEntry>& entries,
                                                     const LaunchPlan& plan,
                                                     const ResourcePolicy& policy);
 
-/// Static and dynamic shared memory per CTA of the step that uses most.
+/// Static and dynamic shared memory per CTA of the step that uses the most shared memory.
 [[nodiscard]] std::int64_t largest_shared_bytes(const std::vector<CompiledEntry>& entries,
                                                 const LaunchPlan& plan);
 
-/// The resource gate of all steps. If there are several, reasons name the step. If the device
-/// cannot run a step, violations of the policy are not reported. `names`: C++ names of the entries.
+/// The resource gate of all steps of a launch. If there are several steps, reasons name the step.
+/// If the device cannot run a step, violations of the policy are not reported. `names`: C++ names
+/// of the entries.
 [[nodiscard]] std::optional<Rejection> resource_gate(const std::vector<CompiledEntry>& entries,
                                                      const std::vector<std::string>& names,
                                                      const LaunchPlan& plan,
                                                      const ResourcePolicy& policy,
                                                      const DeviceInfo& device);
 
-/// The resource gate of one kernel: compares the launch with the kernel's own thread bound, the
+/// The resource gate of one kernel. Compares the launch with the kernel's __launch_bounds__, the
 /// device and the policy. If the device could run a rejected kernel, `policy_only` is set. Nullopt
 /// if the kernel passes.
 [[nodiscard]] std::optional<Rejection> resource_gate(const Resources& resources,

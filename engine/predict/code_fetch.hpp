@@ -10,8 +10,8 @@
 
 namespace evo {
 
-/// The instruction fetch of an SM's warps, in lines of 128 bytes. A sub-core keeps the most
-/// recently used lines, and requests others from the SM's cache.
+/// Simulates how an SM's warps fetch instructions, in lines of 128 bytes. A sub-core keeps the most
+/// recently used lines, and requests other lines from the SM's instruction cache.
 class CodeFetch {
  public:
   static constexpr std::size_t kSubCores = 4;
@@ -26,7 +26,7 @@ class CodeFetch {
     for (NearCode& near : near_) near.lines.resize(fetched_.size());
   }
 
-  /// When the instruction is available to a warp of the sub-core that requests it at `at`.
+  /// When the instruction is available to a warp of the sub-core that requests it at time `at`.
   double arrives(std::size_t sub_core, std::size_t instruction, double at) {
     const std::size_t number = instruction / kInstructionsOfLine;
     NearCode& near = near_[sub_core];
@@ -46,7 +46,7 @@ class CodeFetch {
       free_ = std::max(free_, at) + clocks_;
       fetched = free_;
     }
-    // The next line is prefetched.
+    // Prefetching hides the jump latency of the line that follows the last one.
     const double jump = follows ? 0 : rates_.near_fetch_clocks;
     line.arrives = line.was_there ? at + rates_.fetch_clocks + jump : fetched;
     line.was_there = true;
@@ -56,13 +56,13 @@ class CodeFetch {
  private:
   static constexpr double kInstructionBytes = 16;
   static constexpr double kLineBytes = 128;
-  /// more than the number of warps that each wait for one
+  /// exceeds the number of warps that wait for a line each
   static constexpr double kFewestLines = 32;
   static constexpr std::size_t kInstructionsOfLine = 8;
   static constexpr double kNever = -1;
 
   struct Line {
-    /// sub-core's use counter at the last use of each line; 0: not present
+    /// the sub-core's use counter at the last use of this line; 0: not present
     std::uint64_t used = 0;
     double arrives = 0;
     bool was_there = false;
@@ -88,7 +88,7 @@ class CodeFetch {
   double clocks_;
   std::size_t near_lines_;
   double free_ = 0;
-  std::vector<double> fetched_;  ///< for each line: when it arrived at the SM
+  std::vector<double> fetched_;  ///< for each line: time of its arrival at the SM
   std::array<NearCode, kSubCores> near_;
 };
 

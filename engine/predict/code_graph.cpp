@@ -14,7 +14,7 @@ constexpr std::int64_t kBytesOfInstruction = 16;
 constexpr unsigned kBra = 0x147;
 constexpr unsigned kCallRel = 0x144;
 
-/// BRA, or a guarded CALL.REL.NOINC, with which ptxas leaves loops before sm_90.
+/// True for BRA and for a guarded CALL.REL.NOINC, with which ptxas leaves loops before sm_90.
 bool is_jump(const MachineInstruction& instruction) {
   return instruction.operation() == kBra ||
          (instruction.operation() == kCallRel && instruction.is_guarded());
@@ -25,8 +25,8 @@ bool ends_block(const MachineInstruction& instruction) {
   return is_jump(instruction) || unit == Unit::kExit || unit == Unit::kReturn;
 }
 
-/// Bytes from the next instruction to the target of a BRA. Before sm_90, the field counts words
-/// from bit 34 on; since sm_90, eight more bits are below, from bit 16 on.
+/// Bytes from the next instruction to the target of a BRA. Before sm_90, the offset in words begins
+/// at bit 34; since sm_90, eight lower bits of the offset are stored from bit 16 on.
 std::int64_t branch_offset(const MachineInstruction& branch, bool is_sm90) {
   const std::uint64_t field = (branch.low >> 34) | (branch.high & 0x3ffffU) << 30;
   if (!is_sm90) return static_cast<std::int64_t>(field << 16) >> 16 << 2;
@@ -34,13 +34,13 @@ std::int64_t branch_offset(const MachineInstruction& branch, bool is_sm90) {
   return static_cast<std::int64_t>(wide << 8) >> 8 << 2;
 }
 
-/// BRA.DIV: taken by warps whose lanes have diverged.
+/// True for BRA.DIV, which warps take whose lanes have diverged.
 bool is_divergence_check(const MachineInstruction& branch) {
   return (branch.high >> 27 & 1U) != 0 && branch.operation() == kBra;
 }
 
-/// Whether the block's last instruction may leave by either edge: it has a guard, or is a branch
-/// with a second predicate among its operands, or a check for divergence.
+/// Whether both edges may leave the block: its last instruction has a guard, is a branch with a
+/// second predicate among its operands, or checks for divergence.
 bool is_conditional(const MachineInstruction& end) {
   if (end.is_guarded()) return true;
   return end.operation() == kBra && ((end.high >> 23 & 0xfU) != 7 || is_divergence_check(end));
@@ -69,7 +69,7 @@ CodeGraph::CodeGraph(const std::vector<MachineInstruction>& code, bool is_sm90) 
     targets[i] = static_cast<std::size_t>(to);
     leaders.insert(static_cast<std::size_t>(to));
   }
-  std::vector<std::size_t> at(code.size());  // the block of each instruction
+  std::vector<std::size_t> at(code.size());  // index: instruction; value: its block
   for (auto leader = leaders.begin(); leader != leaders.end() && *leader < code.size(); ++leader) {
     const auto next = std::next(leader);
     const std::size_t end = next == leaders.end() ? code.size() : std::min(*next, code.size());
@@ -89,7 +89,7 @@ CodeGraph::CodeGraph(const std::vector<MachineInstruction>& code, bool is_sm90) 
 }
 
 void CodeGraph::find_loops() {
-  std::map<std::size_t, std::vector<bool>> loops;  // by the header block
+  std::map<std::size_t, std::vector<bool>> loops;  // key: header block of the loop
   const std::vector<bool> reached = reachable_without(blocks_.size());
   std::vector<std::vector<std::size_t>> before(blocks_.size());
   for (std::size_t b = 0; b < blocks_.size(); ++b) {
@@ -98,7 +98,7 @@ void CodeGraph::find_loops() {
   for (std::size_t b = 0; b < blocks_.size(); ++b) {
     if (!reached[b]) continue;
     for (const std::size_t head : ways(blocks_[b])) {
-      // A branch back to a block that dominates it.
+      // Only a branch back to a block that dominates the branch closes a loop.
       if (head != b && reachable_without(head)[b]) continue;
       std::vector<bool>& body = loops.try_emplace(head, blocks_.size(), false).first->second;
       body[head] = true;

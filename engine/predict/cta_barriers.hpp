@@ -14,8 +14,8 @@
 
 namespace evo {
 
-/// Number of arrivals that complete a phase of a barrier, by (barrier, phase): all arrivals by the
-/// CTA's warps.
+/// By (barrier, phase): the number of arrivals that complete the phase, which is the number of all
+/// arrivals by the CTA's warps.
 using NeededArrivals = std::map<std::pair<std::uint32_t, std::int64_t>, std::uint32_t>;
 
 [[nodiscard]] inline NeededArrivals needed_arrivals(
@@ -35,10 +35,10 @@ using NeededArrivals = std::map<std::pair<std::uint32_t, std::int64_t>, std::uin
   return is_named(barrier) ? Wait::kBarrier : Wait::kMbarrier;
 }
 
-/// The barriers of one CTA in the simulation of an SM. Times are in clocks.
+/// The state of one CTA's barriers in the simulation of an SM. Times are in clocks.
 class CtaBarriers {
  public:
-  /// The time of completion if this arrival completes the phase.
+  /// Records an arrival. Returns the time of completion if the arrival completes its phase.
   std::optional<double> arrive(const SyncEvent& event, double at, const NeededArrivals& needed,
                                const MachineRates& rates) {
     Phase& phase = phases_[{event.barrier, event.arrives}];
@@ -52,7 +52,7 @@ class CtaBarriers {
     return phase.last;
   }
 
-  /// When the phase awaited by the event was completed; nullopt if it is not complete.
+  /// When the phase that the event awaits was completed; nullopt if the phase is incomplete.
   [[nodiscard]] std::optional<double> completed(const SyncEvent& event) const {
     const auto found = phases_.find({event.barrier, event.awaits});
     if (found == phases_.end() || !found->second.is_complete) return std::nullopt;
@@ -64,7 +64,7 @@ class CtaBarriers {
  private:
   struct Phase {
     std::uint32_t arrived = 0;
-    double last = 0;  ///< arrivals, followed by the time of completion
+    double last = 0;  ///< time of the last arrival; once complete, of completion
     bool is_complete = false;
   };
   std::map<std::pair<std::uint32_t, std::int64_t>, Phase> phases_;
@@ -72,9 +72,9 @@ class CtaBarriers {
 
 /// A CTA in the simulation of an SM.
 struct SimCta {
-  std::vector<std::size_t> warps = {};  ///< numbers of its warps
-  std::size_t alive = 0;                ///< number of those still running
-  std::size_t kind = 0;                 ///< index in LaunchProfile::kinds
+  std::vector<std::size_t> warps = {};  ///< indices of the CTA's warps
+  std::size_t alive = 0;                ///< number of warps that still run
+  std::size_t kind = 0;                 ///< index into LaunchProfile::kinds
   CtaBarriers barriers = {};
 };
 

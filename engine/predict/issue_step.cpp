@@ -14,14 +14,14 @@ constexpr double kNsInMicrosecond = 1000;
 constexpr double kMostlyWarm = 0.2;
 /// distance in instructions at which two stores merge
 constexpr std::ptrdiff_t kMergeDistance = 4;
-// Operations with their own throughput.
+// Opcodes of instructions with a throughput of their own.
 constexpr unsigned kLdsm = 0x03b;
 constexpr unsigned kStsm = 0x044;
 constexpr unsigned kArrives = 0x1b0;
 
 /// The share of the sectors requested from L2 that come from DRAM. If launches rotate through more
-/// buffers than the L2 cache holds, every byte is read from DRAM once; repeated requests of a
-/// launch hit the cache.
+/// buffers than the L2 cache holds, each byte is read from DRAM once per launch; a launch's
+/// repeated requests hit the cache.
 double dram_share(const MachineRates& rates, const LaunchProfile& profile) {
   if (profile.rotation_bytes <= rates.l2_capacity || profile.footprint_bytes <= 0) return 0;
   return distinct_share(profile) * profile.fresh_bytes / profile.footprint_bytes;
@@ -53,7 +53,7 @@ class Steps {
   }
 
  private:
-  /// The share of one execution by a warp in the line's operations in a CTA.
+  /// One warp execution's share of the operations that a CTA makes at the step's line.
   [[nodiscard]] double each(const IssueStep& step, double LineActivity::*what) const {
     const auto found = profile_.lines.find(step.line);
     if (found == profile_.lines.end()) return 0;
@@ -61,7 +61,7 @@ class Steps {
     return executions > 0 ? found->second.*what / executions : 0;
   }
 
-  /// Instructions that use only registers, or only wait.
+  /// Handles instructions that use only registers, or that only wait.
   void compute(const MachineInstruction& in, IssueStep& step) const {
     const auto set = [&](double occupies, double latency) {
       step.occupies = occupies;
@@ -156,7 +156,8 @@ class Steps {
     }
   }
 
-  /// An engine of its own moves the data, so the memory unit has no passes.
+  /// Handles bulk copies. Bulk copies have no passes of the memory unit, because a separate engine
+  /// moves the data.
   void use_bulk(IssueStep& step) const {
     constexpr double kSectorsOfLine = 4;
     step.sectors = std::max(each(step, &LineActivity::global_sectors), 1.0);
@@ -173,7 +174,7 @@ class Steps {
     step.passes = std::max(1.0, each(step, &LineActivity::global_lines));
     if (step.unit == Unit::kAsyncCopy)
       step.passes = std::max(1.0, each(step, &LineActivity::shared_wavefronts));
-    // Data that the CTA has read before are in L1.
+    // Sectors that the CTA has read before are in L1 and are not requested.
     if (step.unit == Unit::kGlobalLoad && each(step, &LineActivity::global_sectors) > 0) {
       step.sectors = asked * each(step, &LineActivity::global_sectors_first) /
                      each(step, &LineActivity::global_sectors);
@@ -191,7 +192,7 @@ class Steps {
       if (is_far && step.unit != Unit::kGlobalStore) {
         step.dram_lines = is_load ? step.passes : std::max(step.sectors / kSectorsOfLine, 1.0);
       } else if (is_load) {
-        // The slowest of its lines.
+        // A load waits for the slowest of its lines.
         step.latency += rates_.slowest_line * (1 - 1 / step.passes);
       }
     }
@@ -199,7 +200,8 @@ class Steps {
 
   const MachineRates& rates_;
   const LaunchProfile& profile_;
-  /// The executions, by all warps of a CTA, of the instructions that one line became for one unit.
+  /// By (PTX line, unit): how often all warps of a CTA execute the instructions made from the line
+  /// for the unit.
   std::map<std::pair<std::uint32_t, Unit>, double> executions_;
   double dram_share_;
 };
@@ -223,7 +225,7 @@ std::vector<IssueStep> issue_steps(const MachineRates& rates,
   const Steps steps(rates, code, executions, profile);
   std::vector<IssueStep> result;
   result.reserve(code.size());
-  const MachineInstruction* store = nullptr;  // the previous one
+  const MachineInstruction* store = nullptr;  // the previous store to global memory
   for (const MachineInstruction& in : code) {
     IssueStep step = steps.step_of(in);
     if (step.unit == Unit::kGlobalStore) {

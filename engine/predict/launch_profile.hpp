@@ -9,17 +9,17 @@
 
 namespace evo {
 
-/// The operations of a CTA's warps at one line of the PTX (from 1: the line after `.version`). Mean
-/// over the executed CTAs.
+/// The operations of a CTA's warps at one line of the PTX (line 1 follows `.version`). The figures
+/// are means over the executed CTAs.
 struct LineActivity {
   std::vector<double> executions;   ///< by each warp of a CTA
-  std::vector<double> taken;        ///< for a branch: how often each whole warp took it
+  std::vector<double> taken;        ///< for a branch: how often each warp took it as a whole
   std::uint32_t target = 0;         ///< for a branch: its target line; 0: no branch
-  std::uint32_t next = 0;           ///< for a branch: the line at which a warp continues otherwise
-  double shared_wavefronts = 0;     ///< passes of shared memory including bank conflicts; per CTA
+  std::uint32_t next = 0;           ///< for a branch: the line of the other direction
+  double shared_wavefronts = 0;     ///< passes of shared memory, with bank conflicts; per CTA
   double global_sectors = 0;        ///< sectors of 32 bytes requested from L1; per CTA
-  double global_lines = 0;          ///< lines of 128 bytes that contain them, summed over accesses
-  double global_sectors_first = 0;  ///< the part of these that the CTA had not read before
+  double global_lines = 0;          ///< lines of 128 bytes with these sectors, summed over accesses
+  double global_sectors_first = 0;  ///< the part of global_sectors that the CTA had not read before
   double global_bytes_written = 0;
   double sleep_ns = 0;  ///< time of nanosleep, over all warps of a CTA
   double prints = 0;    ///< calls of printf by threads; per CTA
@@ -36,40 +36,40 @@ struct LineActivity {
 
 using LineActivities = std::map<std::uint32_t, LineActivity>;
 
-/// CTAs with about the same operations.
+/// CTAs of a grid that make about the same operations.
 struct CtaKind {
-  LineActivities lines;  ///< mean over the executed ones
-  /// For each warp of one CTA, in order.
+  LineActivities lines;  ///< mean over the executed CTAs of this kind
+  /// For each warp of a CTA: its barrier events, in order.
   std::vector<std::vector<SyncEvent>> syncs;
-  double share = 1;  ///< number of the grid's CTAs
-  double work = 0;   ///< warp instructions of the PTX, mean
+  double share = 1;  ///< number of CTAs of this kind in the grid
+  double work = 0;   ///< mean number of executed PTX instructions of the warps
 };
 
-/// Over the grid.
+/// The mean over all CTAs of the grid.
 [[nodiscard]] LineActivities mean_lines(const std::vector<CtaKind>& kinds);
 
-/// The CTAs of the SM that finishes last, if CTAs differ.
+/// The CTAs of the SM that finishes last, if there are several kinds of CTAs.
 struct LastSm {
-  /// indices into LaunchProfile::kinds, in the order of its CTAs
+  /// kinds of the SM's CTAs, in order, as indices into LaunchProfile::kinds
   std::vector<std::uint16_t> kinds;
-  double each = 1;         ///< number of CTAs represented by each of these
+  double each = 1;         ///< number of CTAs that each entry represents
   std::uint16_t last = 0;  ///< the kind of the CTA that finishes last
-  double last_start = 0;   ///< when that CTA starts, as a share of the total time
+  double last_start = 0;   ///< when the last CTA starts, as a share of the total time
 };
 
-/// A launch as observed by the virtual GPU: the input of the time prediction.
+/// A launch as the virtual GPU observed it, from which the time is predicted.
 struct LaunchProfile {
   std::string cubin;
   std::string entry;
   int warps_per_cta = 1;
   std::uint64_t ctas = 1;
-  double footprint_bytes = 0;        ///< bytes of all the kernel's buffers
+  double footprint_bytes = 0;        ///< bytes of all buffers of the kernel
   double fresh_bytes = 0;            ///< bytes of the buffers that differ between timed launches
   double rotation_bytes = 0;         ///< bytes of all buffers of all timed launches
-  double hot_atomics = 0;            ///< over the whole grid, at the address with the most
-  LineActivities lines;              ///< mean over the grid
-  std::vector<CtaKind> kinds;        ///< at least one
-  LastSm last_sm;                    ///< if there are several kinds
+  double hot_atomics = 0;            ///< atomics of the whole grid on the address with the most
+  LineActivities lines;              ///< mean over all CTAs
+  std::vector<CtaKind> kinds;        ///< at least one kind
+  LastSm last_sm;                    ///< set if there are several kinds
   std::map<int, std::string> files;  ///< source files by number
 };
 

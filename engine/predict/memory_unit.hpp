@@ -8,15 +8,15 @@
 
 namespace evo {
 
-/// How a launch uses the resources shared by the card's SMs.
+/// How a launch uses the resources that the card's SMs share.
 struct CardShare {
   double active = 1;    ///< share of the SMs that have a CTA
-  double distinct = 1;  ///< share of its CTAs' reads that no other CTA makes
+  double distinct = 1;  ///< share of the CTAs' reads that no other CTA makes
 };
 
-/// The memory unit of an SM with its share of L2 and DRAM. Times are in clocks. The SMs in use
+/// The memory unit of an SM, with its share of L2 and DRAM. Times are in clocks. The SMs in use
 /// share the card's bandwidth, up to the limit of one SM's path to L2. Data that several SMs read
-/// cross the card once.
+/// cross the card's memory system once.
 class MemoryUnit {
  public:
   explicit MemoryUnit(const MachineRates& rates, const CardShare& share = {})
@@ -29,12 +29,12 @@ class MemoryUnit {
                      rates.l2_write_bytes)),
         dram_bytes_(rates.dram_bytes / share.active) {}
 
-  /// When it can accept the next instruction.
+  /// When the unit can accept the next instruction.
   [[nodiscard]] double takes_from() const { return free_ - rates_.queue; }
 
   struct Access {
-    double done = 0;  ///< when its result is available
-    double read = 0;  ///< when its operands may change
+    double done = 0;  ///< when the result is available
+    double read = 0;  ///< when the operands may change
   };
   Access access(const IssueStep& step, double at) {
     const double start = std::max(at + 2, free_);
@@ -54,7 +54,8 @@ class MemoryUnit {
     if (step.unit == Unit::kGlobalStore) stored_ = std::max(stored_, done);
     return {done, start + rates_.operand_latency};
   }
-  /// Returns when a bulk copy has arrived. The copy occupies the path to L2, but not this unit.
+  /// Returns when a bulk copy has arrived. The copy occupies the path to L2, but not the memory
+  /// unit.
   double copy(const IssueStep& step, double at) {
     const double latency = step.latency + beyond_least(step);
     const double rate = step.stores ? write_bytes_ : copy_bytes_;
@@ -64,17 +65,17 @@ class MemoryUnit {
     if (step.stores) stored_ = std::max(stored_, done);
     return done;
   }
-  /// When the operands of a wgmma have been read.
+  /// Returns when the operands of a wgmma have been read.
   double read_matrices(const IssueStep& step, double at) {
     free_ = std::max(free_, at) + step.passes;
     return free_;
   }
-  /// The time at which all stores so far have arrived.
+  /// When all stores so far have arrived.
   [[nodiscard]] double stored() const { return stored_; }
 
  private:
-  /// The additional latency of the last of several lines from DRAM. The delays are distributed
-  /// exponentially; the golden ratio spreads the draws.
+  /// The additional latency of the last of several lines from DRAM. Delays have an exponential
+  /// distribution; multiples of the golden ratio replace random draws.
   double beyond_least(const IssueStep& step) {
     constexpr double kGolden = 0.6180339887;
     constexpr double kMost = 8;
@@ -86,8 +87,8 @@ class MemoryUnit {
   }
 
   const MachineRates& rates_;
-  double copy_bytes_;   ///< from L2 by cp.async, per clock
-  double write_bytes_;  ///< to L2
+  double copy_bytes_;   ///< bytes per clock from L2 by cp.async
+  double write_bytes_;  ///< bytes per clock to L2
   double dram_bytes_;
   double free_ = 0;
   double l2_free_ = 0;

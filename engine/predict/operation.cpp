@@ -13,8 +13,8 @@ struct Range {
   Unit unit;
 };
 
-// Operations by the low nine bits of the instruction word, read off nvdisasm 13.1 for sm_80, sm_89
-// and sm_90.
+// Units by opcode, the low nine bits of the instruction word. The opcodes were read from the output
+// of nvdisasm 13.1 for sm_80, sm_89 and sm_90.
 constexpr std::array kRanges = {
     Range{0x002, 0x01c, Unit::kAlu},       // MOV … PLOP3
     Range{0x020, 0x023, Unit::kFma},       // FMUL, FADD, FSWZADD, FFMA
@@ -72,7 +72,7 @@ constexpr std::array kRanges = {
     Range{0x1ba, 0x1ba, Unit::kBulkCopy},     // UBLKCP
     Range{0x1c3, 0x1c3, Unit::kSpecial},      // S2UR
     Range{0x1c4, 0x1c4, Unit::kShuffle},      // REDUX
-    Range{0x1c6, 0x1c6, Unit::kSpecial},      // FENCE.VIEW: of shared memory alone
+    Range{0x1c6, 0x1c6, Unit::kSpecial},      // FENCE.VIEW of shared memory alone
     Range{0x1f0, 0x1f3, Unit::kGmma},         // HGMMA, IGMMA, BGMMA, QGMMA
 };
 
@@ -86,10 +86,10 @@ constexpr std::array<Unit, kOperations> make_table() {
 
 constexpr std::array<Unit, kOperations> kUnits = make_table();
 
-constexpr double kGmmaRows = 16;    ///< rows of a warp
-constexpr double kGmmaHalves = 16;  ///< f16 numbers along k, or twice as many bytes
+constexpr double kGmmaRows = 16;    ///< rows that one warp computes
+constexpr double kGmmaHalves = 16;  ///< f16 numbers along k; for bytes, half of their number
 
-/// N of a wgmma m64nNk: five bits, in units of 8.
+/// N of a wgmma m64nNk, which five bits encode in units of 8.
 double gmma_columns(const MachineInstruction& instruction) {
   return 8 * (static_cast<double>(instruction.low >> 53 & 0x1fU) + 1);
 }
@@ -99,8 +99,8 @@ double gmma_columns(const MachineInstruction& instruction) {
 Unit unit_of(const MachineInstruction& instruction) {
   constexpr unsigned kWarpgroup = 0x1c5;
   constexpr unsigned kMembar = 0x192;
-  constexpr std::uint64_t kScopeBeyondCta = 0x3000;  // in the upper half: .GPU or .SYS
-  constexpr std::uint64_t kDepbar = 0x10000;  // in the upper half: WARPGROUP.DEPBAR, not .ARRIVE
+  constexpr std::uint64_t kScopeBeyondCta = 0x3000;  // in the upper half: scope .GPU or .SYS
+  constexpr std::uint64_t kDepbar = 0x10000;  // in the upper half: .DEPBAR instead of .ARRIVE
   if (instruction.operation() == kWarpgroup && (instruction.high & kDepbar) != 0)
     return Unit::kGmmaWait;
   if (instruction.operation() == kMembar && (instruction.high & kScopeBeyondCta) == 0)
@@ -137,19 +137,19 @@ bool merges_with(const MachineInstruction& store, const MachineInstruction& befo
 double tensor_flops(const MachineInstruction& instruction) {
   constexpr unsigned kHmma = 0x03c;
   constexpr unsigned kDmma = 0x03f;
-  constexpr std::uint64_t kIs16816 = 0x800;  // in the upper half; else .1688
+  constexpr std::uint64_t kIs16816 = 0x800;  // in the upper half: shape .16816 instead of .1688
   const Unit unit = unit_of(instruction);
   if (unit == Unit::kGmma) return 2 * kGmmaRows * gmma_columns(instruction) * kGmmaHalves;
   if (unit != Unit::kTensor) return 0;
   if (instruction.operation() == kHmma) return (instruction.high & kIs16816) != 0 ? 4096 : 2048;
   if (instruction.operation() == kDmma) return 512;
-  return 4096;  // .16832 of bytes
+  return 4096;  // shape .16832 of byte types
 }
 
 double gmma_bytes(const MachineInstruction& instruction) {
   constexpr double kWarps = 4;
   constexpr double kRowBytes = 2 * kGmmaHalves;
-  constexpr std::uint64_t kRegisters = 0x400;  // A comes from registers
+  constexpr std::uint64_t kRegisters = 0x400;  // bit: A comes from registers
   const double a = (instruction.low & kRegisters) != 0 ? 0 : kGmmaRows * kRowBytes;
   return a + gmma_columns(instruction) * kRowBytes / kWarps;
 }

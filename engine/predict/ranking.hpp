@@ -6,23 +6,23 @@
 
 namespace evo {
 
-/// The quality of a ranking by predicted times, compared with measured times of the same kernels.
+/// How well predicted times rank kernels, compared with measured times of the same kernels.
 struct RankScore {
   std::size_t kernels = 0;
   std::size_t near = 0;      ///< number of kernels within twice the best time
   double spearman = 0;       ///< over all kernels
-  double spearman_near = 0;  ///< over those within twice the best time
+  double spearman_near = 0;  ///< spearman over the kernels within twice the best time
   double median_error = 0;   ///< median of |predicted / measured − 1|
   double kendall = 0;
   double kendall_near = 0;
-  double loss = 0;  ///< how much slower than the best the predicted winner is
-  /// The same for the best among the 8, 16 and 32 kernels with the lowest predicted times.
+  double loss = 0;  ///< how much slower the predicted winner is than the best, as a fraction
+  /// The loss of the best kernel among the 8, 16 and 32 kernels with the lowest predicted times.
   std::array<double, 3> loss_of_shortlist{};
 };
 
 inline constexpr std::array<std::size_t, 3> kShortlists = {8, 16, 32};
 
-/// Throws InputError without kernels, or if the lengths differ.
+/// Compares the times. Throws InputError without kernels, or if the lengths differ.
 [[nodiscard]] RankScore rank_score(std::span<const double> measured,
                                    std::span<const double> predicted);
 

@@ -9,7 +9,7 @@
 
 namespace evo {
 
-/// CTAs with about the same operations, in the form for the simulation of an SM.
+/// A CtaKind in the form that the simulation of an SM uses.
 struct SimKind {
   SimKind(const CtaKind& kind, std::vector<WarpPlan> of_warps)
       : plans(std::move(of_warps)),
@@ -19,11 +19,11 @@ struct SimKind {
     for (const WarpPlan& plan : plans) instructions += plan.instructions;
   }
 
-  std::vector<WarpPlan> plans;  ///< one for each warp of a CTA
+  std::vector<WarpPlan> plans;  ///< a plan for each warp of a CTA
   const std::vector<std::vector<SyncEvent>>* syncs;
   NeededArrivals needed;
   bool does_fit;
-  double instructions = 0;  ///< per CTA
+  double instructions = 0;  ///< number of instructions of a CTA
 };
 
 }  // namespace evo

@@ -12,27 +12,28 @@
 
 namespace evo {
 
-/// A resident warp in the simulation of an SM. Times are in clocks.
+/// The state of a resident warp in the simulation of an SM. Times are in clocks.
 struct SimWarp {
   static constexpr std::size_t kScoreboards = 6;
 
   SimWarp(const CodeGraph& graph, const WarpPlan& plan, double phase)
       : cursor(graph, plan, phase) {}
 
-  /// Makes its next instruction wait until then.
+  /// Makes the warp's next instruction wait until `at`.
   void wait_until(double at, Wait reason) {
     if (at <= ready) return;
     ready = at;
     ready_by = reason;
   }
-  /// Makes readers of the scoreboard wait until then. Numbers beyond the last mean no scoreboard.
+  /// Makes readers of the scoreboard `board` wait until `at`. Numbers from kScoreboards on mean no
+  /// scoreboard.
   void hold(unsigned board, double at, Wait reason) {
     if (board >= kScoreboards || at <= scoreboard[board]) return;
     scoreboard[board] = at;
     scoreboard_by[board] = reason;
   }
 
-  /// For registers whose result no scoreboard guards: when it is available.
+  /// When the registers that the step reads are available, if no scoreboard guards them.
   [[nodiscard]] double arrives(const IssueStep& step) const {
     double at = 0;
     for (const unsigned reg : step.reads) at = std::max(at, registers[reg]);
@@ -45,20 +46,20 @@ struct SimWarp {
 
   WarpCursor cursor;
   std::size_t cta = 0;
-  std::size_t number = 0;  ///< index in its CTA
+  std::size_t number = 0;  ///< index of the warp in its CTA
   double issued = 0;       ///< time of its last instruction, or of its start
-  double ready = 0;        ///< earliest time of the next one, apart from scoreboards
+  double ready = 0;        ///< earliest time of the next instruction, apart from scoreboards
   Wait ready_by = Wait::kFixedLatency;
   std::array<double, kScoreboards> scoreboard{};
   std::array<Wait, kScoreboards> scoreboard_by{};
-  std::array<double, kNoRegister + 1> registers{};  ///< the last is RZ
-  double async_landed = 0;                          ///< when all its copies so far have arrived
+  std::array<double, kNoRegister + 1> registers{};  ///< the last register is RZ
+  double async_landed = 0;                          ///< arrival of all its copies so far
   std::vector<double> async_groups;                 ///< arrival time of each copy
-  double stored = 0;                                ///< when all its stores so far have arrived
+  double stored = 0;                                ///< arrival of all its stores so far
   double gmma_done = 0;
   std::vector<double> gmma_groups;
-  std::size_t sync = 0;  ///< index of its next event
-  bool blocked = false;  ///< waits until phase `awaits` of `awaited` is complete
+  std::size_t sync = 0;  ///< index of the warp's next event
+  bool blocked = false;  ///< the warp waits until phase `awaits` of `awaited` is complete
   std::int64_t awaits = -1;
   std::uint32_t awaited = 0;
 };

@@ -10,17 +10,17 @@
 
 namespace evo {
 
-/// One of an SM's sub-cores: its warps, its issue slot and its units. Times are in clocks.
+/// The state of a sub-core of an SM: its warps, its issue slot and its units. Times are in clocks.
 struct SubCore {
   std::vector<std::size_t> warps;
   std::array<double, static_cast<std::size_t>(Unit::kCount)> free{};  ///< when each unit is free
-  double next = 0;                                                    ///< issue slot
+  double next = 0;                                                    ///< end of the last issue
   double mma_free = 0;    ///< when the last mma.sync has read its operands
   std::size_t last = 0;   ///< warp that issued last
-  double candidate = -1;  ///< when it can issue next; -1: unknown
+  double candidate = -1;  ///< when the chosen warp can issue; -1: unknown
   std::size_t chosen = 0;
 
-  /// Registers have few ports, so register reads during an mma.sync delay both.
+  /// Registers have few ports, so an mma.sync and other instructions delay each other.
   void share_registers(const MachineRates& rates, const IssueStep& step, double at) {
     double& tensor = free[static_cast<std::size_t>(Unit::kTensor)];
     double& transform = free[static_cast<std::size_t>(Unit::kTransform)];

@@ -7,12 +7,12 @@
 
 namespace evo {
 
-/// Why a warp does not issue its next instruction; in brackets the name in Nsight Compute.
+/// Why a warp does not issue its next instruction. Brackets contain the name in Nsight Compute.
 enum class Wait : std::uint8_t {
-  kSelected,      ///< it issues
+  kSelected,      ///< the warp issues it
   kFixedLatency,  ///< the result of an instruction with fixed latency [wait]
-  kNotSelected,   ///< another warp is issued [not selected]
-  kUnit,          ///< the unit it needs is busy [math pipe throttle]
+  kNotSelected,   ///< another warp issues [not selected]
+  kUnit,          ///< the instruction's unit is busy [math pipe throttle]
   kMemoryUnit,    ///< the queue of the SM's memory unit is full [MIO throttle, LG throttle]
   kGlobal,        ///< data from L1, L2 or DRAM [long scoreboard]
   kShared,        ///< shared memory, shuffles, MUFU, conversions, … [short scoreboard]

@@ -11,9 +11,9 @@
 namespace evo {
 namespace {
 
-/// How often the compiler repeated a block's lines by unrolling: the repetitions of the line at the
-/// lower quartile. Conversions and matrix products do not count, because one PTX instruction may
-/// become several.
+/// How often the compiler repeated a block's lines by unrolling: the lower quartile of the lines'
+/// repetitions. Conversions and matrix products are left out, because a PTX instruction of these
+/// kinds may become several machine instructions.
 std::vector<double> unrolled_blocks(const std::vector<MachineInstruction>& code,
                                     const CodeGraph& graph) {
   std::vector<double> unrolled;
@@ -26,7 +26,7 @@ std::vector<double> unrolled_blocks(const std::vector<MachineInstruction>& code,
         continue;
       ++counts[{code[i].ptx_line, code[i].operation()}];
     }
-    std::vector<std::size_t> repeats;  // line of each instruction
+    std::vector<std::size_t> repeats;  // for each instruction: repetitions of its line
     for (const auto& [key, count] : counts) repeats.insert(repeats.end(), count, count);
     std::sort(repeats.begin(), repeats.end());
     unrolled.push_back(repeats.empty() ? 1 : static_cast<double>(repeats[repeats.size() / 4]));
@@ -34,7 +34,7 @@ std::vector<double> unrolled_blocks(const std::vector<MachineInstruction>& code,
   return unrolled;
 }
 
-/// The distance from a line to the nearest line from which a block was made.
+/// The distance from `line` to the nearest PTX line from which the block was made.
 double distance(const std::vector<MachineInstruction>& code, const CodeBlock& block,
                 std::uint32_t line) {
   double nearest = std::numeric_limits<double>::infinity();
@@ -46,8 +46,9 @@ double distance(const std::vector<MachineInstruction>& code, const CodeBlock& bl
   return nearest;
 }
 
-/// The share of a warp's passes that take the branch at the end of a block. Derived from the PTX
-/// branch from which it was made, which may have the opposite direction.
+/// The share of a warp's passes that take the branch at the end of a block. The share is derived
+/// from the PTX branch from which the machine branch was made. The PTX branch may have the opposite
+/// direction.
 class BranchShares {
  public:
   BranchShares(const std::vector<MachineInstruction>& code, const CodeGraph& graph,
@@ -86,7 +87,8 @@ class BranchShares {
  private:
   static constexpr double kLeastShare = 1e-7;
 
-  /// How often the loop that a branch closes, or the part of a loop that it skips, is unrolled.
+  /// How often the compiler unrolled the loop that the branch closes, or the part of a loop that it
+  /// skips.
   [[nodiscard]] double region(std::size_t b) const {
     const CodeBlock& block = graph_.blocks()[b];
     const auto target = static_cast<std::size_t>(block.target);
@@ -96,7 +98,7 @@ class BranchShares {
     return most;
   }
 
-  /// How often a copy of a loop runs that the compiler turned into several: the most unrolled copy
+  /// How often one copy of a loop runs if the compiler made several copies. The most unrolled copy
   /// runs first, and each copy runs as often as the remaining `trips` allow.
   [[nodiscard]] double of_unrolled(std::size_t b, const std::vector<double>& unrolls,
                                    double trips) const {
@@ -112,15 +114,15 @@ class BranchShares {
     return times >= 1 ? 0 : 1;
   }
 
-  /// The distance from the nearer of a branch's two targets to a line.
+  /// The distance from `line` to the nearer of a branch's two targets.
   [[nodiscard]] double nearest(const CodeBlock& block, std::uint32_t line) const {
     const auto& blocks = graph_.blocks();
     return std::min(distance(code_, blocks[static_cast<std::size_t>(block.target)], line),
                     distance(code_, blocks[static_cast<std::size_t>(block.next)], line));
   }
 
-  /// Whether another branch corresponds better to the PTX branch; this one then selects between
-  /// copies of a loop that the compiler unrolled.
+  /// Whether another branch corresponds better to the PTX branch, so that this branch selects
+  /// between copies of a loop that the compiler unrolled.
   [[nodiscard]] bool is_added(std::size_t b, std::uint32_t line, const LineActivity& branch) const {
     if (copies_.at(line).size() < 2) return false;
     const double own = nearest(graph_.blocks()[b], branch.target);
@@ -130,7 +132,7 @@ class BranchShares {
     });
   }
 
-  /// For a branch over an unrolled loop: 1 if the loop has too few passes for it, otherwise 0.
+  /// For a branch around an unrolled loop: 1 if too few passes remain for the loop, otherwise 0.
   [[nodiscard]] std::optional<double> skips_loop(std::size_t b, std::size_t warp) const {
     const auto& blocks = graph_.blocks();
     const auto end = static_cast<std::size_t>(blocks[b].target);
@@ -147,7 +149,7 @@ class BranchShares {
     return std::nullopt;
   }
 
-  /// Guarded EXIT: the warp executes nothing after it.
+  /// Whether the warp ends at the block's guarded EXIT, because it executes nothing after the EXIT.
   [[nodiscard]] bool ends_here(const CodeBlock& block, std::size_t warp) const {
     return block.next >= 0 && unit_of(code_[block.last]) == Unit::kExit &&
            executions_of(graph_.blocks()[static_cast<std::size_t>(block.next)], warp) <= 0;
@@ -166,15 +168,15 @@ class BranchShares {
            distance(code_, to, branch.next) + distance(code_, next, branch.target);
   }
 
-  /// For a branch that the PTX does not have: derived from the executions of the block that it
-  /// would skip.
+  /// The share of a branch that the PTX lacks, derived from the executions of the block that the
+  /// branch skips.
   [[nodiscard]] double by_counts(const CodeBlock& block, std::size_t warp) const {
     const double here = executions_of(block, warp);
     const double next = executions_of(graph_.blocks()[static_cast<std::size_t>(block.next)], warp);
     return here > 0 ? std::clamp(1 - next / here, 0.0, 1.0) : 0;
   }
 
-  /// The median over its lines.
+  /// How often a warp executes the block: the median over the block's lines.
   [[nodiscard]] double executions_of(const CodeBlock& block, std::size_t warp) const {
     std::vector<double> values;
     for (std::size_t i = block.first; i <= block.last; ++i) {
@@ -191,11 +193,12 @@ class BranchShares {
   const CodeGraph& graph_;
   const LineActivities& lines_;
   std::vector<double> unrolled_;
-  /// For each line whose branch occurs in the machine code: how often each copy is unrolled.
+  /// For each line whose branch occurs in the machine code: how often the compiler unrolled each
+  /// copy.
   std::map<std::uint32_t, std::vector<double>> copies_;
 };
 
-/// Number of instructions of a warp of the slowest CTA.
+/// Number of instructions that this warp executes in the slowest CTA.
 double length_of_slowest(const CodeGraph& graph, const WarpPlan& plan) {
   double length = 0;
   for (WarpCursor cursor(graph, plan, 0); !cursor.is_done(); cursor.advance()) ++length;
@@ -210,7 +213,8 @@ std::vector<WarpPlan> plans_of_warps(const std::vector<MachineInstruction>& code
   constexpr int kPhases = 4;
   const BranchShares shares(code, graph, lines);
   std::vector<WarpPlan> plans;
-  std::map<std::vector<double>, std::size_t> known;  // warps with the same operations
+  std::map<std::vector<double>, std::size_t> known;  // index of a warp for each distinct list of
+                                                     // operations
   for (int w = 0; w < warps_per_cta; ++w) {
     const auto warp = static_cast<std::size_t>(w);
     WarpPlan plan;
@@ -256,7 +260,7 @@ std::vector<double> executions_of(const std::vector<WarpPlan>& plans, const Code
 bool fit(const std::vector<WarpPlan>& plans, const LineActivities& lines) {
   constexpr double kLonger = 8;
   constexpr double kShort = 1000;
-  constexpr double kFewer = 0.4;  // bytes count half
+  constexpr double kFewer = 0.4;  // small, because bytes count half
   constexpr double kMore = 1.2;
   double executed = 0;
   double flops = 0;
@@ -285,12 +289,12 @@ WarpCursor::WarpCursor(const CodeGraph& graph, const WarpPlan& plan, double phas
 int WarpCursor::way_on(const CodeBlock& block, float branches) {
   constexpr float kWhole = 0.999F;
   const bool is_exit = block.target_leaves_loop != block.next_leaves_loop;
-  // If neither of the two directions leaves the loop, the rarer one is counted.
+  // If neither direction leaves the loop, the rarer direction is counted.
   const bool counts_target = is_exit ? block.target_leaves_loop : branches <= 0.5F;
   const float share = counts_target ? branches : 1 - branches;
   float& owed = owed_[static_cast<std::size_t>(block_)];
-  // A warp leaves a loop of n passes after the n-th, independently of its phase. At any other
-  // branch, the warps of many CTAs together take each direction as often as it was executed.
+  // A warp leaves a loop of n passes after the n-th pass, independently of its phase. At any other
+  // branch, the warps of many CTAs together take each direction as often as was counted.
   if (owed < 0) {
     const float at_slowest = plan_->rarer_is_slower ? 1 - share : 0;
     owed = is_exit ? phase_ * share : std::fmod(phase_ + at_slowest, 1.0F);
@@ -313,7 +317,7 @@ void WarpCursor::advance() {
   } else if (block.target >= 0 || plan_->branches[static_cast<std::size_t>(block_)] > 0) {
     to = way_on(block, static_cast<float>(plan_->branches[static_cast<std::size_t>(block_)]));
   }
-  // The padding at the end is an endless loop.
+  // A path ends at the padding after the code, which is an endless loop.
   steps_ += block.last - block.first + 1;
   if ((to == block_ && block.next < 0) || steps_ > kMostSteps) to = -1;
   block_ = to;

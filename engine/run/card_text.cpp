@@ -42,7 +42,7 @@ std::string throttled_text(const CardSummary& summary) {
       summary.discarded);
 }
 
-/// The process seen most often, and the number of others.
+/// Names the process seen most often, and the number of other processes.
 std::string shared_text(const CardSummary& summary) {
   if (summary.shared == 0) {
     if (summary.busy_before_percent == 0) return {};
@@ -85,7 +85,7 @@ std::string card_text(const CardState& state) {
   if (state.temperature_c) add(fmt::format("{:.0f} °C", *state.temperature_c));
   if (state.power_w) add(fmt::format("{:.0f} W", *state.power_w));
   for (const Slowdown slowdown : state.slowdowns) add(std::string(to_string(slowdown)));
-  if (state.discarded > 0) add(fmt::format("{} samples taken again", state.discarded));
+  if (state.discarded > 0) add(fmt::format("{} samples repeated", state.discarded));
   if (state.throttled) add("THROTTLED");
   for (const std::string& other : state.others) add(fmt::format("SHARED with process {}", other));
   if (state.busy_before_percent) {

@@ -12,15 +12,16 @@ inline constexpr std::string_view kDeviceSpreadEvent = "device spread";
 
 /// The time of a kernel on one device.
 struct DeviceTime {
-  std::string device;  ///< "cuda:1"
+  std::string device;  ///< for example "cuda:1"
   double p50_us = 0;
 };
 
-/// Times the kernel precisely on each usable device, on the first shape. Skips a device on which it
-/// fails.
+/// Times the kernel precisely on each usable device, on the first shape. Skips a device on which
+/// the kernel fails.
 Task<std::vector<DeviceTime>> time_on_each_device(Workbench& bench, KernelUnderTest kernel);
 
-/// "cuda:0 5.91 µs, cuda:1 5.95 µs: they differ by 0.7 %"; empty for fewer than two.
+/// Text such as "cuda:0 5.91 µs, cuda:1 5.95 µs: they differ by 0.7 %"; empty for fewer than two
+/// times.
 [[nodiscard]] std::string spread_text(const std::vector<DeviceTime>& times);
 
 }  // namespace evo

@@ -28,7 +28,7 @@ Climb::Climb(Elite& elite, EliteMember challenger)
       beaten_(elite.members_.size()),
       next_(place_by_value()) {}
 
-/// The first member that its stored time beats.
+/// The rank of the first member that is slower than the challenger by stored values.
 std::size_t Climb::place_by_value() const {
   const auto slower = std::ranges::find_if(elite_.members_, [&](const EliteMember& member) {
     return member.value() >= challenger_.value();

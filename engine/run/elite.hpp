@@ -12,22 +12,22 @@
 
 namespace evo {
 
-/// A kernel good enough to keep, ready to run again.
+/// A kernel of the elite, ready to run again.
 struct EliteMember {
   CandidateId id = 0;
   Candidate candidate;
   double p50_us = 0;
   KernelUnderTest kernel;
-  bool screened = false;  ///< it has not passed all checks yet
-  /// The value of the run's objective, if that is not the time.
+  bool screened = false;  ///< passed the quick check, but not the full check
+  /// The value of the run's objective, unless the objective is the time.
   std::optional<double> objective = {};
 
-  /// The value by which members are ranked; less is better.
+  /// The value by which members are ranked; smaller is better.
   [[nodiscard]] double value() const { return objective.value_or(p50_us); }
 };
 
-/// The result of comparing a challenger with an incumbent in one process. A kernel that failed
-/// there leaves, because it is not green after all.
+/// The result of comparing a challenger with an incumbent in one process. A kernel that fails in
+/// the comparison leaves, because it is not green.
 enum class ComparisonResult {
   kChallengerFaster,  ///< statistically certain
   kTie,
@@ -39,13 +39,13 @@ enum class ComparisonResult {
 
 /// The verdict of a gate that applies only to the elite.
 struct LastVerdict {
-  std::optional<Rejection> rejection = {};  ///< nullopt: it passed
+  std::optional<Rejection> rejection = {};  ///< nullopt: the member passed
 };
 
 /// A gate that applies only to the elite.
 struct LastGate {
-  Gate gate = Gate::kProfile;  ///< the name in its rejections
-  /// Judges a member. Nullopt: it cannot judge this member or any other.
+  Gate gate = Gate::kProfile;  ///< name of the gate in its rejections
+  /// Judges a member. Nullopt if the gate can judge no member, for example for lack of a tool.
   std::function<std::optional<LastVerdict>(std::size_t rank, const EliteMember& member)> judge;
 };
 
@@ -54,7 +54,7 @@ class Elite {
  public:
   explicit Elite(std::size_t capacity) : capacity_(capacity) {}
 
-  /// Restores a ranking that was confirmed before. At most `capacity` members.
+  /// Restores a ranking of at most `capacity` members that an earlier process confirmed.
   void restore(std::vector<EliteMember> members) { members_ = std::move(members); }
 
   /// Removes a member that turned out not to be green.
@@ -64,11 +64,11 @@ class Elite {
   [[nodiscard]] std::size_t capacity() const { return capacity_; }
   [[nodiscard]] bool contains(CandidateId id) const;
 
-  /// Whether a kernel with this value can enter.
+  /// Whether a kernel with this value may enter the elite.
   [[nodiscard]] bool has_a_chance(double value) const;
 
-  /// The last member's time; a kernel that is certainly slower has no chance. Infinite while there
-  /// is room. Meaningful if the objective is the time.
+  /// The last member's time; a kernel that is certainly slower cannot enter the elite. Infinite
+  /// while the elite has room. Meaningful only if the objective is the time.
   [[nodiscard]] double early_stop_us() const;
 
  private:
@@ -78,28 +78,29 @@ class Elite {
   std::vector<EliteMember> members_;
 };
 
-/// Finds a challenger's rank in the elite. The challenger first meets the best member that its
-/// stored time beats, or else the last member. From there it moves up past every member that it
-/// beats, or down until it beats one. Comparisons are assumed to be transitive. A tie does not move
-/// the incumbent. A comparison is made only if the stored times leave a chance. A kernel that fails
-/// in a comparison leaves the elite, and the challenger continues.
+/// Finds a challenger's rank in the elite. The challenger first meets the best member that is
+/// slower by stored times, or else the last member. From this rank, the challenger moves up past
+/// every member that it beats, or down until it beats a member. Comparisons are assumed to be
+/// transitive. A tie leaves the incumbent ahead. A comparison is made only if the stored times
+/// leave the challenger a chance. A kernel that fails in a comparison leaves the elite, and the
+/// challenger continues.
 ///
 ///   Climb climb(elite, challenger);
 ///   while (const EliteMember* incumbent = climb.next()) climb.take(compare(…, *incumbent));
 ///   if (climb.may_enter() && …) climb.enter();
 class Climb {
  public:
-  /// `elite` must outlive this object, and must not be changed otherwise meanwhile.
+  /// `elite` must outlive this object, and only this object may change it meanwhile.
   Climb(Elite& elite, EliteMember challenger);
 
   [[nodiscard]] const EliteMember& challenger() const { return challenger_; }
-  /// The member to compare with the challenger next; null when its place is known.
+  /// The member to compare with the challenger next; null when the challenger's place is known.
   [[nodiscard]] const EliteMember* next();
-  /// Records the result of that comparison.
+  /// Records the result of the comparison with the member that next() returned.
   void take(ComparisonResult result);
-  /// Once next() is null: whether there is a place for the challenger.
+  /// Whether the challenger has a place; call it after next() returned null.
   [[nodiscard]] bool may_enter() const { return !is_out_ && beaten_ < elite_.capacity_; }
-  /// Inserts the challenger; the last member leaves if there is no room.
+  /// Inserts the challenger. The last member leaves if there is no room.
   void enter();
 
  private:
@@ -108,7 +109,7 @@ class Climb {
   Elite& elite_;
   EliteMember challenger_;
   bool is_out_ = false;
-  // Members before `unbeaten_` keep their places; those from `beaten_` on are ranked after the
+  // Members before `unbeaten_` keep their places. Members from `beaten_` on are ranked after the
   // challenger.
   std::size_t unbeaten_ = 0;
   std::size_t beaten_ = 0;

@@ -10,7 +10,7 @@
 namespace evo {
 namespace {
 
-/// Why the energy of a launch is unknown; empty if it is known and stored.
+/// Says why the energy of a launch is unknown; empty if the energy was measured and stored.
 std::string measure(Workbench& bench, RunStore& store, const EliteMember& member, std::size_t at) {
   auto answer = bench.wait(bench.take_home().energy_of(member.kernel, kEliteEnergy_s, at));
   if (const auto* failure = std::get_if<WorkerFailure>(&answer)) return failure->reason;

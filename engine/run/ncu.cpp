@@ -23,7 +23,7 @@ constexpr const char* kDuration = "gpu__time_duration.sum";
 
 std::string ncu_program() { return environment_variable("EVO_NCU").value_or("ncu"); }
 
-/// The cells of a line of CSV.
+/// Splits a line of CSV into cells.
 std::vector<std::string> cells_of(const std::string& line) {
   std::vector<std::string> cells(1);
   bool quoted = false;
@@ -39,7 +39,7 @@ std::vector<std::string> cells_of(const std::string& line) {
   return cells;
 }
 
-/// "1,234.5" is 1234.5; nullopt for "n/a".
+/// Parses a number such as "1,234.5"; nullopt for "n/a".
 std::optional<double> number_in(std::string text) {
   std::erase(text, ',');
   double value = 0;
@@ -49,7 +49,7 @@ std::optional<double> number_in(std::string text) {
   return value;
 }
 
-/// The table in ncu's output: headings, units, and one row for each kernel.
+/// The table in ncu's output: headings, units, and a row for each kernel.
 struct NcuTable {
   std::vector<std::string> headings;
   std::vector<std::string> units;
@@ -70,7 +70,7 @@ NcuTable table_in(std::string_view text) {
     if (table.headings.empty()) {
       if (cells.front() == "ID") table.headings = std::move(cells);
     } else if (cells.size() != table.headings.size()) {
-      continue;  // ncu's other messages
+      continue;  // a message of ncu
     } else if (table.units.empty()) {
       table.units = std::move(cells);
     } else {
@@ -86,7 +86,7 @@ std::string last_words(const std::string& output) {
   for (std::string line; std::getline(lines, line);) {
     if (line.find_first_not_of(" \t\r") != std::string::npos) last = line;
   }
-  return printable(last.empty() ? "it printed nothing" : last);
+  return printable(last.empty() ? "ncu printed nothing" : last);
 }
 
 NcuFailure failure_in(const ProgramEnd& end, const std::string& said) {
@@ -96,8 +96,7 @@ NcuFailure failure_in(const ProgramEnd& end, const std::string& said) {
   if (said.find("ERR_NVGPUCTRPERM") != std::string::npos) {
     return {
         "no permission to read the card's performance counters (ERR_NVGPUCTRPERM): run as root, or "
-        "have "
-        "the driver's option NVreg_RestrictProfilingToAdminUsers set to 0"};
+        "set the driver's option NVreg_RestrictProfilingToAdminUsers to 0"};
   }
   if (end.kind == ProgramEnd::Kind::kTooLong) return {"Nsight Compute did not end in time"};
   return {"Nsight Compute measured nothing: " + last_words(said)};

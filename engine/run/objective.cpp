@@ -28,7 +28,7 @@ Objective::Objective(const std::string& text) : expression_(parsed(text)) {
   for (const std::string& name : names) {
     if (name == "time" || name == "energy") continue;
     throw InputError(
-        fmt::format("--objective: {}: µs and mJ of a launch, such as "
+        fmt::format("--objective: {} (µs and mJ of a launch), or both, as in "
                     "\"time*energy^0.5\"",
                     unknown_name("name", name, {"time", "energy"})));
   }

@@ -9,26 +9,27 @@
 
 namespace evo {
 
-/// Seconds over which the energy is measured, for a candidate and for a member of the elite.
+/// Seconds during which the energy of a candidate or of a member of the elite is measured.
 inline constexpr double kCandidateEnergy_s = 0.3;
 inline constexpr double kEliteEnergy_s = 1.0;
 
-/// The quantity that a run minimises: "time", "energy", or an expression over both, where time is
-/// the median in microseconds and energy the millijoules of one launch. For example
-/// "time*energy^0.5".
+/// The quantity that a run minimises: "time", "energy", or an expression over both, for example
+/// "time*energy^0.5". `time` is the median time of a launch in microseconds, `energy` the
+/// millijoules of a launch.
 class Objective {
  public:
-  /// Throws InputError if `text` is no expression, names anything else, or names neither of the
-  /// two.
+  /// Throws InputError if `text` is no expression, names anything besides time and energy, or names
+  /// neither.
   explicit Objective(const std::string& text);
 
   [[nodiscard]] const std::string& text() const { return expression_.text(); }
-  /// True if only the time decides; then pairs are compared and slow kernels are timed coarsely.
+  /// True if the objective is the time; then pairs are compared and slow kernels are timed
+  /// coarsely.
   [[nodiscard]] bool is_time() const { return text() == "time"; }
   [[nodiscard]] bool uses_energy() const { return uses_energy_; }
 
-  /// The value; nullopt if it needs the energy and that is unknown. Throws InputError if it is not
-  /// a positive number.
+  /// The objective's value; nullopt if it needs the energy and `energy` is unknown. Throws
+  /// InputError if the value is not a positive number.
   [[nodiscard]] std::optional<double> of(const Timing& timing,
                                          const std::optional<Energy>& energy) const;
 

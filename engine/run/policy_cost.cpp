@@ -27,7 +27,7 @@ std::vector<const PolicyRejects::Reject*> most_like(const PolicyRejects& rejects
   return order;
 }
 
-/// For a kernel of several steps, considers each step that runs on its own.
+/// In a kernel of several steps, each step that runs is compared with the policy separately.
 std::vector<PolicyMiss> misses_of(const Workbench& bench, const Store& store,
                                   const Candidate& candidate, const EvaluationRecord& record,
                                   const Resources& resources, std::size_t shape) {
@@ -44,8 +44,8 @@ std::vector<PolicyMiss> misses_of(const Workbench& bench, const Store& store,
                        bench.task().kernel().launch(values), policy);
 }
 
-/// Evaluates candidates on one shape without the space's policy. Judges known kernels again.
-/// Returns the results so far if it is interrupted.
+/// Evaluates candidates on one shape without the space's policy, and judges known kernels again.
+/// Returns the results so far if the run is interrupted.
 std::vector<Evaluation> judge_beyond_policy(Workbench& bench,
                                             const std::vector<Candidate>& candidates,
                                             std::size_t shape) {
@@ -58,7 +58,7 @@ std::vector<Evaluation> judge_beyond_policy(Workbench& bench,
           bench.evaluator().evaluate(candidate, {.shapes = {shape}, .policy = &no_policy})));
     }
   } catch (const Interrupted&) {
-    // The evaluations so far are a valid answer, too.
+    // The evaluations so far are also a valid answer.
   }
   return judged;
 }
@@ -118,12 +118,12 @@ PolicyCost policy_cost(Workbench& bench, const PolicyRejects& rejects, const Eli
   try {
     const PairResult pair =
         bench.wait(bench.take_home().compare_pair(winner.kernel, kernel, shape));
-    if (pair.rejection) return cost;  // both were green before, so the times are kept
+    if (pair.rejection) return cost;  // both were green before, so the separate times are kept
     cost.with_us = pair.first_us;
     cost.without_us = pair.second_us;
     cost.pair = pair;
   } catch (const Interrupted&) {
-    // Keeps the times.
+    // Keeps the separately measured times.
   }
   return cost;
 }

@@ -12,42 +12,43 @@
 
 namespace evo {
 
-/// The candidates of a run that only the space's policy forbids.
+/// The candidates of a run that passed all gates up to the policy and violate only the policy.
 struct PolicyRejects {
-  /// One of them.
+  /// A candidate that only the policy rejects.
   struct Reject {
     CandidateId id = 0;
     Candidate candidate;
     std::vector<PolicyMiss> misses;
     int registers = 0;
-    double excess = 0;  ///< excess over the limit that it exceeds most
+    double excess = 0;  ///< value / limit of the limit that is exceeded most
   };
 
   std::vector<Reject> rejects;  ///< different kernels, in the order of the run
-  /// "registers > 120" → number of kernels that exceed it
+  /// number of kernels for each violated limit, such as "registers > 120"
   std::map<std::string, std::size_t> broken;
   std::optional<std::filesystem::path> wider_space;
 
-  /// The one with the smallest excess, or null.
+  /// The reject with the smallest excess, or null.
   [[nodiscard]] const Reject* nearest() const;
 };
 
 [[nodiscard]] PolicyRejects policy_rejects(const Workbench& bench, const Store& store, RunId run,
                                            std::size_t shape = 0);
 
-/// The cost of the policy: some of these rejects are judged by the other gates and timed.
+/// The cost of the policy, found by judging some of the rejects by the other gates and timing them.
 struct PolicyCost {
   std::size_t judged = 0;
   std::size_t green = 0;
-  const PolicyRejects::Reject* best = nullptr;  ///< the fastest green one; null if there is none
-  double with_us = 0;                           ///< the winner under the policy
-  double without_us = 0;                        ///< the best without it
-  std::optional<PairResult> pair = {};  ///< A/B comparison winner / best, if times are measured
+  const PolicyRejects::Reject* best = nullptr;  ///< the fastest green reject; null if there is none
+  double with_us = 0;                           ///< time of the winner under the policy
+  double without_us = 0;                        ///< time of the best kernel without the policy
+  std::optional<PairResult> pair = {};          ///< A/B comparison of winner and best, if times are
+                                                ///< measured
 };
 
-/// Judges up to `count` of the rejects: first those whose configuration is most similar to the
-/// winner's and, among equals, those with the smaller excess. The elite does not change. `rejects`
-/// must outlive the result.
+/// Judges up to `count` of the rejects. The rejects whose configuration is most similar to the
+/// winner's come first and, among equals, those with the smaller excess. The elite does not change.
+/// `rejects` must outlive the result.
 [[nodiscard]] PolicyCost policy_cost(Workbench& bench, const PolicyRejects& rejects,
                                      const EliteMember& winner, std::size_t count,
                                      std::size_t shape = 0);

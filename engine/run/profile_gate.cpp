@@ -15,7 +15,7 @@
 namespace evo {
 namespace {
 
-/// The record of these figures, named like the metrics.
+/// Evaluates the condition of the problem's profile on these figures, and records both.
 Profiled held_against(const ProfileSpec& spec, ProfileRecord record,
                       const std::map<std::string, NcuCounts::Figure>& figures) {
   std::map<std::string, double> values;
@@ -70,7 +70,7 @@ Profiled counted(Workbench& bench, KernelUnderTest kernel, const ProfileSpec& sp
 
 void require_profile(const Workbench& bench) {
   if (!bench.has_device()) {
-    throw InputError("--profile: not supported with --device none: nothing is run");
+    throw InputError("--profile: not supported with --device none, because no kernel runs");
   }
   if (!bench.task().problem().profile) {
     throw InputError("--profile: " + (bench.task().problem().folder / "problem.json").string() +

@@ -17,16 +17,16 @@ struct RunProgress {
   int generation = 0;
   int generations = 0;
   std::size_t evaluated = 0;
-  std::size_t recorded = 0;     ///< how many of these come from an interrupted run
-  std::size_t to_evaluate = 0;  ///< limit for the whole run
+  std::size_t recorded = 0;     ///< candidates that an interrupted run had already recorded
+  std::size_t to_evaluate = 0;  ///< limit on the candidates of the whole run
   std::size_t green = 0;
   std::size_t duplicates = 0;
   std::size_t unjudged = 0;
   std::size_t in_flight = 0;  ///< candidates in flight
-  std::size_t window = 0;     ///< limit of candidates in flight
+  std::size_t window = 0;     ///< limit on the candidates in flight
   std::size_t left_out = 0;   ///< green kernels not compared with the elite for lack of time
   std::map<Gate, std::size_t> rejected;
-  /// The fastest time on each shape; 0: none yet.
+  /// The fastest time on a shape; 0 if there is none yet.
   struct Best {
     std::string shape;
     double us = 0;
@@ -34,9 +34,9 @@ struct RunProgress {
   std::vector<Best> best;
   double elapsed_s = 0;
   double max_seconds = std::numeric_limits<double>::infinity();
-  std::optional<double> control_drift = {};  ///< the last known drift
+  std::optional<double> control_drift = {};  ///< the last known drift of the control's time
 
-  /// Counts a candidate by its outcome, which is the same on all of its shapes.
+  /// Counts a candidate by its outcome, which is the same on all shapes.
   void count(const EvaluationRecord& record);
 };
 

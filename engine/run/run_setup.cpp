@@ -17,10 +17,10 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// For runs recorded before the window was stored.
+/// The number of candidates in flight in runs that were recorded before --window was stored.
 constexpr std::size_t kWindowOfOldRuns = 8;
 
-/// How a recording was timed, for its readers.
+/// Describes how the times of a recording were measured, for those who read it.
 OrderedJson protocol(const Workbench& bench) {
   if (bench.task().device().time_kind == TimeKind::kPredicted) return {{"statistic", "prediction"}};
   const TimingOptions& timing = bench.setup().timing;
@@ -111,8 +111,8 @@ std::string objective_of(const RunInfo& info) {
   return nlohmann::json::parse(info.options_json).value("objective", std::string("time"));
 }
 
-/// The differences between another run's subject and this one, part by part: "space a, now it is
-/// b"; empty if there are none.
+/// Describes the differences between the subjects of a stored run and this run, such as "space a,
+/// now it is b"; empty if the subjects are equal.
 std::string difference(const RunInfo& was, const RunInfo& like) {
   std::string text;
   const auto add = [&](const std::string& what, const std::string& then, const std::string& now) {
@@ -129,12 +129,12 @@ std::string difference(const RunInfo& was, const RunInfo& like) {
   return text;
 }
 
-/// Throws InputError unless the run's subject is that of the command line.
+/// Throws InputError unless the stored run has the subject of the command line.
 void require_same(const StoredRun& run, const RunInfo& like, const Resumption& resumption) {
   const RunInfo& was = run.info;
   const std::string name = "--resume: run " + std::to_string(run.id);
   if (const std::string found = difference(was, like); !found.empty()) {
-    throw InputError(name + " is on " + found + "; resume it on the same");
+    throw InputError(name + " is on " + found + "; resume it with the same files and options");
   }
   if (aim_of(was) != aim_of(like)) {
     throw InputError(name + " is a " + aim_of(was) + ", and this is a " + aim_of(like));
@@ -143,11 +143,11 @@ void require_same(const StoredRun& run, const RunInfo& like, const Resumption& r
   const bool cold = nlohmann::json::parse(like.options_json).value("cold", false);
   if (was_cold != cold) {
     throw InputError(name + " was started " + (was_cold ? "with" : "without") +
-                     " --flush-l2, and its times must be comparable");
+                     " --flush-l2; resume it in the same way, because times must be comparable");
   }
   if (objective_of(was) != objective_of(like)) {
     throw InputError(name + " was started with --objective " + objective_of(was) +
-                     ", and is continued with the same; this is " + objective_of(like));
+                     "; continue it with the same objective, not " + objective_of(like));
   }
   const std::array<std::tuple<std::string, std::string, std::string>, 5> fixed = {{
       {"--seed", std::to_string(was.seed), std::to_string(like.seed)},
@@ -160,12 +160,12 @@ void require_same(const StoredRun& run, const RunInfo& like, const Resumption& r
   for (const auto& [option, old_value, new_value] : fixed) {
     if (is_given(resumption, option) && old_value != new_value) {
       throw InputError(option + " " + new_value + ": run " + std::to_string(run.id) +
-                       " can only be continued with its own, " + old_value);
+                       " can only be continued with its own value, " + old_value);
     }
   }
 }
 
-/// Why the newest unfinished run is not one of these; empty if there is none.
+/// Says why the newest unfinished run cannot be resumed here; empty if there is none.
 std::string why_another(const Store& store, const RunInfo& like) {
   const std::vector<StoredRun> runs = store.runs();
   const auto found = std::find_if(runs.rbegin(), runs.rend(), [&](const StoredRun& run) {
@@ -176,7 +176,7 @@ std::string why_another(const Store& store, const RunInfo& like) {
          difference(found->info, like);
 }
 
-/// The runs to continue, one for each shape.
+/// Finds the runs to continue, one for each shape.
 std::vector<StoredRun> runs_to_resume(const Store& store, const std::vector<RunInfo>& like,
                                       const Resumption& resumption) {
   RunId id = resumption.id;
@@ -211,7 +211,7 @@ std::vector<RunInfo> run_infos(const Workbench& bench, const RunRequest& request
   return infos;
 }
 
-/// A run's evaluations, without texts that resuming does not need.
+/// A run's evaluations, without the texts that a resumed run does not need.
 std::vector<StoredEvaluation> recorded_evaluations(const Store& store, RunId run) {
   std::vector<StoredEvaluation> history;
   store.for_each_evaluation(run, [&](StoredEvaluation evaluation) {
@@ -244,7 +244,7 @@ OpenRun continue_run(Store& store, Workbench& bench, const RunRequest& request,
                      const Resumption& resumption) {
   const std::vector<StoredRun> were = runs_to_resume(store, run_infos(bench, request), resumption);
   const StoredRun& was = were.front();
-  // Uses the run's own inputs, so that later verdicts do not depend on the interruption.
+  // Uses the inputs of the stored run, so that later verdicts do not depend on the interruption.
   auto options = OrderedJson::parse(was.info.options_json);
   OpenRun run{{}, request.tuner};
   run.tuner.seed = was.info.seed;

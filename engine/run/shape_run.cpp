@@ -12,11 +12,11 @@
 namespace evo {
 namespace {
 
-/// Timing a control with very long launches takes about five launches. It may take a twentieth of
-/// the run.
+/// Timing a control with very long launches takes about five launches, which may take a twentieth
+/// of the run.
 constexpr double kLaunchesBetweenControls = 100;
 
-/// The first shape uses the seed of a run over it alone.
+/// The first shape uses the seed that a run over this shape alone would use.
 std::uint64_t seed_for(std::uint64_t seed, std::size_t shape) {
   return shape == 0 ? seed : mix_seed(seed, shape);
 }
@@ -40,7 +40,7 @@ ShapeRun::ShapeRun(Workbench& bench, RunStore& store, RunId run, const TunerOpti
       tournament_(bench.task(), store, run, options.elite, shape, options.objective) {}
 
 double ShapeRun::early_stop_us() const {
-  // A slow kernel may still be the best by another objective.
+  // By an objective other than the time, a slow kernel may be the best.
   if (!objective_.is_time() || aim_ == Aim::kRecord) return std::numeric_limits<double>::infinity();
   std::vector<double> times_us;
   for (const EliteMember& member : elite().members()) times_us.push_back(member.p50_us);
@@ -148,10 +148,10 @@ void ShapeRun::observe(const Judged& judged) {
     observation.failed_at = record.rejection->gate;
   } else if (record.timing) {
     const auto value = objective_.of(*record.timing, record.energy);
-    if (!value) return;  // its energy was not measured
+    if (!value) return;  // the energy was not measured
     observation.time_us = *value;
   } else {
-    return;  // it was not judged
+    return;  // the candidate was not judged
   }
   strategy_->observe({&observation, 1});
 }
@@ -164,7 +164,7 @@ KernelUnderTest ShapeRun::kernel_of(const Judged& judged) const {
                            bench_.task().shapes_for(judged.candidate));
 }
 
-/// Nullopt if the objective is the time.
+/// The value of the objective; nullopt if the objective is the time.
 std::optional<double> ShapeRun::objective_of(const Judged& judged) const {
   if (objective_.is_time()) return std::nullopt;
   const StoredEvaluation& stored = judged.stored;
@@ -226,7 +226,7 @@ void ShapeRun::choose_control() {
 
 Task<> ShapeRun::close_generation(int generation, double wall_ms) {
   choose_control();
-  // An extended run may have a generation that a time limit cut short.
+  // In an extended run, a time limit may have cut the recorded generation short.
   const bool is_recorded = !recorded_generations_.empty();
   GenerationRecord recorded;
   if (is_recorded) {
@@ -259,8 +259,8 @@ void ShapeRun::dismiss(int generation, const std::string& kernel_key, const Reje
   tournament_.dismiss(generation, first->second, why);
 }
 
-/// Kernels that the gate withdrew in the last closed generation. A resumed run continues with this
-/// number.
+/// Number of kernels that `gate` withdrew in the last closed generation. A resumed run continues
+/// with this number.
 std::size_t ShapeRun::rejected_last(Gate gate) const {
   return static_cast<std::size_t>(
       std::ranges::count_if(tournament_.withdrawn(), [&](const auto& one) {
@@ -321,7 +321,7 @@ bool ShapeRun::is_recorded_elite() const {
                             &EliteEntry::candidate);
 }
 
-/// Records the elite as it is now in the row of the last generation.
+/// Updates the elite in the record of the last generation.
 void ShapeRun::record_elite() {
   last_.elite.clear();
   for (const EliteMember& member : elite().members()) {
@@ -343,8 +343,8 @@ void ShapeRun::close_unfinished(int generation, double wall_ms) {
   end_generation(generation);
 }
 
-/// A run that ran out of time before its first comparison still has a winner: the fastest green
-/// kernel that passes all checks, which may end after the deadline.
+/// A run whose time ended before the first comparison still gets a winner. The winner is the
+/// fastest green kernel that passes all checks, which may end after the deadline.
 void ShapeRun::admit_fastest(int generation) {
   bench_.stop_when({bench_.stop().requested});
   std::set<CandidateId> tried;
@@ -360,7 +360,7 @@ void ShapeRun::admit_fastest(int generation) {
 void ShapeRun::end_generation(int generation) {
   for (const CandidateId id : of_generation_) {
     Judged& judged = judged_.at(id);
-    judged.kernel.reset();  // the database has its code
+    judged.kernel.reset();  // the database keeps the kernel's code
     judged.stored.record.checks = {};
     judged.stored.record.manifest_json = {};
     if (judged.stored.record.rejection) judged.stored.record.rejection->detail = {};

@@ -7,7 +7,7 @@
 namespace evo {
 namespace {
 
-/// On an exclusive card, the control stays within 2 %, and p90 within 3 % of p50.
+/// On an otherwise idle card, the control stays within 2 %, and p90 within 3 % of p50.
 constexpr double kMostDrift = 0.05;
 constexpr double kMostScatter = 1.10;
 

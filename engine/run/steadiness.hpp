@@ -9,10 +9,10 @@
 
 namespace evo {
 
-/// The drift of the control's time, relative to its first time.
+/// The drift of the control's time, as a fraction of its first time.
 struct ControlDrift {
-  std::size_t times = 0;  ///< generation in which it was timed
-  double lowest = 0;      ///< −0.02: 2 % faster than at first
+  std::size_t times = 0;  ///< number of generations in which the control was timed
+  double lowest = 0;      ///< −0.02 means 2 % faster than the first time
   double highest = 0;
 
   [[nodiscard]] bool is_steady() const;
@@ -20,10 +20,10 @@ struct ControlDrift {
 
 [[nodiscard]] ControlDrift control_drift(const std::vector<StoredGeneration>& generations);
 
-/// Checks whether the device was steady during a run, by the control, which is timed after every
-/// generation, and by the scatter of the elite's times. Returns one line for users if it was not,
-/// which means that the order of the elite is unreliable. Empty otherwise, and for predicted times.
-/// Typical causes are other processes on the card and throttling.
+/// Checks whether the device was steady during a run, by the times of the control, which is timed
+/// after every generation, and by the scatter of the elite's times. If the device was not steady,
+/// returns a line for users, because the order of the elite is then unreliable. Empty otherwise,
+/// and for predicted times. Typical causes are other processes on the card and throttling.
 [[nodiscard]] std::string steadiness_text(const std::vector<StoredGeneration>& generations,
                                           const std::vector<EliteRow>& elite);
 

@@ -5,7 +5,7 @@
 namespace evo {
 namespace {
 
-/// Two energy measurements of one kernel differ by up to this share.
+/// Two energy measurements of one kernel may differ by this fraction.
 constexpr double kLeastDifference = 0.02;
 
 Verdict verdict_of(int sign) {
@@ -39,7 +39,7 @@ Tournament::Tournament(const TuningTask& task, RunStore& store, RunId run, std::
 
 Task<> Tournament::challenge(HomeDevice& home, int generation,
                              std::vector<EliteMember> challengers) {
-  // If this generation was interrupted and is now repeated: kernels that were withdrawn in it.
+  // If an interrupted generation is repeated, removes the kernels that were withdrawn in it.
   for (const auto& [candidate, withdrawn] : withdrawn_) {
     if (withdrawn.generation == generation) elite_.remove(candidate);
   }
@@ -57,8 +57,8 @@ Task<> Tournament::challenge(HomeDevice& home, int generation,
       while (const EliteMember* incumbent = climb.next()) {
         climb.take(co_await compare(home, generation, climb.challenger(), *incumbent));
       }
-      // The full check comes last. For long launches it costs more than the comparison, which most
-      // challengers lose.
+      // The full check comes last, because for long launches it costs more than the comparison,
+      // which most challengers lose.
       if (climb.may_enter() && co_await passes_full_check(home, generation, climb.challenger())) {
         climb.enter();
       }
@@ -138,8 +138,8 @@ Task<ComparisonResult> Tournament::compare_times(HomeDevice& home, int generatio
   if (compared.second_failed) co_return ComparisonResult::kIncumbentOut;
   const PairResult& pair = compared.pair;
   if (pair.rejection) {
-    // Each kernel is right alone, but the comparison of both failed twice. The challenger leaves,
-    // because the incumbent has been tested more often.
+    // Each kernel passes alone, but the comparison failed twice. The challenger leaves, because the
+    // incumbent has been tested more often.
     store_.record_event(run_, "confirmation failed", pair.rejection->reason);
     co_return ComparisonResult::kChallengerOut;
   }

@@ -12,8 +12,8 @@
 namespace evo {
 namespace {
 
-/// This share of the time limit (but at most this many seconds) is reserved for comparing the last
-/// generation's kernels with the elite.
+/// This share of the time limit, at most kMostSecondsToCompare, is reserved for comparing the
+/// kernels of the last generation with the elite.
 constexpr double kShareToCompare = 0.2;
 constexpr double kMostSecondsToCompare = 5;
 
@@ -53,7 +53,7 @@ void Tuner::plan_opening() {
   };
   if (options_.aim == Aim::kSearch) {
     for (const Milestone& milestone : bench_.task().space().definition().milestones) {
-      // Two milestones may have the same configuration.
+      // Skips a milestone that no shape allows. Two milestones may have the same configuration.
       if (shapes_for(milestone.candidate).empty()) continue;
       opened_.push_back(milestone.candidate);
       opening_.push_back({milestone.candidate, "milestone", milestone.name});
@@ -90,7 +90,7 @@ TunerEnd Tuner::run(std::vector<RunHistory> histories, const std::atomic<bool>& 
   return end;
 }
 
-/// Evaluations that are not recorded yet when it ends stay pending; the next call records them.
+/// Evaluations that are unrecorded when this call ends stay pending; the next call records them.
 TunerEnd Tuner::search_until(const std::atomic<bool>& stop) {
   try {
     return bench_.wait(search());
@@ -116,7 +116,7 @@ Task<TunerEnd> Tuner::search() {
   while (true) {
     fill_window();
     if (slots_.empty()) {
-      if (settled_of_generation_ > 0) co_await close_generation();  // there are no more candidates
+      if (settled_of_generation_ > 0) co_await close_generation();  // all candidates were evaluated
       co_return exhausted_ ? TunerEnd::kExhausted : TunerEnd::kFinished;
     }
     generation_ = slots_.front().place.generation;
@@ -126,7 +126,7 @@ Task<TunerEnd> Tuner::search() {
     slots_.pop_front();
     progress_.in_flight = slots_.size();
     if (settled_of_generation_ == size_of(generation_)) {
-      fill_window();  // so that compilers and devices are busy while kernels are compared
+      fill_window();  // so that compilers and devices are busy during the comparisons
       co_await close_generation();
     }
     const Stop& stop = bench_.stop();
@@ -145,7 +145,8 @@ Task<std::optional<Evaluation>> Tuner::outcome_of(const Slot& slot) {
   co_return evaluation;
 }
 
-/// Takes the outcome of a finished flight, as it counts now.
+/// Takes the outcome of a finished evaluation, and adapts it to the kernels and limits known by
+/// now.
 Evaluation Tuner::take_outcome(Flight& flight) const {
   Evaluation evaluation = *std::exchange(flight.evaluation, std::nullopt);
   if (evaluation.was_run && bench_.evaluator().knows(evaluation.kernel_key)) {
@@ -155,8 +156,8 @@ Evaluation Tuner::take_outcome(Flight& flight) const {
   return evaluation;
 }
 
-/// A precisely timed kernel that would be timed coarsely now does not challenge the elite: the
-/// result does not depend on the order of measuring.
+/// Marks a precisely timed kernel that would now be timed coarsely. The marked kernel does not
+/// challenge the elite, so that the result does not depend on the order of the measurements.
 void Tuner::note_early_stops(Evaluation& evaluation) const {
   for (ShapeEvaluation& on : evaluation.shapes) {
     if (!on.timing || on.timing->kind != TimeKind::kMeasured) continue;
@@ -165,7 +166,7 @@ void Tuner::note_early_stops(Evaluation& evaluation) const {
   }
 }
 
-/// Whether a coarsely timed kernel would be timed precisely now, since a member left the elite.
+/// Whether a coarsely timed kernel would now be timed precisely, because a member left the elite.
 bool Tuner::must_be_timed_again(const Evaluation& evaluation) const {
   if (bench_.task().device().time_kind != TimeKind::kMeasured || !evaluation.is_green()) {
     return false;
@@ -188,7 +189,8 @@ std::optional<Planned> Tuner::next_planned() {
     opening_.pop_front();
     return planned;
   }
-  // The shapes propose in turn; a shape without proposals passes its turn on.
+  // The strategies of the shapes propose in turn. If a strategy has no proposal, the next shape's
+  // strategy proposes.
   for (std::size_t tried = 0; tried < shapes_.size(); ++tried) {
     ShapeRun& shape = *shapes_[next_shape_];
     next_shape_ = (next_shape_ + 1) % shapes_.size();
@@ -201,7 +203,7 @@ std::optional<Planned> Tuner::propose(ShapeRun& shape) {
   while (true) {
     const std::vector<Candidate> proposed = shape.strategy().propose(1);
     if (proposed.empty()) return std::nullopt;
-    // Tells the strategy about candidates in flight that it did not propose.
+    // Skips a proposal that is already in flight because another strategy proposed it.
     if (!is_under_way(proposed.front())) return Planned{proposed.front(), options_.strategy};
   }
 }
@@ -214,7 +216,7 @@ bool Tuner::is_under_way(const Candidate& candidate) const {
 
 void Tuner::fill_window() {
   const auto window = [&] {
-    // Milestones and other candidates known in advance depend on no outcome.
+    // Milestones and other candidates known in advance do not wait for outcomes.
     const bool waits = strategy_learns(options_.strategy) && opening_.empty();
     return waits ? in_flight_at(started_slots_, options_.window) : options_.window;
   };
@@ -259,8 +261,8 @@ EvaluateOptions Tuner::options_for(const Slot& slot) const {
                      fmt::format("candidate {}.{}", slot.place.generation, slot.place.position)}};
 }
 
-/// If the history has other proposals (from another version's strategy), it is ignored and the
-/// candidates are evaluated again.
+/// If the history has other proposals at this position (from the strategy of another version), the
+/// history is ignored and the candidate is evaluated again.
 bool Tuner::is_recorded(const Slot& slot) const {
   const std::string config = bench_.task().space().config_json(slot.planned.candidate);
   return std::ranges::all_of(shapes_for(slot.planned.candidate), [&](const ShapeRun* shape) {
@@ -321,7 +323,7 @@ double Tuner::generation_ms() const {
   return milliseconds_between(generation_started_, bench_.loop().now());
 }
 
-/// A kernel that failed on one shape counts as wrong on the others, too.
+/// A kernel that failed on one shape counts as wrong on all shapes.
 void Tuner::withdraw_everywhere() {
   if (shapes_.size() == 1) return;
   for (const auto& shape : shapes_) {
@@ -351,8 +353,8 @@ Task<> Tuner::close_generation() {
   tell_generation();
 }
 
-/// Starts early on work that the end of the run needs. The outcomes count only then, because their
-/// arrival time must not influence the proposals.
+/// Starts interpreting the elites early, because the end of the run needs the results. The results
+/// are ignored until the run ends, because their arrival time must not influence the proposals.
 void Tuner::interpret_elites() {
   if (!bench_.interpreted().has_interpreter()) return;
   std::vector<KernelUnderTest> kernels;
@@ -362,8 +364,8 @@ void Tuner::interpret_elites() {
   bench_.interpreted().want(std::move(kernels));
 }
 
-/// Settles the candidates that have an outcome although an earlier candidate has none. If the run
-/// is extended, its history contains them.
+/// Records the finished candidates that follow an unfinished one. An extended run finds these
+/// candidates in its history.
 void Tuner::settle_finished() {
   for (const Slot& slot : slots_) {
     if (!slot.flight || !slot.flight->evaluation) continue;
@@ -375,7 +377,7 @@ void Tuner::settle_finished() {
   slots_.clear();
 }
 
-/// The candidates judged so far challenge the elite as long as there is time left.
+/// Lets the candidates judged so far challenge the elite as long as there is time left.
 void Tuner::close_unfinished_generation(const Stop& stop) {
   if (settled_of_generation_ == 0) return;
   bench_.stop_when(stop);

@@ -13,7 +13,7 @@
 
 namespace evo {
 
-/// One recorded candidate, for observers, on every shape on which it was judged.
+/// A recorded candidate on every shape on which it was judged, for observers.
 struct Evaluated {
   struct OnShape {
     std::string shape;
@@ -41,68 +41,71 @@ class TunerObserver {
 enum class TunerEnd { kFinished, kExhausted, kOutOfTime, kInterrupted };
 
 /// The loop of a run. Candidates have slots 0, 1, 2, …: first the milestones, then the defaults,
-/// then the strategy's proposals. Generation 0 ends with the first `children` proposals, and every
-/// later generation has `children` more. The last one is shorter if the limit `candidates` is
-/// reached.
+/// then the strategy's proposals. Generation 0 ends with the first `children` proposals; every
+/// later generation has `children` proposals. The last generation is shorter if the limit
+/// `candidates` is reached.
 ///
 ///   1. Propose the candidate of slot t and start its evaluation (Evaluator::evaluate) when the
-///      outcomes of all slots up to t − w are known. w is in_flight_at(t, window), or `window` for
-///      milestones, defaults and strategies that do not learn.
+///      outcomes of all slots up to t − w are known. The lag w is in_flight_at(t, window), or
+///      `window` for milestones, defaults and strategies that do not learn.
 ///   2. Evaluate up to `window` candidates in parallel, on any free compilers and devices.
 ///   3. In the order of the slots, record each candidate in one transaction, and let the strategy
-///      observe the outcome. An early outcome waits for its turn; it is lost if the run is killed.
-///   4. At the end of a generation, its green kernels challenge the elite (Tournament). Time the
-///      control, and record the generation with the elite.
-/// So the proposals are a function of the seed and of the outcomes in the order of the slots. They
-/// do not depend on which evaluation finishes first or on the number of devices.
+///      observe the outcome. An early outcome waits for the slots before it; it is lost if the run
+///      is killed.
+///   4. At the end of a generation, let its green kernels challenge the elite (Tournament). Time
+///      the control, and record the generation with the elite.
+/// The proposals are therefore a function of the seed and of the outcomes in the order of the
+/// slots. The proposals do not depend on the number of devices or on which evaluation finishes
+/// first.
 ///
-/// A resumed run repeats the same steps with recorded outcomes in place of steps 2 to 4, and
-/// continues as if it had never stopped. When its time is over, a run ends the current generation:
+/// A resumed run repeats these steps with recorded outcomes in place of steps 2 to 4, and continues
+/// as if it had never stopped. When the time is over, the run ends the current generation:
 /// evaluations stop early enough to leave time for step 4, and finished candidates that follow an
-/// unfinished one are recorded, too.
+/// unfinished candidate are recorded, too.
 ///
-/// A recording omits the milestones, and the challenge in step 4. Its control is its first green
-/// candidate, which is the defaults if these are green.
+/// A recording omits the milestones, and the challenge in step 4. The control of a recording is its
+/// first green candidate, which is the default configuration if that is green.
 ///
 /// With several shapes, a candidate is compiled and checked once, and timed on each shape for which
 /// the space allows it. Each shape has an elite and a strategy (ShapeRun). The strategies propose
-/// in turn, and each observes all outcomes on its shape. A kernel withdrawn from one elite is
-/// withdrawn from all.
+/// in turn, and each strategy observes all outcomes on its shape. A kernel withdrawn from one elite
+/// is withdrawn from all elites.
 class Tuner {
  public:
   /// All references must outlive the tuner. `runs`: one for each shape of the task.
   Tuner(Workbench& bench, RunStore& store, const std::vector<RunId>& runs,
         const TunerOptions& options, TunerObserver& observer);
 
-  /// `histories`: one for each run.
+  /// `histories`: the history of each run of `runs`.
   [[nodiscard]] TunerEnd run(std::vector<RunHistory> histories, const std::atomic<bool>& stop);
 
-  /// Call it after run(). Applies a last gate to the elite of a shape, as ShapeRun::hold_elite()
-  /// does. Throws Interrupted.
+  /// Applies a last gate to the elite of a shape, as ShapeRun::hold_elite() does. Call it after
+  /// run(). Throws Interrupted if a stop is requested.
   void hold_elite(std::size_t shape, const LastGate& gate);
 
   [[nodiscard]] const Elite& elite(std::size_t shape = 0) const {
     return shapes_.at(shape)->elite();
   }
-  /// The control of the first shape; null if there is none yet.
+  /// The control of the first shape; null if there is no control yet.
   [[nodiscard]] const EliteMember* control() const {
     return shapes_.front()->tournament().control();
   }
   [[nodiscard]] const RunProgress& progress() const { return progress_; }
 
  private:
-  /// An evaluation that runs in the background.
+  /// An evaluation in the background.
   struct Flight {
     explicit Flight(EventLoop& loop) : done(loop) {}
     Event done;
     std::optional<Evaluation> evaluation = {};
   };
-  /// A candidate whose turn to be recorded has not come.
+  /// A candidate that is not recorded yet.
   struct Slot {
     SlotPlace place;
     Planned planned;
     Turn turn = 0;
-    std::shared_ptr<Flight> flight = {};  ///< null in a resumed run, where it is recorded
+    std::shared_ptr<Flight> flight = {};  ///< null if the candidate comes from the history of a
+                                          ///< resumed run
   };
 
   void plan_opening();
@@ -120,7 +123,7 @@ class Tuner {
   static Task<> fly(std::shared_ptr<Flight> flight, Task<Evaluation> evaluation);
   [[nodiscard]] TunerEnd search_until(const std::atomic<bool>& stop);
   Task<TunerEnd> search();
-  /// Nullopt for a recorded slot.
+  /// Waits for the outcome of the slot; nullopt if the slot is recorded.
   Task<std::optional<Evaluation>> outcome_of(const Slot& slot);
   [[nodiscard]] Evaluation take_outcome(Flight& flight) const;
   void note_early_stops(Evaluation& evaluation) const;
@@ -145,15 +148,15 @@ class Tuner {
   SteadyTime started_;
   SteadyTime generation_started_;
 
-  std::deque<Planned> opening_;    ///< candidates known in advance that are still to come
+  std::deque<Planned> opening_;    ///< candidates known in advance that were not started yet
   std::vector<Candidate> opened_;  ///< all candidates known in advance
-  std::deque<Slot> slots_;         ///< in flight, oldest first
+  std::deque<Slot> slots_;         ///< unrecorded candidates, oldest first
   std::size_t started_slots_ = 0;
-  std::size_t next_shape_ = 0;  ///< shape whose strategy proposes next
+  std::size_t next_shape_ = 0;  ///< index of the shape whose strategy proposes next
   int next_generation_ = 0;     ///< generation of the next slot
   std::size_t next_position_ = 0;
   bool exhausted_ = false;  ///< no strategy has more proposals
-  int generation_ = 0;      ///< being judged
+  int generation_ = 0;      ///< the generation being judged
   std::size_t settled_of_generation_ = 0;
 };
 

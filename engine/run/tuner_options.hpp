@@ -14,16 +14,16 @@ namespace evo {
 
 /// The purpose of a run.
 enum class Aim {
-  /// find the fastest kernel: with an elite, and little time for kernels that cannot enter it
+  /// find the fastest kernel: keep an elite, and spend little time on kernels that cannot enter it
   kSearch,
-  kRecord,  ///< record the time of every candidate, all timed alike: no milestones, no elite, no
+  kRecord,  ///< record the times of all candidates, measured alike: no milestones, elite or
             ///< comparisons
 };
 
 /// "search" or "record".
 [[nodiscard]] std::string_view to_string(Aim aim);
 
-/// No limit on the candidates of a run.
+/// Stands for no limit on the number of candidates.
 inline constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
 
 /// A candidate that was among the best of an earlier run.
@@ -36,14 +36,15 @@ struct TunerOptions {
   Aim aim = Aim::kSearch;
   int generations = 20;
   std::size_t children = 8;             ///< proposals per generation
-  std::size_t candidates = kAnyNumber;  ///< limit for the whole run
-  std::size_t window = 8;               ///< candidates in flight
+  std::size_t candidates = kAnyNumber;  ///< limit on the candidates of the whole run
+  std::size_t window = 8;               ///< limit on the candidates in flight
   std::size_t elite = 3;
   std::string strategy = "full";
   std::uint64_t seed = 1;
   double max_seconds = std::numeric_limits<double>::infinity();
   std::string objective = "time";          ///< see Objective
-  std::vector<KnownCandidate> known = {};  ///< judged after the milestones and the defaults
+  std::vector<KnownCandidate> known = {};  ///< candidates judged after the milestones and the
+                                           ///< defaults
 };
 
 }  // namespace evo

@@ -13,18 +13,18 @@
 namespace evo {
 namespace {
 
-/// Number of newest runs that are examined.
+/// Number of the newest runs that are examined.
 constexpr std::size_t kMostRuns = 64;
 
 struct Source {
   RunId run = 0;
-  double distance = 0;  ///< distance of its shape
+  double distance = 0;  ///< distance of the run's shape
   bool same_device = false;
   std::vector<Candidate> best = {};
 };
 
-/// The distance between an earlier run's shape, as in its problem file, and the nearest shape of
-/// the task.
+/// The distance between the shape of an earlier run, given by its variables, and the nearest shape
+/// of the task.
 double distance_to(const TuningTask& task, const Json& variables) {
   double nearest = std::numeric_limits<double>::infinity();
   for (std::size_t at = 0; at < task.shape_count(); ++at) {
@@ -48,7 +48,8 @@ bool is_allowed(const TuningTask& task, const Candidate& candidate) {
   return false;
 }
 
-/// Converts a configuration of another space to this one; nullopt if a value does not exist here.
+/// Converts a configuration of another space to the task's space; nullopt if the space lacks a
+/// value.
 std::optional<Candidate> carried_over(const TuningTask& task, const std::string& config_json) {
   const Space& space = task.space();
   std::vector<std::pair<std::string, std::string>> settings;
@@ -62,7 +63,7 @@ std::optional<Candidate> carried_over(const TuningTask& task, const std::string&
     Candidate candidate = space.candidate_from_settings(settings, space.defaults());
     if (is_allowed(task, candidate)) return candidate;
   } catch (const SpaceError&) {
-    // This space lacks a value of the other one.
+    // The task's space lacks a value of the configuration.
   }
   return std::nullopt;
 }
@@ -84,7 +85,7 @@ std::optional<Source> source_of(const Store& store, const TuningTask& task, cons
     }
     return source;
   } catch (const InputError&) {
-    return std::nullopt;  // files of another version
+    return std::nullopt;  // the run stored files of another version
   } catch (const Json::exception&) {
     return std::nullopt;
   }

@@ -11,7 +11,7 @@
 namespace evo {
 namespace {
 
-/// The share of the time for choosing the order of the steps; measuring the steps takes the rest.
+/// The share of the time for choosing the order of the steps. Measuring the steps takes the rest.
 constexpr double kShareToRank = 1.0 / 3;
 
 constexpr const char* kTimeOver = "the time limit was reached";
@@ -25,7 +25,7 @@ SteadyTime later(SteadyTime from, double seconds) {
   return from + std::chrono::duration_cast<SteadyTime::duration>(span);
 }
 
-/// Restores the workbench's stop condition.
+/// Sets the workbench's stop condition, and restores the former condition at the end of the scope.
 class StopFor {
  public:
   StopFor(Workbench& bench, SteadyTime deadline) : bench_(bench), before_(bench.stop()) {
@@ -111,7 +111,7 @@ WayFinder::Option WayFinder::option_for(const Candidate& from, std::size_t param
     for (const std::size_t p : changed) option.candidate.choice[p] = winner_.candidate.choice[p];
     const ConstraintText* broken = space.violated(option.candidate);
     if (broken == nullptr) break;
-    if (option.note.empty()) option.note = "the space asks for " + broken->shown();
+    if (option.note.empty()) option.note = "the space requires " + broken->shown();
     const std::size_t before = changed.size();
     const Constraint constraint(broken->expression, space.parameters());
     for (const std::size_t p : constraint.scope()) {
@@ -158,7 +158,7 @@ void WayFinder::rank(const Candidate& from, const std::vector<Option>& options, 
   }
 }
 
-/// Compiles probable next configurations in parallel.
+/// Compiles the configurations that probably come next, in parallel.
 void WayFinder::build_ahead(Candidate from) {
   while (from != winner_.candidate) {
     std::vector<Option> options = options_at(from);
@@ -184,7 +184,7 @@ WinnerStep WayFinder::described(const Candidate& from, const Option& option) {
   return step;
 }
 
-/// Nullopt if the kernel fails.
+/// Describes a step and measures its gain; nullopt if the kernel fails.
 std::optional<WinnerStep> WayFinder::step_to(const Candidate& from, const Option& option) {
   if (!time(option.candidate) || !build(from)) return std::nullopt;
   WinnerStep step = described(from, option);
@@ -218,9 +218,11 @@ WinnerStep WayFinder::next_step(Candidate& current, SteadyTime rank_until) {
     current = option.candidate;
     return *std::move(step);
   }
-  const Option rest = all_at_once(current, "a part of them alone fails a gate");
+  const Option rest = all_at_once(current, "a part of these macros alone fails a gate");
   std::optional<WinnerStep> step = step_to(current, rest);
-  if (!step) step = described(current, rest);  // the comparison failed; the winner itself is green
+  if (!step)
+    step = described(current, rest);  // the comparison failed, but the winner itself is
+                                      // green
   current = winner_.candidate;
   return *std::move(step);
 }
@@ -237,7 +239,7 @@ void WayFinder::walk(WinnerWay& way, SteadyTime rank_until) {
   }
 }
 
-/// Checks the kernels on the path until one is wrong; returns whether all are right.
+/// Checks the kernels on the path until one kernel is wrong; returns whether all are right.
 bool WayFinder::passes_checks() {
   return std::ranges::all_of(path_, [&](const Candidate& candidate) { return check(candidate); });
 }

@@ -17,47 +17,49 @@ struct WayStart {
   Candidate candidate;
 };
 
-/// The known times of a run by configuration; nullopt for one that is not green.
+/// The known times of a run by configuration; nullopt for a configuration that is not green.
 using KnownTimes = std::map<Candidate, std::optional<double>>;
 
-/// A path, or why there is none.
+/// A path, or the reason why there is none.
 struct FoundWay {
   std::optional<WinnerWay> way = {};
-  std::string why_not = {};  ///< a line for users
+  std::string why_not = {};  ///< why there is no path, as a line for users
 };
 
-/// Finds paths to a winner: how much each macro in which it differs from a start contributed to the
-/// speed-up. One object per shape; it reuses measurements for later paths.
+/// Finds paths to a winner. A path shows how much each macro whose value differs between start and
+/// winner contributed to the speed-up. Use one object per shape, because it reuses measurements for
+/// later paths.
 ///
-///   1. An option is a macro that still has the start's value and is set to the winner's. If a
-///      constraint forbids that, the macros of the constraint change together.
-///   2. Compile the options at the present configuration in parallel and time them. Take the one
-///      with the largest gain. After a third of the time, choose later options by their last
-///      measured gains. Skip options that fail a gate; if all fail, all remaining macros change
+///   1. An option changes a macro that still has the start's value to the winner's value. If a
+///      constraint forbids this change, the macros of the constraint change together.
+///   2. Compile the options at the current configuration in parallel and time them. Take the option
+///      with the largest gain. After a third of the time, choose options by their last measured
+///      gains. Skip options that fail a gate; if all options fail, change all remaining macros
 ///      together.
 ///   3. If times are measured, time the configurations before and after each step in interleaved
 ///      pairs.
-///   4. Check the kernels on the path as in a screening. If one is wrong, repeat without it.
+///   4. Check the kernels on the path as in a screening. If a kernel is wrong, search a path
+///      without it.
 /// When the time is over, all remaining macros change in one last step, and unchecked kernels are
 /// marked.
 class WayFinder {
  public:
-  /// All references must outlive this object. `at`: the shape.
+  /// All references must outlive this object. `at`: index of the shape.
   WayFinder(Workbench& bench, const EliteMember& winner, const KnownTimes& known, std::size_t at);
 
-  /// The path from `start`, within this many seconds. Throws Interrupted on request.
+  /// Finds the path from `start`, within `seconds`. Throws Interrupted if a stop is requested.
   [[nodiscard]] FoundWay find(const WayStart& start, double seconds);
 
  private:
-  /// A configuration on the path: its build, its time, its verdict.
+  /// A configuration on the path, with its build, time and verdict.
   struct Node {
-    bool is_started = false;                     ///< its compilation
-    std::optional<KernelUnderTest> kernel = {};  ///< once it is built
+    bool is_started = false;                     ///< whether its compilation was started
+    std::optional<KernelUnderTest> kernel = {};  ///< set when the kernel is built
     std::optional<double> p50_us = {};
     bool is_checked = false;
     bool has_failed = false;
   };
-  /// Macros that change together, and the reason.
+  /// Macros that change together, and the reason why they do.
   struct Option {
     std::vector<std::size_t> parameters;
     Candidate candidate = {};
@@ -88,7 +90,7 @@ class WayFinder {
   std::size_t at_;
   std::map<Candidate, Node> nodes_;
   std::vector<Candidate> path_;          ///< configurations on the current path, the start first
-  std::map<std::size_t, double> gains_;  ///< ln of time ratios; key: first macro of the option
+  std::map<std::size_t, double> gains_;  ///< ln of time ratios, by the first macro of the option
 };
 
 }  // namespace evo

@@ -7,7 +7,8 @@
 namespace evo {
 namespace {
 
-/// Uses a direct table up to 16 MB, otherwise a hash table.
+/// Limit of combinations up to which a direct table (16 MB) is used; otherwise a hash table is
+/// used.
 constexpr double kLargestTable = 4'000'000;
 
 std::string shown(const Recording& recording, const Candidate& candidate) {

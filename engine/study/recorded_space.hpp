@@ -13,38 +13,38 @@
 
 namespace evo {
 
-/// One value of a recorded parameter.
+/// A value of a recorded parameter.
 struct RecordedValue {
   std::string text;
-  std::optional<double> number = {};  ///< nullopt for a name
+  std::optional<double> number = {};  ///< nullopt if the value is a name
 };
 
 struct RecordedParameter {
   std::string name;
-  std::vector<RecordedValue> values;  ///< numbers in ascending order, followed by names
+  std::vector<RecordedValue> values;  ///< numbers in ascending order, then names
 };
 
 /// The recorded result of one configuration.
 struct RecordedEntry {
   Candidate candidate;
-  std::optional<double> time_ms = {};  ///< nullopt: it failed
-  std::string failure = {};            ///< as recorded: "CompilationFailedConfig", "timeout"…
+  std::optional<double> time_ms = {};  ///< nullopt if the configuration failed
+  std::string failure = {};            ///< for example "CompilationFailedConfig"
 };
 
-/// A recorded space before it is indexed.
+/// A recorded space as read from its file.
 struct Recording {
-  std::string name;  ///< file name without its endings
+  std::string name;  ///< file name without its extensions
   std::string device;
   std::string kernel;
   std::vector<RecordedParameter> parameters;
   std::vector<RecordedEntry> entries;
 };
 
-/// A space whose valid candidates are exactly the recorded configurations. Immutable and
-/// thread-safe.
+/// A space whose valid candidates are exactly the recorded configurations. Objects are immutable
+/// and thread-safe.
 class RecordedSpace final : public CandidateSpace {
  public:
-  /// Throws SpaceError if nothing is recorded, nothing ran, or a configuration occurs twice.
+  /// Throws SpaceError if no configuration is recorded, none ran, or a configuration occurs twice.
   explicit RecordedSpace(Recording recording);
 
   // CandidateSpace
@@ -61,28 +61,28 @@ class RecordedSpace final : public CandidateSpace {
   [[nodiscard]] const std::string& name() const { return recording_.name; }
   [[nodiscard]] const Recording& recording() const { return recording_; }
 
-  /// The record of a valid candidate. A replay counts one evaluation for it.
+  /// The record of a valid candidate. A replay counts the candidate as one evaluation.
   [[nodiscard]] const RecordedEntry& entry(const Candidate& candidate) const;
 
   /// The times of all entries that ran, in ascending order, in ms.
   [[nodiscard]] std::span<const double> sorted_times_ms() const { return sorted_times_ms_; }
 
  private:
-  /// Index in recording_.entries, or nullopt.
+  /// Index of the candidate in recording_.entries, or nullopt.
   [[nodiscard]] std::optional<std::size_t> find(const Candidate& candidate) const;
 
   Recording recording_;
   std::vector<std::uint64_t> strides_;
-  std::vector<std::uint32_t> dense_;  ///< mixed-radix key → index + 1; empty if too large
+  std::vector<std::uint32_t> dense_;  ///< mixed-radix key → index + 1; empty for a large space
   std::unordered_map<std::uint64_t, std::uint32_t> sparse_;
   std::vector<bool> ordered_;
   std::vector<double> sorted_times_ms_;
 };
 
-/// Reads a Kernel Tuner cache or a T4 results file, plain or gzip, including a cache whose writer
-/// stopped before it closed the braces. A failure may be a string in place of the time,
-/// "__error__", 1e20 and the like, null, or T4's "invalidity". Throws SpaceError or InputError
-/// naming the file and the fault.
+/// Reads a Kernel Tuner cache or a T4 results file, plain or gzip. A cache whose writer stopped
+/// before it closed the braces is also read. A failure is recorded as a string in place of the
+/// time, "__error__", a huge time such as 1e20, null, or T4's "invalidity". Throws SpaceError or
+/// InputError naming the file and the fault.
 [[nodiscard]] Recording read_recording(const std::filesystem::path& file);
 
 }  // namespace evo

@@ -11,13 +11,13 @@
 namespace evo {
 namespace {
 
-/// Kernel Tuner writes 1e20, or in older versions the largest double, for a failed configuration.
-/// No kernel runs for 1e10 ms (four months).
+/// Longer times mark failures: for a failed configuration, Kernel Tuner writes 1e20, or in older
+/// versions the largest double, and no kernel runs for 1e10 ms (four months).
 constexpr double kLongestTimeMs = 1e10;
 
-/// The data about one configuration that both formats contain.
+/// The data about one configuration that both file formats contain.
 struct RawEntry {
-  std::vector<Json> values;  ///< by parameter
+  std::vector<Json> values;  ///< in the order of the parameters
   std::optional<double> time_ms = {};
   std::string failure = {};
 };
@@ -27,7 +27,7 @@ struct RawRecording {
   std::vector<RawEntry> entries;
 };
 
-/// "where: before name after".
+/// The message "where: before name after".
 std::string message(const std::string& where, const char* before, const std::string& name,
                     const char* after) {
   return std::string(where).append(": ").append(before).append(name).append(after);
@@ -35,7 +35,7 @@ std::string message(const std::string& where, const char* before, const std::str
 
 std::string text_of(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
-  // 16 and 16.0 are the same value.
+  // 16 and 16.0 are the same value, so both give the same text.
   if (value.is_number_float() && value.get<double>() == std::floor(value.get<double>()) &&
       std::abs(value.get<double>()) < 1e15) {
     return std::to_string(value.get<std::int64_t>());
@@ -58,8 +58,8 @@ void set_outcome(RawEntry& entry, const Json& time) {
   }
 }
 
-/// Appends the braces (or brackets) that the writer did not close. An unfinished cache ends after
-/// an entry and its comma; an incomplete entry is dropped.
+/// Appends the braces and brackets that the writer did not close. An unfinished cache ends with an
+/// entry and a comma; an incomplete entry is dropped.
 std::string completed(std::string text) {
   std::vector<char> open;
   std::vector<char> open_at_entry_end;
@@ -76,7 +76,7 @@ std::string completed(std::string text) {
     if (c == '{' || c == '[') open.push_back(c == '{' ? '}' : ']');
     if ((c == '}' || c == ']') && !open.empty()) {
       open.pop_back();
-      // At depth 2, inside "cache" or "results", a whole entry ends here.
+      // At depth 2, inside "cache" or "results", this brace ends a complete entry.
       if (c == '}' && open.size() == 2) {
         entry_end = i + 1;
         open_at_entry_end = open;
@@ -89,8 +89,8 @@ std::string completed(std::string text) {
   return text;
 }
 
-/// Throws if brackets nest deeper than recorders write. nlohmann's parser callback could detect it,
-/// but it examines all members of an object again after each member.
+/// Throws if brackets nest deeper than any recorder writes them. nlohmann's parser callback could
+/// also detect this, but it examines all members of an object again after each member.
 void limit_depth(const std::string& text, const std::string& file) {
   constexpr int kDeepest = 64;
   int depth = 0;
@@ -107,7 +107,7 @@ void limit_depth(const std::string& text, const std::string& file) {
   }
 }
 
-/// Text that is not JSON is dropped.
+/// Parses a text. Returns a discarded value if the text is not JSON.
 Json parse_text(const std::string& text, const std::string& file) {
   limit_depth(text, file);
   return Json::parse(text, nullptr, false);
@@ -164,7 +164,7 @@ RawRecording from_cache(const Json& json, const std::string& file) {
   return raw;
 }
 
-/// The measurement of the first objective.
+/// The value that was measured for the first objective.
 Json t4_time(const Json& result) {
   if (!result.contains("measurements")) return nullptr;
   std::string objective = "time";
@@ -205,14 +205,14 @@ RawRecording from_t4(const Json& json, const std::string& file) {
     raw.names.push_back(name);
   for (std::size_t i = 0; i < results.size(); ++i) {
     const std::string where = file + ": results[" + std::to_string(i) + "]";
-    // Configurations forbidden by constraints do not belong to the space.
+    // Skips configurations that constraints forbid, because they do not belong to the space.
     if (results[i].value("invalidity", "correct") == "constraints") continue;
     raw.entries.push_back(t4_entry(results[i], raw.names, where));
   }
   return raw;
 }
 
-/// Every value that occurs: numbers in ascending order, then names in alphabetical order.
+/// Collects every value that occurs: numbers in ascending order, then names in alphabetical order.
 RecordedParameter collect_values(const RawRecording& raw, std::size_t parameter,
                                  const std::string& file) {
   std::map<std::string, RecordedValue> by_text;
@@ -220,7 +220,7 @@ RecordedParameter collect_values(const RawRecording& raw, std::size_t parameter,
     const std::string text = text_of(entry.values[parameter]);
     by_text.try_emplace(text, RecordedValue{text, number_of(entry.values[parameter])});
   }
-  constexpr std::size_t kMostValues = 65535;  // Candidate stores indices as 16 bits
+  constexpr std::size_t kMostValues = 65535;  // Candidate stores 16-bit indices
   if (by_text.size() > kMostValues) {
     throw SpaceError(file + ": parameter '" + raw.names[parameter] + "' has " +
                      std::to_string(by_text.size()) + " values; allowed: at most 65535");

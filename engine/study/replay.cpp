@@ -11,8 +11,8 @@
 namespace evo {
 namespace {
 
-/// From the methodology: the budget ends when the excess over the optimum is this share of (median
-/// − optimum).
+/// The methodology's budget ends when the excess over the optimum is this share of (median −
+/// optimum).
 constexpr double kCutoffShare = 0.05;
 
 double best_at(const ReplayTrace& trace, std::size_t evaluations) {
@@ -116,13 +116,13 @@ double RandomBaseline::time_ms(std::size_t evaluations) const {
   const auto m = static_cast<double>(evaluations);
   const auto from_worst = static_cast<std::size_t>(std::round(m * (n + 1) / (m + 1)));
   const std::size_t total = times_.size() + failures_;
-  const std::size_t from_best = total - std::min(from_worst, total);  // 0 is the optimum
+  const std::size_t from_best = total - std::min(from_worst, total);  // 0: the optimum
   return times_[std::min(from_best, times_.size() - 1)];
 }
 
 double RandomBaseline::expected_fraction(std::size_t evaluations) const {
-  // The best of n draws out of N without replacement has rank i with p(0) = n / N and
-  // p(i + 1) = p(i) (N − i − n) / (N − i − 1).
+  // The best of n draws from N values without replacement has rank i with probability p(i): p(0) =
+  // n / N and p(i + 1) = p(i) (N − i − n) / (N − i − 1).
   const auto total = static_cast<double>(times_.size() + failures_);
   const auto n = static_cast<double>(evaluations);
   double probability = std::min(1.0, n / total);

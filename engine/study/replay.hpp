@@ -12,37 +12,37 @@
 
 namespace evo {
 
-/// One search on a recorded space.
+/// The course of one search on a recorded space.
 struct ReplayTrace {
-  /// Best time after each evaluation, in ms; infinite until something ran.
+  /// Best time after each evaluation, in ms; infinite while no candidate has run.
   std::vector<double> best_ms;
   /// Whether each evaluation failed.
   std::vector<bool> failed;
 };
 
-/// The gate corresponding to a recorded failure, from its name ("CompilationFailedConfig",
-/// "timeout"…).
+/// The gate that corresponds to a recorded failure, according to the failure's name
+/// ("CompilationFailedConfig", "timeout", …).
 [[nodiscard]] Gate gate_of_failure(const std::string& failure);
 
-/// Runs `strategy` against the recording as in a real run, with up to `window` candidates in flight
+/// Runs `strategy` on the recording as a real run would, with up to `window` candidates in flight
 /// (see in_flight_at()), until `budget` evaluations or the end of the space. A failed configuration
-/// costs an evaluation and returns its gate. Throws Error if the strategy proposes an invalid or
-/// repeated candidate.
+/// costs an evaluation, and the strategy learns which gate failed. Throws Error if the strategy
+/// proposes an invalid or repeated candidate.
 [[nodiscard]] ReplayTrace replay(const RecordedSpace& space, Strategy& strategy, std::size_t budget,
                                  std::size_t window);
 
-/// The expected result of random search without replacement, and the methodology's budget. "A
-/// methodology for comparing optimization algorithms for auto-tuning", Willemsen et al. 2024.
+/// The expected result of random search without replacement, and the evaluation budget, according
+/// to "A methodology for comparing optimization algorithms for auto-tuning", Willemsen et al. 2024.
 class RandomBaseline {
  public:
   explicit RandomBaseline(const RecordedSpace& space);
 
-  /// Best time after `evaluations` (≥ 1), in ms: of N values sorted from worst to best (failures
-  /// count as worst), the one at the 1-based index round(M (N + 1) / (M + 1)).
+  /// The expected best time after M = `evaluations` (≥ 1), in ms: of N values sorted from worst to
+  /// best (failures count as worst), the value at the 1-based index round(M (N + 1) / (M + 1)).
   [[nodiscard]] double time_ms(std::size_t evaluations) const;
-  /// Evaluations until time_ms() reaches optimum + 5 % of (median − optimum).
+  /// Number of evaluations until time_ms() reaches optimum + 5 % of (median − optimum).
   [[nodiscard]] std::size_t cutoff() const { return cutoff_; }
-  /// Exact expectation of optimum / best after `evaluations`; 0 until something ran.
+  /// The exact expectation of optimum / best after `evaluations`, where a failure counts as 0.
   [[nodiscard]] double expected_fraction(std::size_t evaluations) const;
   [[nodiscard]] double optimum_ms() const { return times_.front(); }
   [[nodiscard]] double worst_ms() const { return times_.back(); }
@@ -53,17 +53,17 @@ class RandomBaseline {
   std::size_t cutoff_ = 0;
 };
 
-/// optimum / best after `evaluations` of a trace; 0 until something ran. A search that ended early
-/// (the space was exhausted) keeps its last value.
+/// The ratio optimum / best after `evaluations` of a trace; 0 while no candidate has run. If the
+/// search ended early (because the space was exhausted), the last ratio is used.
 [[nodiscard]] double fraction_of_optimum(const ReplayTrace& trace, const RandomBaseline& baseline,
                                          std::size_t evaluations);
 
-/// Number of points of the methodology's score between 1 and the cut-off.
+/// Number of points between 1 and the cut-off at which the methodology's score is computed.
 inline constexpr std::size_t kScorePoints = 50;
 
-/// Mean over kScorePoints equidistant points of (S_rand − F) / (S_rand − S_opt): 1 means the
-/// optimum from the start, 0 means random search. The trace must reach the cut-off (or the end of
-/// the space).
+/// The mean over kScorePoints equidistant points of (S_rand − F) / (S_rand − S_opt). 1 means the
+/// optimum from the start, 0 means random search. The trace must reach the cut-off or the end of
+/// the space.
 [[nodiscard]] double methodology_score(const ReplayTrace& trace, const RandomBaseline& baseline);
 
 }  // namespace evo

@@ -14,7 +14,7 @@
 namespace evo {
 namespace {
 
-/// The first evaluations, during which failures cannot be predicted yet.
+/// Number of first evaluations, during which a strategy cannot predict failures yet.
 constexpr std::size_t kLearningPhase = 50;
 
 struct Repeat {

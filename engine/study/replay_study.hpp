@@ -17,7 +17,7 @@ inline constexpr std::array<std::size_t, 5> kReportedBudgets = {25, 50, 100, 200
 
 struct StudyOptions {
   std::size_t repeats = 100;
-  std::size_t budget = 400;  ///< evaluations per repeat; the score may need more, see to_cutoff
+  std::size_t budget = 400;  ///< evaluations per repeat; a score may need more, see to_cutoff
   /// continue to the methodology's cut-off, so that the score is complete
   bool to_cutoff = true;
   std::size_t window = 8;  ///< candidates in flight
@@ -25,7 +25,7 @@ struct StudyOptions {
   std::size_t jobs = 1;    ///< threads
 };
 
-/// Mean and spread over the repeats.
+/// Mean and spread of a figure over the repeats.
 struct Spread {
   double mean = 0;
   double deviation = 0;  ///< standard deviation of one repeat
@@ -39,26 +39,26 @@ struct StudyResult {
   std::array<Spread, kReportedBudgets.size()> fraction;         ///< fraction of the optimum
   std::array<double, kReportedBudgets.size()> random_fraction;  ///< exact expectation
   Spread score;                                                 ///< the methodology's score
-  /// failures in evaluations 51 … budget
+  /// share of failures among the evaluations 51 … budget
   double failed_share_after_50 = 0;
-  /// failures in the whole space: the share wasted by random search
+  /// share of failures in the whole space, which is also that of random search
   double recorded_failed_share = 0;
-  std::size_t evaluations = 0;  ///< over all repeats
+  std::size_t evaluations = 0;  ///< total over all repeats
   double seconds = 0;           ///< wall clock
 };
 
 using StrategyMaker =
     std::function<std::unique_ptr<Strategy>(const CandidateSpace&, const StrategyOptions&)>;
 
-/// Repeats a search on a recorded space. The same options give the same result for any number of
-/// `jobs` (except for seconds). Rethrows exceptions of a repeat.
+/// Repeats a search on a recorded space. The result, except for `seconds`, does not depend on
+/// `jobs`. Rethrows an exception of a repeat.
 [[nodiscard]] StudyResult run_study(const RecordedSpace& space, const StrategyMaker& make,
                                     const StudyOptions& options);
 
-/// A table for users: one row per space, and their mean.
+/// A table for users, with a row for each space and a row for their mean.
 [[nodiscard]] std::string study_table(const std::vector<StudyResult>& results);
 
-/// One JSON object in one line.
+/// The result as a JSON object in one line.
 [[nodiscard]] std::string study_json(const StudyResult& result);
 
 }  // namespace evo

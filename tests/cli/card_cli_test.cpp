@@ -80,7 +80,7 @@ TEST(CardCli, AnObjectiveThatTheDeviceCannotMeasureIsRefused) {
   }
   const ProgramResult unknown = session.run(FakeSession::tune("--objective speed"));
   EXPECT_EQ(unknown.exit_code, 2);
-  EXPECT_THAT(unknown.err, HasSubstr("unknown name 'speed'; allowed: time, energy: µs and mJ"));
+  EXPECT_THAT(unknown.err, HasSubstr("unknown name 'speed'; allowed: time, energy (µs and mJ"));
 }
 
 TEST(CardCli, ARunGoesOnWithItsOwnObjective) {

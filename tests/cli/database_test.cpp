@@ -268,7 +268,7 @@ TEST_F(DatabaseOption, ARunIsResumedOnItsOwnInputsOnly) {
   expect("--space " + FakeSession::faults_space() + " --device fake:measured --shape ragged",
          "shape mission");
   expect("--space " + FakeSession::faults_space() + " --device fake:measured --children 99",
-         "--children 99: run 1 can only be continued with its own, 8");
+         "--children 99: run 1 can only be continued with its own value, 8");
   expect("--space " + FakeSession::faults_space() + " --device fake:measured --seed 99",
          "--seed 99: run 1");
   expect("--space " + FakeSession::faults_space() + " --device fake:measured --strategy random",

@@ -41,12 +41,14 @@ TEST_F(OwnCheck, AProgramJudgesOutputsOfAnySize) {
   kernel(
       "__global__ void triple(const float* x, float* y, int n) {\n"
       "  y[blockIdx.x * BLOCK + threadIdx.x] = x[threadIdx.x];\n}\n");
-  EXPECT_THAT(judged("--allow-programs"), HasSubstr("the check program refuses it: sums to"));
+  EXPECT_THAT(judged("--allow-programs"),
+              HasSubstr("the check program rejects the outputs: sums to"));
   // An unwritten element is found with a check program, too.
   kernel(
       "__global__ void triple(const float* x, float* y, int n) {\n"
       "  if (threadIdx.x) y[blockIdx.x * BLOCK + threadIdx.x] = x[threadIdx.x];\n}\n");
-  EXPECT_THAT(judged("--allow-programs"), HasSubstr(is_virtual() ? "never written" : "refuses it"));
+  EXPECT_THAT(judged("--allow-programs"),
+              HasSubstr(is_virtual() ? "never written" : "rejects the outputs"));
 }
 
 /// Both kernels have the same code, but the required outputs differ.
@@ -63,9 +65,10 @@ TEST_F(OwnCheck, KernelsWithOtherOutputsAreNotOneKernel) {
 
 TEST_F(OwnCheck, ACheckThatCannotFailIsRefused) {
   program("check.py", "print('fine')\n");
-  EXPECT_THAT(judged("--allow-programs"), HasSubstr("it accepts outputs that hold zeros only"));
+  EXPECT_THAT(judged("--allow-programs"),
+              HasSubstr("the check accepts outputs that hold zeros only"));
   program("check.py", "sys.exit(0 if any(load('output_y')) else 'zeros')\n");
-  EXPECT_THAT(judged("--allow-programs"), HasSubstr("it accepts outputs that hold noise"));
+  EXPECT_THAT(judged("--allow-programs"), HasSubstr("the check accepts outputs that hold noise"));
 }
 
 TEST_F(OwnCheck, ACheckThatFailsIsNoVerdict) {
@@ -101,7 +104,8 @@ TEST_F(OwnCheck, ACheckMustLookAtEveryOutputThatNothingElseJudges) {
       "  for (int i = blockIdx.x * BLOCK + threadIdx.x; i < n; i += PARTS * BLOCK)\n"
       "    sum += x[i], z[i] = 42;\n"
       "  y[blockIdx.x * BLOCK + threadIdx.x] = sum;\n}\n");
-  EXPECT_THAT(judged("--allow-programs"), HasSubstr("it accepts 'z' whatever its elements 0 to"));
+  EXPECT_THAT(judged("--allow-programs"),
+              HasSubstr("the check accepts 'z' whatever its elements 0 to"));
   problem_["arguments"][3]["degenerate"] = true;
   EXPECT_EQ(judged("--allow-programs"), "green");
   problem_["arguments"][3]["degenerate"] = false;
@@ -122,11 +126,11 @@ TEST_F(OwnCheck, ACheckMustLookAtAllOfAnOutputThatNothingElseJudges) {
       "  const int i = blockIdx.x * BLOCK + threadIdx.x;\n"
       "  y[i] = x[i] + 1;\n}\n");
   EXPECT_THAT(verdict_of("if abs(y[0] - x[0] - 1) > 1e-6: sys.exit('first')\n"),
-              HasSubstr("it accepts 'y' whatever its elements 32 to 62 of 64 hold"));
+              HasSubstr("the check accepts 'y' whatever its elements 32 to 62 of 64 hold"));
   EXPECT_THAT(verdict_of("if abs(y[63] - x[63] - 1) > 1e-6: sys.exit('last')\n"),
-              HasSubstr("it accepts 'y' whatever its elements 0 to 31 of 64 hold"));
+              HasSubstr("the check accepts 'y' whatever its elements 0 to 31 of 64 hold"));
   EXPECT_THAT(verdict_of("if any(abs(y[i] - x[i] - 1) > 1e-6 for i in range(63)): sys.exit('')\n"),
-              HasSubstr("it accepts 'y' whatever its elements 63 to 63 of 64 hold"));
+              HasSubstr("the check accepts 'y' whatever its elements 63 to 63 of 64 hold"));
   EXPECT_EQ(verdict_of("if any(abs(y[i] - x[i] - 1) > 1e-6 for i in range(64)): sys.exit('')\n"),
             "green");
   problem_["arguments"][1]["degenerate"] = true;
@@ -154,7 +158,7 @@ TEST_F(OwnCheck, ACandidateThatBreaksTheCheckEndsNoRun) {
     EXPECT_THAT(tuned.err, HasSubstr("4 evaluated · 2 green · rejected: correctness 2"));
   }
   EXPECT_THAT(judged("--allow-programs --set PARTS=3"),
-              AllOf(HasSubstr("the check program fails on it: wrote more than 64 MiB")));
+              AllOf(HasSubstr("the check program fails on these outputs: wrote more than 64 MiB")));
 }
 
 TEST_F(OwnCheck, AnOutputWithoutElementsIsAFileToo) {

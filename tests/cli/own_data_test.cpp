@@ -363,7 +363,8 @@ for line in sys.stdin:
       "--space search_spaces/triple.json --strategy 'program: python3 mine.py'";
   const ProgramResult died = run(tune);
   EXPECT_EQ(died.exit_code, 2);
-  EXPECT_THAT(died.err, HasSubstr("'program: python3 mine.py': it ended with exit code 5"));
+  EXPECT_THAT(died.err,
+              HasSubstr("'program: python3 mine.py': the program ended with exit code 5"));
   const auto evaluated = [&] {
     return Store::open_read_only(folder_.path() / "evo.db").evaluations(1).size();
   };

@@ -255,7 +255,7 @@ TEST_F(EvoRecordStopped, ASearchIsNotContinuedAsARecordingNorTheOtherWayRound) {
       session_.run(record("--resume --out r.json --control-every 9 --count 40"));
   EXPECT_EQ(interval.exit_code, 2);
   EXPECT_THAT(interval.err,
-              HasSubstr("--control-every 9: run 1 can only be continued with its own, 8"));
+              HasSubstr("--control-every 9: run 1 can only be continued with its own value, 8"));
 }
 
 TEST(EvoRecord, SaysWhatIsMissing) {

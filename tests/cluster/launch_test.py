@@ -46,7 +46,7 @@ class LaunchTest(Cluster):
         self.assertEqual(run.wait(PATIENCE_S), 0, self.said())
         text = self.rows("SELECT text FROM event WHERE kind = 'worker refused'")
         self.assertEqual(len(text), 1)
-        self.assertRegex(text[0], "its GPU GPU-1 is in this run already, lent by n[12]: give each worker a GPU")
+        self.assertRegex(text[0], "GPU GPU-1 is already in this run, lent by n[12]: give each worker a GPU")
         self.assertEqual(len(set(self.rows("SELECT host FROM timing"))), 1)
 
     def test_no_device_comes(self):

@@ -43,7 +43,7 @@ const std::map<std::string, Expected>& expectations() {
       // These two cheats pass the checks before timing; on a device that predicts times, they gain
       // nothing.
       {"remembers_address", {kCorrectness, kTimed, "", true}},
-      {"remembers_content", {"timing", "it remembers results", "", true}},
+      {"remembers_content", {"timing", "kernel remembers results", "", true}},
       {"stops_after", {kCorrectness, "shape mission", kAged}},
       {"every_second_launch", {kCorrectness, "shape", kAged}},
       {"stops_in_the_workspace", {kCorrectness, "shape", kAged}},

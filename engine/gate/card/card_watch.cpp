@@ -9,8 +9,8 @@
 namespace evo {
 namespace {
 
-constexpr double kLookShare = 20;       // queries take at most 1 / 20 of the time
-constexpr double kLeastBatchUs = 2000;  // ten samples of short launches
+constexpr double kLookShare = 20;       // CardWatch's queries take at most 1 / 20 of the time
+constexpr double kLeastBatchUs = 2000;  // about ten samples of short launches
 
 double microseconds_since(std::chrono::steady_clock::time_point start) {
   const std::chrono::duration<double, std::micro> span = std::chrono::steady_clock::now() - start;
@@ -26,7 +26,7 @@ CardWatch::CardWatch(CardMonitor* monitor, Pause pause)
 
 void CardWatch::look_for_others() {
   constexpr double kIdlePercent = 5;
-  constexpr int kMostLooks = 13;  // the driver's own sampling period is up to a second
+  constexpr int kMostLooks = 13;  // enough for the driver's averaging period of a second second
   constexpr std::chrono::milliseconds kBetween{100};
   if (monitor_ == nullptr) return;
   look_around();

@@ -7,15 +7,15 @@
 
 namespace evo {
 
-/// The length, in seconds, of the window in which energy is counted.
+/// Durations, in seconds, that control a measurement of energy.
 struct EnergyOptions {
-  double settle_s = 0.3;  ///< warm-up, because power and its counter lag behind
-  double window_s = 1.0;  ///< least length
-  double patience_s = 2;  ///< a counter without a change for so long is considered broken
+  double settle_s = 0.3;  ///< warm-up, because the power and the energy counter lag behind
+  double window_s = 1.0;  ///< shortest measurement
+  double patience_s = 2;  ///< a counter that is constant for this long counts as broken
 };
 
-/// The window of one energy measurement. It lasts from one update of the energy counter to another
-/// one at least `window_s` later, because the counter is only valid when it changes.
+/// The time span of one energy measurement. The span starts and ends at updates of the energy
+/// counter, at least `window_s` apart, because the counter is exact only when it is updated.
 class EnergyWindow {
  public:
   explicit EnergyWindow(const EnergyOptions& options) : options_(options) {}

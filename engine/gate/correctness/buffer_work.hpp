@@ -17,12 +17,12 @@ namespace evo {
 using Look = std::size_t;
 
 /// Fills, copies and checks buffers, on the host (HostWork) or by kernels on the device
-/// (DeviceWork), whichever is faster. Both give the same results to the last bit, except sums,
-/// which agree within 1e-12.
+/// (DeviceWork), whichever is faster. HostWork and DeviceWork give bitwise equal results, except
+/// for sums, which agree within 1e-12.
 ///
-/// Operations run in the order of their calls, launches included. Results of checks are available
-/// after finish(); on the host, at once. After a fault that lost the device, the results of checks
-/// before the failed launch may be available; no other call is allowed.
+/// Operations and launches run in the order of the calls. HostWork has the results of checks at
+/// once, DeviceWork after finish(). After a fault that lost the device, only is_known() and the
+/// results of checks before the failed launch may be read.
 class BufferWork {
  public:
   BufferWork() = default;
@@ -34,41 +34,43 @@ class BufferWork {
 
   [[nodiscard]] virtual KeptContents& kept() = 0;
 
-  /// Launches a kernel: at once if checks run on the host, otherwise queued (Measuring::enqueue).
+  /// Launches a kernel. HostWork launches at once; DeviceWork queues the launch
+  /// (Measuring::enqueue).
   [[nodiscard]] virtual std::optional<Fault> launch(KernelId kernel, const LaunchPlan& plan,
                                                     std::span<const KernelArgument> arguments) = 0;
 
   /// Discards the results of all checks.
   virtual void begin() = 0;
-  /// Compares the start of an output with the expected elements, as compare() does. The number of
-  /// compared elements is that of `expected`.
+  /// Compares the first elements of an output with all elements of `expected`, as compare() does.
   [[nodiscard]] virtual Look compare(BufferId output, KeptId expected, Dtype dtype,
                                      double bad_abs_error, std::size_t row_length) = 0;
-  /// Finds the first byte that differs from the kept content.
+  /// Finds the first byte of `buffer` that differs from `kept`.
   [[nodiscard]] virtual Look first_difference(BufferId buffer, KeptId kept) = 0;
-  /// Checks guard zones as DeviceMemory::guard_violation() does. Only the host's version repairs
-  /// them.
+  /// Checks guard zones as DeviceMemory::guard_violation() does. Only HostWork repairs damaged
+  /// zones.
   [[nodiscard]] virtual Look guard_zones(BufferId buffer) = 0;
-  /// Marks the end of a group of checks; see finish().
+  /// Ends a group of checks, whose results DeviceWork copies to the host together.
   virtual void mark() = 0;
 
-  /// Waits for everything that was queued. Returns the fault of a queued launch; is_known() then
-  /// tells which checks came before it.
+  /// Waits for all queued operations. Returns the fault if a queued launch failed; is_known() is
+  /// then true only for checks before that launch.
   [[nodiscard]] virtual std::optional<Fault> finish() = 0;
 
   [[nodiscard]] virtual bool is_known(Look look) const = 0;
-  // The result of a finished check. Throws CudaError if the kept content no longer matches its
-  // seal.
+  // Returns the result of a finished check. Throws CudaError if the fingerprint of the kept content
+  // has changed.
   [[nodiscard]] virtual Comparison comparison(Look look) const = 0;
   [[nodiscard]] virtual std::optional<std::size_t> difference(Look look) const = 0;
   [[nodiscard]] virtual std::optional<std::string> guard_damage(Look look) const = 0;
 };
 
-/// The host's version: downloads buffers one after the other. `device` must outlive it.
+/// Makes a HostWork, which downloads one buffer after the other. `device` must outlive the
+/// HostWork.
 [[nodiscard]] std::unique_ptr<BufferWork> make_host_work(Device& device);
 
-/// The device's version, with the kernels of check_kernels.cu. `kernels`: their image, with any
-/// entries. `device` must outlive it. Throws CudaError if the device does not support them.
+/// Makes a DeviceWork, which runs the kernels of check_kernels.cu. `kernels`: the image of these
+/// kernels; its list of entries is ignored. `device` must outlive the DeviceWork. Throws CudaError
+/// if the device cannot run the kernels.
 [[nodiscard]] std::unique_ptr<BufferWork> make_device_work(Device& device,
                                                            const KernelImage& kernels);
 

@@ -14,7 +14,7 @@
 namespace evo {
 namespace {
 
-/// The byte of the other poison, which differs in every bit.
+/// Every byte of the poison is combined with this byte by XOR, which gives the inverted poison.
 constexpr std::byte kFlip{0xff};
 
 }  // namespace
@@ -128,7 +128,7 @@ void CaseSet::add_argument(CheckCase& data, std::size_t position) {
     return;
   }
   if (argument.tensor_map) {
-    data.arguments.emplace_back(TensorMapArgument{});  // each kernel has its own
+    data.arguments.emplace_back(TensorMapArgument{});  // each kernel has its own tensor maps
     return;
   }
   if (argument.belongs_to_kernel() || argument.is_set_by_macros) {
@@ -156,7 +156,7 @@ void CaseSet::add_argument(CheckCase& data, std::size_t position) {
   if (argument.texture) add_texture(data, position, buffer);
 }
 
-/// An array never changes, so the buffer that filled it is freed.
+/// The content of a texture array never changes, so the buffer that filled the array is freed.
 void CaseSet::add_texture(CheckCase& data, std::size_t position, BufferId texels) {
   const TextureSpec spec = problem_.arguments[position].texture_spec(data.values);
   if (device_.textures() == nullptr)
@@ -186,7 +186,7 @@ void CaseSet::run_reference(const CheckCase& data) {
   }
 }
 
-/// `flip`: uses the poison with every bit inverted.
+/// Combines every byte of the poison with `flip` by XOR.
 void CaseSet::poison_outputs(const CheckCase& data, std::byte flip) {
   for (std::size_t i = 0; i < data.arguments.size(); ++i) {
     const Argument& argument = problem_.arguments[i];
@@ -203,9 +203,9 @@ std::vector<std::byte> CaseSet::output_of(const CheckCase& data, std::size_t pos
   return output;
 }
 
-/// Some devices cannot tell which elements were written. There, an element was not written if it
-/// holds one poison after one run and the inverted poison after another. If no element holds the
-/// first poison, the second run is unnecessary.
+/// On devices that do not track writes, an element counts as unwritten if it holds the poison after
+/// one run and the inverted poison after a second run. The second run is omitted if no element
+/// holds the poison after the first run.
 void CaseSet::require_written(const CheckCase& data,
                               const std::vector<std::vector<std::byte>>& outputs) {
   const auto is_poisoned = [&](std::size_t i) {
@@ -231,7 +231,9 @@ void CaseSet::require_written(const CheckCase& data,
     std::optional<std::size_t> unwritten;
     if (interpreting != nullptr)
       unwritten = interpreting->first_unwritten(std::get<BufferId>(data.arguments[i]));
-    if (unwritten && *unwritten >= outputs[i].size()) unwritten.reset();  // not compared
+    if (unwritten && *unwritten >= outputs[i].size())
+      unwritten.reset();  // an element that is not
+                          // compared
     if (is_doubtful) unwritten = kept(i, output_of(data, i));
     if (!unwritten) continue;
     const Argument& argument = problem_.arguments[i];
@@ -253,7 +255,8 @@ std::vector<std::vector<std::byte>> CaseSet::run_for_expected(const CheckCase& d
   return outputs;
 }
 
-/// The reference's expected content of each output; empty for outputs without one.
+/// The content of each output according to the reference; empty for outputs without expected
+/// content.
 std::vector<std::vector<std::byte>> CaseSet::expected_of(const CheckCase& data) {
   if (reference_) return run_for_expected(data);
   if (!problem_.reference.program.empty()) return programs_.expected(program_case(data));

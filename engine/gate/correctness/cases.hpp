@@ -26,19 +26,19 @@ struct CheckCase {
   /// workspaces and tensor maps are empty until a kernel provides its own
   std::vector<KernelArgument> arguments;
   std::map<std::size_t, BufferId> views;      ///< buffers behind textures that are not arrays
-  std::vector<std::optional<KeptId>> inputs;  ///< per argument: for in and inout arguments
+  std::vector<std::optional<KeptId>> inputs;  ///< initial contents of in and inout arguments
   bool complete = false;
-  // Once complete, per argument: for out and inout arguments.
+  // Expected contents of out and inout arguments, once `complete` is true.
   std::vector<std::optional<KeptId>> expected;
-  /// room for the outputs of a first run; only in case 0
+  /// memory for the outputs of a kernel's first run; only in case 0
   std::vector<std::optional<KeptId>> first_run;
-  /// When rows are checked: for each output, the elements that the reference computed, and their
-  /// indices.
+  /// If only some rows are checked: for each output, the elements that the reference computed, and
+  /// a flag for each element that tells whether the reference computed it.
   std::vector<std::vector<std::byte>> partly_expected;
   std::vector<std::vector<bool>> known;
   bool knows_all = false;
 
-  /// The expected content of these elements of output `position`, computed by expect_rows().
+  /// The expected content of `elements` in output `position`, as computed by expect_rows().
   [[nodiscard]] Expectation expectation_of(std::size_t position, Dtype dtype,
                                            std::span<const std::size_t> elements) const;
 };
@@ -49,7 +49,7 @@ struct CheckCase {
                                                 const std::vector<KernelArgument>& arguments,
                                                 std::size_t position);
 
-/// A kernel loaded on a device, with the values for its expressions.
+/// A kernel loaded on a device, with the macro values for the expressions of its launch.
 struct LoadedKernel {
   KernelId id = 0;
   const KernelSpec* spec = nullptr;
@@ -61,18 +61,19 @@ struct LoadedKernel {
 
 struct CaseOptions {
   std::uint64_t seed = 0;
-  /// The cases [first_of_checks, end_of_checks) have their own constants and textures. All other
-  /// cases of a shape share one content, because the launches of a graph use the same constants.
+  /// Cases with an index in [first_of_checks, end_of_checks) have their own constants and textures.
+  /// All other cases of a shape share the contents of constants and textures, because all launches
+  /// of a CUDA graph use the same constants.
   std::size_t first_of_checks = 0;
   std::size_t end_of_checks = 0;
 };
 
-/// Makes cases on demand and keeps them: inputs generated from the run's check seed, and the
-/// expected outputs from the reference, which is a kernel on the same device, a program, or files.
-/// It is an error of the problem if the reference does not write an expected element, or if the
-/// expected output cannot tell right from wrong (ReferenceAudit). Without a reference, nothing is
-/// expected. Contents that do not depend on the seed are made and kept once for all cases of a
-/// shape.
+/// Makes the cases of checks on demand and caches them. The inputs are generated from the run's
+/// check seed. The expected outputs come from the reference, which is a kernel on the same device,
+/// a program, or files. The problem is at fault if the reference leaves an expected element
+/// unwritten, or if the expected outputs cannot tell right results from wrong ones
+/// (ReferenceAudit). A problem without a reference has no expected outputs. Contents that do not
+/// depend on the seed are made once for all cases of a shape.
 class CaseSet {
  public:
   /// `work`, `problem` and `programs` must outlive this object. `reference`: the reference kernel,
@@ -87,34 +88,36 @@ class CaseSet {
         options_(options),
         audit_(problem) {}
 
-  /// Called while a case is made, which can take long for large data.
+  /// Sets a function that is called while a case is made, because large data take long.
   void report_to(std::function<void(const std::string&)> progress) { tell_ = std::move(progress); }
 
-  /// The case number `index` (0, 1, …) of `shape`. Making a new case uses the device; nothing may
-  /// be queued. Throws ProblemError if the reference fails or cannot tell right from wrong.
+  /// Returns case number `index` (0, 1, …) of `shape`. The device's queue must be empty, because
+  /// making a new case uses the device. Throws ProblemError if the reference fails, or if its
+  /// outputs cannot tell right results from wrong ones.
   [[nodiscard]] const CheckCase& get(const Shape& shape, std::size_t index);
 
-  /// The same without the expected output, for running a kernel whose result is not checked.
+  /// Like get(), but without expected outputs, for launches whose results are not checked.
   [[nodiscard]] const CheckCase& inputs(const Shape& shape, std::size_t index);
 
-  /// The same, with the expected output of at least these rows (CheckCase::known). Needs a device
+  /// Like get(), but with the expected output of at least `rows` (CheckCase::known). Needs a device
   /// that samples grids and a reference with cta_of_row. Throws ProblemError if the CTA that
   /// cta_of_row names does not write the row.
   [[nodiscard]] const CheckCase& expect_rows(const Shape& shape, std::size_t index,
                                              const std::vector<std::size_t>& rows);
 
-  /// The values for expressions on `shape`, without a kernel's macros.
+  /// The values of expressions on `shape`, without a kernel's macros.
   [[nodiscard]] Values values_of(const Shape& shape) const;
 
-  /// The data of a case for a program.
+  /// Converts a case to the form that the problem's programs read.
   [[nodiscard]] ProgramCase program_case(const CheckCase& data) const;
 
-  /// Restores the inputs (after a kernel changed them, or for inout arguments).
+  /// Restores all inputs and inout arguments, for example after a kernel changed inputs.
   void restore_inputs(const CheckCase& data);
-  /// Restores only the inputs that a launch changes.
+  /// Restores only the inout arguments.
   void restore_inouts(const CheckCase& data);
 
-  /// Throws ProblemError if the expected outputs of all cases so far cannot tell right from wrong.
+  /// Throws ProblemError if the expected outputs of the cases made so far cannot tell right results
+  /// from wrong ones.
   void require_meaningful() const { audit_.require_meaningful(); }
 
  private:

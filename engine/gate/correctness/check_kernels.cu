@@ -1,10 +1,11 @@
-// The check kernels; the text is appended to check_numbers.cu.
+// The kernels that check outputs on the device. These kernels are compiled together with
+// check_numbers.cu.
 
-// 3. Figures of some elements, and their reduction over several parts.
+// 3. Error figures of elements, and the reduction of these figures.
 
-/// Figures of a row for the error relative to the row.
+/// Figures of one row, from which the error relative to the row is computed.
 struct Row {
-  Squares reference;  // over all finite expected elements
+  Squares reference;  // sum over all finite expected elements
   u64 finite;
   double largest;
   u64 largest_at;
@@ -12,9 +13,9 @@ struct Row {
 
 struct Figures {
   Squares error;
-  Squares reference;  // over the elements with a finite error
+  Squares reference;  // sum over the elements with a finite error
   double largest;     // largest error
-  u64 largest_at;     // the first element with it
+  u64 largest_at;     // index of the first element with the largest error
   double row_error;
   u64 row_at;
   u64 bad;
@@ -22,7 +23,7 @@ struct Figures {
   u64 first_special;
 };
 
-// Must match the sizes in device_work.cpp.
+// These sizes must match those in device_work.cpp.
 static_assert(sizeof(Row) == 48 && sizeof(Figures) == 104, "");
 
 __device__ Row empty_row() { return {{0, 0, 0}, 0, 0, kNowhere}; }
@@ -54,14 +55,14 @@ __device__ void add(Figures& to, const Figures& from) {
   if (from.first_special < to.first_special) to.first_special = from.first_special;
 }
 
-/// Adds the figures of a whole row. The error is infinite in a row of zeros.
+/// Adds the figures of a whole row. The relative error is infinite if the row is expected to be 0.
 __device__ void finish_row(Figures& figures, const Row& row) {
   if (row.largest == 0) return;
   const double relative = row.largest / root_mean(row.reference, (double)row.finite);
   take_larger(figures.row_error, figures.row_at, relative, row.largest_at);
 }
 
-/// The sum over the CTA, in its first thread.
+/// Sums `mine` over the threads of the CTA; all threads get the sum.
 template <typename T>
 __device__ void sum_over_block(T* shared, T& mine) {
   shared[threadIdx.x] = mine;
@@ -123,9 +124,9 @@ __device__ void add_element(Figures& figures, Row& row, const Outputs& outputs, 
   }
 }
 
-/// A warp takes segments of at most `segment_length` elements. Each segment lies within one row.
+/// Each warp compares segments of at most `segment_length` elements, none of which crosses a row.
 /// Without rows, `row_length` is the number of all elements. The figures of each CTA go to `parts`;
-/// rows of several segments go to `segments`, for evo_compare_rows.
+/// figures of rows with several segments go to `segments`, which evo_compare_rows reads.
 extern "C" __global__ void __launch_bounds__(kThreads)
     evo_compare_elements(const void* output, const void* expected, u64 key, u32 format,
                          double bad_abs_error, int has_rows, u64 row_length, u64 segment_length,
@@ -161,8 +162,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   if (threadIdx.x == 0) parts[blockIdx.x] = mine;
 }
 
-/// Rows of several segments, one CTA for each row. The figures of each CTA go to `parts`, from
-/// `first_part` on.
+/// Combines the segments of long rows, one CTA for each row. The figures of each CTA go to `parts`,
+/// starting at index `first_part`.
 extern "C" __global__ void __launch_bounds__(kThreads)
     evo_compare_rows(const Row* segments, u64 rows, u64 segments_per_row, Figures* parts,
                      u32 first_part) {
@@ -234,9 +235,9 @@ __device__ u64 mixed(u64 z) {
 /// The contribution of word `i`, or of byte `i` after the last whole word, to a fingerprint.
 __device__ u64 mixed_at(u64 value, u64 i) { return mixed(value ^ mixed(i + 1)); }
 
-/// Word 0: the first byte that differs from the kept content `kept`; all ones if none differs. Word
-/// kFingerprint: the fingerprint of `kept`, as computed by evo_fingerprint. Both start at multiples
-/// of eight bytes.
+/// Writes the index of the first byte in which `data` differs from `kept` to word 0 of the slot, or
+/// all ones if the bytes are equal. Writes the fingerprint of `kept` to word kFingerprint, as
+/// evo_fingerprint does. `data` and `kept` are aligned to eight bytes.
 extern "C" __global__ void __launch_bounds__(kThreads)
     evo_first_difference(const void* data, const void* kept, u64 key, u64 bytes, u64* slots,
                          u32 slot_number) {
@@ -262,7 +263,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   done_by_one(slot);
 }
 
-/// Copies and masks or unmasks content. Both start at multiples of eight bytes and may be the same.
+/// Copies content and masks or unmasks it. `to` and `from` are aligned to eight bytes and may be
+/// equal.
 __device__ void mask_content(void* to, const void* from, u64 key, u64 bytes) {
   const u64 words = bytes / 8;
   const u64 threads = (u64)gridDim.x * kThreads;
@@ -283,8 +285,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   mask_content(to, from, key, bytes);
 }
 
-/// The same, but lets the next kernel start at once, and writes only after a kernel that does not
-/// wait would have read.
+/// Like evo_mask, but lets the next kernel start at once, and writes so late that a next kernel that
+/// does not wait has already read.
 extern "C" __global__ void __launch_bounds__(kThreads)
     evo_mask_late(void* to, const void* from, u64 key, u64 bytes) {
   constexpr int kSleeps = 128;
@@ -299,10 +301,10 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   mask_content(to, from, key, bytes);
 }
 
-/// Checks the guard zones of a buffer, which begin `before` and `after` bytes from its first byte.
-/// Word 0: the offset past the end of the first byte that differs from `pattern` (two bytes,
-/// repeated). Word 1: the offset before the start (1: the last byte of that zone). All ones if none
-/// differs.
+/// Checks that the guard zones of a buffer, which begin `before` and `after` bytes from its first
+/// byte, hold `pattern` (two bytes, repeated). Word 0 of the slot: the offset of the first damaged
+/// byte behind the buffer. Word 1: the distance of the last damaged byte before the buffer (1 is
+/// next to the buffer). A word is all ones if its zone is intact.
 extern "C" __global__ void __launch_bounds__(kThreads)
     evo_guard_zones(const u8* buffer, long long before, long long after, u32 zone_bytes,
                     u32 pattern, u64* slots, u32 slot_number) {
@@ -315,7 +317,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   done_by_one(slot);
 }
 
-/// Word kFingerprint: a number that depends on every byte and its position.
+/// Adds a number that depends on every byte and its position to word kFingerprint of the slot.
 extern "C" __global__ void __launch_bounds__(kThreads)
     evo_fingerprint(const void* data, u64 bytes, u64* slots, u32 slot_number) {
   u64* slot = slots + (u64)slot_number * kSlotWords;

@@ -1,9 +1,9 @@
-// Compares outputs on a real device and gives the same figures as compare.cpp on the host. Errors,
-// counts, indices and maxima are equal to the last bit. Sums of squares are added in a different
-// but fixed order, so that the same data give the same bits.
+// Functions that compare outputs on a real device with the same figures as compare.cpp on the host.
+// Errors, counts, indices and maxima are bitwise equal to the host's. Sums of squares are added in
+// another order, which is fixed, so that the same data give the same bits.
 //
 // Every kernel writes its result to a slot of kSlotWords words, which the host has filled with
-// ones, and writes kDone to the last word. check_slots.hpp names the words.
+// ones, and writes kDone to the slot's last word. check_slots.hpp names the words of a slot.
 
 typedef unsigned char u8;
 typedef unsigned short u16;
@@ -17,7 +17,7 @@ constexpr int kThreads = 256;
 constexpr int kLanes = 32;
 constexpr u64 kNowhere = ~0ULL;
 
-/// The layout of a type's elements, from format_word() in device_work.cpp.
+/// The encoding of a data type, packed by format_word() in device_work.cpp.
 struct Format {
   u32 word;
 
@@ -27,13 +27,13 @@ struct Format {
   __device__ bool has_infinity() const { return (word >> 6 & 1) != 0; }
   __device__ int exponent_bits() const { return (int)(word >> 8 & 255); }
   __device__ int mantissa_bits() const { return (int)(word >> 16); }
-  /// True if a double cannot represent every number.
+  /// True for 64-bit integers, because a double cannot represent all of them.
   __device__ bool is_wide_integer() const { return !is_float() && bytes() == 8; }
 };
 
-// 1. Elements as numbers.
+// 1. Conversion of elements to numbers.
 
-/// An element of at most 16 bits; exact in a double.
+/// Decodes a floating-point element of at most 16 bits; a double represents it exactly.
 __device__ double small_float(u32 bits, int exponent_bits, int mantissa_bits, bool has_infinity) {
   const u32 sign_bit = 1u << (exponent_bits + mantissa_bits);
   const u32 magnitude = bits & (sign_bit - 1);
@@ -57,7 +57,7 @@ __device__ double small_float(u32 bits, int exponent_bits, int mantissa_bits, bo
                                           (u64)mantissa << (52 - mantissa_bits)));
 }
 
-/// An element of 1, 2, 4 or 8 bytes.
+/// The bits of an element of 1, 2, 4 or 8 bytes.
 __device__ u64 bits_at(const void* data, u64 i, int size) {
   if (size == 1) return ((const u8*)data)[i];
   if (size == 2) return ((const u16*)data)[i];
@@ -77,7 +77,7 @@ __device__ double number_of(u64 bits, Format format) {
   return (double)((long long)(bits << unused) >> unused);
 }
 
-/// |a − b| of 64-bit integers, rounded to double, but 0 only if they are equal.
+/// |a − b| of 64-bit integers, rounded to double; 0 only if `a` equals `b`.
 __device__ double wide_distance(u64 a, u64 b, Format format) {
   const bool a_is_larger = format.is_signed() ? (long long)a > (long long)b : a > b;
   return (double)(a_is_larger ? a - b : b - a);
@@ -89,9 +89,10 @@ __device__ bool is_finite(double x) {
 
 __device__ bool is_nan(double x) { return x != x; }
 
-// Kept content is masked, so that no kernel can find the expected result in memory: its bytes are
-// combined with a stream of random numbers that only the key determines. Philox4x32-10 (Salmon et
-// al., "Parallel Random Numbers: As Easy as 1, 2, 3", 2011); the counter is the position.
+// Expected outputs in device memory are masked, so that no kernel under test can find them. Each
+// copy is combined by XOR with a stream of random numbers that depends only on the copy's key. The
+// generator is Philox4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", 2011);
+// its counter is the position of the bytes.
 
 struct MaskBlock {
   u64 low;
@@ -126,7 +127,7 @@ __device__ u64 mask_word(u64 key, u64 word) {
   return word % 2 == 0 ? block.low : block.high;
 }
 
-/// Masked content, as it lies in memory.
+/// Masked content in device memory, and the key of its mask.
 struct Masked {
   const void* data;
   u64 key;
@@ -141,7 +142,7 @@ __device__ u64 bits_at(const Masked& masked, u64 i, int size) {
 
 // 2. Sums of squares without overflow and underflow: large and small numbers are summed separately
 //    and scaled (J. L. Blue, "A Portable Fortran Program to Find the Euclidean Norm of a Vector",
-//    1978). Types shorter than f64 use only the middle sum.
+//    1978). For types shorter than f64, only the sum of unscaled numbers is used.
 
 constexpr int kFarExponent = 500;    // beyond 2^±500 the square overflows or underflows
 constexpr int kScaleExponent = 600;  // large numbers are multiplied by 2^−600, small ones by 2^600
@@ -177,12 +178,12 @@ __device__ void add(Squares& to, const Squares& from) {
   to.large += from.large;
 }
 
-/// Root of the sum divided by `count`.
+/// The square root of `sum` / `count`.
 __device__ double root_mean(const Squares& sum, double count) {
   const double up = power_of_two(kScaleExponent);
   const double down = power_of_two(-kScaleExponent);
   if (sum.large > 0) return sqrt((sum.large + sum.middle * down * down) / count) * up;
-  // Above this limit, the small sum is below the last bit of the middle sum.
+  // Above this limit, the sum of small numbers is below the last bit of the middle sum.
   if (sum.middle > power_of_two(-2 * 400)) return sqrt(sum.middle / count);
   return sqrt((sum.middle * up * up + sum.small) / count) * down;
 }

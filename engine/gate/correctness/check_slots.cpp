@@ -9,10 +9,10 @@
 namespace evo {
 namespace {
 
-// The words of a comparison's result, in the order of evo_compare_finish.
+// The words of a slot that holds a comparison, as evo_compare_finish writes them.
 enum Word : std::size_t {
-  kErrorSquares = 0,      // for small, middle and large numbers
-  kReferenceSquares = 3,  // for small, middle and large numbers
+  kErrorSquares = 0,      // three sums: of small, middle and large numbers
+  kReferenceSquares = 3,  // three sums: of small, middle and large numbers
   kLargest = 6,
   kRowError,
   kBad,
@@ -29,8 +29,8 @@ constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 
 double number_at(SlotWords slot, std::size_t word) { return std::bit_cast<double>(slot[word]); }
 
-/// Adds the device's separate sums, whose small numbers are scaled by 2^600 and large ones by
-/// 2^−600. A long double holds the total.
+/// Adds the device's sums of squares of small, middle and large numbers, and undoes their scaling
+/// by 2^600 and 2^−600. A long double holds the total.
 long double sum_at(SlotWords slot, std::size_t word) {
   constexpr int kScaleOfSquares = 1200;
   return std::ldexp(static_cast<long double>(number_at(slot, word)), -kScaleOfSquares) +

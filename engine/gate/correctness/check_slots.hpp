@@ -10,15 +10,15 @@
 
 namespace evo {
 
-/// The result of a kernel of check_kernels.cu; each kernel gives the words its own meaning. On the
-/// device it is filled with ones before the kernel runs; on the host it is filled with zeros until
-/// the result arrives.
+/// Number of words in a slot, which holds the result of a kernel of check_kernels.cu. The meaning
+/// of a slot's words depends on the kernel. Before the kernel runs, its slot is filled with ones on
+/// the device; until the result arrives, it is filled with zeros on the host.
 inline constexpr std::size_t kSlotWords = 32;
 inline constexpr std::size_t kSlotBytes = kSlotWords * sizeof(std::uint64_t);
 inline constexpr std::byte kEmptySlot{0xff};
 using SlotWords = std::span<const std::uint64_t, kSlotWords>;
 
-/// Whether the kernel has run.
+/// Whether the kernel that writes this slot has run.
 [[nodiscard]] inline bool is_done(SlotWords slot) { return slot[kSlotWords - 1] == 1; }
 
 /// The result of evo_compare_finish. `elements`: number of elements, above 0.
@@ -31,7 +31,7 @@ using SlotWords = std::span<const std::uint64_t, kSlotWords>;
 [[nodiscard]] std::optional<std::string> guard_damage_in(SlotWords slot, const std::string& buffer,
                                                          std::size_t bytes);
 
-/// The fingerprint from evo_fingerprint, and from evo_first_difference for the kept content.
+/// Returns the fingerprint that evo_fingerprint or evo_first_difference has written to a slot.
 [[nodiscard]] std::uint64_t fingerprint_in(SlotWords slot);
 
 }  // namespace evo

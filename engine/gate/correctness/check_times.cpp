@@ -6,14 +6,14 @@ namespace evo {
 namespace {
 
 constexpr std::size_t kFewestKernels = 3;
-/// The next kernel's ratio may lie outside of the known ratios by this factor.
+/// Another kernel's ratio of check time to time may lie outside of the known ratios by this factor.
 constexpr double kSlack = 1.05;
-/// For any kernel, a launch timed alone between two events takes up to this much longer than one of
+/// A launch timed alone between two events takes up to this much longer than a launch timed among
 /// many.
 constexpr double kAloneUs = 5;
 
-/// Reading from memory instead of L2 costs less than this factor, and a launch by itself with cold
-/// instructions less than this time.
+/// Reading from memory instead of L2 multiplies the time by less than kMostTimes. A launch that
+/// runs alone, with cold instruction caches, takes less than kMostAloneUs longer.
 constexpr double kMostTimes = 4;
 constexpr double kMostAloneUs = 20;
 

@@ -9,14 +9,14 @@
 
 namespace evo {
 
-/// Copies these elements of `size` bytes, one after the other.
+/// Copies the chosen `elements` of `all`, each of `size` bytes, one after the other.
 [[nodiscard]] std::vector<std::byte> gathered(std::span<const std::byte> all,
                                               std::span<const std::size_t> elements,
                                               std::size_t size);
 
-/// Compares chosen elements of an output, which `output` contains, with the expected ones. With a
-/// row length, they are whole rows. Adds the figures to the last check of `result`, and rejects if
-/// they violate the kernel's tolerance.
+/// Compares the chosen `elements` of `output` with `expected`. If `row_length` is not 0, the
+/// elements are whole rows. Adds the figures to the last check of `result`, and rejects the kernel
+/// if the figures violate its tolerance.
 void compare_chosen(CorrectnessResult& result, const LoadedKernel& kernel, const CheckCase& data,
                     const Argument& argument, std::span<const std::byte> output,
                     std::span<const std::size_t> elements, const Expectation& expected,

@@ -25,7 +25,7 @@ std::string number(double value) {
 /// Whether both are NaN or the same infinity.
 bool same_special(double a, double b) { return (std::isnan(a) && std::isnan(b)) || a == b; }
 
-/// |a − b| of 64-bit integers, rounded to double, but 0 only if they are equal.
+/// |a − b| of 64-bit integers, rounded to double; 0 only if `a` equals `b`.
 template <typename T>
 double distance_at(const std::byte* a, const std::byte* b) {
   T x = 0;
@@ -38,7 +38,7 @@ double distance_at(const std::byte* a, const std::byte* b) {
                              static_cast<std::uint64_t>(smaller));
 }
 
-/// |output − expected| of each element; not finite if one of the two is not.
+/// |output − expected| of each element; not finite if output or expected element is not.
 class Errors {
  public:
   Errors(std::span<const std::byte> output, const Expectation& expected)
@@ -105,7 +105,7 @@ class Figures {
       if (result_.non_finite == 0) result_.worst_index = largest_at;
     }
     if (!is_row || largest == 0) return;
-    // The error is infinite in a row of zeros.
+    // The relative error is infinite if all expected elements of the row are 0.
     const double relative = largest / rms_of<Sum>(std::span(expected_).subspan(start, length));
     if (relative <= result_.max_row_error) return;
     result_.max_row_error = relative;
@@ -203,7 +203,8 @@ std::optional<std::string> violation(const Comparison& comparison, const Toleran
     why = "relative L2 error " + number(comparison.relative_l2) + " > " +
           number(tolerance.relative_l2);
   } else if (comparison.relative_l2 >= 1) {
-    // Rejected under any tolerance: an output of zeros would be no worse.
+    // A relative error of 1 or more is always rejected, because an output of zeros would be no
+    // worse.
     why = "relative L2 error " + number(comparison.relative_l2) + ", no better than zeros";
   } else if (!(comparison.max_row_error <= tolerance.max_row_error)) {
     why = "error relative to the row " + number(comparison.max_row_error) + " > " +

@@ -24,7 +24,7 @@ void append(CorrectnessResult& total, CorrectnessResult part) {
   std::move(part.times.begin(), part.times.end(), std::back_inserter(total.times));
 }
 
-/// The launches of one check on one shape, and whether they show that the kernel is too slow.
+/// Times the launches of one check on one shape, and decides whether the kernel is too slow.
 class ShapeClock {
  public:
   /// `stop` must outlive this object.
@@ -39,7 +39,7 @@ class ShapeClock {
     if (!time_) return;
     ++launches_;
     time_->fastest_us = std::min(time_->fastest_us, launch_us);
-    // For a very long launch, rising clocks are negligible.
+    // Rising clocks hardly change the time of a very long launch, so the device counts as busy.
     time_->was_idle = stop_.was_idle && time_->fastest_us < kVeryLongLaunchUs;
   }
 
@@ -51,7 +51,7 @@ class ShapeClock {
     return is_slow() && time_->fastest_us >= kVeryLongLaunchUs;
   }
 
-  /// The result of a check that ends early because the kernel is slow.
+  /// The result of a check that ends early because the kernel is too slow.
   [[nodiscard]] CorrectnessResult end(Trials& trials) {
     time_->too_slow = stop_.times->timing_of(place(), time_->fastest_us, launches_);
     CorrectnessResult result = take(trials);
@@ -115,8 +115,8 @@ double CorrectnessGate::work_of(const Shape& shape) const {
 }
 
 std::size_t CorrectnessGate::seeds_for(const Shape& shape) const {
-  // An interpreter repeats its result on the same data; on a real device a race may appear the next
-  // time.
+  // On the same data, an interpreter always gives the same result; on a real device, a race
+  // condition may show in a later launch only.
   return (!measures() && !has_drawn_inputs()) || work_of(shape) > options_.flops_for_all_seeds
              ? 1
              : options_.seeds;
@@ -127,7 +127,7 @@ bool CorrectnessGate::has_drawn_inputs() const {
   return std::ranges::any_of(problem_.arguments, &Argument::is_drawn);
 }
 
-/// The work of the largest grids that run completely.
+/// The work of the largest grid that runs completely.
 double CorrectnessGate::whole_grids(Effort effort) const {
   return effort == Effort::kScreening
              ? std::min(options_.flops_of_screening, options_.flops_of_whole_grids)
@@ -141,7 +141,7 @@ bool CorrectnessGate::is_sampled(const Shape& shape, Effort effort) const {
 }
 
 bool CorrectnessGate::repeats(const Shape& shape, Effort effort, double first_launch_ms) const {
-  // A device that tracks writes needs no second poison.
+  // A device that tracks writes finds unwritten elements without a second poison.
   const bool is_long = work_of(shape) > options_.flops_for_all_seeds || options_.seeds == 1;
   if (is_long && device_.interpreting() != nullptr) return false;
   return measures() ? allows_repeat(effort, first_launch_ms)
@@ -156,7 +156,8 @@ std::size_t CorrectnessGate::most_launches(const Shape& shape, Effort effort,
 }
 
 CorrectnessResult CorrectnessGate::check_shape(const Job& job, const Shape& shape) {
-  // Makes all cases before the workspace, so that a later lack of memory is due to the workspace.
+  // All cases are made before the workspace, so that only the workspace can exceed the memory
+  // later.
   const bool is_too_large = is_sampled(shape, Effort::kFull);
   for (std::size_t index = 0; index < seeds_for(shape) && !is_too_large; ++index) {
     (void)cases_.get(shape, index);
@@ -177,7 +178,7 @@ CorrectnessResult CorrectnessGate::check_shape(const Job& job, const Shape& shap
   return check_whole(job, shape, workspace);
 }
 
-/// Nullopt if the whole grid has to run.
+/// Checks a part of the grid; returns nullopt if the whole grid has to run.
 std::optional<CorrectnessResult> CorrectnessGate::check_part(const Job& job, const Shape& shape,
                                                              const Workspace& workspace) {
   const double flops = whole_grids(job.effort);
@@ -195,7 +196,7 @@ std::optional<CorrectnessResult> CorrectnessGate::check_part(const Job& job, con
   return std::nullopt;
 }
 
-/// Not on a device that executes launches one after the other.
+/// Launches once for each input, if the device may start the kernel before earlier work has ended.
 void CorrectnessGate::check_early_start(Trials& trials, const LoadedKernel& kernel,
                                         const CheckCase& data) const {
   const Measuring* measuring = device_.measuring();
@@ -216,8 +217,8 @@ CorrectnessResult CorrectnessGate::check_whole(const Job& job, const Shape& shap
   Trials trials(work_, problem_, cases_, judge_, kernel, workspace, options_.now_ms);
   ShapeClock clock(job.stop, shape.name, measures());
   std::size_t runs =
-      job.effort == Effort::kAfterScreening ? 1 : 0;  // the repeat used the first poison
-  // 1. The first launch alone. It finds most errors and shows how long a launch takes.
+      job.effort == Effort::kAfterScreening ? 1 : 0;  // the screening used the first poison
+  // 1. Launch once, which finds most errors and shows how long a launch takes.
   job.progress("checking " + name + ", seed 1");
   const Trials::LaunchTime once = trials.run_timed(first, poison_of_run(runs++), Kind::kSeed);
   double launch_ms = once.host_ms;
@@ -236,7 +237,7 @@ CorrectnessResult CorrectnessGate::check_whole(const Job& job, const Shape& shap
     trials.run(data, poison_of_run(runs++), kind);
     if (static_cast<double>(trials.unsettled()) * launch_ms > kMostQueuedMs) trials.settle();
   };
-  // 2. The same launch again.
+  // 2. Repeat the launch on the same inputs.
   complete = repeated || !repeats(shape, Effort::kFull, launch_ms);
   if (repeated && !trials.is_over()) {
     job.progress("repeating " + name);
@@ -249,27 +250,28 @@ CorrectnessResult CorrectnessGate::check_whole(const Job& job, const Shape& shap
       return clock.end(trials);
     }
   }
-  // 3. Many launches, if the kernel keeps state between launches.
+  // 3. Launch many times if the kernel keeps state between launches.
   if (state && !trials.is_over() && state_of(kernel, workspace) != state) {
     job.progress("launching " + name + " often");
     check_old(trials, kernel, {&first}, workspace, Kind::kRepeat, job.progress);
   }
-  // 4. The other seeds.
+  // 4. Launch on the inputs of the other seeds.
   for (std::size_t index = 1; index < seeds && is_allowed(); ++index) {
     job.progress("checking " + name + ", seed " + std::to_string(index + 1));
     run(cases_.get(shape, index), Kind::kSeed);
   }
-  // 5. All inputs in turn if the kept state depends on them, because the kernel may count inputs.
+  // 5. If the kept state has changed, launch on all inputs in turn, as the kernel may count inputs.
   trials.settle();
   if (state && !trials.is_over() && state_of(kernel, workspace) != state) {
     std::vector<const CheckCase*> inputs;
     for (std::size_t index = 0; index < seeds; ++index) inputs.push_back(&cases_.get(shape, index));
     check_old(trials, kernel, inputs, workspace, Kind::kExtra, job.progress);
   }
-  // 6. With few seeds: the remaining poisons, so that every shape meets all of them.
+  // 6. With few seeds, launch with the remaining poisons, to check each shape with all poisons.
   while (device_.interpreting() == nullptr && runs < kPoisons && is_allowed())
     run(first, Kind::kExtra);
-  // 7. Launches that may start before their inputs are there.
+  // 7. If the kernel may start before its inputs are written, launch it during the write of an
+  // input.
   if (!trials.is_over()) check_early_start(trials, kernel, first);
   if (trials.unsettled() > 1) job.progress("checking " + name);
   CorrectnessResult result = clock.take(trials);

@@ -20,54 +20,54 @@ namespace evo {
 [[nodiscard]] double steady_ms();
 
 struct CorrectnessOptions {
-  std::size_t seeds = 5;  ///< for each shape
-  /// Shapes with more work than this get one seed and no repeat.
+  std::size_t seeds = 5;  ///< number of inputs for each shape
+  /// Shapes with more work than this are checked with one seed and without a repeat.
   double flops_for_all_seeds = 1e18;
-  /// On devices that sample grids: shapes with more work than this are checked in part, by about
-  /// this much work (SampledCheck).
+  /// On devices that sample grids, shapes with more work than this are checked in part: by a sample
+  /// of about this much work (SampledCheck).
   double flops_of_whole_grids = 1e18;
-  /// On devices that predict: a screening spends about this much work on a shape, by fewer launches
-  /// or a part of one.
+  /// On devices that predict times, a screening spends about this much work on a shape: it makes
+  /// fewer launches or runs a part of the grid.
   double flops_of_screening = 1e18;
-  /// Shapes are checked in ascending order of work as long as their sum does not exceed this. The
-  /// first shape is always checked.
+  /// Shapes are checked in ascending order of work as long as their total work does not exceed
+  /// this. The first shape is always checked.
   double flops_of_all_shapes = 1e18;
-  std::function<double()> now_ms = steady_ms;  ///< the measure by which a launch counts as long
+  std::function<double()> now_ms = steady_ms;  ///< the clock that times launches
 };
 
-/// The limits of a quick check. On a real device, the check of a shape with a limit ends as soon as
-/// the kernel is certainly slower: after two launches, three if they are short, or one if it is
-/// very long.
+/// Limits that end a check early. On a real device, the check of a shape with a limit ends when the
+/// kernel is certainly slower than the limit: after one very long launch, after two long ones, or
+/// after three short ones.
 struct EarlyStop {
-  const CheckTimes* times = nullptr;  ///< null: nothing is known, and no check ends early
+  const CheckTimes* times = nullptr;  ///< null: no check ends early
   bool was_idle = false;              ///< whether the device was idle before the check
-  /// In µs, by shape; only the launches of these shapes are compared with a limit.
+  /// In µs, by shape name. Only launches on these shapes are compared with a limit.
   std::map<std::string, double> limit_us = {};
 };
 
 /// The correctness gate.
 ///
-/// For every shape, in ascending order of work, the tolerance must be able to tell right from wrong
-/// (ToleranceAudit). A shape with too much work for the device is checked by SampledCheck. For
-/// every seed:
+/// For every shape, in ascending order of work, the tolerance must be able to tell right results
+/// from wrong ones (ToleranceAudit). A shape with too much work for the device is checked by
+/// SampledCheck. On other shapes, the gate takes these steps for every seed:
 ///   1. poison the outputs with a new value (poison_of_run), restore inout arguments, launch;
-///   2. check that guard zones are intact, inputs unchanged, and every element of the outputs
-///      written (if the device tracks writes; otherwise a second poison shows it);
-///   3. check that every output is within the tolerance of the reference (OutputJudge);
-/// and once for each shape, on the first seed:
-///   4. run again over another poison and require the same bits (or, for a template that is not
+///   2. check that guard zones are intact, that inputs are unchanged, and that every output element
+///      is written (if the device tracks writes; otherwise step 4 detects unwritten elements);
+///   3. check that every output is within the tolerance of the reference (OutputJudge).
+/// The gate takes these further steps once for each shape, on the first seed:
+///   4. launch again over another poison and require the same bits (or, for a template that is not
 ///      deterministic, agreement within the tolerance); this also finds unwritten elements;
 ///   5. if two launches on the same input left the workspaces or the kernel's variables different,
-///      launch until this state repeats, at most kAgedLaunches times, and check again;
-/// if all seeds have left them different, do the same on all inputs in turn. A kernel that may
-/// start while the kernel before it still runs is launched once for each input, after work that
-/// writes that input late. At the end, the expected outputs must be able to tell right from wrong
-/// (ReferenceAudit).
+///      launch until this state repeats, at most kAgedLaunches times, and check again.
+/// If the launches on all seeds have changed this state, the gate repeats step 5 with all inputs in
+/// turn. A kernel that may start while the kernel before it still runs is launched once for each
+/// input, after work that writes that input late. At the end, the expected outputs must be able to
+/// tell right results from wrong ones (ReferenceAudit).
 ///
-/// A screening makes fewer launches if they are long. Real devices decide by the launch time
-/// (launches_allowed). Devices that predict decide by the shape's work, so that the decision is
-/// reproducible. On real devices, all launches of a shape after the first two are queued together
-/// (Trials).
+/// A screening makes fewer launches if a launch takes long. On real devices, the number of launches
+/// depends on the launch time (launches_allowed). On devices that predict times, the number depends
+/// on the shape's work, so that it is reproducible. On real devices, all launches on a shape after
+/// the first two are queued together (Trials).
 class CorrectnessGate {
  public:
   /// All references must outlive this object.
@@ -85,9 +85,10 @@ class CorrectnessGate {
                                         std::vector<const Shape*> shapes, Effort effort,
                                         const EarlyStop& stop, const Progress& progress);
 
-  /// Makes `launches` launches on the shape of `shapes` with the least work, or as many as
-  /// `most_ms` allow, followed by a checked launch. It is meant for kernels that were timed with
-  /// fewer launches than in production. Only on real devices. Incomplete if it made fewer launches.
+  /// Makes `launches` launches on the shape of `shapes` with the least work, or as many as fit into
+  /// `most_ms`, and then a checked launch. Use this check for kernels that were timed with fewer
+  /// launches than a user's program makes. Works only on real devices. The result is incomplete if
+  /// fewer launches were made.
   [[nodiscard]] CorrectnessResult check_aged(const LoadedKernel& kernel,
                                              std::vector<const Shape*> shapes, int launches,
                                              double most_ms, const Progress& progress);
@@ -99,7 +100,7 @@ class CorrectnessGate {
     Effort effort;
     const EarlyStop& stop;
     const Progress& progress;
-    bool has_run = false;  ///< the kernel, on another shape
+    bool has_run = false;  ///< whether the kernel has already run on another shape
   };
 
   void sort_by_work(std::vector<const Shape*>& shapes) const;
@@ -133,7 +134,7 @@ class CorrectnessGate {
   struct Aged {
     int launches = 0;
     std::optional<Fault> fault = {};
-    // µs of a launch in a graph of many; 0 without one
+    // mean µs of a launch in the first and the last full graph; 0 without a graph
     double first_us = 0;
     double last_us = 0;
   };
@@ -149,7 +150,7 @@ class CorrectnessGate {
   CorrectnessOptions options_;
 };
 
-/// Number of launches after which a kernel with kept state is checked again.
+/// Number of launches after which a kernel that keeps state is checked again.
 inline constexpr int kAgedLaunches = 2000;
 
 }  // namespace evo

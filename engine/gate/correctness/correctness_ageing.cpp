@@ -1,4 +1,4 @@
-// CorrectnessGate: many launches of kernels that keep state.
+// Methods of CorrectnessGate that launch a kernel many times if it keeps state.
 
 #include <fmt/format.h>
 
@@ -10,8 +10,8 @@
 namespace evo {
 namespace {
 
-/// Whether the last of many launches takes so much longer than the first that neither the clocks
-/// nor the temperature explain it.
+/// Whether the last of many launches takes much longer than the first: longer than changes of clock
+/// and temperature explain.
 bool has_become_slow(double first_us, double last_us) {
   constexpr double kMostRatio = 2;
   constexpr double kLeastDifferenceUs = 5;
@@ -20,7 +20,7 @@ bool has_become_slow(double first_us, double last_us) {
 
 }  // namespace
 
-/// Neither a case nor a launch is at fault: the shape's workspace does not fit.
+/// Rejects a kernel whose workspace does not fit into the device's memory.
 CorrectnessResult CorrectnessGate::without_workspace(const CheckCase& data, const Fault& fault) {
   CorrectnessResult result;
   result.reject("shape " + data.shape->name + ", seed " + std::to_string(data.seed) + ": ",
@@ -54,7 +54,7 @@ CorrectnessResult CorrectnessGate::check_aged(const LoadedKernel& kernel,
   return result;
 }
 
-/// How often a kernel is launched to age it on an interpreter: less often on shapes with much work.
+/// Number of launches that age a kernel on an interpreter, fewer on shapes with much work.
 int CorrectnessGate::launches_to_age(const Shape& shape) const {
   // 2^31 operations, which take some seconds on an interpreter
   constexpr double kWork = 2147483648.0;
@@ -63,7 +63,7 @@ int CorrectnessGate::launches_to_age(const Shape& shape) const {
   return static_cast<int>(std::clamp(launches, kFewest, static_cast<double>(kAgedLaunches)));
 }
 
-/// Launches many times on all inputs in turn, then once with a check on each input.
+/// Launches the kernel many times on all inputs in turn, then once with a check on each input.
 void CorrectnessGate::check_old(Trials& trials, const LoadedKernel& kernel,
                                 const std::vector<const CheckCase*>& inputs,
                                 const Workspace& workspace, Trials::Kind kind,
@@ -78,8 +78,8 @@ void CorrectnessGate::check_old(Trials& trials, const LoadedKernel& kernel,
   trials.say_more(" (after launching it often)");
 }
 
-/// A hash of the state that the kernel keeps between launches. Nullopt if the device cannot tell,
-/// or if it measures; there, the timed launches cover this case.
+/// A hash of the state that the kernel keeps between launches. Nullopt if the device cannot read
+/// this state, or if the device measures times, because its timed launches reveal kept state.
 std::optional<std::string> CorrectnessGate::state_of(const LoadedKernel& kernel,
                                                      const Workspace& workspace) const {
   if (measures()) return std::nullopt;
@@ -88,13 +88,13 @@ std::optional<std::string> CorrectnessGate::state_of(const LoadedKernel& kernel,
   return *variables + workspace.content_hash();
 }
 
-/// Launches on all inputs in turn. Ends early when the kept state repeats after a round, because
-/// nothing new can follow.
+/// Launches the kernel on all inputs in turn. Ends early when the kept state repeats after a round
+/// of inputs, because all further launches would repeat, too.
 std::optional<Fault> CorrectnessGate::age(const LoadedKernel& kernel,
                                           const std::vector<const CheckCase*>& inputs,
                                           const Workspace& workspace, int launches,
                                           const Progress& progress) {
-  constexpr int kLaunchesLookedAt = 16;  // for each input
+  constexpr int kLaunchesLookedAt = 16;  // launches per input whose state is compared
   constexpr int kTellEvery = 100;
   constexpr double kMostTogetherMs = 50;
   const CheckCase& first = *inputs.front();
@@ -126,8 +126,8 @@ std::optional<Fault> CorrectnessGate::age(const LoadedKernel& kernel,
   return fault;
 }
 
-/// The same on a real device, which cannot tell what a kernel keeps: launches until `most_ms` have
-/// passed. A graph of many launches costs the host less time than these launches.
+/// Ages a kernel on a real device, which cannot read the kept state, until `most_ms` have passed.
+/// Uses graphs of many launches, because a graph costs the host less time than its launches.
 CorrectnessGate::Aged CorrectnessGate::age_by_graphs(const LoadedKernel& kernel,
                                                      const CheckCase& data,
                                                      const Workspace& workspace, int launches,
@@ -144,7 +144,7 @@ CorrectnessGate::Aged CorrectnessGate::age_by_graphs(const LoadedKernel& kernel,
                                                              workspace.arguments_of(data));
     const auto graph = measuring.make_graph(kernel.id, config, arguments, count);
     if (const auto* fault = std::get_if<Fault>(&graph)) return {aged.launches, *fault};
-    // Repeats while as much work as before remains.
+    // Runs the graph repeatedly while at least `count` launches remain.
     do {
       const auto ran = measuring.run_graph(std::get<GraphId>(graph));
       if (const auto* fault = std::get_if<Fault>(&ran)) aged.fault = *fault;
@@ -156,7 +156,7 @@ CorrectnessGate::Aged CorrectnessGate::age_by_graphs(const LoadedKernel& kernel,
              options_.now_ms() - start < most_ms);
     if (!aged.fault || !aged.fault->device_lost) measuring.release_graph(std::get<GraphId>(graph));
     if (options_.now_ms() - start >= most_ms) break;
-    // As many launches as fit into the remaining time.
+    // The next graph has as many launches as fit into the remaining time.
     const double launch_ms = (options_.now_ms() - graph_start) / count;
     const double left_ms = most_ms - (options_.now_ms() - start);
     const auto fitting = static_cast<int>(std::min(left_ms / std::max(launch_ms, 1e-6), 1e6));

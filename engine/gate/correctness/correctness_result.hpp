@@ -11,26 +11,26 @@
 
 namespace evo {
 
-/// Called with the next operation, so that a hang can be attributed to it.
+/// Called with the name of the next operation, so that a hang can be attributed to it.
 using Progress = std::function<void(const std::string&)>;
 
 /// The time of the launches that checked a kernel on one shape.
 struct CheckedTime {
   std::string shape;
-  double fastest_us = 0;  ///< the faster of the first two launches, or the only one
+  double fastest_us = 0;  ///< time of the faster of the first two launches, or of the only launch
   bool was_idle = false;  ///< whether the device was idle before the check
-  /// Set if the time is certainly above the limit; the check ended then.
+  /// The estimated time, if the check ended because this time is certainly above the limit.
   std::optional<Timing> too_slow = {};
 };
 
-/// The result of the correctness gate: the figures of every comparison, and why it stopped.
+/// The result of the correctness gate: the figures of all comparisons, and the rejection, if any.
 struct CorrectnessResult {
   std::vector<CheckResult> checks;
   std::optional<Rejection> rejection = {};
-  bool device_lost = false;  ///< the process must be replaced
-  bool complete = true;      ///< false: a screening skipped seeds or a repeat on some shape
-  std::vector<CheckedTime> times = {};  ///< for the shapes that have a limit
-  /// Set if a launch or the loading failed; a rejection without it comes from a comparison.
+  bool device_lost = false;             ///< true: the worker process must be replaced
+  bool complete = true;                 ///< false: a screening skipped seeds or a repeat
+  std::vector<CheckedTime> times = {};  ///< only for shapes that have a limit
+  /// Set if loading or a launch failed; unset if a comparison rejected the kernel.
   std::optional<FaultKind> fault = {};
 
   /// Ends the check because of a fault. `place` names the shape and seed and ends with ": ".

@@ -18,7 +18,7 @@ struct Shape {
   }
 };
 
-/// In the order of their first check.
+/// The checked shapes, in the order of their first check.
 std::vector<Shape> shapes_of(const std::vector<CheckResult>& checks) {
   std::vector<Shape> shapes;
   for (const CheckResult& check : checks) {

@@ -43,7 +43,8 @@ std::optional<std::string> find_damage(BufferWork& work, const Problem& problem,
                                        const CheckCase& data) {
   work.begin();
   const DamageLook look(work, problem, arguments, data);
-  if (const auto fault = work.finish()) throw CudaError("looking for damage: " + fault->reason);
+  if (const auto fault = work.finish())
+    throw CudaError("checking buffers for damage: " + fault->reason);
   auto found = look.found();
   if (found) repair_guard_zones(work.device(), arguments, data);
   return found;

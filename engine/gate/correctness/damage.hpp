@@ -8,18 +8,18 @@
 
 namespace evo {
 
-/// Checks that a launch did not damage its buffers.
+/// Checks that a launch has not damaged its buffers.
 class DamageLook {
  public:
-  /// Checks the buffers of `arguments` (of a launch on `data`, or on a copy of it) after the work
-  /// queued so far. `work` and `problem` must outlive it.
+  /// Queues a check of the buffers in `arguments`, which belong to a launch on `data` or on a copy
+  /// of its buffers. `work` and `problem` must outlive this object.
   DamageLook(BufferWork& work, const Problem& problem, const std::vector<KernelArgument>& arguments,
              const CheckCase& data);
 
   [[nodiscard]] bool is_known() const;
 
-  /// After the check has finished: the overwritten guard zone or else the changed input of the
-  /// first damaged argument.
+  /// Describes the damage of the first damaged argument: an overwritten guard zone or else a
+  /// changed input. Call found() after the check has finished.
   [[nodiscard]] std::optional<std::string> found() const;
 
  private:
@@ -34,7 +34,7 @@ class DamageLook {
   std::vector<OfArgument> looks_;
 };
 
-/// Checks and waits for the result. Uses the device.
+/// Checks the buffers as DamageLook does, and waits for the result.
 [[nodiscard]] std::optional<std::string> find_damage(BufferWork& work, const Problem& problem,
                                                      const std::vector<KernelArgument>& arguments,
                                                      const CheckCase& data);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kSlots = 4096;
 constexpr std::uint32_t kWarps = CheckKernel::kThreads / 32;
-/// Elements that a warp takes at once; long rows are split into segments of this length.
+/// Length of a segment, which a warp compares at once; long rows are split into segments.
 constexpr std::uint64_t kSegment = 4096;
 // Sizes of the structures in check_kernels.cu.
 constexpr std::size_t kFiguresBytes = 104;
@@ -27,7 +27,7 @@ KernelArgument scalar(T value) {
   return ScalarArgument::of(value);
 }
 
-/// A type's description for the kernels: Format in check_numbers.cu.
+/// Packs a description of a data type for the check kernels; Format in check_numbers.cu unpacks it.
 std::uint32_t format_word(Dtype dtype) {
   const DtypeRow& row = row_of(dtype);
   return static_cast<std::uint32_t>(row.bytes) | static_cast<std::uint32_t>(row.kind) << 4 |
@@ -38,7 +38,7 @@ std::uint32_t format_word(Dtype dtype) {
 
 /// The distribution of elements over warps.
 struct Cut {
-  std::uint64_t row_length = 0;  ///< all elements if there are no rows
+  std::uint64_t row_length = 0;  ///< number of all elements if there are no rows
   std::uint64_t rows = 1;
   std::uint64_t segment_length = 0;
   std::uint64_t segments_per_row = 1;
@@ -94,8 +94,8 @@ class DeviceWork final : public BufferWork {
     const MaskedContents::Kept& kept = kept_.at(expected);
     const std::size_t elements = kept.bytes / size_of(dtype);
     if (row_length > 0 && elements % row_length != 0) {
-      throw InputError("compare: " + std::to_string(elements) + " elements in rows of " +
-                       std::to_string(row_length));
+      throw InputError("compare: " + std::to_string(elements) +
+                       " elements cannot be split into rows of " + std::to_string(row_length));
     }
     Asked asked{.dtype = dtype, .elements = elements};
     if (elements == 0) return note(asked);
@@ -150,8 +150,8 @@ class DeviceWork final : public BufferWork {
     return note({.slot = slot, .buffer = spec.name, .bytes = spec.bytes});
   }
 
-  /// Copies only new results. Earlier ones are already on the host, where later launches cannot
-  /// overwrite them.
+  /// Copies only new results, because earlier results are already on the host, where later launches
+  /// cannot overwrite them.
   void mark() override {
     if (used_ == marked_) return;
     const std::size_t start = marked_ * kSlotBytes;
@@ -191,7 +191,7 @@ class DeviceWork final : public BufferWork {
     std::uint32_t slot = 0;
     std::uint64_t fingerprint = 0;
   };
-  /// A pending check and how its slot is read. A check without a slot never finds anything.
+  /// A pending check, and how to read its slot. A check without a slot never finds an error.
   struct Asked {
     std::optional<std::uint32_t> slot = {};
     Dtype dtype = Dtype::kF32;
@@ -228,13 +228,13 @@ class DeviceWork final : public BufferWork {
     if (!is_known(look)) throw CudaError("the result of a check was read before it was known");
     const Asked& asked = asked_.at(look);
     if (asked.seal && fingerprint_in(words_of(asked.seal->slot)) != asked.seal->fingerprint) {
-      throw CudaError("what '" + asked.seal->name +
-                      "' is compared with was overwritten in the device's memory");
+      throw CudaError("the expected content of '" + asked.seal->name +
+                      "' was overwritten in the device's memory");
     }
     return asked;
   }
 
-  /// Memory for the segments of long rows.
+  /// Allocates memory for the segments of long rows.
   void need_segments(std::uint64_t count) {
     if (count <= segments_held_) return;
     if (segments_held_ > 0) memory_.release(segments_);
@@ -263,7 +263,7 @@ class DeviceWork final : public BufferWork {
   std::uint64_t segments_held_ = 0;
   std::vector<Asked> asked_;
   std::size_t used_ = 0;
-  std::size_t marked_ = 0;  ///< the slots that are being copied to the host
+  std::size_t marked_ = 0;  ///< number of slots whose copy to the host was queued
 };
 
 }  // namespace

@@ -9,8 +9,8 @@ namespace evo {
 enum class Effort {
   kScreening,  ///< fewer launches on shapes with long launches
   kFull,       ///< all seeds and a repeat on every shape
-  /// the part of the full check that screening and timing left out, with as many launches as in
-  /// production; required before a kernel may enter the elite
+  /// the part of the full check that screening and timing left out, with as many launches as a
+  /// user's program makes; required before a kernel may enter the elite
   kAfterScreening,
 };
 
@@ -22,14 +22,15 @@ enum class Effort {
 
 /// Launches longer than this, in ms, count as long.
 inline constexpr double kLongLaunchMs = 1;
-/// The time in ms that a screening spends on the long launches of one shape.
+/// The time in ms that a screening spends on one shape if its launches are long.
 inline constexpr double kScreeningMs = 10;
-/// The same for the full check before a kernel enters the elite. Small shapes use all seeds, and
-/// timed launches are verified, too.
+/// The time in ms that the check before the elite spends on one shape if its launches are long.
+/// This short time suffices, because small shapes use all seeds, and timed launches are verified,
+/// too.
 inline constexpr double kAfterScreeningMs = 200;
 
-/// Launches longer than this, in µs, count as very long: the time for loading the kernel and for
-/// rising clocks is negligible.
+/// Launches longer than this, in µs, count as very long: loading the kernel and rising clocks
+/// hardly change their times.
 inline constexpr double kVeryLongLaunchUs = 10'000;
 
 /// A first launch up to this time, in ms, may be long only because the driver loads the kernel at

@@ -44,7 +44,7 @@ std::vector<ElementSample::Output> ElementSample::outputs_of(
   return outputs;
 }
 
-/// Whether some CTA writes every element that has to be written.
+/// Whether each element that has to be written is written by some CTA.
 bool ElementSample::covers(const GridCover& cover, const Output& output) const {
   const std::size_t size = size_of(problem_.arguments[output.position].dtype);
   const std::vector<std::uint32_t>& owners = cover.owners(output.position);
@@ -56,7 +56,7 @@ bool ElementSample::covers(const GridCover& cover, const Output& output) const {
   return true;
 }
 
-/// Whether the launch wrote all elements of the drawn CTAs and no others.
+/// Whether the launch wrote all elements of the sampled CTAs and no others.
 bool ElementSample::wrote_what_it_owns(const Output& output,
                                        const std::vector<std::byte>& content) const {
   const std::size_t size = size_of(problem_.arguments[output.position].dtype);

@@ -12,12 +12,12 @@
 namespace evo {
 
 /// Checks a part of a grid. The device must support partial grids, and the expected outputs must be
-/// known in advance (a reference of data). Not for errors relative to rows (max_row_error), because
-/// parts of rows have none.
+/// known in advance (reference files). Tolerances for errors relative to rows (max_row_error) are
+/// excluded, because a part of a row does not determine the row's error.
 ///
-/// GridCover proves that the drawn CTAs (draw_part) stand for all: the CTAs of the grid write all
+/// GridCover proves that the sampled CTAs (draw_part) represent the grid: its CTAs write all
 /// elements of every output, each exactly once (for an inout argument, all elements that are
-/// expected to change). All elements that the drawn CTAs write are compared. If the proof fails,
+/// expected to change). All elements that the sampled CTAs write are compared. If the proof fails,
 /// the whole grid must run.
 class ElementSample {
  public:
@@ -27,13 +27,13 @@ class ElementSample {
 
   [[nodiscard]] static bool is_possible(const Problem& problem, const KernelSpec& kernel);
 
-  /// Nullopt if a part of the grid cannot stand for all.
+  /// Nullopt if no part of the grid represents the whole grid.
   [[nodiscard]] std::optional<CorrectnessResult> check(const LoadedKernel& kernel,
                                                        const Shape& shape,
                                                        const Workspace& workspace);
 
  private:
-  /// An output, and its elements that the drawn CTAs write.
+  /// An output, and its elements that the sampled CTAs write.
   struct Output {
     std::size_t position = 0;  ///< index of the argument
     BufferId buffer = 0;

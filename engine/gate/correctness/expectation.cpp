@@ -29,7 +29,7 @@ std::string element_text(Dtype dtype, const std::byte* element) {
   if (dtype == Dtype::kU64) return std::to_string(load<std::uint64_t>(element));
   const double value = decode(dtype, element);
   if (!is_floating(dtype)) return std::to_string(static_cast<std::int64_t>(value));
-  if (std::isnan(value)) return "nan";  // not "-nan": its sign has no meaning
+  if (std::isnan(value)) return "nan";  // not "-nan", because a NaN's sign means nothing
   char text[32];
   std::snprintf(text, sizeof text, "%.4g", value);
   return text;

@@ -9,8 +9,7 @@
 
 namespace evo {
 
-/// The expected content of an output argument: the reference's bytes, and its values as doubles if
-/// these are exact.
+/// The expected content of an output argument: the reference's bytes and its elements as doubles.
 class Expectation {
  public:
   Expectation() = default;

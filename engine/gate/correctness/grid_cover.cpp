@@ -8,7 +8,8 @@
 namespace evo {
 namespace {
 
-/// Converts owners by granule to owners by element; nullopt if several CTAs write one element.
+/// Finds the CTA that writes each element from the CTA that writes each granule of memory; nullopt
+/// if several CTAs write one element.
 std::optional<std::vector<std::uint32_t>> by_element(const std::vector<std::uint32_t>& granules,
                                                      std::size_t granule, std::size_t elements,
                                                      std::size_t size) {
@@ -60,7 +61,7 @@ bool GridCover::is_whole() const {
 std::vector<bool> GridCover::written_by(const std::vector<std::uint64_t>& ctas,
                                         std::size_t position) const {
   const std::vector<std::uint32_t>& owners = owners_.at(position);
-  std::vector<bool> is_sampled(ctas.back() + 2, false);  // linear index plus 1
+  std::vector<bool> is_sampled(ctas.back() + 2, false);  // index: linear CTA index plus 1
   for (const std::uint64_t cta : ctas) is_sampled[cta + 1] = true;
   std::vector<bool> written(owners.size());
   for (std::size_t i = 0; i < owners.size(); ++i)

@@ -10,19 +10,19 @@
 namespace evo {
 
 /// Finds which CTA of a grid writes which element of the outputs, without computing the written
-/// values (Interpreting::write_map). This proves that a sample of CTAs is representative: each CTA
-/// writes its own elements and nothing else, whichever CTAs run.
+/// values (Interpreting::write_map). The result proves that a sample of CTAs is representative:
+/// each CTA writes its own elements and nothing else, no matter which other CTAs run.
 class GridCover {
  public:
   /// Returns the reason as text if a sample is not representative: the writes depend on computed
-  /// values, two CTAs write one element, or memory besides outputs is written. `arguments`: those
-  /// of a launch on `data`, which has one step. The content of the outputs does not change.
+  /// values, two CTAs write one element, or memory besides outputs is written. `arguments`: the
+  /// arguments of a launch on `data` with one step. The content of the outputs does not change.
   [[nodiscard]] static std::variant<GridCover, std::string> prove(
       Device& device, const Problem& problem, const LoadedKernel& kernel, const CheckCase& data,
       const std::vector<KernelArgument>& arguments);
 
-  /// For each element of the argument at `position`: the linear index of its CTA plus 1, or 0 if no
-  /// CTA writes it. Empty unless the argument is an output.
+  /// For each element of the argument at `position`: the linear index plus 1 of the CTA that writes
+  /// the element, or 0 if no CTA does. Empty unless the argument is an output.
   [[nodiscard]] const std::vector<std::uint32_t>& owners(std::size_t position) const {
     return owners_.at(position);
   }

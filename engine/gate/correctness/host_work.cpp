@@ -27,12 +27,12 @@ class HostContents final : public KeptContents {
     const std::vector<std::byte>& all = bytes(kept);
     return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), most))};
   }
-  void seal(KeptId) override {}  // no mask: kernels cannot reach the host's memory
+  void seal(KeptId) override {}  // not needed, because kernels cannot access host memory
 
   [[nodiscard]] const std::vector<std::byte>& bytes(KeptId kept) const {
     return kept_.at(kept).bytes;
   }
-  /// Decoded at the first comparison.
+  /// The kept content as numbers, which are decoded at the first comparison.
   [[nodiscard]] const Expectation& numbers(KeptId id, Dtype dtype) {
     Kept& kept = kept_.at(id);
     if (!kept.numbers) kept.numbers.emplace(dtype, kept.bytes);

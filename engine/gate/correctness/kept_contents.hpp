@@ -11,10 +11,10 @@
 
 namespace evo {
 
-/// A content that kernels do not see: an expected output, or data to restore.
+/// Identifies a copy of data that kernels do not see: an expected output, or data to restore.
 using KeptId = std::uint32_t;
 
-/// Stores contents on the host or on the device.
+/// Stores copies of data (KeptId) on the host or on the device.
 class KeptContents {
  public:
   KeptContents() = default;
@@ -22,27 +22,28 @@ class KeptContents {
   KeptContents(const KeptContents&) = delete;
   KeptContents& operator=(const KeptContents&) = delete;
 
-  /// Allocates room for `bytes`. Throws DeviceMemoryError if it does not fit.
+  /// Allocates room for a copy of `bytes` bytes. Throws DeviceMemoryError if the memory is too
+  /// small.
   [[nodiscard]] virtual KeptId reserve(const std::string& name, std::size_t bytes) = 0;
-  /// Fills it with `content`, which has its size.
+  /// Fills the copy `to` with `content`, which has the size that was reserved.
   virtual void keep(KeptId to, std::span<const std::byte> content) = 0;
-  /// Fills it from the start of a buffer of at least its size.
+  /// Fills the copy `to` from the start of the buffer `from`, which is at least as large.
   virtual void keep(KeptId to, BufferId from) = 0;
-  /// Copies it to the start of a buffer.
+  /// Copies the copy `from` to the start of the buffer `to`.
   virtual void put_back(BufferId to, KeptId from) = 0;
-  /// The same by work that lets the next launch start at once and then takes its time: a kernel
-  /// that does not wait for the end of that work (griddepcontrol.wait) reads what the buffer held
-  /// before.
+  /// Like put_back(), but by work that lets the next launch start at once and then takes its time.
+  /// A kernel that does not wait for the end of this work (griddepcontrol.wait) reads the previous
+  /// content of the buffer.
   virtual void put_back_late(BufferId to, KeptId from) { put_back(to, from); }
-  /// Returns the content. Waits for the device.
+  /// Returns the bytes of the copy `kept`. Waits for the device.
   [[nodiscard]] std::vector<std::byte> content(KeptId kept) {
     return first_bytes(kept, std::numeric_limits<std::size_t>::max());
   }
-  /// Returns the content, or its first `most` bytes if it has more. Waits for the device.
+  /// Returns the bytes of the copy `kept`, at most the first `most`. Waits for the device.
   [[nodiscard]] virtual std::vector<std::byte> first_bytes(KeptId kept, std::size_t most) = 0;
-  /// Records a fingerprint of the content. A kernel that writes out of bounds may change device
-  /// memory, so each comparison with a sealed content also checks the fingerprint. Waits for the
-  /// device.
+  /// Records a fingerprint of the copy. Every later comparison with the copy checks the
+  /// fingerprint, because a kernel that writes out of bounds may change device memory. Waits for
+  /// the device.
   virtual void seal(KeptId kept) = 0;
 };
 

@@ -62,7 +62,7 @@ void MaskedContents::put_back(BufferId to, KeptId from) {
 }
 
 void MaskedContents::put_back_late(BufferId to, KeptId from) {
-  // So few that the next kernel finds room beside them, whatever it needs.
+  // So few CTAs leave room on the card for any next kernel.
   constexpr std::uint32_t kCtas = 16;
   const Kept& kept = kept_.at(from);
   if (kept.bytes == 0) return;

@@ -17,16 +17,16 @@ namespace evo {
 class CheckKernel {
  public:
   static constexpr std::uint32_t kThreads = 256;
-  /// Enough CTAs to fill any card, few enough for one CTA to reduce.
+  /// Number of CTAs that fill any card but are few enough for one CTA to reduce their results.
   static constexpr std::uint64_t kMostCtas = 1024;
 
-  /// `device` must outlive it. Throws CudaError if the device does not support the kernel or does
-  /// not measure.
+  /// `device` must outlive this object. Throws CudaError if the device does not support the kernel
+  /// or does not measure.
   CheckKernel(Device& device, const KernelImage& kernels, const std::string& entry);
 
   void enqueue(std::uint32_t ctas, const std::vector<KernelArgument>& arguments) const;
 
-  /// Number of CTAs for this number of work items or bytes.
+  /// The number of CTAs for `pieces` work items, or for `bytes` bytes.
   [[nodiscard]] static std::uint32_t ctas_for(std::uint64_t pieces);
   [[nodiscard]] static std::uint32_t ctas_for_bytes(std::size_t bytes);
 
@@ -35,8 +35,8 @@ class CheckKernel {
   KernelId id_ = 0;
 };
 
-/// Contents in the device's memory, where kernels can reach them. They are masked by evo_mask, so
-/// that no kernel finds the expected output, and sealed by a fingerprint.
+/// Copies of data in device memory, where kernels under test can reach them. The copies are masked
+/// by evo_mask, so that no kernel finds the expected output, and sealed by a fingerprint.
 class MaskedContents final : public KeptContents {
  public:
   struct Kept {
@@ -47,7 +47,7 @@ class MaskedContents final : public KeptContents {
     std::optional<std::uint64_t> seal = {};
   };
 
-  /// `device` must outlive it.
+  /// `device` must outlive this object.
   MaskedContents(Device& device, const KernelImage& kernels);
 
   [[nodiscard]] KeptId reserve(const std::string& name, std::size_t bytes) override;
@@ -59,13 +59,13 @@ class MaskedContents final : public KeptContents {
   void seal(KeptId id) override;
 
   [[nodiscard]] const Kept& at(KeptId kept) const { return kept_.at(kept); }
-  /// Queues the computation of its fingerprint into a slot.
+  /// Queues a kernel that writes the fingerprint of `kept` to a slot.
   void enqueue_fingerprint(const Kept& kept, BufferId slots, std::uint32_t slot) const;
 
  private:
   [[nodiscard]] static std::vector<KernelArgument> mask_arguments(BufferId to, BufferId from,
                                                                   const Kept& kept);
-  /// Copies content to or from the store, and masks or unmasks it.
+  /// Copies content to or from the store, and masks or unmasks the content.
   void mask(BufferId to, BufferId from, const Kept& kept) const;
   [[nodiscard]] std::uint64_t new_key();
 

@@ -10,7 +10,7 @@
 namespace evo {
 namespace {
 
-/// this number of similar elements is no coincidence
+/// with this many similar elements, the similarity is no coincidence
 constexpr std::size_t kFewestOthers = 32;
 
 struct Words {
@@ -21,13 +21,14 @@ struct Words {
 
 constexpr std::array<Words, 4> kWords = {{
     {NearMiss::kElementBefore, "the previous element in place of every element",
-     "is off by one, as an exclusive scan"},
+     "is off by one, like an exclusive scan"},
     {NearMiss::kElementBehind, "the next element in place of every element", "is off by one"},
     {NearMiss::kElementsExchanged, "exchanged neighbouring elements", "exchanges neighbours"},
     {NearMiss::kRowsExchanged, "exchanged neighbouring rows", "exchanges rows"},
 }};
 
-/// The partner in a pair; the last of an odd number has none.
+/// The other element of the pair that contains element `i`; a last element without partner gives
+/// `i`.
 std::size_t partner_of(std::size_t i, std::size_t count) { return (i ^ 1U) < count ? i ^ 1U : i; }
 
 /// The index of the element that replaces element `i`.
@@ -47,8 +48,8 @@ std::size_t source_of(NearMiss miss, std::size_t i, std::size_t count, std::size
   return i;
 }
 
-/// A sum of squares of errors above this is a relative L2 that no tolerance allows. The margin is
-/// for rounding.
+/// The sum of squared errors above which no tolerance accepts the relative L2 error. The margin
+/// covers rounding.
 double most_square(const std::vector<double>& values, const Tolerance& tolerance) {
   constexpr double kMargin = 1 + 1e-6;
   double square = 0;
@@ -69,7 +70,7 @@ bool is_accepted(NearMiss miss, const Expectation& expected, const Tolerance& to
   double square = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t source = source_of(miss, i, count, length);
-    // Most near misses fail within the first elements.
+    // The loop ends early, because most near misses fail within the first elements.
     const double error = std::fabs(values[source] - values[i]);
     if (error > tolerance.max_abs_error) return false;
     square += std::isfinite(error) ? error * error : 0;

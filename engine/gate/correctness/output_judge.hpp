@@ -12,8 +12,8 @@
 
 namespace evo {
 
-/// Decides whether outputs match the expected ones within the kernel's tolerance. This is the only
-/// place where a kernel is found correct.
+/// Decides whether outputs match the expected ones within the kernel's tolerance. No other code
+/// declares a kernel correct.
 class OutputJudge {
  public:
   /// The pending checks of the outputs of one launch on a complete case.
@@ -22,10 +22,10 @@ class OutputJudge {
       std::size_t position = 0;  ///< index of the argument
       Look comparison = 0;
     };
-    /// For a problem with a check program: a copy of an output after the launch.
+    /// For a problem with a check program: the copy of an output after the launch.
     struct Copy {
       std::size_t position = 0;      ///< index of the argument
-      std::shared_ptr<KeptId> kept;  ///< reusable for the next copy when no other owner is left
+      std::shared_ptr<KeptId> kept;  ///< memory that is reused when it has no other owner
     };
     const CheckCase* data = nullptr;
     Tolerance tolerance = {};
@@ -34,7 +34,7 @@ class OutputJudge {
   };
   struct Verdict {
     CheckResult figures;
-    std::optional<std::string> violation = {};  ///< why it is wrong, in one line
+    std::optional<std::string> violation = {};  ///< why an output is wrong, in one line
   };
 
   /// All references must outlive this object.
@@ -47,7 +47,8 @@ class OutputJudge {
 
   [[nodiscard]] bool is_known(const Looks& looks) const;
 
-  /// The verdict, once the checks have finished. A comparison without elements is a violation.
+  /// The verdict on a launch whose checks have finished. A comparison without elements is a
+  /// violation.
   [[nodiscard]] Verdict judge(const Looks& looks);
 
  private:

@@ -10,9 +10,8 @@
 
 namespace evo {
 
-/// The content of an output before a kernel runs. A kernel that wrongly reads its output as
-/// initialised (for a minimum, sum or maximum) may be right over some poisons by luck, but not over
-/// all.
+/// The content of an output before a kernel runs. A kernel that wrongly reads its uninitialised
+/// output (for a minimum, sum or maximum) may be right over some poisons by luck, but not over all.
 enum class Poison {
   kNan,    ///< all bits 1: NaN in floating-point types, −1 or the largest value in integers
   kBelow,  ///< −infinity, or the lowest value of the type
@@ -21,12 +20,12 @@ enum class Poison {
   kRandom,  ///< random bits that a kernel cannot predict
 };
 
-/// One element of `dtype`, to be repeated. `seed`: used by kRandom.
+/// One element of `dtype`, which is repeated to fill a buffer. `seed`: used by kRandom.
 [[nodiscard]] std::vector<std::byte> poison_pattern(Poison poison, Dtype dtype, std::uint64_t seed);
 
-/// The byte offset of the first unwritten element: it holds `pattern` (from poison_pattern()) in
-/// `once` and the complement in `again`, which has the same size. Without `again`, the first
-/// element that holds `pattern`.
+/// The byte offset of the first unwritten element, which holds `pattern` (from poison_pattern()) in
+/// `once` and the inverted pattern in `again`. `again` has the size of `once` or is empty; if
+/// empty, an element counts as unwritten if it holds `pattern` in `once`.
 [[nodiscard]] std::optional<std::size_t> first_poisoned(std::span<const std::byte> once,
                                                         std::span<const std::byte> again,
                                                         std::span<const std::byte> pattern);

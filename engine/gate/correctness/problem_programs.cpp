@@ -26,7 +26,7 @@ namespace {
 constexpr std::chrono::seconds kLimit{300};
 constexpr std::string_view kFolderName = "evo-tune-data-";
 
-/// Removes the folders of processes that were killed.
+/// Removes the temporary folders of processes that were killed.
 void remove_abandoned(const std::filesystem::path& folder) {
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
@@ -50,7 +50,7 @@ class Scratch {
   TemporaryFolder folder_{std::string(kFolderName) + std::to_string(getpid())};
 };
 
-/// The last line that is not empty.
+/// The last line of `text` that is not empty.
 std::string last_line(const std::string& text) {
   constexpr std::size_t kMost = 300;
   const std::size_t end = text.find_last_not_of(" \t\r\n");
@@ -59,7 +59,7 @@ std::string last_line(const std::string& text) {
   return text.substr(start == std::string::npos ? 0 : start + 1, end - start).substr(0, kMost);
 }
 
-/// Why a program gave no answer; empty if it ended by itself.
+/// Why a program gave no answer; nullopt if the program exited.
 std::optional<std::string> breakdown(const ProgramEnd& end) {
   switch (end.kind) {
     case ProgramEnd::Kind::kExited:
@@ -77,10 +77,10 @@ std::optional<std::string> breakdown(const ProgramEnd& end) {
   return std::nullopt;
 }
 
-/// Whether a check ended with an unexpected Python exception instead of a verdict. Both have exit
-/// code 1.
+/// Whether a check ended with an unexpected Python exception instead of a verdict. The exit code is
+/// 1 in both cases, an exception and a verdict of "wrong".
 bool is_exception(const std::string& output) {
-  // A syntax error has no traceback.
+  // Python prints no traceback for a syntax error.
   for (const char* name : {"SyntaxError", "IndentationError", "TabError"}) {
     if (last_line(output).starts_with(name)) return true;
   }
@@ -92,7 +92,7 @@ Json sizes(Dtype dtype, std::size_t elements) {
   return {{"dtype", std::string(to_string(dtype))}, {"elements", elements}};
 }
 
-/// Writes whole numbers without a point, because programs use them as integers.
+/// Writes whole numbers without a decimal point, because programs use them as integers.
 Json number(double value) {
   constexpr double kExact = 0x1.0p53;
   if (std::fabs(value) > kExact || value != std::floor(value)) return value;
@@ -105,7 +105,7 @@ Json numbers(const Values& values) {
   return object;
 }
 
-/// Null if each kernel has its own value.
+/// Null if the scalar's value depends on the kernel's macros.
 Json scalar_json(const Argument& argument, const Values& values) {
   if (argument.is_set_by_macros) return nullptr;
   if (argument.fields.empty()) return number(argument.scalar(values));
@@ -115,8 +115,8 @@ Json scalar_json(const Argument& argument, const Values& values) {
   return fields;
 }
 
-/// The ranges of elements, [first, last), that a check must look at: both halves of the written
-/// part, and the last element, because kernels often forget the tail.
+/// The ranges of elements, [first, last), whose change a check must notice: both halves of the
+/// written part, and the last element, because kernels often forget the tail.
 std::vector<std::pair<std::size_t, std::size_t>> parts_to_change(Direction direction,
                                                                  std::size_t elements) {
   if (elements == 0) return {};
@@ -178,7 +178,7 @@ void ProblemPrograms::write_case(const ProgramCase& data, const std::filesystem:
 std::vector<std::vector<std::byte>> ProblemPrograms::expected(const ProgramCase& data) {
   const Scratch scratch;
   const std::filesystem::path& folder = scratch.folder();
-  const std::string step = "the reference program on shape " + data.shape->name;
+  const std::string step = "running the reference program on shape " + data.shape->name;
   progress_(step);
   write_case(data, folder, {});
   std::vector<std::string> words = problem_.reference.program;
@@ -220,7 +220,8 @@ std::optional<std::string> ProblemPrograms::judge(const ProgramCase& data,
   Verdict verdict = run_check(data, outputs);
   const bool is_right = !verdict.refusal && !verdict.breakdown;
   if (is_right && judges_each_.insert(data.shape->name).second) require_each_judged(data, outputs);
-  if (verdict.breakdown) verdict.refusal = "the check program fails on it: " + *verdict.breakdown;
+  if (verdict.breakdown)
+    verdict.refusal = "the check program fails on these outputs: " + *verdict.breakdown;
   return verdicts_.emplace(key, std::move(verdict.refusal)).first->second;
 }
 
@@ -228,11 +229,11 @@ ProblemPrograms::Verdict ProblemPrograms::run_check(const ProgramCase& data,
                                                     const std::vector<ProgramOutput>& outputs) {
   const Scratch scratch;
   const std::filesystem::path& folder = scratch.folder();
-  const std::string step = "the check program on shape " + data.shape->name;
+  const std::string step = "running the check program on shape " + data.shape->name;
   progress_(step);
   write_case(data, folder, outputs);
   for (const Argument& argument : problem_.arguments) {
-    // Includes outputs without elements. The content is written later.
+    // The first loop also writes files for outputs without elements; the second loop adds contents.
     if (argument.is_output() && argument.is_compared) {
       write_npy(folder / ("output_" + argument.name + ".npy"), argument.dtype, {});
     }
@@ -260,8 +261,8 @@ ProblemPrograms::Verdict ProblemPrograms::run_check(const ProgramCase& data,
                 end.output};
   }
   const std::string reason = last_line(end.output);
-  return {.refusal =
-              "the check program refuses it" + (reason.empty() ? std::string() : ": " + reason)};
+  return {.refusal = "the check program rejects the outputs" +
+                     (reason.empty() ? std::string() : ": " + reason)};
 }
 
 bool ProblemPrograms::refuses(const ProgramCase& data, const std::vector<ProgramOutput>& outputs) {
@@ -270,7 +271,8 @@ bool ProblemPrograms::refuses(const ProgramCase& data, const std::vector<Program
   return verdict.refusal.has_value();
 }
 
-/// A check that accepts zeros and random data compares nothing.
+/// Requires that the check rejects zeros and random data; a check that accepts both compares
+/// nothing.
 void ProblemPrograms::require_refusal(const ProgramCase& data,
                                       const std::vector<ProgramOutput>& outputs) {
   for (const bool is_noise : {false, true}) {
@@ -285,16 +287,16 @@ void ProblemPrograms::require_refusal(const ProgramCase& data,
     }
     if (all_degenerate || refuses(data, wrong)) continue;
     fail("check", data,
-         std::string("it accepts outputs that hold ") + (is_noise ? "noise" : "zeros only") +
+         std::string("the check accepts outputs that hold ") + (is_noise ? "noise" : "zeros only") +
              "; allowed: a check that rejects wrong outputs (exit code other than 0); if "
              "this is intended, set \"degenerate\": true for the outputs");
   }
 }
 
-/// `outputs` passed the check. With a part of one output changed, they must fail it. If
-/// there are several outputs, it is enough that the change of one is noticed, because only the
-/// check knows which outputs may vary. Inout arguments are not tested, because a check may ignore
-/// parts of them.
+/// Requires that the check program notices a change of part of an output. `outputs` passed the
+/// check. If there are several outputs, it is enough that the check notices a change of one,
+/// because only the check knows which outputs may vary. Inout arguments are not tested, because a
+/// check may ignore parts of them.
 void ProblemPrograms::require_each_judged(const ProgramCase& data,
                                           const std::vector<ProgramOutput>& outputs) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -305,7 +307,7 @@ void ProblemPrograms::require_each_judged(const ProgramCase& data,
       if (notices(data, outputs, i, first, last)) continue;
       const bool is_whole = last - first == elements;
       fail("check", data,
-           "it accepts '" + argument.name + "' whatever " +
+           "the check accepts '" + argument.name + "' whatever " +
                (is_whole
                     ? std::string("it holds")
                     : "its elements " + std::to_string(first) + " to " + std::to_string(last - 1) +
@@ -319,7 +321,7 @@ void ProblemPrograms::require_each_judged(const ProgramCase& data,
 /// Whether the check notices a change of elements `first` to `last` - 1 of an output.
 bool ProblemPrograms::notices(const ProgramCase& data, const std::vector<ProgramOutput>& outputs,
                               std::size_t output, std::size_t first, std::size_t last) {
-  constexpr std::byte kLarge{0x7e};  // converts to any number type
+  constexpr std::byte kLarge{0x7e};  // large in most number types
   const std::size_t size = size_of(problem_.arguments[outputs[output].position].dtype);
   Random random(data.seed);
   for (const auto& change : std::initializer_list<std::function<std::byte(std::byte)>>{

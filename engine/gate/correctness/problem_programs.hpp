@@ -15,26 +15,26 @@
 
 namespace evo {
 
-/// A case's data for a program.
+/// The data of a case, as a problem's program reads them.
 struct ProgramCase {
   const Shape* shape = nullptr;
   std::uint64_t seed = 0;
   const Values* values = nullptr;  ///< values for expressions of the shape
-  /// The content of an input argument, by position.
+  /// Returns the content of the input argument at this position.
   std::function<std::vector<std::byte>(std::size_t)> input = {};
-  /// The expected content of an output; empty if there is none.
+  /// Returns the expected content of the output at this position; empty if there is none.
   std::function<std::vector<std::byte>(std::size_t)> expected = {};
 };
 
-/// An output as a kernel left it.
+/// An output after a kernel ran.
 struct ProgramOutput {
   std::size_t position = 0;  ///< index of the argument
   std::vector<std::byte> content;
 };
 
-/// Runs the programs of a problem. They get their data as files in a temporary folder, whose name
-/// is their last argument (docs/file-formats.md describes the files), and run in the problem's
-/// folder.
+/// Runs the programs of a problem. A program runs in the problem's folder and reads its data from
+/// files in a temporary folder, whose name is its last argument (docs/file-formats.md describes the
+/// files).
 class ProblemPrograms {
  public:
   /// `problem` must outlive this object.
@@ -42,20 +42,20 @@ class ProblemPrograms {
   ProblemPrograms(const ProblemPrograms&) = delete;
   ProblemPrograms& operator=(const ProblemPrograms&) = delete;
 
-  /// Called while a program runs.
+  /// Sets a function that is called while a program runs.
   void report_to(std::function<void(const std::string&)> progress) {
     progress_ = std::move(progress);
   }
 
-  /// The reference program's expected outputs, by argument; empty except for outputs of the shape.
-  /// Throws ProblemError if the program fails.
+  /// The reference program's expected outputs, by argument; empty for arguments that are no
+  /// outputs. Throws ProblemError if the program fails.
   [[nodiscard]] std::vector<std::vector<std::byte>> expected(const ProgramCase& data);
 
-  /// Why the check program finds the outputs wrong; nullopt if they are right. Equal outputs of a
-  /// case are judged only once. On every shape the program must first prove that it can fail.
-  /// Throws ProblemError if it cannot be run, or if it accepts outputs of zeros, random outputs, or
-  /// any content of an output that only it judges. After this proof, a program without a verdict
-  /// counts against the outputs.
+  /// Returns why the check program finds the outputs wrong; nullopt if they are right. Equal
+  /// outputs of a case are judged only once. On every shape, the program must first prove that it
+  /// can reject outputs. Throws ProblemError if the program cannot run, or if it accepts outputs of
+  /// zeros, random outputs, or any content of an output that nothing else judges. After this proof,
+  /// outputs for which the program gives no verdict count as wrong.
   [[nodiscard]] std::optional<std::string> judge(const ProgramCase& data,
                                                  const std::vector<ProgramOutput>& outputs);
 
@@ -78,9 +78,10 @@ class ProblemPrograms {
 
   const Problem& problem_;
   std::function<void(const std::string&)> progress_ = [](const std::string&) {};
-  std::map<std::string, std::optional<std::string>> verdicts_;  ///< by case and content
-  /// Shapes on which the check program rejected wrong outputs. For the second set, it also judges
-  /// every output that nothing else judges.
+  std::map<std::string, std::optional<std::string>> verdicts_;  ///< by case and content of the
+                                                                ///< outputs
+  /// Shapes on which the check program rejected wrong outputs. On shapes in judges_each_, the
+  /// program also judges every output that nothing else judges.
   std::set<std::string> proven_;
   std::set<std::string> judges_each_;
 };

@@ -10,7 +10,7 @@
 namespace evo {
 namespace {
 
-/// this number of equal elements is no coincidence
+/// with this many elements, their equality is no coincidence
 constexpr std::size_t kEnoughElements = 32;
 
 bool all_the_same(std::span<const std::byte> bytes, std::span<const std::byte> element) {

@@ -12,21 +12,21 @@
 namespace evo {
 
 /// Inspects the expected outputs, and rejects a problem that cannot tell a right kernel from a
-/// wrong one: an output that is constant or nowhere finite, that equals the previous content of an
-/// inout argument, or that does not depend on the inputs.
-/// Arguments marked "degenerate" are intended so and are skipped.
+/// wrong one: an output is constant or nowhere finite, equals the previous content of an inout
+/// argument, or does not depend on the inputs. Arguments marked "degenerate" are skipped, because
+/// the problem's author declares their outputs as intended.
 class ReferenceAudit {
  public:
   /// `problem` must outlive this object.
   explicit ReferenceAudit(const Problem& problem);
 
   /// Adds the reference's output at `position` for one shape and seed. `input`: the previous
-  /// content of an inout argument, else empty. Throws ProblemError if an output of at least
-  /// kEnoughElements elements is degenerate by itself.
+  /// content of an inout argument, else empty. Throws ProblemError if this output has at least
+  /// kEnoughElements elements and is degenerate.
   void take(const Shape& shape, std::uint64_t seed, std::size_t position,
             std::span<const std::byte> expected, std::span<const std::byte> input);
 
-  /// Throws ProblemError if the outputs of all cases together are degenerate.
+  /// Throws ProblemError if the outputs of all cases taken together are degenerate.
   void require_meaningful() const;
 
  private:
@@ -34,7 +34,8 @@ class ReferenceAudit {
     std::size_t elements = 0;
     std::vector<std::byte> first;  ///< the first element seen
     bool varies = false;
-    std::map<std::string, std::pair<std::uint64_t, std::string>> by_shape;  ///< seed, its content
+    std::map<std::string, std::pair<std::uint64_t, std::string>> by_shape;  ///< seed, and its
+                                                                            ///< output's content
     bool has_second_seed = false;
     bool depends_on_seed = false;
   };

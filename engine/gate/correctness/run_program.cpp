@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kNotStarted = 127;
 
-/// Runs in the child between fork and exec, so only async-signal-safe calls are allowed.
+/// Runs in the child process between fork and exec, where only async-signal-safe calls are allowed.
 [[noreturn]] void become(char* const* words, const char* folder, const char* log, int failure,
                          int parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -35,7 +35,7 @@ constexpr int kNotStarted = 127;
   _exit(kNotStarted);
 }
 
-/// Reads at most the last kilobytes of a file.
+/// Returns the end of a file, at most kMost bytes.
 std::string end_of(const std::filesystem::path& file) {
   constexpr std::streamoff kMost = 4096;
   std::ifstream stream(file, std::ios::binary);
@@ -45,7 +45,7 @@ std::string end_of(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-/// 0 if the file does not exist.
+/// The size of a file; 0 if the file does not exist.
 std::uintmax_t size_of(const std::filesystem::path& file) {
   std::error_code none;
   const std::uintmax_t size = std::filesystem::file_size(file, none);
@@ -101,7 +101,7 @@ ProgramEnd run_program(const std::vector<std::string>& words, const std::filesys
     usleep(nap);
     if (nap < 10'000) nap += nap / 4;
   }
-  kill(-process, SIGKILL);  // kills processes that it left running
+  kill(-process, SIGKILL);  // kills processes that the program left running
   if (WIFSIGNALED(status)) {
     return {ProgramEnd::Kind::kKilled, WTERMSIG(status), end_of(log)};
   }

@@ -14,17 +14,18 @@ struct ProgramEnd {
   enum class Kind { kExited, kNotStarted, kKilled, kTooLong, kTooMuch };
   Kind kind = Kind::kExited;
   int code = 0;  ///< exit code, signal, or errno of the start
-  /// The end of its standard output and error.
+  /// The end of the program's standard output and error.
   std::string output;
 };
 
-/// A limit for a program's output, so that it cannot fill the disk. Only its end is used.
+/// Limit of a program's output, so that a program cannot fill the disk. Only the end of the output
+/// is read.
 inline constexpr std::uintmax_t kMostLogBytes = std::uintmax_t{64} << 20;
 
-/// Runs a program in `folder` without input and waits for it. `words`: the program, found as by a
-/// shell, and its arguments. The program and its process group are killed if it takes longer than
-/// `limit`, if it writes more than kMostLogBytes, or if this process dies. `log`: a file for its
-/// output. `waiting` is called about twice a second.
+/// Runs a program in `folder` without input and waits for its end. `words`: the program, found as a
+/// shell finds it, and its arguments. The program and its process group are killed if the program
+/// takes longer than `limit`, if it writes more than kMostLogBytes, or if this process dies. `log`:
+/// a file for the program's output. `waiting` is called about twice a second.
 [[nodiscard]] ProgramEnd run_program(const std::vector<std::string>& words,
                                      const std::filesystem::path& folder,
                                      const std::filesystem::path& log, std::chrono::seconds limit,

@@ -15,11 +15,11 @@
 namespace evo {
 namespace {
 
-constexpr std::size_t kRows = 2048;  ///< rows that the reference computes
+constexpr std::size_t kRows = 2048;  ///< number of rows that the reference computes
 
 bool is_output(const Argument& argument) { return argument.direction == Direction::kOut; }
 
-/// `count` different numbers below `total`, sorted. They include the first and the last, because
+/// `count` different numbers below `total`, sorted. The numbers include 0 and `total` - 1, because
 /// errors often occur at edges.
 std::vector<std::uint64_t> draw(std::uint64_t count, std::uint64_t total, std::uint64_t seed) {
   std::vector<std::uint64_t> all(total);
@@ -38,8 +38,8 @@ std::string share(std::uint64_t part, std::uint64_t whole, const std::string& wh
   return std::to_string(part) + " of " + std::to_string(whole) + " " + what;
 }
 
-/// Number of rows of the outputs on a shape. 0 if an output with elements has no rows or if the
-/// numbers differ.
+/// Number of rows of the outputs on a shape. 0 if an output with elements has no rows or if two
+/// outputs have different numbers of rows.
 std::size_t rows_of(const Problem& problem, const Values& values) {
   std::size_t rows = 0;
   for (const Argument& argument : problem.arguments) {
@@ -59,8 +59,8 @@ std::size_t rows_of(const Problem& problem, const Values& values) {
 struct SampledCheck::Ran {
   std::uint64_t ctas = 0;
   std::uint64_t of_ctas = 0;
-  std::vector<std::vector<std::byte>> outputs;  ///< per argument; empty except for out arguments
-  std::vector<std::vector<bool>> written;       ///< per argument and element
+  std::vector<std::vector<std::byte>> outputs;  ///< contents of out arguments, by argument
+  std::vector<std::vector<bool>> written;       ///< whether it was written, by argument and element
   std::vector<std::size_t> rows;                ///< rows to compare
   std::optional<Fault> fault;
 };
@@ -83,7 +83,7 @@ CorrectnessResult SampledCheck::check(const LoadedKernel& kernel, const Shape& s
   progress("checking a part of shape " + shape.name);
   auto sample = run_sample(kernel, data, arguments);
   if (const auto* why = std::get_if<std::string>(&sample)) {
-    progress("checking all of shape " + shape.name + ", no part of it: " + *why);
+    progress("checking all of shape " + shape.name + "; no part represents it: " + *why);
     workspace.clear();
     sample = run_whole(kernel, data, arguments);
   }
@@ -93,7 +93,7 @@ CorrectnessResult SampledCheck::check(const LoadedKernel& kernel, const Shape& s
     result.reject(place, *ran.fault);
     return result;
   }
-  progress("the reference on a part of shape " + shape.name);
+  progress("running the reference on a part of shape " + shape.name);
   (void)cases_.expect_rows(shape, 0, ran.rows);
   if (const auto blind = tolerances_.blind_spot_in(ran.rows, kernel, shape)) {
     result.rejection = {Gate::kCorrectness, *blind};
@@ -109,7 +109,7 @@ CorrectnessResult SampledCheck::check(const LoadedKernel& kernel, const Shape& s
   return result;
 }
 
-/// Launches some CTAs, or all.
+/// Launches the CTAs `ctas`, or all CTAs if `ctas` is empty.
 SampledCheck::Ran SampledCheck::run(const LoadedKernel& kernel, const CheckCase& data,
                                     const std::vector<KernelArgument>& arguments,
                                     const std::vector<std::uint64_t>& ctas) {
@@ -146,16 +146,17 @@ SampledCheck::Ran SampledCheck::run(const LoadedKernel& kernel, const CheckCase&
   return ran;
 }
 
-/// Runs a random sample of CTAs that represents the grid, or returns why no sample can.
+/// Runs a random sample of CTAs that represents the grid, or returns why no sample represents it.
 std::variant<SampledCheck::Ran, std::string> SampledCheck::run_sample(
     const LoadedKernel& kernel, const CheckCase& data,
     const std::vector<KernelArgument>& arguments) {
-  // At most as many CTAs as there are rows to compare, so that all their outputs are compared.
+  // Draws at most as many CTAs as rows can be compared, so that all outputs of the CTAs are
+  // compared.
   const auto rows = static_cast<double>(rows_of(problem_, data.values));
   const double of_work = flops_ / problem_.flops.evaluate(data.shape->variables);
   const double part = std::min(of_work, static_cast<double>(kRows) / rows);
   const std::vector<std::uint64_t> ctas = draw_part(kernel, data, part);
-  if (ctas.empty()) return std::string("its CTAs are not independent, or few");
+  if (ctas.empty()) return std::string("the CTAs are too few or not independent");
   auto proof = GridCover::prove(device_, problem_, kernel, data, arguments);
   if (auto* why = std::get_if<std::string>(&proof)) return std::move(*why);
   const auto& cover = std::get<GridCover>(proof);
@@ -164,10 +165,10 @@ std::variant<SampledCheck::Ran, std::string> SampledCheck::run_sample(
   if (ran.fault) return ran;
   for (std::size_t i = 0; i < ran.written.size(); ++i) {
     if (!ran.written[i].empty() && ran.written[i] != cover.written_by(ctas, i))
-      return std::string("its CTAs write other elements than in the traced launch");
+      return std::string("the CTAs write other elements than in the traced launch");
   }
   ran.rows = written_rows(ran, rows_of(problem_, data.values));
-  if (ran.rows.empty()) return std::string("its CTAs write no whole rows");
+  if (ran.rows.empty()) return std::string("the CTAs write no whole rows");
   return ran;
 }
 
@@ -190,7 +191,7 @@ std::optional<Fault> SampledCheck::unwritten(const Ran& ran) const {
   return std::nullopt;
 }
 
-/// The completely written rows; empty if a part of some row was written.
+/// The completely written rows; empty if any row was written in part.
 std::vector<std::size_t> SampledCheck::written_rows(const Ran& ran, std::size_t all) const {
   std::vector<std::size_t> rows;
   for (std::size_t row = 0; row < all; ++row) {

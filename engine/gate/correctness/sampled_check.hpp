@@ -12,28 +12,28 @@ namespace evo {
 /// Checks a part of a kernel's work on a shape with too much work for an interpreter:
 ///
 /// 1. If the template declares independent CTAs, trace the stores of all CTAs without computing the
-///    stored values (GridCover). They must cover all elements of the outputs, each written by one
-///    CTA, and nothing else.
-/// 2. Then run some CTAs (draw_part). They must write exactly the traced elements, in whole rows.
-///    All these rows are compared.
-/// 3. Run other kernels completely. They must write every element; some rows are drawn and
-///    compared.
-/// 4. The reference computes the compared rows, in every output. They also serve to audit the
-///    tolerance if no complete result is known.
+///    stored values (GridCover). The CTAs must write all elements of the outputs, each element
+///    once, and nothing else.
+/// 2. If they do, run a sample of CTAs (draw_part). The sample must write exactly the traced
+///    elements, in whole rows. All rows that the sample writes are compared.
+/// 3. For a kernel that no sample represents, run the whole grid. The grid must write every
+///    element; some rows are drawn and compared.
+/// 4. The reference computes the compared rows of every output. The compared rows also serve to
+///    audit the tolerance if no complete result is known.
 class SampledCheck {
  public:
   /// All references must outlive this object. The device must support sampling. `flops`:
-  /// approximate limit of each kernel's work.
+  /// approximate limit of the work for each kernel, the reference included.
   SampledCheck(Device& device, const Problem& problem, CaseSet& cases, ToleranceAudit& tolerances,
                double flops)
       : device_(device), problem_(problem), cases_(cases), tolerances_(tolerances), flops_(flops) {}
 
-  /// Whether a shape can be checked in this way: the reference names the CTA of each row, every
-  /// output is write-only, and all outputs with elements have the same number of rows.
-  /// `values`: CaseSet::values_of the shape.
+  /// Whether SampledCheck can check a shape: the reference names the CTA of each row, every output
+  /// is write-only, and all outputs with elements have the same number of rows. `values`:
+  /// CaseSet::values_of the shape.
   [[nodiscard]] static bool is_possible(const Problem& problem, const Values& values);
 
-  /// Checks one seed.
+  /// Checks the kernel on the first seed.
   [[nodiscard]] CorrectnessResult check(const LoadedKernel& kernel, const Shape& shape,
                                         const Workspace& workspace, const Progress& progress);
 

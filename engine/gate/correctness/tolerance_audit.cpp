@@ -10,9 +10,9 @@
 namespace evo {
 namespace {
 
-/// with at least this number of elements the mean is meaningful
+/// with at least this many elements, the mean is meaningful
 constexpr std::size_t kElementsWithAMean = 32;
-/// For larger outputs only the start is inspected.
+/// Only the first bytes of larger outputs are inspected.
 constexpr std::size_t kMostLookedAt = std::size_t{1} << 22;
 
 std::vector<std::byte> bytes_of_doubles(const std::vector<double>& values) {
@@ -21,12 +21,12 @@ std::vector<std::byte> bytes_of_doubles(const std::vector<double>& values) {
   return bytes;
 }
 
-/// Equality of numbers: 0 equals −0.
+/// Whether output and reference are numerically equal; 0 equals −0.
 bool is_the_same(const Comparison& comparison) {
   return comparison.max_abs_error == 0 && comparison.non_finite == 0;
 }
 
-/// Whether an output of the mean of all elements, rounded to the type, passes.
+/// Whether an output whose elements all are the expected mean, rounded to the type, passes.
 bool takes_the_mean(const Expectation& expected, const Tolerance& tolerance,
                     std::size_t row_length) {
   if (expected.size() < kElementsWithAMean) return false;
@@ -46,7 +46,7 @@ bool takes_the_mean(const Expectation& expected, const Tolerance& tolerance,
                     tolerance, "");
 }
 
-/// The elements of these rows.
+/// The indices of all elements in these rows.
 std::vector<std::size_t> elements_of(std::span<const std::size_t> rows, std::size_t row_length) {
   std::vector<std::size_t> elements;
   for (const std::size_t row : rows) {
@@ -98,9 +98,10 @@ std::optional<std::string> ToleranceAudit::look_at(std::size_t position, const S
   const Expectation right(argument.dtype, expected_of(first, position, subject));
   if (argument.degenerate || right.size() == 0) return std::nullopt;
   const auto blind = [&](const std::string& what, const std::string& who) {
-    return "tolerance: on shape '" + subject.shape.name + "' it takes " + what + " of '" +
-           argument.name + "' for right, so that a kernel that " + who +
-           " would pass; tighten it or, if this is intended, set \"degenerate\": true for the "
+    return "tolerance: on shape '" + subject.shape.name + "' it accepts " + what + " of '" +
+           argument.name + "' as right, so that a kernel that " + who +
+           " would pass; tighten the tolerance or, if this is intended, set \"degenerate\": true "
+           "for the "
            "argument";
   };
   const std::size_t row_length = argument.row_length(first.values);
@@ -115,7 +116,7 @@ std::optional<std::string> ToleranceAudit::look_at(std::size_t position, const S
     if (input == position) return blind("the content before the launch", "does nothing");
     return blind("the content of '" + problem_.arguments[input].name + "' in place", "copies it");
   }
-  // Some results may be similar by coincidence, so all of them must be.
+  // A single result may be similar by coincidence, so the results of all seeds must be similar.
   bool found = false;
   for (std::size_t index = 1; index < subject.seeds; ++index) {
     const auto other = expected_of(data_of(subject, index), position, subject);
@@ -146,8 +147,8 @@ std::optional<NearMiss> ToleranceAudit::near_miss(std::size_t position, const Ex
 }
 
 /// Whether the previous content of an argument passes in every case without being equal to the
-/// expected output. (Copies are right if the kernel's task is to copy.) `first`: the expected
-/// output of the first seed.
+/// expected output. (An equal content is right, because the kernel's task is then to copy.)
+/// `first`: the expected output of the first seed.
 bool ToleranceAudit::takes_input(std::size_t position, std::size_t input, const Expectation& first,
                                  const Subject& subject, const Tolerance& tolerance) {
   const Argument& argument = problem_.arguments[position];
@@ -191,8 +192,8 @@ std::vector<std::byte> ToleranceAudit::expected_of(const CheckCase& data, std::s
   return {expected.bytes().begin(), expected.bytes().end()};
 }
 
-/// The inspected part of an output: the rows, or the start of it in whole rows; empty if it has no
-/// such rows.
+/// The inspected part of an output: the chosen rows, or whole rows from its start. Empty if the
+/// output lacks one of the chosen rows.
 std::vector<std::byte> ToleranceAudit::part_of(KeptId kept, const CheckCase& data,
                                                std::size_t position, const Subject& subject) const {
   const std::size_t row_length = problem_.arguments[position].row_length(data.values);

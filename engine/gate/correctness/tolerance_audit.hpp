@@ -13,25 +13,25 @@
 
 namespace evo {
 
-/// Detects tolerances that are too loose: they would accept a kernel that ignores its inputs,
-/// copies an input, does nothing, or is off by one. On a shape, a tolerance fails if it accepts,
-/// for some output, the results for other inputs, the mean for every element, a near miss, or the
-/// previous content of an argument of the same type and size.
-/// Arguments marked "degenerate" are intended so and are skipped.
+/// Detects tolerances that are too loose, because they accept a kernel that ignores its inputs,
+/// copies an input, does nothing, or is off by one. On a shape, a tolerance fails if for some
+/// output it accepts the results for other inputs, the mean for every element, a near miss, or the
+/// previous content of an argument of the same type and size. Arguments marked "degenerate" are
+/// skipped, because the problem's author allows any tolerance for them.
 class ToleranceAudit {
  public:
   /// All references must outlive this object.
   ToleranceAudit(BufferWork& work, const Problem& problem, CaseSet& cases)
       : work_(work), problem_(problem), cases_(cases) {}
 
-  /// A wrong output that a kernel's tolerance accepts on `shape`, tested with the expected outputs
-  /// of `seeds` seeds; nullopt if the tolerance is strict enough. Nothing may be queued. Each
-  /// tolerance is tested once. Throws ProblemError if the tolerance is the same for all
-  /// configurations.
+  /// Describes a wrong output that a kernel's tolerance accepts on `shape`; nullopt if the
+  /// tolerance is strict enough. The audit compares the expected outputs of `seeds` seeds. The
+  /// device's queue must be empty. Each tolerance is tested once. Throws ProblemError if the
+  /// tolerance is too loose and the same for all configurations.
   [[nodiscard]] std::optional<std::string> blind_spot(const LoadedKernel& kernel,
                                                       const Shape& shape, std::size_t seeds);
-  /// The same with the expected outputs of the first seed in these rows, which CaseSet::expect_rows
-  /// computed.
+  /// Like blind_spot(), but uses only these rows of the first seed's expected outputs, which
+  /// CaseSet::expect_rows computed.
   [[nodiscard]] std::optional<std::string> blind_spot_in(std::span<const std::size_t> rows,
                                                          const LoadedKernel& kernel,
                                                          const Shape& shape);
@@ -39,11 +39,11 @@ class ToleranceAudit {
  private:
   using Bounds = std::array<double, 5>;
 
-  /// The inspected part.
+  /// The part of the expected outputs that is inspected.
   struct Subject {
     const Shape& shape;
     std::size_t seeds;
-    /// rows of one seed; empty: the start of the expected output
+    /// rows of one seed; if empty, the start of the expected output
     std::span<const std::size_t> rows;
   };
 

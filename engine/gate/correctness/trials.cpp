@@ -39,7 +39,7 @@ void Trials::run_after_late_input(const CheckCase& data, Poison poison, std::siz
   const std::vector<KernelArgument> arguments = prepare(data, poison);
   const BufferId buffer = *buffer_of(data, arguments, position);
   const Argument& argument = problem_.arguments[position];
-  // Integers may be indices, which must stay in bounds.
+  // Integers are poisoned with 0, because they may be indices, which must stay in bounds.
   const bool is_number = row_of(argument.dtype).kind == NumberKind::kFloat;
   device_.memory().poison(
       buffer, poison_pattern(is_number ? Poison::kNan : Poison::kZero, argument.dtype, data.seed));
@@ -167,7 +167,7 @@ std::optional<std::string> Trials::unwritten(const CheckCase& data,
     if (argument.direction != Direction::kOut || !argument.is_compared) continue;
     const auto byte = interpreting->first_unwritten(std::get<BufferId>(arguments[i]));
     if (!byte) continue;
-    // not compared
+    // an element that is not compared
     if (argument.compared && *byte >= argument.compared_bytes(data.values)) continue;
     return argument.name + "[" + std::to_string(*byte / size_of(argument.dtype)) +
            "] was never written";
@@ -181,7 +181,7 @@ void Trials::settle() {
   const CheckCase* last = pending_.back().data;
   judge_known();
   if (fault) {
-    // The first launch whose checks did not finish; the checks of all earlier launches did.
+    // Blames the first launch whose checks did not finish, because all earlier checks finished.
     if (!is_over()) reject(pending_.empty() ? *last : *pending_.front().data, *fault);
     result_.device_lost = result_.device_lost || fault->device_lost;
   } else if (!is_over() && !pending_.empty()) {
@@ -207,7 +207,8 @@ CorrectnessResult Trials::take() {
   return std::move(result_);
 }
 
-/// Later launches than the failed one may have caused damage, too.
+/// Restores the data of all used cases, because launches after the failed one may have damaged
+/// them.
 void Trials::tidy_up() {
   pending_.clear();
   for (const CheckCase* data : used_) {

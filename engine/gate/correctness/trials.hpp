@@ -15,11 +15,11 @@
 
 namespace evo {
 
-/// The launches of one kernel on one shape, and their verdict: that of the first wrong launch, as
-/// if each launch had been waited for.
+/// The launches of one kernel on one shape, and their verdict. The first wrong launch determines
+/// the verdict, as if each launch had been waited for.
 ///
-/// Launches are queued, each followed by the checks of its buffers, and waited for together. On a
-/// device without a queue, each launch is judged at once.
+/// Each launch and the checks of its buffers are queued, and many launches are waited for together.
+/// On a device without a queue, each launch is judged at once.
 class Trials {
  public:
   /// All references must outlive this object; all cases must be complete. `now_ms`: a clock.
@@ -32,7 +32,7 @@ class Trials {
   /// How a launch is judged.
   enum class Kind {
     kSeed,    ///< compared with the expected outputs; its figures enter the result
-    kExtra,   ///< the same without figures: another poison on known data
+    kExtra,   ///< compared like kSeed, but without figures: another poison on known inputs
     kRepeat,  ///< compared bit for bit with the kept outputs
   };
 
@@ -40,8 +40,8 @@ class Trials {
   /// has failed.
   void run(const CheckCase& data, Poison poison, Kind kind);
 
-  /// The same for a kernel that may start early, after work that writes input `position` late.
-  /// Waits.
+  /// Like run(), for a kernel that may start early: launches it after work that writes input
+  /// `position` late, and waits.
   void run_after_late_input(const CheckCase& data, Poison poison, std::size_t position);
 
   /// The time that one launch took.
@@ -49,25 +49,26 @@ class Trials {
     double host_ms = 0;    ///< by the host's clock, including the wait
     double device_us = 0;  ///< by the device's clock; 0 on a device that does not measure
   };
-  /// The same, but waits before and after the launch.
+  /// Like run(), but waits before and after the launch.
   LaunchTime run_timed(const CheckCase& data, Poison poison, Kind kind);
 
-  /// Keeps the outputs of the last launch, which was on `data`; repeats must give the same.
+  /// Keeps the outputs of the last launch, which was on `data`; later kRepeat launches must give
+  /// the same.
   void keep_outputs(const CheckCase& data);
 
   /// Waits for all launches and judges them.
   void settle();
 
-  /// Whether a launch was found wrong; later launches do not matter.
+  /// Whether a launch was found wrong; the verdict ignores later launches.
   [[nodiscard]] bool is_over() const { return result_.rejection.has_value(); }
   /// The number of launches that are not judged yet.
   [[nodiscard]] std::size_t unsettled() const { return pending_.size(); }
 
-  /// Ends with this rejection.
+  /// Ends the trials with a rejection because of `fault`.
   void reject(const CheckCase& data, const Fault& fault);
-  /// Appends this text to the reason, if there is one.
+  /// Appends `words` to the reason of the rejection, if there is one.
   void say_more(const std::string& words);
-  /// The result. Waits, and restores guard zones and inputs.
+  /// Returns the result. Waits for all launches, and restores guard zones and inputs.
   [[nodiscard]] CorrectnessResult take();
 
  private:

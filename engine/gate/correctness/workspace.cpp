@@ -36,7 +36,7 @@ std::variant<Workspace, Fault> Workspace::make(Device& device, const Problem& pr
       if (!argument.is_output()) workspace.bytes_ += bytes;
       device.memory().fill(buffer, std::byte{0});
     } catch (const DeviceMemoryError& error) {
-      return Fault{"its workspace does not fit into the device's memory on shape '" +
+      return Fault{"the kernel's workspace does not fit into the device's memory on shape '" +
                    data.shape->name + "': " + error.what()};
     }
   }
@@ -48,7 +48,7 @@ Workspace::~Workspace() {
     try {
       device_->memory().release(buffer.id);
     } catch (const std::exception& error) {
-      // After a fault the context rejects every call, and the process will be replaced.
+      // After a fault, the context rejects every call, and the worker process will be replaced.
       spdlog::debug("workspace not released: {}", error.what());
     }
   }

@@ -8,14 +8,14 @@
 
 namespace evo {
 
-/// The arguments that depend on one kernel's configuration on one shape: buffers with their own
-/// size (workspaces, which are zeroed once, and outputs), freed with this object, values of
-/// scalars, and tensor maps.
+/// The arguments that depend on one kernel's configuration on one shape: buffers whose size depends
+/// on macros (outputs, and workspaces, which are zeroed once), values of scalars, and tensor maps.
+/// This object frees the buffers.
 class Workspace {
  public:
   /// Returns a Fault if the device has too little memory. Throws InputError if an extent is no
-  /// valid number of elements, if a scalar's value does not fit its type, or if CUDA does not take
-  /// a tensor map.
+  /// valid number of elements, if a scalar's value does not fit its type, or if CUDA rejects a
+  /// tensor map.
   [[nodiscard]] static std::variant<Workspace, Fault> make(Device& device, const Problem& problem,
                                                            const LoadedKernel& kernel,
                                                            const CheckCase& data);
@@ -23,7 +23,7 @@ class Workspace {
   Workspace(Workspace&& other) noexcept = default;
   Workspace& operator=(Workspace&&) = delete;
 
-  /// The arguments of a case of the same shape, with these arguments inserted.
+  /// The arguments of a case of the same shape, with the arguments of this workspace inserted.
   [[nodiscard]] std::vector<KernelArgument> arguments_of(const CheckCase& data) const;
 
   /// Whether the kernel has any workspace.

@@ -9,23 +9,24 @@
 namespace evo {
 namespace {
 
-/// Longer graphs than for timing, so that the card idles less between them.
+/// Graphs are longer than for timing, so that the card idles less between graphs.
 constexpr double kEnergySampleUs = 2000;
-/// Reading the counter takes at most this fraction of the time, because the card idles meanwhile.
+/// Reading the counter takes at most 1 / kReadingShare of the time, because the card idles
+/// meanwhile.
 constexpr double kReadingShare = 50;
 constexpr double kMostBetweenReadings_s = 0.02;
 
 std::string why_not(const DeviceInfo& device, const CardMonitor* monitor) {
   if (device.time_kind == TimeKind::kPredicted) {
     return "energy is not supported on " + device.name +
-           ": it predicts times, and measures nothing";
+           ": the device predicts times and measures nothing";
   }
   if (monitor == nullptr) {
     return "energy is not supported on " + device.name +
            ": the driver's management library (libnvidia-ml.so.1) does not report it";
   }
   return "energy is not supported on " + device.name +
-         ": it has no energy counter (cards before Volta, and some virtual ones, have none)";
+         ": the card has no energy counter (cards before Volta, and some virtual ones, have none)";
 }
 
 }  // namespace

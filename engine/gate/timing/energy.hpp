@@ -14,15 +14,15 @@ class CardMonitor;
 
 struct EnergyResult {
   std::optional<Energy> energy = {};
-  std::string not_supported = {};  ///< why there is none
+  std::string not_supported = {};  ///< why `energy` is missing
   std::optional<Rejection> rejection = {};
   bool device_lost = false;
 };
 
-/// Measures the energy of one launch: launches the kernel repeatedly as in timing, in graphs over
-/// rotating inputs, and divides the increase of the card's energy counter by the number of
+/// Measures the energy of one launch. Launches the kernel repeatedly, as timing does, in graphs
+/// over rotating inputs, and divides the increase of the card's energy counter by the number of
 /// launches. The result is the energy of the whole card, including its idle power. `now_s`: a
-/// steady clock in seconds. `monitor`: null if there is no counter.
+/// steady clock in seconds. `monitor`: null if the card has no energy counter.
 [[nodiscard]] EnergyResult measure_energy(const Stopwatch::Setup& setup, const LoadedKernel& kernel,
                                           const Shape& shape, CardMonitor* monitor,
                                           const EnergyOptions& options, const Progress& progress,

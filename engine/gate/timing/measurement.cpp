@@ -8,15 +8,15 @@ namespace {
 
 using Doubt = Stopwatch::Doubt;
 
-/// Two launches of at least 1 ms that exceed the limit by this factor are sufficient.
+/// The limit is certainly exceeded if two launches of at least 1 ms exceed it by this factor.
 constexpr StoppingOptions::Hopeless kFar = {.samples = 2, .times = 1.2};
 
-/// Uses as many samples as the launch time allows.
+/// Sets the numbers of samples that suit the launch time.
 StoppingOptions stopping_for(const Stopwatch& stopwatch, const TimingOptions& options) {
-  // Rising clocks settle within this time. After that, the measurement should outlast short
-  // disturbances by other processes.
+  // If the device was idle, its clocks settle within this time. If the device was busy, short
+  // disturbances by other processes end within this time.
   const double settled_us = options.is_settled ? 2000 : 4000;
-  // with fewer samples, all may lie on one side by chance
+  // with fewer samples, all may lie on one side of the median by chance
   constexpr std::size_t kSamplesToBeSure = 5;
   StoppingOptions stopping = options.stopping;
   stopping.least_samples = stopwatch.budget().least_samples();
@@ -24,13 +24,13 @@ StoppingOptions stopping_for(const Stopwatch& stopwatch, const TimingOptions& op
   stopping.samples_to_be_sure =
       std::clamp(static_cast<std::size_t>(settled_us / std::max(stopwatch.sample_us(), 1.0)),
                  kSamplesToBeSure, std::max(kSamplesToBeSure, stopping.samples_to_be_sure));
-  // Long launches of one kernel differ by a few percent.
+  // Times of long launches of one kernel differ by a few percent only.
   if (stopwatch.is_long()) stopping.hopeless = {{.samples = 3, .times = 1.05}, kFar};
   return stopping;
 }
 
-/// Whether all of the last samples are far slower than the median of all. The kernel may count its
-/// launches, or another process may use the device.
+/// Whether each of the last samples is far slower than the median of all samples. The kernel may
+/// count its launches, or another process may use the device.
 bool became_slower(const std::vector<double>& samples_us) {
   constexpr std::size_t kFewest = 20;
   constexpr std::size_t kShareOfLast = 10;
@@ -42,10 +42,10 @@ bool became_slower(const std::vector<double>& samples_us) {
   return *std::min_element(last, samples_us.end()) > kMostRatio * median_us;
 }
 
-/// The numbers of samples after which timed launches are verified, and the kind of verification.
-/// Long launches are verified while they are timed: the first two and one later launch. The first
-/// of several very long ones planned the measurement and met a poison. If the check has planned the
-/// measurement, each of the three timed launches is verified.
+/// Maps a number of samples to the verification that follows these samples. Long launches are
+/// verified while they are timed: the first two launches and one later launch. The first very long
+/// launch, which determined the number of samples, has already run over a poison. If the check
+/// determined the number of samples, each of the three timed launches is verified.
 std::map<std::size_t, Doubt> doubts_of(const Stopwatch& stopwatch, std::size_t least_samples,
                                        Random& random) {
   if (stopwatch.is_long()) {
@@ -92,7 +92,8 @@ TimingResult Measurement::run() {
   take_samples();
   doubt_at_the_end();
   if (!result_.rejection && !rule_.gave_up()) result_.rejection = stopwatch_.verify_pace();
-  // Also after a wrong result, because damage that stays would be blamed on the next kernel.
+  // Looks for damage even after a wrong result, because remaining damage would be blamed on the
+  // next kernel.
   std::optional<Rejection> damage = stopwatch_.find_damage();
   if (!result_.rejection) result_.rejection = std::move(damage);
   if (stopwatch_.fault()) {
@@ -162,12 +163,12 @@ void Measurement::doubt_in_turn() {
   doubt(doubts_.begin()->second);
   doubts_.erase(doubts_.begin());
   add_others();
-  // Restores the state of the caches for the next short launch.
+  // Launches once more, to restore the usual state of the caches for short launches.
   if (!stopwatch_.is_long()) stopwatch_.sample();
 }
 
-/// Runs the remaining verifications, checks the outputs of the last samples, then repeats in newly
-/// allocated buffers. If long launches were stopped early, two verifications are enough.
+/// Runs the remaining verifications, checks the outputs of the last samples, then repeats a launch
+/// in newly allocated buffers. If long launches were stopped early, two verifications are enough.
 void Measurement::doubt_at_the_end() {
   if (stopwatch_.is_long() && rule_.gave_up() && doubts_.size() <= 1) return;
   for (const auto& [when, what] : doubts_) doubt(what);
@@ -175,7 +176,7 @@ void Measurement::doubt_at_the_end() {
     doubt(Doubt::kNothing);
     doubt(Doubt::kFreshAddresses);
   } else if (stopwatch_.has_results()) {
-    doubt(Doubt::kNothing);  // of the launches that were not verified
+    doubt(Doubt::kNothing);  // verifies the remaining launches
   }
 }
 

@@ -19,13 +19,13 @@ struct TimingResult {
   std::optional<Timing> timing = {};
   std::optional<Rejection> rejection = {};
   bool device_lost = false;
-  bool aged = true;  ///< false: more launches are required before it may enter the elite
+  bool aged = true;  ///< false: needs more launches before the kernel may enter the elite
   /// state of the card during timing, if the device reports it
   std::optional<CardState> card = {};
 };
 
-/// Measures the time of one kernel on one shape: takes samples until a StoppingRule has enough,
-/// with verifications (Stopwatch::verify) between samples and at the end. Also queries the card;
+/// Measures the time of one kernel on one shape. Takes samples until a StoppingRule has enough, and
+/// verifies launches between samples and at the end (Stopwatch::verify). Also queries the card;
 /// samples of a throttled card are repeated.
 class Measurement {
  public:
@@ -33,21 +33,21 @@ class Measurement {
   Measurement(const Stopwatch::Setup& setup, CardWatch& card, const LoadedKernel& kernel,
               const Shape& shape, const Progress& progress);
 
-  /// Call it once.
+  /// Runs the measurement; call it once.
   [[nodiscard]] TimingResult run();
 
  private:
   void take_samples();
   void take_sample();
-  /// Skips the warm-up if a few launches may already show that the kernel is too slow.
+  /// Whether a few launches may show that the kernel is too slow, so that the warm-up is skipped.
   [[nodiscard]] bool looks_hopeless() const;
   void warm_up_after_all();
   void doubt(Stopwatch::Doubt what);
   void doubt_in_turn();
   void doubt_at_the_end();
-  /// Long launches made for other purposes count as samples, too.
+  /// Adds long launches made for other purposes as samples.
   void add_others();
-  /// False: the samples since the last query of the card are invalid.
+  /// Queries the card. False if the samples since the last query are invalid.
   bool look_at_card();
   [[nodiscard]] bool is_over() const { return stopwatch_.fault() || result_.rejection; }
 
@@ -58,11 +58,11 @@ class Measurement {
   Random random_;
   StoppingOptions stopping_;
   StoppingRule rule_;
-  StoppingRule counted_;  ///< up to the last query of the card
+  StoppingRule counted_;  ///< the samples up to the last query of the card
   double since_look_us_ = 0;
   bool is_warm_ = true;
-  bool is_taken_again_ = false;  ///< because the launches became slower
-  /// Ordered by the number of samples before them; kernels cannot predict these positions.
+  bool is_taken_again_ = false;  ///< the samples were repeated because the launches became slower
+  /// Keys: numbers of samples before the verification. Kernels cannot predict these numbers.
   std::map<std::size_t, Stopwatch::Doubt> doubts_;
   TimingResult result_;
 };

@@ -7,12 +7,12 @@
 namespace evo {
 namespace {
 
-/// 99.7 %, two-sided: slightly dependent samples still have at most 1 % false verdicts.
+/// 99.7 %, two-sided: even if samples are slightly dependent, at most 1 % of verdicts are false.
 constexpr double kPairZ = 3.0;
-/// A stricter bound for verdicts after more pairs, because each look is another chance of error.
+/// The bound for verdicts after more pairs is stricter, because each evaluation may err by chance.
 constexpr double kLaterPairZ = 3.5;
-/// A smaller difference counts as a tie however certain it is, because the placement of the two
-/// kernels' buffers can cause it.
+/// A smaller relative difference counts as a tie even if it is certain, because the placement of
+/// the two kernels' buffers can cause it.
 constexpr double kLeastEffect = 0.004;
 
 double median_of(std::vector<double> values) {
@@ -87,8 +87,8 @@ PairComparison::PairComparison(const Stopwatch::Setup& setup, const LoadedKernel
       block_(std::min(first_.budget().pairs(), second_.budget().pairs())),
       random_(setup.cases.inputs(shape, 0).seed),
       samples_(length_) {
-  // For long launches, one verification has to be enough. The second pair of very long ones may be
-  // the last.
+  // For long launches, one verification between pairs must suffice. The second pair of very long
+  // launches may be the last pair.
   if (length_ == LaunchLength::kVeryLong) {
     within_ = {1, Stopwatch::Doubt::kFreshInputs};
   } else if (are_long()) {
@@ -99,13 +99,13 @@ PairComparison::PairComparison(const Stopwatch::Setup& setup, const LoadedKernel
 }
 
 PairResult PairComparison::run() {
-  // The launches that planned a long measurement have warmed the kernel up.
+  // Kernels with long launches are warm, because their launch time was measured first.
   if (!are_long()) {
     first_.warm_up();
     second_.warm_up();
   }
   add_long_launches();
-  // A small difference between very long launches is not worth seconds of timing.
+  // A small difference between very long launches does not justify seconds of timing.
   const std::size_t most_blocks = !are_long() ? 4 : first_.is_very_long() ? 1 : 2;
   for (std::size_t block = 1; block <= most_blocks && !is_over(); ++block) {
     take_pairs(block * block_);
@@ -170,7 +170,7 @@ void PairComparison::verify(Stopwatch::Doubt doubt) {
     result_.rejection = side->verify(doubt, random_);
     has_failed_ = result_.rejection.has_value();
     result_.failed_first = has_failed_ && side == &first_;
-    if (has_failed_) (void)side->find_damage();  // repairs it for the next kernel
+    if (has_failed_) (void)side->find_damage();  // repairs the damage for the next kernel
   }
   add_long_launches();
 }

@@ -15,26 +15,26 @@ namespace evo {
 
 /// The result of an A/B comparison of two kernels.
 struct PairResult {
-  double ratio = 1;     ///< median of first / second
-  Interval interval;    ///< interval of that median
-  double first_us = 0;  ///< medians
+  double ratio = 1;     ///< median ratio of first to second time
+  Interval interval;    ///< confidence interval of `ratio`
+  double first_us = 0;  ///< median time of the first kernel
   double second_us = 0;
   int pairs = 0;
   std::optional<Rejection> rejection = {};  ///< a kernel failed; `failed_first` tells which
   bool failed_first = false;
   bool device_lost = false;
 
-  /// −1: the first is certainly faster; +1: the second; 0: a tie, or one failed.
+  /// −1: the first kernel is certainly faster; +1: the second is; 0: a tie, or a kernel failed.
   [[nodiscard]] int verdict() const;
 };
 
-/// The launch time of both kernels: above 1 ms, above 10 ms.
+/// The launch time of both kernels: below 1 ms, above 1 ms, or above 10 ms.
 enum class LaunchLength { kShort, kLong, kVeryLong };
 
 /// Times of two kernels, measured in turn.
 class PairSamples {
  public:
-  /// The number of pairs of long launches that show a clear difference, or none.
+  /// The number of pairs of long launches that suffice to show a clear difference or a tie.
   static constexpr std::size_t kFewestOfLong = 4;
 
   explicit PairSamples(LaunchLength length) : length_(length) {}
@@ -42,19 +42,20 @@ class PairSamples {
   void add(double first_us, double second_us);
   [[nodiscard]] std::size_t size() const { return ratios_.size(); }
 
-  /// True if the difference is so much larger than the scatter that more pairs would add nothing:
-  /// three times as large after six pairs, or after four if launches are long. For long launches
-  /// also: as large after six pairs, and half as large after eight. Normally distributed ratios
-  /// without a difference, with a scatter above the least effect, pass this test once in 100,000
-  /// times; for long launches, once in 1,000. For very long launches, two pairs are enough if they
-  /// differ by 2 % and scatter by a tenth of that.
+  /// True if the difference is so much larger than the scatter of the ratios that more pairs would
+  /// add nothing. The difference must be three times the scatter after six pairs, or after four
+  /// pairs of long launches. For long launches, the difference may also equal the scatter after six
+  /// pairs, or half the scatter after eight. Normally distributed ratios without a difference, with
+  /// a scatter above the least effect, pass this test with a probability of 1 in 100,000; for long
+  /// launches, 1 in 1,000. Two pairs of very long launches are enough if they differ by 2 % and
+  /// scatter by a tenth of that.
   [[nodiscard]] bool is_plain() const;
-  /// True if there are enough pairs to show a clear difference of long launches and none exceeds
-  /// the limit of a tie. With two more pairs, also true if the ratios lie on both sides of 1 and
-  /// their median is within the limit.
+  /// True if enough pairs of long launches were taken and no ratio exceeds the limit of a tie. With
+  /// two more pairs, also true if the ratios lie on both sides of 1 and their median is within the
+  /// limit.
   [[nodiscard]] bool is_plain_tie() const;
 
-  /// Medians, and the interval of the ratio's median at `z` standard deviations.
+  /// Sets medians, and the interval of the median ratio at `z` standard deviations.
   void summarize_into(PairResult& result, double z) const;
 
  private:
@@ -64,16 +65,16 @@ class PairSamples {
   std::vector<double> ratios_;
 };
 
-/// One comparison of two kernels by interleaved pairs (A B B A …). Timed launches are verified
-/// between pairs and at the end. If launches are long, each launch is also used as one half of a
-/// pair, even if it planned the measurement or is verified.
+/// Compares two kernels by interleaved pairs (A B B A …). Timed launches are verified between pairs
+/// and at the end. If launches are long, each launch is also used as one half of a pair, even a
+/// launch that is verified or that determined the number of pairs.
 class PairComparison {
  public:
   /// All references must outlive this object.
   PairComparison(const Stopwatch::Setup& setup, const LoadedKernel& first,
                  const LoadedKernel& second, const Shape& shape, const Progress& progress);
 
-  /// Call it once.
+  /// Runs the comparison; call it once.
   [[nodiscard]] PairResult run();
 
  private:
@@ -94,7 +95,7 @@ class PairComparison {
   LaunchLength length_;
   std::size_t block_;  ///< number of pairs before the first evaluation
   Random random_;
-  /// Numbers of pairs at which launches are verified; kernels cannot predict them.
+  /// Number of pairs before launches are verified; kernels cannot predict this number.
   std::optional<std::pair<std::size_t, Stopwatch::Doubt>> within_;
   PairSamples samples_;
   PairResult result_;

@@ -8,7 +8,7 @@ namespace evo {
 namespace {
 
 constexpr double kSureZ = 3;           // 99.7 %
-constexpr std::size_t kSureEvery = 5;  // computing the interval requires sorting
+constexpr std::size_t kSureEvery = 5;  // rarely, because an interval requires sorting
 
 }  // namespace
 
@@ -47,8 +47,7 @@ bool StoppingRule::is_finished() const {
   const std::size_t count = samples_us_.size();
   if (count < options_.least_samples) return false;
   if (count >= options_.most_samples) return true;
-  // Evaluates rarely: each evaluation sorts the samples, and each is another chance to stop by
-  // luck.
+  // Evaluates rarely, because each evaluation sorts the samples and may end the timing by luck.
   const std::size_t look_every = std::max<std::size_t>(options_.least_samples / 4, 1);
   return (count - options_.least_samples) % look_every == 0 && is_precise();
 }

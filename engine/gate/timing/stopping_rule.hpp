@@ -10,22 +10,24 @@ struct StoppingOptions {
   /// the least number of samples for a time that may enter the elite
   std::size_t least_samples = 100;
   std::size_t most_samples = 400;
-  double relative_interval = 0.005;  ///< stop when the median's 95 % interval is this narrow (±)
-  /// Stop early when the kernel is certainly slower than this.
+  double relative_interval = 0.005;  ///< stop when the median's 95 % confidence interval is ± this
+                                     ///< fraction of the median
+  /// Stop early when the kernel is certainly slower than this limit.
   double early_stop_us = std::numeric_limits<double>::infinity();
-  /// After this number of samples, stop if even the fastest one exceeds the limit by this factor.
+  /// After `samples` samples, stop if even the fastest one exceeds early_stop_us by the factor
+  /// `times`.
   struct Hopeless {
     std::size_t samples = 0;
     double times = 0;
   };
   std::vector<Hopeless> hopeless = {{.samples = 5, .times = 2}};
-  /// After this number of samples, stop if the interval of the median exceeds the limit.
+  /// After this many samples, stop if the interval of the median lies above early_stop_us.
   std::size_t samples_to_be_sure = 20;
 };
 
-/// Decides when a kernel has been timed enough. Either the median is known as precisely as
-/// requested, or the kernel is certainly too slow: the whole 99.7 % interval of its median exceeds
-/// early_stop_us by more than the drift of clocks.
+/// Decides when a kernel has been timed enough: the median is known as precisely as requested, or
+/// the kernel is certainly too slow. A kernel is too slow if the whole 99.7 % interval of its
+/// median exceeds early_stop_us by more than the drift of clocks.
 class StoppingRule {
  public:
   explicit StoppingRule(const StoppingOptions& options)
@@ -33,7 +35,8 @@ class StoppingRule {
 
   void add_measurement(double time_us);
   [[nodiscard]] bool is_finished() const;
-  /// True if it stopped because the kernel is too slow to matter; its statistics are then rough.
+  /// True if timing stopped because the kernel is too slow to matter; its statistics are then
+  /// rough.
   [[nodiscard]] bool gave_up() const { return gave_up_; }
   [[nodiscard]] const std::vector<double>& samples_us() const { return samples_us_; }
 

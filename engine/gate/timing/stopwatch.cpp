@@ -48,10 +48,10 @@ Stopwatch::Stopwatch(const Setup& setup, const LoadedKernel& kernel, const Shape
   if (!fault_) plan(launch_us);
 }
 
-/// The fastest of three launches; of two if they are long. One is enough if it is very long.
+/// The time of the fastest of three launches, of two long launches, or of one very long launch.
 double Stopwatch::estimate_launch_us() {
   double launch_us = sample();
-  if (launch_us >= kVeryLongLaunchUs) other_us_.push_back(launch_us);  // as good as a sample
+  if (launch_us >= kVeryLongLaunchUs) other_us_.push_back(launch_us);  // counts as a sample
   if (!fault_ && launch_us < kVeryLongLaunchUs) launch_us = std::min(launch_us, sample());
   if (!fault_ && launch_us < kLongLaunchUs) launch_us = std::min(launch_us, sample());
   return launch_us;
@@ -65,8 +65,8 @@ void Stopwatch::plan(double launch_us) {
     constexpr double kMostLaunches = 400;
     launches = static_cast<std::size_t>(std::clamp(
         std::ceil(setup_.options.sample_us / std::max(launch_us, 0.1)), 1.0, kMostLaunches));
-    // Uses whole periods, or a divisor of a period, so that one graph continues where the last one
-    // ended.
+    // A graph covers whole periods (see Stopwatch), or a part into which a period divides, so that
+    // the next graph continues where the last graph ended.
     if (launches >= period()) {
       launches = launches / period() * period();
     } else {
@@ -90,8 +90,8 @@ Stopwatch::~Stopwatch() {
   }
 }
 
-/// Allocates one output set more than there are inputs. These buffers are exclusive, so that the
-/// results of another kernel, which may be right, never lie in them.
+/// Allocates one output set more than there are inputs. No other kernel writes to these buffers,
+/// because its results might be taken for this kernel's.
 bool Stopwatch::make_output_sets() {
   for (std::size_t set = 0; set <= inputs_.size(); ++set) {
     std::vector<KernelArgument> arguments =
@@ -104,12 +104,14 @@ bool Stopwatch::make_output_sets() {
       try {
         own_buffers_.push_back(memory_.allocate({argument.name, bytes, true}));
       } catch (const DeviceMemoryError& error) {
-        fault_ = Fault{std::string("no memory beside its workspace for timing: ") + error.what()};
+        fault_ = Fault{
+            std::string("the memory left by the kernel's workspace is too small for timing: ") +
+            error.what()};
         return false;
       }
       arguments[i] = own_buffers_.back();
       output_bytes_ += bytes;
-      // Clears the memory, which may hold the results of another kernel.
+      // Poisons the memory, which may hold the results of another kernel.
       memory_.poison(own_buffers_.back(), poison_pattern(Poison::kNan, argument.dtype, 0));
     }
     outputs_.push_back(std::move(arguments));
@@ -154,14 +156,14 @@ void Stopwatch::release_graphs() {
 
 void Stopwatch::note_launches(std::size_t first, std::size_t count) {
   launched_ += static_cast<std::int64_t>(count);
-  // Only the last launch on each output set remains visible.
+  // Only the last launch on each output set leaves visible results.
   const std::size_t skipped = count - std::min(count, period());
   for (std::size_t launch = first + skipped; launch < first + count; ++launch) {
     content_[launch % outputs_.size()] = inputs_[launch % inputs_.size()];
   }
 }
 
-/// Microseconds of the next graph.
+/// Runs the next graph and returns its time in µs.
 double Stopwatch::run_next() {
   if (fault_) return 0;
   const auto ran = measuring_.run_graph(graphs_[next_graph_]);
@@ -182,7 +184,7 @@ double Stopwatch::sample() {
   return run_next() / static_cast<double>(launches_per_graph_);
 }
 
-/// As sample(), for a launch whose result is checked.
+/// Like sample(), but for a launch whose result is checked.
 void Stopwatch::run_to_verify() {
   const double us = run_next() / static_cast<double>(launches_per_graph_);
   if (!fault_ && is_long()) other_us_.push_back(us);
@@ -191,7 +193,9 @@ void Stopwatch::run_to_verify() {
 std::vector<double> Stopwatch::take_other_us() { return std::exchange(other_us_, {}); }
 
 void Stopwatch::warm_up() {
-  if (launch_us_ >= kVeryLongLaunchUs) return;  // the launch that was timed first is sufficient
+  if (launch_us_ >= kVeryLongLaunchUs)
+    return;  // the launch that was timed first has warmed the
+             // kernel up
   // The launches that estimated the time of a long launch have warmed it up, too.
   const std::int64_t before = is_long() ? 0 : launched_;
   while (launched_ - before < budget_.warmups() && !fault_) sample();

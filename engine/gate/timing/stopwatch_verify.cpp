@@ -1,4 +1,4 @@
-// Stopwatch: verification of the timed launches.
+// Methods of Stopwatch that verify the timed launches.
 
 #include <spdlog/spdlog.h>
 
@@ -14,7 +14,7 @@
 namespace evo {
 namespace {
 
-/// Limit for outputs that are all compared each time, which takes some milliseconds.
+/// Larger outputs are compared for one set only, because comparing this many bytes takes some ms.
 constexpr std::size_t kBytesToCompare = std::size_t{8} << 20;
 
 }  // namespace
@@ -40,7 +40,8 @@ std::optional<Rejection> Stopwatch::compare(const std::vector<Launched>& launche
   return std::nullopt;
 }
 
-/// Puts the inputs of another case into `where`; constants and textures are shared by all cases.
+/// Puts the inputs of the case `content` into the buffers of `where`. All cases share constants and
+/// textures.
 void Stopwatch::put_inputs(const CheckCase& where, const CheckCase& content) {
   for (std::size_t i = 0; i < content.inputs.size(); ++i) {
     if (!content.inputs[i] || setup_.problem.arguments[i].texture) continue;
@@ -71,14 +72,14 @@ std::optional<Rejection> Stopwatch::verify(Doubt doubt, Random& random) {
   if (doubt == Doubt::kFreshAddresses) return verify_fresh_addresses(random);
   if (doubt == Doubt::kPoison) {
     poison_outputs(random);
-    // A poisoned output must be written before it is compared.
+    // Poisoned outputs may be compared only after a launch has written them.
     std::ranges::fill(content_, nullptr);
   }
-  // The results of long launches are checked in place, if there are any.
+  // The results of earlier long launches are checked in place.
   if (!is_long() || !has_results()) run_to_verify();
   while (!fault_ && !has_results()) run_to_verify();
   if (fault_) return std::nullopt;
-  // Checks all sets, or a random one if they are large.
+  // Checks all output sets, or a random one if the outputs are large.
   std::size_t set = random.below(outputs_.size());
   while (content_[set] == nullptr) set = (set + 1) % outputs_.size();
   std::vector<Launched> launches;
@@ -94,7 +95,7 @@ std::optional<Rejection> Stopwatch::verify(Doubt doubt, Random& random) {
 
 std::optional<Rejection> Stopwatch::verify_fresh_inputs(Random& random) {
   const CheckCase& fresh = setup_.cases.get(shape_, setup_.fresh_case);
-  // A graph of long launches has one launch, so the next graph serves as the verification.
+  // A graph of long launches has one launch, so the next graph of the sequence is verified.
   const std::size_t chosen =
       is_long() ? next_graph_ % inputs_.size() : random.below(inputs_.size());
   const CheckCase& usual = *inputs_[chosen];
@@ -118,7 +119,7 @@ std::optional<Rejection> Stopwatch::verify_fresh_inputs(Random& random) {
   return rejection;
 }
 
-/// A launch outside of a graph. A long one is as good as a sample.
+/// Launches outside of a graph. The time of a long launch counts as a sample.
 void Stopwatch::run_beside(const std::vector<KernelArgument>& arguments) {
   const auto ran = measuring_.launch_timed(kernel_.id, plan_, arguments);
   ++launched_;
@@ -153,14 +154,15 @@ std::optional<Rejection> Stopwatch::verify_fresh_addresses(Random& random) {
     run_beside(arguments);
     if (!fault_) rejection = compare({{&arguments, &data}});
   } catch (const DeviceMemoryError& error) {
-    spdlog::debug("not timed at fresh addresses: {}", error.what());
+    spdlog::debug("the kernel was not timed at fresh addresses: {}", error.what());
   }
   if (fault_ && fault_->device_lost) return rejection;
   for (const BufferId buffer : buffers) memory_.release(buffer);
   return rejection;
 }
 
-/// Repeated launches change an inout argument each time, so launches once on fresh data instead.
+/// Repeated launches change an inout argument each time, so this verification launches once on
+/// fresh data.
 std::optional<Rejection> Stopwatch::verify_inout(Random& random) {
   const std::size_t chosen = random.below(inputs_.size());
   const CheckCase& usual = *inputs_[chosen];
@@ -195,13 +197,13 @@ double Stopwatch::run_single(GraphId graph) {
 }
 
 std::optional<Rejection> Stopwatch::verify_pace() {
-  // The relative difference must exceed this, and the difference must exceed clock noise, each
-  // time.
+  // In each round, the relative difference must exceed kMostRatio, and the difference must exceed
+  // kLeastDifferenceUs, the noise of the clock.
   constexpr std::size_t kRounds = 3;
   constexpr double kMostRatio = 1.5;
   constexpr double kLeastDifferenceUs = 2;
   if (fault_ || has_inout_ || inputs_.size() < 2) return std::nullopt;
-  // A long launch has shown it.
+  // A long launch on new data has shown that the kernel caches no results.
   if (fresh_us_ > 0 && fresh_us_ < kMostRatio * fastest_us_) return std::nullopt;
   const auto looked_at = single_launch(0);
   const auto between = single_launch(1);
@@ -213,7 +215,8 @@ std::optional<Rejection> Stopwatch::verify_pace() {
     for (std::size_t round = 0; round < kRounds && !fault_; ++round) {
       const CheckCase& fresh = setup_.cases.inputs(shape_, setup_.fresh_case + 1 + round);
       // Before each of the two launches, writes the same data and runs another input, so that the
-      // caches have the same content and only the data that the kernel has met differ.
+      // caches have the same content. The two launches then differ only in whether the kernel has
+      // seen the data before.
       const auto run_it = [&] {
         if (fault_) return 0.0;
         put_inputs(usual, fresh);
@@ -222,14 +225,14 @@ std::optional<Rejection> Stopwatch::verify_pace() {
       };
       const double fresh_us = run_it();
       const double met_us = run_it();
-      // A graph of one launch takes longer than the launch.
+      // A graph of one launch takes longer than the launch in it.
       const double most_us = std::max(kLeastDifferenceUs, (kMostRatio - 1) * fastest_us_);
       if (fault_ || fresh_us - met_us < most_us) break;
       ++slower;
       ratio = fresh_us / met_us;
     }
   } catch (const DeviceMemoryError& error) {
-    spdlog::debug("pace on fresh data not checked: {}", error.what());
+    spdlog::debug("the launch time on fresh data was not checked: {}", error.what());
   }
   if (fault_ && fault_->device_lost) return std::nullopt;
   for (const GraphId graph : {*looked_at, *between}) measuring_.release_graph(graph);
@@ -239,8 +242,8 @@ std::optional<Rejection> Stopwatch::verify_pace() {
   char text[32];
   std::snprintf(text, sizeof text, "%.1f", ratio);
   return Rejection{Gate::kTiming, std::string("a launch on new data takes ") + text +
-                                      " times as long as the next one on the same data: it "
-                                      "remembers results"};
+                                      " times as long as the next one on the same data: the "
+                                      "kernel remembers results"};
 }
 
 std::optional<Rejection> Stopwatch::find_damage() {

@@ -11,18 +11,18 @@ namespace {
 constexpr double kShortLaunchUs = 100;
 constexpr double kLeastSamples = 3;
 constexpr double kLeastPairs = 10;
-/// The time for warm-ups, and the time for the most samples, as multiples of the time for the least
-/// samples.
+/// The times for warm-ups and for the most samples, as multiples of the time for the least samples.
 constexpr double kShareOfWarmups = 0.2;
 constexpr double kShareOfMost = 1.4;
-/// For launches so long that a few of them are precise.
+/// A few launches of at least this length give a precise time.
 constexpr double kLongLaunchUs = 1000;
 constexpr double kShareOfLong = 0.6;
-/// Even the first of very long launches is as precise.
+/// The share for very long launches, the first of which is as precise as the others.
 constexpr double kShareOfVeryLong = 0.25;
 constexpr std::size_t kLeastOfLong = 10;
 
-/// `part` of `whole` items, if each takes `each_us` of `all_us`.
+/// The number of items that fit into `all_us` if each item takes `each_us`, within the bounds
+/// `least` and `most`.
 std::size_t fitting(double all_us, double each_us, double least, std::size_t most) {
   const double count = std::floor(all_us / each_us);
   return static_cast<std::size_t>(
@@ -35,7 +35,7 @@ TimeBudget::TimeBudget(const Wanted& wanted, double launch_us, double sample_us)
   const double growth = std::sqrt(std::max(launch_us / kShortLaunchUs, 1.0));
   const auto least_wanted = static_cast<double>(wanted.least_samples);
   const double all_us = least_wanted * wanted.sample_us * growth;
-  // A sample of short launches may take slightly more than wanted and still counts as one.
+  // A sample of short launches may take slightly longer than wanted, but the budget ignores that.
   const double each_us = launch_us <= kShortLaunchUs ? wanted.sample_us : sample_us;
   const double each_launch_us = std::max(launch_us, 1e-3);
   warmups_ = static_cast<int>(fitting(kShareOfWarmups * all_us, each_launch_us, 1,

@@ -4,9 +4,9 @@
 
 namespace evo {
 
-/// How often a kernel is timed, depending on the time of one launch: as often as requested if
-/// launches are short, less often if they are long, so that the time per candidate grows with the
-/// square root of the launch time. With the defaults:
+/// How often a kernel is timed, depending on the time of one launch. Short launches are timed as
+/// often as requested. Long launches are timed less often, so that the time per candidate grows
+/// with the square root of the launch time. With the default numbers:
 ///
 /// | one launch | warm-ups | samples    | all of it     |
 /// |------------|----------|------------|---------------|
@@ -17,10 +17,10 @@ namespace evo {
 /// | 25 ms      | 2        | 3 to 17    | 0.1 to 0.5 s  |
 /// | 100 ms     | 1        | 3 to 8     | 0.4 to 0.9 s  |
 ///
-/// From 1 ms on, launches vary so little that ten samples may reach the requested precision.
+/// From 1 ms on, launch times vary so little that ten samples may reach the requested precision.
 class TimeBudget {
  public:
-  /// The budget of short launches.
+  /// The numbers for short launches.
   struct Wanted {
     int warmups = 20;  ///< number of launches
     std::size_t least_samples = 100;
@@ -29,16 +29,16 @@ class TimeBudget {
     std::size_t pairs = 60;  ///< pairs of an A/B comparison before the first evaluation
   };
 
-  /// `launch_us`: time of one launch. `sample_us`: time of one sample, which is one launch or
-  /// several.
+  /// `launch_us`: time of one launch. `sample_us`: time of one sample, which has one or more
+  /// launches.
   TimeBudget(const Wanted& wanted, double launch_us, double sample_us);
 
   [[nodiscard]] int warmups() const { return warmups_; }
-  /// At least 3, at most as many as requested.
+  /// The least number of samples: at least 3, at most as many as requested.
   [[nodiscard]] std::size_t least_samples() const { return least_samples_; }
   [[nodiscard]] std::size_t most_samples() const { return most_samples_; }
-  /// The number of interleaved pairs of samples, which is even: at least 10, the fewest whose
-  /// extremes enclose the median in 99.7 % of all cases.
+  /// The number of interleaved pairs of samples, which is even and at least 10. The extremes of ten
+  /// pairs enclose the median in 99.7 % of all cases.
   [[nodiscard]] std::size_t pairs() const { return pairs_; }
 
  private:

@@ -34,7 +34,7 @@ TimingResult TimingGate::time(const LoadedKernel& kernel, const Shape& shape,
 }
 
 TimingResult TimingGate::predict(const LoadedKernel& kernel, const Shape& shape) {
-  // Uses new data, so that results which the kernel may have cached are useless.
+  // Uses new data, because the kernel may have cached results of known data.
   const CheckCase& data = cases_.inputs(shape, fresh_case_);
   const auto made = Workspace::make(device_, problem_, kernel, data);
   TimingResult result;

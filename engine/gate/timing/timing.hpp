@@ -8,17 +8,18 @@
 namespace evo {
 
 /// The roofline bound in µs: the lowest time in which the device can compute `flops`, and move
-/// `bytes` if they exceed its L2 cache. A lower time is a fault of the kernel or of the clock.
+/// `bytes` if they exceed its L2 cache. A lower measured time shows a fault of the kernel or the
+/// clock.
 [[nodiscard]] double floor_us(const DeviceInfo& device, double flops, double bytes);
 
-/// The timing gate: measures the time of one launch inside a graph of many, over rotating inputs.
-/// Also verifies that these launches compute the expected results (Stopwatch::verify), at moments
-/// that the kernel cannot predict and at the end. A wrong result leads to a rejection by
-/// correctness. Samples of a throttled card are repeated (CardWatch).
+/// The timing gate: measures the time of one launch inside a graph of many launches, over rotating
+/// inputs. Also verifies that timed launches compute the expected results (Stopwatch::verify), at
+/// moments that the kernel cannot predict and at the end. A wrong result is a rejection by the
+/// correctness gate. Samples of a throttled card are repeated (CardWatch).
 class TimingGate {
  public:
-  /// All references must outlive this object. `fresh_case`: index of the cases that kernels meet
-  /// only here.
+  /// All references must outlive this object. `fresh_case`: index of the first case that kernels
+  /// meet only in this gate.
   TimingGate(BufferWork& work, const Problem& problem, CaseSet& cases, OutputJudge& judge,
              CardWatch& card, std::size_t fresh_case, const TimingOptions& options)
       : work_(work),
@@ -33,8 +34,8 @@ class TimingGate {
   [[nodiscard]] TimingResult time(const LoadedKernel& kernel, const Shape& shape,
                                   const Progress& progress);
 
-  /// Interleaved pairs (A B B A …) of two kernels; only on real devices. Comparing a kernel with
-  /// itself gives a tie in at least 99 % of comparisons.
+  /// Compares two kernels by interleaved pairs (A B B A …); only on real devices. Comparing a
+  /// kernel with itself gives a tie in at least 99 % of comparisons.
   [[nodiscard]] PairResult compare_pair(const LoadedKernel& first, const LoadedKernel& second,
                                         const Shape& shape, const Progress& progress);
 

@@ -43,7 +43,7 @@ TEST_P(Nvrtc, AMissingEntryOrABadOptionIsARejection) {
   arch.arch = "sm_999";
   const CompileAnswer unknown = compiler_->compile(arch);
   EXPECT_THAT(std::get<Rejection>(unknown).reason,
-              HasSubstr("arch: \"sm_999\": this compiler does not know it"));
+              HasSubstr("arch: \"sm_999\": this compiler does not support it"));
 }
 
 constexpr const char* kTemplates = R"(

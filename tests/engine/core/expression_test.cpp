@@ -77,7 +77,7 @@ TEST(Expression, SaysWhereItIsWrongAndWhatToWrite) {
   };
   check("M = 7", "3", "write ==");
   check("0,001", "2", "0.001");
-  check("1e-5, 1e9", "5", "a decimal number has a point");
+  check("1e-5, 1e9", "5", "decimal numbers have a point");
   check("(1, 2)", "3", "a comma only separates arguments");
   check("a === b", "3", "write ==");
   check("a <> b", "3", "write !=");
@@ -110,7 +110,7 @@ TEST(Expression, SaysWhereItIsWrongAndWhatToWrite) {
   check("a in b", "6", "a list is expected");
   check("a in []", "7", "the list is empty");
   check("a in [1,2)", "10", "']' is expected");
-  check("a [1]", "3", "a list only follows in");
+  check("a [1]", "3", "a list may only follow 'in'");
   check("a == not b", "6", "a value is expected");
   check("é", "1", "'é' is not part of the language");
   check(std::string("1\0", 2), "2", "not part of the language");

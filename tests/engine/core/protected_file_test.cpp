@@ -48,7 +48,7 @@ TEST_F(ProtectedFile, APipeIsNeitherWaitedForNorReplaced) {
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_THAT(refusal_of([&] { (void)read_text_file(pipe); }),
               AllOf(HasSubstr(pipe.string()), HasSubstr("cannot be read"), HasSubstr("a pipe"),
-                    HasSubstr("allowed: a file")));
+                    HasSubstr("allowed: a regular file")));
   EXPECT_THAT(refusal_of([&] { write_file(pipe, "x"); }),
               AllOf(HasSubstr(pipe.string()), HasSubstr("cannot be written")));
   EXPECT_TRUE(fs::is_fifo(pipe));

@@ -69,7 +69,7 @@ TEST_F(TemporaryFolderTest, ThatCannotBeMadeNamesTheVariableAndItsValue) {
   for (const char* wrong : {"missing", "file"}) {
     const std::string named = (place() / wrong).string();
     EXPECT_THAT(refusal_of(named), AllOf(HasSubstr("TMPDIR: '" + named + "'"),
-                                         HasSubstr("allowed: a folder in which files may be")));
+                                         HasSubstr("allowed: a folder in which you may")));
   }
   EXPECT_THAT(refusal_of("/proc"), HasSubstr("TMPDIR: '/proc'"));
 }

@@ -87,7 +87,7 @@ TEST(ProgramStrategy, ARepetitionIsRefusedAndTheProgramAskedAgain) {
 
 TEST(ProgramStrategy, NonsenseIsAnErrorThatNamesTheCommand) {
   EXPECT_THAT(error_of("echo hello"), AllOf(HasSubstr("--strategy 'program: echo hello'"),
-                                            HasSubstr("it answered hello; allowed:")));
+                                            HasSubstr("the program answered hello; allowed:")));
   EXPECT_THAT(error_of(python("    say([1])\n")), HasSubstr("allowed: an object"));
   EXPECT_THAT(error_of(python("    say([{}])\n")), HasSubstr("lacks macro"));
   EXPECT_THAT(error_of(python("    c = take(1)[0]; c[macros[0]] = \"no\"; say([c])\n")),
@@ -101,14 +101,14 @@ TEST(ProgramStrategy, NonsenseIsAnErrorThatNamesTheCommand) {
 }
 
 TEST(ProgramStrategy, ADeathIsAnError) {
-  EXPECT_THAT(error_of("exit 3"), HasSubstr("it ended with exit code 3"));
+  EXPECT_THAT(error_of("exit 3"), HasSubstr("the program ended with exit code 3"));
   EXPECT_THAT(error_of("kill -9 $$"), HasSubstr("killed by signal 9"));
   EXPECT_THAT(error_of("/no/such/program"), HasSubstr("exit code 127"));
 }
 
 TEST(ProgramStrategy, AHangIsAnErrorAndTheProgramIsKilled) {
   const auto begin = std::chrono::steady_clock::now();
-  EXPECT_THAT(error_of("sleep 1000", milliseconds(100)), HasSubstr("it does not answer"));
+  EXPECT_THAT(error_of("sleep 1000", milliseconds(100)), HasSubstr("the program does not answer"));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
 }
 

@@ -35,7 +35,7 @@ TEST(Objective, IsAnExpressionOverTimeAndEnergy) {
 TEST(Objective, NamesWhatIsAllowed) {
   EXPECT_THAT([] { Objective{"speed"}; },
               ThrowsMessage<InputError>(
-                  HasSubstr("unknown name 'speed'; allowed: time, energy: µs and mJ")));
+                  HasSubstr("unknown name 'speed'; allowed: time, energy (µs and mJ")));
   EXPECT_THAT([] { Objective{"1"}; },
               ThrowsMessage<InputError>(HasSubstr("does not depend on the kernel")));
   EXPECT_THROW(Objective{"time*"}, InputError);

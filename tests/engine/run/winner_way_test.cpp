@@ -127,7 +127,7 @@ TEST(WinnerWay, MacrosOfAConstraintChangeTogether) {
   Way way(timed_so(), "(OTHER == 1) == (ITEMS == 4) || OTHER > 1");
   const WinnerWay found = way.find().way.value();
   EXPECT_THAT(changes_of(found), ElementsAre("ITEMS 1 4, OTHER 0 1", "THREADS 64 128"));
-  EXPECT_THAT(found.steps[1].note, HasSubstr("the space asks for (OTHER == 1) == (ITEMS == 4)"));
+  EXPECT_THAT(found.steps[1].note, HasSubstr("the space requires (OTHER == 1) == (ITEMS == 4)"));
   EXPECT_DOUBLE_EQ(found.steps[1].ratio, 0.55);
 }
 
@@ -157,7 +157,7 @@ TEST(WinnerWay, WhereAllFailAloneTheyChangeTogether) {
   Way way(behaviour);
   const WinnerWay found = way.find().way.value();
   EXPECT_THAT(changes_of(found), ElementsAre("THREADS 64 128, ITEMS 1 4, OTHER 0 1"));
-  EXPECT_EQ(found.steps[1].note, "a part of them alone fails a gate");
+  EXPECT_EQ(found.steps[1].note, "a part of these macros alone fails a gate");
   EXPECT_EQ(found.steps[1].pairs, 40);
 }
 

@@ -113,7 +113,8 @@ TEST_F(SpaceFile, ErrorsNameFileKeyValueAndWhatIsAllowed) {
           {"parameters[2].macro", name, "allowed: an unused C identifier"});
   }
   check("\"name\": \"n\"", "\"name\": \"a/b\"", {"name: \"a/b\"", "allowed: 1 to 100 letters"});
-  check("\"problem\": \"p\"", "\"problem\": \"../p\"", {"problem: \"../p\"", "first one no '.'"});
+  check("\"problem\": \"p\"", "\"problem\": \"../p\"",
+        {"problem: \"../p\"", "not beginning with '.'"});
   check("\"shape\": \"mission\"", "\"shape\": \"x'; drop\"", {"shape", "letters"});
   check("\"sm_89\"", "\"sm_89;rm\"", {"arch", "sm_90a"});
   check("\"name\": \"async\"", "\"name\": \"a\\nb\"", {"milestones[0].name", "one line"});

@@ -82,8 +82,8 @@ class SentencesTest(ReportCase):
                     self.ways(way(large, step([("D", "x", "y")], 1.03, 5.1, pairs=0))))
 
     def test_macros_that_change_together_say_why(self):
-        together = step([("A", "1", "2"), ("B", "1", "2")], 0.5, 5, note="the space asks for A == B")
-        self.expect("why", "the space asks for A == B", self.ways(way(together)),
+        together = step([("A", "1", "2"), ("B", "1", "2")], 0.5, 5, note="the space requires A == B")
+        self.expect("why", "the space requires A == B", self.ways(way(together)),
                     self.ways(way(step([("A", "1", "2")], 0.5, 5))))
 
     def test_kernels_that_were_not_checked_are_told(self):

@@ -331,11 +331,11 @@ TEST(TextureSpec, WhatCudaDoesNotTakeIsRefusedWithWhatIsAllowed) {
             "texture 't': 3 channels: allowed: 1, 2 and 4");
   EXPECT_EQ(reason({.name = "t", .width = 0}), "texture 't': width 0: allowed: 1 to 131072");
   EXPECT_EQ(reason({.name = "t", .width = 64, .height = 64}),
-            "texture 't': its texels take 16384 bytes, the buffer has 4096");
+            "texture 't': the texels take 16384 bytes, but the buffer has 4096");
   EXPECT_EQ(reason({.name = "t", .width = 9, .height = 9, .storage = kPitched}),
             "texture 't': a row of 36 bytes: allowed: multiples of 32");
   EXPECT_EQ(reason({.name = "t", .width = 9, .height = 9, .storage = kLinear}),
-            "texture 't': linear memory has one dimension: height 0");
+            "texture 't': linear memory has one dimension: its height is 0");
   EXPECT_EQ(reason({.name = "t", .type = TexelType::kU8, .width = 9, .linear_filter = true}),
             "texture 't': linear filtering is for floating-point texels and normalized values");
   EXPECT_EQ(reason({.name = "t", .width = 9, .normalized_values = true}),

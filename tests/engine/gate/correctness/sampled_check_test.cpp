@@ -232,7 +232,7 @@ TEST_F(Sampled, ACtaOfARowMustExist) {
       (void)check(kernel(), "1", 1, cta);
       ADD_FAILURE() << cta;
     } catch (const ProblemError& error) {
-      EXPECT_THAT(error.what(), HasSubstr("allowed: the number of a CTA below 4096"));
+      EXPECT_THAT(error.what(), HasSubstr("allowed: the index of a CTA, below 4096"));
     }
   }
 }

@@ -79,14 +79,14 @@ TEST(WorkspaceMemory, WhatTheDeviceDoesNotHoldIsTheKernelsFault) {
   fixture.device->set_memory_bytes(1 << 20);
   fixture.problem.templates.front().workspace.emplace("scratch", Expression("1e11"));
   const LoadedKernel kernel = fixture.load("large", GateFixture::honest);
-  EXPECT_THAT(reason_of(fixture.check(kernel)),
-              AllOf(HasSubstr("its workspace does not fit into the device's memory"),
-                    HasSubstr("'scratch'")));
+  EXPECT_THAT(
+      reason_of(fixture.check(kernel)),
+      AllOf(HasSubstr("workspace does not fit into the device's memory"), HasSubstr("'scratch'")));
   const TimingResult timed =
       fixture.timing().time(kernel, fixture.problem.shape("timed"), [](const std::string&) {});
   ASSERT_TRUE(timed.rejection);
-  EXPECT_THAT(timed.rejection->reason, HasSubstr("its workspace does not fit"));
-  // The next kernel is judged without any effect of the previous kernel.
+  EXPECT_THAT(timed.rejection->reason, HasSubstr("workspace does not fit"));
+  // The next kernel is judged without any effect of this one.
   fixture.problem.templates.front().workspace.clear();
   EXPECT_EQ(reason_of(fixture.check(fixture.load("honest", GateFixture::honest))), "passed");
 }
@@ -149,7 +149,7 @@ TEST(Aged, AFaultOrTooLittleMemoryIsTheReason) {
   small.device->set_memory_bytes(1000);
   small.problem.templates.front().workspace.emplace("scratch", Expression("1000"));
   EXPECT_THAT(reason_of(aged(small, small.load("large", GateFixture::honest))),
-              HasSubstr("its workspace does not fit"));
+              HasSubstr("workspace does not fit"));
 }
 
 /// A kernel y = 2 x + 1 on the virtual GPU. `first`: PTX before the store; %r5 is the number of

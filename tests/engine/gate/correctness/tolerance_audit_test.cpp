@@ -128,7 +128,7 @@ TEST_F(ToleranceAuditTest, AnInputIsNoResultThatHappensToBeNear) {
   expect_by(scaled(1.001F));
   set_tolerance("0.01", "0.01");
   EXPECT_THAT(problem_error(scaled(1)),
-              AllOf(HasSubstr("it takes the content of 'x' in place of 'y' for right"),
+              AllOf(HasSubstr("it accepts the content of 'x' in place of 'y' as right"),
                     HasSubstr("a kernel that copies it would pass")));
   set_tolerance("0.01", "0.0001");
   EXPECT_EQ(judge(scaled(1.001F)), "passed");
@@ -149,7 +149,7 @@ TEST_F(ToleranceAuditTest, WhatDoesNothingIsNotRight) {
   set_tolerance("0.01", "0.01");
   const auto nothing = [](const Launch&) { return std::optional<Fault>(); };
   EXPECT_THAT(problem_error(nothing),
-              AllOf(HasSubstr("it takes the content before the launch of 'y' for right"),
+              AllOf(HasSubstr("it accepts the content before the launch of 'y' as right"),
                     HasSubstr("a kernel that does nothing would pass")));
   y.degenerate = true;
   EXPECT_EQ(judge(nothing), "passed");
@@ -265,8 +265,8 @@ TEST_F(ToleranceAuditTest, AnExclusiveScanIsNoInclusiveOne) {
   set_tolerance("1", "0.5");
   EXPECT_THAT(
       problem_error(scan(false)),
-      AllOf(HasSubstr("it takes the previous element in place of every element of 'y'"),
-            HasSubstr("is off by one, as an exclusive scan"), HasSubstr("\"degenerate\": true")));
+      AllOf(HasSubstr("it accepts the previous element in place of every element of 'y'"),
+            HasSubstr("is off by one, like an exclusive scan"), HasSubstr("\"degenerate\": true")));
   set_tolerance("0.01", "0.0001");
   EXPECT_EQ(judge(scan(true)), "passed");
   EXPECT_THAT(judge(scan(false)), HasSubstr("max abs error"));

@@ -129,7 +129,7 @@ TEST_F(TimedCheats, RememberingResultsByContent) {
   ASSERT_TRUE(timed.rejection);
   EXPECT_EQ(timed.rejection->gate, Gate::kTiming);
   EXPECT_THAT(timed.rejection->reason, HasSubstr("10.0 times as long"));
-  EXPECT_THAT(timed.rejection->reason, HasSubstr("it remembers results"));
+  EXPECT_THAT(timed.rejection->reason, HasSubstr("the kernel remembers results"));
 }
 
 TEST_F(TimedCheats, AFirstLaunchThatIsALittleSlowerIsNone) {

@@ -295,7 +295,7 @@ TEST(TimingGate, APredictionWithoutMemoryForTheWorkspaceIsARejection) {
   fixture.problem.templates.front().workspace.emplace("scratch", Expression("100000"));
   const TimingResult result = fixture.timing().time(kernel, shape, kSilent);
   ASSERT_TRUE(result.rejection);
-  EXPECT_THAT(result.rejection->reason, HasSubstr("its workspace does not fit"));
+  EXPECT_THAT(result.rejection->reason, HasSubstr("workspace does not fit"));
 }
 
 }  // namespace
