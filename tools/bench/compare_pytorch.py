@@ -3,10 +3,10 @@
 
     compare_pytorch.py sdpa_fp8 [more bundles ...] [--json result.json]
 
-Takes every kernel of a bundle of the problem sdpa_fp8 (evo-export --bundle), on the shape for which
-it was tuned. Before and after timing it checks the kernel against scaled_dot_product_attention in
-double precision on the dequantised inputs. It times in one process:
-- the kernel;
+Takes every kernel of the bundles of the problem sdpa_fp8 (evo-export --bundle), on the shape for
+which it was tuned. Before and after timing it checks the kernel against scaled_dot_product_attention in
+double precision on the dequantised inputs. It times in one process, for each shape:
+- the kernels that were tuned for it;
 - every backend that PyTorch has on this machine: flash, cuDNN, efficient and math, each from fp16
   tensors and from the same FP8 bytes (conversion and attention);
 - FP8 attention of the libraries that are installed (fp8_libraries.py): cuDNN and FlashAttention-3.
@@ -26,6 +26,7 @@ import math
 import pathlib
 import sqlite3
 import sys
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "docs" / "examples"), str(ROOT / "tools" / "python")]
@@ -128,7 +129,9 @@ def kernel_contender(bundle, sets):
             return data.view("o")
         return call
 
-    return Contender("evo-tune", "fp8", [call_for(data) for data in sets], "evo-tune")
+    contender = Contender("evo-tune", "fp8", [call_for(data) for data in sets], "evo-tune")
+    contender.in_every_turn = True
+    return contender
 
 
 def pytorch_contender(torch, backend, start, sets):
@@ -184,36 +187,70 @@ def check(sets, launch_all, tolerance):
     return right, max(e[0] for e in errors), max(e[1] for e in errors)
 
 
-def compare(torch, bundle, folder, sizes, libraries, options):
-    """The results for one shape; None if its kernel was tuned for another shape."""
-    kernel = bundle.choose(**sizes).kernel
-    if kernel["shape"]["variables"] != sizes:
-        print(f"{kernel['name']} serves {sizes} as well, for which it was not tuned: left out")
-        return None
-    sets = [InputSet(torch, sizes, seed) for seed in range(1, options.sets + 1)]
-    ours = kernel_contender(bundle, sets)
+class Tuned:
+    """A kernel of a bundle, tuned for the shape with these sizes."""
 
-    def launch_all():
-        for call in ours.calls:
-            call()
-        torch.cuda.synchronize()
+    def __init__(self, bundle, folder, kernel, sizes):
+        self.bundle, self.folder, self.kernel, self.sizes = bundle, folder, kernel, sizes
 
-    before = check(sets, launch_all, kernel["tolerance"])
-    contenders = [ours] + pytorch_contenders(torch, sets)
-    contenders += [fp8_contender(library, sets) for library in libraries]
-    if before[0]:
-        capture_all(torch, contenders, sets[0].relative_l2)
-        if ours.graph is None:
-            raise RuntimeError(f"the kernel cannot be captured: {ours.why_not}")
-        measure(torch, contenders, options.warmups, options.samples)
-    after = check(sets, launch_all, kernel["tolerance"])
-    return {"manifest": f"{folder}/{kernel['name']}", "shape": kernel["shape"],
-            "config": kernel.get("config"),
+    def check(self, torch, sets):
+        calls = kernel_contender(self.bundle, sets).calls
+
+        def launch_all():
+            for call in calls:
+                call()
+            torch.cuda.synchronize()
+        return check(sets, launch_all, self.kernel["tolerance"])
+
+
+def tuned_kernels(folders):
+    """The kernels of the bundles, by the sizes of their shapes; those of a shape are compared in
+    one run. Raises evo_tune.Error."""
+    found = {}
+    for folder in folders:
+        bundle = evo_tune.load(folder)
+        if set(bundle.inputs) != set(InputSet.INPUTS):
+            raise evo_tune.Error(f"{folder}: is no bundle of the problem sdpa_fp8")
+        for shape in bundle.tuned_shapes:
+            sizes = dict(zip(bundle.shape_variables, shape))
+            kernel = bundle.choose(**sizes).kernel
+            if kernel["shape"]["variables"] == sizes:
+                found.setdefault(tuple(shape), []).append(Tuned(bundle, folder, kernel, sizes))
+            else:
+                print(f"{kernel['name']} serves {sizes} as well, for which it was not tuned: "
+                      "left out")
+    return list(found.values())
+
+
+def compare(torch, kernels, libraries, options):
+    """The results of each of `kernels`, which were tuned for the same shape."""
+    sets = [InputSet(torch, kernels[0].sizes, seed) for seed in range(1, options.sets + 1)]
+    before = [tuned.check(torch, sets) for tuned in kernels]
+    ours = [kernel_contender(tuned.bundle, sets) for tuned in kernels]
+    others = pytorch_contenders(torch, sets)
+    others += [fp8_contender(library, sets) for library in libraries]
+    for contender, (right, *_) in zip(ours, before):
+        contender.why_not = "" if right else "wrong"
+    if any(right for right, *_ in before):
+        capture_all(torch, ours + others, sets[0].relative_l2)
+        measure(torch, ours + others, options.warmups, options.samples)
+    after = [tuned.check(torch, sets) for tuned in kernels]
+    return [result_of(tuned, contender, others, checks)
+            for tuned, contender, checks in zip(kernels, ours, zip(before, after))]
+
+
+def result_of(tuned, ours, others, checks):
+    kernel = tuned.kernel
+    right = all(right for right, *_ in checks)
+    if right and ours.graph is None:
+        raise RuntimeError(f"{kernel['name']}: it cannot be captured: {ours.why_not}")
+    return {"manifest": f"{tuned.folder}/{kernel['name']}", "shape": kernel["shape"],
+            "template": kernel["template"], "config": kernel.get("config"),
             "evo_tune": {name: kernel["evo_tune"][name]
                          for name in ("run", "candidate", "problem_key")},
-            "right": before[0] and after[0], "max_abs_error": max(before[1], after[1]),
-            "relative_l2": max(before[2], after[2]),
-            "rows": [row_of(contender, ours) for contender in contenders] if before[0] else []}
+            "right": right, "max_abs_error": max(absolute for _, absolute, _ in checks),
+            "relative_l2": max(relative for *_, relative in checks),
+            "rows": [row_of(contender, ours) for contender in [ours, *others]] if right else []}
 
 
 def print_table(result):
@@ -242,6 +279,8 @@ def parse_options():
     parser.add_argument("--samples", type=int, default=100, help="samples a contender")
     parser.add_argument("--warmups", type=int, default=20, help="samples that are thrown away")
     parser.add_argument("--sets", type=int, default=4, help="input sets that take turns")
+    parser.add_argument("--max-seconds", type=float, default=math.inf,
+                        help="start no further shape after this time")
     parser.add_argument("--json", type=pathlib.Path, help="also write the results here")
     parser.add_argument("--db", type=pathlib.Path,
                         help="also store the others' times in this database, beside the runs")
@@ -254,8 +293,13 @@ def parse_options():
     return options
 
 
+def write_json(options, everything):
+    if options.json:
+        options.json.write_text(json.dumps(everything, indent=2) + "\n")
+
+
 def main():
-    options = parse_options()
+    options, begin = parse_options(), time.monotonic()
     try:
         import torch
         import torch.nn.attention
@@ -266,24 +310,22 @@ def main():
               f"CUDA {torch.version.cuda}")
         libraries = fp8_libraries.installed(torch, print)
         results = []
-        for folder in options.bundles:
-            try:
-                bundle = evo_tune.load(folder)
-                if set(bundle.inputs) != set(InputSet.INPUTS):
-                    raise evo_tune.Error(f"{folder}: is no bundle of the problem sdpa_fp8")
-            except evo_tune.Error as error:
-                print(f"compare_pytorch.py: {error}", file=sys.stderr)
-                return 2
-            for shape in bundle.tuned_shapes:
-                sizes = dict(zip(bundle.shape_variables, shape))
-                result = compare(torch, bundle, folder, sizes, libraries, options)
-                if result is not None:
-                    results.append(result)
-                    print_table(result)
         everything = {"device": torch.cuda.get_device_name(), "pytorch": torch.__version__,
                       "cuda": torch.version.cuda, "results": results}
-        if options.json:
-            options.json.write_text(json.dumps(everything, indent=2) + "\n")
+        try:
+            shapes = tuned_kernels(options.bundles)
+        except evo_tune.Error as error:
+            print(f"compare_pytorch.py: {error}", file=sys.stderr)
+            return 2
+        for kernels in shapes:
+            if time.monotonic() - begin > options.max_seconds:
+                print(f"no time for {kernels[0].kernel['shape']['name']}", file=sys.stderr)
+                continue
+            results += compare(torch, kernels, libraries, options)
+            for result in results[-len(kernels):]:
+                print_table(result)
+            write_json(options, everything)
+        write_json(options, everything)
         if options.db:
             try:
                 print(f"{vendor_times.store(options.db, everything)} times stored in {options.db}")

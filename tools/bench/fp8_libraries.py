@@ -113,6 +113,7 @@ class FlashAttention3Fp8:
     CTAs share the keys."""
 
     name, module, package = "fa3 e4m3", "flash_attn_interface", "flash-attn-3 or tokenspeed-fa3"
+    SPLITS = 0  # its heuristic says how many CTAs share the keys
 
     def __init__(self, torch, interface):
         self.torch, self.interface = torch, interface
@@ -134,10 +135,9 @@ class FlashAttention3Fp8:
                     for name in "qkv"}
 
         def call():
-            # 0: its heuristic says how many CTAs share the keys
             output = self.interface.flash_attn_func(
                 **heads_first, softmax_scale=data.softmax_scale,
-                causal=bool(data.sizes["CAUSAL"]), num_splits=0, **descales)
+                causal=bool(data.sizes["CAUSAL"]), num_splits=self.SPLITS, **descales)
             return output.transpose(1, 2)
 
         return call

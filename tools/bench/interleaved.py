@@ -16,6 +16,7 @@ class Contender:
         self.library, self.descale = library, descale
         self.graph, self.launches, self.samples, self.why_not = None, 0, {}, ""
         self.every = 1  # turns from one of its samples to the next
+        self.in_every_turn = False  # so that row_of can compare others with it
         self.relative_l2 = None
 
     def capture(self, torch):
@@ -87,10 +88,11 @@ def capture_all(torch, contenders, relative_l2):
 
 
 def measure(torch, contenders, warmups, samples):
-    """Takes samples of the contenders in turn, every second turn in reverse order. The first one,
-    with which row_of compares the others, takes part in every turn."""
+    """Takes samples of the contenders in turn, every second turn in reverse order."""
     ready = [contender for contender in contenders if contender.graph is not None]
-    for contender in ready[1:]:
+    for contender in ready:
+        if contender.in_every_turn:
+            continue
         sample_us = contender.sample(torch) * contender.launches
         contender.every = min(int(sample_us / LONG_SAMPLE_US), max(0, samples // LEAST_SAMPLES - 1))
         contender.every |= 1  # odd, so that it takes part in both orders
