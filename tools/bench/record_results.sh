@@ -72,7 +72,7 @@ mma_small mma small'
 
 on_a_card() {
   [ "$only" != '*' ] || rm -f "$work"/*.db
-  local name space shapes
+  local name space shape shapes run template
   while read -r name space shapes; do
     step "search.$name" 30 "evo-tune --device \$device --space ${attention}_${space}_h200.json --shape $shapes --no-warm-start --interpret none --explain none --db \$work/$name.db --json | $speed"
   done <<<"$searches"
@@ -83,6 +83,15 @@ on_a_card() {
   done <<<"$searches"
   for run in "e4m3_d128 long_d128" "e4m3_d64 long" "e4m3_causal causal_long" "wgmma_d64 mission" "wgmma_d64 long"; do
     step "ideas.${run/ /_}" 1 "evo-elite ladder --db \$work/${run% *}.db --shape ${run#* }"
+  done
+  for space in wgmma_e4m3 wgmma; do
+    for shape in mission mission_d128 causal_mission causal_mission_d128; do
+      step "verdicts.${space}_$shape" 16 "rm -f \$work/verdicts.db; evo-tune --device \$device --space ${attention}_${space}_h200.json --shape $shape --strategy random --seed 7 --generations 18 --max-seconds 20 --no-warm-start --interpret none --explain none --db \$work/verdicts.db --quiet >&2; evo-elite rejections --db \$work/verdicts.db"
+    done
+  done
+  for run in "e4m3_long wgmma_e4m3 long" "wgmma_mission wgmma mission"; do
+    read -r name space shapes <<<"$run"
+    step "seeds.$name" 90 "for seed in 1 2 3 4 5; do evo-tune --device \$device --space ${attention}_${space}_h200.json --shape $shapes --seed \$seed --no-warm-start --interpret none --explain none --db \$work/seeds.db --json | grep '\"event\":\"generation\"' | tail -n 1; done"
   done
   step bundle 50 'python3 docs/examples/use_bundle.py $work/bundle.wgmma_d64.mission'
   step call 60 'python3 tools/bench/launch_cost.py'
@@ -100,7 +109,7 @@ on_a_card() {
   step energy.row_softmax 6 'evo-judge --device $device --space search_spaces/row_softmax_h200.json --energy | sed -n "/^\(time\|energy\) /p"'
   step checks 8 'check-speed --device $device --elements 1048576 --elements 16777216 --row 4096'
   for run in stencil matmul nbody:quarter nbody; do
-    local space="${run%:*}" shape=""
+    space="${run%:*}" shape=""
     [ "$run" = "$space" ] || shape=" --shape ${run#*:}"
     step "random.${run/:/_}" 16 "evo-tune --device \$device --space tools/bench/real_kernels/search_spaces/$space.json$shape --strategy random --seed 7 --generations 1000 --max-seconds 14 --db \$work/plain.db --json | $speed"
   done

@@ -133,6 +133,16 @@ def energies(runs):
     return ["kernel", "mJ a launch", "W", "p50, µs"], rows
 
 
+def seeds(runs):
+    """The best times that searches with different seeds found."""
+    rows = []
+    for run in runs:
+        best = [line["elite"][0]["p50_us"] for line in run.json_lines()]
+        rows.append([run.variant, ", ".join(f"{time_us:.2f}" for time_us in best),
+                     f"{min(best) / max(best):.1%}"])
+    return ["search", "best p50 of seeds 1 to 5, µs", "the best one's time in the worst one's"], rows
+
+
 def rates(runs):
     """Candidates a second of several tuners on the same kernels."""
     figures = {}
@@ -187,6 +197,9 @@ KINDS = {
               "Searches e4m3 round P to 8 bits. Sizes of the shapes: kernel_templates/sdpa_fp8/problem.json."),
     "ideas": ("Milestones of wgmma attention, with the best found", "measured", None, ""),
     "random": ("Candidates judged a second, random search", "measured", searches, ""),
+    "verdicts": ("Verdicts on random candidates of attention", "exact", None,
+                 "Each search checks on all shapes of its head size and mask whose sizes are small."),
+    "seeds": ("Searches with different seeds", "measured", seeds, "20 generations each."),
     "ladder": ("The WMMA ladder", "measured", None, ""),
     "insight": ("Why the WMMA winner won", "measured", None, ""),
     "bundle": ("A bundle called from PyTorch", "measured", None,
