@@ -112,7 +112,7 @@ class FlashAttention3Fp8:
     """FlashAttention-3 with e4m3 inputs. Its output is bf16. It chooses its own tiles, and whether
     CTAs share the keys."""
 
-    name, module, package = "fa3 e4m3", "flash_attn_interface", "flash-attn-3 or tokenspeed-fa3"
+    name, module, package = "fa3 e4m3", "flash_attn_interface", "tokenspeed-fa3 or flash-attn-3"
     SPLITS = 0  # its heuristic says how many CTAs share the keys
 
     def __init__(self, torch, interface):
