@@ -24,6 +24,11 @@ class Measuring {
   /// then, calls that only queue work succeed, and calls that wait throw.
   virtual std::optional<Fault> enqueue(KernelId kernel, const LaunchPlan& plan,
                                        std::span<const KernelArgument> arguments) = 0;
+  /// Whether the launch may start before the work queued before it has ended (programmatic
+  /// dependent launch).
+  [[nodiscard]] virtual bool starts_early(KernelId /*kernel*/, const LaunchPlan& /*plan*/) const {
+    return false;
+  }
   /// Launches and waits. Returns the microseconds between the events before and after it, by the
   /// device's clock. The queue must be empty before.
   virtual std::variant<double, Fault> launch_timed(KernelId kernel, const LaunchPlan& plan,

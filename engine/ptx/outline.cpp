@@ -6,9 +6,11 @@
 namespace evo::ptx {
 namespace {
 
-/// A word that is neither a register nor has modifiers.
+/// A word that is neither a register nor has modifiers, or one of those that tell how a kernel is
+/// launched.
 bool may_be_symbol(const Token& token) {
   if (token.kind != Token::Kind::kWord) return false;
+  if (token.text == kGridWaitWord) return true;
   return token.text.front() == '%' ? token.text.starts_with("%envreg")
                                    : token.text.find('.') == std::string_view::npos;
 }

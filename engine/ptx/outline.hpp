@@ -10,14 +10,17 @@
 
 namespace evo::ptx {
 
+/// The instruction that waits for the kernel before this one in the stream.
+inline constexpr std::string_view kGridWaitWord = "griddepcontrol.wait";
+
 /// A function or a variable at module scope, or text that declares neither.
 struct Declaration {
   enum class Kind : std::uint8_t { kOther, kEntry, kFunction, kConstant, kGlobal };
   Kind kind = Kind::kOther;
   bool has_value = false;  ///< for a variable
   std::string_view name = {};
-  /// Words in its body or initial value that may be names of the module, and environment registers
-  /// ("%envreg1"). Repeated words are repeated here.
+  /// Words in its body or initial value that may be names of the module, environment registers
+  /// ("%envreg1") and kGridWaitWord. Repeated words are repeated here.
   std::vector<std::string_view> names = {};
 
   [[nodiscard]] bool is_variable() const {

@@ -135,7 +135,7 @@ __device__ __forceinline__ void consume(const Problem& problem, const Item& item
   }
   ring.start(tiles, thread);
   if constexpr (!kQInShared) queries.load(q, item, role, problem.q_len);
-  const Scales scales = scales_of(problem, item);
+  const Scales scales = scales_of(problem, load_descales(problem, item));
   if constexpr (kQInShared && PRODUCER_WARPS > 0) {
     ptx::commit_copies();
     ptx::wait_copies<0>();

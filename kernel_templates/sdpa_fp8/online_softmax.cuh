@@ -164,6 +164,12 @@ __device__ __forceinline__ ptx::Fragment operand_of(const Probabilities& p, int 
            p.word[block][2 * i + 1][1]}};
 }
 
+/// A point across which the compiler moves no use of P.
+__device__ __forceinline__ void keep_here(Probabilities& p) {
+#pragma unroll
+  for (auto& words : p.word[0]) asm volatile("" : "+r"(words[0]), "+r"(words[1])::"memory");
+}
+
 /// n-tiles n and n + 1: scores become P, in place, and are added to the row sums.
 __device__ __forceinline__ void exponentiate_pair(Scores& scores, Accumulated& state, int n,
                                                   float scale) {
@@ -200,6 +206,44 @@ __device__ __forceinline__ void pack_pair(Probabilities& packed, const Scores& p
 #endif
     }
   }
+}
+
+/// A step's scores become operands, with the maxima of the steps before; the scores stay as they
+/// are. Returns true if a P of the warp is so large that the maxima must be raised first: at least
+/// 2^8 in e4m3, which ends at 448, or 2^15 in f16.
+__device__ __forceinline__ bool overflows(Probabilities& packed, float (&sum)[kBlocks][2],
+                                          const Scores& scores, const Accumulated& state,
+                                          float scale) {
+  constexpr u32 kCarry = kPvFp8 ? 0x08080808u : 0x08000800u;  // reaches the sign of a large P
+  constexpr u32 kSigns = kPvFp8 ? 0x80808080u : 0x80008000u;
+  u32 large = 0;
+#pragma unroll
+  for (int block = 0; block < kBlocks; ++block) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const float shift = fmaf(-state.maximum[block][half], scale, kPOffset);
+      sum[block][half] = 0.0f;
+#pragma unroll
+      for (int n = 0; n < kStepTiles; n += 2) {
+        float p[4];
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const float score = scores.at[block][n + i / 2][2 * half + i % 2];
+          p[i] = probability(fmaf(score, scale, shift), i);
+          if constexpr (!kSumByMma) sum[block][half] += p[i];
+        }
+#if PV_MODE == PV_MODE_FP8
+        packed.word[block][n / 2][half] = ptx::e4m3x4_from_f32(p[0], p[1], p[2], p[3]);
+        large |= packed.word[block][n / 2][half] + kCarry;
+#else
+        packed.word[block][n][half] = ptx::f16x2_from_f32(p[0], p[1]);
+        packed.word[block][n + 1][half] = ptx::f16x2_from_f32(p[2], p[3]);
+        large |= (packed.word[block][n][half] + kCarry) | (packed.word[block][n + 1][half] + kCarry);
+#endif
+      }
+    }
+  }
+  return ptx::any_lane((large & kSigns) != 0);
 }
 
 /// Calls mask_scores() if a mask is needed.

@@ -49,12 +49,22 @@ struct Scales {
   float value;  ///< descale of V
 };
 
-__device__ __forceinline__ Scales scales_of(const Problem& problem, const Item& item) {
-  const float kLog2E = 1.4426950408889634f;
+/// Descale factors of one (batch, head).
+struct Descales {
+  float q;
+  float k;
+  float v;
+};
+
+__device__ __forceinline__ Descales load_descales(const Problem& problem, const Item& item) {
   const int head = item.head * problem.scale_per_head;
   const int kv_head = item.kv_head * problem.scale_per_head;
-  return {problem.softmax_scale * kLog2E * problem.q_scale[head] * problem.k_scale[kv_head],
-          problem.v_scale[kv_head]};
+  return {problem.q_scale[head], problem.k_scale[kv_head], problem.v_scale[kv_head]};
+}
+
+__device__ __forceinline__ Scales scales_of(const Problem& problem, const Descales& descales) {
+  const float kLog2E = 1.4426950408889634f;
+  return {problem.softmax_scale * kLog2E * descales.q * descales.k, descales.v};
 }
 
 /// `line`: index of tile of queries and part of the keys, within `head`. With CAUSAL, later tiles

@@ -42,7 +42,7 @@ __device__ __forceinline__ void start_scores(Scores& scores, const Tiles& tiles,
       8 * kRowBytes, HEAD_DIM == 64 ? ptx::Swizzle::k64 : ptx::Swizzle::k128);
   const u32 q = ptx::tile_place(tiles.shared + role.row / 64 * 64 * kRowBytes, 16);
   const u32 k = ptx::tile_place(
-      tiles.shared + kKRing + at.tile % STAGES_K * kSlotBytes + at.key * kRowBytes, 16);
+      tiles.shared + kKRing + tiles.number(at.tile) % STAGES_K * kSlotBytes + at.key * kRowBytes, 16);
   ptx::start_products();
   ptx::multiply_e4m3<kLayout, false>(scores.at[0], q, k);
 #pragma unroll
@@ -100,7 +100,7 @@ __device__ __forceinline__ void start_values_f16(Accumulated& state, const Proba
 /// Starts step 5.
 __device__ __forceinline__ void start_values(Accumulated& state, const Probabilities& p,
                                              const Tiles& tiles, const Place& at) {
-  const u32 slot = tiles.shared + kVRing + at.tile % STAGES_V * kVSlotBytes;
+  const u32 slot = tiles.shared + kVRing + tiles.number(at.tile) % STAGES_V * kVSlotBytes;
   ptx::start_products();
   if constexpr (kPvFp8) {
     start_values_e4m3(state, p, slot, at.key);
@@ -127,25 +127,9 @@ __device__ __forceinline__ void pack(Probabilities& p, const Scores& scores) {
   for (int n = 0; n < kStepTiles; n += 2) pack_pair(p, scores, n);
 }
 
-/// The common data of a warpgroup's loop over the keys.
-struct Walk {
-  const Ring& ring;
-  const Tiles& tiles;
-  const Role& role;
-  int thread;
-  int first_row;  ///< the warp's first row
-  float scale;
-
-  __device__ __forceinline__ int group() const {
-    return role.share * GROUPS_M + role.row / 64;
-  }
-  /// The number of the first tiles that reach beyond the last key or the diagonal.
-  __device__ __forceinline__ int masked_tiles() const {
-    const int group_row = first_row - role.row % 64;
-    const int safe_keys = kCausal ? min(tiles.kv_len, group_row + 1) : tiles.kv_len;
-    return tiles.first + tiles.count - safe_keys / TILE_N;
-  }
-};
+__device__ __forceinline__ int group_of(const Role& role) {
+  return role.share * GROUPS_M + role.row / 64;
+}
 
 /// TURNS: warpgroups start the products of a step in turn. Barrier kFirstTurn + i lets group i
 /// start; the group before it arrives there when its products are issued.
@@ -158,12 +142,30 @@ __device__ __forceinline__ void take_turn(int group) {
   ptx::named_sync(kFirstTurn + group, 2 * kGroup);
 }
 
+/// The common data of a warpgroup's loop over the keys.
+struct Walk {
+  const Ring& ring;
+  const Tiles& tiles;
+  const Role& role;
+  int thread;
+  int first_row;  ///< the warp's first row
+  float scale;
+
+  __device__ __forceinline__ int group() const { return group_of(role); }
+  /// The number of the first tiles that reach beyond the last key or the diagonal.
+  __device__ __forceinline__ int masked_tiles() const {
+    const int group_row = first_row - role.row % 64;
+    const int safe_keys = kCausal ? min(tiles.kv_len, group_row + 1) : tiles.kv_len;
+    return tiles.first + tiles.count - safe_keys / TILE_N;
+  }
+};
+
 __device__ __forceinline__ void attend_tiles(Accumulated& state, const Walk& walk) {
   const Ring& ring = walk.ring;
   const Tiles& tiles = walk.tiles;
 #pragma unroll 1
   for (int tile = 0; tile < tiles.count; ++tile) {
-    ring.acquire_k(tiles, tile, walk.role, walk.thread);
+    ring.acquire_k(tiles, tiles.number(tile), walk.role, walk.thread);
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
       const Place at = place_of(tile, step, walk.role);
@@ -171,29 +173,83 @@ __device__ __forceinline__ void attend_tiles(Accumulated& state, const Walk& wal
       start_scores(scores, tiles, at, walk.role);
       if (step == 0) ring.unpack(tiles, tile, walk.role, walk.thread);
       ptx::wait_products<0>(scores.at[0]);
-      if (step == kSteps - 1) ring.release_k(tile, walk.role);
+      if (step == kSteps - 1) ring.release_k(tiles.number(tile), walk.role);
       mask_if_needed(scores, tiles.first_key(tile) + at.key, walk.first_row, tiles.kv_len,
                      walk.role);
       rescale(state, raise_maxima(state, scores, walk.scale));
       exponentiate(scores, state, walk.scale);
       Probabilities p;
       pack(p, scores);
-      if (step == 0) ring.acquire_v(tiles, tile, walk.role, walk.thread);
+      if (step == 0) ring.acquire_v(tiles, tiles.number(tile), walk.role, walk.thread);
       start_values(state, p, tiles, at);
       wait_values(state);
     }
-    ring.release_v(tile, walk.role);
+    ring.release_v(tiles.number(tile), walk.role);
   }
 }
+
+/// From the scores of a step to its P, while P V of the previous step is in flight.
+__device__ __forceinline__ void finish_step(Accumulated& state, Probabilities& p, Scores& scores,
+                                            const Walk& walk) {
+  const Rescaling rescaling = raise_maxima(state, scores, walk.scale);
+  exponentiate(scores, state, walk.scale);
+  if constexpr (OVERLAP == OVERLAP_EXPONENTIALS) {
+    // The compiler waits for P V as early as possible, but not across a branch that depends on
+    // the last exponential. P is never negative.
+    ptx::keep_here(scores.at[0]);
+    ptx::stay_before(scores.at[0][kStepTiles - 1][3]);
+  }
+  wait_values(state);
+  rescale(state, rescaling);
+  pack(p, scores);
+}
+
+/// The same with the maxima of the steps before, which rarely are too small. `p` is in flight. The
+/// branch that asks also keeps the compiler from waiting for P V before the exponentials.
+__device__ __forceinline__ void finish_optimistic(Accumulated& state, Probabilities& p,
+                                                  Probabilities& next, const Scores& scores,
+                                                  const Walk& walk) {
+  float sum[kBlocks][2];
+  Rescaling rescaling;
+  rescaling.needed = false;
+  bool raised = false;
+#pragma unroll 1
+  while (overflows(next, sum, scores, state, walk.scale) && !raised) {
+    rescaling = raise_maxima(state, scores, walk.scale);
+    raised = true;  // a NaN would overflow for ever
+  }
+  if constexpr (!kSumByMma) {
+    state.sum[0][0] += sum[0][0];
+    state.sum[0][2] += sum[0][1];
+  }
+  wait_values(state);
+  keep_here(p);  // read until now
+  rescale(state, rescaling);
+}
+
+/// P of the step in flight, and with OVERLAP_OPTIMISTIC also of the next one. Steps alternate
+/// between two sets of registers: those of a tile, or tiles of one step in pairs.
+struct Flight {
+  Probabilities at[OVERLAP == OVERLAP_OPTIMISTIC ? 2 : 1];
+  static constexpr bool kAlternates = OVERLAP == OVERLAP_OPTIMISTIC && kSteps > 1;
+  static constexpr bool kPairs = OVERLAP == OVERLAP_OPTIMISTIC && kSteps == 1;
+
+  /// `step`: number of steps since the tile's first. `half`: 1 for the second tile of a pair.
+  __device__ __forceinline__ Probabilities& of(int step, int half = 0) {
+    return at[kAlternates ? step % 2 : half];
+  }
+};
 
 /// The steps of a tile after the first, and the first step of the next tile. P V of the previous
 /// step is in flight meanwhile. A branch in between would make the compiler wait there, so tiles
 /// that may need a mask have separate code.
-template <bool kMasked>
-__device__ __forceinline__ void advance(Accumulated& state, Probabilities& p, Place& at,
+/// kPair: the tile is the first (0) or second (1) of a pair, or alone (-1).
+template <bool kMasked, int kPair>
+__device__ __forceinline__ void advance(Accumulated& state, Flight& flight, Place& at,
                                         const Walk& walk, int tile) {
   const Ring& ring = walk.ring;
   const Tiles& tiles = walk.tiles;
+  constexpr int kHalf = kPair == 1;
 #pragma unroll
   for (int step = 1; step <= kSteps; ++step) {
     const bool crosses = step == kSteps;
@@ -201,34 +257,30 @@ __device__ __forceinline__ void advance(Accumulated& state, Probabilities& p, Pl
     const Place before = at;
     at = crosses ? place_of(tile + 1, 0, walk.role) : place_of(tile, step, walk.role);
     Scores scores;
-    if (crosses) ring.acquire_k(tiles, tile + 1, walk.role, walk.thread);
+    if (crosses) ring.acquire_k(tiles, tiles.number(tile + 1), walk.role, walk.thread);
+    if (kProduced && step == 1) ring.acquire_v(tiles, tiles.number(tile), walk.role, walk.thread);
     if constexpr (TURNS != 0) take_turn(walk.group());
     start_scores(scores, tiles, at, walk.role);
     // Without producers, V of the previous tile became visible with K of this one.
-    if (step == 1 && (kProduced || kSteps > 1)) {
-      ring.acquire_v(tiles, tile, walk.role, walk.thread);
+    if (!kProduced && step == 1 && kSteps > 1) {
+      ring.acquire_v(tiles, tiles.number(tile), walk.role, walk.thread);
     }
-    start_values(state, p, tiles, before);
+    start_values(state, flight.of(step - 1, kHalf), tiles, before);
     if constexpr (TURNS != 0) pass_turn(walk.group());
     if (crosses) ring.unpack(tiles, tile + 1, walk.role, walk.thread);
     ptx::wait_products<1>(scores.at[0]);
-    if (kSteps == 1 || step == kSteps - 1) ring.release_k(at.tile, walk.role);
+    if (kSteps == 1 || step == kSteps - 1) ring.release_k(tiles.number(at.tile), walk.role);
     if constexpr (kMasked) {
       mask_if_needed(scores, tiles.first_key(at.tile) + at.key, walk.first_row, tiles.kv_len,
                      walk.role);
     }
-    const Rescaling rescaling = raise_maxima(state, scores, walk.scale);
-    exponentiate(scores, state, walk.scale);
-    if constexpr (OVERLAP == OVERLAP_EXPONENTIALS) {
-      // The compiler waits for P V as early as possible, but not across a branch that depends on
-      // the last exponential. P is never negative.
-      ptx::keep_here(scores.at[0]);
-      ptx::stay_before(scores.at[0][kStepTiles - 1][3]);
+    if constexpr (OVERLAP == OVERLAP_OPTIMISTIC) {
+      finish_optimistic(state, flight.of(step - 1, kHalf), flight.of(step, 1 - kHalf), scores, walk);
+      if (!Flight::kAlternates && kPair < 0) flight.at[0] = flight.at[1];
+    } else {
+      finish_step(state, flight.at[0], scores, walk);
     }
-    wait_values(state);
-    if (crosses) ring.release_v(tile, walk.role);
-    rescale(state, rescaling);
-    pack(p, scores);
+    if (crosses) ring.release_v(tiles.number(tile), walk.role);
   }
 }
 
@@ -237,32 +289,37 @@ __device__ __forceinline__ void attend_tiles_overlapped(Accumulated& state, cons
   const Ring& ring = walk.ring;
   const Tiles& tiles = walk.tiles;
   if (tiles.count == 0) return;
-  Probabilities p;
+  Flight flight;
   Place at = place_of(0, 0, walk.role);
   {
     Scores scores;
-    ring.acquire_k(tiles, 0, walk.role, walk.thread);
+    ring.acquire_k(tiles, tiles.number(0), walk.role, walk.thread);
     start_scores(scores, tiles, at, walk.role);
     ring.unpack(tiles, 0, walk.role, walk.thread);
     ptx::wait_products<0>(scores.at[0]);
-    if (kSteps == 1) ring.release_k(0, walk.role);
+    if (kSteps == 1) ring.release_k(tiles.number(0), walk.role);
     mask_if_needed(scores, tiles.first_key(0) + at.key, walk.first_row, tiles.kv_len, walk.role);
     (void)raise_maxima(state, scores, walk.scale);  // O is still zero
     exponentiate(scores, state, walk.scale);
-    pack(p, scores);
+    pack(flight.of(0), scores);
   }
-  if (TURNS != 0 && walk.group() == kConsumerGroups - 1) pass_turn(walk.group());
   const int masked = min(walk.masked_tiles(), tiles.count);
   int tile = 0;
 #pragma unroll 1
-  for (; tile < masked; ++tile) advance<true>(state, p, at, walk, tile);
+  for (; tile < masked; ++tile) advance<true, -1>(state, flight, at, walk, tile);
+  if constexpr (Flight::kPairs) {
 #pragma unroll 1
-  for (; tile < tiles.count; ++tile) advance<false>(state, p, at, walk, tile);
-  if (kSteps == 1) ring.acquire_v(tiles, tiles.count - 1, walk.role, walk.thread);
-  start_values(state, p, tiles, at);
+    for (; tile + 2 < tiles.count; tile += 2) {
+      advance<false, 0>(state, flight, at, walk, tile);
+      advance<false, 1>(state, flight, at, walk, tile + 1);
+    }
+  }
+#pragma unroll 1
+  for (; tile < tiles.count; ++tile) advance<false, -1>(state, flight, at, walk, tile);
+  if (kSteps == 1) ring.acquire_v(tiles, tiles.number(tiles.count - 1), walk.role, walk.thread);
+  start_values(state, flight.of(kSteps - 1), tiles, at);
   wait_values(state);
-  ring.release_v(tiles.count - 1, walk.role);
-  if (TURNS != 0 && walk.group() == 0) take_turn(0);  // the last group's last arrival
+  ring.release_v(tiles.number(tiles.count - 1), walk.role);
 }
 
 /// The ones whose products with P are the row sums.
@@ -279,19 +336,51 @@ __device__ __forceinline__ void write_ones(u32 shared, int thread) {
   }
 }
 
+/// The inputs of a work item that its consumers load themselves.
+struct Queries {
+  Descales descales;
+
+  /// Starts loading; the first item's, by all consumers.
+  __device__ __forceinline__ void load_first(const Problem& problem, const Item& item, u32 shared,
+                                             int thread) {
+    const u64 first_row = static_cast<u64>(item.head) * problem.q_len + item.first_row;
+    copy_rows<kTileM, kConsumers>(shared, problem.q + first_row * HEAD_DIM,
+                                  problem.q_len - item.first_row, thread);
+    ptx::commit_copies();
+    descales = load_descales(problem, item);
+  }
+  /// Starts loading those of the next item, if there is one, when the warpgroup has read Q of this
+  /// one.
+  __device__ __forceinline__ void load_next(const Schedule& schedule, int thread) {
+    Item next;
+    if (!schedule.peek(next)) return;
+    const Problem& problem = schedule.problem;
+    const int group_row = thread / kGroup * 64;
+    const int row = next.first_row + group_row;
+    ptx::named_sync(2 + thread / kGroup, kGroup);
+    copy_rows<64, kGroup>(
+        schedule.tiles.shared + group_row * kRowBytes,
+        problem.q + (static_cast<u64>(next.head) * problem.q_len + row) * HEAD_DIM,
+        problem.q_len - row, thread % kGroup);
+    ptx::commit_copies();
+    descales = load_descales(problem, next);
+  }
+  /// Returns when Q of a later item can be read.
+  __device__ __forceinline__ void acquire_next(int thread) const {
+    ptx::wait_copies<0>();
+    ptx::fence_for_products();
+    ptx::named_sync(2 + thread / kGroup, kGroup);
+  }
+};
+
 /// Warpgroups that compute: one work item, from its queries to its rows of O.
-__device__ __forceinline__ void consume(const Problem& problem, const Item& item, const Ring& ring,
-                                        const Tiles& tiles, int thread) {
-  const Role role = role_of(thread);
-  const u8* q = problem.q + static_cast<u64>(item.head) * problem.q_len * HEAD_DIM;
-  const Scales scales = scales_of(problem, item);  // loaded while Q is copied
-  copy_rows<kTileM, kConsumers>(tiles.shared, q + item.first_row * HEAD_DIM,
-                                problem.q_len - item.first_row, thread);
-  ptx::commit_copies();
-  ring.start(tiles, role, thread);
-  if constexpr (kSumByMma) write_ones(tiles.shared, thread);
-  ptx::fence_for_products();
-  sync_consumers();  // makes Q and the ones visible
+__device__ __forceinline__ void consume(Queries& queries, const Schedule& schedule,
+                                        const Ring& ring, const Role& role, int thread) {
+  const Problem& problem = schedule.problem;
+  const Item& item = schedule.item;
+  const Tiles& tiles = schedule.tiles;
+  if (PERSISTENT_CTA && schedule.round > 0) queries.acquire_next(thread);
+  const Scales scales = scales_of(problem, queries.descales);
   Accumulated state;
   clear(state);
   const Walk walk = {ring, tiles, role, thread, item.first_row + role.row, scales.score};
@@ -300,6 +389,7 @@ __device__ __forceinline__ void consume(const Problem& problem, const Item& item
   } else {
     attend_tiles(state, walk);
   }
+  if constexpr (PERSISTENT_CTA != 0) queries.load_next(schedule, thread);
   finish_sums(state);
   if constexpr (kShares > 1) merge_shares(state, tiles.shared, role, scales.score);
 #if SPLIT_KV > 1
@@ -309,7 +399,8 @@ __device__ __forceinline__ void consume(const Problem& problem, const Item& item
 }
 
 /// Grid: x is SPLIT_KV times the tile of queries, plus the part of the keys; y is the head. If
-/// CAUSAL, x and y are swapped. `queue`: zeros, before and after the launch.
+/// CAUSAL, x and y are swapped. With PERSISTENT_CTA, x is at most the number of all tiles of queries. `queue`:
+/// zeros, before and after the launch.
 extern "C" __global__ void __launch_bounds__(kThreads, MIN_CTAS)
     sdpa_fp8_wgmma(const u8* q, const u8* k, const u8* v, u16* o, float* lse, const float* q_scale,
                    const float* k_scale, const float* v_scale, float softmax_scale, int q_len,
@@ -334,22 +425,39 @@ extern "C" __global__ void __launch_bounds__(kThreads, MIN_CTAS)
                            scale_per_head,
                            queue,
                            partials};
-  const int head = static_cast<int>(kCausal ? blockIdx.x : blockIdx.y);
-  const int line = static_cast<int>(kCausal ? blockIdx.y : blockIdx.x);
-  const Item item = item_of(problem, head, line);
-  const u64 kv = static_cast<u64>(item.kv_head) * kv_len * HEAD_DIM;
-  const Tiles tiles = {shared, k + kv, v + kv, item.first_tile, item.tiles, kv_len};
+#if PDL
+  ptx::allow_next_kernel();
+#endif
 #if PRODUCER_GROUP
   const Ring ring = {shared + kBarriers};
   ring.init(thread);
-  if (thread >= kConsumers) {
-    ptx::set_registers<kProducerRegisters, false>();
-    ring.produce(tiles, thread - kConsumers);
-  } else {
-    ptx::set_registers<kConsumerRegisters, true>();
-    consume(problem, item, ring, tiles, thread);
-  }
 #else
-  consume(problem, item, Ring(), tiles, thread);
+  const Ring ring;
 #endif
+#if PDL
+  ptx::wait_for_previous_kernel();
+#endif
+  Schedule schedule(problem, shared);
+  if (thread >= kConsumers) {
+#if PRODUCER_GROUP
+    ptx::set_registers<kProducerRegisters, false>();
+    ring.produce(schedule, thread - kConsumers);
+#endif
+    return;
+  }
+  if constexpr (kProduced) ptx::set_registers<kConsumerRegisters, true>();
+  const Role role = role_of(thread);
+  Queries queries;
+  queries.load_first(problem, schedule.item, shared, thread);
+  ring.start(schedule.tiles, role, thread);
+  if constexpr (kSumByMma) write_ones(shared, thread);
+  ptx::fence_for_products();
+  sync_consumers();  // makes Q and the ones visible
+  const int group = group_of(role);
+  if (TURNS != 0 && group == kConsumerGroups - 1) pass_turn(group);
+#pragma unroll 1
+  for (; schedule.valid(); schedule.advance()) {
+    consume(queries, schedule, ring, role, thread);
+  }
+  if (TURNS != 0 && group == 0) take_turn(0);  // the last group's last arrival
 }

@@ -8,7 +8,8 @@
     !defined(TILE_N) || !defined(STEP_N) || !defined(STAGES_K) || !defined(STAGES_V) ||         \
     !defined(PRODUCER_GROUP) ||                                                                 \
     !defined(SPLIT_KV) || !defined(EXP) || !defined(LAZY_RESCALE) || !defined(ROW_SUM) ||      \
-    !defined(OVERLAP) || !defined(PV_MODE) || !defined(TURNS) || !defined(MIN_CTAS)
+    !defined(OVERLAP) || !defined(PV_MODE) || !defined(TURNS) || !defined(PERSISTENT_CTA) ||    \
+    !defined(PDL) || !defined(MIN_CTAS)
 #error a macro of the template is not defined: see docs/attention.md for the list
 #endif
 #if HEAD_DIM != 64 && HEAD_DIM != 128
@@ -72,6 +73,12 @@
 #endif
 #if TURNS && !PRODUCER_GROUP && GROUPS_M > 1
 #error TURNS needs PRODUCER_GROUP or GROUPS_M 1: warpgroups that copy the same keys wait for each other
+#endif
+#if OVERLAP == OVERLAP_OPTIMISTIC && LAZY_RESCALE == 0
+#error OVERLAP optimistic needs LAZY_RESCALE: P grows beyond 1 before the maxima are raised
+#endif
+#if PERSISTENT_CTA && (!PRODUCER_GROUP || GROUPS_KV > 1 || SPLIT_KV > 1)
+#error PERSISTENT_CTA needs PRODUCER_GROUP, GROUPS_KV 1 and SPLIT_KV 1: producers run ahead into the next work item
 #endif
 
 constexpr bool kCausal = CAUSAL != 0;

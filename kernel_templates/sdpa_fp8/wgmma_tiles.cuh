@@ -44,6 +44,7 @@ __device__ __forceinline__ Chunk unpack_columns(const Chunk& bytes, u32 selector
 
 /// The tiles of keys of one work item, numbered in the order of use: from the last one down, so
 /// that the tile that needs a mask comes first. `shared` is the start of the shared memory.
+/// Slots of the rings and their barriers count the tiles of all work items: number().
 /// `copier`: index of a thread among the kCopiers that copy kCopiedKeys rows, the first of which is
 /// row `first_row` of the tile.
 struct Tiles {
@@ -53,7 +54,11 @@ struct Tiles {
   int first;
   int count;
   int kv_len;
+  int used;  ///< number of tiles of the CTA's earlier work items
 
+  __device__ __forceinline__ int number(int step) const {
+    return PERSISTENT_CTA ? used + step : step;
+  }
   __device__ __forceinline__ int first_key(int step) const {
     return (first + count - 1 - step) * TILE_N;
   }
@@ -61,12 +66,13 @@ struct Tiles {
   __device__ __forceinline__ void copy_k(int step, int first_row, int copier) const {
     const int key = first_key(step) + first_row;
     copy_rows<kCopiedKeys, kCopiers>(
-        shared + kKRing + step % STAGES_K * kSlotBytes + first_row * kRowBytes,
+        shared + kKRing + number(step) % STAGES_K * kSlotBytes + first_row * kRowBytes,
         k + static_cast<long long>(key) * HEAD_DIM, kv_len - key, copier);
   }
   /// Starts copying the bytes of V of a step.
   __device__ __forceinline__ void copy_v(int step, int first_row, int copier) const {
-    const u32 to = shared + kVBytes + step % STAGES_K * kSlotBytes + first_row * kRowBytes;
+    const u32 to =
+        shared + kVBytes + number(step) % STAGES_K * kSlotBytes + first_row * kRowBytes;
     const int key = first_key(step) + first_row;
     const u8* source = v + static_cast<long long>(key) * HEAD_DIM;
     if constexpr (kPvFp8) {
@@ -85,10 +91,10 @@ struct Tiles {
     if (step < count) copy_v(step, first_row, copier);
     ptx::commit_copies();
   }
-  /// Unpacks or transposes the bytes of V that this thread or warp copied for a step.
-  __device__ __forceinline__ void unpack_v(int step, int first_row, int copier) const {
-    const u32 from = shared + kVBytes + step % STAGES_K * kSlotBytes + first_row * kRowBytes;
-    const u32 slot = shared + kVRing + step % STAGES_V * kVSlotBytes;
+  /// Unpacks or transposes the bytes of V that this thread or warp copied for tile number `n`.
+  __device__ static __forceinline__ void unpack_v(u32 shared, int n, int first_row, int copier) {
+    const u32 from = shared + kVBytes + n % STAGES_K * kSlotBytes + first_row * kRowBytes;
+    const u32 slot = shared + kVRing + n % STAGES_V * kVSlotBytes;
     if constexpr (kPvFp8) {
       transpose_blocks(slot, first_row, from, copier);
       return;
@@ -118,6 +124,66 @@ struct Tiles {
   }
 };
 
+/// The work items of a CTA, one after the other. With PERSISTENT_CTA the grid takes them in rounds,
+/// every second round in reverse order: causal items get shorter, so a CTA that had the longest of
+/// a round has the shortest of the next.
+struct Schedule {
+  const Problem& problem;
+  int round;
+  Item item;
+  Tiles tiles;
+
+  __device__ __forceinline__ Schedule(const Problem& all, u32 shared) : problem(all), round(0) {
+    tiles.shared = shared;
+    tiles.used = 0;
+    if (valid()) load();
+  }
+  __device__ __forceinline__ bool valid() const {
+    return PERSISTENT_CTA ? index(round) < lines() * problem.batch_heads : round == 0;
+  }
+  __device__ __forceinline__ void advance() {
+    tiles.used += tiles.count;
+    ++round;
+    if (PERSISTENT_CTA && valid()) load();
+  }
+  /// Returns false if there is no item after this one.
+  __device__ __forceinline__ bool peek(Item& next) const {
+    const int at = index(round + 1);
+    if (at >= lines() * problem.batch_heads) return false;
+    next = item_at(at);
+    return true;
+  }
+
+ private:
+  __device__ __forceinline__ int lines() const { return ceil_div(problem.q_len, kTileM); }
+  __device__ __forceinline__ int index(int at_round) const {
+    const int ctas = static_cast<int>(gridDim.x);
+    const int cta = static_cast<int>(blockIdx.x);
+    return at_round * ctas + (at_round % 2 == 0 ? cta : ctas - 1 - cta);
+  }
+  /// Neighbours share a head, or, if causal, have the same length.
+  __device__ __forceinline__ Item item_at(int at) const {
+    const int heads = problem.batch_heads;
+    return kCausal ? item_of(problem, at % heads, at / heads)
+                   : item_of(problem, at / lines(), at % lines());
+  }
+  __device__ __forceinline__ void load() {
+    if constexpr (PERSISTENT_CTA != 0) {
+      item = item_at(index(round));
+    } else {
+      const int x = static_cast<int>(blockIdx.x);
+      const int y = static_cast<int>(blockIdx.y);
+      item = kCausal ? item_of(problem, x, y) : item_of(problem, y, x);
+    }
+    const u64 kv = static_cast<u64>(item.kv_head) * problem.kv_len * HEAD_DIM;
+    tiles.k = problem.k + kv;
+    tiles.v = problem.v + kv;
+    tiles.first = item.first_tile;
+    tiles.count = item.tiles;
+    tiles.kv_len = problem.kv_len;
+  }
+};
+
 /// A ring without producers: the warpgroups that share keys copy and unpack them.
 struct SharedRing {
   static constexpr int kAhead = STAGES_K > 1 ? STAGES_K - 1 : 1;  ///< tiles in flight
@@ -140,7 +206,7 @@ struct SharedRing {
                                          int thread) const {
     if constexpr (STAGES_K > 1) copy(tiles, step + kAhead, role, thread);
     ptx::wait_copies<(STAGES_K > 1) ? 2 * kAhead : 0>();
-    tiles.unpack_v(step, role.share * kKeys, thread - role.share * kCopiers);
+    Tiles::unpack_v(tiles.shared, step, role.share * kKeys, thread - role.share * kCopiers);
   }
   /// Returns when all warpgroups with the same share of the keys can read V of the step.
   __device__ __forceinline__ void acquire_v(const Tiles& tiles, int step, const Role& role,
@@ -168,25 +234,37 @@ struct ProducedRing : RingBarriers {
   __device__ __forceinline__ void init(int thread) const {
     RingBarriers::init(thread, kGroup, kConsumers / kWarp);
   }
-  /// Producers: all tiles.
-  __device__ __forceinline__ void produce(const Tiles& tiles, int copier) const {
+  /// Producers: the tiles of all work items.
+  __device__ __forceinline__ void produce(Schedule& schedule, int copier) const {
+    const u32 shared = schedule.tiles.shared;
+    int copied = 0;  // tiles whose copies have started
+    int step = 0;    // the next one's index among those of its work item
+    const auto copy_next = [&] {
+      if (!schedule.valid()) {  // empty groups, because waiting counts groups
+        ptx::commit_copies();
+        ptx::commit_copies();
+        return;
+      }
+      if (copied >= STAGES_K) ptx::mbarrier_wait(empty_k(copied), (copied / STAGES_K - 1) & 1);
+      schedule.tiles.copy(step, 0, copier);
+      ++copied;
+      if (++step < schedule.tiles.count) return;
+      schedule.advance();
+      step = 0;
+    };
 #pragma unroll 1
-    for (int step = -kAhead; step < tiles.count; ++step) {
-      if (step >= 0) {
-        ptx::wait_copies<2 * kAhead - 1>();
-        ptx::fence_for_products();
-        ptx::mbarrier_arrive(full_k(step));
-        if (step >= STAGES_V) ptx::mbarrier_wait(empty_v(step), (step / STAGES_V - 1) & 1);
-        ptx::wait_copies<2 * kAhead - 2>();
-        tiles.unpack_v(step, 0, copier);
-        ptx::fence_for_products();
-        ptx::mbarrier_arrive(full_v(step));
-      }
-      const int next = step + kAhead;
-      if (next >= STAGES_K && next < tiles.count) {
-        ptx::mbarrier_wait(empty_k(next), (next / STAGES_K - 1) & 1);
-      }
-      tiles.copy(next, 0, copier);
+    for (int i = 0; i < kAhead; ++i) copy_next();
+#pragma unroll 1
+    for (int n = 0; n < copied; ++n) {
+      ptx::wait_copies<2 * kAhead - 1>();
+      ptx::fence_for_products();
+      ptx::mbarrier_arrive(full_k(n));
+      if (n >= STAGES_V) ptx::mbarrier_wait(empty_v(n), (n / STAGES_V - 1) & 1);
+      ptx::wait_copies<2 * kAhead - 2>();
+      Tiles::unpack_v(shared, n, 0, copier);
+      ptx::fence_for_products();
+      ptx::mbarrier_arrive(full_v(n));
+      copy_next();
     }
   }
   __device__ __forceinline__ void start(const Tiles& /*tiles*/, const Role& /*role*/,

@@ -68,6 +68,18 @@ TEST_F(EvoExport, WritesFourFilesThatBelongTogether) {
   EXPECT_EQ(manifest["evo_tune"]["candidate"], best);
 }
 
+TEST_F(EvoExport, TheManifestNamesLaunchAttributes) {
+  CompilationRecord compilation = sample::compilation("a");
+  compilation.ptx = ".visible .entry copy() { griddepcontrol.wait; ret; }";
+  store_.record_evaluation(
+      run_, sample::green(0, 0, store_.put_compilation(compilation), 10, TimeKind::kMeasured));
+  ASSERT_EQ(run("--out . --name x").exit_code, 0);
+  const json manifest = json::parse(file("x.json"));
+  EXPECT_EQ(manifest["launch"]["attributes"], json({"programmatic_stream_serialization"}));
+  EXPECT_THAT(file("x.cu"),
+              HasSubstr("// Launch attributes of copy: programmatic_stream_serialization\n"));
+}
+
 TEST_F(EvoExport, TheSourceIsSelfContained) {
   add(run_, 0, "a", 10);
   ASSERT_EQ(run("--out . --name x").exit_code, 0);

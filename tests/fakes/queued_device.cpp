@@ -70,7 +70,10 @@ std::optional<std::string> QueuedDevice::guard_violation(BufferId buffer) {
 
 std::variant<KernelId, Fault> QueuedDevice::load(const KernelImage& image) {
   require_context();
-  return inner_->load(image);
+  auto loaded = inner_->load(image);
+  const auto* kernel = std::get_if<KernelId>(&loaded);
+  if (kernel != nullptr && image.entries.front() == "evo_mask_late") late_.insert(*kernel);
+  return loaded;
 }
 
 std::optional<Fault> QueuedDevice::launch(KernelId kernel, const LaunchPlan& plan,
@@ -82,18 +85,20 @@ std::optional<Fault> QueuedDevice::launch(KernelId kernel, const LaunchPlan& pla
 std::optional<Fault> QueuedDevice::enqueue(KernelId kernel, const LaunchPlan& plan,
                                            std::span<const KernelArgument> arguments) {
   require_context();
-  queue_.emplace_back(
-      [this, kernel, plan, copies = std::vector(arguments.begin(), arguments.end())] {
-        auto fault = inner_->launch(kernel, plan, copies);
-        if (fault) fault->device_lost = true;
-        return fault;
-      });
+  const bool runs_first = is_after_late_ && !waits_;
+  is_after_late_ = late_.contains(kernel);
+  queue_.insert(runs_first ? queue_.end() - 1 : queue_.end(),
+                [this, kernel, plan, copies = std::vector(arguments.begin(), arguments.end())] {
+                  auto fault = inner_->launch(kernel, plan, copies);
+                  if (fault) fault->device_lost = true;
+                  return fault;
+                });
   return std::nullopt;
 }
 
 std::optional<Fault> QueuedDevice::finish() {
   require_context();
-  ++waits_;
+  ++wait_count_;
   while (!queue_.empty()) {
     const auto step = std::move(queue_.front());
     queue_.pop_front();

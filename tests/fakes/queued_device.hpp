@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,9 +28,16 @@ class QueuedDevice final : public Device, private DeviceMemory, private Measurin
   std::optional<Fault> launch(KernelId kernel, const LaunchPlan& plan,
                               std::span<const KernelArgument> arguments) override;
 
+  /// From now on, every kernel may start early; one that does not wait runs before a preceding
+  /// kernel of the checks that writes late.
+  void start_early(bool waits) {
+    starts_early_ = true;
+    waits_ = waits;
+  }
+
   // Counters for tests.
   // Number of waits.
-  [[nodiscard]] std::size_t waits() const { return waits_; }
+  [[nodiscard]] std::size_t waits() const { return wait_count_; }
   [[nodiscard]] std::size_t downloaded_bytes() const { return downloaded_bytes_; }
 
  private:
@@ -54,6 +62,9 @@ class QueuedDevice final : public Device, private DeviceMemory, private Measurin
                                std::span<const KernelArgument> arguments) override;
   std::variant<double, Fault> launch_timed(KernelId kernel, const LaunchPlan& plan,
                                            std::span<const KernelArgument> arguments) override;
+  [[nodiscard]] bool starts_early(KernelId, const LaunchPlan&) const override {
+    return starts_early_;
+  }
   std::optional<Fault> finish() override;
   void download_later(BufferId buffer, std::size_t offset, std::span<std::byte> data) override;
   std::variant<GraphId, Fault> make_graph(
@@ -79,7 +90,11 @@ class QueuedDevice final : public Device, private DeviceMemory, private Measurin
   std::map<GraphId, Graph> graphs_;
   GraphId next_graph_ = 1;
   bool lost_ = false;
-  std::size_t waits_ = 0;
+  std::size_t wait_count_ = 0;
+  bool starts_early_ = false;
+  bool waits_ = true;        ///< kernels wait for their predecessors
+  std::set<KernelId> late_;  ///< kernels that let the next one start before they write
+  bool is_after_late_ = false;
   std::size_t downloaded_bytes_ = 0;
 };
 

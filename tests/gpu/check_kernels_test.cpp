@@ -151,6 +151,37 @@ TEST_F(CheckKernels, ReportDamagedGuardZonesAsTheHostDoes) {
   }
 }
 
+TEST_F(CheckKernels, OnlyAKernelThatWaitsSeesWhatIsWrittenLate) {
+  if (device_->info().arch < "sm_90") GTEST_SKIP() << "no programmatic dependent launch";
+  const std::string text =
+      "extern \"C\" __global__ void copies(const int* x, int* y) {\n"
+      "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  const int early = x[i];\n"
+      "  asm volatile(\"griddepcontrol.wait;\" ::: \"memory\");\n"
+      "  y[i] = WAITS ? *(volatile const int*)(x + i) : early;\n}";
+  constexpr std::size_t kElements = 100'000;
+  const std::vector<std::byte> right(kElements * sizeof(int), std::byte{5});
+  const KeptId kept = kept_of(right);
+  const BufferId x = buffer_of(right);
+  const BufferId y = buffer_of(right);
+  const LaunchConfig config{{kElements / 1000, 1, 1}, {1000, 1, 1}, 0};
+  for (const bool waits : {true, false}) {
+    const KernelId copies =
+        kernel((waits ? "#define WAITS 1\n" : "#define WAITS 0\n") + text, "copies");
+    ASSERT_TRUE(device_->measuring()->starts_early(copies, config));
+    for (const bool is_late : {true, false}) {
+      work_->begin();
+      device_->memory().fill(x, std::byte{7});
+      is_late ? work_->kept().put_back_late(x, kept) : work_->kept().put_back(x, kept);
+      const std::vector<KernelArgument> arguments = {x, y};
+      ASSERT_FALSE(work_->launch(copies, config, arguments));
+      const Look look = work_->first_difference(y, kept);
+      finish();
+      EXPECT_EQ(work_->difference(look).has_value(), is_late && !waits);
+    }
+  }
+}
+
 TEST_F(CheckKernels, PoisonOfEveryLengthIsThere) {
   for (const std::size_t size : {1, 2, 4, 8}) {
     std::vector<std::byte> pattern(size);

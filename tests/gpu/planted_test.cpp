@@ -137,6 +137,27 @@ TEST_P(Planted, DefectsThatAGpuPassesByLuckDoNotStayInTheElite) {
   EXPECT_THAT(reasons, ContainsRegex("out-of-bounds access: .*past the end of 'x'"));
 }
 
+TEST_P(Planted, AKernelThatStartsEarlyMustWait) {
+  const auto judged = [&](const std::string& bug) {
+    return run("evo-judge --space " +
+               (source_folder() / "tests/planted/search_spaces/early.json").string() +
+               " --device " + device() + " --json --set BUG=" + bug);
+  };
+  const ProgramResult right = judged("none");
+  ASSERT_EQ(right.exit_code, 0) << right.out << right.err;
+  if (json::parse(right.out)["arch"] < "sm_90") GTEST_SKIP() << "no kernel starts early here";
+  for (const char* bug : {"reads_early", "last_warp"}) {
+    const ProgramResult wrong = judged(bug);
+    ASSERT_EQ(wrong.exit_code, 1) << bug << wrong.out << wrong.err;
+    const json found = json::parse(wrong.out);
+    EXPECT_EQ(found["rejection"]["gate"], "correctness");
+    EXPECT_THAT(
+        found["rejection"]["reason"].get<std::string>(),
+        ContainsRegex(is_virtual() ? "missing griddepcontrol.wait: read of 4 bytes at .* 'x'"
+                                   : "the kernel uses 'x' before griddepcontrol.wait"));
+  }
+}
+
 TEST_P(Planted, JudgeAgreesWithTheSearch) {
   for (const auto& [milestone, want] : expectations()) {
     const ProgramResult judged =

@@ -194,7 +194,8 @@ Json step_plan(const Json& step, const Json& names, double static_shared_bytes,
   return {{"entry", step.at("entry")},
           {"when", labelled(when, tree_of(when, constants))},
           {"arguments", step.contains("runs") ? step.at("arguments") : names},
-          {"sizes", sizes}};
+          {"sizes", sizes},
+          {"attributes", launch.value("attributes", Json::array())}};
 }
 
 }  // namespace

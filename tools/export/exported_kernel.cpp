@@ -1,6 +1,7 @@
 #include "tools/export/exported_kernel.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +13,7 @@
 #include "engine/compile/entry_symbol.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/hash.hpp"
+#include "engine/ptx/launch_attributes.hpp"
 #include "engine/ptx/variables.hpp"
 #include "tools/answers/checks_json.hpp"
 
@@ -55,14 +57,25 @@ std::vector<std::string> entries_of(const Json& manifest) {
   return entries;
 }
 
+/// The names of the launch attributes without which the kernel would not work or be slower.
+Json attributes_json(const std::string& ptx, const std::string& symbol) {
+  const LaunchAttributes needed = launch_attributes(ptx, symbol);
+  Json names = Json::array();
+  if (needed.cooperative) names.push_back("cooperative");
+  if (needed.programmatic) names.push_back("programmatic_stream_serialization");
+  return names;
+}
+
 /// "entry" becomes the symbol. A different C++ name is kept in a second key.
-void put_symbol(Json& kernel, const std::vector<std::string>& entries,
+void put_symbol(Json& kernel, const std::string& ptx, const std::vector<std::string>& entries,
                 const std::vector<CompiledEntry>& compiled) {
   const auto entry = kernel.at("entry").get<std::string>();
   const auto position =
       static_cast<std::size_t>(std::ranges::find(entries, entry) - entries.begin());
   kernel["entry"] = compiled.at(position).symbol;
   if (kernel["entry"] != entry) kernel["entry_in_source"] = entry;
+  Json attributes = attributes_json(ptx, compiled.at(position).symbol);
+  if (!attributes.empty()) kernel["launch"]["attributes"] = std::move(attributes);
 }
 
 Json resources_json(const CompilationRecord& compilation, int dynamic_shared_bytes) {
@@ -104,18 +117,31 @@ std::string nvcc_command(const CompilationRecord& compilation, const std::string
          name + ".cubin " + name + ".cu";
 }
 
+/// A comment for each kernel that needs launch attributes.
+std::string attribute_lines(const CompilationRecord& compilation,
+                            const std::vector<std::string>& entries) {
+  std::string lines;
+  for (const auto& its : compiled_entries(compilation.ptx, entries, compilation.resources)) {
+    const Json attributes = attributes_json(compilation.ptx, its.symbol);
+    if (attributes.empty()) continue;
+    lines += fmt::format("// Launch attributes of {}: {}\n", its.symbol,
+                         fmt::join(attributes.get<std::vector<std::string>>(), ", "));
+  }
+  return lines;
+}
+
 std::string expanded_source(const StoredRun& run, const CompilationRecord& compilation,
                             const StoredEvaluation& evaluation, const std::string& name) {
   const CandidateId candidate = evaluation.id;
+  const std::vector<std::string> entries = entries_of(launch_manifest(evaluation));
   std::string instantiations;
-  for (const std::string& entry : entries_of(launch_manifest(evaluation))) {
-    instantiations += instantiation_of(entry);
-  }
+  for (const std::string& entry : entries) instantiations += instantiation_of(entry);
   std::ostringstream text;
   text << kExportedSource << " " << run.info.evo_version << ": run " << run.id << ", candidate "
        << candidate << ", space " << run.info.space.name << ".\n// Compiled by "
        << compilation.compiler << " with: " << compilation.options
-       << "\n// To compile it again: " << nvcc_command(compilation, name) << "\n\n"
+       << "\n// To compile it again: " << nvcc_command(compilation, name) << "\n"
+       << attribute_lines(compilation, entries) << "\n"
        << macro_definitions(compilation.options) << '\n'
        << compilation.source << instantiations;
   return text.str();
@@ -132,9 +158,9 @@ Json manifest_json(const StoredRun& run, const StoredEvaluation& evaluation,
   const std::vector<std::string> entries = entries_of(manifest);
   const auto compiled = compiled_entries(compilation.ptx, entries, compilation.resources);
   if (manifest.contains("steps")) {
-    for (Json& step : manifest["steps"]) put_symbol(step, entries, compiled);
+    for (Json& step : manifest["steps"]) put_symbol(step, compilation.ptx, entries, compiled);
   } else {
-    put_symbol(manifest, entries, compiled);
+    put_symbol(manifest, compilation.ptx, entries, compiled);
   }
   for (Json& argument : manifest["arguments"]) {
     if (!argument.contains("symbol")) continue;

@@ -21,6 +21,14 @@ namespace evo_tune {
 inline namespace v3 {
 namespace detail {
 
+/// A CUlaunchConfig.
+struct LaunchConfig {
+  std::array<unsigned, 7> size;  ///< grid, block, dynamic shared memory
+  CUstream_st* stream;
+  const LaunchAttribute* attributes;
+  unsigned attribute_count;
+};
+
 /// The part of the CUDA driver API that a launch needs. The library is never closed, because other
 /// code may use it.
 class Driver {
@@ -82,6 +90,9 @@ class Driver {
   int (*launch)(CUfunc_st*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                 CUstream_st*, void**, void**) = find("cuLaunchKernel");
   int (*error_name)(int, const char**) = find("cuGetErrorName");
+  /// From CUDA 11.8 on.
+  int (*launch_with)(const LaunchConfig*, CUfunc_st*, void**,
+                     void**) = find_optional("cuLaunchKernelEx");
   /// From CUDA 12.0 on. The numbers are enumerations of cuda.h.
   int (*encode_map)(void*, int, unsigned, std::uint64_t, const std::uint64_t*, const std::uint64_t*,
                     const unsigned*, const unsigned*, int, int, int,
@@ -106,6 +117,23 @@ inline void encode(const Driver& driver, const TensorMap& map, std::uint64_t bas
                what + ": cuTensorMapEncodeTiled");
 }
 
+/// Starts one step; returns the driver's result.
+inline int launch(const Driver& driver, const Plan::Step& step, CUstream_st* stream,
+                  void** parameters, const std::string& folder) {
+  const auto& size = step.size;
+  if (step.attributes.empty()) {
+    return driver.launch(step.function, size[0], size[1], size[2], size[3], size[4], size[5],
+                         size[6], stream, parameters, nullptr);
+  }
+  if (driver.launch_with == nullptr) {
+    throw Error(folder + ": " + step.entry +
+                ": the driver is too old for launch attributes; update it to 525 or newer");
+  }
+  const LaunchConfig config{size, stream, step.attributes.data(),
+                            static_cast<unsigned>(step.attributes.size())};
+  return driver.launch_with(&config, step.function, parameters, nullptr);
+}
+
 /// Starts all steps of a plan on a stream of the current context. `buffers`: the caller's.
 inline void start(const Driver& driver, const Plan& plan, CUstream_st* stream, void* const* buffers,
                   const std::string& folder) {
@@ -126,9 +154,7 @@ inline void start(const Driver& driver, const Plan& plan, CUstream_st* stream, v
       }
       pointers[i] = const_cast<void*>(own != nullptr ? own : buffers + argument.buffer);
     }
-    const auto& size = step.size;
-    const int result = driver.launch(step.function, size[0], size[1], size[2], size[3], size[4],
-                                     size[5], size[6], stream, pointers.data(), nullptr);
+    const int result = launch(driver, step, stream, pointers.data(), folder);
     if (result != 0) driver.check(result, folder + ": " + step.entry + ": cuLaunchKernel");
   }
 }

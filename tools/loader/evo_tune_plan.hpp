@@ -81,6 +81,20 @@ struct TensorMap {
   int swizzle = 0, promotion = 0;  ///< CUtensorMapSwizzle, CUtensorMapL2promotion
 };
 
+/// A CUlaunchAttribute; all that are used have the value 1.
+struct LaunchAttribute {
+  int id = 0;  ///< CUlaunchAttributeID
+  alignas(8) std::array<int, 16> value{1};
+};
+static_assert(sizeof(LaunchAttribute) == 72, "the size in cuda.h");
+
+inline LaunchAttribute launch_attribute(const std::string& name) {
+  constexpr int kCooperative = 2, kProgrammaticStreamSerialization = 6;
+  if (name == "cooperative") return {kCooperative};
+  if (name == "programmatic_stream_serialization") return {kProgrammaticStreamSerialization};
+  throw Error("'" + name + "' is no launch attribute");
+}
+
 /// The launch of a kernel on one shape.
 struct Plan {
   struct Argument {
@@ -106,6 +120,7 @@ struct Plan {
     std::string entry;
     std::array<unsigned, 7> size{};      ///< grid, block, dynamic shared memory
     std::vector<std::size_t> arguments;  ///< in the order of the kernel's parameters
+    std::vector<LaunchAttribute> attributes;
     CUfunc_st* function = nullptr;
   };
   std::vector<Argument> arguments;
@@ -278,6 +293,9 @@ inline Plan planned(const Json& json, Values values, const Device& device,
       step.arguments.push_back(is_known ? i : throw Error("no argument '" + name + "'"));
     }
     step.size = planned_sizes(its, values);
+    if (its.find("attributes") == nullptr) continue;  // an older bundle
+    for (const std::string& name : its.names("attributes"))
+      step.attributes.push_back(launch_attribute(name));
   }
   return !plan.steps.empty() ? plan : throw Error("no step runs");
 }

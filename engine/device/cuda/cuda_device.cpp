@@ -55,6 +55,10 @@ class CudaDevice final : public Device, private Measuring {
                                std::span<const KernelArgument> arguments) override;
   std::variant<double, Fault> launch_timed(KernelId kernel, const LaunchPlan& plan,
                                            std::span<const KernelArgument> arguments) override;
+  [[nodiscard]] bool starts_early(KernelId kernel, const LaunchPlan& plan) const override {
+    const CudaEntry& first = kernels_.at(kernel).entries.at(plan.steps.front().entry);
+    return first.function.attributes.programmatic;
+  }
   std::optional<Fault> finish() override { return queue_.finish(); }
   void download_later(BufferId buffer, std::size_t offset, std::span<std::byte> data) override;
   [[nodiscard]] std::shared_ptr<std::byte[]> host_memory(std::size_t bytes) override;

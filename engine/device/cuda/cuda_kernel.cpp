@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "engine/device/cuda/cuda_queue.hpp"
-#include "engine/ptx/cooperative.hpp"
+#include "engine/ptx/launch_attributes.hpp"
 #include "engine/ptx/variables.hpp"
 
 namespace evo {
@@ -43,7 +43,7 @@ std::variant<CudaKernel, Fault> load_kernel(const CudaDriver& driver, const Kern
                       symbol)};
     }
     entry.parameter_bytes = *std::move(parameters);
-    entry.function.cooperative = is_cooperative(image.ptx, symbol);
+    entry.function.attributes = launch_attributes(image.ptx, symbol);
   }
   kernel.has_variables = has_variables(image);
   kernel.constants = find_constants(driver, kernel.module, image.constants);

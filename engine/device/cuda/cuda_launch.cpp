@@ -17,14 +17,20 @@ CUresult queue_launch(const CudaDriver& driver, CudaFunction& kernel, CUstream s
   std::vector<void*> pointers;
   // The driver does not change them.
   for (const void* parameter : parameters) pointers.push_back(const_cast<void*>(parameter));
-  if (!kernel.cooperative) {
+  if (kernel.attributes == LaunchAttributes()) {
     return driver.cuLaunchKernel(kernel.function, config.grid[0], config.grid[1], config.grid[2],
                                  config.block[0], config.block[1], config.block[2],
                                  config.dynamic_shared_bytes, stream, pointers.data(), nullptr);
   }
-  CUlaunchAttribute attribute = {};
-  attribute.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
-  attribute.value.cooperative = 1;
+  std::vector<CUlaunchAttribute> attributes;
+  if (kernel.attributes.cooperative) {
+    attributes.emplace_back().id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+    attributes.back().value.cooperative = 1;
+  }
+  if (kernel.attributes.programmatic) {
+    attributes.emplace_back().id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    attributes.back().value.programmaticStreamSerializationAllowed = 1;
+  }
   CUlaunchConfig launch = {};
   launch.gridDimX = config.grid[0];
   launch.gridDimY = config.grid[1];
@@ -34,8 +40,8 @@ CUresult queue_launch(const CudaDriver& driver, CudaFunction& kernel, CUstream s
   launch.blockDimZ = config.block[2];
   launch.sharedMemBytes = config.dynamic_shared_bytes;
   launch.hStream = stream;
-  launch.attrs = &attribute;
-  launch.numAttrs = 1;
+  launch.attrs = attributes.data();
+  launch.numAttrs = static_cast<unsigned>(attributes.size());
   return driver.cuLaunchKernelEx(&launch, kernel.function, pointers.data(), nullptr);
 }
 

@@ -5,13 +5,14 @@
 
 #include "engine/core/launch_config.hpp"
 #include "engine/device/cuda/driver.hpp"
+#include "engine/ptx/launch_attributes.hpp"
 
 namespace evo {
 
 /// A kernel, prepared for launches by the driver.
 struct CudaFunction {
   CUfunction function = nullptr;
-  bool cooperative = false;  ///< all CTAs must be resident at once
+  LaunchAttributes attributes = {};
   /// The dynamic shared memory in bytes that it may be launched with: 48 KiB unless more is opted
   /// into.
   std::uint32_t most_shared_bytes = 48 * 1024;

@@ -39,6 +39,7 @@ LoadedKernel load_kernel(const KernelImage& image, GlobalMemory& memory) {
                       static_cast<std::uint32_t>(module.version_line)});
       if (!entry.program->cooperative) continue;
       entry.grid_workspace = &memory.allocate("grid workspace", kGridWorkspaceBytes, true);
+      entry.grid_workspace->is_private = true;
     }
   } catch (...) {
     unload_kernel(kernel, memory);

@@ -117,6 +117,7 @@ std::vector<std::string> gaps_of(const Program& program, const ExecutedGrid& gri
   if (others) gaps.emplace_back("waiting and claiming of work between CTAs");
   if (sleeps) gaps.emplace_back("nanosleep beyond the requested time");
   if (prints) gaps.emplace_back("printf, except an assumed cost per call");
+  if (program.waits_for_grid) gaps.emplace_back("overlap with the kernel before it");
   if (!grid.is_certain) {
     gaps.push_back("CTAs that were not executed (" + std::to_string(grid.counts.ctas) + " of " +
                    std::to_string(grid.ctas) +

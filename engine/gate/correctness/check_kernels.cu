@@ -263,8 +263,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 }
 
 /// Copies and masks or unmasks content. Both start at multiples of eight bytes and may be the same.
-extern "C" __global__ void __launch_bounds__(kThreads)
-    evo_mask(void* to, const void* from, u64 key, u64 bytes) {
+__device__ void mask_content(void* to, const void* from, u64 key, u64 bytes) {
   const u64 words = bytes / 8;
   const u64 threads = (u64)gridDim.x * kThreads;
   const u64 thread = (u64)blockIdx.x * kThreads + threadIdx.x;
@@ -277,6 +276,27 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   for (u64 i = words * 8 + thread; i < bytes; i += threads) {
     ((u8*)to)[i] = (u8)bits_at(Masked{from, key}, i, 1);
   }
+}
+
+extern "C" __global__ void __launch_bounds__(kThreads)
+    evo_mask(void* to, const void* from, u64 key, u64 bytes) {
+  mask_content(to, from, key, bytes);
+}
+
+/// The same, but lets the next kernel start at once, and writes only after a kernel that does not
+/// wait would have read.
+extern "C" __global__ void __launch_bounds__(kThreads)
+    evo_mask_late(void* to, const void* from, u64 key, u64 bytes) {
+  constexpr int kSleeps = 128;
+  constexpr u32 kSleepNs = 1000;
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+#endif
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < kSleeps; ++i) asm volatile("nanosleep.u32 %0;" ::"r"(kSleepNs));
+  }
+  __syncthreads();
+  mask_content(to, from, key, bytes);
 }
 
 /// Checks the guard zones of a buffer, which begin `before` and `after` bytes from its first byte.

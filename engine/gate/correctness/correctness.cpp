@@ -191,6 +191,17 @@ std::optional<CorrectnessResult> CorrectnessGate::check_part(const Job& job, con
   return std::nullopt;
 }
 
+/// Not on a device that executes launches one after the other.
+void CorrectnessGate::check_early_start(Trials& trials, const LoadedKernel& kernel,
+                                        const CheckCase& data) const {
+  const Measuring* measuring = device_.measuring();
+  if (measuring == nullptr || !measuring->starts_early(kernel.id, kernel.launch_for(data))) return;
+  for (std::size_t i = 0; i < data.inputs.size() && !trials.is_over(); ++i) {
+    if (data.inputs[i] && buffer_of(data, data.arguments, i))
+      trials.run_after_late_input(data, poison_of_run(i), i);
+  }
+}
+
 CorrectnessResult CorrectnessGate::check_whole(const Job& job, const Shape& shape,
                                                const Workspace& workspace) {
   using Kind = Trials::Kind;
@@ -254,6 +265,8 @@ CorrectnessResult CorrectnessGate::check_whole(const Job& job, const Shape& shap
   // 6. With few seeds: the remaining poisons, so that every shape meets all of them.
   while (device_.interpreting() == nullptr && runs < kPoisons && is_allowed())
     run(first, Kind::kExtra);
+  // 7. Launches that may start before their inputs are there.
+  if (!trials.is_over()) check_early_start(trials, kernel, first);
   if (trials.unsettled() > 1) job.progress("checking " + name);
   CorrectnessResult result = clock.take(trials);
   result.complete = complete;

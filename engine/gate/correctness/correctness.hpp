@@ -59,8 +59,10 @@ struct EarlyStop {
 ///      deterministic, agreement within the tolerance); this also finds unwritten elements;
 ///   5. if two launches on the same input left the workspaces or the kernel's variables different,
 ///      launch until this state repeats, at most kAgedLaunches times, and check again;
-/// if all seeds have left them different, do the same on all inputs in turn. At the end, the
-/// expected outputs must be able to tell right from wrong (ReferenceAudit).
+/// if all seeds have left them different, do the same on all inputs in turn. A kernel that may
+/// start while the kernel before it still runs is launched once for each input, after work that
+/// writes that input late. At the end, the expected outputs must be able to tell right from wrong
+/// (ReferenceAudit).
 ///
 /// A screening makes fewer launches if they are long. Real devices decide by the launch time
 /// (launches_allowed). Devices that predict decide by the shape's work, so that the decision is
@@ -104,6 +106,7 @@ class CorrectnessGate {
   [[nodiscard]] CorrectnessResult check_shape(const Job& job, const Shape& shape);
   [[nodiscard]] CorrectnessResult check_whole(const Job& job, const Shape& shape,
                                               const Workspace& workspace);
+  void check_early_start(Trials& trials, const LoadedKernel& kernel, const CheckCase& data) const;
   [[nodiscard]] std::optional<CorrectnessResult> check_part(const Job& job, const Shape& shape,
                                                             const Workspace& workspace);
   [[nodiscard]] double work_of(const Shape& shape) const;

@@ -29,6 +29,10 @@ class KeptContents {
   virtual void keep(KeptId to, BufferId from) = 0;
   /// Copies it to the start of a buffer.
   virtual void put_back(BufferId to, KeptId from) = 0;
+  /// The same by work that lets the next launch start at once and then takes its time: a kernel
+  /// that does not wait for the end of that work (griddepcontrol.wait) reads what the buffer held
+  /// before.
+  virtual void put_back_late(BufferId to, KeptId from) { put_back(to, from); }
   /// Returns the content. Waits for the device.
   [[nodiscard]] virtual std::vector<std::byte> content(KeptId kept) = 0;
   /// Records a fingerprint of the content. A kernel that writes out of bounds may change device

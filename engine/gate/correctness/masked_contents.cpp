@@ -38,6 +38,7 @@ MaskedContents::MaskedContents(Device& device, const KernelImage& kernels)
       measuring_(measuring(device)),
       fingerprint_(device, kernels, "evo_fingerprint"),
       mask_(device, kernels, "evo_mask"),
+      mask_late_(device, kernels, "evo_mask_late"),
       slot_(memory_.allocate({"a single result", kSlotBytes, true})) {}
 
 KeptId MaskedContents::reserve(const std::string& name, std::size_t bytes) {
@@ -58,6 +59,15 @@ void MaskedContents::keep(KeptId to, BufferId from) {
 
 void MaskedContents::put_back(BufferId to, KeptId from) {
   mask(to, kept_.at(from).buffer, kept_.at(from));
+}
+
+void MaskedContents::put_back_late(BufferId to, KeptId from) {
+  // So few that the next kernel finds room beside them, whatever it needs.
+  constexpr std::uint32_t kCtas = 16;
+  const Kept& kept = kept_.at(from);
+  if (kept.bytes == 0) return;
+  mask_late_.enqueue(std::min(CheckKernel::ctas_for_bytes(kept.bytes), kCtas),
+                     mask_arguments(to, kept.buffer, kept));
 }
 
 std::vector<std::byte> MaskedContents::content(KeptId id) {
@@ -90,9 +100,12 @@ void MaskedContents::enqueue_fingerprint(const Kept& kept, BufferId slots,
 
 void MaskedContents::mask(BufferId to, BufferId from, const Kept& kept) const {
   if (kept.bytes == 0) return;
-  mask_.enqueue(
-      CheckKernel::ctas_for_bytes(kept.bytes),
-      {to, from, ScalarArgument::of(kept.key), ScalarArgument::of(std::uint64_t{kept.bytes})});
+  mask_.enqueue(CheckKernel::ctas_for_bytes(kept.bytes), mask_arguments(to, from, kept));
+}
+
+std::vector<KernelArgument> MaskedContents::mask_arguments(BufferId to, BufferId from,
+                                                           const Kept& kept) {
+  return {to, from, ScalarArgument::of(kept.key), ScalarArgument::of(std::uint64_t{kept.bytes})};
 }
 
 std::uint64_t MaskedContents::new_key() {

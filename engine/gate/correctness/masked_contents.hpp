@@ -54,6 +54,7 @@ class MaskedContents final : public KeptContents {
   void keep(KeptId to, std::span<const std::byte> content) override;
   void keep(KeptId to, BufferId from) override;
   void put_back(BufferId to, KeptId from) override;
+  void put_back_late(BufferId to, KeptId from) override;
   [[nodiscard]] std::vector<std::byte> content(KeptId id) override;
   void seal(KeptId id) override;
 
@@ -62,6 +63,8 @@ class MaskedContents final : public KeptContents {
   void enqueue_fingerprint(const Kept& kept, BufferId slots, std::uint32_t slot) const;
 
  private:
+  [[nodiscard]] static std::vector<KernelArgument> mask_arguments(BufferId to, BufferId from,
+                                                                  const Kept& kept);
   /// Copies content to or from the store, and masks or unmasks it.
   void mask(BufferId to, BufferId from, const Kept& kept) const;
   [[nodiscard]] std::uint64_t new_key();
@@ -70,6 +73,7 @@ class MaskedContents final : public KeptContents {
   Measuring& measuring_;
   CheckKernel fingerprint_;
   CheckKernel mask_;
+  CheckKernel mask_late_;
   BufferId slot_;  ///< slot for one result
   std::random_device random_;
   std::vector<Kept> kept_;

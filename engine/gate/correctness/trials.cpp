@@ -33,6 +33,24 @@ void Trials::run(const CheckCase& data, Poison poison, Kind kind) {
   look({&data, kind, work_.launch(kernel_.id, kernel_.launch_for(data), arguments)}, arguments);
 }
 
+void Trials::run_after_late_input(const CheckCase& data, Poison poison, std::size_t position) {
+  settle();
+  if (is_over()) return;
+  const std::vector<KernelArgument> arguments = prepare(data, poison);
+  const BufferId buffer = *buffer_of(data, arguments, position);
+  const Argument& argument = problem_.arguments[position];
+  // Integers may be indices, which must stay in bounds.
+  const bool is_number = row_of(argument.dtype).kind == NumberKind::kFloat;
+  device_.memory().poison(
+      buffer, poison_pattern(is_number ? Poison::kNan : Poison::kZero, argument.dtype, data.seed));
+  work_.kept().put_back_late(buffer, *data.inputs[position]);
+  look({&data, Kind::kExtra, work_.launch(kernel_.id, kernel_.launch_for(data), arguments)},
+       arguments);
+  settle();
+  say_more("; the launch started while earlier work still wrote '" + argument.name +
+           "': the kernel uses '" + argument.name + "' before griddepcontrol.wait");
+}
+
 Trials::LaunchTime Trials::run_timed(const CheckCase& data, Poison poison, Kind kind) {
   settle();
   if (is_over()) return {};

@@ -40,6 +40,10 @@ class Trials {
   /// has failed.
   void run(const CheckCase& data, Poison poison, Kind kind);
 
+  /// The same for a kernel that may start early, after work that writes input `position` late.
+  /// Waits.
+  void run_after_late_input(const CheckCase& data, Poison poison, std::size_t position);
+
   /// The time that one launch took.
   struct LaunchTime {
     double host_ms = 0;    ///< by the host's clock, including the wait

@@ -224,6 +224,17 @@ TEST_F(Card, AResultThatIsAnotherTheSecondTimeIsFoundWhereItIs) {
                         "that is never written), first at sum[6]"));
 }
 
+TEST_F(Card, AKernelThatStartsEarlyMustWaitForItsInputs) {
+  card_->device->start_early(true);
+  EXPECT_FALSE(check(*card_, "").rejection);
+  card_->device->start_early(false);
+  const CorrectnessResult result = check(*card_, "");
+  ASSERT_TRUE(result.rejection);
+  EXPECT_THAT(result.rejection->reason, HasSubstr("worst: y["));
+  EXPECT_THAT(result.rejection->reason, HasSubstr("uses 'x' before griddepcontrol.wait"));
+  EXPECT_FALSE(result.device_lost);
+}
+
 TEST_F(Card, ATimedKernelIsVerified) {
   EXPECT_FALSE(time(*card_, "").rejection);
   const TimingResult wrong =

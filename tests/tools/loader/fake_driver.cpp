@@ -221,6 +221,25 @@ int cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsign
   return note("launch", " %s %u,%u,%u %u,%u,%u %u on %p:%s", entry.c_str(), gx, gy, gz, bx, by, bz,
               shared, stream, values.c_str());
 }
+int cuLaunchKernelEx(const void* configuration, void* function, void** parameters, void** extra) {
+  struct Attribute {  // as in cuda.h
+    int id;
+    int padding;
+    int value[16];
+  };
+  struct {
+    unsigned sizes[7];
+    void* stream;
+    const Attribute* attributes;
+    unsigned count;
+  } its;
+  std::memcpy(&its, configuration, sizeof its);
+  for (unsigned i = 0; i < its.count; ++i)
+    note("with", " %d=%d", its.attributes[i].id, its.attributes[i].value[0]);
+  const unsigned* size = its.sizes;
+  return cuLaunchKernel(function, size[0], size[1], size[2], size[3], size[4], size[5], size[6],
+                        its.stream, parameters, extra);
+}
 /// The map begins with the low bytes of the address, as the parameter of a launch shows.
 int cuTensorMapEncodeTiled(void* map, int type, unsigned rank, unsigned long long base,
                            const unsigned long long* dims, const unsigned long long* strides,

@@ -100,6 +100,27 @@ TEST_F(Loader, LaunchesWithWhatFollowsFromTheShape) {
   EXPECT_EQ(lines[3], "fill 0 x 8 on 0x8");
 }
 
+TEST_F(Loader, AKernelIsLaunchedWithItsAttributes) {
+  Json& its = index_["kernels"][0];
+  its["launch"]["attributes"] = {"cooperative", "programmatic_stream_serialization"};
+  const Json uses = plan(0)["chosen_for"];
+  plan(0) = Json(kernel_plan(its, {"S", "F"}));
+  plan(0)["chosen_for"] = uses;
+  const std::array<double, 2> shape = {64, 0};
+  const evo_tune::Bundle bundle = open();
+  bundle.launch(stream(7), shape, buffers_.data());
+  const std::vector<std::string> lines = log();
+  ASSERT_GE(lines.size(), 3U);
+  EXPECT_EQ(lines[lines.size() - 3], "with 2=1");
+  EXPECT_EQ(lines[lines.size() - 2], "with 6=1");
+  EXPECT_THAT(lines.back(), HasSubstr("launch copy 2,4,1 32,1,1 64 on 0x7: "));
+  plan(0)["steps"][0].erase("attributes");  // an older bundle
+  open().launch(stream(7), shape, buffers_.data());
+  for (const std::string& line : log()) EXPECT_FALSE(line.starts_with("with")) << line;
+  plan(0)["steps"][0]["attributes"] = {"priority"};
+  EXPECT_NE(open().choose({64, 0}).name, "small");
+}
+
 TEST_F(Loader, StepsAreLaunchedInTheirOrder) {
   Json& its = index_["kernels"][0];
   Json step = {{"entry", "first"},

@@ -46,6 +46,18 @@ class Loader(BundleTest):
         bundle(0x1000, 0x500, y=0x2000, s=0, stream=7, B=3, S=32)
         self.assertIn("attribute 8=128", log())
 
+    def test_gives_the_driver_the_launch_attributes(self):
+        step = self.index["kernels"][0]["plan"]["steps"][0]
+        self.assertEqual(step["attributes"], [])
+        step["attributes"] = ["cooperative", "programmatic_stream_serialization"]
+        bundle = self.load()
+        for _ in range(2):
+            bundle(Array(0x1000, (3, 64)), SCALE, y=Array(0x2000, (3, 64), "<f4"), s=None, stream=7)
+            lines = log()
+            self.assertEqual(lines[-3:-1], ["with 2=1", "with 6=1"])
+            self.assertTrue(lines[-1].startswith(
+                "launch copy 2,4,1 32,1,1 128 on 0x7: 4096 1280 8192 0 64"), lines[-1])
+
     def test_encodes_tensor_maps_for_the_buffers_of_a_call(self):
         its = self.index["kernels"][0]
         its["arguments"].append({

@@ -284,7 +284,7 @@ class Bundle:
                     argument.map, pointers[argument.map.of].value,
                     f"{self._folder}: tensor map {argument.name}")
         for function, step in prepared.steps:
-            self._driver.launch(function, step.sizes, call.stream,
+            self._driver.launch(function, step, call.stream,
                                 [pointers[p] for p in step.positions],
                                 f"{self._folder}: {step.entry}")
 

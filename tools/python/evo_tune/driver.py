@@ -49,6 +49,19 @@ _EVENT_DISABLE_TIMING = 2
 _TENSOR_MAP_BYTES, _TENSOR_MAP_ALIGNMENT = 128, 64
 
 
+class _LaunchAttribute(ctypes.Structure):
+    """A CUlaunchAttribute; all that are used have the value 1."""
+
+    _fields_ = [("id", c_int), ("padding", c_int), ("value", c_int * 16)]
+
+
+class _LaunchConfig(ctypes.Structure):
+    """A CUlaunchConfig."""
+
+    _fields_ = [("sizes", c_uint * 7), ("stream", c_void_p), ("attributes", c_void_p),
+                ("attribute_count", c_uint)]
+
+
 @dataclass(frozen=True)
 class Device:
     name: str
@@ -203,7 +216,18 @@ class Driver:
                   c_int(its.promotion), c_int(0), where=where)
         return tensor_map
 
-    def launch(self, function, sizes, stream, values, where):
+    def launch(self, function, step, stream, values, where):
         """`values`: one ctypes object for each parameter."""
         pointers = (c_void_p * len(values))(*[ctypes.addressof(value) for value in values])
-        self.call("cuLaunchKernel", function, *sizes, stream, pointers, None, where=where)
+        if not step.attributes:
+            self.call("cuLaunchKernel", function, *step.sizes, stream, pointers, None, where=where)
+            return
+        if not hasattr(self._library, "cuLaunchKernelEx"):  # from CUDA 11.8 on
+            raise Error(f"{where}: the driver is too old for launch attributes; update it to 525 or "
+                        "newer")
+        count = len(step.attributes)
+        attributes = (_LaunchAttribute * count)(
+            *[_LaunchAttribute(number, 0, (c_int * 16)(1)) for number in step.attributes])
+        config = _LaunchConfig((c_uint * 7)(*step.sizes), stream, ctypes.addressof(attributes),
+                               count)
+        self.call("cuLaunchKernelEx", byref(config), function, pointers, None, where=where)

@@ -52,7 +52,7 @@ def _prepared(bundle, call):
     prepared = call.prepared
     arguments = [(its.direction, its.bytes, its.alignment, its.may_overlap, its.value)
                  for its in prepared.arguments]
-    steps = [(step.entry, step.sizes, step.positions, function.value)
+    steps = [(step.entry, step.sizes, step.positions, function.value, step.attributes)
              for function, step in prepared.steps]
     # No reference to the bundle, which has the extension's part: there would be a circle.
     workspaces = functools.partial(_workspaces, prepared, bundle._driver)

@@ -11,6 +11,7 @@ _FORMATS = {"f32": "f", "f64": "d", "i32": "i", "u32": "I", "i64": "q", "u64": "
 
 
 _MOST_PARAMETER_BYTES = 32764
+_LAUNCH_ATTRIBUTES = {"cooperative": 2, "programmatic_stream_serialization": 6}
 _MOST_SIZE = 2**31 - 1  # limit of each size of a launch: grid, block, dynamic shared memory
 _MOST_DIMENSIONS = 5  # of a tensor map
 _TENSOR_MAP_BYTES = 128
@@ -49,6 +50,7 @@ class Step:
     entry: str
     sizes: list  # grid, block, dynamic shared memory
     positions: list  # indices of its arguments
+    attributes: list  # numbers of its launch attributes
 
 
 def _rounded(x):
@@ -244,6 +246,14 @@ def _sizes(step, values):
     return sizes
 
 
+def _attributes(step):
+    """CUlaunchAttributeID of each launch attribute. An older bundle has none."""
+    try:
+        return [_LAUNCH_ATTRIBUTES[name] for name in step.get("attributes", [])]
+    except KeyError as error:
+        raise Error(f"{error} is no launch attribute") from None
+
+
 def planned(plan, shape, device, buffers, allowed):
     """Arguments and steps. Raises Error with the reason if the kernel is not valid for the shape.
     `buffers`: names of the caller's buffers. `allowed`: ranges by name that may be unchecked."""
@@ -259,7 +269,8 @@ def planned(plan, shape, device, buffers, allowed):
             if argument.map is not None:
                 _place_map(argument, arguments)
         steps = [Step(str(step["entry"]), _sizes(step, values),
-                      [names.index(name) for name in step["arguments"]])
+                      [names.index(name) for name in step["arguments"]],
+                      _attributes(step))
                  for step in plan["steps"] if value_of(step["when"], values) != 0]
     if not steps:
         raise Error("no step runs")

@@ -65,6 +65,7 @@ void Launch::add_step(nb::handle its) {
   std::copy_n(sizes.begin(), step.size.size(), step.size.begin());
   step.arguments = nb::cast<std::vector<std::size_t>>(its[2]);
   step.function = reinterpret_cast<CUfunc_st*>(nb::cast<std::uintptr_t>(its[3]));
+  for (const int number : nb::cast<std::vector<int>>(its[4])) step.attributes.push_back({number});
 }
 
 const evo_tune::detail::Plan& Launch::plan_for(std::uintptr_t stream) {

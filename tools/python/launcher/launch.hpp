@@ -36,8 +36,8 @@ struct Machine {
 class Launch {
  public:
   /// `arguments`: direction, bytes, alignment, may_overlap, value of each; `steps`: entry, the
-  /// seven sizes, positions of arguments, function. `workspaces`: of a stream, addresses by
-  /// position.
+  /// seven sizes, positions of arguments, function, launch attributes. `workspaces`: of a
+  /// stream, addresses by position.
   Launch(Machine& machine, std::uintptr_t context, nb::handle arguments, nb::handle steps,
          nb::object workspaces);
   /// Starts the kernel in its own context. False if the buffers are wrong and the Python code must

@@ -21,6 +21,8 @@ std::string_view to_string(HazardKind kind) {
       return "missing proxy fence";
     case HazardKind::kProductFence:
       return "missing wgmma.fence";
+    case HazardKind::kGridWait:
+      return "missing griddepcontrol.wait";
     case HazardKind::kOutOfBounds:
       return "out-of-bounds access";
     case HazardKind::kMisaligned:

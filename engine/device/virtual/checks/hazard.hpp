@@ -17,6 +17,7 @@ enum class HazardKind : std::uint8_t {
   kProductRace,
   kProxyFence,
   kProductFence,
+  kGridWait,
   kOutOfBounds,
   kMisaligned,
   kReadOnlyWrite,

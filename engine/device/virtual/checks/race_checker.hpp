@@ -41,6 +41,9 @@ class RaceChecker {
   void reset(std::uint32_t shared_bytes, int granule, int warps);
 
   [[nodiscard]] VectorClock& clock(int warp) { return clocks_[static_cast<std::size_t>(warp)]; }
+  [[nodiscard]] const LaneOrder& order(int warp) const {
+    return orders_[static_cast<std::size_t>(warp)];
+  }
   /// Orders everything the warp did so far before its next accesses.
   void advance(int warp) { orders_[static_cast<std::size_t>(warp)].met(tick(warp)); }
   /// Orders everything `lanes` of the warp did so far before their next accesses.

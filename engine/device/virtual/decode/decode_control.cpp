@@ -1,3 +1,7 @@
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
 #include "engine/device/virtual/decode/decode_context.hpp"
 #include "engine/device/virtual/execute/exec_control.hpp"
 
@@ -52,6 +56,23 @@ void decode_sleep(DecodeContext& context) {
   context.reads(op.ns);
 }
 
+/// Programmatic dependent launch. Launches are executed one after the other here.
+void decode_grid_control(DecodeContext& context) {
+  constexpr int kFirst = 90;  // PTX ISA, "griddepcontrol"
+  const std::string& target = context.program().target;
+  constexpr std::string_view kPrefix = "sm_";
+  const bool is_known = target.starts_with(kPrefix);
+  if (!is_known || std::atoi(target.c_str() + kPrefix.size()) < kFirst)
+    context.unsupported("needs sm_90 or newer, the target is " + target);
+  Modifiers modifiers(context.current());
+  const int kind = modifiers.take_one_of({"wait", "launch_dependents"});
+  modifiers.finish();
+  if (kind < 0) modifiers.unsupported();
+  const bool waits = kind == 0;
+  if (waits) context.program().waits_for_grid = true;
+  context.emit(waits ? exec_grid_wait : exec_nop, NoOperands(), Pipe::kControl, TaintRule::kOwn);
+}
+
 }  // namespace
 
 void decode_control(DecodeContext& context) {
@@ -68,9 +89,10 @@ void decode_control(DecodeContext& context) {
       decode_sleep(context);
       break;
     case Opcode::kPmevent:
+      emit(exec_nop);  // a hint
+      break;
     case Opcode::kGriddepcontrol:
-      // Hints without effect on the result of a single launch.
-      emit(exec_nop);
+      decode_grid_control(context);
       break;
     default:  // exit, and ret in the entry
       emit(exec_exit);

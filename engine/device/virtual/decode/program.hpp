@@ -115,6 +115,8 @@ struct Program {
   bool sends_signals = false;  ///< has atomics or strong stores there
   bool has_changes = false;    ///< has atomics or strong stores visible to other CTAs
   bool cooperative = false;    ///< its CTAs wait for each other, so all must be resident at once
+  /// executes griddepcontrol.wait: it may start while the kernel before it runs
+  bool waits_for_grid = false;
   int max_threads = 0;
   int launch_registers = 0;  ///< per thread, from the directives of the entry; 0: not stated
   std::map<std::uint32_t, ProductCheck> product_checks;  ///< by instruction

@@ -174,6 +174,8 @@ void land_copies(Warp& warp, MBarrier& barrier, std::uint64_t address) {
     return;
   }
   const std::uint32_t time = cta.next_copy_time(barrier.copy_clock);
+  // A copy issued before that has been reported.
+  cta.grid_wait().arrived(barrier.copy_clock, time);
   for (const BulkLoad& load : barrier.copies) {
     for (std::size_t c = 0; c < load.chunks.size(); ++c)
       std::memcpy(cta.shared() + load.chunks[c], load.data.data() + c * kBulkChunk, kBulkChunk);

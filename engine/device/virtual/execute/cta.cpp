@@ -106,6 +106,7 @@ void Cta::start(std::array<std::uint32_t, 3> index, std::uint64_t linear_index) 
   plain_reads_.clear();
   scheduler_.start(linear_index);
   races_.reset(launch_.shared_bytes, program().shared_granule, static_cast<int>(warps_.size()));
+  if (program().waits_for_grid) grid_wait_.reset(static_cast<int>(warps_.size()));
   std::ranges::fill(shared_, std::byte{0xcd});
   std::ranges::fill(local_written_, std::uint8_t{0});
   barriers_.reset();

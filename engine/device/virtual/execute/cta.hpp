@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "engine/device/virtual/checks/grid_wait.hpp"
 #include "engine/device/virtual/checks/hazard.hpp"
 #include "engine/device/virtual/checks/place_names.hpp"
 #include "engine/device/virtual/checks/race_checker.hpp"
@@ -76,6 +77,7 @@ class Cta {
   [[nodiscard]] GlobalRaces::PlainReads& plain_reads() { return plain_reads_; }
   [[nodiscard]] std::vector<Warp>& warps() { return warps_; }
   [[nodiscard]] RaceChecker& races() { return races_; }
+  [[nodiscard]] GridWait& grid_wait() { return grid_wait_; }
   [[nodiscard]] std::byte* shared() { return shared_.data(); }
   [[nodiscard]] std::uint32_t shared_bytes() const { return launch_.shared_bytes; }
   [[nodiscard]] std::byte* local(const Warp& warp, int lane);
@@ -161,6 +163,7 @@ class Cta {
   std::vector<std::byte> local_;
   std::vector<std::uint8_t> local_written_;
   RaceChecker races_;
+  GridWait grid_wait_;
   NamedBarriers barriers_{warps_, races_};
   WarpScheduler scheduler_;
   PlaceNames names_;

@@ -79,6 +79,11 @@ bool find_buffer(Warp& warp, int lane, std::uint64_t address, std::uint64_t byte
                 fmt::format("bulk copy of {} bytes to {}", bytes, memory.describe(address)));
   }
   cta.buffer_cache()[warp.pc] = buffer;
+  if (early_lanes(warp, 1U << lane) != 0) {
+    report_early(warp, lane,
+                 fmt::format("bulk copy of {} bytes {} {}", bytes, writes ? "to" : "from",
+                             memory.describe(address)));
+  }
   return true;
 }
 

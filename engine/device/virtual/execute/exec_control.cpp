@@ -82,6 +82,12 @@ void exec_exit(Warp& warp, const Instr&) {
 
 void exec_nop(Warp&, const Instr&) {}
 
+void exec_grid_wait(Warp& warp, const Instr&) {
+  Cta& cta = *warp.cta;
+  const VectorClock& clock = cta.races().clock(warp.index);
+  cta.grid_wait().waited(warp.index, warp.exec, clock[static_cast<std::size_t>(warp.index)]);
+}
+
 void exec_trap(Warp& warp, const Instr&) {
   warp.cta->fail(
       HazardKind::kTrap, pc_of(warp), -1,

@@ -67,6 +67,8 @@ void exec_activemask(Warp& warp, const Instr& in);
 
 void exec_exit(Warp& warp, const Instr& in);
 void exec_nop(Warp& warp, const Instr& in);
+/// griddepcontrol.wait
+void exec_grid_wait(Warp& warp, const Instr& in);
 void exec_trap(Warp& warp, const Instr& in);
 void exec_nanosleep(Warp& warp, const Instr& in);
 /// An instruction that cannot be executed; load() rejects programs that can reach it.

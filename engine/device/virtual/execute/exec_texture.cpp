@@ -74,6 +74,7 @@ void exec_texture(Warp& warp, const Instr& in) {
   if (const std::uint32_t lanes = tainted_sources(warp, op); lanes != 0)
     report_tainted_use(warp, lanes, "form an address");
   const bool check = warp.cta->launch().check;
+  const std::uint32_t early = early_lanes(warp, warp.exec);
   const auto* registers = warp.cta->program().registers_of(op.results);
   const Texture* texture = nullptr;
   std::uint64_t known = 0;
@@ -85,6 +86,8 @@ void exec_texture(Warp& warp, const Instr& in) {
       if (texture == nullptr) return;
       known = handle;
     }
+    if (((early >> lane) & 1U) != 0)
+      report_early(warp, lane, "read of texture '" + texture->spec.name + "'");
     const Texel texel = texel_of(warp, op, *texture, lane);
     for (std::size_t c = 0; c < texel.bits.size(); ++c) {
       if (registers[c] == kNoRegister) continue;

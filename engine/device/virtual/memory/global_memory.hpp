@@ -23,7 +23,8 @@ struct GlobalBuffer {
   std::uint64_t base = 0;
   std::uint64_t bytes = 0;
   bool writable = true;
-  bool is_kept = false;  ///< BufferSpec::is_kept
+  bool is_kept = false;     ///< BufferSpec::is_kept
+  bool is_private = false;  ///< no other kernel of the stream writes it
   std::unique_ptr<std::byte[]> data;
   std::unique_ptr<std::uint8_t[]> written;  ///< 1 for each written byte
   std::atomic<bool> all_written{false};

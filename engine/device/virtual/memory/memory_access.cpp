@@ -24,9 +24,12 @@ const char* verb_of(AccessIntent intent) {
                                               : "read";
 }
 
+std::string access_text(AccessIntent intent, std::uint32_t bytes) {
+  return std::string(verb_of(intent)) + " of " + std::to_string(bytes) + " bytes";
+}
+
 std::string access_text(const Warp& warp, AccessIntent intent, std::uint32_t bytes, int lane) {
-  return std::string(verb_of(intent)) + " of " + std::to_string(bytes) + " bytes by " +
-         warp.cta->names().thread(warp.index, lane);
+  return access_text(intent, bytes) + " by " + warp.cta->names().thread(warp.index, lane);
 }
 
 bool check_alignment(Warp& warp, const std::array<std::uint64_t, kWarpSize>& address,
@@ -132,12 +135,25 @@ bool resolve_in_buffer(LaneAccess& access, const GlobalBuffer& buffer, const Lan
   return true;
 }
 
+/// Reports an access to memory that the kernel before this one may write.
+void check_grid_wait(Warp& warp, const LaneAccess& access, std::uint32_t mask, std::uint32_t bytes,
+                     AccessIntent intent) {
+  for_lanes(early_lanes(warp, mask), [&](int lane) {
+    const GlobalMemory& memory = *warp.cta->launch().memory;
+    const std::uint64_t address = access.address[static_cast<std::size_t>(lane)];
+    const GlobalBuffer* const buffer = memory.find(address);
+    if (buffer == nullptr || buffer->is_private) return;
+    report_early(warp, lane, access_text(intent, bytes) + " at " + memory.describe(address));
+  });
+}
+
 bool resolve_global(Warp& warp, LaneAccess& access, const LaneSurvey& survey, std::uint32_t mask,
                     std::uint32_t bytes, AccessIntent intent) {
   Cta& cta = *warp.cta;
   GlobalBuffer*& cached = cta.buffer_cache()[warp.pc];
   const bool writes = intent == AccessIntent::kWrite || intent == AccessIntent::kReadWrite;
   access.global = mask;
+  if (cta.program().waits_for_grid) check_grid_wait(warp, access, mask, bytes, intent);
   if (cached != nullptr && resolve_in_buffer(access, *cached, survey, mask, bytes, writes))
     return true;
   bool good = true;

@@ -13,6 +13,7 @@ ModuleVariables place_variables(const Module& module, GlobalMemory& memory) {
     GlobalBuffer& buffer =
         memory.allocate(variable.name, variable.bytes, variable.space == Space::kGlobal,
                         std::max(variable.align, 16U));
+    buffer.is_private = variable.space == Space::kConst;
     std::memset(buffer.data.get(), 0, variable.bytes);
     if (!variable.initial.empty())
       std::memcpy(buffer.data.get(), variable.initial.data(), variable.initial.size());

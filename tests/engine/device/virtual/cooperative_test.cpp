@@ -20,10 +20,13 @@ class Cooperative : public testing::Test {
       GTEST_SKIP() << "no NVRTC with cooperative_groups.h here";
   }
 
-  static const std::string& ptx() {
+  static std::string compiled(const std::string& arch) {
     const std::string include = EVO_CUDA_INCLUDE_DIR;
-    static const std::string text = compile_to_ptx(kernel_source("cooperative.cu"), "compute_89",
-                                                   {"-I" + include, "-I" + include + "/cccl"});
+    return compile_to_ptx(kernel_source("cooperative.cu"), arch,
+                          {"-I" + include, "-I" + include + "/cccl"});
+  }
+  static const std::string& ptx() {
+    static const std::string text = compiled("compute_89");
     return text;
   }
 
@@ -55,6 +58,16 @@ TEST_F(Cooperative, GridSyncOrdersTheStepsOfAllCtas) {
               "");
     EXPECT_EQ(gpu.read<int>(a, kCount), neighbours(x, 6));
   }
+}
+
+TEST_F(Cooperative, TheGridMayMeetBeforeItWaitsForTheKernelBeforeIt) {
+  TestGpu gpu("virtual:h200");
+  const auto x = values(256);
+  const BufferId out = gpu.output<int>("out", 256);
+  ASSERT_EQ(text_of(gpu.run(compiled("compute_90"), "meets_before_it_waits",
+                            {{4, 1, 1}, {64, 1, 1}, 0}, {gpu.input("x", x), out})),
+            "");
+  EXPECT_EQ(gpu.read<int>(out, 256), std::vector<int>(x.rbegin(), x.rend()));
 }
 
 TEST_F(Cooperative, ALaunchThatFillsTheDevice) {

@@ -16,6 +16,16 @@ extern "C" __global__ void neighbours(int* a, int* b, int n, int steps) {
   }
 }
 
+#if __CUDA_ARCH__ >= 900
+// It may start while the kernel before it still runs.
+extern "C" __global__ void meets_before_it_waits(const int* a, int* b) {
+  cg::grid_group grid = cg::this_grid();
+  grid.sync();
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  b[grid.thread_rank()] = a[grid.size() - 1 - grid.thread_rank()];
+}
+#endif
+
 extern "C" __global__ void sum_of_all(const int* x, int* partial, int* out, int n) {
   cg::grid_group grid = cg::this_grid();
   __shared__ int total;
