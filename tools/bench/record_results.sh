@@ -86,7 +86,7 @@ on_a_card() {
   done
   for space in wgmma_e4m3 wgmma; do
     for shape in mission mission_d128 causal_mission causal_mission_d128; do
-      step "verdicts.${space}_$shape" 16 "rm -f \$work/verdicts.db; evo-tune --device \$device --space ${attention}_${space}_h200.json --shape $shape --strategy random --seed 7 --generations 18 --max-seconds 20 --no-warm-start --interpret none --explain none --db \$work/verdicts.db --quiet >&2; evo-elite rejections --db \$work/verdicts.db"
+      step "verdicts.${space}_$shape" 16 "evo-tune --device \$device --space ${attention}_${space}_h200.json --shape $shape --strategy random --seed 7 --generations 18 --max-seconds 20 --no-warm-start --interpret none --explain none --db \$work/verdicts.${space}_$shape.db --quiet >&2; evo-elite rejections --db \$work/verdicts.${space}_$shape.db"
     done
   done
   for run in "e4m3_long wgmma_e4m3 long" "wgmma_mission wgmma mission"; do
