@@ -247,7 +247,8 @@ def result_of(tuned, ours, others, checks):
             "template": kernel["template"], "config": kernel.get("config"),
             "evo_tune": {name: kernel["evo_tune"][name]
                          for name in ("run", "candidate", "problem_key")},
-            "right": right, "why_not": ours.why_not, "max_abs_error": max(absolute for _, absolute, _ in checks),
+            "right": right, "why_not": ours.why_not,
+            "max_abs_error": max(absolute for _, absolute, _ in checks),
             "relative_l2": max(relative for *_, relative in checks),
             "rows": [row_of(contender, ours) for contender in [ours, *others]] if right else []}
 
