@@ -64,15 +64,6 @@ __device__ __forceinline__ void keep_here(float (&values)[kTiles][4]) {
   for (int n = 0; n < kTiles; ++n) keep_here(values[n]);
 }
 
-/// Keeps the instructions that compute `value`, which is never negative, before those that follow.
-/// ptxas moves the wait for a product up past anything but a branch; it cannot remove this one.
-__device__ __forceinline__ void stay_before(float value) {
-  asm volatile(
-      "{ .reg .pred p, q; AGAIN: setp.lt.f32 p, %0, 0f00000000; vote.sync.any.pred q, p, -1; "
-      "@q bra.uni AGAIN; }" ::"f"(value)
-      : "memory");
-}
-
 /// Waits until all but the latest `kPending` groups are complete, and makes later code depend on
 /// it.
 template <int kPending, int kTiles>

@@ -245,11 +245,17 @@ extern "C" __global__ void __maxnreg__(kMaxRegisters)
                            scale_per_head,
                            queue,
                            partials};
+#if PDL
+  ptx::allow_next_kernel();
+#endif
 #if PRODUCER_WARPS > 0
   Ring ring = {shared + kBarriers, 0};
   ring.init(static_cast<int>(threadIdx.x));
 #else
   Ring ring;
+#endif
+#if PDL
+  ptx::wait_for_previous_kernel();
 #endif
 #if PERSISTENT_CTA != PERSISTENT_CTA_NONE
   attend_all(problem, ring, shared);

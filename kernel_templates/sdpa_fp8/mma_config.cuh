@@ -12,6 +12,9 @@
     !defined(PIPELINE) || !defined(MIN_CTAS) || !defined(MAX_REGISTERS)
 #error a macro of the template is not defined: see docs/attention.md for the list
 #endif
+#ifndef PDL
+#define PDL 0  // spaces of devices before sm_90 do not name it
+#endif
 #if HEAD_DIM != 64 && HEAD_DIM != 128
 #error HEAD_DIM is 64 or 128
 #endif

@@ -193,12 +193,6 @@ __device__ __forceinline__ void finish_step(Accumulated& state, Probabilities& p
                                             const Walk& walk) {
   const Rescaling rescaling = raise_maxima(state, scores, walk.scale);
   exponentiate(scores, state, walk.scale);
-  if constexpr (OVERLAP == OVERLAP_EXPONENTIALS) {
-    // The compiler waits for P V as early as possible, but not across a branch that depends on
-    // the last exponential. P is never negative.
-    ptx::keep_here(scores.at[0]);
-    ptx::stay_before(scores.at[0][kStepTiles - 1][3]);
-  }
   wait_values(state);
   rescale(state, rescaling);
   pack(p, scores);
