@@ -36,8 +36,8 @@
 #if PRODUCER_GROUP != 0 && PRODUCER_GROUP != 1
 #error PRODUCER_GROUP is 0 or 1
 #endif
-#if !PRODUCER_GROUP && TILE_N % (32 * GROUPS_M * GROUPS_KV) != 0 && \
-    32 * GROUPS_M * GROUPS_KV % TILE_N != 0
+#if !PRODUCER_GROUP && TILE_N * HEAD_DIM % (2048 * GROUPS_M * GROUPS_KV) != 0 && \
+    2048 * GROUPS_M * GROUPS_KV % (TILE_N * HEAD_DIM) != 0
 #error without PRODUCER_GROUP, the threads of a share copy its chunks in equal parts
 #endif
 #if PRODUCER_GROUP && STAGES_K < 2
@@ -74,8 +74,8 @@
 #if TURNS && !PRODUCER_GROUP && GROUPS_M > 1
 #error TURNS needs PRODUCER_GROUP or GROUPS_M 1: warpgroups that copy the same keys wait for each other
 #endif
-#if OVERLAP == OVERLAP_OPTIMISTIC && LAZY_RESCALE == 0
-#error OVERLAP optimistic needs LAZY_RESCALE: P grows beyond 1 before the maxima are raised
+#if OVERLAP == OVERLAP_OPTIMISTIC && (LAZY_RESCALE == 0 || EXP != EXP_MUFU)
+#error OVERLAP optimistic needs LAZY_RESCALE and EXP mufu: P may grow beyond 1, or to infinity, before the maxima are raised
 #endif
 #if PERSISTENT_CTA && (!PRODUCER_GROUP || GROUPS_KV > 1 || SPLIT_KV > 1)
 #error PERSISTENT_CTA needs PRODUCER_GROUP, GROUPS_KV 1 and SPLIT_KV 1: producers run ahead into the next work item

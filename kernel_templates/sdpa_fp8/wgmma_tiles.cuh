@@ -240,7 +240,8 @@ struct ProducedRing : RingBarriers {
     int copied = 0;  // tiles whose copies have started
     int step = 0;    // the next one's index among those of its work item
     const auto copy_next = [&] {
-      if (!schedule.valid()) {  // empty groups, because waiting counts groups
+      // Empty groups after the last tile, because waiting counts groups.
+      if (!schedule.valid() || step >= schedule.tiles.count) {
         ptx::commit_copies();
         ptx::commit_copies();
         return;
