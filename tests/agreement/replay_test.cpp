@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <iostream>
+#include <map>
+#include <stdexcept>
+#include <tuple>
 
 #include "tests/engine/device/virtual/nvrtc.hpp"
 

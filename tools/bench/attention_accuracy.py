@@ -6,14 +6,15 @@
 Each bundle has kernels of the problem sdpa_fp8 (evo-export --bundle), with P in f16 or in e4m3. For
 each head size and length (2 batches, 8 heads, as many queries as keys, no mask), it times all
 kernels that can serve the shape, in turn with the libraries of fp8_libraries.py, as
-compare_pytorch.py does. A row has the fastest kernel of each kind: µs a launch, and the relative L2
-error against the attention in double precision. Q, K and V are normal numbers in e4m3. The output
-of cuDNN is e4m3, that of FlashAttention-3 bf16, ours f16.
+compare_pytorch.py does. A row has the fastest kernel of each kind within its tolerance: µs a
+launch, and the relative L2 error against the attention in double precision. Q, K and V are normal
+numbers in e4m3. The output of cuDNN is e4m3, that of FlashAttention-3 bf16, ours f16.
 
 Needs PyTorch with CUDA. Exit codes: 0 done, 2 bad usage or files, 3 a package or a GPU is missing.
 """
 
 import argparse
+import math
 import sys
 import time
 
@@ -40,6 +41,7 @@ def contenders_of(torch, bundles, libraries, sets):
             continue  # another head size or mask
         contender = compare_pytorch.kernel_contender(bundle, sets)
         contender.name = P_TYPES[kernel["config"]["PV_MODE"]]
+        contender.largest_l2 = kernel["tolerance"]["relative_l2"]
         contenders.append(contender)
     return contenders + [compare_pytorch.fp8_contender(library, sets) for library in libraries]
 
@@ -55,6 +57,10 @@ def fastest(torch, bundles, libraries, sizes):
         if contender.graph is None:
             print(f"{contender.name} at {sizes['LKV']} keys, D = {sizes['D']}: "
                   f"{contender.why_not}", file=sys.stderr)
+            continue
+        if contender.relative_l2 > getattr(contender, "largest_l2", math.inf):
+            print(f"{contender.name} at {sizes['LKV']} keys, D = {sizes['D']}: a kernel's relative "
+                  f"L2 error is {contender.relative_l2:.2g}", file=sys.stderr)
             continue
         time_us = quantile(contender.samples.values(), 0.5)
         if contender.name not in best or time_us < best[contender.name][0]:

@@ -187,8 +187,8 @@ KINDS = {
     "attention": ("FP8 attention against PyTorch, cuDNN and FlashAttention-3", "measured", attention,
                   "p50 of a call in CUDA graphs, in µs; all contenders of a shape in turn in one process. "
                   "In parentheses PyTorch's fastest backend, or the relative L2 error. P in f16 and P in "
-                  "e4m3 are evo-tune's, with an output in f16; a search serves all lengths of a head size and "
-                  "mask, so its kernels are right at all of them. The output of cuDNN FP8 is e4m3, that of "
+                  "e4m3 are evo-tune's, with an output in f16; the kernels of a search over several lengths "
+                  "are right at all of them. The output of cuDNN FP8 is e4m3, that of "
                   "FlashAttention-3 bf16."),
     "accuracy": ("Time and error of FP8 attention by length", "measured", None,
                  "The fastest kernel of each kind among those tuned for other lengths, in turn in one "
