@@ -24,7 +24,7 @@ struct Arguments {
   std::string check;
   std::string tables;
   std::uint64_t seed = 1;
-  bool kernels_only = false;
+  RecordPlan plan = default_plan();
 };
 
 void describe(const Record& record, const std::string& file) {
@@ -42,8 +42,7 @@ ExitCode record_to(const Arguments& arguments) {
   const auto device = open_device(arguments.device);
   Recorder recorder(arguments.root, *device, *compiler,
                     [&](const Record& so_far) { write_record(so_far, arguments.out); });
-  const Record record = recorder.record(
-      arguments.kernels_only ? std::vector<CandidatePlan>{} : default_plans(), arguments.seed);
+  const Record record = recorder.record(arguments.plan, arguments.seed);
   write_record(record, arguments.out);
   describe(record, arguments.out);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
@@ -53,6 +52,7 @@ ExitCode record_to(const Arguments& arguments) {
 
 /// Prints the kernels whose outputs differ, and returns how many exceed their bounds.
 std::size_t check_cases(const Arguments& arguments, const Record& record) {
+  if (record.cases.empty()) return 0;
   Replay replay(arguments.root, record, 0);
   std::size_t compared = 0;
   std::size_t identical = 0;
@@ -130,7 +130,10 @@ ExitCode run(int argc, char** argv) {
   app.add_option("--root", arguments.root, "the project's folder")->capture_default_str();
   app.add_option("--device", arguments.device, "what to record on")->capture_default_str();
   app.add_option("--seed", arguments.seed, "of the random candidates")->capture_default_str();
-  app.add_flag("--kernels-only", arguments.kernels_only, "no candidates of search spaces");
+  app.add_flag_callback(
+      "--kernels-only", [&] { arguments.plan.candidates.clear(); }, "no candidates of spaces");
+  app.add_flag_callback(
+      "--wgmma", [&] { arguments.plan = wgmma_plan(); }, "only candidates of attention by wgmma");
   auto* out = app.add_option("--out", arguments.out, "record to this file");
   auto* checked = app.add_option("--check", arguments.check, "compare this file with virtual:h200");
   app.add_option("--tables", arguments.tables, "write tables of ex2.approx and rcp.approx");

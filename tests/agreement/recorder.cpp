@@ -51,34 +51,53 @@ struct Recorder::Chosen {
   Compiled kernel;
 };
 
-std::vector<CandidatePlan> default_plans() {
+namespace {
+
+using ShapeGroups = std::vector<std::vector<std::string>>;
+
+const ShapeGroups& attention_shapes() {
   // The groups cover: no mask, causal, D = 128, grouped heads, one query, more queries than keys.
   // Larger shapes are used less often.
-  const std::vector<std::string> ragged = {"ragged1", "ragged31"};
-  const std::vector<std::string> decode = {"ragged31", "decode"};
-  const std::vector<std::vector<std::string>> shapes = {
+  static const std::vector<std::string> ragged = {"ragged1", "ragged31"};
+  static const std::vector<std::string> decode = {"ragged31", "decode"};
+  static const ShapeGroups shapes = {
       decode,          {"causal_wide"}, {"ragged31_d128"}, ragged, {"causal_wide"},
       {"causal_tall"}, decode,          {"causal_wide"},   ragged, {"ragged31_d128"},
       {"grouped"},     {"decode"},      {"causal_wide"},   ragged, {"ragged31_d128"},
       {"causal_tall"}, decode,          {"causal_wide"},   ragged, {"causal_tall_d128"}};
-  return {{"sdpa_fp8_mma_h200.json", 200, shapes, {{"PV_MODE", "f16"}}},
-          {"sdpa_fp8_mma_h200.json", 24, shapes, {{"PV_MODE", "fp8"}}},
-          {"sdpa_fp8_wgmma_h200.json", 24, shapes},
-          {"sdpa_fp8_wmma_h200.json", 16, {ragged, {"ragged31_d128"}}},
-          {"row_softmax_h200.json", 10, {{"single", "ragged"}}}};
+  return shapes;
+}
+
+}  // namespace
+
+RecordPlan default_plan() {
+  const ShapeGroups& shapes = attention_shapes();
+  return {
+      .candidates = {{"sdpa_fp8_mma_h200.json", 200, shapes, {{"PV_MODE", "f16"}}},
+                     {"sdpa_fp8_mma_h200.json", 24, shapes, {{"PV_MODE", "fp8"}}},
+                     {"sdpa_fp8_wgmma_h200.json", 24, shapes},
+                     {"sdpa_fp8_wmma_h200.json", 16, {{"ragged1", "ragged31"}, {"ragged31_d128"}}},
+                     {"row_softmax_h200.json", 10, {{"single", "ragged"}}}}};
+}
+
+RecordPlan wgmma_plan() {
+  const ShapeGroups& shapes = attention_shapes();
+  return {.kernels = false,
+          .candidates = {{"sdpa_fp8_wgmma_e4m3_h200.json", 100, shapes},
+                         {"sdpa_fp8_wgmma_h200.json", 40, shapes}}};
 }
 
 Recorder::Recorder(std::filesystem::path root, Device& device, Compiler& compiler, Save save)
     : root_(std::move(root)), device_(device), compiler_(compiler), save_(std::move(save)) {}
 
-Record Recorder::record(const std::vector<CandidatePlan>& plans, std::uint64_t seed) {
+Record Recorder::record(const RecordPlan& plan, std::uint64_t seed) {
   const DeviceInfo& info = device_.info();
   record_ = {info.id, info.name, info.arch, info.driver, compiler_.version(), today()};
   device_lost_ = false;
-  record_cases();
+  if (plan.kernels) record_cases();
   save_(record_);
-  for (const CandidatePlan& plan : plans) {
-    if (!device_lost_) record_plan(plan, seed++);
+  for (const CandidatePlan& candidates : plan.candidates) {
+    if (!device_lost_) record_plan(candidates, seed++);
   }
   return std::move(record_);
 }

@@ -21,13 +21,22 @@ struct CandidatePlan {
   std::vector<std::pair<std::string, std::string>> settings = {};  ///< macros that are not random
 };
 
-/// The plans of the record that the tests replay: attention with P in f16 (200 candidates of the
-/// mma template, 16 of wmma) and in e4m3 (24), and row_softmax (10).
-[[nodiscard]] std::vector<CandidatePlan> default_plans();
+/// The contents of a record.
+struct RecordPlan {
+  bool kernels = true;  ///< all_cases()
+  std::vector<CandidatePlan> candidates;
+};
+
+/// Every kernel, and candidates of all templates: attention with P in f16 (200 of the mma template,
+/// 24 of wgmma, 16 of wmma) and in e4m3 (24 of mma), and row_softmax (10).
+[[nodiscard]] RecordPlan default_plan();
+
+/// Attention by wgmma: 100 candidates with P in e4m3, 40 in f16.
+[[nodiscard]] RecordPlan wgmma_plan();
 
 /// Runs all kernels and candidates on a device and records their outputs.
 ///
-///   1. Compile each source of all_cases() once; run each of its kernels.
+///   1. If the plan has kernels, compile each source of all_cases() once; run each of its kernels.
 ///   2. For each plan, draw candidates until `count` of them compile and fit the device.
 ///   3. Run each candidate on its group of shapes.
 ///
@@ -41,7 +50,7 @@ class Recorder {
 
   Recorder(std::filesystem::path root, Device& device, Compiler& compiler, Save save);
 
-  [[nodiscard]] Record record(const std::vector<CandidatePlan>& plans, std::uint64_t seed);
+  [[nodiscard]] Record record(const RecordPlan& plan, std::uint64_t seed);
 
  private:
   struct Chosen;

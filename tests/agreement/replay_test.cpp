@@ -1,5 +1,5 @@
-// Compares the virtual GPU's outputs with those of an H200 for the same PTX and inputs
-// (recorded/h200.gz, made by record-agreement).
+// Compares the virtual GPU with a card's outputs for the same PTX and inputs (recorded/*.gz, made
+// by record-agreement).
 
 #include "tests/agreement/replay.hpp"
 
@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <iostream>
+#include <map>
+#include <stdexcept>
+#include <tuple>
 
 #include "tests/engine/device/virtual/nvrtc.hpp"
 
@@ -14,48 +17,56 @@ namespace evo::agreement {
 namespace {
 
 const std::filesystem::path kRoot = EVO_SOURCE_DIR;
-const std::filesystem::path kRecorded = kRoot / "tests/agreement/recorded/h200.gz";
+const std::filesystem::path kRecorded = kRoot / "tests/agreement/recorded";
 constexpr std::size_t kShares = 4;  ///< number of tests over which candidates are distributed
 constexpr std::size_t kFewestKernels = 100;
 constexpr std::size_t kFewestHalfCandidates = 200;
+constexpr std::size_t kFewestWgmmaCandidates = 100;
+constexpr std::size_t kFewestWgmmaByteCandidates = 70;
 
-/// The record of the H200, or null if the file is missing. The file is read once.
-const Record* hardware_record() {
-  static const std::optional<Record> record =
-      std::filesystem::exists(kRecorded) ? std::optional(read_record(kRecorded)) : std::nullopt;
-  return record ? &*record : nullptr;
+/// A record of a card's outputs, read once.
+const Record& record_of(const std::string& file) {
+  static std::map<std::string, Record> records;
+  const auto found = records.find(file);
+  if (found != records.end()) return found->second;
+  Record record = read_record(kRecorded / file);
+  if (!record.from_hardware()) {
+    throw std::runtime_error(file + " was recorded on " + record.device_id +
+                             "; only outputs of a card count");
+  }
+  return records.emplace(file, std::move(record)).first->second;
 }
 
-class Agreement : public testing::Test {
- protected:
-  void SetUp() override {
-    if (hardware_record() == nullptr) {
-      GTEST_SKIP() << kRecorded
-                   << " is missing; record-agreement --device cuda:0 --out makes it on an H200";
-    }
-    ASSERT_TRUE(hardware_record()->from_hardware())
-        << kRecorded << " was recorded on " << hardware_record()->device_id
-        << "; only outputs of a card count";
-  }
-};
+bool has_p_in_bytes(const RecordedCandidate& candidate) {
+  return candidate.config.find(R"("PV_MODE":"fp8")") != std::string::npos;
+}
 
-TEST_F(Agreement, RecordIsLargeEnoughAndOfThisArchitecture) {
-  const Record& record = *hardware_record();
-  std::cout << record.device_name << ", " << record.driver << ", " << record.compiler << ", "
-            << record.date << '\n';
-  EXPECT_EQ(record.arch, "sm_90");
-  for (const std::string& fault : record.faults)
-    EXPECT_NE(fault.find("the launch was refused"), std::string::npos) << fault;
+TEST(Agreement, RecordsAreOfThisArchitecture) {
+  for (const char* file : {"h200.gz", "h100_wgmma.gz"}) {
+    const Record& record = record_of(file);
+    std::cout << record.device_name << ", " << record.driver << ", " << record.compiler << ", "
+              << record.date << '\n';
+    EXPECT_EQ(record.arch, "sm_90") << file;
+    for (const std::string& fault : record.faults)
+      EXPECT_NE(fault.find("the launch was refused"), std::string::npos) << fault;
+  }
+}
+
+TEST(Agreement, RecordsAreLargeEnough) {
+  const Record& record = record_of("h200.gz");
   EXPECT_GE(record.cases.size(), kFewestKernels);
   const auto half = std::ranges::count_if(record.candidates, [](const RecordedCandidate& one) {
-    return one.space.starts_with("sdpa") &&
-           one.config.find(R"("PV_MODE":"fp8")") == std::string::npos;
+    return one.space.starts_with("sdpa") && !has_p_in_bytes(one);
   });
   EXPECT_GE(static_cast<std::size_t>(half), kFewestHalfCandidates);
+  const Record& wgmma = record_of("h100_wgmma.gz");
+  EXPECT_GE(wgmma.candidates.size(), kFewestWgmmaCandidates);
+  const auto bytes = std::ranges::count_if(wgmma.candidates, has_p_in_bytes);
+  EXPECT_GE(static_cast<std::size_t>(bytes), kFewestWgmmaByteCandidates);
 }
 
-TEST_F(Agreement, KernelsGiveWhatTheCardGave) {
-  Replay replay(kRoot, *hardware_record(), 2);
+TEST(Agreement, KernelsGiveWhatTheCardGave) {
+  Replay replay(kRoot, record_of("h200.gz"), 2);
   std::size_t compared = 0;
   std::size_t identical = 0;
   for (const AgreementCase& data : all_cases()) {
@@ -73,14 +84,15 @@ TEST_F(Agreement, KernelsGiveWhatTheCardGave) {
   std::cout << compared << " kernels, " << identical << " of them identical to the bit\n";
 }
 
-class Candidates : public Agreement, public testing::WithParamInterface<std::size_t> {};
+class Candidates : public testing::TestWithParam<std::tuple<const char*, std::size_t>> {};
 
 TEST_P(Candidates, GiveWhatTheCardGave) {
   if (!test::has_nvrtc()) GTEST_SKIP() << "no NVRTC here";
-  const Record& record = *hardware_record();
+  const auto& [file, share] = GetParam();
+  const Record& record = record_of(file);
   Replay replay(kRoot, record, 2);
   std::map<std::string, KindSummary> summaries;
-  for (std::size_t i = GetParam(); i < record.candidates.size(); i += kShares) {
+  for (std::size_t i = share; i < record.candidates.size(); i += kShares) {
     const CandidateReplay result = replay.replay(record.candidates[i]);
     EXPECT_EQ(result.failure, "");
     summaries[result.bound.kind].add(result);
@@ -88,7 +100,9 @@ TEST_P(Candidates, GiveWhatTheCardGave) {
   for (const auto& [kind, summary] : summaries) std::cout << kind << ": " << summary.text() << '\n';
 }
 
-INSTANTIATE_TEST_SUITE_P(Share, Candidates, testing::Range(std::size_t{0}, kShares));
+INSTANTIATE_TEST_SUITE_P(Share, Candidates,
+                         testing::Combine(testing::Values("h200.gz", "h100_wgmma.gz"),
+                                          testing::Range(std::size_t{0}, kShares)));
 
 }  // namespace
 }  // namespace evo::agreement

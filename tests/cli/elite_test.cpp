@@ -220,9 +220,10 @@ json compared(RunId run, CandidateId candidate) {
     {"manifest": "out/copy.json", "right": true, "shape": {"name": "mission"},
      "evo_tune": {"problem_key": "problem-key"},
      "rows": [{"name": "evo-tune", "start": "fp8", "p50_us": 10},
-              {"name": "math", "start": "fp16", "p50_us": 40, "ratio": 4, "ratio_interval_95": [3.9, 4.1]},
-              {"name": "cudnn", "start": "fp16", "p50_us": 17.5, "ratio": 1.75,
-               "ratio_interval_95": [1.74, 1.76]},
+              {"name": "math", "start": "fp16", "library": "PyTorch 2.11.0", "p50_us": 40, "ratio": 4,
+               "ratio_interval_95": [3.9, 4.1]},
+              {"name": "cudnn", "start": "fp16", "library": "PyTorch 2.11.0", "p50_us": 17.5,
+               "ratio": 1.75, "ratio_interval_95": [1.74, 1.76]},
               {"name": "flash", "start": "fp8", "not_available": "no kernel"}]}]})");
   results["results"][0]["evo_tune"]["run"] = run;
   results["results"][0]["evo_tune"]["candidate"] = candidate;

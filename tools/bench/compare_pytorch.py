@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
-"""Times exported FP8 attention kernels against PyTorch's own, in one process, interleaved.
+"""Times exported FP8 attention kernels against those of PyTorch and FP8 libraries, interleaved.
 
     compare_pytorch.py sdpa_fp8 [more bundles ...] [--json result.json]
 
-Takes every kernel of a bundle of the problem sdpa_fp8 (evo-export --bundle), on the shape for which
-it was tuned. Before and after timing it checks the kernel against scaled_dot_product_attention in
-double precision on the dequantised inputs. It times the kernel and every backend that PyTorch has
-on this machine: flash, cuDNN, efficient and math, each from fp16 tensors and from the same FP8
-bytes (conversion and attention). A sample is one replay of a CUDA graph of many launches over
-rotating input sets. Samples of all contenders alternate, with every second round in reverse order,
-so that a drifting clock affects all of them. With --db it stores PyTorch's times with the run of
-the kernel; evo-elite and evo-report show them. vendor_times.py stores them later, on another
-machine.
+Takes every kernel of the bundles of the problem sdpa_fp8 (evo-export --bundle), on the shape for
+which it was tuned. Before and after timing it checks the kernel against
+scaled_dot_product_attention in double precision on the dequantised inputs. It times in one process,
+for each shape:
+- the kernels that were tuned for it;
+- every backend that PyTorch has on this machine: flash, cuDNN, efficient and math, each from fp16
+  tensors and from the same FP8 bytes (conversion and attention);
+- FP8 attention of the libraries that are installed (fp8_libraries.py): cuDNN and FlashAttention-3.
+A sample is one replay of a CUDA graph of many launches over rotating input sets. Samples of all
+contenders alternate, with every second turn in reverse order, so that a drifting clock affects all
+of them. Contenders whose samples are long skip turns. The relative L2 error of each contender is
+that of one input set. With --db it stores the times of the others with the run of the kernel;
+evo-elite and evo-report show them. vendor_times.py stores them later, on another machine.
 
 Needs PyTorch with CUDA. Exit codes: 0 right, 1 a kernel is wrong, 2 bad usage or files, 3 a package
 or a GPU is missing.
@@ -23,15 +27,18 @@ import math
 import pathlib
 import sqlite3
 import sys
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "docs" / "examples"), str(ROOT / "tools" / "python")]
 import evo_tune  # noqa: E402
+import fp8_libraries  # noqa: E402
+from interleaved import Contender, capture_all, first_line, measure, row_of  # noqa: E402
 import use_bundle  # noqa: E402  draws the inputs
 import vendor_times  # noqa: E402
 
 BACKENDS = ("FLASH_ATTENTION", "CUDNN_ATTENTION", "EFFICIENT_ATTENTION", "MATH")
-GRAPH_US = 400.0  # target time of one graph, so that the events around it are negligible
+SCORES_BYTES = 1 << 30  # of a part of the reference, and the most of the backend math
 
 
 class InputSet:
@@ -45,6 +52,7 @@ class InputSet:
         self.tensors["o"] = torch.empty(self.tensors["q"].shape, dtype=torch.float16, device="cuda")
         self.softmax_scale = 1 / math.sqrt(sizes["D"])
         self.half = {name: self.dequantised(name, torch.float16) for name in "qkv"}
+        self.expected = None
         self.folded_scale = self.softmax_scale * math.prod(
             float(self.tensors[name][0]) for name in ("q_scale", "k_scale"))
 
@@ -84,83 +92,48 @@ class InputSet:
             return self.attention(q, k, v, self.softmax_scale)
         return self.attention(q, k, v, self.folded_scale) * self.scale("v").to(half)
 
+    def reference(self):
+        """The attention in double precision, computed at the first call. It takes as many heads at
+        a time as have SCORES_BYTES of scores."""
+        if self.expected is not None:
+            return self.expected
+        torch, sizes = self.torch, self.sizes
+        q, k, v = (self.dequantised(name, torch.float64) for name in "qkv")
+        self.expected = torch.empty_like(q)
+        group = sizes["H"] // sizes["HKV"]
+        heads = max(1, SCORES_BYTES // (8 * group * sizes["LQ"] * sizes["LKV"]))
+        with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
+            for batch in range(sizes["B"]):
+                for first in range(0, sizes["HKV"], heads):
+                    of_k = slice(first, first + heads)
+                    of_q = slice(first * group, (first + heads) * group)
+                    self.expected[batch:batch + 1, of_q] = self.attention(
+                        q[batch:batch + 1, of_q], k[batch:batch + 1, of_k],
+                        v[batch:batch + 1, of_k], self.softmax_scale)
+        return self.expected
+
+    def relative_l2(self, output):
+        return ((output - self.reference()).norm() / self.reference().norm()).item()
+
     def errors(self):
         """Errors of the kernel's output: (max abs error, relative L2, largest error relative to the
         rms of its row); NaN if the output has a NaN."""
-        double = self.torch.float64
-        with self.torch.nn.attention.sdpa_kernel(self.torch.nn.attention.SDPBackend.MATH):
-            q, k, v = (self.dequantised(name, double) for name in "qkv")
-            reference = self.attention(q, k, v, self.softmax_scale)
+        reference = self.reference()
         error = self.view("o").double() - reference
         row_error = error.abs().amax(-1) / reference.square().mean(-1).sqrt()
-        return (error.abs().max().item(), (error.norm() / reference.norm()).item(),
-                row_error.max().item())
-
-
-class Contender:
-    """A contender: evo-tune's kernel or a backend of PyTorch, and its samples in microseconds per
-    launch."""
-
-    def __init__(self, name, start, calls):
-        self.name, self.start, self.calls = name, start, calls
-        self.graph, self.launches, self.samples, self.why_not = None, 0, [], ""
-
-    def capture(self, torch):
-        """Captures a graph that takes about GRAPH_US and launches the contender equally often for
-        each input set."""
-        stream = torch.cuda.Stream()
-        stream.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(stream):
-            for call in self.calls * 3:
-                call()
-            begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-            begin.record()
-            for call in self.calls:
-                call()
-            end.record()
-        end.synchronize()
-        # This time is an upper bound, because it includes the CPU's overhead.
-        per_round = begin.elapsed_time(end) * 1000
-        rounds = max(1, min(50, round(GRAPH_US / per_round * 4)))
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            for _ in range(rounds):
-                for call in self.calls:
-                    call()
-        self.graph, self.launches = graph, rounds * len(self.calls)
-
-    def sample(self, torch):
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record()
-        self.graph.replay()
-        end.record()
-        end.synchronize()
-        return begin.elapsed_time(end) * 1000 / self.launches
-
-
-def quantile(values, share):
-    ordered = sorted(values)
-    position = share * (len(ordered) - 1)
-    low = math.floor(position)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (ordered[high] - ordered[low]) * (position - low)
-
-
-def median_interval(values):
-    """95 % confidence interval of the median by order statistics (normal approximation of the
-    binomial: ranks n/2 -+ 1.96 sqrt(n)/2)."""
-    ordered, count = sorted(values), len(values)
-    reach = 1.96 * math.sqrt(count) / 2
-    low = max(0, math.floor(count / 2 - reach))
-    high = min(count - 1, math.ceil(count / 2 + reach))
-    return ordered[low], ordered[high]
+        return error.abs().max().item(), self.relative_l2(self.view("o")), row_error.max().item()
 
 
 def kernel_contender(bundle, sets):
     def call_for(data):
-        return lambda: bundle(**data.tensors, **data.sizes)  # on PyTorch's current stream
+        def call():
+            bundle(**data.tensors, **data.sizes)  # on PyTorch's current stream
+            return data.view("o")
+        return call
 
-    return Contender("evo-tune", "fp8", [call_for(data) for data in sets])
+    contender = Contender("evo-tune", "fp8", [call_for(data) for data in sets], "evo-tune")
+    contender.in_every_turn = True
+    return contender
 
 
 def pytorch_contender(torch, backend, start, sets):
@@ -171,7 +144,13 @@ def pytorch_contender(torch, backend, start, sets):
         return call
 
     name = backend.name.removesuffix("_ATTENTION").lower()
-    return Contender(name, start, [call_for(data) for data in sets])
+    contender = Contender(name, start, [call_for(data) for data in sets],
+                          f"PyTorch {torch.__version__}")
+    sizes = sets[0].sizes
+    scores = 2 * sizes["B"] * sizes["H"] * sizes["LQ"] * sizes["LKV"]
+    if name == "math" and scores > SCORES_BYTES:
+        contender.why_not = f"would keep {scores / 2**30:.0f} GiB of scores, several times"
+    return contender
 
 
 def pytorch_contenders(torch, sets):
@@ -186,23 +165,15 @@ def pytorch_contenders(torch, sets):
     return contenders
 
 
-def capture_all(torch, contenders):
-    for contender in contenders:
-        try:
-            contender.capture(torch)
-        except RuntimeError as error:  # PyTorch: "No available kernel" for this shape or type
-            contender.why_not = str(error).splitlines()[0]
-            torch.cuda.synchronize()
-
-
-def measure(torch, contenders, warmups, samples):
-    """Takes samples of the contenders in turn, every second round in reverse order."""
-    ready = [contender for contender in contenders if contender.graph is not None]
-    for turn in range(warmups + samples):
-        for contender in ready if turn % 2 == 0 else reversed(ready):
-            time_us = contender.sample(torch)
-            if turn >= warmups:
-                contender.samples.append(time_us)
+def fp8_contender(library, sets):
+    try:
+        made = library.attention_of(sets)
+        return Contender(library.name, "fp8", [call for call, _ in made], library.library,
+                         made[0][1])
+    except Exception as error:  # a library may raise anything for a shape that it lacks
+        contender = Contender(library.name, "fp8", [], library.library)
+        contender.why_not = first_line(error)
+        return contender
 
 
 def check(sets, launch_all, tolerance):
@@ -218,65 +189,88 @@ def check(sets, launch_all, tolerance):
     return right, max(e[0] for e in errors), max(e[1] for e in errors)
 
 
-def row_of(contender, ours):
-    row = {"name": contender.name, "start": contender.start}
-    if contender.graph is None:
-        return row | {"not_available": contender.why_not}
-    ratios = [other / own for other, own in zip(contender.samples, ours.samples)]
-    return row | {
-        "p50_us": quantile(contender.samples, 0.5), "p90_us": quantile(contender.samples, 0.9),
-        "p99_us": quantile(contender.samples, 0.99), "samples": len(contender.samples),
-        "launches_per_sample": contender.launches, "ratio": quantile(ratios, 0.5),
-        "ratio_interval_95": median_interval(ratios)}
+class Tuned:
+    """A kernel of a bundle, tuned for the shape with these sizes."""
+
+    def __init__(self, bundle, folder, kernel, sizes):
+        self.bundle, self.folder, self.kernel, self.sizes = bundle, folder, kernel, sizes
+
+    def check(self, torch, sets):
+        calls = kernel_contender(self.bundle, sets).calls
+
+        def launch_all():
+            for call in calls:
+                call()
+            torch.cuda.synchronize()
+        return check(sets, launch_all, self.kernel["tolerance"])
 
 
-def compare(torch, bundle, folder, sizes, options):
-    """The results for one shape; None if its kernel was tuned for another shape."""
-    kernel = bundle.choose(**sizes).kernel
-    if kernel["shape"]["variables"] != sizes:
-        print(f"{kernel['name']} serves {sizes} as well, for which it was not tuned: left out")
-        return None
-    sets = [InputSet(torch, sizes, seed) for seed in range(1, options.sets + 1)]
-    ours = kernel_contender(bundle, sets)
+def tuned_kernels(folders):
+    """The kernels of the bundles, by the sizes of their shapes; those of a shape are compared in
+    one run. Raises evo_tune.Error."""
+    found = {}
+    for folder in folders:
+        bundle = evo_tune.load(folder)
+        if set(bundle.inputs) != set(InputSet.INPUTS):
+            raise evo_tune.Error(f"{folder}: is no bundle of the problem sdpa_fp8")
+        for shape in bundle.tuned_shapes:
+            sizes = dict(zip(bundle.shape_variables, shape))
+            kernel = bundle.choose(**sizes).kernel
+            if kernel["shape"]["variables"] == sizes:
+                found.setdefault(tuple(shape), []).append(Tuned(bundle, folder, kernel, sizes))
+            else:
+                print(f"{kernel['name']} serves {sizes} as well, for which it was not tuned: "
+                      "left out")
+    return list(found.values())
 
-    def launch_all():
-        for call in ours.calls:
-            call()
-        torch.cuda.synchronize()
 
-    before = check(sets, launch_all, kernel["tolerance"])
-    contenders = [ours] + pytorch_contenders(torch, sets)
-    if before[0]:
-        capture_all(torch, contenders)
-        if ours.graph is None:
-            raise RuntimeError(f"the kernel cannot be captured: {ours.why_not}")
-        measure(torch, contenders, options.warmups, options.samples)
-    after = check(sets, launch_all, kernel["tolerance"])
-    return {"manifest": f"{folder}/{kernel['name']}", "shape": kernel["shape"],
-            "config": kernel.get("config"),
+def compare(torch, kernels, libraries, options):
+    """The results of each of `kernels`, which were tuned for the same shape."""
+    sets = [InputSet(torch, kernels[0].sizes, seed) for seed in range(1, options.sets + 1)]
+    before = [tuned.check(torch, sets) for tuned in kernels]
+    ours = [kernel_contender(tuned.bundle, sets) for tuned in kernels]
+    others = pytorch_contenders(torch, sets)
+    others += [fp8_contender(library, sets) for library in libraries]
+    for contender, (right, *_) in zip(ours, before):
+        contender.why_not = "" if right else "the output is wrong"
+    if any(right for right, *_ in before):
+        capture_all(torch, ours + others, sets[0].relative_l2)
+        measure(torch, ours + others, options.warmups, options.samples)
+    after = [tuned.check(torch, sets) for tuned in kernels]
+    return [result_of(tuned, contender, others, checks)
+            for tuned, contender, checks in zip(kernels, ours, zip(before, after))]
+
+
+def result_of(tuned, ours, others, checks):
+    kernel = tuned.kernel
+    right = all(right for right, *_ in checks) and ours.graph is not None
+    return {"manifest": f"{tuned.folder}/{kernel['name']}", "shape": kernel["shape"],
+            "template": kernel["template"], "config": kernel.get("config"),
             "evo_tune": {name: kernel["evo_tune"][name]
                          for name in ("run", "candidate", "problem_key")},
-            "right": before[0] and after[0], "max_abs_error": max(before[1], after[1]),
-            "relative_l2": max(before[2], after[2]),
-            "rows": [row_of(contender, ours) for contender in contenders] if before[0] else []}
+            "right": right, "why_not": ours.why_not,
+            "max_abs_error": max(absolute for _, absolute, _ in checks),
+            "relative_l2": max(relative for *_, relative in checks),
+            "rows": [row_of(contender, ours) for contender in [ours, *others]] if right else []}
 
 
 def print_table(result):
     shape = result["shape"]
     sizes = ", ".join(f"{name} {value:g}" for name, value in shape["variables"].items())
-    verdict = "right" if result["right"] else "WRONG"
+    verdict = "right" if result["right"] else f"WRONG ({result['why_not']})"
     print(f"\n{shape['name']} ({sizes}): {verdict}, max abs error {result['max_abs_error']:.3g}, "
           f"relative L2 {result['relative_l2']:.3g}")
     if not result["rows"]:
         return
-    print(f"{'contender':<12}{'starts from':<13}{'p50 us':>9}{'p90 us':>9}   times as long as evo-tune")
+    print(f"{'contender':<12}{'starts from':<13}{'p50 us':>9}{'p90 us':>9}{'rel. L2':>10}"
+          "   times as long as evo-tune")
     for row in result["rows"]:
         head = f"{row['name']:<12}{row['start']:<13}"
         if "not_available" in row:
-            print(f"{head}{'-':>9}{'-':>9}   {row['not_available'][:60]}")
+            print(f"{head}{'-':>9}{'-':>9}{'-':>10}   {row['not_available'][:60]}")
             continue
         low, high = row["ratio_interval_95"]
-        print(f"{head}{row['p50_us']:>9.2f}{row['p90_us']:>9.2f}   "
+        print(f"{head}{row['p50_us']:>9.2f}{row['p90_us']:>9.2f}{row['relative_l2']:>10.2g}   "
               f"{row['ratio']:.2f} ({low:.2f} to {high:.2f})")
 
 
@@ -286,9 +280,11 @@ def parse_options():
     parser.add_argument("--samples", type=int, default=100, help="samples a contender")
     parser.add_argument("--warmups", type=int, default=20, help="samples that are thrown away")
     parser.add_argument("--sets", type=int, default=4, help="input sets that take turns")
+    parser.add_argument("--max-seconds", type=float, default=math.inf,
+                        help="start no further shape after this time")
     parser.add_argument("--json", type=pathlib.Path, help="also write the results here")
     parser.add_argument("--db", type=pathlib.Path,
-                        help="also store PyTorch's times in this database, beside the runs")
+                        help="also store the others' times in this database, beside the runs")
     options = parser.parse_args()
     for name in ("samples", "sets"):
         if getattr(options, name) < 1:
@@ -298,8 +294,13 @@ def parse_options():
     return options
 
 
+def write_json(options, everything):
+    if options.json:
+        options.json.write_text(json.dumps(everything, indent=2) + "\n")
+
+
 def main():
-    options = parse_options()
+    options, begin = parse_options(), time.monotonic()
     try:
         import torch
         import torch.nn.attention
@@ -308,25 +309,24 @@ def main():
         torch.zeros(1, device="cuda")  # makes PyTorch's context current
         print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, "
               f"CUDA {torch.version.cuda}")
+        libraries = fp8_libraries.installed(torch, print)
         results = []
-        for folder in options.bundles:
-            try:
-                bundle = evo_tune.load(folder)
-                if set(bundle.inputs) != set(InputSet.INPUTS):
-                    raise evo_tune.Error(f"{folder}: is no bundle of the problem sdpa_fp8")
-            except evo_tune.Error as error:
-                print(f"compare_pytorch.py: {error}", file=sys.stderr)
-                return 2
-            for shape in bundle.tuned_shapes:
-                sizes = dict(zip(bundle.shape_variables, shape))
-                result = compare(torch, bundle, folder, sizes, options)
-                if result is not None:
-                    results.append(result)
-                    print_table(result)
         everything = {"device": torch.cuda.get_device_name(), "pytorch": torch.__version__,
                       "cuda": torch.version.cuda, "results": results}
-        if options.json:
-            options.json.write_text(json.dumps(everything, indent=2) + "\n")
+        try:
+            shapes = tuned_kernels(options.bundles)
+        except evo_tune.Error as error:
+            print(f"compare_pytorch.py: {error}", file=sys.stderr)
+            return 2
+        for kernels in shapes:
+            if time.monotonic() - begin > options.max_seconds:
+                print(f"no time for {kernels[0].kernel['shape']['name']}", file=sys.stderr)
+                continue
+            results += compare(torch, kernels, libraries, options)
+            for result in results[-len(kernels):]:
+                print_table(result)
+            write_json(options, everything)
+        write_json(options, everything)
         if options.db:
             try:
                 print(f"{vendor_times.store(options.db, everything)} times stored in {options.db}")

@@ -4,8 +4,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
+#include <map>
 #include <string>
+#include <thread>
 #include <variant>
 #include <vector>
 
@@ -31,9 +34,25 @@ class Bench {
 
   [[nodiscard]] const DeviceInfo& info() const { return device_->info(); }
 
+  /// Compiles in parallel what load() will need.
+  void compile_ahead(const std::vector<std::string>& sources) {
+    std::vector<CompileOutcome> outcomes(sources.size(), Rejection{});
+    std::atomic<std::size_t> next{0};
+    {
+      std::vector<std::jthread> threads;
+      for (unsigned t = 0; t < std::max(1U, std::thread::hardware_concurrency()); ++t) {
+        threads.emplace_back([&] {
+          for (std::size_t i = next++; i < sources.size(); i = next++)
+            outcomes[i] = compile(sources[i]);
+        });
+      }
+    }
+    for (std::size_t i = 0; i < sources.size(); ++i) ahead_[sources[i]] = std::move(outcomes[i]);
+  }
+
   KernelId load(const std::string& source) {
-    CompileOutcome outcome = outcome_of(
-        compiler_->compile({{"k.cu", source, {}}, {"k"}, device_->info().arch, {"-lineinfo"}}));
+    const auto ahead = ahead_.find(source);
+    const CompileOutcome outcome = ahead != ahead_.end() ? ahead->second : compile(source);
     if (const auto* rejection = std::get_if<Rejection>(&outcome))
       throw NvrtcError(rejection->reason + "\n" + rejection->detail);
     const auto& compiled = std::get<Compiled>(outcome);
@@ -90,8 +109,14 @@ class Bench {
   }
 
  private:
+  CompileOutcome compile(const std::string& source) {
+    return outcome_of(
+        compiler_->compile({{"k.cu", source, {}}, {"k"}, device_->info().arch, {"-lineinfo"}}));
+  }
+
   std::unique_ptr<Device> device_;
   std::unique_ptr<Compiler> compiler_;
+  std::map<std::string, CompileOutcome> ahead_;  ///< by source
   BufferId out_ = 0;
 };
 
@@ -201,6 +226,11 @@ void run(const std::string& device) {
   std::printf("%s, %.0f MHz, %s\n\nclocks from one operation to the next that needs its result\n",
               bench.info().name.c_str(), bench.info().clock_mhz,
               measured ? "measured" : "PREDICTED");
+  std::fflush(stdout);
+  std::vector<std::string> sources;
+  for (const auto& operations : {chained_operations(), streamed_operations()})
+    for (const Operation& operation : operations) sources.push_back(source_of(operation));
+  bench.compile_ahead(sources);
   for (const Operation& operation : chained_operations()) print_operation(bench, operation);
   std::printf("\nclocks that one operation of a warp occupies a sub-core\n");
   for (const Operation& operation : streamed_operations()) print_operation(bench, operation);

@@ -8,8 +8,8 @@
 #            show, on a machine without one
 #   FOLDER   such as docs/results/runs/nvidia-h100
 #   --bin    folder of the programs (default: build/ci/bin, which has those of the tests)
-#   --only   only steps whose name matches, such as 'duel.*'; attention and bundle use what the
-#            steps search.* found, insight what ladder found
+#   --only   only steps whose name matches, such as 'duel.*'; attention uses what the steps search.*
+#            found, accuracy and bundle what attention exported, insight what ladder found
 #   --patience  ends a step after N times its seconds and 10 more (default: 3)
 #   --list   prints the steps and their seconds, and runs none
 # The environment variable EVO_RECORDED names a folder of recorded spaces for evo-replay.
@@ -43,7 +43,7 @@ step() {
   case "$1" in $only) ;; *) return ;; esac
   [ -z "$list" ] || { printf '%-28s %5s s  %s\n' "$@"; return; }
   local begin=$SECONDS code=0
-  timeout $(($2 * patience + 10)) bash -o pipefail -c "$3" >"$work/$1.out" 2>"$work/$1.err" || code=$?
+  timeout $(($2 * patience + 10)) bash -o pipefail -c "$3" </dev/null >"$work/$1.out" 2>"$work/$1.err" || code=$?
   echo "$1: $((SECONDS - begin)) s, exit code $code" >&2
   if [ "$code" -ne 0 ]; then
     tail -n 3 "$work/$1.err" "$work/$1.out" >&2
@@ -59,23 +59,47 @@ busy='duels --space tests/planted/search_spaces/busy.json --device $device'
 steps="sed '/^importance/,/^valid negatives/{/^valid negatives/!d}'"  # leaves out the effect of each value
 speed="sed -n '/\"event\":\"speed\"/p'"
 
+# Searches of attention: name, space, shapes. A search times each candidate on all of its shapes;
+# they set the same macros, so that it compiles each candidate once. With P in e4m3 each shape has a
+# search, because the fastest kernels for 2,048 keys are too inaccurate for 8,192.
+export searches='e4m3_long_d128 wgmma_e4m3 long_d128
+e4m3_longer_d128 wgmma_e4m3 longer_d128
+e4m3_mission_d128 wgmma_e4m3 mission_d128
+e4m3_long wgmma_e4m3 long
+e4m3_longer wgmma_e4m3 longer
+e4m3_mission wgmma_e4m3 mission
+e4m3_causal wgmma_e4m3 causal_long
+e4m3_causal_d128 wgmma_e4m3 causal_long_d128
+wgmma_d64 wgmma mission,long,longer,s128
+wgmma_d128 wgmma long_d128,longer_d128,mission_d128
+wgmma_causal wgmma causal_long
+wgmma_causal_d128 wgmma causal_long_d128
+mma_small mma small'
+
 on_a_card() {
   [ "$only" != '*' ] || rm -f "$work"/*.db
-  local runs="e4m3_long_d128 e4m3_long e4m3_causal_long e4m3_mission_d128 wgmma_mission wgmma_long
-              wgmma_long_d128 wgmma_causal_long wgmma_s128 mma_small"
-  for run in $runs; do
-    local template="${run%%_*}" shape="${run#*_}"
-    local space="${attention}_${template/e4m3/wgmma_e4m3}_h200"
-    step "search.$run" 30 "evo-tune --device \$device --space $space.json --shape $shape --no-warm-start --interpret none --explain none --db \$work/$run.attention.db --json | $speed"
+  local name space shape shapes run template
+  while read -r name space shapes; do
+    step "search.$name" 30 "evo-tune --device \$device --space ${attention}_${space}_h200.json --shape $shapes --max-seconds 28 --no-warm-start --interpret none --explain none --db \$work/$name.db --json | $speed"
+  done <<<"$searches"
+  step attention 130 'rm -rf $work/attention.json $work/bundle.*; while read -r name _ shapes; do for shape in ${shapes//,/ }; do evo-export --db $work/$name.db --shape $shape --bundle $work/bundle.$name.$shape --loss-percent 0; done; done <<<"$searches" >&2; python3 tools/bench/compare_pytorch.py $work/bundle.* --json $work/attention.json --max-seconds 120 >&2; cat $work/attention.json'
+  step accuracy 50 'python3 tools/bench/attention_accuracy.py $work/bundle.{e4m3,wgmma}_* --max-seconds 45'
+  while read -r name space shapes; do
+    step "elite.$name" 1 "evo-elite --db \$work/$name.db --csv"
+  done <<<"$searches"
+  for run in "e4m3_long_d128 long_d128" "e4m3_long long" "e4m3_causal causal_long" "wgmma_d64 mission" "wgmma_d64 long"; do
+    step "ideas.${run/ /_}" 1 "evo-elite ladder --db \$work/${run% *}.db --shape ${run#* }"
   done
-  step attention 120 'for db in $work/*.attention.db; do evo-export --db $db --bundle ${db%.attention.db} --loss-percent 0; done >&2; python3 tools/bench/compare_pytorch.py $(ls -d $work/*.attention.db | sed s/.attention.db//) --json $work/attention.json >&2 && cat $work/attention.json'
-  for run in $runs; do
-    step "elite.$run" 1 "evo-elite --db \$work/$run.attention.db --csv"
+  for space in wgmma_e4m3 wgmma; do
+    for shape in mission mission_d128 causal_mission causal_mission_d128; do
+      step "verdicts.${space}_$shape" 16 "evo-tune --device \$device --space ${attention}_${space}_h200.json --shape $shape --strategy random --seed 7 --generations 18 --max-seconds 20 --no-warm-start --interpret none --explain none --db \$work/verdicts.${space}_$shape.db --quiet >&2; evo-elite rejections --db \$work/verdicts.${space}_$shape.db"
+    done
   done
-  for run in e4m3_long_d128 e4m3_long wgmma_long; do
-    step "ideas.$run" 1 "evo-elite ladder --db \$work/$run.attention.db"
+  for run in "e4m3_long wgmma_e4m3 long" "wgmma_mission wgmma mission"; do
+    read -r name space shapes <<<"$run"
+    step "seeds.$name" 90 "for seed in 1 2 3 4 5; do evo-tune --device \$device --space ${attention}_${space}_h200.json --shape $shapes --seed \$seed --no-warm-start --interpret none --explain none --db \$work/seeds.db --json | grep '\"event\":\"generation\"' | tail -n 1; done"
   done
-  step bundle 50 'python3 docs/examples/use_bundle.py $work/wgmma_mission'
+  step bundle 50 'python3 docs/examples/use_bundle.py $work/bundle.wgmma_d64.mission'
   step call 60 'python3 tools/bench/launch_cost.py'
   step ladder 14 "evo-tune --device \$device --space ${attention}_wmma_h200.json --db \$work/wmma.db --quiet >&2; evo-elite ladder --db \$work/wmma.db"
   step insight 1 "evo-elite insight --db \$work/wmma.db | $steps"
@@ -91,7 +115,7 @@ on_a_card() {
   step energy.row_softmax 6 'evo-judge --device $device --space search_spaces/row_softmax_h200.json --energy | sed -n "/^\(time\|energy\) /p"'
   step checks 8 'check-speed --device $device --elements 1048576 --elements 16777216 --row 4096'
   for run in stencil matmul nbody:quarter nbody; do
-    local space="${run%:*}" shape=""
+    space="${run%:*}" shape=""
     [ "$run" = "$space" ] || shape=" --shape ${run#*:}"
     step "random.${run/:/_}" 16 "evo-tune --device \$device --space tools/bench/real_kernels/search_spaces/$space.json$shape --strategy random --seed 7 --generations 1000 --max-seconds 14 --db \$work/plain.db --json | $speed"
   done
@@ -130,6 +154,7 @@ from_recordings() {
   predict stencil tools/bench/real_kernels/search_spaces/stencil mission
   predict matmul tools/bench/real_kernels/search_spaces/matmul mission
   step agreement 60 'record-agreement --check tests/agreement/recorded/h200.gz'
+  step agreement.wgmma 30 'record-agreement --check tests/agreement/recorded/h100_wgmma.gz'
   step ladder 1 'gunzip -c tests/recorded/report/h200.db.gz >$work/h200.db; for answer in runs ladder; do evo-elite $answer --db $work/h200.db; done'
   step insight 1 "gunzip -c tests/recorded/report/h200.db.gz >\$work/h200.db; evo-elite insight --db \$work/h200.db | $steps"
 }

@@ -60,7 +60,7 @@ def store(path, results):
                     database.execute(
                         "INSERT OR REPLACE INTO vendor_time (run_id, name, starts_from, p50_us,"
                         " candidate_id, ratio, ratio_low, ratio_high) VALUES (?,?,?,?,?,?,?,?)",
-                        (result["evo_tune"]["run"], f"PyTorch {results['pytorch']} {row['name']}",
+                        (result["evo_tune"]["run"], f"{row['library']} {row['name']}",
                          row["start"], row["p50_us"], result["evo_tune"]["candidate"],
                          row["ratio"], low, high))
                     count += 1
