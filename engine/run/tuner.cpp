@@ -13,9 +13,12 @@ namespace evo {
 namespace {
 
 /// This share of the time limit (but at most this many seconds) is reserved for comparing the last
-/// generation's kernels with the elite.
+/// generation's kernels with the elite. Once a generation was compared, a multiple of that time is
+/// reserved instead, if it is shorter, but at least a part of the first reserve.
 constexpr double kShareToCompare = 0.2;
 constexpr double kMostSecondsToCompare = 5;
+constexpr double kTimesLongestComparison = 2;
+constexpr double kLeastPartToCompare = 0.1;
 
 }  // namespace
 
@@ -109,7 +112,11 @@ TunerEnd Tuner::search_until(const std::atomic<bool>& stop) {
 double Tuner::seconds_to_compare() const {
   const bool compares =
       options_.aim == Aim::kSearch && bench_.task().device().time_kind == TimeKind::kMeasured;
-  return compares ? std::min(kShareToCompare * options_.max_seconds, kMostSecondsToCompare) : 0;
+  if (!compares) return 0;
+  const double most = std::min(kShareToCompare * options_.max_seconds, kMostSecondsToCompare);
+  if (longest_comparison_s_ == 0) return most;
+  return std::clamp(kTimesLongestComparison * longest_comparison_s_, kLeastPartToCompare * most,
+                    most);
 }
 
 Task<TunerEnd> Tuner::search() {
@@ -341,10 +348,14 @@ void Tuner::hold_elite(std::size_t shape, const LastGate& gate) {
 }
 
 Task<> Tuner::close_generation() {
+  const SteadyTime start = bench_.loop().now();
   for (const auto& shape : shapes_) {
     co_await shape->close_generation(generation_, generation_ms());
     withdraw_everywhere();
   }
+  longest_comparison_s_ =
+      std::max(longest_comparison_s_, milliseconds_between(start, bench_.loop().now()) / 1e3);
+  bench_.stop_when({bench_.stop().requested, after(options_.max_seconds - seconds_to_compare())});
   interpret_elites();
   settled_of_generation_ = 0;
   generation_started_ = bench_.loop().now();

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -97,6 +98,10 @@ class Session {
   void report_to(const Progress& progress);
   [[nodiscard]] EarlyStop early_stop(const KernelUnderTest& kernel, Effort effort,
                                      const std::vector<double>& limits_us) const;
+  /// Whether a check has shown that its launches on this shape are very long.
+  [[nodiscard]] bool is_very_long(const KernelUnderTest& kernel, const std::string& shape) const {
+    return very_long_.contains({kernel.key, shape});
+  }
   void learn_time(const KernelUnderTest& kernel, const std::string& shape, const Timing& timing);
   /// Checks a kernel again, loaded anew, if its check launches took out of proportion longer than
   /// its timed ones (is_out_of_proportion). Rejects it if they do so again.
@@ -135,6 +140,7 @@ class Session {
   Clock::time_point worked_at_;  ///< when the device last worked
   CheckTimes check_times_;
   std::map<std::pair<std::string, std::string>, CheckedTime> checked_;  ///< by kernel and shape
+  std::set<std::pair<std::string, std::string>> very_long_;             ///< kernels and shapes
   std::map<std::string, std::int64_t> launches_;  ///< by kernel: launches that count as ageing
 };
 

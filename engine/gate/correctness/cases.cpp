@@ -1,6 +1,7 @@
 #include "engine/gate/correctness/cases.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <set>
@@ -20,6 +21,12 @@ namespace {
 constexpr std::byte kFlip{0xff};
 
 }  // namespace
+
+double steady_ms() {
+  return std::chrono::duration<double, std::milli>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
 
 std::optional<BufferId> buffer_of(const CheckCase& data,
                                   const std::vector<KernelArgument>& arguments,
@@ -59,6 +66,11 @@ const CheckCase& CaseSet::get(const Shape& shape, std::size_t index) {
   CheckCase& data = made(shape, index);
   if (!data.complete) compute_expected(data);
   return data;
+}
+
+bool CaseSet::has_long_reference(const Shape& shape) {
+  (void)get(shape, 0);
+  return reference_ms_[shape.name] >= kLongReferenceMs;  // 0 without a reference kernel
 }
 
 const CheckCase& CaseSet::expect_rows(const Shape& shape, std::size_t index,
@@ -248,7 +260,10 @@ void CaseSet::run_reference(const CheckCase& data) {
   const auto made = Workspace::make(device_, problem_, *reference_, data);
   if (const auto* fault = std::get_if<Fault>(&made)) throw DeviceMemoryError(fault->reason);
   const std::vector<KernelArgument> arguments = std::get<Workspace>(made).arguments_of(data);
-  if (const auto fault = device_.launch(reference_->id, reference_->launch_for(data), arguments)) {
+  const double start_ms = options_.now_ms();
+  const auto fault = device_.launch(reference_->id, reference_->launch_for(data), arguments);
+  reference_ms_[data.shape->name] = options_.now_ms() - start_ms;
+  if (fault) {
     fail(data, "reference", "the kernel fails: " + fault->reason + "\n" + fault->detail);
   }
   if (const auto damage = find_damage(work_, problem_, arguments, data)) {

@@ -59,12 +59,19 @@ struct LoadedKernel {
   [[nodiscard]] LaunchPlan launch_for(const CheckCase& data) const;
 };
 
+/// Milliseconds of a steady clock.
+[[nodiscard]] double steady_ms();
+
+/// A launch of the reference kernel that takes this long, in ms, counts as long.
+inline constexpr double kLongReferenceMs = 100;
+
 struct CaseOptions {
   std::uint64_t seed = 0;
   /// The cases [first_of_checks, end_of_checks) have their own constants and textures. All other
   /// cases of a shape share one content, because the launches of a graph use the same constants.
   std::size_t first_of_checks = 0;
   std::size_t end_of_checks = 0;
+  std::function<double()> now_ms = steady_ms;  ///< the measure of the reference's launches
 };
 
 /// Makes cases on demand and keeps them: inputs generated from the run's check seed, and the
@@ -92,6 +99,10 @@ class CaseSet {
   /// The case number `index` (0, 1, …) of `shape`. Making a new case uses the device; nothing may
   /// be queued. Throws ProblemError if the reference fails or cannot tell right from wrong.
   [[nodiscard]] const CheckCase& get(const Shape& shape, std::size_t index);
+
+  /// Whether a launch of the reference kernel on this shape takes at least kLongReferenceMs. Makes
+  /// the first case.
+  [[nodiscard]] bool has_long_reference(const Shape& shape);
 
   /// The same without the expected output, for running a kernel whose result is not checked.
   [[nodiscard]] const CheckCase& inputs(const Shape& shape, std::size_t index);
@@ -143,6 +154,7 @@ class CaseSet {
   std::optional<LoadedKernel> reference_;
   CaseOptions options_;
   ReferenceAudit audit_;
+  std::map<std::string, double> reference_ms_;  ///< the last launch of the reference, by shape
   std::function<void(const std::string&)> tell_ = [](const std::string&) {};
   std::map<std::pair<std::string, std::size_t>, std::unique_ptr<CheckCase>> cases_;
 };

@@ -1,7 +1,6 @@
 #include "engine/gate/correctness/correctness.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <iterator>
 #include <limits>
 #include <set>
@@ -76,12 +75,6 @@ class ShapeClock {
 
 }  // namespace
 
-double steady_ms() {
-  return std::chrono::duration<double, std::milli>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
-
 void CorrectnessGate::sort_by_work(std::vector<const Shape*>& shapes) const {
   std::stable_sort(shapes.begin(), shapes.end(),
                    [&](const Shape* a, const Shape* b) { return work_of(*a) < work_of(*b); });
@@ -114,14 +107,18 @@ double CorrectnessGate::work_of(const Shape& shape) const {
   return problem_.flops.evaluate(shape.variables);
 }
 
-std::size_t CorrectnessGate::seeds_for(const Shape& shape) const {
+std::size_t CorrectnessGate::seeds_for(const Shape& shape, Effort effort) {
   // An interpreter repeats its result on the same data; on a real device a race may appear the next
   // time.
   const bool is_one_case =
       !measures() && std::ranges::none_of(problem_.arguments, [&](const Argument& argument) {
         return argument.is_drawn();
       });
-  return is_one_case || work_of(shape) > options_.flops_for_all_seeds ? 1 : options_.seeds;
+  if (is_one_case || work_of(shape) > options_.flops_for_all_seeds) return 1;
+  // Kernels that take as long as the reference are launched less often than there are seeds.
+  constexpr std::size_t kOfLongReference = 2;
+  const bool has_few = measures() && effort != Effort::kFull && cases_.has_long_reference(shape);
+  return has_few ? std::min(options_.seeds, kOfLongReference) : options_.seeds;
 }
 
 /// The work of the largest grids that run completely.
@@ -155,11 +152,10 @@ std::size_t CorrectnessGate::most_launches(const Shape& shape, Effort effort,
 CorrectnessResult CorrectnessGate::check_shape(const Job& job, const Shape& shape) {
   // Makes all cases before the workspace, so that a later lack of memory is due to the workspace.
   const bool is_too_large = is_sampled(shape, Effort::kFull);
-  for (std::size_t index = 0; index < seeds_for(shape) && !is_too_large; ++index) {
-    (void)cases_.get(shape, index);
-  }
   if (!is_too_large) {
-    const auto blind = tolerances_.blind_spot(job.kernel, shape, seeds_for(shape));
+    const std::size_t seeds = seeds_for(shape, job.effort);
+    for (std::size_t index = 0; index < seeds; ++index) (void)cases_.get(shape, index);
+    const auto blind = tolerances_.blind_spot(job.kernel, shape, seeds);
     if (blind) return {{}, Rejection{Gate::kCorrectness, *blind}};
   }
   const CheckCase& data = cases_.inputs(shape, 0);
@@ -197,7 +193,7 @@ CorrectnessResult CorrectnessGate::check_whole(const Job& job, const Shape& shap
   const LoadedKernel& kernel = job.kernel;
   const std::string name = "shape " + shape.name;
   const CheckCase& first = cases_.get(shape, 0);
-  const std::size_t seeds = seeds_for(shape);
+  const std::size_t seeds = seeds_for(shape, job.effort);
   Trials trials(work_, problem_, cases_, judge_, kernel, workspace, options_.now_ms);
   ShapeClock clock(job.stop, shape.name, measures());
   std::size_t runs =

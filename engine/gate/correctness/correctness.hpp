@@ -16,9 +16,6 @@
 
 namespace evo {
 
-/// Milliseconds of a steady clock.
-[[nodiscard]] double steady_ms();
-
 struct CorrectnessOptions {
   std::size_t seeds = 5;  ///< for each shape
   /// Shapes with more work than this get one seed and no repeat.
@@ -107,7 +104,7 @@ class CorrectnessGate {
   [[nodiscard]] std::optional<CorrectnessResult> check_part(const Job& job, const Shape& shape,
                                                             const Workspace& workspace);
   [[nodiscard]] double work_of(const Shape& shape) const;
-  [[nodiscard]] std::size_t seeds_for(const Shape& shape) const;
+  [[nodiscard]] std::size_t seeds_for(const Shape& shape, Effort effort);
   [[nodiscard]] double whole_grids(Effort effort) const;
   [[nodiscard]] bool is_sampled(const Shape& shape, Effort effort) const;
   [[nodiscard]] bool repeats(const Shape& shape, Effort effort, double first_launch_ms) const;

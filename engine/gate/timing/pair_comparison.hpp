@@ -34,8 +34,11 @@ enum class LaunchLength { kShort, kLong, kVeryLong };
 /// Times of two kernels, measured in turn.
 class PairSamples {
  public:
-  /// The number of pairs of long launches that show a clear difference, or none.
+  /// The numbers of pairs of long launches that show a clear difference, or none.
   static constexpr std::size_t kFewestOfLong = 4;
+  static constexpr std::size_t kFewestOfVeryLong = 2;
+  /// More pairs of very long launches cost more than a small difference is worth.
+  static constexpr std::size_t kMostOfVeryLong = 6;
 
   explicit PairSamples(LaunchLength length) : length_(length) {}
 
@@ -50,7 +53,7 @@ class PairSamples {
   /// differ by 2 % and scatter by a tenth of that.
   [[nodiscard]] bool is_plain() const;
   /// True if there are enough pairs to show a clear difference of long launches and none exceeds
-  /// the limit of a tie. With two more pairs, also true if the ratios lie on both sides of 1 and
+  /// the limit of a tie. With six pairs, also true if the ratios lie on both sides of 1 and
   /// their median is within the limit.
   [[nodiscard]] bool is_plain_tie() const;
 

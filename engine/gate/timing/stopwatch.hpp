@@ -25,6 +25,7 @@ struct TimingOptions {
   /// flushes the L2 cache before every launch; samples are then single launches
   bool cold = false;
   bool is_settled = false;  ///< the same kernel has just kept the device busy
+  bool is_busy = false;     ///< the device has just worked, so that its clocks are up
   /// time of one launch, from the launches that checked the kernel; 0: unknown
   double checked_us = 0;
 };
@@ -76,7 +77,8 @@ class Stopwatch {
   /// made.
   [[nodiscard]] bool is_very_long() const { return is_long() && launch_us_ >= kVeryLongLaunchUs; }
   /// Microseconds of the long launches since the last call that were made for verification or
-  /// planning; they are as good as samples. Empty if launches are short.
+  /// planning; they are as good as samples. So is the check's launch that planned the measurement.
+  /// Empty if launches are short.
   [[nodiscard]] std::vector<double> take_other_us();
   /// Whether the check has shown the time of a very long launch. Never if the L2 cache is flushed.
   [[nodiscard]] bool was_planned_by_check() const {
@@ -85,6 +87,8 @@ class Stopwatch {
 
   /// How often this kernel is to be timed.
   [[nodiscard]] const TimeBudget& budget() const { return budget_; }
+  /// Approximate microseconds of one launch.
+  [[nodiscard]] double launch_us() const { return launch_us_; }
   /// Approximate microseconds of one sample.
   [[nodiscard]] double sample_us() const { return sample_us_; }
 
