@@ -181,7 +181,7 @@ bool Tuner::must_be_timed_again(const Evaluation& evaluation) const {
     if (!on.timing || on.timing->complete) return false;
     const double now_us = shapes_[on.shape]->early_stop_us();
     const double fastest_us = on.timing->p50_us - 2 * on.timing->std_us;
-    return now_us > on.early_stop_us && fastest_us <= kOtherMinute * now_us;
+    return now_us > on.early_stop_us && fastest_us <= other_minute(now_us) * now_us;
   });
 }
 

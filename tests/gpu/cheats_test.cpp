@@ -38,7 +38,7 @@ const std::map<std::string, Expected>& expectations() {
       {"only_over_poison", {kCorrectness, "shape", kUninitialised}},
       {"only_over_nan", {kCorrectness, "shape", kUninitialised}},
       {"skips_known_address", {kCorrectness, kTimed, kAged}},
-      {"skips_known_pair", {kCorrectness, kTimed, kAged}},
+      {"skips_known_pair", {kCorrectness, kTimed + "|after more launches", kAged}},
       {"skips_known_content", {kCorrectness, kTimed, kAged}},
       // These two pass the checks before timing; on a device that predicts, they gain nothing.
       {"remembers_address", {kCorrectness, kTimed, "", true}},

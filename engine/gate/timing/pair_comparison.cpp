@@ -41,7 +41,7 @@ void PairSamples::add(double first_us, double second_us) {
 }
 
 bool PairSamples::is_plain() const {
-  constexpr double kPlainOfTwo = 0.02;
+  constexpr double kPlainOfTwo = 0.01;
   const std::size_t count = ratios_.size();
   if (count == 0 || count % 2 != 0) return false;
   const auto [low, high] = std::ranges::minmax(ratios_);

@@ -38,7 +38,7 @@ class PairSamples {
   static constexpr std::size_t kFewestOfLong = 4;
   static constexpr std::size_t kFewestOfVeryLong = 2;
   /// More pairs of very long launches cost more than a small difference is worth.
-  static constexpr std::size_t kMostOfVeryLong = 6;
+  static constexpr std::size_t kMostOfVeryLong = 4;
 
   explicit PairSamples(LaunchLength length) : length_(length) {}
 
@@ -50,7 +50,7 @@ class PairSamples {
   /// also: as large after six pairs, and half as large after eight. Normally distributed ratios
   /// without a difference, with a scatter above the least effect, pass this test once in 100,000
   /// times; for long launches, once in 1,000. For very long launches, two pairs are enough if they
-  /// differ by 2 % and scatter by a tenth of that.
+  /// differ by 1 % and scatter by a tenth of their difference.
   [[nodiscard]] bool is_plain() const;
   /// True if there are enough pairs to show a clear difference of long launches and none exceeds
   /// the limit of a tie. With six pairs, also true if the ratios lie on both sides of 1 and
