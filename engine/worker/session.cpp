@@ -41,7 +41,7 @@ Session::Session(Device& device, const SessionSetup& setup)
       work_(work_on(device, setup.check_kernels)),
       programs_(problem_),
       cases_(*work_, problem_, programs_, load_reference(setup),
-             {setup.check_seed, setup.timing.input_sets, fresh_case_, setup.correctness.now_ms}),
+             {setup.check_seed, setup.timing.input_sets, fresh_case_}),
       judge_(*work_, problem_, cases_, programs_),
       correctness_(*work_, problem_, cases_, judge_, setup.correctness),
       card_(device.monitor()) {

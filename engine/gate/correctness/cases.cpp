@@ -1,7 +1,6 @@
 #include "engine/gate/correctness/cases.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <set>
@@ -21,12 +20,6 @@ namespace {
 constexpr std::byte kFlip{0xff};
 
 }  // namespace
-
-double steady_ms() {
-  return std::chrono::duration<double, std::milli>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 std::optional<BufferId> buffer_of(const CheckCase& data,
                                   const std::vector<KernelArgument>& arguments,
@@ -70,7 +63,7 @@ const CheckCase& CaseSet::get(const Shape& shape, std::size_t index) {
 
 bool CaseSet::has_long_reference(const Shape& shape) {
   (void)get(shape, 0);
-  return reference_ms_[shape.name] >= kLongReferenceMs;  // 0 without a reference kernel
+  return reference_us_[shape.name] >= kLongReferenceUs;  // 0 without a measured launch
 }
 
 const CheckCase& CaseSet::expect_rows(const Shape& shape, std::size_t index,
@@ -256,14 +249,22 @@ void CaseSet::fail(const CheckCase& data, const std::string& key, const std::str
                      data.shape->name + "' " + what);
 }
 
+std::optional<Fault> CaseSet::launch_reference(const CheckCase& data,
+                                               const std::vector<KernelArgument>& arguments) {
+  const LaunchPlan plan = reference_->launch_for(data);
+  Measuring* measuring = device_.measuring();
+  if (measuring == nullptr) return device_.launch(reference_->id, plan, arguments);
+  auto launched = measuring->launch_timed(reference_->id, plan, arguments);
+  if (auto* fault = std::get_if<Fault>(&launched)) return std::move(*fault);
+  reference_us_[data.shape->name] = std::get<double>(launched);
+  return std::nullopt;
+}
+
 void CaseSet::run_reference(const CheckCase& data) {
   const auto made = Workspace::make(device_, problem_, *reference_, data);
   if (const auto* fault = std::get_if<Fault>(&made)) throw DeviceMemoryError(fault->reason);
   const std::vector<KernelArgument> arguments = std::get<Workspace>(made).arguments_of(data);
-  const double start_ms = options_.now_ms();
-  const auto fault = device_.launch(reference_->id, reference_->launch_for(data), arguments);
-  reference_ms_[data.shape->name] = options_.now_ms() - start_ms;
-  if (fault) {
+  if (const auto fault = launch_reference(data, arguments)) {
     fail(data, "reference", "the kernel fails: " + fault->reason + "\n" + fault->detail);
   }
   if (const auto damage = find_damage(work_, problem_, arguments, data)) {

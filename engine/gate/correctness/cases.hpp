@@ -59,11 +59,8 @@ struct LoadedKernel {
   [[nodiscard]] LaunchPlan launch_for(const CheckCase& data) const;
 };
 
-/// Milliseconds of a steady clock.
-[[nodiscard]] double steady_ms();
-
-/// A launch of the reference kernel that takes this long, in ms, counts as long.
-inline constexpr double kLongReferenceMs = 100;
+/// A launch of the reference kernel that takes this long, in µs, counts as long.
+inline constexpr double kLongReferenceUs = 100'000;
 
 struct CaseOptions {
   std::uint64_t seed = 0;
@@ -71,7 +68,6 @@ struct CaseOptions {
   /// cases of a shape share one content, because the launches of a graph use the same constants.
   std::size_t first_of_checks = 0;
   std::size_t end_of_checks = 0;
-  std::function<double()> now_ms = steady_ms;  ///< the measure of the reference's launches
 };
 
 /// Makes cases on demand and keeps them: inputs generated from the run's check seed, and the
@@ -100,8 +96,8 @@ class CaseSet {
   /// be queued. Throws ProblemError if the reference fails or cannot tell right from wrong.
   [[nodiscard]] const CheckCase& get(const Shape& shape, std::size_t index);
 
-  /// Whether a launch of the reference kernel on this shape takes at least kLongReferenceMs. Makes
-  /// the first case.
+  /// Whether a launch of the reference kernel on this shape takes at least kLongReferenceUs, by the
+  /// device's clock. False on a device that does not measure. Makes the first case.
   [[nodiscard]] bool has_long_reference(const Shape& shape);
 
   /// The same without the expected output, for running a kernel whose result is not checked.
@@ -137,6 +133,8 @@ class CaseSet {
   [[nodiscard]] std::vector<std::vector<std::byte>> expected_of(const CheckCase& data);
   [[nodiscard]] std::vector<std::vector<std::byte>> run_for_expected(const CheckCase& data);
   void run_reference(const CheckCase& data);
+  [[nodiscard]] std::optional<Fault> launch_reference(const CheckCase& data,
+                                                      const std::vector<KernelArgument>& arguments);
   [[nodiscard]] KeptId keep(const Argument& argument, std::span<const std::byte> content);
   void poison_outputs(const CheckCase& data, std::byte flip);
   [[nodiscard]] std::vector<std::byte> output_of(const CheckCase& data, std::size_t position);
@@ -154,7 +152,7 @@ class CaseSet {
   std::optional<LoadedKernel> reference_;
   CaseOptions options_;
   ReferenceAudit audit_;
-  std::map<std::string, double> reference_ms_;  ///< the last launch of the reference, by shape
+  std::map<std::string, double> reference_us_;  ///< of its last measured launch, by shape
   std::function<void(const std::string&)> tell_ = [](const std::string&) {};
   std::map<std::pair<std::string, std::size_t>, std::unique_ptr<CheckCase>> cases_;
 };

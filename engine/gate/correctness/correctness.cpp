@@ -1,6 +1,7 @@
 #include "engine/gate/correctness/correctness.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <limits>
 #include <set>
@@ -74,6 +75,12 @@ class ShapeClock {
 };
 
 }  // namespace
+
+double steady_ms() {
+  return std::chrono::duration<double, std::milli>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
 
 void CorrectnessGate::sort_by_work(std::vector<const Shape*>& shapes) const {
   std::stable_sort(shapes.begin(), shapes.end(),

@@ -16,6 +16,9 @@
 
 namespace evo {
 
+/// Milliseconds of a steady clock.
+[[nodiscard]] double steady_ms();
+
 struct CorrectnessOptions {
   std::size_t seeds = 5;  ///< for each shape
   /// Shapes with more work than this get one seed and no repeat.
