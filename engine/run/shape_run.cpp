@@ -49,12 +49,10 @@ double ShapeRun::early_stop_us() const {
     const bool counts = may_challenge(judged) && !tournament_.was_withdrawn(id);
     if (counts && !elite().contains(id)) times_us.push_back(judged.stored.record.timing->p50_us);
   }
-  const std::size_t places = elite().capacity();
   std::ranges::sort(times_us);
-  // One kernel more than there are places is timed precisely, because one may be withdrawn. For
-  // very long launches, that costs more than it is worth.
-  const bool is_dear = times_us.size() >= places && times_us[places - 1] >= kVeryLongLaunchUs;
-  const std::size_t last = is_dear ? places - 1 : places;
+  // One more than there are places, because one may be withdrawn. Very long launches cost too much.
+  std::size_t last = elite().capacity();
+  if (last > 0 && times_us.size() >= last && times_us[last - 1] >= kVeryLongLaunchUs) --last;
   if (times_us.size() <= last) return elite().early_stop_us();
   return std::min(elite().early_stop_us(), times_us[last]);
 }

@@ -114,9 +114,8 @@ double Tuner::seconds_to_compare() const {
       options_.aim == Aim::kSearch && bench_.task().device().time_kind == TimeKind::kMeasured;
   if (!compares) return 0;
   const double most = std::min(kShareToCompare * options_.max_seconds, kMostSecondsToCompare);
-  if (longest_comparison_s_ == 0) return most;
-  return std::clamp(kTimesLongestComparison * longest_comparison_s_, kLeastPartToCompare * most,
-                    most);
+  const double known = kTimesLongestComparison * longest_comparison_s_;
+  return known == 0 ? most : std::clamp(known, kLeastPartToCompare * most, most);
 }
 
 Task<TunerEnd> Tuner::search() {
