@@ -28,6 +28,10 @@ constexpr double kFlopsOfWholeGridsWhenInterpreted = 2147483648.0;
 /// shape.
 constexpr double kFlopsOfScreeningWhenInterpreted = 134217728.0;
 
+/// On a device that interprets, a thread that does nothing costs about as much as this many
+/// operations.
+constexpr double kFlopsOfThreadWhenInterpreted = 256;
+
 /// A kernel that a GPU has judged is also interpreted, on its smallest checked shapes, up to this
 /// much work in total (2^26 operations, some tenths of a second).
 constexpr double kFlopsOfInterpretedShapes = 67108864.0;
@@ -41,6 +45,7 @@ void limit_interpreted_work(CorrectnessOptions& options) {
   options.flops_for_all_seeds = kFlopsForAllSeedsWhenInterpreted;
   options.flops_of_whole_grids = kFlopsOfWholeGridsWhenInterpreted;
   options.flops_of_screening = kFlopsOfScreeningWhenInterpreted;
+  options.flops_of_thread = kFlopsOfThreadWhenInterpreted;
 }
 
 /// The reference kernel before compilation.

@@ -100,8 +100,11 @@ class Workbench {
     if (workforce_) workforce_->go_on();
     return services_.loop->run(std::move(work), stop_);
   }
-  /// Sets the condition on which every later wait() stops.
-  void stop_when(const Stop& stop) { stop_ = stop; }
+  /// Sets the condition on which the present wait() and every later wait() stop.
+  void stop_when(const Stop& stop) {
+    stop_ = stop;
+    services_.loop->replace_stop(stop);
+  }
   [[nodiscard]] const Stop& stop() const { return stop_; }
 
   /// Sets the seed for the inputs of all later checks, to continue a run with its stored seed.

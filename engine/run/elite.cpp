@@ -5,6 +5,16 @@
 
 namespace evo {
 
+namespace {
+
+/// The values up to which a kernel may be as good as `member`, because its value was measured at
+/// another time.
+double most_of(const EliteMember& member) {
+  return member.value() * other_minute(member.objective ? 0 : member.p50_us);
+}
+
+}  // namespace
+
 void Elite::remove(CandidateId id) {
   std::erase_if(members_, [&](const EliteMember& member) { return member.id == id; });
 }
@@ -19,7 +29,7 @@ double Elite::early_stop_us() const {
 }
 
 bool Elite::has_a_chance(double value) const {
-  return members_.size() < capacity_ || value <= members_.back().value() * kOtherMinute;
+  return members_.size() < capacity_ || value <= most_of(members_.back());
 }
 
 Climb::Climb(Elite& elite, EliteMember challenger)
@@ -40,7 +50,7 @@ const EliteMember* Climb::next() {
   while (!is_out_ && unbeaten_ < beaten_) {
     next_ = std::clamp(next_, unbeaten_, beaten_ - 1);
     const EliteMember& incumbent = elite_.members_[next_];
-    if (challenger_.value() <= incumbent.value() * kOtherMinute) return &incumbent;
+    if (challenger_.value() <= most_of(incumbent)) return &incumbent;
     take(ComparisonResult::kIncumbentFaster);
   }
   return nullptr;

@@ -49,10 +49,12 @@ double ShapeRun::early_stop_us() const {
     const bool counts = may_challenge(judged) && !tournament_.was_withdrawn(id);
     if (counts && !elite().contains(id)) times_us.push_back(judged.stored.record.timing->p50_us);
   }
-  const std::size_t places = elite().capacity();
-  if (times_us.size() <= places) return elite().early_stop_us();
-  std::ranges::nth_element(times_us, times_us.begin() + static_cast<std::ptrdiff_t>(places));
-  return std::min(elite().early_stop_us(), times_us[places]);
+  std::ranges::sort(times_us);
+  // One more than there are places, because one may be withdrawn. Very long launches cost too much.
+  std::size_t last = elite().capacity();
+  if (last > 0 && times_us.size() >= last && times_us[last - 1] >= kVeryLongLaunchUs) --last;
+  if (times_us.size() <= last) return elite().early_stop_us();
+  return std::min(elite().early_stop_us(), times_us[last]);
 }
 
 ShapeRun::Standing ShapeRun::standing() const {

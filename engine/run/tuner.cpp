@@ -13,9 +13,12 @@ namespace evo {
 namespace {
 
 /// This share of the time limit, at most kMostSecondsToCompare, is reserved for comparing the
-/// kernels of the last generation with the elite.
+/// kernels of the last generation with the elite. After the first comparison, a multiple of its time
+/// is reserved instead if that is shorter, but at least a part of the first reserve.
 constexpr double kShareToCompare = 0.2;
 constexpr double kMostSecondsToCompare = 5;
+constexpr double kTimesLongestComparison = 2;
+constexpr double kLeastPartToCompare = 0.1;
 
 }  // namespace
 
@@ -109,7 +112,10 @@ TunerEnd Tuner::search_until(const std::atomic<bool>& stop) {
 double Tuner::seconds_to_compare() const {
   const bool compares =
       options_.aim == Aim::kSearch && bench_.task().device().time_kind == TimeKind::kMeasured;
-  return compares ? std::min(kShareToCompare * options_.max_seconds, kMostSecondsToCompare) : 0;
+  if (!compares) return 0;
+  const double most = std::min(kShareToCompare * options_.max_seconds, kMostSecondsToCompare);
+  const double known = kTimesLongestComparison * longest_comparison_s_;
+  return known == 0 ? most : std::clamp(known, kLeastPartToCompare * most, most);
 }
 
 Task<TunerEnd> Tuner::search() {
@@ -175,7 +181,7 @@ bool Tuner::must_be_timed_again(const Evaluation& evaluation) const {
     if (!on.timing || on.timing->complete) return false;
     const double now_us = shapes_[on.shape]->early_stop_us();
     const double fastest_us = on.timing->p50_us - 2 * on.timing->std_us;
-    return now_us > on.early_stop_us && fastest_us <= kOtherMinute * now_us;
+    return now_us > on.early_stop_us && fastest_us <= other_minute(now_us) * now_us;
   });
 }
 
@@ -343,10 +349,14 @@ void Tuner::hold_elite(std::size_t shape, const LastGate& gate) {
 }
 
 Task<> Tuner::close_generation() {
+  const SteadyTime start = bench_.loop().now();
   for (const auto& shape : shapes_) {
     co_await shape->close_generation(generation_, generation_ms());
     withdraw_everywhere();
   }
+  longest_comparison_s_ =
+      std::max(longest_comparison_s_, milliseconds_between(start, bench_.loop().now()) / 1e3);
+  bench_.stop_when({bench_.stop().requested, after(options_.max_seconds - seconds_to_compare())});
   interpret_elites();
   settled_of_generation_ = 0;
   generation_started_ = bench_.loop().now();

@@ -147,6 +147,7 @@ class Tuner {
   RunProgress progress_;
   SteadyTime started_;
   SteadyTime generation_started_;
+  double longest_comparison_s_ = 0;  ///< of the kernels of one generation with the elite
 
   std::deque<Planned> opening_;    ///< candidates known in advance that were not started yet
   std::vector<Candidate> opened_;  ///< all candidates known in advance

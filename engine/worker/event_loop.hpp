@@ -51,6 +51,9 @@ class EventLoop {
   }
   void run(Task<> task, const Stop& stop = {}) { run_to_end(std::move(task), stop); }
 
+  /// Replaces the condition on which the present run() stops.
+  void replace_stop(const Stop& stop) { stop_ = stop; }
+
   /// Ends all spawned tasks. Call it before you destroy the objects that they refer to.
   void end_all();
 

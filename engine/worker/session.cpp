@@ -20,6 +20,9 @@ constexpr std::size_t kKernelsKept = 32;
 /// Time limit for the repeated launches (ageing) before a kernel may enter the elite.
 constexpr double kMostAgeingMs = 500;
 
+/// Very long launches are few, and need no more than two input sets in turn.
+constexpr std::size_t kInputSetsOfVeryLong = 2;
+
 /// The clocks of a device do not drop in pauses up to this length.
 constexpr std::chrono::milliseconds kStillBusy(10);
 
@@ -143,9 +146,12 @@ TimingResult Session::time(const KernelUnderTest& kernel, const std::string& sha
   }
   TimingOptions options = timing_;
   options.stopping.early_stop_us = early_stop_us;
-  options.is_settled = kernel.key == timed_last_ && Clock::now() - worked_at_ < kStillBusy;
+  options.is_busy = Clock::now() - worked_at_ < kStillBusy;
+  options.is_settled = options.is_busy && kernel.key == timed_last_;
   const auto checked = checked_.find({kernel.key, shape});
   if (checked != checked_.end()) options.checked_us = checked->second.fastest_us;
+  if (options.checked_us >= kVeryLongLaunchUs) very_long_.insert({kernel.key, shape});
+  if (is_very_long(kernel, shape)) options.input_sets = kInputSetsOfVeryLong;
   TimingGate gate(*work_, problem_, cases_, judge_, card_, fresh_case_, options);
   const auto& kernel_ready = std::get<LoadedKernel>(ready);
   TimingResult result = gate.time(kernel_ready, problem_.shape(shape), progress);
@@ -330,7 +336,11 @@ PairResult Session::compare_pair(const KernelUnderTest& first, const KernelUnder
       return failed;
     }
   }
-  TimingGate gate(*work_, problem_, cases_, judge_, card_, fresh_case_, timing_);
+  TimingOptions options = timing_;
+  if (is_very_long(first, shape) && is_very_long(second, shape)) {
+    options.input_sets = kInputSetsOfVeryLong;
+  }
+  TimingGate gate(*work_, problem_, cases_, judge_, card_, fresh_case_, options);
   PairResult result = gate.compare_pair(std::get<LoadedKernel>(a), std::get<LoadedKernel>(b),
                                         problem_.shape(shape), progress);
   worked_at_ = Clock::now();

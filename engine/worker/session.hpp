@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -98,6 +99,10 @@ class Session {
   void report_to(const Progress& progress);
   [[nodiscard]] EarlyStop early_stop(const KernelUnderTest& kernel, Effort effort,
                                      const std::vector<double>& limits_us) const;
+  /// Whether a check has shown that its launches on this shape are very long.
+  [[nodiscard]] bool is_very_long(const KernelUnderTest& kernel, const std::string& shape) const {
+    return very_long_.contains({kernel.key, shape});
+  }
   void learn_time(const KernelUnderTest& kernel, const std::string& shape, const Timing& timing);
   /// If check launches took disproportionately longer than timed launches (is_out_of_proportion),
   /// loads the kernel anew and checks it again. Rejects the kernel if its check launches are too
@@ -138,6 +143,7 @@ class Session {
   Clock::time_point worked_at_;  ///< when the device last worked
   CheckTimes check_times_;
   std::map<std::pair<std::string, std::string>, CheckedTime> checked_;  ///< by kernel and shape
+  std::set<std::pair<std::string, std::string>> very_long_;             ///< kernels and shapes
   std::map<std::string, std::int64_t> launches_;  ///< by kernel: launches that count as ageing
 };
 

@@ -9,7 +9,8 @@ namespace evo {
 
 // Option structures are converted only with the members that the coordinator chooses.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CorrectnessOptions, seeds, flops_for_all_seeds,
-                                   flops_of_whole_grids, flops_of_screening, flops_of_all_shapes)
+                                   flops_of_whole_grids, flops_of_screening, flops_of_thread,
+                                   flops_of_all_shapes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StoppingOptions, least_samples, most_samples, relative_interval)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimingOptions, stopping, warmups, sample_us, input_sets, cold)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SessionSetup, problem_text, problem_folder, template_name,

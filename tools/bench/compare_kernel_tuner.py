@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures how many candidates of the spaces of real_kernels/ Kernel Tuner judges per second.
 Kernel Tuner compiles one candidate after the other and checks each once against the problem's
-reference.
+reference. The best configuration is printed as options of evo-judge.
 
 Usage: compare_kernel_tuner.py [--count N] [--seconds S] [--strategy NAME] [SPACE[:SHAPE] ...]
 Needs a GPU and the packages kernel_tuner, cuda-bindings and numpy.
@@ -92,9 +92,10 @@ def tune(name, options):
         **OPTIONS)
     seconds = time.perf_counter() - start
     timed = [r for r in results if isinstance(r["time"], float)]
-    best_ms = min((r["time"] for r in timed), default=math.nan)
+    best = min(timed, key=lambda r: r["time"], default={"time": math.nan})
+    chosen = " ".join(f"--set {macro}={best[macro]}" for macro in parameters if macro in best)
     print(f"{name}: Kernel Tuner {VERSION}: {len(results) / seconds:.2f} candidates/s ({len(timed)} timed, "
-          f"{len(results) - len(timed)} failed, {seconds:.1f} s); best {best_ms:.4f} ms", flush=True)
+          f"{len(results) - len(timed)} failed, {seconds:.1f} s); best {best['time']:.4f} ms: {chosen}", flush=True)
 
 
 def main():

@@ -59,6 +59,11 @@ const CheckCase& CaseSet::get(const Shape& shape, std::size_t index) {
   return data;
 }
 
+bool CaseSet::has_long_reference(const Shape& shape) {
+  (void)get(shape, 0);
+  return reference_us_[shape.name] >= kLongReferenceUs;  // 0 without a measured launch
+}
+
 void CaseSet::restore_inputs(const CheckCase& data) {
   for (std::size_t i = 0; i < data.inputs.size(); ++i) {
     const auto buffer = buffer_of(data, data.arguments, i);
@@ -174,11 +179,22 @@ void CaseSet::fail(const CheckCase& data, const std::string& key, const std::str
                      data.shape->name + "' " + what);
 }
 
+std::optional<Fault> CaseSet::launch_reference(const CheckCase& data,
+                                               const std::vector<KernelArgument>& arguments) {
+  const LaunchPlan plan = reference_->launch_for(data);
+  Measuring* measuring = device_.measuring();
+  if (measuring == nullptr) return device_.launch(reference_->id, plan, arguments);
+  auto launched = measuring->launch_timed(reference_->id, plan, arguments);
+  if (auto* fault = std::get_if<Fault>(&launched)) return std::move(*fault);
+  reference_us_[data.shape->name] = std::get<double>(launched);
+  return std::nullopt;
+}
+
 void CaseSet::run_reference(const CheckCase& data) {
   const auto made = Workspace::make(device_, problem_, *reference_, data);
   if (const auto* fault = std::get_if<Fault>(&made)) throw DeviceMemoryError(fault->reason);
   const std::vector<KernelArgument> arguments = std::get<Workspace>(made).arguments_of(data);
-  if (const auto fault = device_.launch(reference_->id, reference_->launch_for(data), arguments)) {
+  if (const auto fault = launch_reference(data, arguments)) {
     fail(data, "reference", "the kernel fails: " + fault->reason + "\n" + fault->detail);
   }
   if (const auto damage = find_damage(work_, problem_, arguments, data)) {

@@ -59,6 +59,9 @@ struct LoadedKernel {
   [[nodiscard]] LaunchPlan launch_for(const CheckCase& data) const;
 };
 
+/// A launch of the reference kernel that takes this long, in µs, counts as long.
+inline constexpr double kLongReferenceUs = 100'000;
+
 struct CaseOptions {
   std::uint64_t seed = 0;
   /// Cases with an index in [first_of_checks, end_of_checks) have their own constants and textures.
@@ -96,6 +99,10 @@ class CaseSet {
   /// outputs cannot tell right results from wrong ones.
   [[nodiscard]] const CheckCase& get(const Shape& shape, std::size_t index);
 
+  /// Whether a launch of the reference kernel on this shape takes at least kLongReferenceUs, by the
+  /// device's clock. False on a device that does not measure. Makes the first case.
+  [[nodiscard]] bool has_long_reference(const Shape& shape);
+
   /// Like get(), but without expected outputs, for launches whose results are not checked.
   [[nodiscard]] const CheckCase& inputs(const Shape& shape, std::size_t index);
 
@@ -132,6 +139,8 @@ class CaseSet {
   [[nodiscard]] std::vector<std::vector<std::byte>> expected_of(const CheckCase& data);
   [[nodiscard]] std::vector<std::vector<std::byte>> run_for_expected(const CheckCase& data);
   void run_reference(const CheckCase& data);
+  [[nodiscard]] std::optional<Fault> launch_reference(const CheckCase& data,
+                                                      const std::vector<KernelArgument>& arguments);
   [[nodiscard]] KeptId keep(const Argument& argument, std::span<const std::byte> content);
   void poison_outputs(const CheckCase& data, std::byte flip);
   [[nodiscard]] std::vector<std::byte> output_of(const CheckCase& data, std::size_t position);
@@ -149,6 +158,7 @@ class CaseSet {
   std::optional<LoadedKernel> reference_;
   CaseOptions options_;
   ReferenceAudit audit_;
+  std::map<std::string, double> reference_us_;  ///< of its last measured launch, by shape
   std::function<void(const std::string&)> tell_ = [](const std::string&) {};
   std::map<std::pair<std::string, std::size_t>, std::unique_ptr<CheckCase>> cases_;
 };

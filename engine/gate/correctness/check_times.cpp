@@ -7,7 +7,9 @@ namespace {
 
 constexpr std::size_t kFewestKernels = 3;
 /// Another kernel's ratio of check time to time may lie outside of the known ratios by this factor.
+/// For very long launches the factor is smaller, because caches and loading make no difference.
 constexpr double kSlack = 1.05;
+constexpr double kSlackOfVeryLong = 1.01;
 /// A launch timed alone between two events takes up to this much longer than a launch timed among
 /// many.
 constexpr double kAloneUs = 5;
@@ -41,10 +43,11 @@ bool CheckTimes::knows(const Place& place) const {
 
 Interval CheckTimes::interval_of(const Place& place, double check_us) const {
   const Known& known = known_.at(place);
-  const double highest = std::max(known.ratios.back() * kSlack, 1.0);
+  const double slack = check_us < kVeryLongLaunchUs ? kSlack : kSlackOfVeryLong;
+  const double highest = std::max(known.ratios.back() * slack, 1.0);
   return {
       std::max(check_us - kAloneUs, 0.0) / highest,
-      std::max(check_us * kSlack / known.ratios.front(), check_us - known.differences_us.front())};
+      std::max(check_us * slack / known.ratios.front(), check_us - known.differences_us.front())};
 }
 
 Timing CheckTimes::timing_of(const Place& place, double check_us, int launches) const {
@@ -65,7 +68,7 @@ Timing CheckTimes::timing_of(const Place& place, double check_us, int launches) 
 }
 
 bool CheckTimes::is_surely_slower(const Place& place, double check_us, double limit_us) const {
-  return knows(place) && interval_of(place, check_us).low > kOtherMinute * limit_us;
+  return knows(place) && interval_of(place, check_us).low > other_minute(limit_us) * limit_us;
 }
 
 }  // namespace evo

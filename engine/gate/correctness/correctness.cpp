@@ -114,12 +114,15 @@ double CorrectnessGate::work_of(const Shape& shape) const {
   return problem_.flops.evaluate(shape.variables);
 }
 
-std::size_t CorrectnessGate::seeds_for(const Shape& shape) const {
+std::size_t CorrectnessGate::seeds_for(const Shape& shape, Effort effort) {
   // On the same data, an interpreter always gives the same result; on a real device, a race
   // condition may show in a later launch only.
-  return (!measures() && !has_drawn_inputs()) || work_of(shape) > options_.flops_for_all_seeds
-             ? 1
-             : options_.seeds;
+  const bool is_one_case = !measures() && !has_drawn_inputs();
+  if (is_one_case || work_of(shape) > options_.flops_for_all_seeds) return 1;
+  // Kernels that take as long as the reference are launched less often than there are seeds.
+  constexpr std::size_t kOfLongReference = 2;
+  const bool has_few = measures() && effort != Effort::kFull && cases_.has_long_reference(shape);
+  return has_few ? std::min(options_.seeds, kOfLongReference) : options_.seeds;
 }
 
 /// Whether seeds differ in their inputs.
@@ -127,44 +130,53 @@ bool CorrectnessGate::has_drawn_inputs() const {
   return std::ranges::any_of(problem_.arguments, &Argument::is_drawn);
 }
 
-/// The work of the largest grid that runs completely.
-double CorrectnessGate::whole_grids(Effort effort) const {
-  return effort == Effort::kScreening
-             ? std::min(options_.flops_of_screening, options_.flops_of_whole_grids)
-             : options_.flops_of_whole_grids;
+/// The work by which devices that predict limit a screening: that of the problem, or of the
+/// launched threads.
+double CorrectnessGate::screening_work(const LoadedKernel& kernel, const Shape& shape) {
+  if (options_.flops_of_thread == 0) return work_of(shape);
+  double threads = 0;
+  for (const LaunchStep& step : kernel.launch_for(cases_.inputs(shape, 0)).steps) {
+    threads += static_cast<double>(step.config.ctas() * step.config.threads());
+  }
+  return std::max(work_of(shape), options_.flops_of_thread * threads);
 }
 
-bool CorrectnessGate::is_sampled(const Shape& shape, Effort effort) const {
+bool CorrectnessGate::is_too_large(const LoadedKernel& kernel, const Shape& shape, Effort effort) {
+  if (device_.interpreting() == nullptr) return false;
+  if (work_of(shape) > options_.flops_of_whole_grids) return true;
+  return effort == Effort::kScreening &&
+         screening_work(kernel, shape) > options_.flops_of_screening;
+}
+
+bool CorrectnessGate::can_be_sampled(const Shape& shape) const {
   return device_.interpreting() != nullptr &&
-         SampledCheck::is_possible(problem_, cases_.values_of(shape)) &&
-         work_of(shape) > whole_grids(effort);
+         SampledCheck::is_possible(problem_, cases_.values_of(shape));
 }
 
-bool CorrectnessGate::repeats(const Shape& shape, Effort effort, double first_launch_ms) const {
+bool CorrectnessGate::repeats(const LoadedKernel& kernel, const Shape& shape, Effort effort,
+                              double first_launch_ms) {
   // A device that tracks writes finds unwritten elements without a second poison.
   const bool is_long = work_of(shape) > options_.flops_for_all_seeds || options_.seeds == 1;
   if (is_long && device_.interpreting() != nullptr) return false;
   return measures() ? allows_repeat(effort, first_launch_ms)
-                    : most_launches(shape, effort, first_launch_ms) > 1;
+                    : most_launches(kernel, shape, effort, first_launch_ms) > 1;
 }
 
-std::size_t CorrectnessGate::most_launches(const Shape& shape, Effort effort,
-                                           double launch_ms) const {
+std::size_t CorrectnessGate::most_launches(const LoadedKernel& kernel, const Shape& shape,
+                                           Effort effort, double launch_ms) {
   if (measures()) return launches_allowed(effort, launch_ms);
   if (effort != Effort::kScreening) return std::numeric_limits<std::size_t>::max();
-  return static_cast<std::size_t>(std::max(options_.flops_of_screening / work_of(shape), 1.0));
+  const double launches = options_.flops_of_screening / screening_work(kernel, shape);
+  return static_cast<std::size_t>(std::max(launches, 1.0));
 }
 
 CorrectnessResult CorrectnessGate::check_shape(const Job& job, const Shape& shape) {
   // All cases are made before the workspace, so that only the workspace can exceed the memory
   // later.
-  const bool is_too_large = is_sampled(shape, Effort::kFull);
-  for (std::size_t index = 0; index < seeds_for(shape) && !is_too_large; ++index) {
-    (void)cases_.get(shape, index);
-  }
-  if (!is_too_large) {
-    const std::size_t inputs = has_drawn_inputs() ? seeds_for(shape) : 1;
-    const auto blind = tolerances_.blind_spot(job.kernel, shape, inputs);
+  if (!can_be_sampled(shape) || work_of(shape) <= options_.flops_of_whole_grids) {
+    const std::size_t seeds = seeds_for(shape, job.effort);
+    for (std::size_t index = 0; index < seeds; ++index) (void)cases_.get(shape, index);
+    const auto blind = tolerances_.blind_spot(job.kernel, shape, has_drawn_inputs() ? seeds : 1);
     if (blind) return {{}, Rejection{Gate::kCorrectness, *blind}};
   }
   const CheckCase& data = cases_.inputs(shape, 0);
@@ -172,7 +184,8 @@ CorrectnessResult CorrectnessGate::check_shape(const Job& job, const Shape& shap
   if (const auto* fault = std::get_if<Fault>(&made)) return without_workspace(data, *fault);
   const auto& workspace = std::get<Workspace>(made);
   if (auto result = check_part(job, shape, workspace)) {
-    result->complete = whole_grids(job.effort) >= options_.flops_of_whole_grids;
+    result->complete = job.effort != Effort::kScreening ||
+                       options_.flops_of_screening >= options_.flops_of_whole_grids;
     return *std::move(result);
   }
   return check_whole(job, shape, workspace);
@@ -181,12 +194,17 @@ CorrectnessResult CorrectnessGate::check_shape(const Job& job, const Shape& shap
 /// Checks a part of the grid; returns nullopt if the whole grid has to run.
 std::optional<CorrectnessResult> CorrectnessGate::check_part(const Job& job, const Shape& shape,
                                                              const Workspace& workspace) {
-  const double flops = whole_grids(job.effort);
-  if (is_sampled(shape, job.effort)) {
+  if (!is_too_large(job.kernel, shape, job.effort)) return std::nullopt;
+  // The part of the limit, in the problem's operations.
+  double flops = options_.flops_of_whole_grids;
+  if (job.effort == Effort::kScreening) {
+    const double share = work_of(shape) / screening_work(job.kernel, shape);
+    flops = std::min(flops, options_.flops_of_screening * share);
+  }
+  if (can_be_sampled(shape)) {
     return SampledCheck(device_, problem_, cases_, tolerances_, flops)
         .check(job.kernel, shape, workspace, job.progress);
   }
-  if (device_.interpreting() == nullptr || work_of(shape) <= flops) return std::nullopt;
   if (!ElementSample::is_possible(problem_, *job.kernel.spec)) return std::nullopt;
   job.progress("checking a part of shape " + shape.name);
   auto result = ElementSample(work_, problem_, cases_, flops).check(job.kernel, shape, workspace);
@@ -213,7 +231,7 @@ CorrectnessResult CorrectnessGate::check_whole(const Job& job, const Shape& shap
   const LoadedKernel& kernel = job.kernel;
   const std::string name = "shape " + shape.name;
   const CheckCase& first = cases_.get(shape, 0);
-  const std::size_t seeds = seeds_for(shape);
+  const std::size_t seeds = seeds_for(shape, job.effort);
   Trials trials(work_, problem_, cases_, judge_, kernel, workspace, options_.now_ms);
   ShapeClock clock(job.stop, shape.name, measures());
   std::size_t runs =
@@ -224,13 +242,13 @@ CorrectnessResult CorrectnessGate::check_whole(const Job& job, const Shape& shap
   double launch_ms = once.host_ms;
   clock.add(once.device_us);
   if (job.has_run && clock.is_very_slow()) return clock.end(trials);
-  const bool repeated = repeats(shape, job.effort, launch_ms);
+  const bool repeated = repeats(kernel, shape, job.effort, launch_ms);
   if (repeated) trials.keep_outputs(first);
   trials.settle();
   const auto state = seeds > 1 && !trials.is_over() ? state_of(kernel, workspace) : std::nullopt;
   bool complete = true;
   const auto is_allowed = [&] {
-    complete = complete && runs < most_launches(shape, job.effort, launch_ms);
+    complete = complete && runs < most_launches(kernel, shape, job.effort, launch_ms);
     return complete && !trials.is_over();
   };
   const auto run = [&](const CheckCase& data, Kind kind) {
@@ -238,7 +256,7 @@ CorrectnessResult CorrectnessGate::check_whole(const Job& job, const Shape& shap
     if (static_cast<double>(trials.unsettled()) * launch_ms > kMostQueuedMs) trials.settle();
   };
   // 2. Repeat the launch on the same inputs.
-  complete = repeated || !repeats(shape, Effort::kFull, launch_ms);
+  complete = repeated || !repeats(kernel, shape, Effort::kFull, launch_ms);
   if (repeated && !trials.is_over()) {
     job.progress("repeating " + name);
     const auto again = trials.run_timed(first, poison_of_run(runs++), Kind::kRepeat);

@@ -29,6 +29,9 @@ struct CorrectnessOptions {
   /// On devices that predict times, a screening spends about this much work on a shape: it makes
   /// fewer launches or runs a part of the grid.
   double flops_of_screening = 1e18;
+  /// On devices that predict times, each thread counts as at least this much work, because elementwise kernels may launch
+  /// many threads for few operations.
+  double flops_of_thread = 0;
   /// Shapes are checked in ascending order of work as long as their total work does not exceed
   /// this. The first shape is always checked.
   double flops_of_all_shapes = 1e18;
@@ -112,12 +115,15 @@ class CorrectnessGate {
                                                             const Workspace& workspace);
   [[nodiscard]] double work_of(const Shape& shape) const;
   [[nodiscard]] bool has_drawn_inputs() const;
-  [[nodiscard]] std::size_t seeds_for(const Shape& shape) const;
-  [[nodiscard]] double whole_grids(Effort effort) const;
-  [[nodiscard]] bool is_sampled(const Shape& shape, Effort effort) const;
-  [[nodiscard]] bool repeats(const Shape& shape, Effort effort, double first_launch_ms) const;
-  [[nodiscard]] std::size_t most_launches(const Shape& shape, Effort effort,
-                                          double launch_ms) const;
+  [[nodiscard]] std::size_t seeds_for(const Shape& shape, Effort effort);
+  [[nodiscard]] double screening_work(const LoadedKernel& kernel, const Shape& shape);
+  /// Whether the work of a launch is more than a check of this effort may run as a whole.
+  [[nodiscard]] bool is_too_large(const LoadedKernel& kernel, const Shape& shape, Effort effort);
+  [[nodiscard]] bool can_be_sampled(const Shape& shape) const;
+  [[nodiscard]] bool repeats(const LoadedKernel& kernel, const Shape& shape, Effort effort,
+                             double first_launch_ms);
+  [[nodiscard]] std::size_t most_launches(const LoadedKernel& kernel, const Shape& shape,
+                                          Effort effort, double launch_ms);
   [[nodiscard]] bool measures() const { return device_.info().time_kind == TimeKind::kMeasured; }
   [[nodiscard]] int launches_to_age(const Shape& shape) const;
   [[nodiscard]] std::optional<std::string> state_of(const LoadedKernel& kernel,

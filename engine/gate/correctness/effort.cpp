@@ -34,7 +34,7 @@ bool allows_repeat(Effort effort, double first_launch_ms) {
 }
 
 std::size_t launches_allowed(Effort effort, double launch_ms) {
-  constexpr double kFewestAfterScreening = 3;
+  constexpr double kFewestAfterScreening = 2;
   if (effort == Effort::kScreening && launch_ms > kLongLaunchMs) {
     return static_cast<std::size_t>(std::max(kScreeningMs / launch_ms, 1.0));
   }

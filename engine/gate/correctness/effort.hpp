@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "engine/core/measurement.hpp"
+
 namespace evo {
 
 /// The extent of a check.
@@ -28,10 +30,6 @@ inline constexpr double kScreeningMs = 10;
 /// This short time suffices, because small shapes use all seeds, and timed launches are verified,
 /// too.
 inline constexpr double kAfterScreeningMs = 200;
-
-/// Launches longer than this, in µs, count as very long: loading the kernel and rising clocks
-/// hardly change their times.
-inline constexpr double kVeryLongLaunchUs = 10'000;
 
 /// A first launch up to this time, in ms, may be long only because the driver loads the kernel at
 /// its first launch.

@@ -11,6 +11,23 @@ using Doubt = Stopwatch::Doubt;
 /// The limit is certainly exceeded if two launches of at least 1 ms exceed it by this factor.
 constexpr StoppingOptions::Hopeless kFar = {.samples = 2, .times = 1.2};
 
+/// The criterion for shorter launches on a busy device. For launches below kNearUs (in µs), skipping
+/// the warm-up saves too little.
+constexpr StoppingOptions::Hopeless kNear = {.samples = 6, .times = 1.06};
+constexpr double kNearUs = 50;
+
+/// The criterion that launches without a warm-up may meet. Nullopt if a warm-up costs nothing, or
+/// if the clocks may be low.
+std::optional<StoppingOptions::Hopeless> early_look(const Stopwatch& stopwatch,
+                                                    const TimingOptions& options) {
+  if (stopwatch.is_very_long() || options.cold) return std::nullopt;
+  if (stopwatch.is_long()) return kFar;
+  // Without a positive limit, the time itself is wanted.
+  const bool may_be_slow = options.stopping.early_stop_us > 0;
+  if (may_be_slow && options.is_busy && stopwatch.launch_us() >= kNearUs) return kNear;
+  return std::nullopt;
+}
+
 /// Sets the numbers of samples that suit the launch time.
 StoppingOptions stopping_for(const Stopwatch& stopwatch, const TimingOptions& options) {
   // If the device was idle, its clocks settle within this time. If the device was busy, short
@@ -26,6 +43,8 @@ StoppingOptions stopping_for(const Stopwatch& stopwatch, const TimingOptions& op
                  kSamplesToBeSure, std::max(kSamplesToBeSure, stopping.samples_to_be_sure));
   // Times of long launches of one kernel differ by a few percent only.
   if (stopwatch.is_long()) stopping.hopeless = {{.samples = 3, .times = 1.05}, kFar};
+  const auto early = early_look(stopwatch, options);
+  if (early && !stopwatch.is_long()) stopping.hopeless.push_back(*early);
   return stopping;
 }
 
@@ -42,19 +61,18 @@ bool became_slower(const std::vector<double>& samples_us) {
   return *std::min_element(last, samples_us.end()) > kMostRatio * median_us;
 }
 
-/// Maps a number of samples to the verification that follows these samples. Long launches are
-/// verified while they are timed: the first two launches and one later launch. The first very long
-/// launch, which determined the number of samples, has already run over a poison. If the check
-/// determined the number of samples, each of the three timed launches is verified.
+/// The numbers of samples after which timed launches are verified, and the kind of verification.
+/// Long launches are verified while they are timed: the first two launches and one later launch. The
+/// first of several very long launches, which determined the number of samples, has already run over
+/// a poison. If the check determined that number, its launch ran over a poison and is the first
+/// sample; the next two launches are verified.
 std::map<std::size_t, Doubt> doubts_of(const Stopwatch& stopwatch, std::size_t least_samples,
                                        Random& random) {
   if (stopwatch.is_long()) {
-    const bool poison_first = random.below(2) == 0;
     if (stopwatch.was_planned_by_check()) {
-      return {{0, poison_first ? Doubt::kPoison : Doubt::kFreshInputs},
-              {1, poison_first ? Doubt::kFreshInputs : Doubt::kPoison},
-              {2, Doubt::kFreshAddresses}};
+      return {{1, Doubt::kFreshInputs}, {2, Doubt::kFreshAddresses}};
     }
+    const bool poison_first = random.below(2) == 0;
     const std::size_t later = 2 + random.below(std::max<std::size_t>(least_samples, 3) - 2);
     if (stopwatch.is_very_long()) {
       return {{0, Doubt::kNothing}, {1, Doubt::kFreshInputs}, {later, Doubt::kPoison}};
@@ -80,6 +98,7 @@ Measurement::Measurement(const Stopwatch::Setup& setup, CardWatch& card, const L
       stopping_(stopping_for(stopwatch_, setup.options)),
       rule_(stopping_),
       counted_(stopping_),
+      early_(early_look(stopwatch_, setup.options)),
       doubts_(doubts_of(stopwatch_, stopping_.least_samples, random_)) {}
 
 TimingResult Measurement::run() {
@@ -123,7 +142,7 @@ void Measurement::take_samples() {
       continue;
     }
     if (card_.is_due(since_look_us_)) (void)look_at_card();
-    if (!is_warm_ && rule_.samples_us().size() >= kFar.samples) {
+    if (!is_warm_ && rule_.samples_us().size() >= early_->samples) {
       warm_up_after_all();
     } else if (!doubts_.empty() && rule_.samples_us().size() >= doubts_.begin()->first) {
       doubt_in_turn();
@@ -142,8 +161,7 @@ void Measurement::take_sample() {
 }
 
 bool Measurement::looks_hopeless() const {
-  return stopwatch_.is_long() && !stopwatch_.is_very_long() &&
-         stopwatch_.sample_us() > kFar.times * stopping_.early_stop_us;
+  return early_ && stopwatch_.launch_us() > early_->times * stopping_.early_stop_us;
 }
 
 void Measurement::warm_up_after_all() {
@@ -167,10 +185,17 @@ void Measurement::doubt_in_turn() {
   if (!stopwatch_.is_long()) stopwatch_.sample();
 }
 
-/// Runs the remaining verifications, checks the outputs of the last samples, then repeats a launch
-/// in newly allocated buffers. If long launches were stopped early, two verifications are enough.
+/// Runs the remaining verifications, checks the outputs of the last samples, then repeats a
+/// launch in newly allocated buffers. If timing stopped early, the kernel cannot enter the elite: two verifications
+/// of long launches are enough, and one of short ones, over poison.
 void Measurement::doubt_at_the_end() {
   if (stopwatch_.is_long() && rule_.gave_up() && doubts_.size() <= 1) return;
+  if (!stopwatch_.is_long() && rule_.gave_up()) {
+    const bool has_met_poison =
+        std::ranges::none_of(doubts_, [](const auto& one) { return one.second == Doubt::kPoison; });
+    if (!has_met_poison) doubt(Doubt::kPoison);
+    return;
+  }
   for (const auto& [when, what] : doubts_) doubt(what);
   if (!stopwatch_.was_planned_by_check()) {
     doubt(Doubt::kNothing);

@@ -59,6 +59,7 @@ class Measurement {
   StoppingOptions stopping_;
   StoppingRule rule_;
   StoppingRule counted_;  ///< the samples up to the last query of the card
+  std::optional<StoppingOptions::Hopeless> early_;
   double since_look_us_ = 0;
   bool is_warm_ = true;
   bool is_taken_again_ = false;  ///< the samples were repeated because the launches became slower

@@ -41,8 +41,7 @@ void PairSamples::add(double first_us, double second_us) {
 }
 
 bool PairSamples::is_plain() const {
-  constexpr std::size_t kFewestOfVeryLong = 2;
-  constexpr double kPlainOfTwo = 0.02;
+  constexpr double kPlainOfTwo = 0.01;
   const std::size_t count = ratios_.size();
   if (count == 0 || count % 2 != 0) return false;
   const auto [low, high] = std::ranges::minmax(ratios_);
@@ -59,7 +58,8 @@ bool PairSamples::is_plain() const {
 }
 
 bool PairSamples::is_plain_tie() const {
-  if (ratios_.size() < kFewestOfLong || ratios_.size() % 2 != 0) return false;
+  const std::size_t fewest = length_ == LaunchLength::kVeryLong ? kFewestOfVeryLong : kFewestOfLong;
+  if (ratios_.size() < fewest || ratios_.size() % 2 != 0) return false;
   const auto [low, high] = std::ranges::minmax(ratios_);
   if (low >= 1 - kLeastEffect && high <= 1 + kLeastEffect) return true;
   return ratios_.size() > kFewestOfLong && low < 1 && high > 1 &&
@@ -90,6 +90,7 @@ PairComparison::PairComparison(const Stopwatch::Setup& setup, const LoadedKernel
   // For long launches, one verification between pairs must suffice. The second pair of very long
   // launches may be the last pair.
   if (length_ == LaunchLength::kVeryLong) {
+    block_ = std::min(block_, PairSamples::kMostOfVeryLong);
     within_ = {1, Stopwatch::Doubt::kFreshInputs};
   } else if (are_long()) {
     within_ = {1 + random_.below(PairSamples::kFewestOfLong - 1), Stopwatch::Doubt::kFreshInputs};

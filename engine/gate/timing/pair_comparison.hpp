@@ -36,6 +36,9 @@ class PairSamples {
  public:
   /// The number of pairs of long launches that suffice to show a clear difference or a tie.
   static constexpr std::size_t kFewestOfLong = 4;
+  static constexpr std::size_t kFewestOfVeryLong = 2;
+  /// More pairs of very long launches cost more than a small difference is worth.
+  static constexpr std::size_t kMostOfVeryLong = 4;
 
   explicit PairSamples(LaunchLength length) : length_(length) {}
 
@@ -47,7 +50,7 @@ class PairSamples {
   /// pairs of long launches. For long launches, the difference may also equal the scatter after six
   /// pairs, or half the scatter after eight. Normally distributed ratios without a difference, with
   /// a scatter above the least effect, pass this test with a probability of 1 in 100,000; for long
-  /// launches, 1 in 1,000. Two pairs of very long launches are enough if they differ by 2 % and
+  /// launches, 1 in 1,000. Two pairs of very long launches are enough if they differ by 1 % and
   /// scatter by a tenth of that.
   [[nodiscard]] bool is_plain() const;
   /// True if enough pairs of long launches were taken and no ratio exceeds the limit of a tie. With

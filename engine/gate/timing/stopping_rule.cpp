@@ -27,7 +27,8 @@ bool StoppingRule::is_hopeless() const {
 bool StoppingRule::is_surely_slower() {
   if (samples_us_.size() < next_sure_look_) return false;
   next_sure_look_ = samples_us_.size() + kSureEvery;
-  return median_interval(sorted(), kSureZ).low > kOtherMinute * options_.early_stop_us;
+  const double limit_us = options_.early_stop_us;
+  return median_interval(sorted(), kSureZ).low > other_minute(limit_us) * limit_us;
 }
 
 std::vector<double> StoppingRule::sorted() const {

@@ -25,7 +25,8 @@ struct TimingOptions {
   /// flushes the L2 cache before every launch; a sample is then a single launch
   bool cold = false;
   bool is_settled = false;  ///< the same kernel has kept the device busy until now
-  /// time of a launch that checked the kernel; 0: unknown
+  bool is_busy = false;     ///< the device was busy until now, so its clocks are high
+  /// time of a launch that checked the kernel, in µs; 0: unknown
   double checked_us = 0;
 };
 
@@ -75,7 +76,8 @@ class Stopwatch {
   /// then counts as a sample; it is omitted if the check has shown the launch time.
   [[nodiscard]] bool is_very_long() const { return is_long() && launch_us_ >= kVeryLongLaunchUs; }
   /// Returns the times, in µs, of the long launches since the last call that were made for
-  /// verification or planning, because they count as samples. Empty if launches are short.
+  /// verification or planning, because they count as samples; also that of the check's launch that
+  /// determined the number of samples. Empty if launches are short.
   [[nodiscard]] std::vector<double> take_other_us();
   /// Whether the check has shown the time of a very long launch. False if the L2 cache is flushed.
   [[nodiscard]] bool was_planned_by_check() const {
@@ -84,6 +86,8 @@ class Stopwatch {
 
   /// The numbers of launches and samples for this kernel.
   [[nodiscard]] const TimeBudget& budget() const { return budget_; }
+  /// Approximate microseconds of one launch.
+  [[nodiscard]] double launch_us() const { return launch_us_; }
   /// Approximate microseconds of one sample.
   [[nodiscard]] double sample_us() const { return sample_us_; }
 

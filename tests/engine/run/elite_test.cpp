@@ -112,6 +112,18 @@ TEST(Elite, GivesUpOnWhatIsSlowerThanTheLastOnceFull) {
   EXPECT_FALSE(elite.has_a_chance(15.4));
 }
 
+TEST(Elite, LessIsWorthAComparisonIfLaunchesAreVeryLong) {
+  Elite elite(1);
+  consider(elite, member(1, 1e5), by_time);
+  EXPECT_TRUE(elite.has_a_chance(1.005e5));
+  EXPECT_FALSE(elite.has_a_chance(1.015e5));
+  // The value of another objective tells nothing about the launch.
+  EliteMember measured = member(1, 1e5);
+  measured.objective = 2e4;
+  elite.restore({measured});
+  EXPECT_TRUE(elite.has_a_chance(2.03e4));
+}
+
 TEST(Elite, AnIncumbentThatFailsLeavesAndTheChallengerGoesOn) {
   Elite elite(3);
   elite.restore({member(1, 8), member(2, 9), member(3, 10)});

@@ -90,6 +90,44 @@ TEST(Tuner, WhenTimeEndsWithinAContestNobodyEntersTwice) {
   }
 }
 
+/// Notes when the last candidate was judged.
+class LastOutcome final : public TunerObserver {
+ public:
+  void on_evaluated(const Evaluated& evaluated, const RunProgress& progress) override {
+    (void)evaluated;
+    last_s_ = progress.elapsed_s;
+  }
+  void on_generation(const RunProgress& progress, const std::vector<ShapeElite>& elites) override {
+    (void)progress;
+    (void)elites;
+  }
+  double last_s_ = 0;
+};
+
+TEST(Tuner, QuickComparisonsLeaveTheTimeToTheSearch) {
+  // A fifth of the limit is reserved until a generation was compared, then twice its time.
+  for (const auto& [compare_ms, least_s, most_s] :
+       {std::tuple(1.0, 3.7, 4.0), std::tuple(100.0, 2.0, 3.25)}) {
+    fake::MemoryStore store;
+    fake::DeviceBehaviour behaviour;
+    behaviour.check_ms = 20;
+    behaviour.time_ms = 20;
+    behaviour.compare_ms = compare_ms;
+    behaviour.time_us = [](const fake::Program&) { return 10.0; };  // each has to be compared
+    World world(store, behaviour, {.space = "distinct"});
+    TunerOptions options = options_for(1000, 8);
+    options.strategy = "random";
+    options.max_seconds = 4;
+    LastOutcome observer;
+    Tuner tuner(*world.bench, store, {kRun}, options, observer);
+    static const std::atomic<bool> never{false};
+    EXPECT_EQ(tuner.run({}, never), TunerEnd::kOutOfTime);
+    EXPECT_GE(observer.last_s_, least_s);
+    EXPECT_LE(observer.last_s_, most_s);
+    EXPECT_EQ(tuner.elite().members().size(), options.elite);
+  }
+}
+
 TEST(Tuner, SomebodyMayAskForTheEndWhileTheLastKernelsAreCompared) {
   fake::MemoryStore store;
   static std::atomic<bool> stop{false};

@@ -16,9 +16,11 @@
 namespace evo {
 namespace {
 
+constexpr int kFar = 90;  ///< length of the timed shape
 constexpr double kLaunchUs = 50;
-/// This limit lies below the kernel's time by more than the drift of clocks, but not by half.
-constexpr double kGiveUpUs = 40;
+/// This limit lies below the kernel's time by more than the drift of clocks, but not so far that a
+/// few launches show it.
+constexpr double kGiveUpUs = 48;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 /// y = 2 x + 1.
@@ -41,7 +43,9 @@ std::string problem_text() {
          {"generator", {{"distribution", "normal"}}}},
         {{"name", "y"}, {"direction", "out"}, {"dtype", "f32"}, {"extent", "N"}},
         {{"name", "n"}, {"direction", "scalar"}, {"dtype", "i32"}, {"value", "N"}}}},
-      {"shapes", {{"near", {{"variables", {{"N", 10}}}}}, {"far", {{"variables", {{"N", 90}}}}}}},
+      {"shapes",
+       {{"near", {{"variables", {{"N", 10}}}, {"check", true}}},
+        {"far", {{"variables", {{"N", kFar}}}}}}},
       {"tolerance",
        {{"max_abs_error", 0.001},
         {"bad_abs_error", 0.001},
@@ -62,11 +66,12 @@ class SessionTest : public testing::Test {
  protected:
   SessionTest()
       : device_({fake::fake_info(),
-                 [](const fake::Program&) -> std::variant<fake::Kernel, Fault> {
-                   return doubles_and_adds;
+                 [this](const fake::Program& program) -> std::variant<fake::Kernel, Fault> {
+                   return [this, is_reference = program.entry == "reference"](
+                              const fake::Launch& launch) { return run(launch, is_reference); };
                  },
                  [this](const fake::Program&, std::int64_t sample) {
-                   return sample < 0 ? check_us_ : kLaunchUs;
+                   return sample < 0 ? check_us_ : launch_us_;
                  }}) {
     write_file(folder_.path() / "line.cu", "");
     SessionSetup setup;
@@ -74,6 +79,7 @@ class SessionTest : public testing::Test {
     setup.problem_folder = folder_.path().string();
     setup.template_name = "line";
     setup.reference = image_of("reference");
+    setup.correctness.now_ms = [this] { return now_ms_; };
     session_.emplace(device_, setup);
   }
 
@@ -86,20 +92,42 @@ class SessionTest : public testing::Test {
     return result;
   }
 
+  std::optional<Fault> run(const fake::Launch& launch, bool is_reference) {
+    if (launch.scalar<int>(2) == kFar) {
+      ++(is_reference ? references_ : launches_);
+      now_ms_ += launch_us_ / 1e3;
+    }
+    return doubles_and_adds(launch);
+  }
+
+  static KernelUnderTest kernel_of(const std::string& key) {
+    return {key, image_of("line"), {}, {"far"}};
+  }
+
+  CorrectnessResult check(const std::string& key, double early_stop_us,
+                          Effort effort = Effort::kScreening) {
+    CorrectnessResult checked =
+        session_->check(kernel_of(key), effort, {early_stop_us}, [](const std::string&) {});
+    EXPECT_FALSE(checked.rejection);
+    return checked;
+  }
+
   /// Checks and times a kernel on the far shape.
   TimingResult judge(const std::string& key, double early_stop_us) {
     const auto nothing = [](const std::string&) {};
-    const KernelUnderTest kernel = {key, image_of("line"), {}, {"far"}};
-    const CorrectnessResult checked =
-        session_->check(kernel, Effort::kScreening, {early_stop_us}, nothing);
-    EXPECT_FALSE(checked.rejection);
+    const KernelUnderTest kernel = kernel_of(key);
+    const CorrectnessResult checked = check(key, early_stop_us);
     for (const CheckedTime& time : checked.times) {
       if (time.too_slow) return {.timing = time.too_slow};
     }
     return session_->time(kernel, "far", Effort::kScreening, early_stop_us, nothing);
   }
 
-  double check_us_ = kLaunchUs;  ///< of a launch by itself
+  double check_us_ = kLaunchUs;   ///< of a launch by itself
+  double launch_us_ = kLaunchUs;  ///< of a timed launch
+  double now_ms_ = 0;
+  int launches_ = 0;    ///< of kernels on the far shape
+  int references_ = 0;  ///< launches of the reference on the far shape
   sample::TemporaryFolder folder_;
   fake::FakeDevice device_;
   std::optional<Session> session_;
@@ -117,6 +145,52 @@ TEST_F(SessionTest, AKernelThatWasTimedJustBeforeIsGivenUpSooner) {
     fewest = std::min(fewest, screen(key, "far").timing->samples);
   }
   EXPECT_EQ(fewest, 10);
+}
+
+TEST_F(SessionTest, OnABusyDeviceSixLaunchesShowThatAKernelIsSlower) {
+  // If this process had to wait after the check, the device may have become idle.
+  std::int64_t fewest = 20;
+  for (const char* key : {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}) {
+    const TimingResult loser = judge(key, kLaunchUs / 1.1);
+    EXPECT_FALSE(loser.rejection);
+    EXPECT_FALSE(loser.timing->complete);
+    fewest = std::min(fewest, loser.timing->samples);
+  }
+  EXPECT_EQ(fewest, 6);
+  EXPECT_TRUE(judge("winner", kLaunchUs).timing->complete);
+}
+
+TEST_F(SessionTest, ASearchMakesFewVeryLongLaunches) {
+  const auto launches_of = [&](const auto& work) {
+    launches_ = 0;
+    work();
+    return launches_;
+  };
+  const auto nothing = [](const std::string&) {};
+  launch_us_ = check_us_ = 2e5;
+  // The first three kernels teach how long checks take. The check is the first of three samples.
+  for (const char* key : {"a", "b", "c"}) {
+    const int launches = launches_of([&] {
+      const TimingResult contender = judge(key, kNever);
+      EXPECT_TRUE(contender.timing->complete);
+      EXPECT_EQ(contender.timing->samples, 3);
+    });
+    EXPECT_EQ(launches, 3) << key;
+  }
+  EXPECT_EQ(launches_of([&] { (void)check("a", kNever, Effort::kAfterScreening); }), 2);
+  EXPECT_EQ(launches_of([&] {
+              const PairResult pair =
+                  session_->compare_pair(kernel_of("a"), kernel_of("b"), "far", nothing);
+              EXPECT_EQ(pair.verdict(), 0);
+            }),
+            4)
+      << "a tie";
+  EXPECT_EQ(references_, 3) << "two seeds, and data that no kernel has met";
+  launch_us_ = check_us_ = 3e5;
+  EXPECT_EQ(launches_of([&] { EXPECT_TRUE(check("loser", 2e5).times.back().too_slow); }), 1);
+  // Judging a kernel alone spares nothing.
+  EXPECT_EQ(launches_of([&] { (void)check("a", kNever, Effort::kFull); }), 6);
+  EXPECT_EQ(references_, 6);
 }
 
 TEST_F(SessionTest, AScreeningAgesOnTheLastShapeForAll) {

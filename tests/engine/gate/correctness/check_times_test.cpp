@@ -34,6 +34,14 @@ TEST(CheckTimes, AKernelThatMayBeAsFastAsTheLimitIsNotSurelySlower) {
   EXPECT_FALSE(times.is_surely_slower(kBusy, 6, 1)) << "most of it is the launch alone";
 }
 
+TEST(CheckTimes, VeryLongLaunchesDifferLess) {
+  CheckTimes times;
+  for (const double ratio : {1.0, 1.001, 1.002}) times.learn(kBusy, 1e5 * ratio, 1e5);
+  EXPECT_FALSE(times.is_surely_slower(kBusy, 1.01e5, 1e5));
+  EXPECT_TRUE(times.is_surely_slower(kBusy, 1.03e5, 1e5));
+  EXPECT_FALSE(times.is_surely_slower(kBusy, 1.03e3, 1e3));
+}
+
 TEST(CheckTimes, ARoughTimeHasTheIntervalOfTheKnownKernels) {
   const Timing timing = taught().timing_of(kBusy, 2400, 2);
   EXPECT_NEAR(timing.p50_us, 2400 - 200, 1e-9) << "what a launch takes longer is the same for all";

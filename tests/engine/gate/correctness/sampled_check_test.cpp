@@ -150,6 +150,20 @@ TEST_F(Sampled, AScreeningChecksAPartOfWhatAFullCheckRunsWhole) {
   }
 }
 
+TEST_F(Sampled, AScreeningCountsThreadsThatComputeLittle) {
+  // The problem has one operation for each thread.
+  const CorrectnessOptions options = {.flops_of_screening = 16 * 4096, .flops_of_thread = 16};
+  const CorrectnessResult screening = check_by(options, Effort::kScreening, kernel());
+  EXPECT_EQ(reason_of(screening), "passed");
+  ASSERT_EQ(screening.checks.size(), 1U);
+  EXPECT_EQ(screening.checks[0].sampled, "65 of 4096 CTAs, 65 of 4096 rows compared");
+  for (const Effort effort : {Effort::kFull, Effort::kAfterScreening}) {
+    const CorrectnessResult whole = check_by(options, effort, kernel());
+    EXPECT_TRUE(whole.complete);
+    EXPECT_EQ(whole.checks.size(), 5U) << "a full check counts only operations";
+  }
+}
+
 TEST_F(Sampled, AScreeningOfAPartThatIsWrongIsARejection) {
   const CorrectnessResult result =
       check_by({.flops_of_screening = 4096}, Effort::kScreening, kernel(R"(

@@ -26,7 +26,7 @@ TEST(Pairs, APlainDifferenceNeedsFewPairsAndATieOfShortLaunchesAllOfThem) {
       const PairResult pair =
           fixture.timing().compare_pair(first, second, fixture.problem.shape("timed"), kSilent);
       EXPECT_EQ(pair.verdict(), ratio > 1 ? -1 : 0);
-      const int fewest = launch_us < 1000 ? 6 : ratio > 1 ? 2 : 4;
+      const int fewest = launch_us < 1000 ? 6 : 2;
       if (ratio > 1 || launch_us > 1000) {
         EXPECT_EQ(pair.pairs, fewest);
       } else {
@@ -37,7 +37,7 @@ TEST(Pairs, APlainDifferenceNeedsFewPairsAndATieOfShortLaunchesAllOfThem) {
 }
 
 TEST(Pairs, LongLaunchesThatScatterGetMorePairsUpToABound) {
-  for (const auto& [launch_us, pairs] : {std::pair(5e3, 32), std::pair(2e4, 10)}) {
+  for (const auto& [launch_us, pairs] : {std::pair(5e3, 32), std::pair(2e4, 4)}) {
     GateFixture fixture;
     const LoadedKernel first = fixture.load("first", GateFixture::honest);
     const LoadedKernel second = fixture.load("second", GateFixture::honest);
@@ -65,8 +65,9 @@ TEST(Pairs, OfLongLaunchesSixOrEightSettleWhatFourDoNot) {
     const LoadedKernel second = fixture.load("second", GateFixture::honest);
     std::size_t launches = 0;
     fixture.time_us = [&](const fake::Program& program, std::int64_t) {
+      if (program.entry != "first" && program.entry != "second") return 5e3;  // the reference
       const double noise = launches++ % 4 < 2 ? -scatter / 2 : scatter / 2;
-      return program.entry == "first" ? 2e4 * (ratio + noise) : 2e4;
+      return program.entry == "first" ? 5e3 * (ratio + noise) : 5e3;
     };
     const PairResult pair =
         fixture.timing().compare_pair(first, second, fixture.problem.shape("timed"), kSilent);

@@ -86,6 +86,47 @@ TEST(TimingGate, GivesUpOnTheHopeless) {
   EXPECT_EQ(result.timing->samples, 5);
 }
 
+TEST(TimingGate, AShortKernelThatIsGivenUpIsVerifiedOnceOverPoison) {
+  for (const bool is_wrong : {false, true}) {
+    GateFixture fixture;
+    fixture.time_us = [](const auto&, std::int64_t) { return 70.0; };
+    int launches = 0;
+    const LoadedKernel kernel = fixture.load("k", [&](const fake::Launch& launch) {
+      if (++launches > 1 && is_wrong) return std::optional<Fault>();
+      return GateFixture::honest(launch);
+    });
+    TimingOptions options;
+    options.stopping.early_stop_us = 60;
+    options.is_busy = true;
+    int verifications = 0;
+    const auto count = [&](const std::string& step) {
+      verifications += step.starts_with("verifying") ? 1 : 0;
+    };
+    const TimingResult result =
+        fixture.timing(options).time(kernel, fixture.problem.shape("timed"), count);
+    EXPECT_EQ(verifications, 1);
+    ASSERT_EQ(result.rejection.has_value(), is_wrong);
+    if (is_wrong) continue;
+    EXPECT_FALSE(result.timing->complete);
+    EXPECT_EQ(result.timing->samples, 6);
+  }
+}
+
+TEST(TimingGate, AKernelThatOnlyStartsSlowlyIsTimedAllTheSame) {
+  GateFixture fixture;
+  int graphs = 0;
+  fixture.time_us = [&](const auto&, std::int64_t) { return ++graphs < 6 ? 70.0 : 60.0; };
+  const LoadedKernel kernel = fixture.load("k", GateFixture::honest);
+  TimingOptions options;
+  options.stopping.early_stop_us = 60;
+  options.is_busy = true;
+  const TimingResult result =
+      fixture.timing(options).time(kernel, fixture.problem.shape("timed"), kSilent);
+  ASSERT_FALSE(result.rejection) << result.rejection->reason;
+  EXPECT_TRUE(result.timing->complete);
+  EXPECT_EQ(result.timing->p50_us, 60);
+}
+
 TEST(TimingGate, LongLaunchesAreTimedFewTimesAndVerified) {
   GateFixture fixture;
   fixture.time_us = [](const auto&, std::int64_t) { return 1e5; };
@@ -105,8 +146,8 @@ TEST(TimingGate, LongLaunchesAreTimedFewTimesAndVerified) {
   EXPECT_GE(steps.size(), 4U);  // progress messages
   launches = 0;
   const PairResult pair = fixture.timing().compare_pair(kernel, kernel, shape, kSilent);
-  EXPECT_EQ(pair.pairs, 4);
-  EXPECT_EQ(launches, 8);  // launches for planning and verification are halves of pairs
+  EXPECT_EQ(pair.pairs, 2);
+  EXPECT_EQ(launches, 4);  // launches for planning and verification are halves of pairs
   EXPECT_EQ(pair.verdict(), 0);
 }
 
