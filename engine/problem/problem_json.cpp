@@ -69,9 +69,10 @@ Expression every_buffer_once(const Problem& problem, const JsonReader& reader) {
                        elements.text());
   }
   if (sum.empty()) {
-    reader.fail("bytes",
-                "is missing, and the extents of all buffers depend on macros; give the "
-                "least number of bytes that a launch moves");
+    reader.fail(
+        "bytes",
+        "the extents of all buffers depend on macros; give the least number of bytes that a "
+        "launch moves");
   }
   return Expression(with_formulas(sum, problem.let));
 }

@@ -183,7 +183,7 @@ TEST_F(OwnCheck, OutputsSizedByMacrosAreNoneOfTheBytesThatTheShapeKnows) {
   EXPECT_EQ(judged("--allow-programs"), "green");
   problem_["arguments"].erase(0);
   EXPECT_THAT(judged("--allow-programs"),
-              AllOf(HasSubstr("problem.json: bytes: "), HasSubstr("depends on macros")));
+              AllOf(HasSubstr("problem.json: bytes: "), HasSubstr("depend on macros")));
 }
 
 TEST_F(OwnCheck, OutputsSizedByMacrosNeedACheck) {

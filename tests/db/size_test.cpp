@@ -19,7 +19,7 @@ namespace evo {
 namespace {
 
 const std::filesystem::path kRoot = EVO_SOURCE_DIR;
-constexpr double kMostKilobytes = 30;
+constexpr double kMostKilobytes = 40;
 
 class DatabaseSize : public testing::TestWithParam<const char*> {
  protected:

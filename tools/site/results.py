@@ -26,6 +26,10 @@ DEVICES = {  # folder of runs: name, summary, in the order of the site
                "predicted or simulated."),
 }
 README_DEVICE = "nvidia-h100"
+# The rows and columns of the README's table; the page of results has all of them.
+README_SIZES = ("2, 8, 32, 64", "2, 8, 512, 64", "2, 8, 2048, 64", "2, 8, 2048, 128",
+                "2, 8, 2048, 64, causal")
+README_LEAVES_OUT = "PyTorch, FP8 inputs"
 
 
 class Run:
@@ -287,10 +291,13 @@ def readme_text(text):
     file = RESULTS / "runs" / README_DEVICE / "attention.txt"
     if not file.exists():
         return text
-    rows = "".join(row_text([sizes, *("-" if row is None else f"{row['p50_us']:.2f}"
-                                      for row in fastest.values())]) + "\n"
-                   for sizes, fastest in comparisons(Run(file)))
-    return re.sub(r"(\| B, H, S, D .*\n\|---.*\n)(?:\|.*\n)+", lambda head: head.group(1) + rows, text)
+    rows = ""
+    for sizes, fastest in comparisons(Run(file)):
+        if sizes in README_SIZES:
+            times = ["-" if row is None else f"{row['p50_us']:.2f}"
+                     for name, row in fastest.items() if name != README_LEAVES_OUT]
+            rows += row_text([sizes.replace(", ", ","), *times]) + "\n"
+    return re.sub(r"(\| B,H,S,D .*\n\|---.*\n)(?:\|.*\n)+", lambda head: head.group(1) + rows, text)
 
 
 def row_text(cells):

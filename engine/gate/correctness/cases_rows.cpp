@@ -28,7 +28,7 @@ const CheckCase& CaseSet::expect_rows(const Shape& shape, std::size_t index,
     if (!(cta >= 0 && cta < all_ctas && cta == std::floor(cta))) {
       fail(data, "reference.cta_of_row: '" + reference.cta_of_row->text() + "'",
            "is " + std::to_string(cta) + " for row " + std::to_string(row) +
-               "; allowed: the number of a CTA below " + std::to_string(all_ctas));
+               "; allowed: the index of a CTA, below " + std::to_string(all_ctas));
     }
     ctas.insert(static_cast<std::uint64_t>(cta));
   }
@@ -44,7 +44,7 @@ const CheckCase& CaseSet::expect_rows(const Shape& shape, std::size_t index,
   for (const std::size_t row : rows) {
     if (knows_row(data, row)) continue;
     fail(data, "reference.cta_of_row: '" + reference.cta_of_row->text() + "'",
-         "that CTA does not write row " + std::to_string(row));
+         "names a CTA that does not write row " + std::to_string(row));
   }
   return data;
 }
