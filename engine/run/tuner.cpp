@@ -13,8 +13,8 @@ namespace evo {
 namespace {
 
 /// This share of the time limit, at most kMostSecondsToCompare, is reserved for comparing the
-/// kernels of the last generation with the elite. After the first comparison, a multiple of its time
-/// is reserved instead if that is shorter, but at least a part of the first reserve.
+/// kernels of the last generation with the elite. After the first comparison, a multiple of its
+/// time is reserved instead if that is shorter, but at least a part of the first reserve.
 constexpr double kShareToCompare = 0.2;
 constexpr double kMostSecondsToCompare = 5;
 constexpr double kTimesLongestComparison = 2;

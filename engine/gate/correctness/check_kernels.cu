@@ -285,8 +285,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   mask_content(to, from, key, bytes);
 }
 
-/// Like evo_mask, but lets the next kernel start at once, and writes so late that a next kernel that
-/// does not wait has already read.
+/// Like evo_mask, but lets the next kernel start at once, and writes so late that a next kernel
+/// that does not wait has already read.
 extern "C" __global__ void __launch_bounds__(kThreads)
     evo_mask_late(void* to, const void* from, u64 key, u64 bytes) {
   constexpr int kSleeps = 128;

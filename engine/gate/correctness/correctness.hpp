@@ -29,8 +29,8 @@ struct CorrectnessOptions {
   /// On devices that predict times, a screening spends about this much work on a shape: it makes
   /// fewer launches or runs a part of the grid.
   double flops_of_screening = 1e18;
-  /// On devices that predict times, each thread counts as at least this much work, because elementwise kernels may launch
-  /// many threads for few operations.
+  /// On devices that predict times, each thread counts as at least this much work, because
+  /// elementwise kernels may launch many threads for few operations.
   double flops_of_thread = 0;
   /// Shapes are checked in ascending order of work as long as their total work does not exceed
   /// this. The first shape is always checked.

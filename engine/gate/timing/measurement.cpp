@@ -11,8 +11,8 @@ using Doubt = Stopwatch::Doubt;
 /// The limit is certainly exceeded if two launches of at least 1 ms exceed it by this factor.
 constexpr StoppingOptions::Hopeless kFar = {.samples = 2, .times = 1.2};
 
-/// The criterion for shorter launches on a busy device. For launches below kNearUs (in µs), skipping
-/// the warm-up saves too little.
+/// The criterion for shorter launches on a busy device. For launches below kNearUs (in µs),
+/// skipping the warm-up saves too little.
 constexpr StoppingOptions::Hopeless kNear = {.samples = 6, .times = 1.06};
 constexpr double kNearUs = 50;
 
@@ -62,10 +62,10 @@ bool became_slower(const std::vector<double>& samples_us) {
 }
 
 /// The numbers of samples after which timed launches are verified, and the kind of verification.
-/// Long launches are verified while they are timed: the first two launches and one later launch. The
-/// first of several very long launches, which determined the number of samples, has already run over
-/// a poison. If the check determined that number, its launch ran over a poison and is the first
-/// sample; the next two launches are verified.
+/// Long launches are verified while they are timed: the first two launches and one later launch.
+/// The first of several very long launches, which determined the number of samples, has already run
+/// over a poison. If the check determined that number, its launch ran over a poison and is the
+/// first sample; the next two launches are verified.
 std::map<std::size_t, Doubt> doubts_of(const Stopwatch& stopwatch, std::size_t least_samples,
                                        Random& random) {
   if (stopwatch.is_long()) {
@@ -186,8 +186,8 @@ void Measurement::doubt_in_turn() {
 }
 
 /// Runs the remaining verifications, checks the outputs of the last samples, then repeats a
-/// launch in newly allocated buffers. If timing stopped early, the kernel cannot enter the elite: two verifications
-/// of long launches are enough, and one of short ones, over poison.
+/// launch in newly allocated buffers. If timing stopped early, the kernel cannot enter the elite:
+/// two verifications of long launches are enough, and one of short ones, over poison.
 void Measurement::doubt_at_the_end() {
   if (stopwatch_.is_long() && rule_.gave_up() && doubts_.size() <= 1) return;
   if (!stopwatch_.is_long() && rule_.gave_up()) {

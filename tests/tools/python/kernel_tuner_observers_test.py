@@ -1,4 +1,6 @@
-"""Observers, and arguments that depend on parameters: kernel_tuner_observers_test.py PROGRAMS SOURCE.
+"""Tests observers, and arguments that depend on parameters.
+
+Usage: kernel_tuner_observers_test.py PROGRAMS SOURCE
 
 PROGRAMS: the folder of the programs. SOURCE: the folder of the package evo_tune. Kernels run on the
 virtual GPU.
