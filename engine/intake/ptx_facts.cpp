@@ -272,9 +272,10 @@ class Reader {
       use.texture = std::max(use.texture, dimensions);
       use.is_other_object |= dimensions == 0;
     });
-    if (dimensions == 0)
+    if (dimensions == 0) {
       depends(instruction,
               "surfaces, and textures of other dimensions than one and two, are not supported");
+    }
   }
 
   void judge_atomic(const Instruction& instruction, const auto& addressed) {

@@ -13,13 +13,11 @@ namespace evo {
 namespace {
 
 /// This share of the time limit, at most kMostSecondsToCompare, is reserved for comparing the
-/// kernels of the last generation with the elite. After the first comparison, a multiple of its
-/// time is reserved instead if that is shorter, but at least a part of the first reserve.
+/// last kernels with the elite. After the first comparison: a multiple of its time, if shorter.
 constexpr double kShareToCompare = 0.2;
 constexpr double kMostSecondsToCompare = 5;
 constexpr double kTimesLongestComparison = 2;
 constexpr double kLeastPartToCompare = 0.1;
-
 }  // namespace
 
 std::string_view to_string(Aim aim) { return aim == Aim::kRecord ? "record" : "search"; }

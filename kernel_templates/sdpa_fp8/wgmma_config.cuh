@@ -77,6 +77,10 @@
 #if OVERLAP == OVERLAP_OPTIMISTIC && (LAZY_RESCALE == 0 || EXP != EXP_MUFU)
 #error OVERLAP optimistic needs LAZY_RESCALE and EXP mufu: P may grow beyond 1, or to infinity, before the maxima are raised
 #endif
+#if OVERLAP == OVERLAP_OPTIMISTIC && PV_MODE == PV_MODE_FP8 && ROW_SUM == ROW_SUM_MMA && \
+    TILE_N > 2 * STEP_N * GROUPS_KV
+#error OVERLAP optimistic with ROW_SUM mma and PV_MODE fp8 needs at most two steps a tile: with four, the compiler moves sums after the fence of a product
+#endif
 #if PERSISTENT_CTA && (!PRODUCER_GROUP || GROUPS_KV > 1 || SPLIT_KV > 1)
 #error PERSISTENT_CTA needs PRODUCER_GROUP, GROUPS_KV 1 and SPLIT_KV 1: producers run ahead into the next work item
 #endif
