@@ -8,7 +8,7 @@
 
 namespace evo {
 
-/// Candidate paths of libnvrtc, of which the first that opens is used. If the environment variable
+/// Candidate paths of libnvrtc. The first path that opens is used. If the environment variable
 /// EVO_NVRTC is set, it gives the only path. Without EVO_NVRTC, the list has the library found at
 /// build time, those of CUDA_HOME and CUDA_PATH, and the system's library.
 [[nodiscard]] std::vector<std::string> nvrtc_libraries();

@@ -40,8 +40,8 @@ class Device {
   [[nodiscard]] virtual std::optional<std::string> variables_hash(KernelId kernel) const = 0;
 
   /// Launches all steps of the plan once and waits until the whole device is idle. `arguments`:
-  /// first the parameters, of which each step may use only some; then a buffer for each constant of
-  /// the image, which is copied to the constant before the first step.
+  /// first the parameters (a step may use only some of them), then a buffer for each constant of
+  /// the image. The device copies this buffer to the constant before the first step.
   virtual std::optional<Fault> launch(KernelId kernel, const LaunchPlan& plan,
                                       std::span<const KernelArgument> arguments) = 0;
 

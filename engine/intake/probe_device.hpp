@@ -40,7 +40,7 @@ class ProbeDevice {
     std::uint32_t shared_bytes = kAmpleSharedBytes;
   };
   static constexpr std::uint32_t kAmpleSharedBytes = 32768;
-  static constexpr std::uint64_t kLeastAmple = 65536;  ///< elements, whatever the sizes
+  static constexpr std::uint64_t kLeastAmple = 65536;  ///< number of elements, for all sizes
 
   /// Launches the kernel and returns its fault, or nullopt.
   [[nodiscard]] std::optional<std::string> fault(const Bounds& bounds);

@@ -76,7 +76,7 @@ __device__ __forceinline__ void attend_tiles(Accumulated& state, const Walk& wal
 #pragma unroll 1
   for (int tile = 0; tile < tiles.count; ++tile) {
     ring.acquire_k(tiles, tiles.number(tile), walk.role, walk.thread);
-#pragma unroll
+#pragma unroll 1
     for (int step = 0; step < kSteps; ++step) {
       const Place at = place_of(tile, step, walk.role);
       Scores scores;

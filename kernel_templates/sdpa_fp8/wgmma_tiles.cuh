@@ -254,17 +254,17 @@ struct ProducedRing : RingBarriers {
       step = 0;
     };
 #pragma unroll 1
-    for (int i = 0; i < kAhead; ++i) copy_next();
-#pragma unroll 1
-    for (int n = 0; n < copied; ++n) {
-      ptx::wait_copies<2 * kAhead - 1>();
-      ptx::fence_for_products();
-      ptx::mbarrier_arrive(full_k(n));
-      if (n >= STAGES_V) ptx::mbarrier_wait(empty_v(n), (n / STAGES_V - 1) & 1);
-      ptx::wait_copies<2 * kAhead - 2>();
-      Tiles::unpack_v(shared, n, 0, copier);
-      ptx::fence_for_products();
-      ptx::mbarrier_arrive(full_v(n));
+    for (int n = -kAhead; n < copied; ++n) {
+      if (n >= 0) {
+        ptx::wait_copies<2 * kAhead - 1>();
+        ptx::fence_for_products();
+        ptx::mbarrier_arrive(full_k(n));
+        if (n >= STAGES_V) ptx::mbarrier_wait(empty_v(n), (n / STAGES_V - 1) & 1);
+        ptx::wait_copies<2 * kAhead - 2>();
+        Tiles::unpack_v(shared, n, 0, copier);
+        ptx::fence_for_products();
+        ptx::mbarrier_arrive(full_v(n));
+      }
       copy_next();
     }
   }

@@ -19,7 +19,7 @@ namespace evo {
 namespace {
 
 const std::filesystem::path kRoot = EVO_SOURCE_DIR;
-constexpr double kMostKilobytes = 40;
+constexpr double kMostKilobytes = 30;
 
 class DatabaseSize : public testing::TestWithParam<const char*> {
  protected:
@@ -74,7 +74,7 @@ TEST_P(DatabaseSize, OfADistinctCompilationIsSmall) {
   // this size includes the source, which is stored once
   store.put_compilation(compile(space_.sample(random)));
   const double before = kilobytes();
-  constexpr int kCompilations = 12;
+  constexpr int kCompilations = 80;
   std::vector<CompilationRecord> records;
   std::size_t plain_bytes = 0;
   for (int i = 0; i < kCompilations; ++i) {

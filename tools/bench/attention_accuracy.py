@@ -93,11 +93,7 @@ def parse_options():
 def main():
     options, begin = parse_options(), time.monotonic()
     try:
-        import torch
-        import torch.nn.attention
-        if not torch.cuda.is_available():
-            raise RuntimeError("PyTorch sees no CUDA GPU")
-        torch.zeros(1, device="cuda")  # makes PyTorch's context current
+        torch = compare_pytorch.open_torch()
         bundles = [evo_tune.load(folder, allow=SIZES) for folder in options.bundles]
         libraries = fp8_libraries.installed(torch, lambda line: print(line, file=sys.stderr))
     except evo_tune.Error as error:

@@ -299,14 +299,20 @@ def write_json(options, everything):
         options.json.write_text(json.dumps(everything, indent=2) + "\n")
 
 
+def open_torch():
+    """PyTorch with a current CUDA context. Raises ImportError or RuntimeError without it or a GPU."""
+    import torch
+    import torch.nn.attention
+    if not torch.cuda.is_available():
+        raise RuntimeError("PyTorch sees no CUDA GPU")
+    torch.zeros(1, device="cuda")  # makes PyTorch's context current
+    return torch
+
+
 def main():
     options, begin = parse_options(), time.monotonic()
     try:
-        import torch
-        import torch.nn.attention
-        if not torch.cuda.is_available():
-            raise RuntimeError("PyTorch sees no CUDA GPU")
-        torch.zeros(1, device="cuda")  # makes PyTorch's context current
+        torch = open_torch()
         print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, "
               f"CUDA {torch.version.cuda}")
         libraries = fp8_libraries.installed(torch, print)

@@ -289,7 +289,7 @@ TEST_F(Loader, ThreadsShareABundle) {
   }
   EXPECT_EQ(count["launch"], 2 * kThreads * kLaunches);
   EXPECT_EQ(count["load"], 1);  // all are nearest to one kernel
-  // The threads use 20 shapes on 4 streams, of which one is the default stream that each of 4
+  // The threads use 20 shapes on 4 streams. One of these is the default stream, which each of the 4
   // threads has for itself.
   EXPECT_EQ(count["allocate"], 20 * (kThreads + kThreads - 1));
 }

@@ -122,7 +122,7 @@ constexpr auto ssad_op = [](S a, S b, S c) {
   return static_cast<S>(static_cast<U64>(c) + (a < b ? static_cast<U64>(b) - static_cast<U64>(a)
                                                      : static_cast<U64>(a) - static_cast<U64>(b)));
 };
-/// The unsigned 48-bit product of the low 24 bits of a and b, of which mul24 takes either half.
+/// The unsigned 48-bit product of the low 24 bits of a and b; mul24 takes one half of it.
 constexpr auto product24 = [](U32 a, U32 b) {
   return static_cast<U64>(a & 0xffffffU) * (b & 0xffffffU);
 };

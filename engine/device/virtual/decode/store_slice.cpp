@@ -34,8 +34,8 @@ bool may_store_to_global(const Program& program, std::size_t pc) {
 
 class Slicer {
  public:
-  /// `roots`: the instructions that must be kept. `of_stores`: the roots are stores, of which only
-  /// the addresses and guards matter.
+  /// `roots`: the instructions that must be kept. `of_stores`: the roots are stores, and
+  /// only their addresses and guards matter.
   Slicer(const Program& program, std::vector<bool> roots, bool of_stores)
       : program_(program),
         roots_(std::move(roots)),

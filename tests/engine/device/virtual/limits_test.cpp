@@ -73,7 +73,7 @@ TEST(PtxLimits, ManyLiteralsAreLoadedQuickly) {
   EXPECT_LT(seconds.count(), 20);
 }
 
-/// PTX of functions, of which f0 calls f1 twice, f1 calls f2 twice, and so on.
+/// PTX of functions: f0 calls f1 twice, f1 calls f2 twice, and so on.
 std::string doubling(int functions, const std::string& last) {
   std::string text;
   for (int i = functions; i >= 0; --i) {

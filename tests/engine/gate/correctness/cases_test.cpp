@@ -43,13 +43,18 @@ Problem problem_with_constant(const std::filesystem::path& folder) {
   return Problem::parse(problem_text(folder), folder);
 }
 
-TEST(Cases, LaunchesThatAreTimedTogetherShareTheirConstants) {
-  const sample::TemporaryFolder folder;
-  const Problem problem = problem_with_constant(folder.path());
-  fake::FakeDevice device(
+/// A device that measures, and on which no program has a kernel.
+fake::FakeDevice device_without_kernels() {
+  return fake::FakeDevice(
       {fake::fake_info(TimeKind::kMeasured),
        [](const fake::Program&) -> std::variant<fake::Kernel, Fault> { return Fault{"none"}; },
        {}});
+}
+
+TEST(Cases, LaunchesThatAreTimedTogetherShareTheirConstants) {
+  const sample::TemporaryFolder folder;
+  const Problem problem = problem_with_constant(folder.path());
+  fake::FakeDevice device = device_without_kernels();
   const auto work = make_host_work(device);
   ProblemPrograms programs(problem);
   // Cases 4 and 5 are used by checks only, not by timings.
@@ -74,10 +79,7 @@ TEST(Cases, ContentsThatDoNotDependOnTheSeedAreKeptOnce) {
   Json json = Json::parse(problem_text(folder.path()));
   json["arguments"][0]["generator"] = {{"distribution", "constant"}, {"value", 2}};
   const Problem problem = Problem::parse(json.dump(), folder.path());
-  fake::FakeDevice device(
-      {fake::fake_info(TimeKind::kMeasured),
-       [](const fake::Program&) -> std::variant<fake::Kernel, Fault> { return Fault{"none"}; },
-       {}});
+  fake::FakeDevice device = device_without_kernels();
   const auto work = make_host_work(device);
   ProblemPrograms programs(problem);
   CaseSet cases(*work, problem, programs, std::nullopt,
@@ -103,10 +105,7 @@ TEST(Cases, ATextureNeedsADeviceThatHasThem) {
                           {"width", 8},
                           {"generator", {{"distribution", "normal"}}}};
   const Problem problem = Problem::parse(json.dump(), folder.path());
-  fake::FakeDevice device(
-      {fake::fake_info(TimeKind::kMeasured),
-       [](const fake::Program&) -> std::variant<fake::Kernel, Fault> { return Fault{"none"}; },
-       {}});
+  fake::FakeDevice device = device_without_kernels();
   const auto work = make_host_work(device);
   ProblemPrograms programs(problem);
   CaseSet cases(*work, problem, programs, std::nullopt, {.seed = 9});

@@ -92,7 +92,7 @@ class ElementSampleTest : public testing::Test {
     elements_ = elements;
     json_["shapes"]["long"]["variables"]["N"] = elements;
   }
-  /// Makes y an inout argument, of which the first and last elements keep their content.
+  /// Makes y an inout argument. Its first and last elements keep their content.
   void make_inout(std::size_t border) {
     first_ = border;
     json_["arguments"][1]["direction"] = "inout";
