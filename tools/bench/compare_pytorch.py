@@ -300,7 +300,7 @@ def write_json(options, everything):
 
 
 def open_torch():
-    """PyTorch with a current CUDA context. Raises ImportError or RuntimeError without it or a GPU."""
+    """PyTorch with a current CUDA context; raises ImportError, or RuntimeError without a GPU."""
     import torch
     import torch.nn.attention
     if not torch.cuda.is_available():
