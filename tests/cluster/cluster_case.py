@@ -60,16 +60,18 @@ def parent_of(process):
 
 
 def children():
-    """All descendants of this process: process id and command line."""
+    """All descendants of this process, parents before their children: process id and command line.
+
+    Process ids do not give this order, because they start again at a small number after the greatest."""
     parents = {}
     for entry in pathlib.Path("/proc").iterdir():
         if entry.name.isdigit() and (known := status(entry.name)):
             parents[int(entry.name)] = known[1]
-    found, front = set(), {os.getpid()}
-    while front := {one for one, parent in parents.items() if parent in front and one not in found}:
-        found |= front
+    found, front = [], [os.getpid()]
+    while front := sorted(one for one, parent in parents.items() if parent in front and one not in found):
+        found += front
     words = {}
-    for one in sorted(found):
+    for one in found:
         try:
             words[one] = pathlib.Path(f"/proc/{one}/cmdline").read_bytes().decode(errors="replace").split("\0")
         except OSError:
