@@ -13,21 +13,21 @@ namespace evo {
 // therefore records the symbol in a comment on the first line of the PTX. The symbol then
 // accompanies the PTX everywhere, and a source cannot forge it. PTX of an `extern "C"` kernel has
 // no comment with a symbol, because the name of the kernel is its symbol. PTX of several entries
-// has a line for each entry, with its resources.
+// begins with one such comment for each entry, with the entry's resources.
 
-/// A kernel of a compilation, with its resources.
+/// The symbol and the resources of a compiled kernel.
 struct CompiledEntry {
   std::string symbol;
   Resources resources;
 };
 
-/// Puts a line for each of several entries before `ptx`. For a single entry, calls
-/// with_entry_symbol().
+/// Puts a comment line with the symbol and the resources of each entry before `ptx`. For a single
+/// entry, the comment contains only the symbol, as with_entry_symbol() writes it.
 [[nodiscard]] std::string with_entries(std::string ptx, const std::vector<std::string>& entries,
                                        const std::vector<CompiledEntry>& compiled);
 
-/// The compiled entries, in order. `resources`: resources of the whole compilation, which apply to
-/// every entry without a line in the PTX.
+/// The compiled entries, in order, from the comment lines at the beginning of `ptx`. `resources`:
+/// resources of the whole compilation, which apply to each entry without such a line.
 [[nodiscard]] std::vector<CompiledEntry> compiled_entries(std::string_view ptx,
                                                           const std::vector<std::string>& entries,
                                                           const Resources& resources);

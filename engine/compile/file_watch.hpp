@@ -14,7 +14,7 @@ struct Dependency {
   bool operator==(const Dependency&) const = default;
 };
 
-/// Whether all these files are unchanged.
+/// Whether all files in `dependencies` are unchanged since the compilation that looked for them.
 [[nodiscard]] bool is_current(const std::vector<Dependency>& dependencies);
 
 /// While this object exists, the process opens only files inside the given folders, and the files
@@ -34,8 +34,8 @@ class FileWatch {
   [[nodiscard]] std::vector<Dependency> dependencies() const;
   /// Existing files that could not be opened because of this object, without repetition.
   [[nodiscard]] std::vector<std::string> refused() const;
-  /// Whether the process looked for any file. False means that the C library's functions are not
-  /// intercepted.
+  /// Whether the process has called an intercepted function. If a compilation has not, the C
+  /// library's functions are not intercepted in this program.
   [[nodiscard]] bool saw_anything() const;
 };
 

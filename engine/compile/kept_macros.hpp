@@ -19,10 +19,10 @@ using GivenMacro = std::pair<std::string, std::string>;
 /// this report in the log. The directives generate no code.
 [[nodiscard]] std::string macro_check(const std::vector<GivenMacro>& macros);
 
-/// Reports the first of `macros` whose value changed, from a compiler's log, with file and line if
-/// the compiler names them. Empty if no macro changed. A kernel with a changed macro would not
-/// match its configuration. Because the compiler makes the report, its preprocessor decides which
-/// `#define` is active.
+/// Reports the first of `macros` that, according to the compiler's `log`, the source changed or
+/// undefined, with file and line if the compiler names them. Empty if no macro changed. A kernel
+/// with a changed macro would not match its configuration. Because the compiler makes the report,
+/// its preprocessor decides which `#define` is active.
 [[nodiscard]] std::optional<std::string> changed_macro_in(std::string_view log,
                                                           const std::vector<GivenMacro>& macros,
                                                           const std::string& source_name);

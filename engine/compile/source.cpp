@@ -115,7 +115,8 @@ class Loader {
   void take(const std::string& name, bool angled, const fs::path& folder, const std::string& who,
             KernelSource& source) {
     fs::path file = find(name, angled, folder);
-    // The include path may lead to a file of the problem, for example with `-I .`.
+    // `#include <x.h>` may name a file of the problem, because an include path such as `-I .` may
+    // name the problem's folder.
     const bool is_known = stand_in_header(name) != nullptr || is_in_include_folder(name);
     if (file.empty() && angled && !is_known) file = find(name, false, folder);
     if (file.empty()) {
@@ -150,9 +151,8 @@ class Loader {
     }
   }
 
-  /// The path of the included file; empty if the file is neither in the folder of the including
-  /// file nor in the root. A path that exists but is not a readable file is returned, so that the
-  /// error names it.
+  /// The path of the included file; empty if the file is neither in `folder`, that of the including
+  /// file, nor in `root_`. An unreadable file's path is returned, so that the error names it.
   [[nodiscard]] fs::path find(const std::string& name, bool angled, const fs::path& folder) const {
     std::error_code ignored;
     const auto is_there = [&](const fs::path& file) {

@@ -55,7 +55,8 @@ class MissingError : public Error {
   explicit MissingError(const std::string& message) : Error(ExitCode::kMissing, message) {}
 };
 
-/// This machine has no GPU. A GPU that cannot be used is another MissingError.
+/// This machine has no GPU. If the machine has a GPU that cannot be used, another MissingError is
+/// thrown.
 class NoCardError : public MissingError {
  public:
   using MissingError::MissingError;

@@ -31,7 +31,7 @@ struct ExpressionWord {
   std::string_view write;  ///< the suggested replacement; empty for words that expressions use
 };
 
-/// Returns null if `name` is none of these words.
+/// Finds the word `name`, which expressions or another language use; null if there is no such word.
 [[nodiscard]] const ExpressionWord* find_expression_word(std::string_view name);
 
 /// Adds the comparison `left` `op` `right`, where `op` is == != < <= > or >=.

@@ -16,7 +16,8 @@ using Formulas = std::map<std::string, std::string, std::less<>>;
 /// of expressions.
 [[nodiscard]] std::string with_formulas(std::string_view expression, const Formulas& formulas);
 
-/// The shortest text that reads as exactly this number. Whole numbers have no decimal point.
+/// The shortest decimal text that gives exactly `value` when it is parsed. Whole numbers have no
+/// decimal point.
 [[nodiscard]] std::string formula_of(double value);
 
 }  // namespace evo

@@ -27,8 +27,8 @@ class JsonReader {
   /// Throws InputError if `object` is not an object.
   JsonReader(const Json& object, std::string file, std::string path = {});
 
-  /// From now on, expression() replaces the names of these formulas, also in children made later.
-  /// `formulas` must outlive this reader and its children.
+  /// Makes expression() replace the names of `formulas` by the formulas, in this reader and in
+  /// children that are made later. `formulas` must outlive this reader and its children.
   void insert(const Formulas* formulas) { formulas_ = formulas; }
   [[nodiscard]] const Formulas* inserted() const { return formulas_; }
 
@@ -56,8 +56,8 @@ class JsonReader {
   [[nodiscard]] std::string one_of(std::string_view key,
                                    std::initializer_list<std::string_view> allowed) const;
 
-  /// The formulas of the object under `key`, by name; empty if the key is absent. Names of other
-  /// formulas in these formulas are replaced.
+  /// The formulas of the object under `key`, by name; empty if the key is absent. A formula may use
+  /// the names of others, which are replaced by their formulas.
   [[nodiscard]] Formulas formulas(std::string_view key) const;
 
   /// The array of strings under `key`, with at most `most` entries; empty if the key is absent.

@@ -7,7 +7,7 @@
 namespace evo {
 
 /// The project's random generator. The same seed gives the same numbers on every machine and with
-/// every compiler, which the distributions of the standard library do not guarantee.
+/// every compiler. The random distributions of the standard library do not guarantee this.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : engine_(seed) {}

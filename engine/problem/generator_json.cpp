@@ -118,7 +118,8 @@ bool has_value(Dtype dtype, std::string_view word) {
   return true;
 }
 
-/// Changes the special values named under `key` from their default, `from`, to its opposite.
+/// Inverts the members of `special` that are named under `key` ("with" or "without"). Their default
+/// must be `from`.
 void set_special(const JsonReader& reader, std::string_view key, bool from, Dtype dtype,
                  SpecialValues& special) {
   const SpecialValues usual;
