@@ -119,8 +119,7 @@ class HostScanner {
     ++at_;
   }
 
-  /// Records the range from word `first` to the last word read as the inside of a declaration; the
-  /// range has no end if a bracket is never closed.
+  /// Adds the range from word `first` to the last word read to HostCode::inside.
   void add_inside(std::size_t first) {
     const bool has_end = !is_broken_ && at_ <= words_.size();
     found_.inside.push_back({words_[first].begin, has_end ? words_[at_ - 1].end : kNoEnd});
@@ -241,8 +240,7 @@ class HostScanner {
       const std::size_t begin = at_;
       skip_brackets();
       for (std::size_t at = begin; at < std::min(at_, words_.size()); ++at) {
-        // An annotation may also lie between the brackets: with #if and #else, a function may have
-        // two first lines before one parameter list.
+        // With #if and #else, an annotation may lie between the brackets of the parameter list.
         if (is_annotation(word(at))) seen.has_annotation = true;
       }
       return;
@@ -250,8 +248,7 @@ class HostScanner {
     skip_brackets();
   }
 
-  /// Whether `text` is the name of a function with a body, as in `__check(int code) {`, and not an
-  /// annotation that a header defines.
+  /// Whether `text` is a function's name, not an annotation, as in `__check(int code) {`.
   [[nodiscard]] bool is_function_with_body(const std::string& text) const {
     if (is_annotation(text) || macros_.words.contains(text) || word(at_ + 1) != "(") return false;
     int depth = 0;
@@ -262,9 +259,8 @@ class HostScanner {
     return false;
   }
 
-  /// Whether a body follows the parentheses. If so, a function's name precedes the parentheses, as
-  /// in `__stcs(float* x) {`; otherwise an annotation may precede them, as in
-  /// `__launch_bounds__(128) __global__`.
+  /// Whether a body follows the parentheses, as in `__stcs(float* x) {`, so that a function's name
+  /// precedes them, not an annotation as in `__launch_bounds__(128) __global__`.
   [[nodiscard]] bool is_body_behind_brackets(const Seen& seen) const {
     int depth = 0;
     for (std::size_t at = at_; at < words_.size() && !seen.is_type; ++at) {
@@ -285,8 +281,7 @@ class HostScanner {
     return word(at);
   }
 
-  /// Parses from an opening brace past the closing brace. Returns true if the braces enclose a
-  /// function's body, after which the declaration ends.
+  /// Parses braces and their content. Returns true if they enclose the body of a function.
   bool open_brace(const Seen& seen) {
     if (seen.is_type && !seen.has_parameters) {
       bool is_members = false;
@@ -313,8 +308,7 @@ class HostScanner {
       found_.declarations.push_back({words_[seen.begin].begin, words_[at_ - 1].end});
       return;
     }
-    // A macro call is not host code. Unlike a function with the macro's name, the call has no type
-    // before its name.
+    // A macro call without a type before the macro's name is not a function.
     if (is_function && seen.is_first_name && macros_.words.contains(seen.name)) return;
     if (is_instantiation && !host_names_.contains(seen.name)) return;
     if (is_function ? seen.is_type && !is_returned_type(seen)
@@ -330,8 +324,7 @@ class HostScanner {
     found_.declarations.push_back({begin, words_[at_ - 1].end});
   }
 
-  /// Whether words such as `struct` in a declaration belong to a function's return type: true for
-  /// `struct T f() {`, false for `typedef void (*f)(int);`.
+  /// Whether the declaration may be a function: `struct T f() {`, not `typedef void (*f)(int);`.
   [[nodiscard]] bool is_returned_type(const Seen& seen) const {
     const std::string& first = word(seen.behind_templates);
     return first == "struct" || first == "enum" || first == "union" || first == "friend" ||
@@ -351,8 +344,8 @@ class HostScanner {
     return false;
   }
 
-  /// Whether the declaration is a variable whose type is written with `struct`: true for `extern
-  /// struct T x;`, false for `struct T;` and `struct T { int i; };`.
+  /// Whether the declaration is a variable whose type begins with `struct` or a similar word: true
+  /// for `extern struct T x;`, false for `struct T;` and `struct T { int i; };`.
   [[nodiscard]] bool is_of_named_type(const Seen& seen) const {
     constexpr std::array<std::string_view, 5> kBefore = {"extern", "static", "const", "volatile",
                                                          "inline"};
@@ -366,8 +359,7 @@ class HostScanner {
     return is_identifier(word(at)) && is_one_of(kAfter, word(at + 1));
   }
 
-  /// Whether the declaration may be a variable, such as `float *x;`, because it has at least two
-  /// words.
+  /// Whether the declaration has at least two words, as a variable such as `float *x;` has.
   [[nodiscard]] bool is_variable(const Seen& seen) const {
     return at_ > seen.begin + 2 && is_identifier(word(seen.begin));
   }

@@ -51,7 +51,8 @@ std::string names_of(const Draft& draft, auto is_wanted) {
   return text.empty() ? "none" : text;
 }
 
-/// The argument `name`, which an option names and for which `is_wanted` is true.
+/// The argument that `option` names. Throws InputError if there is no argument `name` for which
+/// `is_wanted` is true.
 DraftArgument& named(const std::string& option, const std::string& name, const std::string& kind,
                      Draft& draft, auto is_wanted) {
   for (DraftArgument& argument : draft.arguments) {
@@ -69,7 +70,8 @@ Json number_of(const std::string& text) {
   return number.is_number() ? number : Json();
 }
 
-/// Converts the value of --input to a generator: "uniform:0:1", for example, or else a formula.
+/// Converts the value of --input to a generator: a distribution such as "uniform:0:1", or else a
+/// formula.
 Json generator_of(const std::string& name, const std::string& text) {
   struct Known {
     const char* word;
@@ -286,7 +288,8 @@ void require_used_parameters(const IntakeRequest& request, const KernelSource& s
     std::vector<std::string> known;
     for (const auto& [macro, value] : trial.guessed) known.push_back(macro);
     for (const auto& [macro, about] : macros.open) known.push_back(macro);
-    // A macro without a similar name in the code may be the threads of a CTA, see draft_launch().
+    // Accepts a macro that resembles no name in the code, because draft_launch() may use it as the
+    // number of threads of a CTA.
     const std::string meant = did_you_mean(name, known);
     if (meant.empty()) continue;
     throw InputError("--param " + name + ": neither the code nor another option uses it" + meant);

@@ -79,7 +79,7 @@ std::string launch_text(const T1File& t1, const std::string& entry) {
   return text;
 }
 
-/// Adds the macros without a value as parameters with a TODO.
+/// Adds each macro without a value to the draft, with a TODO in place of its values.
 void add_open_parameters(const Trial& trial, Draft& draft) {
   for (const auto& [name, value] : trial.guessed) {
     draft.parameters.push_back({name});
@@ -152,8 +152,9 @@ void launch_later(const Given& given, const std::vector<Trial>& later, const Sou
   }
 }
 
-/// Compiles the default configuration and others for measure_extents(). Configurations that differ
-/// only in macros that the source does not read are compiled once.
+/// Compiles the configurations with which measure_extents() runs the kernel, the default
+/// configuration first. Configurations that differ only in macros that the source does not read
+/// share one compilation.
 std::vector<ProbeKernel> probe_kernels(Compiler& compiler, const CompileRequest& request,
                                        const Configurations& configurations, const Trial& trial,
                                        const Draft& draft) {
@@ -183,8 +184,9 @@ std::vector<ProbeKernel> probe_kernels(Compiler& compiler, const CompileRequest&
   return kernels;
 }
 
-/// True if a scalar or an extent depends on each size. A size that affects only the grid may also
-/// be a constant in the source, so other sizes might be wrong.
+/// True if every size appears in the value of a scalar or in an extent. Otherwise a small shape
+/// might be wrong: the source may contain, as a constant, the value of a size that only the grid
+/// depends on.
 bool reach_the_kernel(const Draft& draft) {
   std::string text;
   for (const DraftArgument& argument : draft.arguments) {

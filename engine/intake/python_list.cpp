@@ -126,7 +126,8 @@ class Reader {
     return values;
   }
 
-  /// Evaluates a comprehension: `entry` for each step of `rest`, "for i in … [if …] [for …]".
+  /// Evaluates a Python list comprehension: `entry`, its expression, for each value of the loops in
+  /// `rest`, "for i in … [if …] [for …]".
   void comprehend(std::string_view entry, std::string_view rest, const Names& names,
                   std::vector<Json>& values) {
     rest.remove_prefix(std::string_view("for").size());
