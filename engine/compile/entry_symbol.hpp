@@ -10,10 +10,11 @@ namespace evo {
 
 // A problem names an entry in C++: "softmax", "ns::softmax", "softmax<float, TILE_N>". A device
 // needs the entry's symbol, which for a template differs between candidates. The compilation
-// therefore records the symbol in a comment on the first line of the PTX. The symbol then
-// accompanies the PTX everywhere, and a source cannot forge it. PTX of an `extern "C"` kernel has
-// no comment with a symbol, because the name of the kernel is its symbol. PTX of several entries
-// begins with one such comment for each entry, with the entry's resources.
+// therefore records the symbol in a comment on the first line of the PTX. Wherever PTX is stored or
+// sent, the symbol comes with it, and a kernel's source cannot forge the comment. PTX of an `extern
+// "C"` kernel has no comment with a symbol, because the name of the kernel is its symbol. PTX of
+// several entries begins with one comment line for each entry, which gives the symbol and the
+// resources.
 
 /// The symbol and the resources of a compiled kernel.
 struct CompiledEntry {
@@ -27,7 +28,7 @@ struct CompiledEntry {
                                        const std::vector<CompiledEntry>& compiled);
 
 /// The compiled entries, in order, from the comment lines at the beginning of `ptx`. `resources`:
-/// resources of the whole compilation, which apply to each entry without such a line.
+/// resources of the whole compilation, which apply to each entry without a comment line.
 [[nodiscard]] std::vector<CompiledEntry> compiled_entries(std::string_view ptx,
                                                           const std::vector<std::string>& entries,
                                                           const Resources& resources);

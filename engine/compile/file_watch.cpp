@@ -20,7 +20,7 @@
 namespace evo {
 namespace {
 
-/// The state of the current FileWatch. It is global because the intercepted C functions have no
+/// The state of the current FileWatch, which is global because the intercepted C functions have no
 /// parameter for it.
 struct Watched {
   std::mutex mutex;

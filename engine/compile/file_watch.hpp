@@ -34,14 +34,14 @@ class FileWatch {
   [[nodiscard]] std::vector<Dependency> dependencies() const;
   /// Existing files that could not be opened because of this object, without repetition.
   [[nodiscard]] std::vector<std::string> refused() const;
-  /// Whether the process has called an intercepted function. If a compilation has not, the C
-  /// library's functions are not intercepted in this program.
+  /// Whether the process has called an intercepted function. False after a compilation means that
+  /// this program does not intercept the C library's functions.
   [[nodiscard]] bool saw_anything() const;
 };
 
 namespace file_watch {
 
-/// Whether an intercepted function may open or inspect `path`. Always true while no FileWatch
+/// Whether an intercepted function may open or inspect `path`; always true while no FileWatch
 /// exists.
 [[nodiscard]] bool admits(const char* path, bool writes);
 

@@ -1,6 +1,6 @@
 // Replacements, for FileWatch, of the C library's functions that open or inspect files. The program
-// exports them, so the dynamic linker binds the calls of every loaded library to them. A
-// replacement does the same as the C library's function, but while a FileWatch exists, it reports
+// exports the replacements, so the dynamic linker binds the calls of every loaded library to them.
+// A replacement does the same as the C library's function, but while a FileWatch exists, it reports
 // files that are not allowed as missing.
 
 #include <dirent.h>

@@ -51,7 +51,8 @@ std::string edited(const std::string& text, HostCode found) {
 }
 
 /// Names of headers that are included inside of a declaration, directly or through another header.
-/// Such a header contains only a part of a declaration, so it cannot be scanned by itself.
+/// A header that is included there contains only a part of a declaration, so the scanner cannot
+/// read it by itself.
 Names parts_of_something(const KernelSource& source, const SourceMacros& macros) {
   Names parts;
   const auto add = [&](const std::string& text) {

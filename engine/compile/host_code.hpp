@@ -5,7 +5,7 @@
 namespace evo {
 
 /// Makes `source` acceptable to a device-only compiler: replaces host functions and host variables
-/// at file, namespace and class scope by white space. Line numbers stay the same.
+/// at file, namespace and class scope by white space. The source's line numbers stay the same.
 ///
 /// Host code is code without a CUDA annotation (written directly or by a macro of the source) or
 /// with `__host__` alone. A constexpr function is an exception and becomes a device function,
@@ -13,9 +13,9 @@ namespace evo {
 /// a source contains no host code. Names that nvcc declares without an include (`uint`, `uint32_t`,
 /// `FLT_MAX` …) are added if the source uses them.
 ///
-/// The function looks at words and brackets and does not parse C++. It does not change a file with
-/// unbalanced brackets, or a header with statements, enumerators or members that is included inside
-/// of a declaration.
+/// The function looks at words and brackets and does not parse C++. The function does not change a
+/// file with unbalanced brackets, or a header with statements, enumerators or members that is
+/// included inside of a declaration.
 [[nodiscard]] KernelSource without_host_code(KernelSource source);
 
 }  // namespace evo

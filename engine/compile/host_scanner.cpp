@@ -166,7 +166,7 @@ class HostScanner {
     bool has_constexpr = false;
     std::size_t constexpr_at = 0;
     bool is_fixed = false;  ///< whether it is const and no `*` follows the const
-    /// whether it declares a class, an alias or an assertion, so that it has no executable code
+    /// whether the declaration is a class, an alias or an assertion, without executable code
     bool is_type = false;
     bool has_parameters = false;
     bool is_initialised = false;
@@ -281,7 +281,7 @@ class HostScanner {
     return word(at);
   }
 
-  /// Parses braces and their content. Returns true if they enclose the body of a function.
+  /// Parses braces and their content; returns true if the braces enclose a function's body.
   bool open_brace(const Seen& seen) {
     if (seen.is_type && !seen.has_parameters) {
       bool is_members = false;

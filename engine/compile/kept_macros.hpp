@@ -16,7 +16,7 @@ using GivenMacro = std::pair<std::string, std::string>;
 
 /// Directives to append to a source. The appended directives make the compiler report each of
 /// `macros` that the source or an included file has changed or undefined. changed_macro_in() finds
-/// this report in the log. The directives generate no code.
+/// this report in the log. The appended directives generate no code.
 [[nodiscard]] std::string macro_check(const std::vector<GivenMacro>& macros);
 
 /// Reports the first of `macros` that, according to the compiler's `log`, the source changed or

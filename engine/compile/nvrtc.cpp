@@ -24,8 +24,8 @@ namespace evo {
 namespace {
 
 /// How the symbols of entries are found. An identifier such as "softmax" is first searched among
-/// the symbols of the cubin. If an entry is not found there, the source is compiled again with
-/// every entry as a name expression, for which NVRTC returns the symbol or reports an error.
+/// the symbols of the cubin. If the cubin lacks an entry's symbol, the source is compiled again
+/// with every entry as a name expression, for which NVRTC returns the symbol or reports an error.
 enum class Naming { kLookUpPlain, kAllByExpression };
 
 bool is_by_expression(const std::string& entry, Naming naming) {
@@ -237,8 +237,8 @@ std::variant<std::string, Rejection> NvrtcCompiler::symbol_of(nvrtcProgram progr
     const char* lowered = nullptr;
     const nvrtcResult result = library_.find<decltype(nvrtcGetLoweredName)>("nvrtcGetLoweredName")(
         program, entry.c_str(), &lowered);
-    // NVRTC knows no symbol for a kernel without code, for example for an uninstantiated template.
-    // Such an entry stays as it is written.
+    // NVRTC knows no symbol for a kernel without code, for example for an uninstantiated template;
+    // the entry is returned as it is written.
     return result == NVRTC_SUCCESS && lowered != nullptr ? std::string(lowered) : entry;
   }
   const std::vector<std::string> named = symbols_named(cubin_functions(compiled.cubin), entry);

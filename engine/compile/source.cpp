@@ -136,7 +136,7 @@ class Loader {
     const auto [known, added] = files_.emplace(name, real);
     if (known->second != real) {
       throw InputError(who + ": is " + known->second.string() + " for one file and " +
-                       real.string() + " for another; give them different names");
+                       real.string() + " for another; give the files different names");
     }
     if (!added) return;
     source.headers.emplace_back(name, read(file, who));
@@ -209,8 +209,9 @@ class Expander {
     const std::vector<Directive> directives = directives_of(text);
     if (std::find(open_.begin(), open_.end(), name) != open_.end()) {
       if (is_guarded(directives)) return;
-      throw InputError("\"" + name +
-                       "\" includes itself; #pragma once or an include guard at its top ends that");
+      throw InputError(
+          "\"" + name +
+          "\" includes itself; #pragma once or an include guard at its top prevents this");
     }
     if (open_.size() == kDeepest)
       throw InputError("\"" + name + "\": includes are nested too deep");

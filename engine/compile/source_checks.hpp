@@ -17,8 +17,8 @@ void require_macros_kept(const KernelSource& source, const std::set<std::string>
                          const std::vector<std::string>& options = {});
 
 /// The names in `macros` that neither the source nor its headers mention outside of comments. All
-/// values of a macro without a mention give the same kernel. Empty if the source makes names with
-/// `##`, because such names may be those of the macros. Files in include paths are not read.
+/// values of a macro that no code mentions give the same kernel. Empty if the source makes names
+/// with `##`, because such names may be those of the macros. Files in include paths are not read.
 [[nodiscard]] std::vector<std::string> macros_never_read(const KernelSource& source,
                                                          const std::vector<std::string>& macros);
 

@@ -25,12 +25,12 @@ enum class Slowdown {
 [[nodiscard]] Slowdown slowdown_from_string(std::string_view text);
 
 /// Whether times measured while the card was slowed down for this reason must be discarded: true
-/// for every reason except the power cap. The other reasons are faults of the machine, not
-/// properties of the kernel; reaching the power cap is part of the cost of a kernel.
+/// for every reason except the power cap. Slowdowns for any other reason are faults of the machine,
+/// whereas reaching the power cap is part of the cost of a kernel.
 [[nodiscard]] bool spoils_times(Slowdown slowdown);
 
 /// The card's state while a kernel was timed, as the driver reported it. Figures that the driver
-/// does not report are missing.
+/// does not report are unset.
 struct CardState {
   int looks = 0;
   std::optional<double> sm_clock_min_mhz = {};

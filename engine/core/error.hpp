@@ -49,7 +49,7 @@ class DbError : public InputError {
   using InputError::InputError;
 };
 
-/// A toolkit, library or device is missing. The message says how to install or find it.
+/// A toolkit, library or device is missing; the message says how to install or find it.
 class MissingError : public Error {
  public:
   explicit MissingError(const std::string& message) : Error(ExitCode::kMissing, message) {}

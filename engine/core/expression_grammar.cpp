@@ -201,8 +201,8 @@ Term Grammar::negation() {
   return {tree_.add(Operation::kNot, {operand.node}), {begin, operand.range.second}};
 }
 
-/// As in Python, a chain holds if all comparisons of the chain hold: a < b < c means a < b and b <
-/// c.
+/// As in Python, chained comparisons are true if each of them is true: a < b < c means a < b and b
+/// < c.
 Term Grammar::comparison() {
   Term left = sum();
   if (!is_comparison() && !is("in") && !is("not")) return left;
@@ -240,7 +240,7 @@ Term Grammar::membership(const Term& left) {
   bool comma = true;
   std::size_t count = 0;
   Node any = 0;
-  // As in Python, every element is evaluated, even the elements after a match.
+  // As in Python, `x in (a, b)` evaluates every element of the list, even those after a match.
   for (; comma && !is(close); ++count) {
     const Node equal = tree_.add(Operation::kEqual, {left.node, choice().node});
     any = count == 0 ? equal : tree_.add(Operation::kMax, {any, equal});

@@ -13,8 +13,7 @@ namespace evo {
 struct ParsedExpression {
   ExpressionTree tree;
   ExpressionTree::Node root = 0;
-  std::vector<std::string> variables;  ///< sorted; nodes of the tree contain indices into
-                                       ///< `variables`
+  std::vector<std::string> variables;  ///< sorted; nodes of the tree contain their indices
   /// The operands of the outermost conjunction, as written, without enclosing parentheses. If the
   /// outermost operation is not a conjunction, the whole expression is the only entry.
   std::vector<std::string> conjuncts;

@@ -168,8 +168,8 @@ class Builder final : public nlohmann::json_sax<Json> {
   std::size_t values_ = 0;
 };
 
-/// Reports common leftovers of editors and of broken copies, because the parser's messages about
-/// them are less helpful.
+/// Reports a byte order mark, an empty file, NUL bytes and invalid UTF-8, because nlohmann's
+/// messages about them are less helpful.
 void require_plain_text(std::string_view text, const std::string& file) {
   if (text.starts_with("\xef\xbb\xbf")) {
     throw InputError(file + ": begins with a byte order mark; allowed: UTF-8 without it");

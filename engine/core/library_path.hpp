@@ -9,7 +9,8 @@
 
 namespace evo {
 
-/// The file from which dlopen() loaded a library; empty if the dynamic loader does not know.
+/// The file from which dlopen() loaded a library; empty if the dynamic loader does not know the
+/// file.
 [[nodiscard]] inline std::filesystem::path library_path(void* library) {
   link_map* map = nullptr;
   if (dlinfo(library, RTLD_DI_LINKMAP, &map) != 0 || map->l_name == nullptr) return {};

@@ -25,7 +25,8 @@ enum class TimeKind { kMeasured, kPredicted };
 /// "measured" or "predicted".
 [[nodiscard]] std::string_view to_string(TimeKind kind);
 
-/// The inverse of to_string(TimeKind). Throws InputError for any other text.
+/// The inverse of to_string(TimeKind). Throws InputError if `text` is neither "measured" nor
+/// "predicted".
 [[nodiscard]] TimeKind time_kind_from_string(std::string_view text);
 
 /// The distribution of the time of one launch, in microseconds.
@@ -48,8 +49,8 @@ struct Timing {
 inline constexpr double kVeryLongLaunchUs = 10'000;
 
 /// The factor by which two measurements of one kernel at different times may differ, because clocks
-/// drift. For very long launches, it is the smallest difference that is worth the time for
-/// measuring it.
+/// drift. Very long launches get a smaller factor, which is the smallest difference that is worth
+/// the time for measuring it.
 [[nodiscard]] constexpr double other_minute(double time_us) {
   return time_us < kVeryLongLaunchUs ? 1.02 : 1.01;
 }

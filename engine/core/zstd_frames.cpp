@@ -7,8 +7,8 @@
 namespace evo {
 namespace {
 
-/// Zstandard's compression level. Higher levels take much longer but make PTX and cubins hardly
-/// smaller; lower levels make PTX and cubins noticeably larger.
+/// Zstandard's compression level: higher levels take much longer but make PTX and cubins hardly
+/// smaller; lower levels make them noticeably larger.
 constexpr int kLevel = 8;
 
 std::size_t checked(std::size_t result) {

@@ -56,8 +56,7 @@ class Scanner {
     return at_ + ahead < words_.size() ? std::string_view(words_[at_ + ahead]) : "";
   }
 
-  /// Moves from an opening bracket past the matching closing bracket. Returns the words between the
-  /// two.
+  /// Moves from an opening bracket past the matching closing bracket; returns the words in between.
   Words skip_brackets(std::string_view open, std::string_view close) {
     Words inside;
     int depth = 0;
@@ -110,8 +109,8 @@ class Scanner {
     const std::size_t begin = at_;
     const Words inside = skip_brackets("(", ")");
     if (std::find(inside.begin(), inside.end(), "__global__") != inside.end()) {
-      // With #if and #else, a kernel may have two first lines before one parameter list, which then
-      // follows the second `__global__`. The scan therefore continues there.
+      // With #if and #else, a kernel may have two first lines before one parameter list, so the
+      // scan continues at the second `__global__`, which the parameter list follows.
       at_ = begin;
       while (words_[at_] != "__global__") ++at_;
       return;

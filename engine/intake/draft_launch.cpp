@@ -84,9 +84,9 @@ class Launch {
     return threads_by_other_names(axis);
   }
 
-  /// The macro of the space whose name, such as BLOCK_SIZE, says that it is the number of threads
-  /// of a CTA. Without such a macro, the macro that the source does not read, if there is exactly
-  /// one.
+  /// The macro of the space with a usual name for the number of threads of a CTA, such as
+  /// BLOCK_SIZE. If the space has no such name, the macro that the source does not read, if there
+  /// is exactly one.
   std::string threads_by_other_names(std::size_t axis) {
     if (static_cast<int>(axis) >= facts_.block_dimensions) return {};
     const std::string letter(1, static_cast<char>('X' + axis));

@@ -184,9 +184,8 @@ std::vector<ProbeKernel> probe_kernels(Compiler& compiler, const CompileRequest&
   return kernels;
 }
 
-/// True if every size appears in the value of a scalar or in an extent. Otherwise a small shape
-/// might be wrong: the source may contain, as a constant, the value of a size that only the grid
-/// depends on.
+/// True if every size appears in the value of a scalar or in an extent, so that the kernel works
+/// with other sizes. A size that only the grid depends on may also be a constant in the source.
 bool reach_the_kernel(const Draft& draft) {
   std::string text;
   for (const DraftArgument& argument : draft.arguments) {

@@ -104,7 +104,7 @@ void draft_shape(const Given& given, const T1File& t1, const PtxFacts& facts,
 void draft_launch(const Given& given, const GivenLaunch& launch, const T1File& t1,
                   const PtxFacts& facts, const SourceMacros& macros, Draft& draft);
 
-/// Compiles another kernel of the file with the defaults.
+/// Compiles another kernel of the file with the default values of the macros.
 using TrialOf = std::function<Trial(const std::string& entry)>;
 /// Fills the source of the expected outputs from `given`; the default is reference.py. Throws
 /// InputError if a reference kernel has other parameters than the tuned kernel.

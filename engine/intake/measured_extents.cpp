@@ -95,8 +95,8 @@ class Measurement {
     return low;
   }
 
-  /// Returns the result of least(), but first tries a number predicted from `samples`, to save
-  /// launches. `values`: the sizes and macros of the new sample.
+  /// Bisects like least(), but first tries a number predicted from `samples`, to save launches.
+  /// `values`: the sizes and macros of the new sample.
   static std::uint64_t counted(const std::vector<std::string>& names,
                                const std::vector<ExtentSample>& samples, const Values& values,
                                std::uint64_t most, const auto& runs) {
@@ -153,7 +153,7 @@ class Measurement {
     if (!trouble_.empty() && is_left) draft_.notes.push_back("extents: " + trouble_);
   }
 
-  /// Steps 1 and 2 of measure_extents().
+  /// Steps 1 and 2 of measure_extents(): finds expressions that fit runs with small sizes.
   std::vector<Candidate> candidates_of(SizeKind kind) {
     std::vector<Candidate> candidates;
     std::map<std::size_t, std::vector<ExtentSample>> samples;

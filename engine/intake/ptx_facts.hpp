@@ -40,9 +40,10 @@ struct PtxFacts {
   std::string unordered_sum;
 };
 
-/// Derives the facts of the kernel `symbol`. Follows its parameters through registers, local and
-/// shared memory and calls. Ignores the order of instructions, so an address depends on every value
-/// that any order could give it. Throws InputError for PTX that cannot be parsed.
+/// Derives the facts of the kernel `symbol`. Follows the kernel's parameters through registers,
+/// local and shared memory and calls. Ignores the order of instructions: an address counts as
+/// derived from each parameter that may reach it in any order. Throws InputError for PTX that
+/// cannot be parsed.
 [[nodiscard]] PtxFacts ptx_facts(std::string_view ptx, const std::string& symbol);
 
 /// Combines the facts of two compilations of one kernel.

@@ -20,7 +20,8 @@ constexpr double kExact = 0x1.0p53;
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// Calls `visit(position)` at positions outside of brackets and quotes, until it returns false.
+/// Calls `visit(position)` at positions outside of brackets and quotes, until `visit` returns
+/// false.
 template <typename Visit>
 void for_each_outside(std::string_view text, Visit visit) {
   int depth = 0;

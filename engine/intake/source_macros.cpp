@@ -80,7 +80,7 @@ class Collector {
     if (is_macro_name(name)) seen(file, line, name).is_asked_for = true;
   }
 
-  /// Handles `#ifndef X` followed by `#define X`, which is a default or an include guard.
+  /// Handles `#ifndef X` followed by `#define X`, which gives X a default or is an include guard.
   bool take_default(const std::string& file, const std::vector<Directive>& directives,
                     std::size_t i) {
     const MacroDefinition definition = macro_in(directives[i + 1]);

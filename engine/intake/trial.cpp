@@ -88,9 +88,9 @@ MacroTexts guesses(Compiler& compiler, const CompileRequest& request, const Macr
   return guessed;
 }
 
-/// The mangled name of a function whose parameter is a pointer to the kernel. This name contains
-/// the kernel's parameter types. Empty if `symbol` itself contains the types, or if the compiler
-/// does not report the types.
+/// The mangled name of a function whose parameter is a pointer to the kernel, because such a name
+/// contains the kernel's parameter types. Empty if `symbol` itself contains the types, or if the
+/// compiler does not report the types.
 std::string signature_of(Compiler& compiler, CompileRequest request, const std::string& symbol,
                          const MacroTexts& macros) {
   constexpr const char* kProbe = "evo_type_of_the_kernel";

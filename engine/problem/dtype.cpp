@@ -113,7 +113,7 @@ std::uint64_t bits_at(const DtypeRow& row, const std::byte* source) {
   return row.bytes == 1 ? load<std::uint8_t>(source) : load<std::uint16_t>(source);
 }
 
-/// Decodes every code of a format of at most 16 bits once.
+/// The values of all bit patterns of a format of at most 16 bits, decoded at the first call.
 const std::vector<float>& table_of(const DtypeRow& format) {
   static std::mutex mutex;
   static std::map<Dtype, std::vector<float>> tables;

@@ -10,8 +10,8 @@ namespace evo {
 
 enum class Distribution { kNormal, kUniform, kIntegers, kConstant };
 
-/// The whole numbers from low to high, inclusive. If `is_signed`, both hold the bits of a signed
-/// 64-bit integer.
+/// The whole numbers from low to high, inclusive. If `is_signed`, `low` and `high` hold the bits of
+/// signed 64-bit integers.
 struct IntegerRange {
   bool is_signed = false;
   std::uint64_t low = 0;

@@ -13,7 +13,7 @@ namespace evo {
 /// because stored verdicts depend on the inputs.
 inline constexpr std::string_view kDrawVersion = "draw 2";
 
-/// A case is one set of inputs for a shape; its number among the shape's cases, and its seed.
+/// One set of inputs for a shape, called a case: its number among the shape's cases, and its seed.
 struct InputCase {
   std::size_t index = 0;
   std::uint64_t seed = 0;

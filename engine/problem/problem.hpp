@@ -74,8 +74,8 @@ struct Argument {
   /// For out and inout: true allows an expected output that is constant, or the same for all
   /// inputs. False: the audit rejects a constant output, because wrong kernels may produce it, too.
   bool degenerate = false;
-  /// For out and inout: false if the output is not compared with the expected output. It is
-  /// nevertheless poisoned, and its guard zones are checked.
+  /// For out and inout: false if the output is not compared with the expected output. An output
+  /// that is not compared is also poisoned, and its guard zones are checked.
   bool is_compared = true;
   /// For out and inout: the number of leading elements that are compared, as an expression of shape
   /// variables. Nullopt: all elements.
@@ -98,7 +98,7 @@ struct Argument {
   std::optional<TensorMapSetup> tensor_map = {};
   /// Set if the argument is a structure that is passed by value.
   std::vector<Field> fields = {};
-  /// For out: true if the extent depends on macros. Each kernel then has its own buffer for the
+  /// For out: true if the extent depends on macros, so that each kernel has its own buffer for the
   /// output, and the problem's check program judges the content.
   bool is_sized_by_macros = false;
   /// True if the argument's value may differ between kernels: for tensor maps, and for scalars
@@ -205,7 +205,7 @@ struct ToleranceExpressions {
   /// Throws ProblemError unless every bound is finite and ≥ 0, and bad_share and relative_l2 are at
   /// most 1 (an output of zeros has relative_l2 = 1).
   [[nodiscard]] Tolerance evaluate(const Values& values) const;
-  /// Like evaluate(), but only for the bounds whose names are all in `known`.
+  /// Like evaluate(), but evaluates only the bounds whose names are all in `known`.
   void check(const Values& known) const;
   /// True if the bounds use only names in `known`.
   [[nodiscard]] bool depend_only_on(const Values& known) const;
@@ -312,7 +312,7 @@ class Problem {
   [[nodiscard]] const Shape& shape(std::string_view shape_name) const;
   [[nodiscard]] const KernelSpec& kernel(std::string_view template_name) const;
 
-  /// The path of a data file for `shape`, in whose `name` "{shape}" becomes the shape's name.
+  /// The path of the data file `name`, in which "{shape}" is replaced by the name of `shape`.
   /// Throws ProblemError naming `key` unless the file exists below the parent of `folder`.
   [[nodiscard]] std::filesystem::path data_file(const std::string& key, const std::string& name,
                                                 const Shape& shape) const;

@@ -92,7 +92,7 @@ Settings parse_settings(const JsonReader& reader, const char* key) {
   return set;
 }
 
-/// Reads the macros of the reference kernel, whose source may be that of a template.
+/// Reads the macros of the reference kernel, which may have the source of a template.
 Settings parse_reference_macros(const JsonReader& reader) {
   if (!reader.has("macros")) return {};
   reader.require_at_most("macros", kMostNames);

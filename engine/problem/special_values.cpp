@@ -30,7 +30,7 @@ class Elements {
   void put_bits(std::size_t i, std::uint64_t bits) { std::memcpy(at(i), &bits, size_); }
   void copy(std::size_t to, std::size_t from) { std::memcpy(at(to), at(from), size_); }
 
-  /// Elements [first, first + length) in order.
+  /// Sorts the elements [first, first + length).
   void sort(std::size_t first, std::size_t length, bool is_rising) {
     const std::vector<std::byte> bytes(at(first), at(first + length));
     const std::vector<double> values = decode_all(dtype_, bytes);
@@ -52,7 +52,8 @@ class Elements {
   std::size_t size_;
 };
 
-/// Makes one run of elements in each block of an input ascending, descending or constant.
+/// Makes one run of elements in each block of kElementsPerRun elements ascending, descending or
+/// constant.
 void put_runs(Elements& elements, Random& random) {
   for (std::size_t start = 0; start < elements.count(); start += kElementsPerRun) {
     const std::size_t part = std::min(kElementsPerRun, elements.count() - start);

@@ -10,7 +10,7 @@ namespace evo {
 /// Reads the tensor map argument `name` of a problem.
 [[nodiscard]] Argument parse_tensor_map(const JsonReader& reader, const std::string& name);
 
-/// Finds the buffer of each tensor map. Each step without a list of arguments then takes all
+/// Finds the buffer of each tensor map. Makes each step without a list of arguments take all
 /// arguments except tensor maps. Throws ProblemError if a map's "of" does not name a buffer.
 void place_tensor_maps(Problem& problem);
 
