@@ -8,7 +8,7 @@ namespace evo {
 namespace {
 
 /// Version of the code that derives a kernel's resources and symbols from the compiler's output.
-/// Increase the version when that code changes, so that older cached results are no longer used.
+/// Increase the version when the code changes, so that older cached results are no longer used.
 constexpr std::string_view kReading = "compilation 3";
 
 }  // namespace

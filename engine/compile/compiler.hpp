@@ -38,7 +38,7 @@ struct Compiled {
   std::string packed_cubin = {};
 };
 
-/// A failure of the compiler, which the kernel may not have caused. The compilation is therefore
+/// A failure of the compiler, which the kernel may not have caused, so that the compilation is
 /// repeated in a new process before the kernel is rejected.
 struct CompilerFailure {
   enum class Kind {

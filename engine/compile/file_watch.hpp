@@ -34,7 +34,7 @@ class FileWatch {
   [[nodiscard]] std::vector<Dependency> dependencies() const;
   /// Existing files that could not be opened because of this object, without repetition.
   [[nodiscard]] std::vector<std::string> refused() const;
-  /// Whether the process has called an intercepted function. False after a compilation means that
+  /// Whether the process has called an intercepted function; false after a compilation means that
   /// this program does not intercept the C library's functions.
   [[nodiscard]] bool saw_anything() const;
 };

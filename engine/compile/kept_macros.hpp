@@ -21,8 +21,8 @@ using GivenMacro = std::pair<std::string, std::string>;
 
 /// Reports the first of `macros` that, according to the compiler's `log`, the source changed or
 /// undefined, with file and line if the compiler names them. Empty if no macro changed. A kernel
-/// with a changed macro would not match its configuration. Because the compiler makes the report,
-/// its preprocessor decides which `#define` is active.
+/// with a changed macro would not match its configuration. The report comes from the compiler,
+/// because its preprocessor knows which `#define` is active.
 [[nodiscard]] std::optional<std::string> changed_macro_in(std::string_view log,
                                                           const std::vector<GivenMacro>& macros,
                                                           const std::string& source_name);

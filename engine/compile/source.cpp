@@ -53,8 +53,8 @@ class Loader {
   }
 
  private:
-  /// Some sources rely on host standard headers that include each other. The first standard header
-  /// of a source therefore also includes the other headers that the source uses.
+  /// Some sources rely on host standard headers that include each other, so the first standard
+  /// header of a source also includes the other headers that the source uses.
   void take_brought_along(const BroughtAlong& header, KernelSource& source) {
     const std::string name(header.name);
     if (files_.contains(name) || !is_in_include_folder("cuda/std/" + name)) return;

@@ -21,7 +21,7 @@ enum class Slowdown {
 /// thermal slowdown" or "power brake".
 [[nodiscard]] std::string_view to_string(Slowdown slowdown);
 
-/// The inverse of to_string(Slowdown). Throws InputError if `text` is not the name of a reason.
+/// The inverse of to_string(Slowdown). Throws InputError if `text` is not the name of a Slowdown.
 [[nodiscard]] Slowdown slowdown_from_string(std::string_view text);
 
 /// Whether times measured while the card was slowed down for this reason must be discarded: true

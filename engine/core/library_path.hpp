@@ -17,8 +17,8 @@ namespace evo {
   return map->l_name;
 }
 
-/// The path of a library with links followed, for display. The file name often ends with the
-/// version, as in "libcuda.so.580.65.06".
+/// The path of a library with links followed, for display, because the name of the linked file
+/// often contains the version, as in "libcuda.so.580.65.06".
 [[nodiscard]] inline std::string library_file(void* library) {
   const std::filesystem::path path = library_path(library);
   std::error_code error;

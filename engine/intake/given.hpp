@@ -51,7 +51,8 @@ struct Given {
 void draft_sizes(const Given& given, Draft& draft);
 
 /// Sets the members of arguments from options that name them: scalars from --value or from a size
-/// of the same name, extents, generators, scratch outputs. Throws InputError for an unknown name.
+/// of the same name, extents, generators, scratch outputs. Throws InputError if an option names an
+/// argument that the kernel does not have.
 void give_arguments(const Given& given, Draft& draft);
 
 /// Throws InputError for a size of the option --size that no part of the draft uses.

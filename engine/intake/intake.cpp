@@ -88,8 +88,8 @@ void add_open_parameters(const Trial& trial, Draft& draft) {
   }
 }
 
-/// Defines the macro kernel_tuner if the source tests it. Kernel Tuner always defines this macro,
-/// and sources test it before they define their own defaults.
+/// Defines the macro kernel_tuner if the source tests it. Sources for Kernel Tuner, which always
+/// defines kernel_tuner, define their own defaults only without this macro.
 void answer_kernel_tuner(const SourceMacros& macros, Draft& draft) {
   constexpr const char* kMacro = "kernel_tuner";
   if (!macros.open.contains(kMacro)) return;
@@ -184,8 +184,8 @@ std::vector<ProbeKernel> probe_kernels(Compiler& compiler, const CompileRequest&
   return kernels;
 }
 
-/// True if every size appears in the value of a scalar or in an extent, so that the kernel works
-/// with other sizes. A size that only the grid depends on may also be a constant in the source.
+/// True if every size appears in the value of a scalar or in an extent. Other values of a size that
+/// only the grid depends on may be wrong, because the source may contain the size as a constant.
 bool reach_the_kernel(const Draft& draft) {
   std::string text;
   for (const DraftArgument& argument : draft.arguments) {
@@ -225,7 +225,7 @@ void look_at_runs(const IntakeRequest& request, Compiler& compiler, const Compil
   draft.more_shapes.push_back({kind == SizeKind::kRagged ? "ragged" : "small", std::move(small)});
 }
 
-/// Notes which numbers in problem.json were assumed.
+/// Adds notes on the tolerance and the number of operations in problem.json if they are assumed.
 void note_assumed_numbers(Draft& draft) {
   const bool is_floating = std::ranges::any_of(draft.arguments, [](const auto& argument) {
     return argument.is_written() && argument.is_compared && !is_integer_type(argument.dtype);

@@ -95,8 +95,8 @@ void add_step(const Given& given, const Declarations& declared,
 /// arguments this kernel takes.
 void begin_steps(const Given& given, Draft& draft);
 
-/// Fills the draft's shape variables. Must precede draft_arguments(), because extents use the
-/// variables.
+/// Fills the draft's shape variables. Call this function before draft_arguments(), because extents
+/// use the variables.
 void draft_shape(const Given& given, const T1File& t1, const PtxFacts& facts,
                  const SourceMacros& macros, Draft& draft);
 /// Fills the draft's grid, block and shared memory. `launch`: the user's options, which take

@@ -98,7 +98,7 @@ BufferId ProbeDevice::make(std::size_t argument, std::uint64_t elements) {
   std::vector<std::byte> bytes(elements * size);
   if (content_ == ProbeContent::kSmallNumbers) {
     // Fills an integer buffer with the numbers 1 to 8, and a floating-point buffer with half of
-    // them, in an order that differs between arguments.
+    // these numbers, in an order that differs between arguments.
     constexpr std::size_t kPeriod = 8;
     std::vector<std::byte> pattern(kPeriod * size);
     for (std::size_t i = 0; i < kPeriod; ++i) {

@@ -32,9 +32,9 @@ class ProbeDevice {
   void prepare(std::size_t kernel, const Values& values, ProbeContent content,
                std::uint64_t needed = 0);
 
-  /// Limits of a launch. `elements`: the number of elements of the buffers that are limited, by
-  /// argument; the launch fails if it accesses more. `shared_bytes`: the dynamic shared memory if
-  /// the draft does not give it.
+  /// Limits of a launch. `elements`: by argument, the number of elements of each limited buffer; a
+  /// launch that accesses more fails. `shared_bytes`: the dynamic shared memory if the draft does
+  /// not give it.
   struct Bounds {
     std::map<std::size_t, std::uint64_t> elements = {};
     std::uint32_t shared_bytes = kAmpleSharedBytes;

@@ -27,7 +27,7 @@ inline constexpr std::size_t kProbes = 4;
 using SizeTexts = std::vector<std::pair<std::string, std::string>>;
 
 /// Small values for the variables, different for each `probe`, so that two products of variables
-/// are unlikely to be equal in all probes. If a variable is at most 64 in the timed shape, its
+/// are unlikely to be equal for every `probe`. If a variable is at most 64 in the timed shape, its
 /// small values do not exceed this value.
 [[nodiscard]] std::map<std::string, double> probe_sizes(SizeKind kind, const SizeTexts& variables,
                                                         std::size_t probe);
@@ -35,8 +35,8 @@ using SizeTexts = std::vector<std::pair<std::string, std::string>>;
 inline constexpr std::size_t kProofs = 2;
 
 /// Larger values of the variables, for testing an expression that fits the small values. With a
-/// `scale` of 1, they exceed the number of threads of a CTA; a larger `scale` divides them, so that
-/// the runs take less time.
+/// `scale` of 1, the values exceed the number of threads of a CTA; a larger `scale` divides the
+/// values, so that runs take less time.
 [[nodiscard]] std::map<std::string, double> proof_sizes(SizeKind kind, const SizeTexts& variables,
                                                         std::size_t proof, std::int64_t scale);
 

@@ -66,7 +66,7 @@ Generator read_integers(const JsonReader& reader, Dtype dtype) {
 bool is_within(Dtype dtype, double value) {
   if (is_floating(dtype)) return std::fabs(value) <= largest_finite(dtype);
   const WholeRange range = whole_range(dtype);
-  // For u64, range.above becomes 2^64 as a double, so numbers from 2^64 on are excluded separately.
+  // The largest u64 becomes 2^64 as a double, so numbers from 2^64 on are excluded separately.
   return value >= -static_cast<double>(range.below) &&
          (value <= static_cast<double>(range.above) && value < 0x1.0p64);
 }

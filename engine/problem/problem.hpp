@@ -138,8 +138,8 @@ struct Argument {
   /// Number of bytes of the buffer with `extent` elements, where KernelSpec::extent_of() gives
   /// `extent`.
   [[nodiscard]] std::size_t bytes(const Values& values, const Expression& extent) const;
-  /// Number of leading bytes that are compared. Throws ProblemError if this number exceeds the
-  /// buffer, or is 0 for a non-empty buffer.
+  /// Number of leading bytes that are compared. Throws ProblemError if the compared bytes exceed
+  /// the buffer, or are 0 for a non-empty buffer.
   [[nodiscard]] std::size_t compared_bytes(const Values& values) const;
   /// The texture object of this argument, which must have one. Throws ProblemError if CUDA does not
   /// support the texture object.
