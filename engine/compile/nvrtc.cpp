@@ -157,7 +157,8 @@ nvrtcResult NvrtcCompiler::create_program(const CompileRequest& request,
 
 nvrtcResult NvrtcCompiler::run(nvrtcProgram program, const CompileRequest& request) const {
   std::vector<std::string> options = {"-arch=" + request.arch, "--ptxas-options=-v"};
-  // From 12.9 on, NVRTC's compilation cache suppresses the ptxas report (NVIDIA/Fuser #4694).
+  // Disables NVRTC's compilation cache, which suppresses the ptxas report from NVRTC 12.9 on
+  // (NVIDIA/Fuser #4694).
   if (version_.number() >= 1209) options.emplace_back("--no-cache");
   options.insert(options.end(), request.options.begin(), request.options.end());
   std::vector<const char*> pointers;

@@ -38,7 +38,7 @@ struct ExpressionWord {
 [[nodiscard]] ExpressionTree::Node compared(ExpressionTree& tree, std::string_view op,
                                             ExpressionTree::Node left, ExpressionTree::Node right);
 
-/// Adds a call of `function` to `tree`. The caller has checked the number of arguments.
+/// Adds a call of `function` to `tree`; the caller has checked the number of `arguments`.
 [[nodiscard]] ExpressionTree::Node called(ExpressionTree& tree, std::string_view function,
                                           std::span<const ExpressionTree::Node> arguments);
 

@@ -229,7 +229,7 @@ class Measurement {
     return !runs_with(candidate.argument, less);
   }
 
-  /// A number of elements that suffices for every buffer; 0 if a buffer has no `Candidate`.
+  /// A number of elements that suffices for every buffer; 0 if a buffer's extent is unknown.
   [[nodiscard]] std::uint64_t needed(SizeKind kind, std::size_t probe,
                                      const std::vector<Candidate>& candidates) const {
     if (candidates.size() < open_arguments().size()) return 0;
