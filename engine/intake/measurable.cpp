@@ -33,9 +33,7 @@ std::string why_not_measured(const Draft& draft) {
     const bool is_open = std::ranges::any_of(step.grid, is_open_text) ||
                          std::ranges::any_of(step.block, is_open_text) ||
                          is_todo(step.dynamic_shared_bytes);
-    if (is_open)
-      needs("the launch of " + step.entry +
-            " (repeat --grid, --block and --shared for this kernel)");
+    if (is_open) needs("the launch of " + step.entry + " (repeat --grid, --block, --shared)");
   }
   if (std::ranges::any_of(draft.block, is_open_text)) needs("the block (--block)");
   if (std::ranges::any_of(draft.grid, is_open_text)) needs("the grid (--grid)");
