@@ -20,9 +20,9 @@ struct KernelSource {
   /// Returns the source as one text that compiles to the same code without other files of the
   /// problem: each #include is replaced by the content of the file, with #line directives that keep
   /// the line numbers. `#pragma once` becomes a macro; a file with `#pragma once` appears once
-  /// unless its include is conditional. Each #include of a file in an include path stays. Throws
-  /// InputError if a file without `#pragma once` or an include guard at its top includes itself, or
-  /// if the text exceeds 16 MB.
+  /// unless its include is conditional. Each #include of a file in an include path stays in the
+  /// text. Throws InputError if a file without `#pragma once` or an include guard at its top
+  /// includes itself, or if the text exceeds 16 MB.
   [[nodiscard]] std::string expanded() const;
 };
 

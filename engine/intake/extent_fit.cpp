@@ -8,7 +8,7 @@
 namespace evo {
 namespace {
 
-constexpr std::size_t kMostNames = 8;  ///< 255 products
+constexpr std::size_t kMostNames = 8;  ///< more names would have too many products
 constexpr std::size_t kMostWithSquares = 2;
 constexpr std::int64_t kMostAdded = 64;
 constexpr std::int64_t kMostFactor = 4096;

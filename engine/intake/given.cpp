@@ -279,7 +279,7 @@ std::vector<std::string> given_expressions(const std::string& option, const std:
 
 void require_used_parameters(const IntakeRequest& request, const KernelSource& source,
                              const Trial& trial, const SourceMacros& macros) {
-  if (!request.t1.empty() || !source.outside.empty()) return;  // there, --param may be used
+  if (!request.t1.empty() || !source.outside.empty()) return;  // files that are not read may use it
   std::string text = source.text + " " + texts_of(request);
   for (const auto& [name, content] : source.headers) text += " " + content;
   const std::set<std::string> used = names_in(text);

@@ -31,7 +31,7 @@ constexpr std::int64_t kMostScale = 8;  ///< limit of `scale_`
 struct Candidate {
   std::size_t argument = 0;
   ExtentFit fit;
-  std::vector<std::uint64_t> counts;  ///< for each probe
+  std::vector<std::uint64_t> counts;  ///< with each set of small sizes
   std::string doubt = {};             ///< the reason why the extent stays a TODO
 };
 
@@ -119,7 +119,7 @@ class Measurement {
   struct Found {
     SizeKind kind = SizeKind::kRagged;
     std::vector<Candidate> candidates = {};
-    std::size_t known = 0;  ///< number of candidates without a doubt
+    std::size_t known = 0;  ///< number of extents without a reason for doubt
   };
 
   Found with_sizes(SizeKind kind) {
@@ -384,10 +384,10 @@ class Measurement {
   const std::vector<ProbeKernel>& kernels_;
   Draft& draft_;
   ProbeDevice device_;
-  std::map<std::string, std::string> doubts_;   ///< first doubt of each argument
-  std::map<std::string, std::string> misfits_;  ///< arguments without a fitting expression
+  std::map<std::string, std::string> doubts_;   ///< first reason for doubt, by argument
+  std::map<std::string, std::string> misfits_;  ///< why no expression fits, by argument
   std::string trouble_;
-  std::int64_t scale_ = 1;  ///< divisor of the sizes of proofs
+  std::int64_t scale_ = 1;  ///< divisor of the larger sizes
 };
 
 }  // namespace

@@ -22,7 +22,7 @@ namespace evo {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr std::size_t kAlignment = 64;  ///< of the data's offset in the file
+constexpr std::size_t kAlignment = 64;  ///< alignment of the data's offset in the file
 
 /// NumPy's code for a type, such as "<f4"; empty if NumPy has no such type.
 std::string npy_code(const DtypeRow& row) {
