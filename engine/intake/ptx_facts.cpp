@@ -86,7 +86,7 @@ class Reader {
   }
 
  private:
-  /// Collects all functions that may be called, and the module's variables that they use.
+  /// Collects `function` and all functions that it may call, directly or through other functions.
   void reach(const Function& function) {
     if (std::find(reached_.begin(), reached_.end(), &function) != reached_.end()) return;
     reached_.push_back(&function);
