@@ -8,7 +8,8 @@
 
 namespace evo::fake {
 
-/// A CardMonitor that reports values chosen by the test.
+/// A CardMonitor, which reports clocks, energy and other processes of a GPU. A test chooses the
+/// values that this one reports.
 class FakeMonitor final : public CardMonitor {
  public:
   [[nodiscard]] CardPace pace() override { return on_pace ? on_pace(looks++) : CardPace{}; }

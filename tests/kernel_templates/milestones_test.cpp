@@ -1,5 +1,5 @@
-// Tests the milestones of every shipped space: each compiles for the space's architecture, respects
-// the space's resource policy and is a different kernel.
+// Tests the milestones of every space in search_spaces/: each compiles for the space's
+// architecture, respects the space's resource policy, and is a different kernel.
 
 #include <gtest/gtest.h>
 
