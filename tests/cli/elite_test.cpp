@@ -99,7 +99,7 @@ TEST_F(EvoElite, TheTableIsAlignedAndNamesWhatDiffers) {
   EXPECT_THAT(text[2], HasSubstr("TILE=1"));
   EXPECT_THAT(text[2], Not(HasSubstr("SWIZZLE")));
   EXPECT_EQ(text[4], "in common: SWIZZLE=xor");
-  // The table aligns times to the right, so their decimal points are in one column.
+  // evo-elite aligns times to the right, so their decimal points are in one column.
   EXPECT_EQ(text[2].find("9.25") + 1, text[3].find("101.50") + 3);
 }
 

@@ -17,7 +17,7 @@ class FakeMachine {
   FakeMachine();
 
   /// The JSON object that describes the machine to the fake libraries; its keys are the members of
-  /// fake_driver::Machine. Tests change it before run().
+  /// fake_driver::Machine. Tests may change this object before they call run().
   nlohmann::json& facts() { return facts_; }
   nlohmann::json& card(std::size_t at = 0) { return facts_["cards"][at]; }
 

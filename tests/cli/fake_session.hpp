@@ -31,8 +31,8 @@ class FakeSession {
   [[nodiscard]] static std::string faults_space() {
     return source_folder() / "tests/planted/search_spaces/planted_faults.json";
   }
-  /// The value of --timeout. It is short, because tests wait this long for each hanging kernel, but
-  /// longer if a sanitizer slows the programs down.
+  /// The value of --timeout in seconds: short, because tests wait this long for each hanging
+  /// kernel, but longer if a sanitizer slows the programs down.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   static constexpr const char* kStepSeconds = "4";
 #else

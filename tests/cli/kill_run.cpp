@@ -159,9 +159,9 @@ class KillRun {
     return true;
   }
 
-  /// Kills a worker, waits, and repeats this until the requested number of kills is reached. It
-  /// waits until more candidates are evaluated than can be in flight at once, so that no candidate
-  /// loses its worker twice.
+  /// Repeatedly kills a worker until the requested number of kills is reached. Between two kills,
+  /// the program waits until more candidates are evaluated than can be in flight at once, so that
+  /// no candidate loses its worker twice.
   void kill_workers(const FakeSession& session, RunningProgram& program) {
     constexpr std::size_t kUnderWay = 9;
     std::size_t told = 0;

@@ -102,8 +102,8 @@ TEST(NumberOptions, TheLastOfTwoHolds) {
   EXPECT_EQ(session.store().run(1).info.children, 4);
 }
 
-/// An unset shell variable in a command gives an empty value. The program must not silently take
-/// the default instead, because the user intended another value.
+/// An unset shell variable in a command gives an empty value. A program must reject the empty value
+/// instead of taking the default, because the user intended another value.
 TEST(TextOptions, AnEmptyTextIsBadUsageThatNamesTheOption) {
   const FakeSession session;
   for (const auto& [program, option] : std::vector<std::pair<std::string, std::string>>{

@@ -13,7 +13,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 /// A problem whose kernel writes partial sums of x, whose number depends on the configuration. The
-/// check program adds them up and compares the total.
+/// check program adds the partial sums up and compares the total.
 class OwnCheck : public OwnData {
  protected:
   OwnCheck() {

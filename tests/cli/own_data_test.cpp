@@ -166,8 +166,8 @@ TEST_F(OwnData, AFileMayStandBesideAGenerator) {
   Json& generator = problem_["arguments"][0]["generator"];
   generator = {{"file", "x.npy"}, {"distribution", "normal"}};
   EXPECT_EQ(judged(), "green");
-  // The file has x[i] = i % 11. The next kernel is right only for the data of the file, and the one
-  // after it only for random data, so evo-judge must reject both.
+  // The file x.npy has x[i] = i % 11. The next kernel is right only for the data of the file, and
+  // the one after it only for random data, so evo-judge must reject both.
   kernel(body("3.f * (i % 11)"));
   EXPECT_THAT(judged(), HasSubstr("y["));
   kernel(body("x[10] == 10 && x[9] == 9 ? 0 : 3 * x[i]"));
@@ -295,7 +295,7 @@ TEST_F(OwnData, ChangedDataAreAnotherProblem) {
 }
 
 /// evo-tune finds the helper files of a program by its imports and in the list `program_files` of
-/// problem.json. A change in one of them makes another problem.
+/// problem.json. A change in a helper file makes another problem.
 TEST_F(OwnData, AChangedHelperOfAProgramIsAnotherProblem) {
   problem_["reference"] = {{"program", {"python3", "reference.py"}}};
   problem_["program_files"] = {"factor.txt"};

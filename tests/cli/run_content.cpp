@@ -17,14 +17,14 @@ std::string reason_text(const std::string& reason) {
   return pattern;
 }
 
-/// Identifies a candidate within its run by its generation and its position in it.
+/// Identifies a candidate within its run by its generation and its position in the generation.
 std::string place(const EvaluationRecord& record) {
   return std::to_string(record.generation) + "." + std::to_string(record.position);
 }
 
-/// The outcome of a candidate without the number of timed samples. For a kernel that is too slow
-/// for the elite, this number depends on the elite at that moment, and thus on how long other
-/// compilations took.
+/// The outcome of a candidate without the number of timed samples. The timing of a kernel that is
+/// too slow for the elite stops early, and its number of samples depends on which candidates were
+/// evaluated before.
 std::string outcome(const EvaluationRecord& record) {
   if (record.rejection) {
     const Rejection& rejection = *record.rejection;

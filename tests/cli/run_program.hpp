@@ -17,7 +17,7 @@ struct ProgramResult {
 [[nodiscard]] ProgramResult run_program(const std::string& command, const std::string& folder,
                                         const std::string& prefix = {});
 
-/// The folder of the project's programs. It is the folder of the running test, so the tests also
+/// The folder of the project's programs: the folder of the running test, so that the tests also
 /// work in a build folder that was moved.
 [[nodiscard]] std::filesystem::path program_folder();
 
@@ -53,7 +53,8 @@ class RunningProgram {
 };
 
 /// Reads the output of evo-tune or evo-record, which were started with --json, until it reports
-/// `evaluations` evaluations, and then sends `signal`. Returns the result of wait().
+/// `evaluations` evaluations, and then sends `signal`. Returns the exit code, as
+/// RunningProgram::wait() does.
 [[nodiscard]] int stop_after_evaluations(RunningProgram& program, int evaluations, int signal);
 
 }  // namespace evo

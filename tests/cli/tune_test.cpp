@@ -266,8 +266,8 @@ TEST(EvoTune, TwoOnOneDatabaseBothSucceed) {
   for (const StoredRun& run : store.runs()) {
     EXPECT_EQ(run.status, RunStatus::kFinished);
     EXPECT_EQ(elite_of_run(store, run.id).size(), 3U);
-    // A run has 22 milestones, the default configuration and two generations of four. It has fewer
-    // candidates only if no configuration is left to propose.
+    // A run has 22 milestones, the default configuration and two generations of four. A run has
+    // fewer candidates only if no configuration is left to propose.
     EXPECT_GE(store.evaluations(run.id).size(), 30U);
   }
 }

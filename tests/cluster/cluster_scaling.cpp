@@ -1,8 +1,8 @@
 // cluster-scaling: simulates runs with several numbers of GPUs and compilers. The program runs the
 // whole engine on a simulated clock, with fake compilers and devices whose service times were
-// measured on real ones. It prints the candidates per second, the time until a candidate is within
-// 2 % of the optimum, and the CPU time of the coordinator per candidate, which includes writing the
-// database to the disk of this machine.
+// measured on real ones. The program prints the candidates per second, the time until a candidate
+// is within 2 % of the optimum, and the CPU time of the coordinator per candidate, which includes
+// writing the database to the disk of this machine.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -39,8 +39,8 @@ constexpr double kOptimumUs = 10;
 constexpr std::array<const char*, 4> kOrdered = {"DEPTH", "STAGES", "UNROLL", "SPLIT"};
 constexpr int kValues = 8;
 
-/// The made-up time of a kernel in µs. It has one optimum, two parameters whose best values depend
-/// on each other, and 1 % of noise. One kernel of 220 is within 2 % of the fastest.
+/// The made-up time of a kernel in µs. The time has one optimum, two parameters whose best values
+/// depend on each other, and 1 % of noise. One kernel of 220 is within 2 % of the fastest.
 double time_of(const fake::Program& program) {
   std::array<double, kOrdered.size()> distance{};
   std::uint64_t number = 0;

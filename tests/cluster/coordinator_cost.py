@@ -1,6 +1,6 @@
 """Measures the processor time that evo-tune and its gateway spend on a candidate. The run has two
-hosts, each with four compilers and two devices. All are fakes on this machine that take no time.
-The run checks, times and stores every kernel.
+hosts on this machine, each with four compilers and two devices. The compilers and devices are fakes
+that take no time. The run checks, times and stores every kernel.
 
 coordinator_cost.py FOLDER-OF-PROGRAMS [candidates]"""
 

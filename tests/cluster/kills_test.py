@@ -38,7 +38,7 @@ class KillsTest(Cluster):
             one.wait()
 
     def tend_hosts(self):
-        """Starts the worker of each host again whose worker has ended."""
+        """Restarts the worker of each host if it has ended."""
         self.joined = [one for one in self.joined if one.poll() is None]
         for node in self.nodes:
             if node in self.hosts and self.hosts[node].poll() is None:
@@ -69,8 +69,8 @@ class KillsTest(Cluster):
 
     def kill_one(self, database):
         """Kills a random process of the run and returns its role, or None if it killed nothing.
-        Unless the role is the coordinator, it first waits until all candidates in flight are done,
-        so that no candidate loses its worker twice."""
+        Unless the role is the coordinator, the function first waits until all candidates in flight
+        are done, so that no candidate loses its worker twice."""
         part = self.random.choice(self.parts)
         if part == "coordinator":
             time.sleep(self.random.uniform(0, 1))

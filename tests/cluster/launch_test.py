@@ -185,8 +185,8 @@ class HandTest(Cluster):
         self.assertEqual(self.rows(names), [0])
 
     def test_the_network_is_cut(self):
-        """The broken network loses all data, but neither the worker nor the run sees that its
-        connection is closed."""
+        """The relay loses all data from then on, but closes neither the connection to the worker
+        nor the connection to the run."""
         relay = Relay(self.port)
         self.addCleanup(relay.close)
 

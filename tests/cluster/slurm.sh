@@ -2,7 +2,7 @@
 # Starts or stops a private Slurm on this machine: tests/cluster/slurm.sh start|stop FOLDER PORT
 # This Slurm has a controller and two nodes, each with eight cores and two GPUs (null devices).
 # The script needs root and Debian's packages slurmctld, slurmd, slurm-client and munge.
-# It needs neither systemd nor cgroups, and uses the TCP ports PORT to PORT+3.
+# The script needs neither systemd nor cgroups, and uses the TCP ports PORT to PORT+3.
 set -u
 folder="$(realpath -m "$2")"
 port="$3"

@@ -52,7 +52,7 @@ class SlurmTest(Cluster):
         self.run_through(lambda run: os.kill(self.agents("device")[0], signal.SIGKILL), self.workers)
 
     def test_within_an_allocation(self):
-        """Runs evo-tune inside salloc, so that its workers become steps of that allocation, and
+        """Runs evo-tune inside salloc, so that the workers become steps of the allocation, and
         kills one of them."""
         allocation = ["salloc", "-k", "-N2", "--exclusive", "--gpus-per-node=2"]
         self.run_through(lambda run: os.kill(self.agents("device")[0], signal.SIGKILL),
@@ -123,7 +123,8 @@ class SlurmTest(Cluster):
         kept = self.rows("SELECT count(*) FROM candidate", "evo.db")[0]
         self.assertEqual(self.rows("SELECT status FROM run", "evo.db"), ["interrupted"])
         # The test restarts the job after three seconds; Slurm by itself would wait two minutes.
-        # A node refuses a job that it has ended in the same second, so the test must wait, too.
+        # The test must wait at all because a node refuses a job that it has ended in the same
+        # second.
         self.slurm("scontrol", "update", f"jobid={number}", "StartTime=now+3")
         self.wait_for(lambda: self.job(number)["JobState"] in ("COMPLETED", "FAILED"), "it does not end")
         self.assertEqual((self.job(number)["JobState"], self.job(number)["Restarts"]), ("COMPLETED", "1"),

@@ -47,8 +47,8 @@ EVO_MISSING(cuTensorMapEncodeTiled)
 EVO_MISSING(cuArrayCreate_v2)
 EVO_MISSING(cuArrayDestroy)
 
-// These functions exist only since a certain version of the driver. The documentation of the CUDA
-// driver API and the cuda.h of each version show since which.
+// Each of the following functions exists only since one CUDA version, as the documentation of the
+// CUDA driver API and the cuda.h of each version show.
 #if EVO_FAKE_CUDA_VERSION >= 1204
 EVO_MISSING(cuFuncGetParamInfo)
 #endif

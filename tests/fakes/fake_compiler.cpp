@@ -46,7 +46,7 @@ CompileAnswer failure(CompilerFailure::Kind kind) {
 }
 
 /// Imitates a compiler whose memory grows without end, for example because of endless templates. To
-/// protect the machine, it ends after 4 GiB.
+/// protect the machine, the memory grows only to 4 GiB.
 CompileAnswer eat_memory() {
   constexpr std::size_t kPiece = std::size_t{64} << 20;
   constexpr int kMostPieces = 64;

@@ -22,9 +22,9 @@ namespace evo::fake {
 ///      bytes that are no text.
 ///   8. too_many_registers: the kernel uses 200 registers.
 ///   9. spills: the kernel spills 64 bytes.
-/// Other values of BUG select a defect of the compiled kernel (planted_kernels.hpp). The macros
-/// REGISTERS and SHARED set its resources: it has 32 + REGISTERS registers and SHARED bytes of
-/// static shared memory.
+/// Other values of BUG select a defect of the compiled kernel (planted_kernels.hpp). A compiled
+/// kernel has 32 + REGISTERS registers and SHARED bytes of static shared memory, where REGISTERS
+/// and SHARED are macros of the request.
 class FakeCompiler final : public Compiler {
  public:
   /// `delay`: the duration of each compilation.

@@ -1,5 +1,5 @@
 // A fake libnvidia-ml.so.1 with one GPU, for tests of the code that opens this library. The
-// environment variable EVO_FAKE_NVML selects its behaviour.
+// environment variable EVO_FAKE_NVML selects the behaviour of the library.
 
 #include <unistd.h>
 

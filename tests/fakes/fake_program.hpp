@@ -7,7 +7,7 @@
 namespace evo::fake {
 
 /// The output of the fake compiler: the kernel's name and the macros of the compilation. A
-/// KernelImage has them, as text, in place of PTX.
+/// KernelImage from the fake compiler has them, as text, in place of PTX.
 struct Program {
   std::string entry;
   std::map<std::string, std::string> defines;
@@ -26,8 +26,8 @@ struct Program {
 [[nodiscard]] Program from_ptx(const std::string& ptx);
 
 /// Returns true for the first call with `what` in all processes that have the same value of the
-/// environment variable EVO_FAKE_STATE; this call creates the file $EVO_FAKE_STATE.`what`. Without
-/// this environment variable, returns false.
+/// environment variable EVO_FAKE_STATE; this call creates the file $EVO_FAKE_STATE.`what`. If
+/// EVO_FAKE_STATE is unset, returns false.
 [[nodiscard]] bool is_first_time(const std::string& what);
 /// Whether is_first_time(what) has returned true in any process with the same EVO_FAKE_STATE.
 [[nodiscard]] bool was_first_time(const std::string& what);

@@ -32,8 +32,8 @@ class FakeLoop final : public EventLoop {
   std::multimap<SteadyTime, asio::steady_timer*> sleepers_;
 };
 
-/// A compile service that runs FakeCompiler, for at most `jobs` requests at a time. It draws the
-/// durations from `seed`, so each seed completes the requests in another order.
+/// A compile service that runs FakeCompiler, for at most `jobs` requests at a time. The service
+/// draws the durations from `seed`, so each seed completes the requests in another order.
 class FakeCompileService : public CompileService {
  public:
   FakeCompileService(FakeLoop& loop, std::size_t jobs, std::uint64_t seed)
@@ -87,12 +87,13 @@ struct DeviceBehaviour {
   /// If true, a check ends early for a kernel that is slower than the limit in the request.
   bool stops_checks = false;
   std::string name = "fake GPU";
-  /// Called before every request. If this function throws an exception, the request fails with it.
+  /// Called before every request. If this function throws an exception, the request fails with that
+  /// exception.
   std::function<void()> before = {};
 };
 
-/// A device service that answers as `behaviour` says. It records its requests, for example "check
-/// CONFIG", "time SHAPE CONFIG" or "compare SHAPE".
+/// A device service that answers as `behaviour` says. The service records its requests, for example
+/// "check CONFIG", "time SHAPE CONFIG" or "compare SHAPE".
 class FakeDeviceService final : public DeviceService {
  public:
   FakeDeviceService(FakeLoop& loop, DeviceBehaviour behaviour);

@@ -1,10 +1,11 @@
-// A worker program that needs neither GPU nor NVRTC. It speaks the real protocol, and uses the fake
-// compiler and the fake device with the planted kernels. If the environment variable EVO_WORKER
-// names this program, the real evo-tune and evo-judge start it, and then run fast and reproducibly.
-// Further environment variables: EVO_FAKE_COMPILE_MS is the duration of each compilation,
-// EVO_FAKE_FAULTS causes random faults (faults.hpp), and EVO_FAKE_UUID is the UUID of the device.
-// EVO_FAKE_CARD is a list of words: with "throttled" the GPU reports low clocks, with "shared"
-// another process, and with "counter" an energy that grows at 100 W.
+// A worker program that needs neither GPU nor NVRTC. The fake worker speaks the protocol of the
+// real worker, and uses the fake compiler and the fake device with the planted kernels. If the
+// environment variable EVO_WORKER names this program, the real evo-tune and evo-judge start it, and
+// then run fast and reproducibly. Further environment variables: EVO_FAKE_COMPILE_MS is the
+// duration of each compilation, EVO_FAKE_FAULTS causes random faults (faults.hpp), and
+// EVO_FAKE_UUID is the UUID of the device. EVO_FAKE_CARD is a list of words: with "throttled" the
+// GPU reports low clocks, with "shared" another process, and with "counter" an energy that grows at
+// 100 W.
 
 #include <chrono>
 #include <cmath>

@@ -9,8 +9,8 @@ namespace evo::fake {
 
 /// Random faults of a worker that do not come from a kernel: the worker dies, hangs, is slow, or
 /// sends invalid bytes. The environment variable EVO_FAKE_FAULTS="COMPILE LAUNCH SEED" sets the
-/// number of faults per million compilations and per million launches, and the seed. Without this
-/// variable there are no faults.
+/// number of faults per million compilations and per million launches, and the seed. If
+/// EVO_FAKE_FAULTS is unset, there are no faults.
 class Faults {
  public:
   [[nodiscard]] static Faults from_environment();

@@ -54,8 +54,8 @@ void QueuedDevice::copy(BufferId to, BufferId from) {
 
 void QueuedDevice::poison(BufferId buffer, std::span<const std::byte> pattern) {
   require_context();
-  // Uploads the poison as if it were data, because the virtual device would otherwise report reads
-  // of unwritten elements. A GPU does not report them.
+  // Uploads the poison as if it were data, because the virtual device, unlike a GPU, would
+  // otherwise report reads of unwritten elements.
   std::vector<std::byte> content(inner_->memory().spec(buffer).bytes);
   for (std::size_t i = 0; i < content.size(); ++i) content[i] = pattern[i % pattern.size()];
   queue_.emplace_back([this, buffer, data = std::move(content)] {

@@ -12,9 +12,9 @@
 
 namespace evo::fake {
 
-/// Imitates a GPU by means of a virtual device. Its made-up times count as measured, it does not
-/// track which elements are written, and it runs queued work only when the host waits. The first
-/// fault loses the device; work that was queued later never runs.
+/// Imitates a GPU by means of a virtual device. The made-up times of this device count as measured,
+/// it does not track which elements are written, and it runs queued work only when the host waits.
+/// The first fault loses the device; work that was queued later never runs.
 class QueuedDevice final : public Device, private DeviceMemory, private Measuring {
  public:
   explicit QueuedDevice(std::unique_ptr<Device> inner);
@@ -28,9 +28,9 @@ class QueuedDevice final : public Device, private DeviceMemory, private Measurin
   std::optional<Fault> launch(KernelId kernel, const LaunchPlan& plan,
                               std::span<const KernelArgument> arguments) override;
 
-  /// After this call, every kernel may start before the preceding kernel has ended. `waits`:
-  /// whether the kernel waits for the preceding one before it reads. If not, it runs before a
-  /// preceding kernel of the checks that writes late.
+  /// After this call, every kernel may start before the preceding kernel has ended. If `waits` is
+  /// false, a kernel does not wait for a preceding kernel of the checks that writes late, but runs
+  /// before it.
   void start_early(bool waits) {
     starts_early_ = true;
     waits_ = waits;

@@ -13,8 +13,8 @@
 namespace evo::fuzz {
 namespace {
 
-/// Reads a stream that arrives in pieces of `piece` bytes. Returns its messages up to the first
-/// damaged message.
+/// Reads a stream that arrives in pieces of `piece` bytes. Returns the messages of the stream up to
+/// the first damaged message.
 std::vector<nlohmann::json> messages(std::string_view input, std::size_t piece) {
   std::vector<nlohmann::json> found;
   FrameReader reader;

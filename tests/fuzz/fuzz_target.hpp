@@ -3,10 +3,10 @@
 #include <span>
 #include <string_view>
 
-// A fuzz target is a function for one kind of external input. It reads the input as the programs
-// do, and uses the result as far as that is cheap. Exceptions that the documentation of the reader
-// names are no findings. Any other exception is a finding, and so is a crash, a report of a
-// sanitizer, a hang, or too much memory.
+// A fuzz target is a function for one kind of external input. A target reads the input as the
+// programs do, and uses the result as far as that is cheap. Exceptions that the documentation of
+// the reader names are no findings. Any other exception is a finding, and so is a crash, a report
+// of a sanitizer, a hang, or too much memory.
 
 namespace evo::fuzz {
 

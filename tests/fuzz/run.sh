@@ -2,8 +2,8 @@
 # Fuzzes the given targets, or all targets, for SECONDS each: tests/fuzz/run.sh SECONDS [target…]
 #
 # The script first builds the targets (preset fuzz: clang 16, address and undefined sanitizers).
-# If `tests/fuzz/pack.sh FOLDER` has put built targets beside this script, it uses them instead.
-# It prints the number of executions and the result of each target, also to OUT/summary.txt.
+# If `tests/fuzz/pack.sh FOLDER` has put targets beside this script, the script uses those instead.
+# The script prints the number of executions and the result of each target, also to OUT/summary.txt.
 # The exit code is 1 if a target has a finding.
 # The input of a finding is in the file OUT/<target>-crash-…, -timeout-… or -oom-….
 #

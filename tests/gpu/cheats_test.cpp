@@ -42,7 +42,7 @@ const std::map<std::string, Expected>& expectations() {
       {"skips_known_pair", {kCorrectness, kTimed + "|after more launches", kAged}},
       {"skips_known_content", {kCorrectness, kTimed, kAged}},
       // These two cheats reuse results of earlier launches and pass the checks before timing. A
-      // device that predicts times accepts them, because they gain nothing there.
+      // device that predicts times accepts these cheats, because they gain nothing there.
       {"remembers_address", {kCorrectness, kTimed, "", true}},
       {"remembers_content", {"timing", "kernel remembers results", "", true}},
       {"stops_after", {kCorrectness, "shape mission", kAged}},
@@ -98,7 +98,8 @@ TEST_P(Cheats, WrongOnlyAfter1500LaunchesIsRejected) {
   EXPECT_EQ(json::parse(judged.out)["rejection"]["gate"], "correctness") << judged.out;
 }
 
-/// Tests kernels that cheat about their times. They can do so only on a device that measures times.
+/// Tests kernels that cheat about their times, which is possible only on a device that measures
+/// times.
 class MeasuredCheats : public Cheats {};
 
 TEST_P(MeasuredCheats, AKernelThatIsSlowSometimesDoesNotPassAsFast) {
@@ -130,8 +131,8 @@ TEST_P(MeasuredCheats, NoneIsInTheElite) {
   const std::vector<EliteRow> elite = elite_of_run(store, 1);
   ASSERT_FALSE(elite.empty());
   EXPECT_THAT(elite.front().config_json, HasSubstr(R"("CHEAT":"honest")"));
-  // The elite may have cheats that are slow in some launches, because their results are right, but
-  // their times must then be long.
+  // The elite may have cheats that are slow in some launches, because their results are right. The
+  // stored times of these cheats must be long.
   for (const EliteRow& row : elite) {
     EXPECT_THAT(row.config_json, ContainsRegex("honest|slow_when_busy|slow_later|slow_at_first"));
     const bool is_honest = row.config_json.find("honest") != std::string::npos;

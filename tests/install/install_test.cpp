@@ -27,8 +27,8 @@ class Installed : public testing::Test {
                              "; } >" + (folder_.path() / "output").string() + " 2>&1";
     return std::system(line.c_str());
   }
-  /// Runs an installed program. Its environment has only the paths of this machine's CUDA Toolkit
-  /// and `variables`.
+  /// Runs an installed program. The environment of the program has only the paths of this machine's
+  /// CUDA Toolkit and `variables`.
   int run(const std::string& command, const std::string& variables = {}) {
     return shell("env -i PATH=/usr/bin:/bin ${EVO_NVRTC:+EVO_NVRTC=$EVO_NVRTC} " +
                  std::string("${CUDA_HOME:+CUDA_HOME=$CUDA_HOME} ") + variables + " " + prefix() +
@@ -46,7 +46,7 @@ class Installed : public testing::Test {
 
 TEST_F(Installed, TunesAndJudgesTheInstalledSpaceWithoutAGpu) {
   install();
-  // The installed folder can be moved, because no file in it contains its path.
+  // The installed folder can be moved, because no file in it contains the path of the folder.
   fs::rename(folder_.path() / "prefix", folder_.path() / "moved");
   prefix_ = "moved";
   EXPECT_EQ(run("evo-tune --device none --space row_softmax_l4 --generations 1 --children 1"), 0)
@@ -166,7 +166,7 @@ TEST_F(Installed, ManualPagesHaveTheUsualSectionsAndNoMistakes) {
                                 "EXIT STATUS", "FILES", "SEE ALSO"}) {
       EXPECT_THAT(page, HasSubstr(std::string("\n.SH ") + section + "\n")) << file;
     }
-    // Programs that are not installed on this machine do not check the page.
+    // man, mandoc and groff check the manual page, each only if it is installed on this machine.
     for (const std::string check :
          {"man --warnings -l", "mandoc -T lint -W warning", "groff -man -Tutf8 -ww -z"}) {
       const std::string program = check.substr(0, check.find(' '));

@@ -100,7 +100,7 @@ TEST_P(AttentionSpaces, CheckEveryVariantOfTheTimedShapesMacros) {
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-/// Changes of the default configuration. Each of them violates one rule of the space.
+/// Changes of the default configuration, each of which violates one rule of the space.
 std::vector<Settings> forbidden_settings(const std::string& template_name) {
   if (template_name == "wgmma") {
     return {{{"STAGES_V", "2"}},
@@ -120,8 +120,8 @@ std::vector<Settings> forbidden_settings(const std::string& template_name) {
           {{"STAGES_V", "3"}}};
 }
 
-/// The template itself must reject configurations that the space forbids, because users may also
-/// compile it without the space.
+/// The template must contain the rules of its space: it must not compile a configuration that the
+/// space forbids.
 TEST_P(AttentionSpaces, TheTemplateRefusesWhatTheSpaceForbids) {
   for (const Settings& settings : forbidden_settings(space_.definition().template_name)) {
     const Candidate candidate = space_.candidate_from_settings(settings, space_.defaults());

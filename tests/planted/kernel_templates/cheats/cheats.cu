@@ -1,5 +1,5 @@
-// Kernels that pretend to be right or fast (CHEAT selects one). Each kernel does the real work in
-// some launches, and in others skips it or does something else that a gate might not notice.
+// Kernels that pretend to be right or fast (CHEAT selects one). Each kernel computes all results in
+// some launches, and in others skips work or does something else that a gate might not notice.
 
 #if !defined(CHEAT) || !defined(LIMIT)
 #error "CHEAT and LIMIT must be defined"
@@ -56,8 +56,8 @@ __device__ void ends_now() {
   last_launch_ns = now;
 }
 
-// Returns the index of `key` in known_keys and enters a new key; kMostKnown if the table is full.
-// All threads of the CTA get the same index.
+// Returns the index of `key` in known_keys to all threads of the CTA, and enters a new key. Returns
+// kMostKnown if the table is full.
 __device__ int number_of(unsigned long long key) {
   __shared__ int number;
   if (threadIdx.x == 0) {
