@@ -1,5 +1,5 @@
-// Tests evo-tune --interpret, which executes the elite of a GPU also on a virtual GPU. Both devices
-// belong to the fake worker.
+// Tests evo-tune --interpret, which executes the elite of a GPU also on a virtual GPU. The GPU and
+// the virtual GPU are devices of the fake worker.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

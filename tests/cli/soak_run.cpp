@@ -258,8 +258,8 @@ class Soak {
     const auto bytes = std::filesystem::file_size(session_.path("evo.db"));
     const long early = memory_at(0.25);
     const long late = memory_at(0.9);
-    // evo-tune keeps the evaluations of a run in memory. Apart from these evaluations, its memory
-    // must not grow.
+    // evo-tune keeps the evaluations of a run in memory. Apart from evaluations, the memory of
+    // evo-tune must not grow.
     constexpr double kKibOfAnEvaluation = 4;
     // Allows for memory that the allocator does not return, and for library code that is loaded
     // late.

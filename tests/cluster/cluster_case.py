@@ -203,7 +203,7 @@ class Cluster(unittest.TestCase):
 
     def run_through(self, harm, more, within=(), compile_ms=150):
         """Makes the run on one device, then on the cluster, and calls `harm` while all four devices
-        work. Both runs must have the same results."""
+        work. The run on the cluster must have the results of the run on one device."""
         self.run_alone()
         run = self.tune("many.db", more, dict(self.environment, EVO_FAKE_COMPILE_MS=str(compile_ms)), within)
         try:

@@ -57,8 +57,8 @@ class LaunchTest(Cluster):
 
 
 class Relay:
-    """A relay between the workers and the run. It forwards all data, records the data from the
-    workers, and can imitate a broken network."""
+    """A relay between the workers and the run. The relay forwards all data, records the data from
+    the workers, and can imitate a broken network."""
 
     def __init__(self, target):
         self.target = target

@@ -123,8 +123,7 @@ class SlurmTest(Cluster):
         kept = self.rows("SELECT count(*) FROM candidate", "evo.db")[0]
         self.assertEqual(self.rows("SELECT status FROM run", "evo.db"), ["interrupted"])
         # The test restarts the job after three seconds; Slurm by itself would wait two minutes.
-        # The test must wait at all because a node refuses a job that it has ended in the same
-        # second.
+        # The test waits, because a node refuses a job that it has ended in the same second.
         self.slurm("scontrol", "update", f"jobid={number}", "StartTime=now+3")
         self.wait_for(lambda: self.job(number)["JobState"] in ("COMPLETED", "FAILED"), "it does not end")
         self.assertEqual((self.job(number)["JobState"], self.job(number)["Restarts"]), ("COMPLETED", "1"),

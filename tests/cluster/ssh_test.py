@@ -1,6 +1,6 @@
-"""Tests evo-tune with workers on two hosts that it reaches by ssh. Both hosts are this machine, on
-which a real sshd listens. The worker of node2 connects to the run through a tunnel in the ssh
-connection."""
+"""Tests evo-tune with workers on two hosts that it reaches by ssh. The hosts node1 and node2 are
+both this machine, on which a real sshd listens. The worker of node2 connects to the run through a
+tunnel in the ssh connection."""
 
 import os
 import pathlib

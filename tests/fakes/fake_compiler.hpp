@@ -6,9 +6,9 @@
 
 namespace evo::fake {
 
-/// A compiler that does not read the source. In place of PTX, it returns the list of the macros in
-/// the request (fake_program.hpp), without macros whose names begin with UNUSED. The macro BUG
-/// selects a failure:
+/// A compiler that does not read the source. In place of PTX, the fake compiler returns the list of
+/// the macros in the request (fake_program.hpp), without macros whose names begin with UNUSED. The
+/// macro BUG selects a failure:
 ///   1. does_not_compile: the compiler rejects the source, with a log.
 ///   2. crashes_compiler: the process aborts; aborts_below_2_gib: it aborts if the limit of its
 ///      address space is smaller than 2 GiB.

@@ -41,8 +41,9 @@ const std::map<std::string, Expected>& expectations() {
       {"skips_known_address", {kCorrectness, kTimed, kAged}},
       {"skips_known_pair", {kCorrectness, kTimed + "|after more launches", kAged}},
       {"skips_known_content", {kCorrectness, kTimed, kAged}},
-      // These two cheats reuse results of earlier launches and pass the checks before timing. A
-      // device that predicts times accepts these cheats, because they gain nothing there.
+      // The cheats remembers_address and remembers_content reuse results of earlier launches and
+      // pass the checks before timing. A device that predicts times accepts these cheats, because
+      // they gain nothing there.
       {"remembers_address", {kCorrectness, kTimed, "", true}},
       {"remembers_content", {"timing", "kernel remembers results", "", true}},
       {"stops_after", {kCorrectness, "shape mission", kAged}},
@@ -131,8 +132,8 @@ TEST_P(MeasuredCheats, NoneIsInTheElite) {
   const std::vector<EliteRow> elite = elite_of_run(store, 1);
   ASSERT_FALSE(elite.empty());
   EXPECT_THAT(elite.front().config_json, HasSubstr(R"("CHEAT":"honest")"));
-  // The elite may have cheats that are slow in some launches, because their results are right. The
-  // stored times of these cheats must be long.
+  // Cheats that are slow in some launches may be in the elite, because their results are right, but
+  // only with long times.
   for (const EliteRow& row : elite) {
     EXPECT_THAT(row.config_json, ContainsRegex("honest|slow_when_busy|slow_later|slow_at_first"));
     const bool is_honest = row.config_json.find("honest") != std::string::npos;

@@ -13,8 +13,8 @@ constexpr int kUsualPoints = 25;
 
 const std::filesystem::path kSpaces = std::filesystem::path(EVO_SOURCE_DIR) / "search_spaces";
 
-/// Whether a constraint follows only from the limits of a GPU. Constraints that do so are in the
-/// spaces, but not in the templates.
+/// Whether a constraint follows only from the limits of a GPU. Constraints from limits of a GPU are
+/// in the spaces, but not in the templates.
 bool is_of_the_machine(const ConstraintText& constraint) {
   return constraint.why.find("shared memory of a CTA") != std::string::npos ||
          constraint.why.find("must fit the SM") != std::string::npos;

@@ -55,21 +55,21 @@ FILES = {
     "engine/device/virtual/execute/placement.cpp": ["virtual_test"],
     "engine/compile/host_scanner.cpp": ["compile_test"],
     "engine/core/protected_file.cpp": ["core_test"],
-    # These files decide for which output elements a check of a sample of elements is valid.
+    # The next files decide for which output elements a check of a sample of elements is valid.
     **{file: STORE_TESTS for file in (
         "engine/device/virtual/decode/store_slice.cpp", "engine/gate/correctness/grid_cover.cpp",
         "engine/gate/correctness/near_miss.cpp", "engine/device/virtual/checks/store_owners.cpp")},
-    # These files decide whether accesses of two CTAs or of two lanes are ordered.
+    # The next files decide whether accesses of two CTAs or of two lanes are ordered.
     **{f"engine/device/virtual/{name}.cpp": ORDER_TESTS for name in (
         "checks/cta_history", "checks/releases", "checks/lane_order", "execute/member_groups",
         "execute/warp_scheduler")},
-    # These files choose the CTAs from whose execution a time is predicted.
+    # The next files choose the CTAs from whose execution a time is predicted.
     **{f"engine/device/virtual/{name}.cpp": SURVEY_TESTS for name in (
         "decode/branch_origins", "timing/grid_survey", "timing/grid_kinds")},
-    # These files generate the values of input arguments.
+    # The next files generate the values of input arguments.
     **{f"engine/problem/{name}.cpp": ["problem_test"] for name in (
         "generator", "normal_quantile", "special_values")},
-    # These files write output files, and open databases.
+    # The next files write output files, and open databases.
     "tools/cli/output_files.cpp": ["output_files_test"],
     "db/opened_file.cpp": ["db_test --gtest_filter=OpenedFile*"],
     "tools/bundle/checked.cpp": ["bundle_cover_test", "bundle_size_tests_test"],
