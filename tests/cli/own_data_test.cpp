@@ -178,7 +178,7 @@ TEST_F(OwnData, AFileMayStandBesideAGenerator) {
   problem_["shapes"]["big"] = {{"variables", {{"N", 2000}}}, {"check", true}};
   EXPECT_THAT(judged(), HasSubstr("x.npy"));
   generator["shapes"] = {"small"};
-  EXPECT_EQ(judged(), "green") << "the other shape, which the file is too short for, is drawn";
+  EXPECT_EQ(judged(), "green") << "the file is too short for the shape big, which gets random data";
   generator.erase("distribution");
   EXPECT_THAT(judged(), AllOf(HasSubstr("arguments[0].generator.shapes"),
                               HasSubstr("needs a \"distribution\" beside the file")));
@@ -195,14 +195,14 @@ TEST_F(OwnData, AnOutputMayBeScratch) {
   const std::string tripled = "tripled(scratch, i, x[i])";
   reference("3 * x[i]", "", parameter);
   kernel(body("3 * x[i]", "", parameter));
-  EXPECT_THAT(judged(), HasSubstr("scratch")) << "the reference does not write it";
+  EXPECT_THAT(judged(), HasSubstr("scratch")) << "the reference does not write scratch";
   argument["compare"] = false;
-  EXPECT_EQ(judged(), "green") << "nobody writes it";
+  EXPECT_EQ(judged(), "green") << "scratch is not compared";
   problem_["tolerance"]["max_abs_error"] = 1e-3;
   problem_["tolerance"]["bad_abs_error"] = 1e-3;
   problem_["tolerance"]["relative_l2"] = 1e-4;
   kernel(body(tripled, uses, parameter));
-  EXPECT_EQ(judged(), "green") << "the reference leaves something else there";
+  EXPECT_EQ(judged(), "green") << "scratch is not compared with the reference";
   std::string beyond = uses;
   beyond.replace(beyond.find("scratch[i] ="), 12, "scratch[i + 1] = scratch[i] =");
   kernel(body(tripled, beyond, parameter));
@@ -380,7 +380,7 @@ for line in sys.stdin:
 }
 
 TEST_F(OwnData, DataThatIsNoDrawIsCheckedOnceByAnInterpreterAndLaunchedTwice) {
-  if (!is_virtual()) GTEST_SKIP() << "a GPU may find a race the next time";
+  if (!is_virtual()) GTEST_SKIP() << "a GPU repeats checks, because races may show later";
   problem_["arguments"][0]["generator"] = {{"formula", "INDEX % 7"}};
   kernel(body("3 * x[i]"));
   reference("3 * x[i]");

@@ -91,7 +91,7 @@ TEST(ProfileCli, WhatDoesNotPassLeavesTheElite) {
   EXPECT_EQ(withdrawals[0].why.reason,
             "tensor >= 50 || dram < 50 is false: dram 90 %, tensor 12 % (ncu 2025.1.0.0)");
   const auto rows = elite_of_run(store, 1);
-  ASSERT_EQ(rows.size(), 2U) << "the next in line is in its place";
+  ASSERT_EQ(rows.size(), 2U) << "the next kernel takes its place in the elite";
   for (const EliteRow& row : rows) {
     EXPECT_NE(row.candidate, withdrawals[0].candidate);
     EXPECT_TRUE(store.evaluation(row.candidate).profile.value().passed);

@@ -101,7 +101,7 @@ TEST(EvoTuneWarmStart, ALaterRunBeginsWithTheBestOfAnEarlierOne) {
   for (const StoredEvaluation& evaluation : store.evaluations(2)) {
     warm += evaluation.record.origin == "warm start" ? 1 : 0;
   }
-  EXPECT_GE(warm, 2) << "one of the three may be the defaults";
+  EXPECT_GE(warm, 2) << "one of the three may be the default configuration";
   // A resumed run keeps its configurations, even if the database has got better ones from later
   // runs in the meantime.
   const ProgramResult resumed =

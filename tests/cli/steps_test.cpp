@@ -152,7 +152,8 @@ TEST_F(Steps, ConstantsAreThereForAll) {
                  "  y[threadIdx.x] = factor * sum;\n}\n");
   project_.kernel("__constant__ float factor;\n" + RowSums::final_sum("factor * sum"));
   EXPECT_EQ(judged("--set SPLITS=4")["verdict"], "green");
-  EXPECT_EQ(judged("--set SPLITS=1")["verdict"], "rejected") << "the first step knows no factor";
+  EXPECT_EQ(judged("--set SPLITS=1")["verdict"], "rejected")
+      << "the first step does not multiply by factor";
 }
 
 }  // namespace

@@ -55,7 +55,8 @@ void decode_as(const nlohmann::json& message) {
 void run_frame(std::string_view input) {
   const auto whole = messages(input, std::max<std::size_t>(input.size(), 1));
   const auto pieces = messages(input, 7);
-  if (whole.size() != pieces.size()) throw std::logic_error("the pieces change the messages");
+  if (whole.size() != pieces.size())
+    throw std::logic_error("a stream in pieces gives other messages");
   for (const nlohmann::json& message : whole) {
     decode_as<Resources>(message);
     decode_as<Rejection>(message);
