@@ -12,7 +12,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// A problem whose kernel writes partial sums of x, whose number depends on the configuration. The
+/// A problem whose kernel writes partial sums of x. Their number depends on the configuration. The
 /// check program adds the partial sums up and compares the total.
 class OwnCheck : public OwnData {
  protected:

@@ -23,8 +23,8 @@ SPACE = SOURCE / "tests/planted/search_spaces/wide.json"
 PATIENCE_S = 300
 LEASE_S = 10  # a worker without a coordinator ends by itself within this time
 
-# With this option of prctl, the system makes orphaned processes children of this process.
-# The tests can therefore find every process that they started.
+# With PR_SET_CHILD_SUBREAPER, the system makes orphaned processes children of this process.
+# The tests can therefore find every process that they have started.
 PR_SET_CHILD_SUBREAPER = 36
 ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
 
