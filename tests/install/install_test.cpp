@@ -27,8 +27,8 @@ class Installed : public testing::Test {
                              "; } >" + (folder_.path() / "output").string() + " 2>&1";
     return std::system(line.c_str());
   }
-  /// Runs an installed program. The environment of the program has only the paths of this machine's
-  /// CUDA Toolkit and `variables`.
+  /// Runs an installed program. The environment of the program has only PATH, the location of this
+  /// machine's CUDA Toolkit, and `variables`.
   int run(const std::string& command, const std::string& variables = {}) {
     return shell("env -i PATH=/usr/bin:/bin ${EVO_NVRTC:+EVO_NVRTC=$EVO_NVRTC} " +
                  std::string("${CUDA_HOME:+CUDA_HOME=$CUDA_HOME} ") + variables + " " + prefix() +
