@@ -185,8 +185,8 @@ class HandTest(Cluster):
         self.assertEqual(self.rows(names), [0])
 
     def test_the_network_is_cut(self):
-        """The relay loses all data from then on, but closes neither the connection to the worker
-        nor the connection to the run."""
+        """During the run, the relay begins to lose all data, but it closes neither the connection
+        to the worker nor the connection to the run."""
         relay = Relay(self.port)
         self.addCleanup(relay.close)
 
