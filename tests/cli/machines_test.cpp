@@ -1,6 +1,7 @@
-// Tests the real programs on machines whose driver has another version, refuses calls, or is
-// damaged. Each program ends before it compiles anything (the fake NVRTC would abort) and names the
-// cause and the next step; the doctor reports the same.
+// Tests the real programs on fake machines with an old or a new driver, with a driver that refuses
+// calls, and with a damaged installation. Each program must end before it compiles anything, and
+// its message must name the cause and the next step; evo-tune doctor must report the same. The fake
+// NVRTC aborts if a program compiles.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

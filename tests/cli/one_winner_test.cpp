@@ -29,7 +29,8 @@ constexpr const char* kSpace = R"({"format": "evo-tune space 1", "name": "copy_h
 constexpr const char* kManifest = R"({"entry": "copy", "shape": {"name": "mission"},
   "macros": {"TILE": 1}, "launch": {"block": [{"value": 64, "expression": "64"}]}, "arguments": [], "valid": []})";
 
-/// The winner according to each program, as its value of TILE; -1: none.
+/// The winner that each program names, as its value of the macro TILE; -1 if the program names
+/// none.
 struct Winners {
   int elite = -1;
   int json = -1;
@@ -90,7 +91,7 @@ class OneWinner : public testing::Test {
   }
   static nlohmann::json json_of(const std::string& text) { return nlohmann::json::parse(text); }
 
-  /// The winner of the run according to each program.
+  /// Calls each program on a run, and reads the winner from its output.
   Winners winners(RunId number) const {
     const std::string of_run = " --run " + std::to_string(number);
     Winners found;
