@@ -26,7 +26,7 @@ struct Case {
 
 class MmaTileRule : public testing::TestWithParam<Case> {};
 
-/// Compares the vectorised version with a straightforward version, element by element.
+/// Compares the vectorised mma_tile() with a simple loop, element by element.
 TEST_P(MmaTileRule, AgreesWithThePlainForm) {
   const auto [arch, fp8, k, wgmma] = GetParam();
   const MmaNumerics numerics = mma_numerics(arch);
@@ -118,8 +118,8 @@ TEST(TransposeRows, TurnsEightRowsIntoColumns) {
   }
 }
 
-/// The 13 fraction bits of Ada's fp8 sums hold the products 2^13 and 1 together, but no larger
-/// ratio.
+/// Ada keeps 13 fraction bits in a sum of fp8 products, so the last bit of a sum with the term 2^12
+/// is 2^-1.
 TEST(MmaNumerics, AdaFp8SumsKeepThirteenBits) {
   const auto sum = [](const char* arch, float large, float small) {
     std::vector<float> a(16 * 32, 0.0F), b(32 * 8, 0.0F), c(128, 0.0F), d(128);
@@ -155,8 +155,8 @@ TEST(MmaNumerics, OnlyNewArchitecturesHaveFp8) {
   EXPECT_TRUE(mma_numerics("sm_90a").has_fp8);
 }
 
-/// The sum starts from zero, takes first bytes 4t and 4t + 1 of a row, then 4t + 2 and 4t + 3, and
-/// adds C last.
+/// The sum starts from zero, adds the products of bytes 4t and 4t + 1 of a row, then the products
+/// of bytes 4t + 2 and 4t + 3, and finally C.
 TEST(UnpackedFp8Tile, AddsCToTwoProductsOfHalves) {
   const DotRule rule = mma_numerics("sm_90").fp8;
   Random random(6);
