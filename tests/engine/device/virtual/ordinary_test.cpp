@@ -4,7 +4,8 @@
 
 #include "tests/engine/device/virtual/ordinary_fixture.hpp"
 
-// Compares kernels of kernels/ordinary.cu with the CPU: data-parallel kernels and arithmetic.
+// Compares results of kernels in kernels/ordinary.cu with the CPU: data-parallel kernels and
+// arithmetic.
 
 namespace evo::test {
 namespace {

@@ -37,7 +37,7 @@ struct Fixture {
 TEST(GridThreads, AKernelThatRacesLeavesOneOfTheValues) {
   Fixture fixture(4);
   fixture.gpu.device().interpreting()->set_checks(false);  // not the subject of this test
-  // Every CTA repeatedly stores its number + 1 as words, halves and vectors, and reads them.
+  // Every CTA repeatedly stores its index + 1 as words, 16-bit halves and vectors, and reads these.
   const std::string body = R"(
 add.u32 %r3, %r1, 1;
 mul.lo.u32 %r3, %r3, 0x10001;

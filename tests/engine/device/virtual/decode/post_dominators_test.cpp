@@ -65,7 +65,8 @@ TEST(PostDominatorsTest, AreTheNearestOnEveryPathToTheEnd) {
       if (meeting != end) {
         ASSERT_FALSE(reaches_end(found, pc, meeting)) << pc << "\n" << text;
       }
-      // Every other post-dominator comes after the immediate post-dominator.
+      // Every other post-dominator of the instruction also post-dominates the immediate
+      // post-dominator.
       for (std::uint32_t other = 0; other < end; ++other) {
         if (other == pc || other == meeting || reaches_end(found, pc, other)) continue;
         ASSERT_NE(meeting, end) << pc << ", " << other << "\n" << text;

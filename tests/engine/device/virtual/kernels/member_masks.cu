@@ -1,5 +1,6 @@
-// Lanes of one .sync instruction with different member masks: 64 threads, out[i] = 2 * in[i]. With
-// BUG, lanes that exchange data do not synchronise.
+// Kernels whose lanes execute one .sync instruction with different member masks. Each kernel runs
+// 64 threads and computes out[i] = 2 * in[i]. With BUG, lanes that exchange data do not
+// synchronise.
 
 __device__ unsigned tile_mask(unsigned lanes) {
   const unsigned lane = threadIdx.x % 32;
@@ -43,7 +44,7 @@ extern "C" __global__ void tiles_grow(const float* in, float* out) {
   out[threadIdx.x ^ 15] = 2 * values[threadIdx.x ^ 15];
 }
 
-// All lanes of a tile have read before one of them writes.
+// All lanes of a tile read a value before one lane of the tile overwrites the value.
 extern "C" __global__ void tiles_overwrite(const float* in, float* out) {
   __shared__ float first[8];
   const unsigned tile = threadIdx.x / 8;
@@ -100,7 +101,7 @@ extern "C" __global__ void tiles_go_round(const float* in, float* out) {
   out[threadIdx.x] = 2 * value;
 }
 
-// Half of the warp has exited; masks may still name it.
+// Half of the warp has exited; masks may still name the exited lanes.
 extern "C" __global__ void half_has_exited(const float* in, float* out) {
   out[threadIdx.x] = 2 * in[threadIdx.x];
 #ifdef BUG
