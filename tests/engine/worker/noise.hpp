@@ -15,8 +15,8 @@ struct NoiseOptions {
   std::uint64_t seed = 1;
 };
 
-/// The number of frames of each kind that were sent. Each frame had a separate connection, because
-/// the gateway stops reading after an invalid frame.
+/// The numbers of changed frames that were sent. Each frame had a separate connection, because the
+/// gateway stops reading after an invalid frame.
 struct NoiseCount {
   std::size_t without_key = 0;  ///< bytes in place of a handshake
   std::size_t greetings = 0;    ///< first frames, changed or cut, from a caller with the key
@@ -26,8 +26,8 @@ struct NoiseCount {
   [[nodiscard]] std::size_t frames() const { return without_key + greetings + answers; }
 };
 
-/// Sends a gateway frames that were changed at random. The run cannot take such a frame for a valid
-/// answer, because the frames name a version that no compiler has.
+/// Sends frames to a gateway that were changed at random. The run cannot mistake such a frame for a
+/// valid answer, because the frames name a version that no compiler has.
 [[nodiscard]] NoiseCount send_noise(const NoiseOptions& options);
 
 }  // namespace evo

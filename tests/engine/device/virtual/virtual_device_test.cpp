@@ -59,9 +59,9 @@ TEST(VirtualDevice, RunsEveryThreadOfTheGrid) {
   EXPECT_EQ(gpu.device().statistics().ctas, 4U);
 }
 
-// The kernel computes out[i] = i + 7. Thread 0 waits for the other threads while one of its
-// registers holds a value. The other threads do not need this register any more, and write
-// predicates, 16-bit and 64-bit values meanwhile.
+// Computes out[i] = i + 7. Thread 0 waits while one of its registers holds a value. The other
+// threads do not need this register any more, and write predicates, 16-bit and 64-bit values
+// meanwhile.
 constexpr const char* kLanesApart = R"(.version 8.0
 .target sm_80
 .address_size 64
@@ -356,8 +356,7 @@ TEST(VirtualDevice, CtasStartInAnotherOrderInEachLaunch) {
   EXPECT_NE(seen[0], seen[1]);
 }
 
-// A kernel that stores y[i] = 1; the instructions FIRST run before the store, and AFTER run after
-// it.
+// Stores y[i] = 1; the instruction FIRST runs before the store, AFTER runs after the store.
 constexpr const char* kReadsBack = R"(.version 8.0
 .target sm_80
 .address_size 64
