@@ -57,7 +57,7 @@ TEST(ResourceGate, ALaunchBeyondTheKernelsOwnBoundIsRejected) {
     EXPECT_THAT(rejection->reason, HasSubstr(" > 256 (the kernel's __launch_bounds__)"));
     EXPECT_FALSE(rejection->policy_only) << "no device could launch this kernel";
   }
-  EXPECT_FALSE(judge(resources(64), launch(1024))) << "0: the kernel says nothing";
+  EXPECT_FALSE(judge(resources(64), launch(1024))) << "0: the kernel has no __launch_bounds__";
 }
 
 TEST(ResourceGate, AtTheLimitPassesAndOneMoreDoesNot) {

@@ -60,8 +60,7 @@ TEST(VirtualDevice, RunsEveryThreadOfTheGrid) {
 }
 
 // Computes out[i] = i + 7. Thread 0 waits while one of its registers holds a value. The other
-// threads do not need this register any more, and write predicates, 16-bit and 64-bit values
-// meanwhile.
+// threads do not need this register any more, and write predicates, 16- and 64-bit values.
 constexpr const char* kLanesApart = R"(.version 8.0
 .target sm_80
 .address_size 64
@@ -356,7 +355,7 @@ TEST(VirtualDevice, CtasStartInAnotherOrderInEachLaunch) {
   EXPECT_NE(seen[0], seen[1]);
 }
 
-// Stores y[i] = 1; the instruction FIRST runs before the store, AFTER runs after the store.
+// Stores y[i] = 1 after the instruction FIRST and before the instruction AFTER.
 constexpr const char* kReadsBack = R"(.version 8.0
 .target sm_80
 .address_size 64
