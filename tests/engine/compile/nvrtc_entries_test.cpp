@@ -1,4 +1,5 @@
-// Tests with NVRTC how entries name kernels, and the errors for wrong entries and sources.
+// Tests with NVRTC by which names (entries) a kernel of a source can be requested, and the errors
+// for wrong names and wrong sources.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -58,7 +58,8 @@ TEST_P(Nvrtc, ReportsResourcesThatAgreeWithTheCubin) {
 }
 
 TEST_P(Nvrtc, SpillsAreSeen) {
-  // With 1024 threads, a thread has 64 registers for 120 live values, so the kernel must spill.
+  // With 1024 threads per CTA, a thread has only 64 registers for 120 live values, so it must
+  // spill.
   const Compiled compiled = built(nvrtc_request(GetParam(), 120, 1, 1024));
   EXPECT_LE(compiled.resources.registers, 64);
   EXPECT_GT(compiled.resources.spill_store_bytes + compiled.resources.spill_load_bytes, 0);

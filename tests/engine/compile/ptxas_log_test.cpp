@@ -85,7 +85,7 @@ TEST(PtxasLog, AnIncompleteReportIsNothing) {
   EXPECT_FALSE(report(kNvrtcLog, ""));
   EXPECT_FALSE(report(kProgramLog, "firs"));
   const std::string text = kNvrtcLog;
-  // Without any of these lines, the log contains no complete report about the kernel.
+  // If one of ptxas's lines about the kernel is missing, the log contains no complete report.
   for (const char* part : {"Compiling entry", "Function properties", "spill stores", "Used 255"}) {
     std::string cut = text;
     const std::size_t at = cut.find(part);

@@ -16,13 +16,13 @@
 namespace evo {
 namespace {
 
-/// nullopt if the expression has no value; an expression that uses it then has no value either
+/// nullopt if an expression has no value; an expression with such an operand has no value either
 using Value = std::optional<double>;
 
 const std::map<std::string, double> kVariables = {{"A", 0}, {"B", 1},    {"C", -3},
                                                   {"D", 7}, {"E2", 0.5}, {"min_x", 64}};
 
-/// The rules of the grammar by precedence, the lowest first.
+/// The rules of the expression grammar by precedence, the lowest first.
 enum Rule { kChoice, kOr, kAnd, kNot, kComparison, kSum, kProduct, kUnary, kPower, kPrimary };
 
 struct Tree {
@@ -97,8 +97,8 @@ Value list_value(const Tree& tree) {
   return found == (tree.op == "in") ? 1 : 0;
 }
 
-/// The value of and, or, && and ||. The second operand is evaluated only if the first operand does
-/// not determine the value.
+/// The value of `and`, `or`, && and ||, whose second operand is evaluated only if the first operand
+/// does not determine the value.
 Value logical_value(const Tree& tree) {
   const Value left = value_of(*tree.parts[0]);
   if (!left) return std::nullopt;

@@ -97,7 +97,8 @@ class WorkbenchTest : public testing::Test {
 };
 
 /// The macros that begin with UNUSED do not change the code, because the fake compiler ignores
-/// them. Candidates still have different kernels if such a macro changes the launch or the check.
+/// them. If an UNUSED macro changes the launch or the check, candidates have different kernels
+/// nevertheless.
 TEST_F(WorkbenchTest, TwoCandidatesAreOneKernelOnlyWhereAllThatDecidesAgrees) {
   change(space_file(), [](Json& space) {
     for (const char* macro :

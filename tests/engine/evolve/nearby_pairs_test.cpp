@@ -33,14 +33,14 @@ TEST(NearbyPairs, AnEffectIsThatOfCandidatesThatDifferInNothingElse) {
   ASSERT_TRUE(effect->in_winner);
   EXPECT_NEAR(log_percent(*effect->in_winner), 20, 1e-9);
   EXPECT_EQ(effect->verdict(), PairVerdict::kSlower);
-  // The first macro's value 2 has no effect, because no other candidate differs from the candidate
-  // with this value in the first macro alone.
+  // The effect of value 2 of the first macro is unknown, because no other candidate differs from
+  // the candidate with this value in the first macro alone.
   EXPECT_FALSE(pairs.effect(0, 2));
 }
 
 TEST(NearbyPairs, PairsFarFromTheWinnerDoNotCount) {
-  // The candidates of these pairs differ from the winner in three macros, or they differ in two
-  // macros and take more than twice the winner's time.
+  // A pair does not count if its candidates differ from the winner in three macros, or if they
+  // differ in two macros and take more than twice the winner's time.
   const NearbyPairs pairs = pairs_of({{{0, 0, 0, 0}, 10},
                                       {{0, 1, 1, 1}, 11},
                                       {{1, 1, 1, 1}, 8},

@@ -44,8 +44,8 @@ const char* const kProblem = R"json({
                          "block": [64]}}})json";
 
 /// A kernel that computes y = 2 x + 1 and updates `sum`. The statements in `spoil` follow the
-/// computation and may damage its results. They may use X0, the bits of x[0], which differ between
-/// seeds. Elements from index END on are not computed.
+/// computation and may damage the results, possibly depending on X0, the bits of x[0], which differ
+/// between seeds. The kernel does not compute the elements from index END on.
 std::string kernel_text(const std::string& name, const std::string& spoil) {
   return R"(
 #include <cuda_fp16.h>
@@ -254,8 +254,8 @@ TEST_F(Card, AShapeIsWaitedForAFewTimesAndNothingLargeIsDownloaded) {
   const std::size_t waits = card_->device->waits();
   const std::size_t bytes = card_->device->downloaded_bytes();
   (void)check(*card_, "");
-  // For each of the two shapes, the host waits before, after and for the checks of two launches
-  // that run alone, and for all other launches together.
+  // For each of the two shapes, the host waits for two single launches and their checks, and for
+  // all other launches together.
   EXPECT_LE(card_->device->waits() - waits, 2U * 10U);
   // Only results of comparisons are downloaded. Each result takes 256 bytes, and some results are
   // downloaded several times.
@@ -269,7 +269,7 @@ TEST_F(Card, WhatIsKeptAndOverwrittenIsNoVerdict) {
   damaged[4] ^= std::byte{0x10};
   card_->work->kept().keep(*data.expected[1], damaged);
   EXPECT_THROW((void)check(*card_, ""), CudaError);
-  // A kernel that writes the damaged expected data does not pass either.
+  // A kernel whose output equals the damaged expected data does not pass either.
   EXPECT_THROW((void)check(*card_, "if (i == 2) *((unsigned char*)y + 4) ^= 0x10;"), CudaError);
   card_->work->kept().keep(*data.expected[1], right);
   EXPECT_FALSE(check(*card_, "").rejection);

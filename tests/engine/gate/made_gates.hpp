@@ -13,8 +13,8 @@ struct MadeGates {
   /// Creates gates whose reference is a loaded kernel.
   MadeGates(BufferWork& work, const Problem& problem, KernelId reference, std::uint64_t seed)
       : MadeGates(work, problem, LoadedKernel{reference, &*problem.reference.kernel, {}}, seed) {}
-  /// The same, but without a reference kernel if `reference` is null; the reference may then be
-  /// data.
+  /// Creates gates without a reference kernel if `reference` is null; the problem may then have
+  /// data as its reference.
   MadeGates(BufferWork& work, const Problem& problem, std::optional<LoadedKernel> reference,
             std::uint64_t seed)
       : programs(problem),

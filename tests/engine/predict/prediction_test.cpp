@@ -103,8 +103,8 @@ double predict(const Compiled& compiled, int trips, LaunchProfile* profile = nul
   return std::get<double>(us);
 }
 
-/// The matrix operations on the simulated paths of a CTA's warps. Paths through loops and branches
-/// depend on the CTA's phase, so this is the mean over `phases` CTAs with different phases.
+/// The matrix operations on the simulated paths of a CTA's warps: the mean over `phases` CTAs with
+/// different phases, because the paths through loops and branches depend on a CTA's phase.
 double walked_flops(const LaunchProfile& profile, bool is_sm90, int phases = 32) {
   const auto code = read_machine_code(profile.cubin, profile.entry);
   const CodeGraph graph(code, is_sm90);

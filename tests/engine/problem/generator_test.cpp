@@ -121,7 +121,7 @@ TEST(Generator, TheNormalDistributionHasItsShapeInEveryPart) {
 }
 
 TEST(Generator, AUniformNumberIsBelowItsEnd) {
-  // The range contains only one f32. Without a correction, half of the drawn numbers would be
+  // The range contains only one f32, so without a correction, half of the drawn numbers would be
   // rounded up to the end, which must not be reached.
   const auto least = static_cast<double>(std::nextafter(1.1F, 1.0F));
   for (const double value : values(uniform(least, 1.1), Dtype::kF32, 1000, 1)) {
@@ -204,7 +204,7 @@ TEST(Generator, IntegersCoverAllOf64BitsExactly) {
   EXPECT_TRUE(is_spread(drawn({false, 0, kAll}, Dtype::kU64), 0));
   const std::uint64_t lowest = std::uint64_t{1} << 63;
   EXPECT_TRUE(is_spread(drawn({true, lowest, lowest - 1}, Dtype::kI64), lowest));
-  // These adjacent integers lie beyond 2^53, so doubles cannot distinguish them.
+  // Adjacent integers beyond 2^53 must be drawn exactly, although doubles cannot distinguish them.
   const std::uint64_t far = (std::uint64_t{1} << 60) + 1;
   const auto near = drawn({false, far, far + 1}, Dtype::kI64);
   EXPECT_EQ(std::set<std::uint64_t>(near.begin(), near.end()),

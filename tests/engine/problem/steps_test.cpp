@@ -19,7 +19,7 @@ Json step(const std::string& entry) {
   return {{"entry", entry}, {"grid", {"ceil_div(N, 32)"}}, {"block", {32}}};
 }
 
-/// Replaces the launch of the template of problem "planted" by these steps.
+/// Replaces the launch of the template of problem "planted" by `steps`.
 void put_steps(Json& file, const Json& steps) {
   Json& kernel = file["templates"]["planted"];
   for (const char* key : {"entry", "grid", "block", "dynamic_shared_bytes"}) kernel.erase(key);

@@ -42,7 +42,7 @@ std::vector<std::string> configurations(const fake::MemoryStore& store) {
 }
 
 /// A device on which each kernel is slower than all kernels before it. A search would stop the
-/// timings of such kernels early.
+/// timings of slower kernels early.
 fake::DeviceBehaviour ever_slower() {
   auto count = std::make_shared<int>(0);
   fake::DeviceBehaviour behaviour;
@@ -59,7 +59,7 @@ TEST(Recording, SlowKernelsAreTimedAsCarefullyAsFastOnes) {
     ASSERT_TRUE(stored.record.timing.has_value());
     EXPECT_TRUE(stored.record.timing->complete);
   }
-  // A search on the same device stops timings early.
+  // A search, unlike a recording, stops the timings of slower kernels early.
   fake::MemoryStore searched;
   World other(searched, ever_slower(), {.space = "distinct"});
   (void)run_all(other, searched, options_for(5, 8));

@@ -197,8 +197,8 @@ TEST(Tuner, WhatWasRecordedBeforeTheMachineFailedIsKept) {
   fake::MemoryStore store;
   World world(store, behaviour, {.space = "distinct"});
   EXPECT_THROW((void)run_all(world, store, options_for(4, 8)), MissingError);
-  // The outcomes before the failure are stored, except for up to seven candidates that were still
-  // being evaluated.
+  // The outcomes before the loss of the device are stored, except for up to seven candidates that
+  // were still being evaluated.
   EXPECT_LE(store.evaluations().size(), static_cast<std::size_t>(kJudged));
   EXPECT_GT(store.evaluations().size() + 8, static_cast<std::size_t>(kJudged));
 }

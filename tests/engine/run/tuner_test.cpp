@@ -1,5 +1,5 @@
-// Tests the loop of a run with fake services: compilers that finish in any order, a scripted
-// device, a clock that advances only while something waits, and a store in memory.
+// Tests the loop of a run with fakes: compilers that finish in any order, a device with scripted
+// results, a clock that advances only while a coroutine waits, and a store in memory.
 
 #include "engine/run/tuner.hpp"
 

@@ -17,7 +17,7 @@ using testing::UnorderedElementsAre;
 
 class WarmStart : public testing::Test {
  protected:
-  /// Stores an earlier run whose elite has these configurations, the best first.
+  /// Stores an earlier run whose elite has the given configurations, the best first.
   RunId earlier(const std::string& shape, const std::vector<std::string>& configs,
                 const std::string& device = "fake GPU") {
     RunInfo info = sample::run_info();

@@ -16,8 +16,8 @@ using testing::HasSubstr;
 
 constexpr double kAmple_s = 100;
 
-/// The time of a kernel in µs: 100 by default. OTHER 1 halves it, THREADS 128 reduces it by 10 %,
-/// and ITEMS 4 increases it by 10 %.
+/// The time of a kernel in µs: 100 by default; OTHER 1 halves the time, THREADS 128 reduces it by
+/// 10 %, and ITEMS 4 increases it by 10 %.
 double time_us(const fake::Program& program) {
   double us = 100;
   if (program.number("OTHER", 0) == 1) us *= 0.5;

@@ -84,7 +84,7 @@ TEST(Messages, TextsOfOthersBecomePrintable) {
   EXPECT_EQ(message.dump(), R"({"cards":[{"bytes":7,"name":"G\\x00P"}]})");
 }
 
-/// Decodes the file `name` of the fuzz target's corpus as a value of this type.
+/// Decodes the file `name` of the fuzz target's corpus as a value of type Value.
 template <typename Value>
 void expect_seed(const std::string& name) {
   const std::string bytes =

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kFar = 90;  ///< length of the timed shape
 constexpr double kLaunchUs = 50;
-/// An early-stop limit in µs. The kernel's time of 50 µs exceeds it by more than clocks drift, but
+/// An early-stop limit in µs that the kernel's time of 50 µs exceeds by more than clocks drift, but
 /// not by so much that a few launches show this.
 constexpr double kGiveUpUs = 48;
 constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -138,8 +138,8 @@ TEST_F(SessionTest, AKernelThatWasTimedJustBeforeIsGivenUpSooner) {
   EXPECT_EQ(screen("k", "near").timing->samples, 20);
   EXPECT_EQ(screen("other", "far").timing->samples, 20)
       << "the kernel timed before was another one";
-  // If the operating system delays this process between launches, the device becomes idle and more
-  // samples are needed. The smallest number of several tries is therefore compared.
+  // The smallest number of samples in several tries counts, because the device becomes idle and
+  // needs more samples if the operating system delays this process between launches.
   std::int64_t fewest = 20;
   for (int i = 0; i < 10; ++i) {
     const std::string key = "k" + std::to_string(i);
@@ -150,8 +150,8 @@ TEST_F(SessionTest, AKernelThatWasTimedJustBeforeIsGivenUpSooner) {
 }
 
 TEST_F(SessionTest, OnABusyDeviceSixLaunchesShowThatAKernelIsSlower) {
-  // If the operating system delays this process after the check, the device may become idle and
-  // more samples are needed. The smallest number of several tries is therefore compared.
+  // The smallest number of samples in several tries counts, because the device may become idle and
+  // need more samples if the operating system delays this process after the check.
   std::int64_t fewest = 20;
   for (const char* key : {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}) {
     const TimingResult loser = judge(key, kLaunchUs / 1.1);

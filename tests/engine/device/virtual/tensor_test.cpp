@@ -143,8 +143,8 @@ TEST_F(Tensor, E4m3PairsHaveTheFirstSourceInTheUpperByte) {
 TEST_F(Tensor, AsyncCopiesFillWithZeros) {
   std::vector<U32> in(10, 7);
   const BufferId out = gpu_.output<U32>("out", 128);
-  // The buffer ends where the lanes with zero source bytes begin, so reading for these lanes would
-  // be out of bounds.
+  // The input ends before the addresses of the lanes whose cp.async has zero source bytes, so
+  // reading these addresses would be out of bounds.
   in.resize(12, 7);
   launch("copy_with_zero_fill", {gpu_.input("in", in), out, ScalarArgument::of(40)});
   const auto got = gpu_.read<U32>(out, 128);
@@ -183,7 +183,7 @@ TEST_F(Tensor, HalfArithmeticRoundsOnce) {
       const double x = static_cast<double>(half_to_float(part(a[i])));
       const double y = static_cast<double>(half_to_float(part(b[i])));
       const double z = static_cast<double>(half_to_float(part(c[i])));
-      // For these exponents, the 64 bits of long double hold the exact result.
+      // For numbers of this size, the 64-bit significand of long double holds the exact result.
       const long double exact = static_cast<long double>(x) * y + z;
       EXPECT_EQ(part(got[4 * i]), ptx::double_to_half(x + y));
       EXPECT_EQ(part(got[4 * i + 1]), ptx::double_to_half(x * y));

@@ -9,8 +9,8 @@
 #include "tests/engine/device/virtual/test_gpu.hpp"
 
 // Compares texture fetches with an independent implementation of "Texture Fetching" in the CUDA C++
-// Programming Guide. This implementation modifies coordinates as in the guide, whereas the virtual
-// GPU modifies indices.
+// Programming Guide. The test's implementation modifies coordinates as in the guide, whereas the
+// virtual GPU modifies indices.
 
 namespace evo::test {
 namespace {
@@ -96,7 +96,7 @@ class Textures : public testing::Test {
     return values;
   }
 
-  /// Fetches the texture at all points and compares the results with the guide's formulas.
+  /// Fetches a texture at the points `at` and compares the results with the guide's formulas.
   void check_plane(const TextureSpec& spec, const Plane& plane, const std::vector<Point>& at) {
     const BufferId source = gpu_.input("texels", plane.texels);
     const TextureId texture = gpu_.device().textures()->make_texture(spec, source);

@@ -178,8 +178,8 @@ Launch launch_of(TwinSet set) {
   throw std::logic_error("no such set of twins");
 }
 
-/// Describes the error in the results of a launch; "" if there is none. The virtual GPU has
-/// reported nothing.
+/// Describes the error in the results of a launch without a report of the virtual GPU; "" if the
+/// results are right.
 std::string wrong_result(TwinSet set, const std::string& entry, const std::vector<float>& in,
                          const std::vector<float>& out) {
   if (set == TwinSet::kCtaRaces) return "";

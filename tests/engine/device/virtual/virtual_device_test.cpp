@@ -59,8 +59,8 @@ TEST(VirtualDevice, RunsEveryThreadOfTheGrid) {
   EXPECT_EQ(gpu.device().statistics().ctas, 4U);
 }
 
-// Computes out[i] = i + 7. Thread 0 waits while one of its registers holds a value. The other
-// threads do not need this register any more, and write predicates, 16- and 64-bit values.
+// Computes out[i] = i + 7. Thread 0 waits with a value in a register, while the other threads,
+// which do not need this register any more, write predicates, 16- and 64-bit values.
 constexpr const char* kLanesApart = R"(.version 8.0
 .target sm_80
 .address_size 64
@@ -355,7 +355,7 @@ TEST(VirtualDevice, CtasStartInAnotherOrderInEachLaunch) {
   EXPECT_NE(seen[0], seen[1]);
 }
 
-// Stores y[i] = 1 after the instruction FIRST and before the instruction AFTER.
+// Stores y[i] = 1. FIRST and AFTER are placeholders for instructions before and after the store.
 constexpr const char* kReadsBack = R"(.version 8.0
 .target sm_80
 .address_size 64

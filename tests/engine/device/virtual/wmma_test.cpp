@@ -34,7 +34,7 @@ class Wmma : public testing::Test {
     return text;
   }
 
-  /// Launches a kernel and returns D.
+  /// Launches a kernel of kernels/wmma.cu and returns the matrix D.
   template <typename Ab, typename C>
   std::vector<C> product(const char* entry, const Sizes& s, const std::vector<Ab>& a,
                          const std::vector<Ab>& b, const std::vector<C>& c) {
@@ -52,7 +52,7 @@ class Wmma : public testing::Test {
     return values;
   }
 
-  /// Element (i / n, i % n) of A B; `number` converts elements to numbers.
+  /// Element (i / n, i % n) of the product A B; `number` converts elements to numbers.
   template <typename Ab>
   static double sum(const Sizes& s, std::size_t i, const std::vector<Ab>& a,
                     const std::vector<Ab>& b, const std::function<double(Ab)>& number) {

@@ -116,8 +116,8 @@ TEST(CardWatch, LooksAtMostEveryTwoMilliseconds) {
   Watched card;
   card.watch.begin();
   EXPECT_FALSE(card.watch.is_due(1999));
-  // The interval may grow if queries of the clock are slow, so the test only asks for a very long
-  // time.
+  // The interval between queries of the clock may grow if queries are slow, so the test only asks
+  // for a very long time.
   EXPECT_TRUE(card.watch.is_due(1e9));
 }
 
@@ -202,8 +202,8 @@ TEST(CardWatch, TheTimingGateKeepsWhatAThrottledCardHas) {
 }
 
 TEST(CardWatch, AKernelIsNotGivenUpForASlowCard) {
-  // All samples up to the first query of the clock are slow. If the gate did not repeat them, the
-  // kernel would exceed the early-stop limit.
+  // All samples up to the first query of the clock are slow, so the kernel would exceed the
+  // early-stop limit if the gate did not repeat these samples.
   ThrottledGate gate([](int look) { return look == 1; });
   gate.slow = true;
   const TimingResult result = gate.time(20);

@@ -104,8 +104,8 @@ TEST(CorrectnessGate, AnErrorWithinToleranceIsReportedAndPasses) {
 
 TEST(CorrectnessGate, RejectsAnOutputLeftFromBefore) {
   GateFixture fixture;
-  // The candidate writes nothing. It must not pass because the buffer still holds the reference's
-  // results.
+  // A candidate that writes nothing must fail, although its output buffer held the reference's
+  // results before.
   const auto result =
       fixture.check(fixture.load("stale", [](const Launch&) { return std::optional<Fault>(); }));
   EXPECT_THAT(reason_of(result), HasSubstr("33 non-finite element(s); worst: y[0] = nan"));
@@ -208,7 +208,7 @@ TEST(CorrectnessGate, ATemplateMayAddInAnOrderThatVaries) {
     y[5] = std::nextafter(y[5], static_cast<float>(launch.number) * 100 - 50);
   };
   EXPECT_EQ(reason_of(fixture.check(fixture.load("order", right_and(tiny)))), "passed");
-  // The results of both launches must still be within the tolerance.
+  // Two launches may give different results, but both results must be within the tolerance.
   const auto large = [](const Launch& launch, float* y, int) {
     if (launch.number == 1) y[5] += 1;
   };
@@ -295,8 +295,8 @@ TEST(CorrectnessGate, AWorkspaceIsZeroedOnceAndKeptFromLaunchToLaunch) {
   GateFixture fixture;
   const auto counting = right_and([](const Launch& launch, float* y, int) {
     int* counter = launch.buffer<int>(kScratch);
-    // The kernel counts its launches in a workspace. Its result is wrong if the workspace was not
-    // zero at first, or if launches on other shapes use the same workspace.
+    // The kernel counts its launches in a workspace, and gives a wrong result if the workspace was
+    // not zero at first, or if launches on other shapes use the same workspace.
     if (*counter < 0 || *counter > 5) y[0] = 99;
     ++*counter;
   });

@@ -149,8 +149,8 @@ TEST_F(ElementSampleTest, TheFirstAndTheLastCtaAlwaysRun) {
   }
 }
 
-/// If a CTA leaves out an element, no other CTA writes the element. The traced stores then do not
-/// cover the output, so the whole grid runs.
+/// If a CTA leaves out an element, no CTA writes the element, so the traced stores do not cover the
+/// output and the whole grid runs.
 TEST_F(ElementSampleTest, AnElementThatIsLeftOutIsNeverMissed) {
   for (const char* thread : {"0", "31", "63"}) {
     EXPECT_THAT(reason_of(check(kernel("\n  setp.ne.u32 %p1, %r2, " + std::string(thread) + ";"))),
@@ -229,7 +229,7 @@ TEST_F(ElementSampleTest, OfAnInoutArgumentWhatChangesAddsUp) {
   and.pred %p1, %p1, %p2;)";
   EXPECT_EQ(sampled(check(kernel(inside))), "65 of 4096 CTAs, 4154 of 262144 elements compared");
   // The first and the last CTA also change the elements of the border, so the whole grid runs and
-  // the check finds this error.
+  // the check fails.
   EXPECT_THAT(reason_of(check(kernel())), HasSubstr("y["));
   // Each CTA leaves one element unchanged.
   EXPECT_THAT(reason_of(check(kernel(inside + R"(

@@ -86,7 +86,8 @@ TEST(WorkspaceMemory, WhatTheDeviceDoesNotHoldIsTheKernelsFault) {
       fixture.timing().time(kernel, fixture.problem.shape("timed"), [](const std::string&) {});
   ASSERT_TRUE(timed.rejection);
   EXPECT_THAT(timed.rejection->reason, HasSubstr("workspace does not fit"));
-  // The rejection of this kernel has no effect on the next kernel.
+  // A kernel whose workspace does not fit into memory has no effect on the verdict about the next
+  // kernel.
   fixture.problem.templates.front().workspace.clear();
   EXPECT_EQ(reason_of(fixture.check(fixture.load("honest", GateFixture::honest))), "passed");
 }
@@ -153,7 +154,7 @@ TEST(Aged, AFaultOrTooLittleMemoryIsTheReason) {
 }
 
 /// PTX of a kernel y = 2 x + 1 for the virtual GPU. The instructions in `first` run before the
-/// store. They may count launches in the module variable `launches` and use the workspace, whose
+/// store; they may count launches in the module variable `launches` and use the workspace, whose
 /// address is %rd7.
 std::string kernel(const std::string& first) {
   return R"(.version 8.0

@@ -20,7 +20,7 @@ constexpr int kInputX = 0;
 constexpr int kOutputY = 1;
 constexpr int kLengthN = 3;
 
-/// y[i] = offset + x[i].
+/// A kernel y[i] = offset + x[i].
 fake::Kernel shifted(float offset) {
   return [offset](const Launch& launch) {
     for (int i = 0; i < launch.scalar<int>(kLengthN); ++i) {

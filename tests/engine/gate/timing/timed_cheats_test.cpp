@@ -262,7 +262,7 @@ TEST_F(TimedCheats, LeaveNoBuffersBehind) {
 
 TEST_F(TimedCheats, SkippingKnownContentInKnownPlaces) {
   // The kernel is right for new data and for new buffers, so only a check of the results of timed
-  // samples reveals it.
+  // samples reveals the cheat.
   std::map<std::pair<float, const void*>, int> met;
   EXPECT_THAT(outcome([&](const fake::Launch& launch) {
                 return met[{launch.buffer<float>(kX)[0], launch.arguments[kY]}]++ < 3;

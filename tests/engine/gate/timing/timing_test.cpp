@@ -152,8 +152,8 @@ TEST(TimingGate, LongLaunchesAreTimedFewTimesAndVerified) {
 }
 
 TEST(TimingGate, LongLaunchesAreGivenUpAfterTwoOrThreeAndVerifiedAllTheSame) {
-  // A launch takes 20 ms. The more this time exceeds the early-stop limit, the fewer launches the
-  // gate makes.
+  // A launch takes 20 ms. The more the launch time exceeds the early-stop limit, the fewer launches
+  // the gate makes.
   const std::vector<std::pair<double, int>> cases = {{1.9e4, 3}, {1.5e4, 2}};
   for (const auto& [early_stop_us, most_launches] : cases) {
     for (const bool is_wrong : {false, true}) {

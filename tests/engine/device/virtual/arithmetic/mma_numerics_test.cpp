@@ -75,7 +75,8 @@ INSTANTIATE_TEST_SUITE_P(Architectures, MmaTileRule,
                                          Case{"sm_90a", false, 16, true},
                                          Case{"sm_90a", true, 32, true}));
 
-/// Every value of the 8- and 16-bit formats, compared with conversions of single values.
+/// Compares widen_rows(), for all values of the 8- and 16-bit formats, with conversions of single
+/// values.
 TEST(WidenRows, IsExactForEveryValue) {
   std::vector<std::uint8_t> bytes(256);
   std::vector<std::uint16_t> halves(65536);
@@ -155,8 +156,8 @@ TEST(MmaNumerics, OnlyNewArchitecturesHaveFp8) {
   EXPECT_TRUE(mma_numerics("sm_90a").has_fp8);
 }
 
-/// The sum starts from zero, adds the products of bytes 4t and 4t + 1 of a row, then the products
-/// of bytes 4t + 2 and 4t + 3, and finally C.
+/// An fp8 product that is unpacked to f16 starts its sum from zero, adds the products of bytes 4t
+/// and 4t + 1 of a row, then those of bytes 4t + 2 and 4t + 3, and finally C.
 TEST(UnpackedFp8Tile, AddsCToTwoProductsOfHalves) {
   const DotRule rule = mma_numerics("sm_90").fp8;
   Random random(6);

@@ -46,7 +46,8 @@ TEST(LaneOrder, OfSeveralLanesOneMustBeCertain) {
   order.met(0x000fU, 2);
   EXPECT_FALSE(order.is_unordered(0, joined_span(1, 2), 1));
   EXPECT_TRUE(order.is_unordered(8, joined_span(1, 2), 1));
-  // The joined span also contains lanes 4 to 7, with which lane 0 has not synchronised.
+  // joined_span(1, 5) contains all lanes from 0 to 7, but lane 0 has not synchronised with lanes 4
+  // to 7.
   EXPECT_TRUE(order.is_unordered(0, joined_span(1, 5), 1));
   order.met(0x0021U, 3);
   EXPECT_FALSE(order.is_unordered(0, joined_span(1, 5), 1));

@@ -32,7 +32,8 @@ std::string drawn_program(Random& random) {
   return text + "ret;\n}\n";
 }
 
-/// Whether a path leads from `from` to the end without passing `without`.
+/// Whether a path of the control flow leads from instruction `from` to the end without passing
+/// instruction `without`.
 bool reaches_end(const PostDominators& graph, std::uint32_t from, std::uint32_t without) {
   std::vector<bool> seen(graph.end() + 1, false);
   std::vector<std::uint32_t> left = {from};

@@ -1,4 +1,4 @@
-// Kernels that may start while the previous kernel still runs. With BUG 0 they are correct.
+// Kernels that may start while the previous kernel still runs. With BUG 0, all kernels are correct.
 #ifndef BUG
 #define BUG 0
 #endif

@@ -224,8 +224,8 @@ KERNEL(chain_of_flags) {
   IF_RIGHT(*reinterpret_cast<volatile int*>(&flags[b]) = 1;)
 }
 
-// The last CTA reads data of the first CTA. Only a chain of flags through the CTAs between them
-// orders these accesses.
+// The last CTA reads data of the first CTA, ordered only by a chain of flags through all other
+// CTAs.
 KERNEL(told_by_others) {
   ONLY_FIRST;
   const int b = static_cast<int>(blockIdx.x);

@@ -1,5 +1,5 @@
-// Kernels that store in different ways. All have the same parameters and a grid of {6, 4} CTAs of
-// 64 threads; `out` has 4096 floats, and `in` 4096 ints (in[i] = 4095 - i).
+// Kernels that store in different ways. All kernels have the same parameters and a grid of {6, 4}
+// CTAs of 64 threads; `out` has 4096 floats, and `in` 4096 ints (in[i] = 4095 - i).
 #include <cuda_fp16.h>
 #include <mma.h>
 

@@ -40,8 +40,8 @@ KERNEL proxy_fence_too_early(const float* in, float* out, int n) {
   out[threadIdx.x] = sum(d);
 }
 
-// Only the warps that execute wgmma execute the proxy fence. With BUG, these warps execute the
-// fence before the barrier after which the tiles are complete.
+// Only the warps that execute wgmma execute the proxy fence. With BUG, the proxy fence comes before
+// the barrier after which the tiles are complete.
 KERNEL readers_fence_before_the_barrier(const float* in, float* out, int n) {
   __shared__ __align__(1024) Tiles tiles;
   if (threadIdx.x >= 128) {
