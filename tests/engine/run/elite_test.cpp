@@ -64,7 +64,7 @@ TEST(Elite, ChallengersClimbToWhereTheyBelong) {
 TEST(Elite, ATieLeavesTheIncumbent) {
   Elite elite(2);
   consider(elite, member(1, 10), tie);
-  EXPECT_TRUE(consider(elite, member(2, 9.9), tie));  // there is room below
+  EXPECT_TRUE(consider(elite, member(2, 9.9), tie));  // the elite has a free place
   EXPECT_THAT(ids(elite), ElementsAre(1, 2));
   EXPECT_FALSE(consider(elite, member(3, 9.8), tie));
   EXPECT_THAT(ids(elite), ElementsAre(1, 2));

@@ -160,7 +160,7 @@ TEST(LastGate, WhatIsCountedOnOneShapeSaysNothingOfAnother) {
     EXPECT_THAT(store.withdrawals(kRun + 1), IsEmpty());
   };
   run();
-  run();  // resumed: all is recorded
+  run();  // resumed: all candidates are stored
 }
 
 }  // namespace

@@ -101,7 +101,7 @@ TEST_F(Energetic, TimeIsTheObjectiveUnlessAskedOtherwise) {
 TEST_F(Energetic, AResumedRunDecidesTheSame) {
   (void)winner("energy", kCandidateEnergy_s);
   const std::vector<std::string> whole = story(store_);
-  (void)winner("energy", kCandidateEnergy_s);  // everything is recorded
+  (void)winner("energy", kCandidateEnergy_s);  // all candidates are stored
   EXPECT_EQ(story(store_), whole);
   EXPECT_EQ(asked("energy"), 0U);
 }

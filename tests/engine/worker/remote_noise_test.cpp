@@ -67,7 +67,7 @@ class Liar {
 
 Frame damaged() {
   auto frame = encode_frame({{"compiled", 1}});
-  frame[9] = 0xC1;  // 0xC1 is no type of MessagePack
+  frame[9] = 0xC1;  // MessagePack has no type 0xC1
   return frame;
 }
 

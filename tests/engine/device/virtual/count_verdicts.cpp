@@ -24,8 +24,8 @@ struct Arguments {
   std::vector<int> threads = {1, 2, 16};
   std::uint64_t seed = 1;
   unsigned jobs = 1;
-  std::string save_ptx;  ///< folder; "": judge
-  std::string ptx;       ///< folder; "": compile
+  std::string save_ptx;  ///< folder; "": judge the kernels
+  std::string ptx;       ///< folder; "": compile the kernels
 };
 
 /// The PTX of the kernels in one source file: the right versions and the wrong versions.

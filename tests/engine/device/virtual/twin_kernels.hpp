@@ -10,7 +10,7 @@ namespace evo::test {
 /// A file of kernels/ whose kernels exist in two versions: correct, and (with BUG) with a race.
 enum class TwinSet {
   kLocks,       ///< locks.cu: locks, tickets and flags between CTAs
-  kCudaLocks,   ///< cuda_locks.cu: the same by libcu++
+  kCudaLocks,   ///< cuda_locks.cu: the same with libcu++
   kCtaRaces,    ///< cta_races.cu: CTAs that access the same global memory
   kMasks,       ///< member_masks.cu: lanes with different member masks
   kGroups,      ///< groups.cu: cooperative groups

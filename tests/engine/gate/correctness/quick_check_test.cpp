@@ -118,7 +118,7 @@ TEST(CorrectnessGate, AFirstLaunchThatTakesLongerIsNoReasonToScreenLess) {
   GateFixture fixture;
   double now = 0;
   const LoadedKernel kernel = fixture.load("k", [&](const Launch& launch) {
-    now += launch.number == 0 ? 30 : 0.01;  // the driver loads it at its first launch
+    now += launch.number == 0 ? 30 : 0.01;  // the first launch loads the kernel
     return GateFixture::honest(launch);
   });
   const CorrectnessResult result =

@@ -104,7 +104,7 @@ TEST(Pairs, OfLongLaunchesTheSameKernelTwiceIsATieAndTwoPercentAreFound) {
 struct Noise {
   double white = 0;   ///< standard deviation, relative
   double drift = 0;   ///< standard deviation of the first-order autoregressive part
-  double memory = 0;  ///< its coefficient
+  double memory = 0;  ///< coefficient of the autoregressive part
   double bumps = 0;   ///< share of samples that take a fifth longer
   double slope = 0;   ///< relative change per sample, for ever
 };

@@ -49,7 +49,7 @@ TEST_F(TimedCheats, AnHonestKernelIsNone) {
 
 TEST_F(TimedCheats, ComputingOnlyOverPoison) {
   EXPECT_THAT(outcome([](const fake::Launch& launch) {
-                const float* y = launch.buffer<float>(kY);  // poison repeats itself
+                const float* y = launch.buffer<float>(kY);  // poison repeats a pattern
                 return std::memcmp(y, y + 1, sizeof *y) == 0;
               }),
               HasSubstr("timed launches, shape timed"));
@@ -165,7 +165,7 @@ TEST_F(TimedCheats, RightOnlyAtAddressesItHasSeen) {
                 return met.size() < 10 || met.contains(launch.arguments[kX]) ||
                        (met.emplace(launch.arguments[kX], 1), false);
               }),
-              "passed");  // it has met fewer than ten, and recognises none
+              "passed");  // met stays empty, so every launch does the work
   std::map<const void*, int> known;
   EXPECT_THAT(outcome([&](const fake::Launch& launch) {
                 const bool has_room = known.size() < 10;  // five cases of two shapes

@@ -196,7 +196,7 @@ TEST(TimingGate, LongLaunchesThatAreFarTooSlowAreNotWarmedUp) {
     EXPECT_EQ(result.timing->complete, rises);
     EXPECT_EQ(result.timing->p50_us, rises ? 2e3 : 4e3);
     if (rises) {
-      EXPECT_GE(launches, 2 + 2 + 10);  // to plan, the slow ones, samples
+      EXPECT_GE(launches, 2 + 2 + 10);  // planning, slow launches, samples
     } else {
       EXPECT_LE(launches, 4);
     }

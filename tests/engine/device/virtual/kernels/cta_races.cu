@@ -209,8 +209,8 @@ extern "C" __global__ void read_before_waiting(const float* in, float* out) {
   out[2] = out[0];
 }
 
-// Computes the maximum of floats by compare-and-swap. The first read may give an old value, because
-// the compare-and-swap then fails and is repeated.
+// Computes the maximum of floats by compare-and-swap. An old value in the first read is harmless,
+// because the compare-and-swap then fails and is repeated.
 extern "C" __global__ void guess_and_swap(const float* in, float* out) {
   int* place = (int*)(out + threadIdx.x % 8);
   const float value = in[blockIdx.x * 64 + threadIdx.x];

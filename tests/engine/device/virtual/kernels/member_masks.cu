@@ -31,7 +31,8 @@ extern "C" __global__ void tiles_share(const float* in, float* out) {
   out[threadIdx.x ^ other] = 2 * values[threadIdx.x ^ other];
 }
 
-// A tile of 16 lanes sees accesses that its tiles of 4 lanes made before they synchronised.
+// After a tile of 16 lanes has synchronised, it sees accesses that its tiles of 4 lanes made
+// before.
 extern "C" __global__ void tiles_grow(const float* in, float* out) {
   __shared__ float values[64];
   values[threadIdx.x] = in[threadIdx.x];

@@ -141,7 +141,8 @@ TEST(KindsOfGrid, WhereArrivalDecidesTheSlowestSmGetsTheRareKind) {
     const auto rare = executor([](std::uint64_t cta) { return cta == 1 ? 90'000U : 100U; });
     const auto kinds = kinds_of_all(ctas, rare, true);
     EXPECT_EQ(std::ranges::count(kinds.last_sm.kinds, 1), 1) << ctas;
-    // In large grids, the short CTAs of an SM together take longer than the long CTA.
+    // In a large grid with one long CTA, the short CTAs of an SM together take longer than the long
+    // CTA.
     EXPECT_EQ(kinds.last_sm.last, ctas > 1000 ? 0 : 1) << ctas;
     EXPECT_NEAR(static_cast<double>(kinds.last_sm.kinds.size()) * kinds.last_sm.each,
                 std::ceil(static_cast<double>(ctas) / 4), 1e-6);
