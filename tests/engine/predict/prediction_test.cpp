@@ -80,7 +80,7 @@ Compiled compile(std::vector<std::string> options, bool lines = true) {
 }
 
 /// The matrix operations of an instruction. tensor_flops() counts operations on bytes as half, so
-/// these are doubled here.
+/// this function doubles them.
 double all_flops(const MachineInstruction& instruction) {
   constexpr unsigned kQmma = 0x07a;
   constexpr unsigned kQgmma = 0x1f3;
@@ -156,7 +156,7 @@ TEST(PredictedTime, GrowsWithTheTripsOfALoop) {
   }
 }
 
-/// Each iteration of this kernel, which runs two CTAs per SM, only copies 4 KiB.
+/// With KIND=5, a kernel with two CTAs per SM only copies 4 KiB in each iteration.
 TEST(PredictedTime, BulkCopiesTakeTheirLatencyAndTheirBytes) {
   const Compiled compiled = compile({"-DKIND=5"});
   const double each_us = (predict(compiled, 800) - predict(compiled, 400)) / 400;

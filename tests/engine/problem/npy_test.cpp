@@ -148,8 +148,8 @@ TEST_F(Npy, WhatDoesNotFitIsSaid) {
   EXPECT_THAT(complaint(Dtype::kF32, 1), HasSubstr("cut off"));
 }
 
-/// NumPy uses the last of two equal keys, and rejects headers that are not a dictionary of the
-/// three known keys.
+/// In the header of a .npy file, NumPy uses the last of two equal keys, and rejects a header that
+/// is not a dictionary of the keys descr, fortran_order and shape.
 TEST_F(Npy, AHeaderThatNumPyMayReadOtherwiseIsRefused) {
   const auto with_header = [&](std::string header) {
     header.resize(118, ' ');

@@ -13,8 +13,8 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// The error for the problem "planted" if its input x has this dtype and generator; "" if there is
-/// none.
+/// The error for the problem "planted" if its input x has the given dtype and generator; "" if
+/// there is no error.
 std::string about_input(const char* dtype, const Json& generator) {
   return complaint([&](Json& j) {
     j["arguments"][0]["dtype"] = dtype;

@@ -55,7 +55,7 @@ fake::DeviceBehaviour frugal_when_slow() {
 
 class Energetic : public testing::Test {
  protected:
-  /// Makes a run with this objective and returns the winner's p50 in µs.
+  /// Makes a run with the given objective and returns the winner's p50 in µs.
   double winner(const std::string& objective, double energy_s) {
     World world(store_, frugal_when_slow(), {.space = "distinct", .energy_s = energy_s});
     TunerOptions options = options_for(3, 4);

@@ -125,8 +125,8 @@ Profiled profiled_on(const fake::DeviceBehaviour& behaviour, const std::string& 
   return profile_gate(*world.bench, kernel_under_test(world.task(), evaluation));
 }
 
-/// Applies the profile gate on a device that predicts these utilisations of tensor cores and DRAM,
-/// in percent.
+/// Applies the profile gate on a device that predicts the given utilisations of tensor cores and
+/// DRAM, in percent.
 Profiled predicted(double tensor, double dram) {
   fake::DeviceBehaviour behaviour;
   behaviour.kind = TimeKind::kPredicted;

@@ -222,7 +222,8 @@ TEST(Tuner, WhenTimeEndsWhatIsFinishedBehindOneThatIsNotIsRecorded) {
     EXPECT_FALSE(tuner.elite().members().empty());
     if (stored.back().record.position + 1 > static_cast<int>(stored.size())) ++gaps;
 
-    // When the run is extended, it evaluates the candidates that were missing.
+    // When a run that reached its time limit is extended, it evaluates the candidates that were
+    // missing.
     options.max_seconds = 1e6;
     options.generations = 1;
     World later(store, screened_kernels(), {.space = "distinct"});

@@ -1,5 +1,5 @@
-// Tests the path from the default configuration to the winner, in which each step changes a macro,
-// with fake workers.
+// Tests, with fake workers, the path from the default configuration to the winner; each step of the
+// path changes one or several macros.
 
 #include "engine/run/winner_way.hpp"
 

@@ -26,8 +26,8 @@ struct NoiseCount {
   [[nodiscard]] std::size_t frames() const { return without_key + greetings + answers; }
 };
 
-/// Sends frames to a gateway that were changed at random. The run cannot mistake such a frame for a
-/// valid answer, because the frames name a version that no compiler has.
+/// Sends frames that were changed at random to a gateway. The run cannot mistake a changed frame
+/// for a valid answer, because the frames name a version that no compiler has.
 [[nodiscard]] NoiseCount send_noise(const NoiseOptions& options);
 
 }  // namespace evo

@@ -183,7 +183,8 @@ TEST_F(Tensor, HalfArithmeticRoundsOnce) {
       const double x = static_cast<double>(half_to_float(part(a[i])));
       const double y = static_cast<double>(half_to_float(part(b[i])));
       const double z = static_cast<double>(half_to_float(part(c[i])));
-      // For numbers of this size, the 64-bit significand of long double holds the exact result.
+      // The inputs have few enough bits that the 64-bit significand of long double holds the exact
+      // result.
       const long double exact = static_cast<long double>(x) * y + z;
       EXPECT_EQ(part(got[4 * i]), ptx::double_to_half(x + y));
       EXPECT_EQ(part(got[4 * i + 1]), ptx::double_to_half(x * y));

@@ -287,7 +287,7 @@ TEST(VirtualDevice, UnknownNamesListTheKnownOnes) {
 }
 
 // Thread 0 of each CTA writes the values of special registers such as %smid to out[cta], and the
-// number of CTAs that incremented the counter before to out[grid size + cta].
+// previous value of the counter, which each CTA increments, to out[grid size + cta].
 constexpr const char* kLooksAround = R"(.version 8.0
 .target sm_80
 .address_size 64

@@ -48,8 +48,8 @@ class Maker {
     std::vector<double> single = right;
     single[random_.below(count)] += 7;
     made.push_back(of("one wrong", encoded(dtype_, single), encoded(dtype_, right)));
-    // All errors of this output are about equally large; the first of the largest errors must be
-    // reported.
+    // Adds an output whose errors are all about equally large; the first of the largest errors must
+    // be reported.
     std::vector<double> shifted = right;
     for (double& value : shifted) value += 2;
     made.push_back(of("shifted", encoded(dtype_, shifted), encoded(dtype_, right)));

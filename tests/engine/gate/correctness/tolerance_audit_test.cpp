@@ -210,7 +210,7 @@ TEST_F(ToleranceAuditTest, TheMeanOfIntegersIsOne) {
   Argument& x = bytes.problem.arguments[kInputX];
   x.generator = {Distribution::kIntegers, 0, 0, {false, 0, 1}};
   bytes.problem.arguments[kOutputY].degenerate = false;
-  // This tolerance would accept 0.5 in place of 0 and 1, but a byte cannot have the value 0.5.
+  // A tolerance of 0.9 would accept 0.5 in place of 0 and 1, but a byte cannot have the value 0.5.
   bytes.problem.templates.front().tolerance = {Expression("0.9"), Expression("0.9"),
                                                Expression("0"), Expression("0.9")};
   const auto zeros_and_ones = [](const Launch& launch) {

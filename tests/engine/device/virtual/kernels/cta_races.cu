@@ -164,8 +164,8 @@ extern "C" __global__ void two_buffers(const float* in, float* out) {
 #endif
 }
 
-// CTAs change data by atomics. Other CTAs may read such data by a non-atomic read, but a read of
-// another CTA's non-atomic store is a race.
+// A non-atomic read of data that CTAs change by atomics is allowed, but a read of another CTA's
+// non-atomic store is a race.
 extern "C" __global__ void stale_then_exchanged(const float* in, float* out) {
   if (blockIdx.x == 0) {
 #ifdef BUG
@@ -231,8 +231,8 @@ extern "C" __global__ void sum_read_by_the_last(const float* in, float* out) {
   }
 }
 
-// The first CTA reads an element to which the other CTAs add. With BUG, these CTAs do not wait
-// until the element has been read.
+// The first CTA reads an element to which the other CTAs add. With BUG, the other CTAs do not wait
+// until the first CTA has read the element.
 extern "C" __global__ void reads_first(const float* in, float* out) {
   if (threadIdx.x != 0) return;
   if (blockIdx.x == 0) parts[0] = out[0];

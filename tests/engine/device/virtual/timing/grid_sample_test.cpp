@@ -129,7 +129,8 @@ GridKinds kinds_of_all(std::uint64_t ctas, const ExecuteCtas& execute, bool by_a
 
 TEST(KindsOfGrid, WhereArrivalDecidesEverySmGetsItsShareOfEachKind) {
   const auto merging = executor([](std::uint64_t cta) { return cta % 4 == 3 ? 1000U : 100U; });
-  // If CTAs are assigned to SMs by index alone, one of the four SMs gets both long CTAs.
+  // If CTAs are assigned to SMs by index alone, one of the four SMs gets both of the grid's long
+  // CTAs.
   EXPECT_THAT(kinds_of_all(8, merging, false).last_sm.kinds, ElementsAre(1, 1));
   const auto kinds = kinds_of_all(8, merging, true);
   EXPECT_THAT(kinds.shares, ElementsAre(0.75, 0.25));
