@@ -106,7 +106,7 @@ TEST(Devices, TheLastOneThatIsLostEndsTheRun) {
   fake::MemoryStore store;
   World world(store, behaviour, {.space = "distinct", .devices = 3});
   EXPECT_THROW((void)run_all(world, store, options_for(6, 8)), MissingError);
-  EXPECT_FALSE(store.evaluations().empty()) << "earlier outcomes are stored";
+  EXPECT_FALSE(store.evaluations().empty()) << "outcomes before the loss are stored";
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ TEST(Shapes, WhatAShapeDoesNotAllowIsNotJudgedThere) {
   const bool has_more = std::ranges::any_of(mission, [](const StoredEvaluation& evaluation) {
     return read_json(evaluation.record.config_json).at("ITEMS") > 2;
   });
-  EXPECT_TRUE(has_more) << "the strategy of shape " mission " proposes larger ITEMS";
+  EXPECT_TRUE(has_more) << "the strategy of shape 'mission' proposes larger ITEMS";
 }
 
 TEST(Shapes, AKernelThatIsWrongIsRejectedOnAll) {

@@ -189,7 +189,7 @@ ExitCode run(int argc, char** argv) {
       "the virtual GPU.",
       "count-verdicts");
   app.add_option("--judgements", arguments.judgements,
-                 "minimum number; every kernel is judged equally often in both versions")
+                 "minimum number in total; every kernel and version is judged equally often")
       ->capture_default_str();
   app.add_option("--threads", arguments.threads,
                  "numbers of host threads for the virtual GPU, separated by commas")

@@ -35,7 +35,7 @@ TEST(CheckTimes, AKernelThatMayBeAsFastAsTheLimitIsNotSurelySlower) {
   EXPECT_FALSE(times.is_surely_slower(kBusy, 1300 * 1.05, 1000));
   EXPECT_TRUE(times.is_surely_slower(kBusy, 1300 * 1.1, 1000));
   EXPECT_FALSE(times.is_surely_slower(kBusy, 6, 1))
-      << "most of such a short time may be launch overhead";
+      << "most of a time of 6 µs may be launch overhead";
 }
 
 TEST(CheckTimes, VeryLongLaunchesDifferLess) {
@@ -51,7 +51,7 @@ TEST(CheckTimes, ARoughTimeHasTheIntervalOfTheKnownKernels) {
   EXPECT_NEAR(timing.p50_us, 2400 - 200, 1e-9)
       << "a check launch takes longer by the same 200 µs for all kernels";
   EXPECT_NEAR(taught().timing_of(kBusy, 600, 2).p50_us, 500, 1e-9)
-      << "or it takes longer by the same factor";
+      << "a check launch takes longer by the same factor for all kernels";
   EXPECT_FALSE(timing.complete);
   EXPECT_EQ(timing.samples, 2);
   EXPECT_LT(timing.p50_us - 2 * timing.std_us, 2400 / 1.3);
