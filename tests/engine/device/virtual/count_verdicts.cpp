@@ -185,8 +185,8 @@ Tally count(const Arguments& arguments) {
 ExitCode run(int argc, char** argv) {
   Arguments arguments;
   CLI::App app(
-      "Judge locks, flags, tiles, groups and collectives, and twins of them that order nothing, on "
-      "the virtual GPU.",
+      "Judge kernels with locks, flags, tiles, groups and collectives, and wrong versions without "
+      "synchronisation, on the virtual GPU.",
       "count-verdicts");
   app.add_option("--judgements", arguments.judgements,
                  "minimum number in total; every kernel and version is judged equally often")
@@ -198,7 +198,7 @@ ExitCode run(int argc, char** argv) {
   app.add_option("--seed", arguments.seed,
                  "seed of the first judgement of each kernel; later judgements add 1")
       ->capture_default_str();
-  app.add_option("--jobs", arguments.jobs, "judgements at the same time")
+  app.add_option("--jobs", arguments.jobs, "number of judgements at the same time")
       ->check(CLI::Range(1U, 256U))
       ->capture_default_str();
   app.add_option("--save-ptx", arguments.save_ptx,
