@@ -31,7 +31,7 @@ TEST(Compilations, WhatIsBeingCompiledIsNotCompiledAgain) {
   EXPECT_NE(other.record.ptx, built[0].record.ptx);
 }
 
-/// A compilation may begin before any candidate needs it, as a run does while it opens the devices.
+/// A run starts compilations while it opens the devices, before a candidate needs them.
 TEST(Compilations, APrefetchedCompilationIsTakenWithItsTime) {
   fake::FakeLoop loop;
   fake::FakeCompileService compilers(loop, 1, 1);
