@@ -4,7 +4,7 @@
 
 #include "tests/engine/device/virtual/test_gpu.hpp"
 
-// Tests the positions in PTX and source that a report names.
+// Tests which lines of the PTX and of the source a report names.
 
 namespace evo::ptx {
 namespace {

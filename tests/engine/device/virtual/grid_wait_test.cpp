@@ -8,7 +8,7 @@
 #include "tests/engine/device/virtual/nvrtc.hpp"
 #include "tests/engine/device/virtual/test_gpu.hpp"
 
-// Programmatic dependent launch: accesses before griddepcontrol.wait.
+// Tests reports about accesses before griddepcontrol.wait in programmatic dependent launches.
 
 namespace evo::test {
 namespace {
@@ -32,7 +32,8 @@ class GridWait : public testing::Test {
     return text;
   }
 
-  /// One CTA of 64 threads.
+  /// Launches a kernel of kernels/grid_wait.cu with one CTA of 64 threads; returns the fault, if
+  /// any.
   static std::optional<Fault> run(const std::string& entry, int bug) {
     TestGpu gpu("virtual:h200");
     std::vector<int> x(64);
