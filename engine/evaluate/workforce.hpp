@@ -28,7 +28,7 @@ struct Arrivals {
 };
 
 /// Waits for the first device. `why_none` returns the reason why no device can connect any more, or
-/// an empty text while a device still can. Throws MissingError with that reason.
+/// an empty text while a device may still connect. Throws MissingError with this reason.
 Task<Arrivals> first_device(EventLoop& loop, WorkerGate& gate, WorkforceOptions options,
                             std::function<std::string()> why_none);
 
@@ -36,8 +36,8 @@ Task<Arrivals> first_device(EventLoop& loop, WorkerGate& gate, WorkforceOptions 
 /// leave.
 class Workforce {
  public:
-  /// All references must outlive this object. The pool already holds the device of `arrivals`, as
-  /// number 0.
+  /// All objects passed by reference must outlive this object. The pool `devices` already holds the
+  /// device of `arrivals` as device 0.
   Workforce(EventLoop& loop, WorkerGate& gate, CompileService& compilers, DevicePool& devices,
             const SessionSetup& setup, WorkforceOptions options, Arrivals arrivals);
 
