@@ -20,8 +20,8 @@ struct WorkbenchOptions {
   std::string shape = {};
   DeviceSetupOptions device = {};
   bool allow_programs = false;  ///< whether the problem may start programs on this machine
-  double energy_s = 0;          ///< duration of the energy measurement of each candidate, see
-                                ///< Evaluator
+  /// Duration of the energy measurement of each candidate; if 0, energy is not measured.
+  double energy_s = 0;
   /// Whether milestones and defaults are compiled while the devices are set up. A search sets this
   /// option, because it requests these candidates first.
   bool compiles_opening = false;

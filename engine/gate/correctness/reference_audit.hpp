@@ -11,10 +11,10 @@
 
 namespace evo {
 
-/// Inspects the expected outputs, and rejects a problem that cannot tell a right kernel from a
-/// wrong one: an output is constant or nowhere finite, equals the previous content of an inout
-/// argument, or does not depend on the inputs. Arguments marked "degenerate" are skipped, because
-/// the problem's author declares their outputs as intended.
+/// Inspects the expected outputs, and rejects a problem whose outputs are degenerate, because wrong
+/// kernels might pass: an output is constant or nowhere finite, equals the previous content of an
+/// inout argument, or does not depend on the inputs. Arguments marked "degenerate" are skipped,
+/// because the problem's author declares that such outputs are intended.
 class ReferenceAudit {
  public:
   /// `problem` must outlive this object.
@@ -34,8 +34,8 @@ class ReferenceAudit {
     std::size_t elements = 0;
     std::vector<std::byte> first;  ///< the first element seen
     bool varies = false;
-    std::map<std::string, std::pair<std::uint64_t, std::string>> by_shape;  ///< seed, and its
-                                                                            ///< output's content
+    /// By shape name: the first seed, and a hash of the output for this seed.
+    std::map<std::string, std::pair<std::uint64_t, std::string>> by_shape;
     bool has_second_seed = false;
     bool depends_on_seed = false;
   };

@@ -23,14 +23,15 @@ class Workspace {
   Workspace(Workspace&& other) noexcept = default;
   Workspace& operator=(Workspace&&) = delete;
 
-  /// The arguments of a case of the same shape, with the arguments of this workspace inserted.
+  /// The arguments for a launch on `data`, a case of the same shape: those of the case and of this
+  /// workspace.
   [[nodiscard]] std::vector<KernelArgument> arguments_of(const CheckCase& data) const;
 
   /// Whether the kernel has any workspace.
   [[nodiscard]] bool is_empty() const { return bytes_ == 0; }
 
-  /// Zeroes the workspaces again, because a partial grid may leave a state that no full launch
-  /// leaves.
+  /// Zeroes the workspaces again, because a launch of a part of the grid may leave a state that no
+  /// launch of the whole grid leaves.
   void clear() const;
 
   /// A hash of the content of the workspaces.
