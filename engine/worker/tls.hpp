@@ -14,8 +14,8 @@ namespace evo {
 
 enum class TlsSide { kServer, kClient };
 
-/// TLS 1.3 connections with a pre-shared key: no certificates, no resumption, no early data. A peer
-/// without the key cannot complete the handshake.
+/// Makes TLS 1.3 connections with a pre-shared key, without certificates, session resumption and
+/// early data. A peer without the key cannot complete the handshake.
 class TlsContext {
  public:
   /// `key`: 32 bytes. Throws MissingError if OpenSSL lacks TLS 1.3 with the cipher.
@@ -24,8 +24,8 @@ class TlsContext {
   TlsContext(const TlsContext&) = delete;
   TlsContext& operator=(const TlsContext&) = delete;
 
-  /// A stream over a non-blocking socket. The handshake takes place while the stream is read. The
-  /// context must outlive the stream.
+  /// Returns an encrypted stream over a non-blocking socket. The handshake takes place while the
+  /// stream is read. This object must outlive the stream.
   [[nodiscard]] std::unique_ptr<ByteStream> over(FileDescriptor socket) const;
 
  private:
