@@ -186,8 +186,8 @@ class Scanner {
   }
 
   void take_directive(std::size_t begin, std::size_t first_line) {
-    // A directive may follow a comment of several lines. Its position is then the line of the `#`,
-    // although C++ counts both as one line.
+    // If a directive follows a comment of several lines, its position is the line of the `#`,
+    // although C++ counts the comment and the directive as one line.
     const bool behind_comment = first_line != line_;
     Directive directive;
     directive.begin = behind_comment ? at_ : begin;

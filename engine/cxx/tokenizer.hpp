@@ -27,7 +27,7 @@ struct Directive {
 
 /// A C++ source after the first translation phases: comments count as white space, lines that end
 /// with a backslash are joined, and literals are not interpreted. Conditions are not evaluated, so
-/// tokens and directives that an #if excludes are listed, too. No text is an error.
+/// tokens and directives that an #if excludes are listed, too. tokenize() accepts every text.
 struct CppText {
   std::vector<CppWord> words;  ///< tokens outside of directives
   std::vector<Directive> directives;

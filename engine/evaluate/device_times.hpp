@@ -31,7 +31,7 @@ class DeviceTimes {
   /// Milliseconds that all devices have spent in `phase` since the first device was added.
   [[nodiscard]] double spent_ms(Phase phase) const;
   /// The part of the idle time, in ms summed over the devices, in which this program only waited
-  /// for events. In this time, the idle devices waited for compilers.
+  /// for events, so that the idle devices waited for compilers.
   [[nodiscard]] double starved_ms() const;
   /// The current phase of each usable device.
   [[nodiscard]] std::vector<Phase> phases() const;

@@ -23,8 +23,8 @@ struct Built {
 struct ShapeEvaluation {
   std::size_t shape = 0;  ///< number for TuningTask::shape()
   LaunchPlan launch = {};
-  /// The most shared memory that a step of the launch uses, less the static shared memory of the
-  /// build; at least 0.
+  /// The most shared memory that a step of the launch uses per CTA, minus the static shared memory
+  /// of the build; at least 0.
   int dynamic_shared_bytes = 0;
   std::optional<Timing> timing = {};
   TimingPlace place = {};              ///< host and device that timed the kernel

@@ -28,7 +28,7 @@ Task<Evaluation> Evaluator::evaluate(Candidate candidate, EvaluateOptions how) {
   }
   co_return co_await measure_once(std::move(result), how);
   // After evaluate(), its callers Tuner::search() and Tournament::challenge() record the candidate,
-  // check it fully, and compare it with the elite. They do so in the order of the candidates.
+  // check it fully, and compare it with the elite, for all candidates in order.
 }
 
 Task<Evaluation> Evaluator::build(Candidate candidate, EvaluateOptions how) {
@@ -56,7 +56,7 @@ Task<> Evaluator::time_on(const DeviceLease& lease, const KernelUnderTest& kerne
   result.rejection = co_await timing_gate(lease, kernel, how, result);
 }
 
-/// Runs the gates on the first free device. If that device is lost, tries another device.
+/// Runs the gates on the first free device, or, if this device is lost, on another device.
 Task<Evaluation> Evaluator::on_a_device(OnDevice gates, Evaluation built,
                                         const EvaluateOptions& how) {
   const KernelUnderTest kernel = kernel_under_test(task_, built);

@@ -10,8 +10,8 @@
 #include "engine/gate/resource.hpp"
 #include "engine/worker/session.hpp"
 
-// The gates that need no device. These gates decide whether a candidate builds, and whether its
-// resources respect the policy.
+// The gates that need no device, which decide whether a candidate builds, and whether its resources
+// respect the policy.
 
 namespace evo {
 
@@ -49,7 +49,8 @@ namespace evo {
                                                 const std::string& kernel_key,
                                                 const std::vector<std::size_t>& shapes);
 
-/// Does the same for the kernel of a built evaluation and all shapes of this evaluation.
+/// Converts the kernel of a built evaluation, timed on all shapes of this evaluation, to the form
+/// in which device workers receive kernels.
 [[nodiscard]] KernelUnderTest kernel_under_test(const TuningTask& task,
                                                 const Evaluation& evaluation);
 

@@ -38,16 +38,16 @@ std::filesystem::path find_templates_root(const SpaceDefinition& space) {
                    folder.string());
 }
 
-/// Throws if an expression of the template has an unknown name, because it would reject every
-/// candidate.
+/// Throws if an expression of the template contains an unknown name, because such an expression
+/// would reject every candidate.
 void check_names(const Problem& problem, const KernelSpec& kernel, const Shape& shape,
                  const Space& space) {
   require_known_names(problem, kernel,
                       problem.values_for(shape, 1, space.values(space.defaults())));
 }
 
-/// Throws if both the space and the problem set a macro, or if the source changes a macro of
-/// either.
+/// Throws if both the space and the problem set a macro, or if the source changes one of their
+/// macros.
 void check_macros(const Problem& problem, const Space& space, const KernelSource& source,
                   const std::vector<std::string>& options) {
   std::vector<std::string> own;
@@ -62,8 +62,8 @@ std::string define(const std::string& name, const std::string& value) {
   return "-D" + name + "=" + value;
 }
 
-/// The architecture for which kernels are compiled. If the device cannot run it, throws a
-/// SpaceError that names the space file and the key "arch".
+/// The architecture for which kernels are compiled. If the device cannot run code for this
+/// architecture, throws a SpaceError that names the space file and the key "arch".
 std::string arch_of(const SpaceDefinition& space, const DeviceInfo& device) {
   try {
     return compile_arch(device.arch, space.arch);

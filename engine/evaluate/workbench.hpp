@@ -22,8 +22,8 @@ struct WorkbenchOptions {
   bool allow_programs = false;  ///< whether the problem may start programs on this machine
   /// Duration of the energy measurement of each candidate; if 0, energy is not measured.
   double energy_s = 0;
-  /// Whether milestones and defaults are compiled while the devices are set up. A search sets this
-  /// option, because it requests these candidates first.
+  /// Whether milestones and defaults are compiled while the devices are set up. A search sets
+  /// `compiles_opening`, because it requests the milestones and the default configuration first.
   bool compiles_opening = false;
 };
 
@@ -32,14 +32,14 @@ struct Services {
   std::unique_ptr<EventLoop> loop;
   RunStore& store;  ///< must outlive the workbench
   std::unique_ptr<CompileService> compilers;
-  /// All devices are of one model. If there are none, only the build gate and the resource gate
-  /// run.
+  /// All devices are of one model. If there are no devices, only the build gate and the resource
+  /// gate run.
   std::vector<std::unique_ptr<DeviceService>> devices = {};
   /// A virtual GPU that executes the elite again after a GPU has found it green; may be null.
   std::unique_ptr<DeviceService> interpreter = {};
   EventSink on_event = {};
-  /// Owns the processes that launched workers on other hosts. These processes must outlive the
-  /// gateway, because the gateway tells the workers to end.
+  /// Owns the processes that launched workers on other hosts. The launching processes must outlive
+  /// the gateway, because the gateway tells the workers to end.
   std::shared_ptr<void> launched = {};
   /// Accepts workers of other hosts that join and leave during the run; null: no port is open.
   std::unique_ptr<WorkerGate> gate = {};
@@ -87,8 +87,8 @@ class Workbench {
   [[nodiscard]] InterpretedChecks& interpreted() { return interpreted_; }
   [[nodiscard]] const SessionSetup& setup() const { return setup_; }
 
-  /// Waits for the home device and runs `work` on it. If that device is lost, runs `work` once more
-  /// on the next home device.
+  /// Waits for the home device and runs `work` on it. If the home device is lost, runs `work` once
+  /// more on the next home device.
   Task<> at_home(std::function<Task<>(HomeDevice&)> work);
   /// Waits for device `number`. The caller owns the device during the lifetime of the HomeDevice.
   Task<HomeDevice> device(std::size_t number);

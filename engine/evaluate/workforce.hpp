@@ -28,7 +28,8 @@ struct Arrivals {
 };
 
 /// Waits for the first device. `why_none` returns the reason why no device can connect any more, or
-/// an empty text while a device may still connect. Throws MissingError with this reason.
+/// an empty text while a device may still connect. If no device can connect, throws MissingError
+/// with the reason.
 Task<Arrivals> first_device(EventLoop& loop, WorkerGate& gate, WorkforceOptions options,
                             std::function<std::string()> why_none);
 
@@ -41,8 +42,8 @@ class Workforce {
   Workforce(EventLoop& loop, WorkerGate& gate, CompileService& compilers, DevicePool& devices,
             const SessionSetup& setup, WorkforceOptions options, Arrivals arrivals);
 
-  /// Starts the coroutines that add and remove workers, unless these already run. Call it again
-  /// after a stop of the run has ended the coroutines.
+  /// Starts the coroutines that add and remove workers, unless these already run. Call go_on()
+  /// again after a stop of the run, which ends the coroutines.
   void go_on();
 
  private:

@@ -41,7 +41,7 @@ struct StudyResult {
   Spread score;                                                 ///< the methodology's score
   /// fraction of failed evaluations among the evaluations 51 … budget
   double failed_share_after_50 = 0;
-  /// fraction of failed configurations in the whole space, which random search finds as well
+  /// fraction of failed configurations in the whole space, which random search has on average
   double recorded_failed_share = 0;
   std::size_t evaluations = 0;  ///< total over all repeats
   double seconds = 0;           ///< wall clock

@@ -99,8 +99,8 @@ class Agent {
     return Outcome::kRefused;
   }
 
-  /// Forwards the coordinator's frames for the worker process, and obeys its control messages to
-  /// the agent.
+  /// Forwards the coordinator's frames for the worker process, and obeys the coordinator's control
+  /// messages.
   std::optional<Outcome> take_all(FrameStream& wire) {
     wire.write_waiting();
     while (!process_ || process_->waiting_bytes() <= kMostWaitingBytes) {

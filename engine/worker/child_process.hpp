@@ -37,9 +37,9 @@ class ChildProcess {
   [[nodiscard]] int number() const { return process_; }
   /// CPU time that the process has used; 0 if the process does not run.
   [[nodiscard]] std::chrono::nanoseconds processor_time() const;
-  /// Kills the process if it still runs, and returns how it ended. Gives up after ten seconds if
-  /// the process does not end, because it waits inside a driver. `is_ending`: the process is about
-  /// to end by itself, so kill() first waits a short time for its end.
+  /// Kills the process if it still runs, and returns how it ended. If the process waits inside a
+  /// driver and does not end, gives up after ten seconds. `is_ending`: the process is about to end
+  /// by itself, so kill() first waits a short time for its end.
   Ending kill(bool is_ending);
 
  private:

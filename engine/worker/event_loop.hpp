@@ -123,8 +123,8 @@ class Event {
 
   /// Suspends the caller until the next call of notify().
   Task<> wait();
-  /// Resumes all coroutines that wait for this event, in the order of their wait() calls. They run
-  /// as soon as the caller of notify() suspends.
+  /// Resumes all coroutines that wait for this event, in the order of their wait() calls. The
+  /// coroutines run as soon as the caller of notify() suspends.
   void notify();
 
  private:

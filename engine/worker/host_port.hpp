@@ -18,7 +18,7 @@ struct HostPort {
 [[nodiscard]] HostPort parse_host_port(const std::string& option, const std::string& text);
 [[nodiscard]] std::string to_string(const HostPort& address);
 
-/// Opens a socket that listens on `address`. Throws InputError if this fails.
+/// Opens a socket that listens on `address`. Throws InputError if the socket cannot be opened.
 [[nodiscard]] FileDescriptor listen_on(const HostPort& address);
 /// The port of a listening socket, which is the actual port even if port 0 (any free port) was
 /// requested.

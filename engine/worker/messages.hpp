@@ -52,7 +52,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Dependency, path, content)
 /// names from source files.
 void to_json(nlohmann::json& json, const Rejection& rejection);
 void from_json(const nlohmann::json& json, Rejection& rejection);
-// The following messages contain binary data.
+// In messages with a KernelImage or Compiled, the PTX and the cubin are binary data.
 void to_json(nlohmann::json& json, const KernelImage& image);
 void from_json(const nlohmann::json& json, KernelImage& image);
 void to_json(nlohmann::json& json, const Compiled& compiled);

@@ -65,8 +65,8 @@ class RemoteProcess final : public WorkerChannel {
   Ending kill() override { return end_by({{"op", "kill"}}); }
 
  private:
-  /// Sends the other host the control message `what`, which ends the process. Does not wait for its
-  /// end, because the host may hang.
+  /// Sends the other host the control message `what`, which ends the process. Does not wait for the
+  /// end of the process, because the host may hang.
   Ending end_by(const nlohmann::json& what) {
     is_killed_ = true;
     if (ended_) return *ended_;

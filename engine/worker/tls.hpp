@@ -18,14 +18,14 @@ enum class TlsSide { kServer, kClient };
 /// early data. A peer without the key cannot complete the handshake.
 class TlsContext {
  public:
-  /// `key`: 32 bytes. Throws MissingError if OpenSSL lacks TLS 1.3 with the cipher.
+  /// `key`: 32 bytes. Throws MissingError if OpenSSL lacks TLS 1.3 with TLS_AES_128_GCM_SHA256.
   TlsContext(TlsSide side, std::vector<std::uint8_t> key);
   ~TlsContext();
   TlsContext(const TlsContext&) = delete;
   TlsContext& operator=(const TlsContext&) = delete;
 
   /// Returns an encrypted stream over a non-blocking socket. The handshake takes place while the
-  /// stream is read. This object must outlive the stream.
+  /// stream is read. The TlsContext must outlive the stream.
   [[nodiscard]] std::unique_ptr<ByteStream> over(FileDescriptor socket) const;
 
  private:

@@ -40,7 +40,7 @@ class CardWatch {
   /// as throttled. `pause`: the function that waits; by default, the thread sleeps.
   explicit CardWatch(CardMonitor* monitor, Pause pause = {});
 
-  /// Call this function before the first launch. If the driver cannot list the processes on the
+  /// Call look_for_others() before the first launch. If the driver cannot list the processes on the
   /// card, measures how busy other processes keep the card. Waits up to a second for the card to
   /// become idle, because the driver reports an average over the recent past.
   void look_for_others();

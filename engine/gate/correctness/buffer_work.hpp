@@ -53,7 +53,7 @@ class BufferWork {
   virtual void mark() = 0;
 
   /// Waits for all queued operations. Returns the fault if a queued launch failed; is_known() is
-  /// then true only for checks before that launch.
+  /// then true only for checks before the failed launch.
   [[nodiscard]] virtual std::optional<Fault> finish() = 0;
 
   [[nodiscard]] virtual bool is_known(Look look) const = 0;
@@ -68,9 +68,9 @@ class BufferWork {
 /// HostWork.
 [[nodiscard]] std::unique_ptr<BufferWork> make_host_work(Device& device);
 
-/// Makes a DeviceWork, which runs the kernels of check_kernels.cu. `kernels`: the image of these
-/// kernels; its list of entries is ignored. `device` must outlive the DeviceWork. Throws CudaError
-/// if the device cannot run the kernels.
+/// Makes a DeviceWork, which runs the kernels of check_kernels.cu. `kernels`: the compiled image of
+/// check_kernels.cu, whose list of entries is ignored. `device` must outlive the DeviceWork. Throws
+/// CudaError if the device cannot run the kernels.
 [[nodiscard]] std::unique_ptr<BufferWork> make_device_work(Device& device,
                                                            const KernelImage& kernels);
 

@@ -109,8 +109,8 @@ class CaseSet {
   [[nodiscard]] const CheckCase& inputs(const Shape& shape, std::size_t index);
 
   /// Like get(), but with the expected output of at least `rows` (CheckCase::known). Needs a device
-  /// that samples grids and a reference with cta_of_row. Throws ProblemError if the CTA that
-  /// cta_of_row names does not write the row.
+  /// that can run a part of a grid, and a reference with "cta_of_row" in problem.json. Throws
+  /// ProblemError if the CTA that cta_of_row names does not write the row.
   [[nodiscard]] const CheckCase& expect_rows(const Shape& shape, std::size_t index,
                                              const std::vector<std::size_t>& rows);
 

@@ -1,5 +1,5 @@
-// The kernels that check outputs on the device. These kernels are compiled together with
-// check_numbers.cu.
+// The kernels that check outputs on the device. The text of check_numbers.cu is compiled before
+// this file, as one source.
 
 // 3. Error statistics of elements (struct Figures), and the reduction of these statistics.
 
@@ -24,7 +24,7 @@ struct Figures {
   u64 first_special;
 };
 
-// device_work.cpp defines these sizes, too.
+// device_work.cpp contains the sizes of Row and Figures, too.
 static_assert(sizeof(Row) == 48 && sizeof(Figures) == 104, "");
 
 __device__ Row empty_row() { return {{0, 0, 0}, 0, 0, kNowhere}; }

@@ -18,9 +18,9 @@ namespace evo {
 
 /// Estimates a kernel's time from the launches that check its results. A check launch runs alone,
 /// after other work has evicted the caches, so it takes longer than a timed launch. CheckTimes
-/// learns the difference from kernels that were both checked and timed. It keeps separate data for
-/// checks on a device that was idle before, because the clocks of an idle device may be low. All
-/// times are in µs per launch.
+/// learns from kernels that were both checked and timed how much longer a check launch takes.
+/// CheckTimes keeps separate data for checks on a device that was idle before, because the clocks
+/// of an idle device may be low. All times are in µs per launch.
 class CheckTimes {
  public:
   /// The conditions of a check, besides the kernel, that influence the times of its launches.

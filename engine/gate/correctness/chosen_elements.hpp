@@ -9,13 +9,12 @@
 
 namespace evo {
 
-/// Copies the elements of `all` with the indices `elements`, each of `size` bytes, to consecutive
-/// places.
+/// Copies the elements of `all` whose indices are `elements`, each of `size` bytes, into one array.
 [[nodiscard]] std::vector<std::byte> gathered(std::span<const std::byte> all,
                                               std::span<const std::size_t> elements,
                                               std::size_t size);
 
-/// Compares the elements of `output` with the indices `elements` with `expected`. If `row_length`
+/// Compares `expected` with the elements of `output` whose indices are `elements`. If `row_length`
 /// is not 0, the elements must be whole rows. Adds the errors to the last check of `result`, and
 /// rejects the kernel if they violate its tolerance.
 void compare_chosen(CorrectnessResult& result, const LoadedKernel& kernel, const CheckCase& data,

@@ -17,7 +17,7 @@ struct Comparison {
   double max_abs_error = 0;  ///< over elements that are finite in both
   double bad_share = 0;    ///< share of elements beyond bad_abs_error or wrongly non-finite, 0…1
   double relative_l2 = 0;  ///< ‖out − ref‖ / ‖ref‖; infinite if only the reference is zero
-  /// Largest ratio of |out − ref| to the root mean square of ref in the element's row. Infinite for
+  /// Largest ratio of |out − ref| to the root mean square of ref in the element's row; infinite for
   /// a wrong element in a row of zeros; 0 if the output has no rows.
   double max_row_error = 0;
   std::size_t worst_row_index = 0;  ///< index of the element with max_row_error
@@ -25,7 +25,8 @@ struct Comparison {
   std::string worst_row_expected = {};
   /// number of elements that are finite in the output but not in the reference, or vice versa
   std::size_t non_finite = 0;
-  /// Index of the first element counted in `non_finite`; without any, of the largest error.
+  /// Index of the first element counted in `non_finite`; if there is none, index of the element
+  /// with the largest error.
   std::size_t worst_index = 0;
   std::string worst_value = {};
   std::string worst_expected = {};

@@ -20,7 +20,8 @@ struct CheckedTime {
   std::string shape;
   double fastest_us = 0;  ///< time of the faster of the first two launches, or of the only launch
   bool was_idle = false;  ///< whether the device was idle before the check
-  /// The estimated time, if the check ended because this time is certainly above the limit.
+  /// The estimated time, if the check ended because this time is certainly above the shape's limit
+  /// (EarlyStop).
   std::optional<Timing> too_slow = {};
 };
 

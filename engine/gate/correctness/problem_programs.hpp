@@ -55,8 +55,8 @@ class ProblemPrograms {
   /// outputs of a case are judged only once. At the first call for a shape, the program must also
   /// reject wrong outputs. Throws ProblemError if the program cannot run, or if it accepts outputs
   /// of zeros, random outputs, or any content of an output that has no expected content. At later
-  /// calls, outputs for which the program gives no verdict, because it crashes for example, count
-  /// as wrong.
+  /// calls for the shape, outputs for which the program gives no verdict, for example because it
+  /// crashes, count as wrong.
   [[nodiscard]] std::optional<std::string> judge(const ProgramCase& data,
                                                  const std::vector<ProgramOutput>& outputs);
 
@@ -83,7 +83,8 @@ class ProblemPrograms {
   std::map<std::string, std::optional<std::string>> verdicts_;
   /// Names of shapes on which the check program was tested with wrong outputs.
   std::set<std::string> proven_;
-  /// Names of shapes on which it was tested with changes of each output without expected content.
+  /// Names of shapes on which the check program was tested with changes of each output that has no
+  /// expected content.
   std::set<std::string> judges_each_;
 };
 

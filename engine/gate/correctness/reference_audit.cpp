@@ -10,8 +10,8 @@
 namespace evo {
 namespace {
 
-/// An output with fewer elements is not rejected alone, because its elements may be equal by
-/// coincidence.
+/// An output with fewer elements than this is judged only together with the argument's outputs for
+/// other cases, because its elements may be equal by coincidence.
 constexpr std::size_t kEnoughElements = 32;
 
 bool all_the_same(std::span<const std::byte> bytes, std::span<const std::byte> element) {

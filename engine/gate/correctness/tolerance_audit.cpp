@@ -10,7 +10,8 @@
 namespace evo {
 namespace {
 
-/// Smaller outputs are not compared with their mean, because a few elements may be close to it.
+/// Outputs with fewer elements than this are not compared with their mean, because a few elements
+/// may all be close to their mean.
 constexpr std::size_t kElementsWithAMean = 32;
 /// At most this number of elements is inspected, from the start of an output.
 constexpr std::size_t kMostLookedAt = std::size_t{1} << 22;

@@ -16,10 +16,10 @@
 namespace evo {
 
 /// The launches of one kernel on one shape, and their verdict. The first wrong launch determines
-/// the verdict, as if each launch had been waited for.
+/// the verdict, as if the host had waited for each launch.
 ///
-/// Each launch and the checks of its buffers are queued, and many launches are waited for together.
-/// On a device without a queue, each launch is judged at once.
+/// Each launch and the checks of its buffers are queued, and the host waits for many launches
+/// together. On a device without a queue, each launch is judged at once.
 class Trials {
  public:
   /// All objects passed by reference must outlive this object; all cases must be complete.

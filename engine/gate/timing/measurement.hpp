@@ -39,8 +39,8 @@ class Measurement {
  private:
   void take_samples();
   void take_sample();
-  /// Whether the first launches suggest that the kernel is too slow. If so, the first samples are
-  /// taken without a warm-up.
+  /// Whether the first launches suggest that the kernel is too slow, so that the first samples
+  /// should be taken without a warm-up.
   [[nodiscard]] bool looks_hopeless() const;
   void warm_up_after_all();
   void doubt(Stopwatch::Doubt what);

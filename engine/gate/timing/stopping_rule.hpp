@@ -36,8 +36,8 @@ class StoppingRule {
 
   void add_measurement(double time_us);
   [[nodiscard]] bool is_finished() const;
-  /// True if timing stopped because the kernel is certainly slower than early_stop_us. The
-  /// statistics of its time are then imprecise.
+  /// True if timing stopped because the kernel is certainly slower than early_stop_us, so that the
+  /// statistics of its time are imprecise.
   [[nodiscard]] bool gave_up() const { return gave_up_; }
   [[nodiscard]] const std::vector<double>& samples_us() const { return samples_us_; }
 

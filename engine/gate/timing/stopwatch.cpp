@@ -59,7 +59,7 @@ double Stopwatch::estimate_launch_us() {
   return launch_us;
 }
 
-/// Makes the graphs that are timed, for launches of `launch_us`.
+/// Makes the graphs that are timed, for a kernel whose launch takes `launch_us`.
 void Stopwatch::plan(double launch_us) {
   std::size_t launches = 1;
   std::size_t graphs = period();

@@ -41,7 +41,7 @@ struct TimingOptions {
 ///    cannot distinguish the verified launches from the timed launches.
 class Stopwatch {
  public:
-  /// All references must outlive this object.
+  /// All objects passed by reference must outlive the Stopwatch.
   struct Setup {
     BufferWork& work;
     const Problem& problem;
