@@ -56,9 +56,9 @@ std::string unset_constants_text(const Problem& problem, const KernelImage& imag
   if (list.empty()) return list;
   return (is_constant ? "__constant__ " : "__device__ ") + list +
          ": the kernel reads a variable that nothing sets, so it is zero; " +
-         (is_constant ? "an argument of \"kind\": \"constant\" sets it"
-                      : "pass its content as an argument of direction \"in\"") +
-         "; if zero is intended, name it in \"unset_constants\" of problem.json";
+         (is_constant ? "set the variable by an argument of \"kind\": \"constant\""
+                      : "pass the variable's content as an argument of direction \"in\"") +
+         "; if zero is intended, name the variable in \"unset_constants\" of problem.json";
 }
 
 namespace {

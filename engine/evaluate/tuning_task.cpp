@@ -124,7 +124,7 @@ void TuningTask::require_one_build() const {
     throw InputError("--shape: shapes '" + shape().name + "' and '" + place.shape->name +
                      "' of problem '" + problem_.name + "' are compiled with different macros (" +
                      macros_text(shape()) + " and " + macros_text(*place.shape) +
-                     "); one run over both is not supported: tune them in separate runs");
+                     "); one run over both shapes is not supported: tune them in separate runs");
   }
 }
 
@@ -183,7 +183,7 @@ std::vector<std::string> TuningTask::warnings() const {
   for (const std::string& macro : macros_never_read(source_, macros)) {
     texts.push_back("warning: " + space().definition().file + ": macro '" + macro +
                     "' is read neither by " + source_.name +
-                    " nor by the launch; all its values give the same kernel");
+                    " nor by the launch; all values of the macro give the same kernel");
   }
   return texts;
 }

@@ -17,8 +17,8 @@ void tell(const WorkforceOptions& options, const std::string& kind, const std::s
 std::string refusal_of_slice(const DeviceInfo& info) {
   if (!is_slice(info)) return {};
   return "the device is a MIG slice (" + info.name +
-         "), and its times depend on the other slices of the card; allowed: whole GPUs; disable MIG on "
-         "that host, or lend only the host's compilers";
+         "), and its times depend on the other slices of the card; allowed: whole GPUs; disable "
+         "MIG on that host, or lend only the host's compilers";
 }
 
 /// Awaits `step`. Converts the exception for an invalid message from a host to a MissingError,
@@ -139,7 +139,7 @@ Task<> Workforce::take(std::shared_ptr<RemoteHost> host) {
     co_return;
   }
   if (is_device) {
-    refuse(options_, *host, "this run judges without a device (--device none)");
+    refuse(options_, *host, "this run uses no device (--device none)");
     co_return;
   }
   co_await compilers_.add(host, host->identity().memory_bytes);

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kCallLimit{120000};  // to open a device or set up a problem
 constexpr const char* kDriverStep =
-    "\nnext step: evo-tune doctor shows which part of the driver fails; nvidia-smi and sudo dmesg "
-    "say more\nwithout the GPU: --device virtual:l4 predicts times";
+    "\nnext step: evo-tune doctor shows which part of the driver fails; "
+    "nvidia-smi and sudo dmesg show more\nwithout the GPU: --device virtual:l4 predicts times";
 constexpr std::chrono::milliseconds kMeasuredStep{10000};
 constexpr std::chrono::milliseconds kPredictedStep{300000};
 

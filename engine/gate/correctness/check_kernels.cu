@@ -1,5 +1,5 @@
-// The kernels that check outputs on the device. The text of check_numbers.cu is compiled before
-// this file, as one source.
+// The kernels that check outputs on the device. The source that is compiled consists of
+// check_numbers.cu followed by this file.
 
 // 3. Error statistics of elements (struct Figures), and the reduction of these statistics.
 

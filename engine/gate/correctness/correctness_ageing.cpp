@@ -49,8 +49,9 @@ CorrectnessResult CorrectnessGate::check_aged(const LoadedKernel& kernel,
   result.complete = aged.launches >= launches;
   if (!result.rejection && has_become_slow(aged.first_us, aged.last_us)) {
     result.rejection = Rejection{
-        Gate::kTiming, fmt::format("shape {}: a launch takes {:.1f} µs instead of {:.1f} µs",
-                                   shape.name, aged.last_us, aged.first_us)};
+        Gate::kTiming,
+        fmt::format("shape {}: after many launches, a launch takes {:.1f} µs instead of {:.1f} µs",
+                    shape.name, aged.last_us, aged.first_us)};
   }
   return result;
 }

@@ -57,9 +57,10 @@ class PairSamples {
   /// Two pairs of very long launches are enough if the difference is above 1 % and more than ten
   /// times the scatter.
   [[nodiscard]] bool is_plain() const;
-  /// True if enough pairs of long launches were taken, and no ratio differs from 1 by more than the
-  /// limit of a tie. After more than kFewestOfLong pairs, also true if ratios are below and above
-  /// 1, and their median differs from 1 by at most this limit.
+  /// True if enough pairs of long launches were taken, and in no pair the ratio of the times
+  /// differs from 1 by more than the limit of a tie (0.4 %). After more than kFewestOfLong pairs,
+  /// also true if ratios are below and above 1, and their median differs from 1 by at most this
+  /// limit.
   [[nodiscard]] bool is_plain_tie() const;
 
   /// Sets the medians in `result`, and the confidence interval of the median ratio at `z` standard

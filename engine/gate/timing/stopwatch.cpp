@@ -88,7 +88,7 @@ Stopwatch::~Stopwatch() {
     release_graphs();
     for (const BufferId buffer : own_buffers_) memory_.release(buffer);
   } catch (const std::exception& error) {
-    spdlog::debug("a stopwatch was not released: {}", error.what());
+    spdlog::debug("the graphs and buffers of timed launches were not released: {}", error.what());
   }
 }
 

@@ -155,7 +155,7 @@ std::optional<Rejection> Stopwatch::verify_fresh_addresses(Random& random) {
     run_beside(arguments);
     if (!fault_) rejection = compare({{&arguments, &data}});
   } catch (const DeviceMemoryError& error) {
-    spdlog::debug("the kernel was not timed at fresh addresses: {}", error.what());
+    spdlog::debug("no launch in new buffers was verified: {}", error.what());
   }
   if (fault_ && fault_->device_lost) return rejection;
   for (const BufferId buffer : buffers) memory_.release(buffer);
@@ -235,7 +235,7 @@ std::optional<Rejection> Stopwatch::verify_pace() {
       ratio = fresh_us / met_us;
     }
   } catch (const DeviceMemoryError& error) {
-    spdlog::debug("the launch time on fresh data was not checked: {}", error.what());
+    spdlog::debug("the launch time on new data was not checked: {}", error.what());
   }
   if (fault_ && fault_->device_lost) return std::nullopt;
   for (const GraphId graph : {*looked_at, *between}) measuring_.release_graph(graph);
