@@ -82,8 +82,8 @@ class Scanner {
     return c;
   }
 
-  /// Skips a comment, which counts as white space. A comment over several lines does not end the
-  /// line in which it begins.
+  /// Skips a comment, which counts as white space. If a comment spans several lines, the text after
+  /// it still belongs to the line in which the comment begins.
   bool skip_comment(bool keep_line_begin) {
     if (peek() != '/' || (peek(1) != '*' && peek(1) != '/')) return false;
     const std::size_t begin = line_begin_;

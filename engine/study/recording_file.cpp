@@ -76,7 +76,8 @@ std::string completed(std::string text) {
     if (c == '{' || c == '[') open.push_back(c == '{' ? '}' : ']');
     if ((c == '}' || c == ']') && !open.empty()) {
       open.pop_back();
-      // At depth 2, inside "cache" or "results", this brace ends a complete entry.
+      // A brace after which two brackets are still open, that of the file and that of "cache" or
+      // "results", ends a complete entry.
       if (c == '}' && open.size() == 2) {
         entry_end = i + 1;
         open_at_entry_end = open;

@@ -28,11 +28,11 @@ struct CompilePoolOptions {
 /// so that a compiler that crashes or hangs affects one candidate only.
 ///
 /// A failure may have another cause than the kernel if another process killed the compiler, or if
-/// the compiler crashed or reported an internal error. After such a failure, the pool compiles the
-/// kernel once more in a new process on this machine. After a crash or a lack of memory, the new
-/// process runs alone and with twice the memory, because some compilers end themselves if memory is
-/// short. After a second failure, the kernel is rejected, but the rejection is not stored for later
-/// runs.
+/// the compiler crashed or reported an internal error. After a failure that may have another cause,
+/// the pool compiles the kernel once more in a new process on this machine. After a crash or a lack
+/// of memory, the new process runs alone and with twice the memory, because some compilers end
+/// themselves if memory is short. After a second failure, the kernel is rejected, but the rejection
+/// is not stored for later runs.
 ///
 /// Compilers may run on other hosts, which may connect and disconnect at any time. If a host is
 /// lost during a compilation, the kernel is compiled on another host, so that a broken host does

@@ -121,8 +121,8 @@ class Session {
     bool device_lost = false;
   };
   /// Launches the kernel kAgedLaunches times on the same inputs, or until `most_ms` have passed,
-  /// and checks it again. Timed launches do not count among these launches, because they alternate
-  /// between inputs.
+  /// and checks it again. Timed launches do not count among the kAgedLaunches launches, because
+  /// they alternate between inputs.
   [[nodiscard]] Aged age(const KernelUnderTest& kernel, const LoadedKernel& loaded, double most_ms,
                          const Progress& progress);
   [[nodiscard]] std::vector<const Shape*> checked_shapes(const KernelUnderTest& kernel) const;

@@ -290,7 +290,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 }
 
 /// Like evo_mask, but lets the next kernel start at once (programmatic dependent launch), and
-/// writes only after about 0.1 ms. A next kernel that does not wait has then read the old content.
+/// writes only after about 0.1 ms. If the next kernel does not wait for the end of evo_mask_late,
+/// it reads the old content.
 extern "C" __global__ void __launch_bounds__(kThreads)
     evo_mask_late(void* to, const void* from, u64 key, u64 bytes) {
   constexpr int kSleeps = 128;

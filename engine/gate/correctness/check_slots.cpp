@@ -9,7 +9,7 @@
 namespace evo {
 namespace {
 
-// The words of a slot that holds a comparison, as evo_compare_finish writes them.
+// The 64-bit words in which evo_compare_finish writes the result of a comparison to a slot.
 enum Word : std::size_t {
   kErrorSquares = 0,      // three sums: of small, middle and large numbers
   kReferenceSquares = 3,  // three sums: of small, middle and large numbers

@@ -12,8 +12,8 @@
 namespace evo {
 
 /// Whether check launches took so much longer than timed launches that cold caches and isolated
-/// launches do not explain the difference. The kernel may then be fast only when it detects that it
-/// is timed.
+/// launches do not explain the difference, so that the kernel may be fast only when it detects that
+/// it is timed.
 [[nodiscard]] bool is_out_of_proportion(double check_us, double timed_us);
 
 /// Estimates a kernel's time from the launches that check its results. A check launch runs alone,
@@ -34,7 +34,7 @@ class CheckTimes {
   /// `timed_us`.
   void learn(const Place& place, double check_us, double timed_us);
 
-  /// Whether enough kernels were checked and timed under these conditions for an estimate.
+  /// Whether enough kernels were checked and timed under the conditions `place` for an estimate.
   [[nodiscard]] bool knows(const Place& place) const;
 
   /// Estimates the kernel's time, with an interval of two standard deviations. The estimate uses

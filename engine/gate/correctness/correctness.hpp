@@ -66,8 +66,9 @@ struct EarlyStop {
 ///      launch until this state repeats, at most kAgedLaunches times, and check again. If the
 ///      launches on all seeds have changed this state, the gate repeats step 5 with all inputs in
 ///      turn. A kernel that may start while the kernel before it still runs is launched once for
-///      each input, after work that writes that input late. At the end, the gate requires that a
-///      comparison with the expected outputs could detect wrong results (ReferenceAudit).
+///      each input, after a kernel that writes this input with a delay. At the end, the gate
+///      requires that a comparison with the expected outputs could detect wrong results
+///      (ReferenceAudit).
 ///
 /// A screening makes fewer launches if a launch takes long. On a GPU, the number of launches
 /// depends on the launch time (launches_allowed), and all launches on a shape after the first two

@@ -82,8 +82,8 @@ void CorrectnessGate::check_old(Trials& trials, const LoadedKernel& kernel,
 }
 
 /// A hash of the state that the kernel keeps between launches. Nullopt if the device cannot read
-/// this state. Also nullopt on a GPU, where the verification of timed launches finds errors caused
-/// by such state.
+/// this state, and always nullopt on a GPU, where the verification of timed launches finds errors
+/// caused by kept state.
 std::optional<std::string> CorrectnessGate::state_of(const LoadedKernel& kernel,
                                                      const Workspace& workspace) const {
   if (measures()) return std::nullopt;

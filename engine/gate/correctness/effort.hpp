@@ -26,9 +26,9 @@ enum class Effort {
 inline constexpr double kLongLaunchMs = 1;
 /// The time in ms that a screening spends on one shape if its launches are long.
 inline constexpr double kScreeningMs = 10;
-/// The time in ms that the check before the elite spends on one shape if its launches are long. A
-/// short time suffices, because shapes with short launches are checked with all seeds, and because
-/// timed launches are verified, too.
+/// The time in ms that a check with Effort::kAfterScreening spends on one shape if its launches are
+/// long. A short time suffices, because shapes with short launches are checked with all seeds, and
+/// because timed launches are verified, too.
 inline constexpr double kAfterScreeningMs = 200;
 
 /// If the first launch takes at most this time, in ms, it may be long only because the driver loads

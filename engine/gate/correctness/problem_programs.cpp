@@ -115,8 +115,8 @@ Json scalar_json(const Argument& argument, const Values& values) {
   return fields;
 }
 
-/// The ranges of elements, [first, last), whose change a check must notice. For an output, these
-/// are both halves, and the last element, because kernels often leave out the last elements.
+/// The ranges of elements, [first, last), whose change a check must notice: for an output, both
+/// halves, and the last element, because kernels often leave out the last elements.
 std::vector<std::pair<std::size_t, std::size_t>> parts_to_change(Direction direction,
                                                                  std::size_t elements) {
   if (elements == 0) return {};

@@ -151,8 +151,8 @@ std::optional<NearMiss> ToleranceAudit::near_miss(std::size_t position, const Ex
 }
 
 /// Whether the tolerance accepts the content of argument `input` before the launch as the output in
-/// every case. Equal contents do not count, because the kernel's task is then to copy. `first`: the
-/// expected output of the first seed.
+/// every case. Contents that equal the expected output do not count, because the kernel's task may
+/// be to copy them. `first`: the expected output of the first seed.
 bool ToleranceAudit::takes_input(std::size_t position, std::size_t input, const Expectation& first,
                                  const Subject& subject, const Tolerance& tolerance) {
   const Argument& argument = problem_.arguments[position];

@@ -10,7 +10,7 @@ namespace evo {
 
 /// The arguments that depend on one kernel's configuration on one shape: buffers whose size depends
 /// on macros (outputs, and workspaces, which are zeroed once), values of scalars, and tensor maps.
-/// This object frees the buffers.
+/// The destructor frees the buffers.
 class Workspace {
  public:
   /// Returns a Fault if the device has too little memory. Throws InputError if an extent is no

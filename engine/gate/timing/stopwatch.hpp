@@ -53,8 +53,9 @@ class Stopwatch {
 
   /// The change that a verification makes before it launches.
   enum class Doubt {
-    /// No change: the outputs keep the results of earlier launches. This does not detect a kernel
-    /// that does nothing if earlier launches left the expected results, so kPoison is needed, too.
+    /// No change: the outputs keep the results of earlier launches. kNothing does not detect a
+    /// kernel that does nothing if earlier launches left the expected results, so kPoison is
+    /// needed, too.
     kNothing,
     kPoison,         ///< poisons the outputs
     kFreshInputs,    ///< puts new data at known addresses

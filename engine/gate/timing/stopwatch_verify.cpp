@@ -217,8 +217,8 @@ std::optional<Rejection> Stopwatch::verify_pace() {
     for (std::size_t round = 0; round < kRounds && !fault_; ++round) {
       const CheckCase& fresh = setup_.cases.inputs(shape_, setup_.fresh_case + 1 + round);
       // Before each of the two launches on the fresh data, writes this data and launches on another
-      // input, so that the caches have the same content before both launches. The two launches then
-      // differ only in whether the kernel has seen the data before.
+      // input, so that the caches have the same content before both launches. The two launches of a
+      // round therefore differ only in whether the kernel has seen the data before.
       const auto run_it = [&] {
         if (fault_) return 0.0;
         put_inputs(usual, fresh);
