@@ -126,7 +126,8 @@ class Scanner {
     }
   }
 
-  /// Reads a raw string R"mark( … )mark", in which escapes, comments and joined lines do not count.
+  /// Reads a raw string R"mark( … )mark", in which escapes, comments and backslashes at the end of
+  /// a line have no effect.
   void take_raw_string(std::string* text) {
     const std::size_t begin = at_;
     const std::size_t open = text_.find('(', begin);

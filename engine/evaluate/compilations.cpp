@@ -134,8 +134,8 @@ double Compilations::busy_ms() const {
   return busy_ms_ + (unfinished_ > 0 ? milliseconds_between(last_change_, loop_.now()) : 0);
 }
 
-/// Returns KernelSource::expanded(). Keeps the last result, because all candidates of a run share
-/// one source.
+/// Returns KernelSource::expanded(). Keeps the expanded source of the last call, because all
+/// candidates of a run share one source.
 const std::string& Compilations::expanded(const KernelSource& source) {
   if (!(source == expanded_of_)) {
     expanded_ = source.expanded();

@@ -70,8 +70,7 @@ class DevicePool {
 
   /// Waits for any free device.
   Task<DeviceLease> any(Turn turn) { return take(kAny, turn); }
-  /// Waits for the home device. If another device becomes the home device meanwhile, waits for that
-  /// device.
+  /// Waits for the home device, or for another device that becomes the home device meanwhile.
   Task<DeviceLease> at_home(Turn turn) { return take(kHome, turn); }
   /// Waits for this device. Throws MissingError if the device is lost.
   Task<DeviceLease> one(std::size_t device, Turn turn) { return take(device, turn); }

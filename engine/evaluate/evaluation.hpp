@@ -45,7 +45,7 @@ struct Evaluation {
   std::vector<ShapeEvaluation> shapes = {};  ///< in the requested order; at least one
   std::vector<CheckResult> checks = {};
   std::optional<Rejection> rejection = {};  ///< a rejection on one shape rejects the candidate
-  /// the candidate passed the quick check and needs the full check before it enters the elite
+  /// the candidate passed a screening and needs the full check before it enters the elite
   bool screened = false;
   bool was_run = false;    ///< whether the kernel ran on a device
   bool duplicate = false;  ///< the kernel was judged before and is not run again

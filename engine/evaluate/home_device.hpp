@@ -36,10 +36,10 @@ class HomeDevice {
   /// once more.
   Task<ComparedPair> compare(const KernelUnderTest& first, const KernelUnderTest& second,
                              std::size_t shape = 0);
-  /// Makes the full check of a kernel that passed the quick check. The result of a full check is
-  /// kept, because the elites of several shapes may need it.
+  /// Makes the full check of a kernel that passed a screening. The result of a full check is kept,
+  /// because the elites of several shapes may need it.
   Task<OrFailure<CorrectnessResult>> check_fully(const KernelUnderTest& kernel);
-  /// Makes the quick check of a kernel.
+  /// Makes a screening, which is a shortened check, of a kernel.
   Task<OrFailure<CorrectnessResult>> check_quickly(const KernelUnderTest& kernel);
   /// Checks and times a green kernel again, without another kernel. Returns why the kernel is no
   /// longer green, or nullopt.

@@ -16,9 +16,9 @@ struct ShapeCondition {
   std::string why;
 };
 
-/// Returns the space for the timed shape `shape`. In the space's constraints and milestones, the
-/// values of the problem, of the shape and of the device replace their names. Throws InputError if
-/// a formula of the space has the name of a problem's macro.
+/// Returns the space for the timed shape `shape`. In its constraints and milestones, names that the
+/// problem, the shape and the device define are replaced by their values. Throws InputError if a
+/// formula of the space has the name of a problem's macro.
 [[nodiscard]] SpaceDefinition placed_space(const SpaceDefinition& space, const Problem& problem,
                                            const KernelSpec& kernel, const Shape& shape,
                                            const DeviceInfo& device);

@@ -44,8 +44,8 @@ struct Recording {
 /// and thread-safe.
 class RecordedSpace final : public CandidateSpace {
  public:
-  /// Throws SpaceError if no configuration is recorded, if none ran successfully, or if one occurs
-  /// twice.
+  /// Throws SpaceError if no configuration is recorded, if none ran successfully, or if a
+  /// configuration occurs twice.
   explicit RecordedSpace(Recording recording);
 
   // CandidateSpace

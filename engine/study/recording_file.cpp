@@ -59,7 +59,8 @@ void set_outcome(RawEntry& entry, const Json& time) {
 }
 
 /// Appends the braces and brackets that the writer did not close. An unfinished cache usually ends
-/// with an entry and a comma. If its last entry is incomplete, this entry is dropped.
+/// with an entry and a comma. If the last entry of an unfinished cache is incomplete, it is
+/// dropped.
 std::string completed(std::string text) {
   std::vector<char> open;
   std::vector<char> open_at_entry_end;

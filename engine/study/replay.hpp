@@ -37,9 +37,9 @@ class RandomBaseline {
  public:
   explicit RandomBaseline(const RecordedSpace& space);
 
-  /// The expected best time in ms after M = `evaluations` (≥ 1) evaluations. If all N times are
-  /// sorted from worst to best (failures count as worst), this is the time at the 1-based index
-  /// round(M (N + 1) / (M + 1)).
+  /// The expected best time in ms after M = `evaluations` (≥ 1) evaluations, which is the time at
+  /// the 1-based index round(M (N + 1) / (M + 1)) in the list of all N times, sorted from worst to
+  /// best (failures count as worst).
   [[nodiscard]] double time_ms(std::size_t evaluations) const;
   /// Number of evaluations until time_ms() reaches optimum + 5 % of (median − optimum).
   [[nodiscard]] std::size_t cutoff() const { return cutoff_; }

@@ -51,7 +51,7 @@ using StrategyMaker =
     std::function<std::unique_ptr<Strategy>(const CandidateSpace&, const StrategyOptions&)>;
 
 /// Repeats a search on a recorded space. The result, except for `seconds`, does not depend on
-/// `jobs`. If a repeat throws, rethrows its exception.
+/// `jobs`, the number of threads. If a repeat throws, rethrows its exception.
 [[nodiscard]] StudyResult run_study(const RecordedSpace& space, const StrategyMaker& make,
                                     const StudyOptions& options);
 

@@ -37,13 +37,13 @@ class DeviceService {
   /// Sets the names of the NVTX ranges, outermost first, in which profilers show later requests.
   virtual void set_ranges(std::vector<std::string> ranges) = 0;
 
-  /// Sets the problem, template and options for all later requests. Throws if the worker refuses
-  /// them.
+  /// Sets the problem, template and options for all later requests, and throws if the worker
+  /// refuses them.
   virtual Task<> set_up(SessionSetup setup) = 0;
 
-  /// Runs the correctness gate. `limits_us`: a time limit for each of the kernel's shapes. A
-  /// screening ends early, with an imprecise time, if the kernel certainly exceeds a limit. If
-  /// empty, there are no limits.
+  /// Runs the correctness gate. `limits_us`: a time limit for each of the kernel's shapes; if
+  /// empty, there are no limits. A screening ends early, with an imprecise time, if the kernel
+  /// certainly exceeds a limit.
   virtual Task<Reply<CorrectnessResult>> check(const KernelUnderTest& kernel, Effort effort,
                                                std::vector<double> limits_us) = 0;
   /// Times the kernel, and then checks it after many launches (ageing), which have a shorter time

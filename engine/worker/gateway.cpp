@@ -71,8 +71,8 @@ class Gateway {
   static constexpr std::uint64_t kRun = 0;
   static constexpr std::uint64_t kListener = 1;
 
-  /// Handles an event. A connection to a worker has an even event id. The socket that connects this
-  /// worker to the run has the next odd id.
+  /// Handles an event. A connection to a worker has an even event id, and the socket that connects
+  /// the same worker to the run has the next odd id.
   void handle(std::uint64_t id) {
     if (id == kRun) {
       run_.flush();

@@ -76,8 +76,8 @@ std::uint64_t address_space_limit() {
 
 bool was_near_memory_limit() {
   const std::uint64_t limit = address_space_limit();
-  // A peak above 7/8 of the limit counts as close, because allocators request large blocks, and the
-  // peak does not include a failed request.
+  // A peak above 7/8 of the limit counts as close to the limit, because allocators request large
+  // blocks, and the peak does not include a failed request.
   return limit > 0 && peak_address_space() > limit - limit / 8;
 }
 

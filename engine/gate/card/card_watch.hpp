@@ -19,8 +19,8 @@ namespace evo {
 ///      the driver reports a slowdown that distorts times, or if the SM clock is below
 ///      kLeastShareOfClock times the recorded clock. accepts() then pauses, so that the card
 ///      recovers, and the caller repeats the batch.
-///   3. If the card has not recovered after several tries, the samples are kept and the state
-///      records that the card was throttled. Later kernels get fewer tries until the card recovers.
+///   3. If the card has not recovered after several tries, the samples are kept, and state()
+///      reports that the card was throttled. Later kernels get fewer tries until the card recovers.
 ///
 /// A query of the card takes microseconds with some drivers and milliseconds with others. is_due()
 /// spaces the queries so that they take at most a twentieth of the timing.
@@ -42,7 +42,7 @@ class CardWatch {
 
   /// Call look_for_others() before the first launch. If the driver cannot list the processes on the
   /// card, measures how busy other processes keep the card. Waits up to a second for the card to
-  /// become idle, because the driver reports an average over the recent past.
+  /// become idle, because the driver reports the average utilization over the recent past.
   void look_for_others();
 
   /// Begins the timing of a kernel that has just been warmed up.

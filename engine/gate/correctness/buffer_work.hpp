@@ -13,7 +13,7 @@
 
 namespace evo {
 
-/// The number of a check of a buffer whose result is read later.
+/// The number of a queued check of a buffer, with which the result of the check is read later.
 using Look = std::size_t;
 
 /// Fills, copies and checks buffers, on the host (HostWork) or by kernels on the device

@@ -308,8 +308,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 
 /// Checks that the guard zones of a buffer, which begin `before` and `after` bytes from its first
 /// byte, hold `pattern` (two bytes, repeated). Word 0 of the slot: the offset of the first damaged
-/// byte behind the buffer. Word 1: the distance of the last damaged byte before the buffer (1 is
-/// next to the buffer). If a zone is intact, all bits of its word stay 1.
+/// byte behind the buffer. Word 1 of the slot: the distance, in bytes, of the last damaged byte
+/// before the buffer (1 is next to the buffer). If a zone is intact, all bits of its word stay 1.
 extern "C" __global__ void __launch_bounds__(kThreads)
     evo_guard_zones(const u8* buffer, long long before, long long after, u32 zone_bytes,
                     u32 pattern, u64* slots, u32 slot_number) {

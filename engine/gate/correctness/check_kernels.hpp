@@ -10,8 +10,8 @@ namespace evo {
 /// compile this text, because it includes no files.
 [[nodiscard]] const std::string& check_kernels_source();
 
-/// The entry to request when check_kernels_source() is compiled. The compiled image holds all
-/// kernels of the source.
+/// The entry that a compile request for check_kernels_source() must name. The compiled image holds
+/// all kernels of the source.
 inline constexpr const char* kCheckKernelsEntry = "evo_compare_elements";
 
 /// Whether a session on `device` checks outputs by kernels. A GPU checks outputs by kernels. For a

@@ -1,6 +1,6 @@
 // Functions that compare outputs on a GPU, and give the same error statistics as compare.cpp on the
-// host. Errors, counts, indices and maxima are bitwise equal to the host's. Sums of squares are
-// added in another order, which is fixed, so that the same data give the same bits.
+// host. Errors, counts, indices and maxima are bitwise equal to those of the host. Sums of squares
+// are added in another order, which is fixed, so that the same data give the same bits.
 //
 // Every kernel writes its result to a slot of kSlotWords 64-bit words, in which the host has set
 // all bits to 1, and writes kDone to the slot's last word. check_slots.hpp names the words of a
@@ -92,9 +92,9 @@ __device__ bool is_finite(double x) {
 __device__ bool is_nan(double x) { return x != x; }
 
 // Expected outputs in device memory are masked, so that no kernel under test can find them. Each
-// copy is combined by XOR with a stream of random numbers that depends only on the copy's key. The
-// generator is Philox4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", 2011);
-// its counter is the position of the bytes.
+// copy of an expected output is combined by XOR with a stream of random numbers that depends only
+// on the copy's key. The generator is Philox4x32-10 (Salmon et al., "Parallel Random Numbers: As
+// Easy as 1, 2, 3", 2011); its counter is the position of the bytes.
 
 struct MaskBlock {
   u64 low;
@@ -185,7 +185,8 @@ __device__ double root_mean(const Squares& sum, double count) {
   const double up = power_of_two(kScaleExponent);
   const double down = power_of_two(-kScaleExponent);
   if (sum.large > 0) return sqrt((sum.large + sum.middle * down * down) / count) * up;
-  // Above this limit, adding the sum of the small numbers would not change the double `sum.middle`.
+  // If sum.middle is above this limit, adding the scaled sum of the small numbers would not change
+  // it.
   if (sum.middle > power_of_two(-2 * 400)) return sqrt(sum.middle / count);
   return sqrt((sum.middle * up * up + sum.small) / count) * down;
 }

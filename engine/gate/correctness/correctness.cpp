@@ -285,8 +285,8 @@ CorrectnessResult CorrectnessGate::check_whole(const Job& job, const Shape& shap
     job.progress("checking " + name + ", seed " + std::to_string(index + 1));
     run(cases_.get(shape, index), Kind::kSeed);
   }
-  // 5. If the state has changed since the first launch, launch on all inputs in turn, because the
-  //    kernel may count its inputs.
+  // 5. If the kernel's state has changed since the first launch, launch on all inputs in turn,
+  //    because the kernel may count its inputs.
   trials.settle();
   if (state && !trials.is_over() && state_of(kernel, workspace) != state) {
     std::vector<const CheckCase*> inputs;

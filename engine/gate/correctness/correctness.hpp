@@ -39,22 +39,22 @@ struct CorrectnessOptions {
   std::function<double()> now_ms = steady_ms;  ///< the clock that times launches
 };
 
-/// Limits that end a check early. On a real device, the check of a shape with a limit ends when the
-/// kernel is certainly slower than the limit: after one very long launch, after two long ones, or
-/// after three short ones.
+/// Limits that end a check early. On a GPU, the check of a shape with a limit ends when the kernel
+/// is certainly slower than the limit: after one very long launch, after two long ones, or after
+/// three short ones.
 struct EarlyStop {
   const CheckTimes* times = nullptr;  ///< null: no check ends early
   bool was_idle = false;              ///< whether the device was idle before the check
-  /// The limit in µs for each shape, by shape name. A shape that is not listed has no limit.
+  /// The limit in µs for each shape, by shape name. A shape that is not in `limit_us` has no limit.
   std::map<std::string, double> limit_us = {};
 };
 
 /// The correctness gate.
 ///
-/// The gate checks the shapes in ascending order of work. On each shape, it first requires that the
-/// tolerance refuses typical wrong results (ToleranceAudit). A shape with too much work for a
-/// virtual GPU is checked by SampledCheck. On other shapes, the gate takes these steps for every
-/// seed:
+/// The gate checks the shapes in ascending order of work. On each shape, the gate first requires
+/// that the tolerance refuses typical wrong results (ToleranceAudit). A shape with too much work
+/// for a virtual GPU is checked by SampledCheck. On other shapes, the gate takes these steps for
+/// every seed:
 ///   1. poison the outputs with a new value (poison_of_run), restore inout arguments, launch;
 ///   2. check that guard zones are intact, that inputs are unchanged, and that every output element
 ///      is written (if the device tracks writes; otherwise step 4 detects unwritten elements);
@@ -64,11 +64,11 @@ struct EarlyStop {
 ///      deterministic, agreement within the tolerance); this also finds unwritten elements;
 ///   5. if two launches on the same input left the workspaces or the kernel's variables different,
 ///      launch until this state repeats, at most kAgedLaunches times, and check again. If the
-///      launches on all seeds have changed this state, the gate repeats step 5 with all inputs in
-///      turn. A kernel that may start while the kernel before it still runs is launched once for
-///      each input, after a kernel that writes this input with a delay. At the end, the gate
-///      requires that a comparison with the expected outputs could detect wrong results
-///      (ReferenceAudit).
+///      launches on all seeds have changed the workspaces or the kernel's variables, the gate
+///      repeats step 5 with all inputs in turn. A kernel that may start while the kernel before it
+///      still runs is launched once for each input, after a kernel that writes this input with a
+///      delay. At the end, the gate requires that a comparison with the expected outputs could
+///      detect wrong results (ReferenceAudit).
 ///
 /// A screening makes fewer launches if a launch takes long. On a GPU, the number of launches
 /// depends on the launch time (launches_allowed), and all launches on a shape after the first two
@@ -92,8 +92,8 @@ class CorrectnessGate {
                                         const EarlyStop& stop, const Progress& progress);
 
   /// On the shape of `shapes` with the least work, launches the kernel `launches` times, or as
-  /// often as fits into `most_ms`, and then makes a checked launch. Use this check for kernels that
-  /// were timed with fewer launches than a user's program makes. Works only on a GPU. The
+  /// often as fits into `most_ms`, and then makes a checked launch. Use check_aged() for kernels
+  /// that were timed with fewer launches than a user's program makes. Works only on a GPU. The
   /// `complete` of the result is false if fewer than `launches` launches were made.
   [[nodiscard]] CorrectnessResult check_aged(const LoadedKernel& kernel,
                                              std::vector<const Shape*> shapes, int launches,

@@ -30,7 +30,7 @@ class KeptContents {
   virtual void keep(KeptId to, std::span<const std::byte> content) = 0;
   /// Fills the copy `to` from the start of the buffer `from`, which must be at least as large.
   virtual void keep(KeptId to, BufferId from) = 0;
-  /// Copies the copy `from` to the start of the buffer `to`.
+  /// Writes the data of the copy `from` to the start of the buffer `to`.
   virtual void put_back(BufferId to, KeptId from) = 0;
   /// Like put_back(), but by a kernel that lets the next launch start at once (programmatic
   /// dependent launch) and writes with a delay. If the next kernel does not wait for the end of

@@ -33,8 +33,8 @@ struct ProgramOutput {
 };
 
 /// Runs the programs of a problem. A program runs in the problem's folder and reads its data from
-/// files in a temporary folder, whose name is its last argument (docs/file-formats.md describes the
-/// files).
+/// files in a temporary folder, whose path is the program's last argument (docs/file-formats.md
+/// describes the files).
 class ProblemPrograms {
  public:
   /// `problem` must outlive this object.

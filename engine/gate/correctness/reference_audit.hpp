@@ -22,7 +22,7 @@ class ReferenceAudit {
 
   /// Adds the reference's output at `position` for one shape and seed. `input`: the previous
   /// content of an inout argument, else empty. Throws ProblemError if this output has at least
-  /// kEnoughElements elements and is degenerate.
+  /// kEnoughElements elements and is constant, nowhere finite, or equal to `input`.
   void take(const Shape& shape, std::uint64_t seed, std::size_t position,
             std::span<const std::byte> expected, std::span<const std::byte> input);
 

@@ -23,8 +23,8 @@ class Workspace {
   Workspace(Workspace&& other) noexcept = default;
   Workspace& operator=(Workspace&&) = delete;
 
-  /// The arguments for a launch on `data`, a case of the same shape: those of the case and of this
-  /// workspace.
+  /// The arguments for a launch on `data`, a case of the same shape: the arguments of the case,
+  /// with the arguments of this workspace inserted.
   [[nodiscard]] std::vector<KernelArgument> arguments_of(const CheckCase& data) const;
 
   /// Whether the kernel has any workspace.

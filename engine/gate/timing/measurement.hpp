@@ -49,7 +49,8 @@ class Measurement {
   /// Adds the times of long launches for verification or planning as samples
   /// (Stopwatch::take_other_us).
   void add_others();
-  /// Queries the card. Returns false if the samples since the last query are invalid.
+  /// Queries the card, and returns false if the samples since the last query of the card are
+  /// invalid.
   bool look_at_card();
   [[nodiscard]] bool is_over() const { return stopwatch_.fault() || result_.rejection; }
 

@@ -113,7 +113,7 @@ bool Stopwatch::make_output_sets() {
       }
       arguments[i] = own_buffers_.back();
       output_bytes_ += bytes;
-      // Poisons the memory, because it may hold the results of another kernel.
+      // Poisons the new output set, because its memory may hold the results of another kernel.
       memory_.poison(own_buffers_.back(), poison_pattern(Poison::kNan, argument.dtype, 0));
     }
     outputs_.push_back(std::move(arguments));

@@ -14,8 +14,8 @@
 namespace evo {
 namespace {
 
-/// If the output sets have more bytes in total, only one set is compared, because comparing this
-/// number of bytes takes some ms.
+/// If the output sets have more than this number of bytes in total, only one set is compared,
+/// because comparing this number of bytes takes some ms.
 constexpr std::size_t kBytesToCompare = std::size_t{8} << 20;
 
 }  // namespace
@@ -198,9 +198,9 @@ double Stopwatch::run_single(GraphId graph) {
 }
 
 std::optional<Rejection> Stopwatch::verify_pace() {
-  // Rejects the kernel if in every round the launch on new data takes longer than the launch on the
-  // same data, by kLeastDifferenceUs (the noise of the clock) and by kMostRatio − 1 of the fastest
-  // launch's time.
+  // Rejects the kernel if in every round the launch on new data takes longer than the next launch
+  // on the same data, by at least kLeastDifferenceUs (the noise of the clock) and at least
+  // (kMostRatio − 1) times the time of the fastest launch.
   constexpr std::size_t kRounds = 3;
   constexpr double kMostRatio = 1.5;
   constexpr double kLeastDifferenceUs = 2;
@@ -228,7 +228,7 @@ std::optional<Rejection> Stopwatch::verify_pace() {
       const double fresh_us = run_it();
       const double met_us = run_it();
       // The bound depends on the fastest launch in a long graph, because a graph of one launch
-      // takes longer than its launch.
+      // takes longer than the launch alone.
       const double most_us = std::max(kLeastDifferenceUs, (kMostRatio - 1) * fastest_us_);
       if (fault_ || fresh_us - met_us < most_us) break;
       ++slower;
