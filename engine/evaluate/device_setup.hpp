@@ -23,7 +23,7 @@ struct DeviceSetupOptions {
 Task<SessionSetup> device_setup(const TuningTask& task, Compilations& compilations,
                                 DeviceSetupOptions options);
 
-/// Changes the setup for a GPU to the setup for a virtual GPU that executes the kernels that are
+/// Converts the setup for a GPU to the setup for a virtual GPU that executes the kernels that are
 /// green on the GPU.
 [[nodiscard]] SessionSetup interpreter_setup(const SessionSetup& setup);
 

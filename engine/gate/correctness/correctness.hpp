@@ -24,8 +24,8 @@ struct CorrectnessOptions {
   /// Shapes with more floating-point operations than this are checked with one seed and without a
   /// repeated launch.
   double flops_for_all_seeds = 1e18;
-  /// On a virtual GPU, shapes with more floating-point operations than this are checked by
-  /// SampledCheck, with a sample of about this number of operations.
+  /// On a virtual GPU, shapes with more floating-point operations than this are checked by a sample
+  /// with about this number of operations, if SampledCheck or ElementSample can check them.
   double flops_of_whole_grids = 1e18;
   /// On a virtual GPU, a screening executes about this number of floating-point operations on a
   /// shape, by fewer launches or by a part of the grid.
@@ -53,8 +53,8 @@ struct EarlyStop {
 ///
 /// The gate checks the shapes in ascending order of work. On each shape, the gate first requires
 /// that the tolerance refuses typical wrong results (ToleranceAudit). A shape with too much work
-/// for a virtual GPU is checked by SampledCheck. On other shapes, the gate takes these steps for
-/// every seed:
+/// for a virtual GPU is checked in part if SampledCheck or ElementSample can check it. On other
+/// shapes, the gate takes these steps for every seed:
 ///   1. poison the outputs with a new value (poison_of_run), restore inout arguments, launch;
 ///   2. check that guard zones are intact, that inputs are unchanged, and that every output element
 ///      is written (if the device tracks writes; otherwise step 4 detects unwritten elements);

@@ -307,15 +307,14 @@ void ProblemPrograms::require_each_judged(const ProgramCase& data,
     for (const auto& [first, last] : parts_to_change(argument.direction, elements)) {
       if (notices(data, outputs, i, first, last)) continue;
       const bool is_whole = last - first == elements;
-      fail(
-          "check", data,
-          "the check accepts '" + argument.name + "' whatever " +
-              (is_whole
-                   ? std::string("it holds")
-                   : "its elements " + std::to_string(first) + " to " + std::to_string(last - 1) +
-                         " of " + std::to_string(elements) + " hold") +
-              ", and it is not compared with an expected output; allowed: a check of every output; "
-              "if this is intended, set \"degenerate\": true for the output");
+      fail("check", data,
+           "the check accepts '" + argument.name + "' whatever " +
+               (is_whole
+                    ? std::string("it holds")
+                    : "its elements " + std::to_string(first) + " to " + std::to_string(last - 1) +
+                          " of " + std::to_string(elements) + " hold") +
+               ", and it has no expected content; allowed: a check that looks at every output; "
+               "if this is intended, set \"degenerate\": true for the output");
     }
   }
 }
