@@ -92,13 +92,13 @@ std::string kind_label(const DeviceInfo& device) {
 
 namespace {
 
-/// How the winner was chosen, if the times alone do not explain it.
+/// How the winner was chosen, if the order of the times does not explain it.
 std::string order_note(const RunElite& elite) {
   if (elite.rows.empty()) return {};
   if (!elite.is_compared) {
     const bool is_open = elite.run.status == RunStatus::kRunning;
     return std::string(is_open ? "the run has not compared" : "the run ended before it compared") +
-           " kernels with each other: this order is that of their times alone\n";
+           " kernels with each other: this table is sorted by separately measured times\n";
   }
   std::string ties;
   for (std::size_t i = 1; i < elite.rows.size(); ++i) {
@@ -109,9 +109,8 @@ std::string order_note(const RunElite& elite) {
                         elite.rows[i - 1].candidate);
   }
   if (ties.empty()) return {};
-  return "= marks a tie: pairs show no certain difference above 0.4 %. The first row is the "
-         "winner: "
-         "no other kernel beat it\n" +
+  return "= marks a tie: A/B pairs show no certain difference above 0.4 %. The first row is the "
+         "winner: no other kernel beat it\n" +
          ties;
 }
 
@@ -156,15 +155,17 @@ Answer elite_answer(const RunElite& elite) {
   answer.notes = common_note(texts) + order_note(elite);
   if (kind == TimeKind::kPredicted && !elite.rows.empty()) {
     answer.notes +=
-        "these times are predicted by a model with errors: choose between the best few on a GPU\n";
+        "a model with errors predicts these times: time the best few kernels on a GPU to choose "
+        "one\n";
   }
   for (const EliteRow& row : elite.rows) {
     if (row.not_modelled.empty()) continue;
-    answer.notes += fmt::format("the time of candidate {} does not model: {}\n", row.candidate,
-                                row.not_modelled);
+    answer.notes += fmt::format("the predicted time of candidate {} does not model: {}\n",
+                                row.candidate, row.not_modelled);
   }
   if (!elite.interpreted.empty()) answer.notes += elite.interpreted + "\n";
-  if (elite.rows.empty()) answer.notes = "nothing is green in this run; see evo-elite rejections\n";
+  if (elite.rows.empty())
+    answer.notes = "no kernel is green in this run; see evo-elite rejections\n";
   return answer;
 }
 

@@ -23,7 +23,7 @@ struct EliteOptions {
   std::vector<std::string> weights = {};
 };
 
-/// Prints the answer. Returns kNothingGreen if there is no elite.
+/// Prints the answer to the question. Returns kNothingGreen if no matching run has a green kernel.
 [[nodiscard]] ExitCode print_answer(const EliteOptions& options);
 
 }  // namespace evo

@@ -6,7 +6,8 @@
 
 namespace evo {
 
-/// The search space that the run used. Throws SpaceError if its text is of another format version.
+/// The search space that the run used. Throws SpaceError if the stored space is of another format
+/// version.
 [[nodiscard]] Space space_of(const StoredRun& run);
 
 /// Evaluates the run's candidates: the effects of the macros on the time.

@@ -156,8 +156,8 @@ class Builder {
     }
     for (const std::string& space : target.missing_defaults) {
       bundle_.notes.push_back(
-          fmt::format("{}: the default configuration of space {} is left out: it was in no elite, "
-                      "so it did not pass through all checks",
+          fmt::format("{}: the default configuration of space {} is left out, because it was in no "
+                      "elite and so did not pass a full check",
                       target.device.name, space));
     }
     const DeviceInfo& device = target.device;
@@ -317,7 +317,7 @@ class Builder {
   }
 
   /// Adds the conditions on sizes to a manifest. Returns false if an older version wrote the
-  /// database, without the shapes on which the kernel is valid.
+  /// database, because then only the checked shapes are valid.
   bool put_validity(const BundleKernel& kernel, Json& manifest) {
     manifest["checked_shapes"] = Json::object();
     for (const auto& [name, shape] : kernel.checked_shapes) {
@@ -330,7 +330,7 @@ class Builder {
     }
     manifest["valid"] = Json::array({condition(
         fmt::format("{}", fmt::join(alternatives, " || ")),
-        "an older evo-tune wrote the kernel's database, which has the checked shapes but not the "
+        "an older evo-tune wrote the kernel's database, which has the checked shapes but no "
         "conditions for other shapes")});
     bundle_.notes.push_back(manifest.at("name").get<std::string>() + ": " +
                             manifest["valid"][0]["why"].get<std::string>());

@@ -129,7 +129,8 @@ Json buffer_plan(const Json& argument, const Constants& constants, bool with_dim
   return json;
 }
 
-/// The arguments of cuTensorMapEncodeTiled. Strides of a dense tensor are written out.
+/// The arguments of cuTensorMapEncodeTiled. For a dense tensor, computes the strides, which the
+/// manifest omits.
 Json tensor_map_plan(const Json& argument, const Json& arguments, const Constants& constants) {
   constexpr double kMostNumber = 0x1p32;
   constexpr double kMostStride = 0x1p40;

@@ -7,7 +7,7 @@
 namespace evo {
 
 /// The kernel that won a run, and the data for comparison:
-///   "winner"      its times, resources, configuration; null when nothing is green
+///   "winner"      its times, resources, configuration; null when no kernel is green
 ///   "elite"       the rows of evo-elite
 ///   "default"     the space's default configuration: its candidate and time, or why it has none
 ///   "baseline"    the first green milestone; null if there is none
