@@ -23,14 +23,17 @@ void declare_given(CLI::App& app, InitOptions& options) {
   repeated("--extent", options.extents, "NAME=EXPR",
            "number of elements of a buffer, as an expression of sizes");
   repeated("--input", options.inputs, "NAME=CONTENT",
-           "normal:0:1, uniform:0:1, integers:0:9, constant:1 or a formula of INDEX");
+           "content of an input: normal:0:1, uniform:0:1, integers:0:9, constant:1 or a formula of "
+           "INDEX");
   repeated("--scratch", given.scratch, "NAME", "output that is not compared (scratch memory)");
   repeated("--inout", given.inouts, "NAME",
            "output of which the kernel leaves some elements unchanged, such as a border");
   repeated("--grid", options.grids, "X[,Y[,Z]]",
            "CTAs, as expressions of sizes and macros, for each --entry");
-  repeated("--block", options.blocks, "X[,Y[,Z]]", "threads of a CTA, as --grid");
-  repeated("--shared", options.shared, "EXPR", "bytes of dynamic shared memory, as --grid");
+  repeated("--block", options.blocks, "X[,Y[,Z]]",
+           "threads of a CTA, for each --entry, like --grid");
+  repeated("--shared", options.shared, "EXPR",
+           "bytes of dynamic shared memory, for each --entry, like --grid");
   repeated("--rename", options.renamed, "KERNEL.PARAMETER=NAME",
            "new name of an argument, if kernels of several --entry use one name for different "
            "arguments");
@@ -55,13 +58,14 @@ void declare_given(CLI::App& app, InitOptions& options) {
 void declare(CLI::App& app, InitOptions& options) {
   IntakeRequest& request = options.request;
   app.add_option("kernel", request.kernel, "CUDA file")->type_name(value_words::kFile)->required();
-  app.add_option(
-         "--entry", options.entries,
-         "kernel as C++ names it: 'reduce<float, ITEMS>' (default: the only one); repeat for "
-         "kernels that run one after the other")
+  app.add_option("--entry", options.entries,
+                 "C++ name of the kernel: 'reduce<float, ITEMS>' (default: the file's only "
+                 "kernel); repeat for "
+                 "kernels that run one after the other")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  app.add_option("--t1", request.t1, "T1 file of Kernel Tuner, KTT or BAT")
+  app.add_option("--t1", request.t1,
+                 "T1 file (of Kernel Tuner, KTT or BAT) to take parameters and arguments from")
       ->type_name(value_words::kFile);
   app.add_option(
          "-I,--include-path", request.include_folders,
@@ -70,10 +74,11 @@ void declare(CLI::App& app, InitOptions& options) {
       ->allow_extra_args(false);
   app.add_option("--param", options.parameters,
                  "macro and its values, the default first; or NAME='[2**i for i in range(5)]'; "
-                 "repeat")
+                 "may be repeated")
       ->type_name("NAME=V,V...")
       ->allow_extra_args(false);
-  app.add_option("--constraint", request.constraints, "expression that must hold; may be repeated")
+  app.add_option("--constraint", request.constraints,
+                 "expression of macros that must hold; may be repeated")
       ->type_name("EXPR")
       ->allow_extra_args(false);
   declare_given(app, options);
@@ -99,7 +104,7 @@ ExitCode run(int argc, char** argv) {
   CLI::App app(
       "evo-init: writes problem.json, reference.py and a search space for a CUDA file.\n"
       "Values that follow from the code are filled in; \"TODO\" marks those that you have to fill "
-      "in. Prints what was found and what is left to fill in.");
+      "in. Prints the facts found in the code and the lines that you have to fill in.");
   declare(app, options);
   if (const auto done = parse_command_line(app, argc, argv)) return *done;
   return init(std::move(options));

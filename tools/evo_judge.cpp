@@ -62,17 +62,18 @@ void declare(CLI::App& app, Options& options) {
                  "write kernel.ptx, kernel.cubin, kernel.cu and kernel.log to this folder")
       ->type_name(value_words::kFolder);
   app.add_option("--baseline", options.against,
-                 "compare with the winner in this database or bundle, timed in turn; without --set "
+                 "compare the kernel with the winner in this database or bundle, timed in turn; "
+                 "without --set "
                  "and --milestone, the winner's configuration is judged")
       ->type_name(value_words::kFile);
   app.add_flag("--energy", options.energy,
                "measure joules per launch for a second (on a GPU that counts energy)");
   app.add_flag("--profile", options.profile,
-               "test it against \"profile\" of the problem, with Nsight Compute's counters");
-  app.add_option(
-         "--outputs", options.outputs,
-         "instead of judging it, launch it once on the inputs of the first seed, with outputs "
-         "zeroed, and write its outputs to FOLDER/NAME.npy")
+               "test the kernel's Nsight Compute counters against \"profile\" of problem.json");
+  app.add_option("--outputs", options.outputs,
+                 "instead of judging the kernel, launch it once on the inputs of the first seed, "
+                 "with outputs "
+                 "zeroed, and write its outputs to FOLDER/NAME.npy")
       ->type_name(value_words::kFolder)
       ->excludes("--save")
       ->excludes("--baseline")
@@ -82,8 +83,8 @@ void declare(CLI::App& app, Options& options) {
   app.add_flag("--json", options.json, "one JSON object on standard output");
   app.set_version_flag("--version", "evo-judge " EVO_VERSION);
   app.footer(exit_codes(
-      {{0, "green, and with --baseline not slower; with --device none: within the policy"},
-       {1, "rejected, or significantly slower than the baseline"},
+      {{0, "kernel green (--device none: within the policy), and not slower than --baseline"},
+       {1, "kernel rejected, or significantly slower than --baseline"},
        {2, "bad usage or input"},
        {3, "toolkit or device missing"}}));
 }
@@ -320,7 +321,7 @@ Evaluation launch_once(Workbench& bench, const Candidate& candidate, const std::
 }
 
 ExitCode judge(const Options& options) {
-  // Checked before compiling, so that an existing kernel.cu of the user is not replaced.
+  // Fails before compiling if --save would replace a kernel.cu that the user wrote.
   if (!options.save.empty()) {
     require_replaceable(std::filesystem::path(options.save) / "kernel.cu", kSaver);
   }

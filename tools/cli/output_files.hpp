@@ -11,18 +11,19 @@ namespace evo {
 struct OutputFile {
   std::filesystem::path file;
   std::string content;
-  /// the file cannot contain a mark, as machine code cannot; the last file of its set has the mark
+  /// the file cannot hold a mark (machine code, for example), so the last file of the set has it
   bool follows = false;
 };
 
 /// Rules for replacing existing files.
 struct OutputOwner {
   std::string_view writer;  ///< "evo-export"
-  /// a file with one of these texts near its beginning may be replaced
+  /// texts that identify files of this program: a file that has a mark near its beginning may be
+  /// replaced
   std::vector<std::string_view> marks = {};
   bool force = false;  ///< the user asked to replace any file
   std::string_view remedy = "name another folder or file";
-  bool makes_folders = false;  ///< for files in a folder that the user names
+  bool makes_folders = false;  ///< whether missing folders are created
 };
 
 /// Throws InputError if the file exists without one of the marks (the file may be compressed). Call

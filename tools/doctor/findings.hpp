@@ -12,7 +12,7 @@ struct Finding {
   std::string what;        ///< "ncu is not on the PATH"
   std::string prevents;    ///< "--profile"
   std::string step;        ///< a command, or an instruction
-  bool stops_run = false;  ///< a default run fails without it
+  bool stops_run = false;  ///< a run without options fails because of this finding
 };
 
 /// Returns the missing parts; those that stop a run without options come first.

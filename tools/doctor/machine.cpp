@@ -26,7 +26,7 @@ DefaultRun default_run(const DeviceInfo* device) {
   return run;
 }
 
-/// Examines the libraries by evo-worker. Without evo-worker, all libraries are unknown.
+/// Lets evo-worker examine driver, NVML and NVRTC. Without evo-worker, their state is unknown.
 MachineSurvey survey() {
   try {
     return survey_machine(worker_program(), "auto");

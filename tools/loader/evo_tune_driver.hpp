@@ -48,7 +48,7 @@ class Driver {
   /// Looks up a function; null if the driver lacks it.
   Symbol find_optional(const char* name) const { return {dlsym(library_, name)}; }
   std::string file_;
-  void* library_;  // declared first, because the members below are looked up in it
+  void* library_;  // declared first, because the functions below are looked up in it
 
  public:
   explicit Driver(const std::string& file)
