@@ -1,4 +1,5 @@
-"""Modules with Kernel Tuner's names, so that its scripts run with evo-tune unchanged."""
+"""Modules with Kernel Tuner's names, so that scripts for Kernel Tuner run with evo-tune
+unchanged."""
 
 import functools
 import sys
