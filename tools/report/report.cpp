@@ -13,8 +13,8 @@
 namespace evo {
 namespace {
 
-/// The runs that --run names, without repetition; else the newest run with a green kernel; else the
-/// newest run.
+/// The runs to show: the runs that --run names, each once; else the newest run with a green kernel;
+/// else the newest run.
 std::vector<StoredRun> chosen_runs(const Store& store, const ReportOptions& options) {
   std::vector<StoredRun> runs;
   for (const RunId id : options.runs) {
