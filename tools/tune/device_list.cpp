@@ -50,7 +50,8 @@ std::vector<std::string> repeated(const std::string& option, const std::string& 
 void require_usable(const std::string& option, const std::vector<std::string>& ids) {
   for (const std::string& id : ids) {
     if (id.empty()) {
-      throw InputError(fmt::format("--device {}: a name is empty{}", option, kAllowed));
+      throw InputError(
+          fmt::format("--device {}: the name of a device is empty{}", option, kAllowed));
     }
     if (ids.size() > 1 && (id == "auto" || id == "none")) {
       throw InputError(fmt::format("--device {}: '{}' cannot be combined with other devices{}",

@@ -33,7 +33,7 @@ std::string policy_rejects_text(const PolicyRejects& rejects, std::size_t evalua
   for (const auto& [limit, count] : rejects.broken) {
     limits += (limits.empty() ? "" : ", ") + limit + ": " + std::to_string(count);
   }
-  text += "  by limit: " + limits + "; the nearest miss is candidate " +
+  text += "  by limit: " + limits + "; closest to the limits: candidate " +
           std::to_string(nearest->id) + " with " + misses_text(*nearest) + "\n";
   if (rejects.wider_space) {
     text += "  a space with a wider policy: --space " + rejects.wider_space->string() + "\n";
