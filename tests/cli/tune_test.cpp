@@ -160,7 +160,7 @@ TEST(EvoTune, NamesTheLimitsTheNearestMissAndTheWinnersChecks) {
       session.run(FakeSession::tune("--generations 1 --children 1 --quiet"));
   EXPECT_THAT(result.out,
               AllOf(HasSubstr("by limit: registers > 128: 1, spill bytes > 0: 1"),
-                    ContainsRegex("nearest miss is candidate [0-9]+ with registers "
+                    ContainsRegex("closest to the limits: candidate [0-9]+ with registers "
                                   "200 > 128"),
                     HasSubstr("the winner's checks: 5 seeds: "), Not(HasSubstr("policy cost")),
                     HasSubstr("a space with a wider policy: --space "), HasSubstr("/wide.json\n")));
