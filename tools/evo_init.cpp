@@ -1,4 +1,4 @@
-// evo-init: writes drafts of the files that describe a problem for a CUDA source file.
+// evo-init: writes drafts of the files that describe a tuning problem, from a CUDA source file.
 
 #include "tools/cli/help_format.hpp"
 #include "tools/cli/number_options.hpp"

@@ -54,7 +54,8 @@ void declare(CLI::App& app, Options& options) {
                  "values of macros (default: those of --milestone, or the defaults)")
       ->type_name(value_words::kSetting)
       ->expected(1, -1);
-  app.add_option("--milestone", options.milestone, "start from this milestone of the space")
+  app.add_option("--milestone", options.milestone,
+                 "take the values of macros from this milestone of the space")
       ->type_name(value_words::kMilestone);
   app.add_option("--check-seed", options.check_seed, "seed of the inputs (default: a new seed)")
       ->transform(seed_number());
@@ -295,12 +296,13 @@ void save(const Evaluation& evaluation, const std::string& folder) {
   write_outputs(files, kSaver);
 }
 
-/// Launches the configuration once. If the kernel fails, the result has a rejection.
+/// Launches the configuration once. If the kernel fails, the returned evaluation has a rejection.
 Evaluation launch_once(Workbench& bench, const Candidate& candidate, const std::string& outputs) {
   if (!bench.has_device()) {
     throw InputError("--outputs: no kernel can be launched with --device none");
   }
-  // The path must be absolute, because the worker writes the files and may have another folder.
+  // The path must be absolute, because the worker process writes the files and may run in another
+  // folder.
   const std::filesystem::path folder = std::filesystem::absolute(outputs);
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);

@@ -60,7 +60,8 @@ void declare_explain(CLI::App& app, ExplainArguments& arguments) {
   app.add_option("--set", arguments.settings, "values of macros; the others keep their default")
       ->type_name(value_words::kSetting)
       ->expected(1, -1);
-  app.add_option("--milestone", arguments.milestone, "start from this milestone of the space")
+  app.add_option("--milestone", arguments.milestone,
+                 "take the values of macros from this milestone of the space")
       ->type_name(value_words::kMilestone);
   app.add_option("--device", arguments.device, "virtual:NAME")
       ->type_name(value_words::kDevice)

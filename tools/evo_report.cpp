@@ -20,7 +20,7 @@ ExitCode run(int argc, char** argv) {
       ->type_name(value_words::kDatabase)
       ->capture_default_str();
   app.add_option("--run", options.runs,
-                 "run, or several (default: the newest run with a green kernel)")
+                 "numbers of the runs to show (default: the newest run with a green kernel)")
       ->transform(row_number());
   app.add_option("--out", options.out, "file to write, replaced if it exists")
       ->type_name(value_words::kFile)

@@ -1,8 +1,8 @@
 """FP8 attention of other libraries, for compare_pytorch.py to time beside evo-tune's.
 
-Each class names its rows in the results, and the Python module and package that it needs. It makes
-one call for each input set of a shape. A call starts from the e4m3 bytes and returns the output,
-shaped (B, H, LQ, D); the output times the descale factor is the attention.
+Each class names its rows in the results, and the Python module and package that it needs. A class
+makes one call for each input set of a shape. A call starts from the e4m3 bytes and returns the
+output, shaped (B, H, LQ, D); the output times the descale factor is the attention.
 """
 
 import importlib
@@ -20,7 +20,8 @@ def version_of(module):
 
 
 class CudnnFp8:
-    """cuDNN's FP8 attention, through its frontend's graph API. On Hopper its output is e4m3."""
+    """cuDNN's FP8 attention, by the graph API of cuDNN's frontend. On Hopper, cuDNN's output is
+    e4m3."""
 
     name, module, package = "cudnn e4m3", "cudnn", "nvidia-cudnn-frontend"
     SCALAR = (1, 1, 1, 1)
@@ -32,7 +33,7 @@ class CudnnFp8:
         self.library = f"cuDNN {cudnn.backend_version_string()} ({version_of(self.module)})"
 
     def attention_of(self, sets):
-        """(one call, one descale factor of the output) for each of `sets`, which share a shape."""
+        """(call, descale factor of its output) for each input set in `sets`, which share a shape."""
         sizes = sets[0].sizes
         if sizes["PER_HEAD"]:
             raise Unsupported("takes one descale factor per tensor, not per head")
@@ -120,7 +121,7 @@ class FlashAttention3Fp8:
         self.library = version_of(self.module)
 
     def attention_of(self, sets):
-        """(one call, one descale factor of the output) for each of `sets`, which share a shape."""
+        """(call, descale factor of its output) for each input set in `sets`, which share a shape."""
         sizes = sets[0].sizes
         if sizes["CAUSAL"] and sizes["LQ"] != sizes["LKV"]:
             raise Unsupported("aligns the causal mask to the last key")

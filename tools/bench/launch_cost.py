@@ -17,8 +17,8 @@ also prints the overhead of a custom operator.
 Needs the Python package evo_tune; sets EVO_TUNE_LAUNCHER itself. Prints microseconds per call: the
 minimum of several series of calls. A series has fewer calls than the driver's queue holds, so no
 call waits for the GPU, and the time excludes the kernels' execution. Only the time of a CUDA graph
-includes it. Exit codes: 0 all results are right, 1 a result is wrong or missing, 3 a package or a
-GPU is missing.
+includes the execution. Exit codes: 0 all results are right, 1 a result is wrong or missing, 3 a
+package or a GPU is missing.
 """
 
 import argparse
@@ -171,7 +171,8 @@ def without_gpu(table, driver):
 
 
 def of_pytorch(counts):
-    """Runs in a separate process, because the fake PyTorch has the module name torch."""
+    """Measures calls with fake PyTorch tensors. Runs in a separate process, because the fake
+    PyTorch has the module name torch."""
     import torch
     table = Table(counts)
     for count in counts:

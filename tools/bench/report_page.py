@@ -5,8 +5,8 @@
 
 The command speed opens a report of a made-up run; CANDIDATES is the number of its candidates
 (default: 10000), and PROGRAMS the folder of evo-tune's programs. The command pictures writes
-report-400.png and report-1600.png to FOLDER. Both need Debian's packages chromium, chromium-driver
-and python3-selenium.
+report-400.png and report-1600.png to FOLDER. Both commands need Debian's packages chromium,
+chromium-driver and python3-selenium.
 """
 
 import subprocess

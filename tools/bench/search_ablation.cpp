@@ -70,7 +70,8 @@ void apply(const std::string& text, FullSettings& settings, std::size_t& elite) 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Replays the strategy full with some changed settings", "search-ablation");
+  CLI::App app("Replays recorded spaces by the strategy full with changed settings",
+               "search-ablation");
   std::vector<std::string> recorded;
   std::vector<std::string> sets;
   evo::StudyOptions study;

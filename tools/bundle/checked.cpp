@@ -128,7 +128,7 @@ std::map<std::string, Whole> vector_widths(const Json& plan) {
   return widths;
 }
 
-/// Lists the first few values, for messages.
+/// The first few checked values of a variable as text, for messages.
 std::string listed(const std::set<double>& values) {
   constexpr std::size_t kMost = 12;
   std::vector<std::string> texts;

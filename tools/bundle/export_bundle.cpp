@@ -30,7 +30,7 @@ std::vector<StoredRun> runs_of(const Store& store, const ExportSource& source) {
   return runs;
 }
 
-/// Calls `action` for each cubin and PTX file that an index names: key and file name.
+/// Calls `action(file name, hash)` for each cubin and PTX file that an index names.
 template <typename Action>
 void for_each_code(OrderedJson& index, const Action& action) {
   for (OrderedJson& kernel : index.at("kernels")) {

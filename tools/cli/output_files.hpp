@@ -11,7 +11,7 @@ namespace evo {
 struct OutputFile {
   std::filesystem::path file;
   std::string content;
-  /// the file cannot hold a mark (machine code, for example), so the last file of the set has it
+  /// the file cannot hold a mark (machine code, for example), so the set's last file has it
   bool follows = false;
 };
 

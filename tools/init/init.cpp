@@ -77,8 +77,8 @@ void write(const std::vector<DraftFile>& files, const InitOptions& options) {
                           .makes_folders = true});
 }
 
-/// The message for a compilation that takes too long. It is formatted in advance, because the
-/// signal handler cannot format text.
+/// The message for a compilation that takes too long, formatted in advance because the signal
+/// handler cannot format text.
 std::string too_long;
 
 extern "C" void end_what_takes_too_long(int /*signal*/) {

@@ -50,8 +50,8 @@ struct LaunchCommand {
 /// Quotes one word for a shell.
 [[nodiscard]] std::string shell_word(const std::string& text);
 
-/// The running launchers. The destructor asks each launcher to end, and kills the launchers that do
-/// not.
+/// The running launchers. The destructor asks each launcher to end, and kills launchers that do not
+/// end.
 class Launched {
  public:
   /// Starts the launchers. Throws MissingError if a program cannot be started.

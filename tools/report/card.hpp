@@ -8,7 +8,7 @@ namespace evo {
 
 /// Data about the GPU in a run: "card" (clocks, temperature, power and other processes during the
 /// timings), "energy" (per launch) and "profiles" (metrics and the condition on the metrics). Each
-/// of the three is a list with a row for each candidate, empty if nothing is stored.
+/// of these entries is a list with a row for each candidate, empty if nothing is stored.
 [[nodiscard]] nlohmann::ordered_json card_of_run(const Store& store, const StoredRun& run);
 
 }  // namespace evo

@@ -20,7 +20,7 @@ struct RemoteOptions {
 
   void declare(CLI::App& app);
 
-  /// Whether workers may connect. If false, no port is opened.
+  /// Whether workers may connect; otherwise, evo-tune opens no port.
   [[nodiscard]] bool wants_workers() const {
     return !listen.empty() || !workers.empty() || !launch.empty();
   }

@@ -64,7 +64,7 @@ struct SessionOptions {
 /// GPU.
 [[nodiscard]] std::string honesty_line(const DeviceInfo* device);
 
-/// Throws InputError if the user named several devices (or shapes). For programs that accept only
+/// Throws InputError if the user named several devices (or shapes) for a program that accepts only
 /// one.
 void require_one_device(const Workbench& bench);
 void require_one_shape(const Workbench& bench);

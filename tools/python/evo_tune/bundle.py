@@ -54,8 +54,8 @@ class _Prepared:
 
 @dataclass
 class Call:
-    """The data of one call of a kernel. `given`: all buffers by name. `allocated`: the names of
-    those that the call allocated. `described`: an arrays.Array for each buffer."""
+    """The data of one call of a kernel. `given`: all buffers by name. `allocated`: the names of the
+    buffers that the call allocated. `described`: an arrays.Array for each buffer."""
     context: int
     stream: int
     given: dict
@@ -146,9 +146,9 @@ class Bundle:
 
     def plan(self, *inputs, stream=None, **keywords):
         """Prepares a call that is repeated with other buffers. Takes the arguments of a call,
-        launches nothing, and returns a function of all buffers in the order of `buffers`. These
-        must have the types and shapes of the buffers passed here. Without `stream`, each launch
-        uses the current stream, as a call does."""
+        launches nothing, and returns a function of all buffers in the order of `buffers`. The
+        buffers of that function must have the types and shapes of the buffers passed here. Without
+        `stream`, each launch uses the current stream, as a call does."""
         with self._readied(inputs, keywords, stream) as call:
             variables = list(self._keywords.items())[len(self.buffers):]
             shape = {keyword: call.shape[name] for keyword, name in variables}

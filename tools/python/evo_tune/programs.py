@@ -39,7 +39,7 @@ def run(name, arguments, folder, quiet=True, on_line=None):
     """
     command = [find(name), *map(str, arguments)]
     lines = []
-    # Waits after Ctrl-C, because the terminal interrupts the program as well, which then saves.
+    # After Ctrl-C, waits for the program, which the terminal also interrupts, to save its results.
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True, errors="replace") as process:
         try:

@@ -3,7 +3,7 @@
 make(space) creates a strategy. `space` is a dict of "seed", "elite", "configurations" and
 "parameters" (a list of dicts of "macro" and "values"). A strategy has the method propose(count),
 which returns at most `count` configurations (dicts with a value for each macro; an empty list ends
-the search). It may also have these methods:
+the search). A strategy may also have these methods:
 
     observe(outcomes)   gets dicts of "config" and "time_us", or "failed_at": the gate that failed
     refuse(refused)     gets dicts of "config" and "why", for configurations that evo-tune refuses

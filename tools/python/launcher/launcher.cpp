@@ -1,5 +1,5 @@
-// The C++ extension of the Python package evo_tune. It quickly repeats calls that the Python code
-// prepared. The Python code handles new, unusual and wrong arguments.
+// The C++ extension of the Python package evo_tune, which quickly repeats calls that the Python
+// code prepared. The Python code handles new, unusual and wrong arguments.
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>

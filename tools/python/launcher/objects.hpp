@@ -38,7 +38,7 @@ class Words {
   std::size_t size_ = 0;
 };
 
-/// One buffer of a call.
+/// A buffer that a call passes.
 struct Seen {
   std::uintptr_t address = 0;
   int device = -1;  ///< number of the device; -1: not known

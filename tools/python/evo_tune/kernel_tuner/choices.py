@@ -1,5 +1,5 @@
-"""Kernel Tuner's arguments that depend on tuned parameters. Each combination of their arrays gets
-its own search."""
+"""Kernel Tuner's arguments that depend on tuned parameters. Each combination of the arrays that
+such arguments can be gets its own search."""
 
 import collections
 from dataclasses import dataclass
@@ -48,7 +48,8 @@ def is_choice(argument):
 
 
 def key_in(choice, params):
-    """The key of the array that a configuration chooses. Raises NotSupported if there is none."""
+    """The key of the array that a configuration chooses. Raises NotSupported if no array has the
+    key."""
     named = choice.param_key
     if callable(named):
         key = named(params)

@@ -1,4 +1,5 @@
-"""The search space: parameters as macros, the allowed configurations, and derived columns."""
+"""The search space: parameters as macros, the allowed configurations, and macros that Python
+computes."""
 
 import itertools
 import json
@@ -73,7 +74,8 @@ class Configurations:
                 yield configuration
 
     def default(self):
-        """The first allowed configuration. Raises Error if there is none."""
+        """The first configuration that the restrictions allow. Raises Error if they allow no
+        configuration."""
         tried = itertools.islice(self.all(), 1)
         for configuration in tried:
             return configuration

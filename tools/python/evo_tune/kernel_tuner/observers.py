@@ -1,4 +1,4 @@
-"""Kernel Tuner's observers. They add to each result what evo-tune measured for the kernel."""
+"""Kernel Tuner's observers, which add to each result what evo-tune measured for the kernel."""
 
 import json
 import math
@@ -31,7 +31,8 @@ def _unknown(card, time_ms):
 
 
 class BenchmarkObserver:
-    """In Kernel Tuner, subclasses observe a running kernel; evo-tune does not support that."""
+    """In Kernel Tuner, subclasses of this class observe a running kernel, which evo-tune does not
+    support."""
 
     instead = ("observers of your own are not called; evo-judge --json and the database have "
                "registers, times and energy of each kernel")
@@ -76,7 +77,7 @@ class _CardObserver:
 
 
 class NVMLObserver(_CardObserver):
-    """The figures that NVML reports."""
+    """Values that NVML reports, as Kernel Tuner's NVMLObserver names them."""
 
     figures = {"core_freq": _reported("sm_clock_mhz"), "mem_freq": _reported("memory_clock_mhz"),
                "temperature": _reported("temperature_c"), "nvml_power": _reported("power_w"),
@@ -145,8 +146,8 @@ class NCUObserver:
             file.write_text(before)
 
     def _known(self, judged, profiled):
-        """The requested metrics that the device has. They are found before profiling, because an
-        unknown metric disables the whole profile gate."""
+        """Finds which of the requested metrics the device has, because an unknown metric disables
+        the whole profile gate."""
         if not judged.pairs:
             return []
         entry = judged.pairs[0][1]

@@ -11,7 +11,7 @@ from .errors import NotSupported
 
 
 class _Device:
-    """Replaces pycuda.driver.Device. Its methods for contexts do nothing, because evo-tune's
+    """Replaces pycuda.driver.Device. The methods for contexts do nothing, because evo-tune's
     workers create the contexts."""
 
     def __init__(self, number=0):

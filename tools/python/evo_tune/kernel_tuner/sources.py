@@ -44,8 +44,8 @@ def _generated(function, configuration):
 
 
 class Sources:
-    """The source files of a kernel. `files`: their contents by name. The file MAIN has the kernel,
-    and its content is passed through the function `rewritten`."""
+    """The source files of a kernel. `files`: the contents of the files by name. The file MAIN has
+    the kernel, and its content is passed through the function `rewritten`."""
 
     def __init__(self, given, configurations, defines, rewritten=str):
         self._configurations = configurations
