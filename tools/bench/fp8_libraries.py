@@ -33,7 +33,7 @@ class CudnnFp8:
         self.library = f"cuDNN {cudnn.backend_version_string()} ({version_of(self.module)})"
 
     def attention_of(self, sets):
-        """(call, descale factor of its output) for each input set in `sets`, which share a shape."""
+        """(call, descale factor of its output) for each of `sets`, input sets of one shape."""
         sizes = sets[0].sizes
         if sizes["PER_HEAD"]:
             raise Unsupported("takes one descale factor per tensor, not per head")
@@ -121,7 +121,7 @@ class FlashAttention3Fp8:
         self.library = version_of(self.module)
 
     def attention_of(self, sets):
-        """(call, descale factor of its output) for each input set in `sets`, which share a shape."""
+        """(call, descale factor of its output) for each of `sets`, input sets of one shape."""
         sizes = sets[0].sizes
         if sizes["CAUSAL"] and sizes["LQ"] != sizes["LKV"]:
             raise Unsupported("aligns the causal mask to the last key")
