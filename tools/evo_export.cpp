@@ -15,8 +15,8 @@ void declare(CLI::App& app, ExportSource& source, RunExportOptions& run, BundleO
       ->type_name(value_words::kDatabase)
       ->capture_default_str();
   app.add_option("--run", source.runs,
-                 "number of the run (default: the newest matching run with a green kernel; for a "
-                 "bundle, all runs)")
+                 "number of the run (default: the newest matching run with a green kernel; "
+                 "for a bundle, all runs)")
       ->transform(row_number());
   app.add_option("--device", source.device,
                  "only runs on this device: cuda:N, virtual:NAME or part of its name")
@@ -62,9 +62,10 @@ ExitCode run(int argc, char** argv) {
   BundleOptions bundle;
   CLI::App app(
       "evo-export: writes winners and results as files that other programs can use.\n"
-      "Writes the winner as NAME.cubin, NAME.json (how to launch it, what was checked and timed), "
-      "NAME.ptx and NAME.cu (one self-contained source); or the winners on all shapes and devices "
-      "as a bundle; or all results of a run for other tuners. Prints the files' names.");
+      "Writes the winner as NAME.cubin, NAME.json (how to launch it, "
+      "what was checked and timed), NAME.ptx and NAME.cu (one self-contained source); "
+      "or the winners on all shapes and devices as a bundle; "
+      "or all results of a run for other tuners. Prints the files' names.");
   declare(app, source, of_run, bundle);
   if (const auto done = parse_command_line(app, argc, argv, database_values())) return *done;
   return bundle.folder.empty() ? export_run(source, of_run) : export_bundle(source, bundle);

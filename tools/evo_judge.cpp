@@ -64,8 +64,7 @@ void declare(CLI::App& app, Options& options) {
       ->type_name(value_words::kFolder);
   app.add_option("--baseline", options.against,
                  "compare the kernel with the winner in this database or bundle, timed in turn; "
-                 "without --set "
-                 "and --milestone, the winner's configuration is judged")
+                 "without --set and --milestone, the winner's configuration is judged")
       ->type_name(value_words::kFile);
   app.add_flag("--energy", options.energy,
                "measure joules per launch for a second (on a GPU that counts energy)");
@@ -73,8 +72,7 @@ void declare(CLI::App& app, Options& options) {
                "test the kernel's Nsight Compute counters against \"profile\" of problem.json");
   app.add_option("--outputs", options.outputs,
                  "instead of judging the kernel, launch it once on the inputs of the first seed, "
-                 "with outputs "
-                 "zeroed, and write its outputs to FOLDER/NAME.npy")
+                 "with outputs zeroed, and write its outputs to FOLDER/NAME.npy")
       ->type_name(value_words::kFolder)
       ->excludes("--save")
       ->excludes("--baseline")
@@ -241,8 +239,8 @@ void print_people(const Workbench& bench, const Candidate& candidate, const Eval
     const Timing& timing = *evaluation.timing();
     const double flops = bench.task().problem().flops.evaluate(bench.task().shape().variables);
     std::printf(
-        "time         p50 %.3f µs, p90 %.3f, p99 %.3f, mean %.3f, std %.3f, CV %.2f %%, "
-        "%lld samples (%s); %.1f TFLOP/s\n",
+        "time         p50 %.3f µs, "
+        "p90 %.3f, p99 %.3f, mean %.3f, std %.3f, CV %.2f %%, %lld samples (%s); %.1f TFLOP/s\n",
         timing.p50_us, timing.p90_us, timing.p99_us, timing.mean_us, timing.std_us, timing.cv * 100,
         static_cast<long long>(timing.samples), std::string(to_string(timing.kind)).c_str(),
         flops / timing.p50_us / 1e6);

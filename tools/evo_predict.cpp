@@ -40,11 +40,10 @@ void declare_rank(CLI::App& app, RankArguments& arguments) {
                  "JSON file to write: the scores, and both times of every candidate")
       ->type_name(value_words::kFile);
   auto* figure =
-      app.add_option(
-             "--figure", arguments.figure,
-             "figure of the virtual GPU: also print the scores for each of its --values, "
-             "separately for "
-             "even and odd candidates, to choose a value on one half and test it on the other")
+      app.add_option("--figure", arguments.figure,
+                     "figure of the virtual GPU: also print the scores for each of its --values, "
+                     "separately for even and odd candidates, "
+                     "to choose a value on one half and test it on the other")
           ->type_name("NAME");
   app.add_option("--values", arguments.figure_values,
                  "values of the figure that --figure names, such as 1,1.1,1.2")

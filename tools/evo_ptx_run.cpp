@@ -13,8 +13,8 @@ namespace {
 
 constexpr const char* kDescription =
     "evo-ptx-run: launches a PTX kernel on the virtual GPU and prints hazards.\n"
-    "Finds races, out-of-bounds accesses, deadlocks and reads of uninitialised data, with their "
-    "source lines when the PTX has them (-lineinfo).";
+    "Finds races, out-of-bounds accesses, deadlocks and reads of uninitialised data, "
+    "with their source lines when the PTX has them (-lineinfo).";
 
 constexpr const char* kFooter = R"(
 Values of --arg, in the order of the kernel's parameters:

@@ -45,10 +45,10 @@ constexpr double kPercent = 100;
 
 constexpr const char* kDescription =
     "evo-record: times configurations of a search space and writes a recording.\n"
-    "evo-replay and other tuners read recordings. A recording holds N random configurations, or "
-    "all. Each configuration goes through the gates of evo-tune, and every green kernel is timed "
-    "with equal care. A failure is recorded with its gate. The default configuration is always "
-    "recorded, and is timed again and again as the control.";
+    "evo-replay and other tuners read recordings. A recording holds N random configurations, "
+    "or all. Each configuration goes through the gates of evo-tune, "
+    "and every green kernel is timed with equal care. A failure is recorded with its gate. "
+    "The default configuration is always recorded, and is timed again and again as the control.";
 
 /// A number of candidates, or "all".
 CLI::Validator count_or_all() {
@@ -64,14 +64,13 @@ CLI::Validator count_or_all() {
 void declare(CLI::App& app, Options& options) {
   options.session.declare(app);
   app.add_option("--count", options.count,
-                 "configurations to record; all: the whole space, in a random order (default with "
-                 "--resume: the count of the resumed run)")
+                 "configurations to record; all: the whole space, "
+                 "in a random order (default with --resume: the count of the resumed run)")
       ->type_name("N")
       ->transform(count_or_all());
-  app.add_option(
-         "--out", options.out,
-         "T4 results file to write at the end, or when interrupted; compressed if its name ends "
-         "with .gz")
+  app.add_option("--out", options.out,
+                 "T4 results file to write at the end, or when interrupted; "
+                 "compressed if its name ends with .gz")
       ->type_name(value_words::kFile);
   app.add_option("--kernel-tuner-cache", options.kernel_tuner_cache,
                  "write the results as a cache file of Kernel Tuner")

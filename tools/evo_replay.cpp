@@ -12,14 +12,14 @@ namespace {
 
 constexpr const char* kAbout =
     "evo-replay: measures how close strategies come to the best recorded time.\n"
-    "A strategy gets the recorded result of each configuration that it proposes; a failed "
-    "configuration "
-    "also costs an evaluation. Recordings are Kernel Tuner caches or T4 results, plain or gzip.\n\n"
-    "Columns: optimum / best time after 25, 50, … evaluations (mean ± standard deviation over the "
-    "repeats); score P of the auto-tuning methodology: 0 as good as random search, 1 at the "
-    "optimum "
-    "from the first evaluation on, negative if worse than random; the fraction of failures among "
-    "the evaluations after the first 50, and in the whole space.";
+    "A strategy gets the recorded result of each configuration that it proposes; "
+    "a failed configuration also costs an evaluation. "
+    "Recordings are Kernel Tuner caches or T4 results, plain or gzip.\n\n"
+    "Columns: optimum / best time after 25, 50, … evaluations "
+    "(mean ± standard deviation over the repeats); "
+    "score P of the auto-tuning methodology: 0 as good as random search, "
+    "1 at the optimum from the first evaluation on, negative if worse than random; "
+    "the fraction of failures among the evaluations after the first 50, and in the whole space.";
 
 struct Options {
   std::vector<std::string> recorded;

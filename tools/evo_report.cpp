@@ -10,8 +10,8 @@ namespace {
 
 constexpr const char* kDescription =
     "evo-report: writes one HTML page that shows why the winner of a run won.\n"
-    "The page is one file, which loads no other files, and can be mailed and printed. Several runs "
-    "are shown side by side. Prints the name of the written file.";
+    "The page is one file, which loads no other files, and can be mailed and printed. "
+    "Several runs are shown side by side. Prints the name of the written file.";
 
 ExitCode run(int argc, char** argv) {
   ReportOptions options;

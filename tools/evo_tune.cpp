@@ -77,8 +77,8 @@ void require_objective(const TuneOptions& options, const DeviceInfo* device) {
   if (!objective.uses_energy() || (device != nullptr && device->counts_energy)) return;
   throw InputError("--objective " + options.tuner.objective + ": energy is not supported on " +
                    (device != nullptr ? device->name : std::string("--device none")) +
-                   ": it requires a card whose driver counts energy (NVIDIA, Volta or newer, with "
-                   "libnvidia-ml.so.1)");
+                   ": it requires a card whose driver counts energy "
+                   "(NVIDIA, Volta or newer, with libnvidia-ml.so.1)");
 }
 
 /// Prints the result for one shape.
@@ -122,8 +122,8 @@ void report_known(const std::vector<KnownCandidate>& known, const TuneReport& re
   std::set<RunId> runs;
   for (const KnownCandidate& one : known) runs.insert(one.run);
   const std::string text = fmt::format(
-      "warm start: {} configurations of run{} {} are judged first (turn this off by "
-      "--no-warm-start)",
+      "warm start: "
+      "{} configurations of run{} {} are judged first (turn this off by --no-warm-start)",
       known.size(), runs.size() > 1 ? "s" : "", fmt::join(runs, ", "));
   report.say(text);
   report.emit({{"event", "notice"}, {"text", text}});
@@ -191,8 +191,8 @@ ExitCode search(Workbench& bench, Store& store, OpenRun open, TuneReport& report
   if (is_whole) tell_device_spread(bench, store, tuner, open.ids.front(), report);
   if (!is_whole && options.elite.any()) {
     report.say(
-        "energy and profile of the elite were not measured, because the run ended early; evo-judge "
-        "can measure them");
+        "energy and profile of the elite were not measured, because the run ended early; "
+        "evo-judge can measure them");
   }
   for (std::size_t shape = 0; shape < open.ids.size() && bench.interpreted().has_interpreter() &&
                               end != TunerEnd::kInterrupted;

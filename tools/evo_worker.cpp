@@ -90,8 +90,8 @@ int main(int argc, char** argv) {
   std::fputs(
       "usage: evo-worker compile | evo-worker device ID [--spare] | evo-worker profile ID FILE |\n"
       "       evo-worker survey nvml|cuda|nvrtc | evo-worker gateway\n"
-      "The other programs start evo-worker. To provide workers to a run on another host "
-      "(docs/cluster.md):\n"
+      "The other programs start evo-worker. "
+      "To provide workers to a run on another host (docs/cluster.md):\n"
       "       evo-worker device [ID[,ID]] --connect HOST:PORT [--key-stdin]\n"
       "       evo-worker compile --connect HOST:PORT [--jobs N|all] [--key-stdin]\n"
       "       evo-worker host --connect HOST:PORT [--device ID[,ID]] [--jobs N|all] "

@@ -30,8 +30,8 @@ void add_devices(std::vector<std::string>& devices, const std::string& list) {
     }
     if (id.empty() || count == 0) {
       throw InputError("--device " + list +
-                       ": allowed: auto, cuda:N and virtual:NAME*COUNT, with commas between "
-                       "them; none for no device");
+                       ": allowed: auto, cuda:N and virtual:NAME*COUNT, with commas between them; "
+                       "none for no device");
     }
     if (id != "none") devices.insert(devices.end(), count, id);
     begin = end + 1;

@@ -231,8 +231,8 @@ Answer compare_answer(const Store& store, CandidateId a, CandidateId b) {
   answer.notes += confirmation_notes(store, a, b);
   if (obstacle.empty() && answer.notes.empty()) {
     answer.notes =
-        "the ratio is from separate measurements; the database has no A/B pairs of the two "
-        "candidates\n";
+        "the ratio is from separate measurements; "
+        "the database has no A/B pairs of the two candidates\n";
   }
   return answer;
 }

@@ -109,8 +109,8 @@ std::string order_note(const RunElite& elite) {
                         elite.rows[i - 1].candidate);
   }
   if (ties.empty()) return {};
-  return "= marks a tie: A/B pairs show no certain difference above 0.4 %. The first row is the "
-         "winner: no other kernel beat it\n" +
+  return "= marks a tie: A/B pairs show no certain difference above 0.4 %. "
+         "The first row is the winner: no other kernel beat it\n" +
          ties;
 }
 
@@ -155,8 +155,8 @@ Answer elite_answer(const RunElite& elite) {
   answer.notes = common_note(texts) + order_note(elite);
   if (kind == TimeKind::kPredicted && !elite.rows.empty()) {
     answer.notes +=
-        "a model with errors predicts these times: time the best few kernels on a GPU to choose "
-        "one\n";
+        "a model with errors predicts these times: "
+        "time the best few kernels on a GPU to choose one\n";
   }
   for (const EliteRow& row : elite.rows) {
     if (row.not_modelled.empty()) continue;
@@ -173,9 +173,8 @@ std::string vendor_line(const std::vector<VendorTime>& fastest_first) {
   if (fastest_first.empty()) return {};
   const VendorTime& time = fastest_first.front();
   return fmt::format(
-      "{} from {} takes {:.2f} µs: {:.2f} times as long as candidate {} ({:.2f} to {:.2f}), timed "
-      "in "
-      "turn\n",
+      "{} from {} takes {:.2f} µs: "
+      "{:.2f} times as long as candidate {} ({:.2f} to {:.2f}), timed in turn\n",
       time.name, time.starts_from, time.p50_us, time.ratio, time.candidate, time.ratio_low,
       time.ratio_high);
 }
@@ -209,15 +208,14 @@ Answer ladder_answer(const StoredRun& run, const std::vector<Rung>& rungs) {
     return answer;
   }
   answer.notes =
-      "vs rung before: time of the previous green milestone / time of this milestone; above 1 is "
-      "faster\n";
+      "vs rung before: time of the previous green milestone / time of this milestone; "
+      "above 1 is faster\n";
   const std::vector<bool> builds = builds_on_before(rungs);
   const auto first = std::ranges::find(builds, false);
   if (first != builds.end()) {
     answer.notes += fmt::format(
-        "from \"{}\" on, some milestones lack changes of the previous milestone; these are "
-        "separate "
-        "configurations, not rungs\n",
+        "from \"{}\" on, some milestones lack changes of the previous milestone; "
+        "these are separate configurations, not rungs\n",
         rungs[static_cast<std::size_t>(first - builds.begin())].milestone);
   }
   return answer;

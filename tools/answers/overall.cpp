@@ -109,8 +109,8 @@ Answer overall_answer(const Store& store, RunId run, const std::map<std::string,
   for (const RunId beside : store.runs_beside(run)) shapes.push_back(times_of(store, beside));
   if (shapes.size() < 2) {
     throw InputError(
-        fmt::format("run {} tunes for one shape only; overall needs a search for several (evo-tune "
-                    "--shape A,B)",
+        fmt::format("run {} tunes for one shape only; "
+                    "overall needs a search for several (evo-tune --shape A,B)",
                     run));
   }
   give_weights(shapes, weights);
@@ -143,8 +143,8 @@ Answer overall_answer(const Store& store, RunId run, const std::map<std::string,
   }
   if (!texts.common.empty()) answer.notes = "in common: " + texts.common + "\n";
   answer.notes +=
-      "columns: best known time on a shape / this kernel's time, and the geometric mean of these "
-      "ratios; a kernel with mean 1 is the fastest on every shape\n";
+      "columns: best known time on a shape / this kernel's time, and "
+      "the geometric mean of these ratios; a kernel with mean 1 is the fastest on every shape\n";
   return answer;
 }
 

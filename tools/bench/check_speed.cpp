@@ -119,8 +119,8 @@ void run(const Arguments& arguments) {
 int main(int argc, char** argv) {
   CLI::App app(
       "Measures how long three checks take, on the host and by kernels on the device:\n"
-      "to compare an output with the reference, to find the first difference, to check guard "
-      "zones.");
+      "to compare an output with the reference, "
+      "to find the first difference, to check guard zones.");
   evo::Arguments arguments;
   app.add_option("--device", arguments.device, "cuda:N or virtual:NAME")->capture_default_str();
   app.add_option("--dtype", arguments.dtype, "type of the elements")->capture_default_str();

@@ -81,8 +81,8 @@ ExitCode run(const Options& options) {
   }
   std::sort(ratios.begin(), ratios.end());
   std::printf(
-      "%d duels: first faster %d, tie %d, second faster %d; time of first / second: median "
-      "%.4f, from %.4f to %.4f\n",
+      "%d duels: first faster %d, tie %d, second faster %d; "
+      "time of first / second: median %.4f, from %.4f to %.4f\n",
       options.count, verdicts[-1], verdicts[0], verdicts[1], ratios[ratios.size() / 2],
       ratios.front(), ratios.back());
   return ExitCode::kGreen;

@@ -62,8 +62,8 @@ void run(const Arguments& arguments) {
     buffers += static_cast<double>(argument.bytes(data.values)) / kMega;
   }
   std::printf(
-      "%s, %s, shape %s on %s: %.3f s, %.1f M warp instructions; %.0f MB resident for "
-      "%.1f MB of inputs and outputs (%.0f MB before)\n",
+      "%s, %s, shape %s on %s: %.3f s, %.1f M warp instructions; "
+      "%.0f MB resident for %.1f MB of inputs and outputs (%.0f MB before)\n",
       on.space().definition().name.c_str(), arguments.milestone.c_str(), on.shape().name.c_str(),
       arguments.device.c_str(), best,
       static_cast<double>(on.device().statistics().warp_instructions) / kMega, megabytes_resident(),

@@ -113,8 +113,8 @@ ExitCode export_bundle(const ExportSource& source, const BundleOptions& options)
   const bool is_one = source.candidate > 0;
   if (source.dbs.size() > 1 && (is_one || !source.runs.empty())) {
     throw InputError(std::string(is_one ? "--candidate" : "--run") +
-                     ": allowed with one --db only, because databases number their runs and "
-                     "candidates separately");
+                     ": allowed with one --db only, "
+                     "because databases number their runs and candidates separately");
   }
   std::vector<Store> stores;
   stores.reserve(source.dbs.size());

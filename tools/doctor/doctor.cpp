@@ -11,8 +11,8 @@ namespace evo {
 void declare_doctor(CLI::App& app, bool& json) {
   CLI::App* doctor = app.add_subcommand(
       "doctor",
-      "shows GPUs, driver, compiler, profiler and machine as evo-tune sees them, and which "
-      "features do not work");
+      "shows GPUs, driver, compiler, profiler and machine as evo-tune sees them, "
+      "and which features do not work");
   doctor->add_flag("--json", json,
                    "print the facts as one JSON object, for bug reports (docs/doctor.md)");
   doctor->footer(

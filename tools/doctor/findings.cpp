@@ -78,8 +78,8 @@ void add_compiler(const Machine& machine, std::vector<Finding>& findings) {
   findings.push_back(
       {fmt::format("{} does not compile for {} ({})", nvrtc.version, arch, machine.device()->name),
        kDefaultRun,
-       "name a libnvrtc in EVO_NVRTC that supports it: from a newer CUDA Toolkit for a "
-       "newer GPU, from an older one for an older GPU",
+       "name a libnvrtc in EVO_NVRTC that supports it: "
+       "from a newer CUDA Toolkit for a newer GPU, from an older one for an older GPU",
        true});
 }
 
@@ -143,8 +143,8 @@ void add_profile(const Machine& machine, std::vector<Finding>& findings) {
   if (machine.host.counters_for_root.value_or(false) && !machine.host.is_root) {
     findings.push_back(
         {"only root may read the card's performance counters", "--profile",
-         "run as root, or: echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | sudo tee "
-         "/etc/modprobe.d/nvidia-profiling.conf, then restart the machine"});
+         "run as root, or: echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' "
+         "| sudo tee /etc/modprobe.d/nvidia-profiling.conf, then restart the machine"});
   }
 }
 
@@ -154,8 +154,8 @@ void add_card(const Machine& machine, std::vector<Finding>& findings) {
     findings.push_back(
         {"NVML: " + machine.survey.nvml.failure,
          "--energy, and monitoring of clocks and other processes while kernels are timed",
-         "install libnvidia-ml.so.1 of the driver's version; in a container: "
-         "NVIDIA_DRIVER_CAPABILITIES=compute,utility"});
+         "install libnvidia-ml.so.1 of the driver's version; "
+         "in a container: NVIDIA_DRIVER_CAPABILITIES=compute,utility"});
   }
   const CardFacts* card = card_in_use(machine);
   if (card == nullptr) return;
@@ -167,8 +167,8 @@ void add_card(const Machine& machine, std::vector<Finding>& findings) {
   }
   if (card->application_clock_mhz && card->default_application_clock_mhz &&
       *card->application_clock_mhz < *card->default_application_clock_mhz) {
-    findings.push_back({fmt::format("the application clock of {} is {:.0f} MHz; its default is "
-                                    "{:.0f}",
+    findings.push_back({fmt::format("the application clock of {} is {:.0f} MHz; "
+                                    "its default is {:.0f}",
                                     machine.device()->id, *card->application_clock_mhz,
                                     *card->default_application_clock_mhz),
                         "times at full speed",

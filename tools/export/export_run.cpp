@@ -127,8 +127,8 @@ void note_screened_only(const Store& store, CandidateId candidate) {
     if (std::ranges::find(elite, checked, &EliteEntry::candidate) != elite.end()) return;
   }
   std::cerr << "evo-export: candidate " << candidate
-            << " was in no elite, so it may have passed only a shortened check; evo-judge checks "
-               "it fully\n";
+            << " was in no elite, so it may have passed only a shortened check; "
+               "evo-judge checks it fully\n";
 }
 
 ExitCode export_run(const ExportSource& source, const RunExportOptions& options) {
@@ -136,8 +136,8 @@ ExitCode export_run(const ExportSource& source, const RunExportOptions& options)
   const bool wants_results = !options.t4.empty() || !options.kernel_tuner_cache.empty();
   if (options.out.empty() && !wants_results) {
     throw InputError(
-        "name an output: --out FOLDER or --bundle FOLDER for kernels, --t4 FILE or "
-        "--kernel-tuner-cache FILE for the results of a run");
+        "name an output: --out FOLDER or --bundle FOLDER for kernels, "
+        "--t4 FILE or --kernel-tuner-cache FILE for the results of a run");
   }
   if (!options.kernel_tuner_cache.empty()) {
     require_two_files(options.t4, options.kernel_tuner_cache);

@@ -99,9 +99,9 @@ void print_next(const Intake& intake, const fs::path& folder) {
   const bool has_out = std::any_of(intake.draft.arguments.begin(), intake.draft.arguments.end(),
                                    [](const auto& a) { return a.kind == Kind::kOut; });
   if (has_out) {
-    std::cout << "  if the kernel leaves some elements of an \"out\" argument unchanged, such as a "
-                 "border, write "
-                 "\"inout\" and a generator; for scratch memory, write \"compare\": false\n";
+    std::cout << "  if the kernel leaves some elements of an \"out\" argument unchanged, "
+                 "such as a border, write \"inout\" and a generator; "
+                 "for scratch memory, write \"compare\": false\n";
   }
   const bool has_program = intake.draft.reference.kind == DraftReference::Kind::kProgram;
   const std::string programs = has_program ? " --allow-programs" : "";
@@ -110,9 +110,8 @@ void print_next(const Intake& intake, const fs::path& folder) {
             << ":\n  evo-judge --space " << space << " --device virtual:l4" << programs
             << "\n  evo-tune --space " << space << programs << '\n';
   if (has_program) {
-    std::cout << "--allow-programs lets evo-judge and evo-tune run reference.py; without this "
-                 "option they start "
-                 "no program of a problem\n";
+    std::cout << "--allow-programs lets evo-judge and evo-tune run reference.py; "
+                 "without this option they start no program of a problem\n";
   }
 }
 

@@ -16,8 +16,7 @@ std::vector<LaunchCommand> own_commands(const std::string& text, const LaunchReq
   if (at == std::string::npos) {
     throw InputError("--launch '" + text +
                      "': the command must contain {worker}, which evo-tune replaces by evo-worker "
-                     "and its arguments, such as "
-                     "--launch 'kubectl exec pod -- {worker}'");
+                     "and its arguments, such as --launch 'kubectl exec pod -- {worker}'");
   }
   const std::string worker = shell_word(request.worker) + " host --connect " +
                              shell_word(request.address) + " --device " +

@@ -147,8 +147,8 @@ void print_launch(const ptx::PredictedLaunch& launch, const SmActivity& activity
              launch.occupancy.limit);
   if (!launch.is_simulated) {
     fmt::print(
-        "  predicted from counts of instructions, because the machine code does not match what the "
-        "virtual GPU executed, so there are no waits to show\n");
+        "  predicted from counts of instructions, because the machine "
+        "code does not match what the virtual GPU executed, so there are no waits to show\n");
     return;
   }
   std::string busy;

@@ -160,8 +160,7 @@ std::string against_text(const AgainstStored& against) {
                                              : "NOT SLOWER: a tie";
   return with + fmt::format(
                     "             {} A/B pairs: this kernel {:.3f} µs, stored kernel {:.3f} µs; "
-                    "ratio {:.4f} "
-                    "({:.4f} to {:.4f}): {}\n",
+                    "ratio {:.4f} ({:.4f} to {:.4f}): {}\n",
                     pair.pairs, pair.first_us, pair.second_us, pair.ratio, pair.interval.low,
                     pair.interval.high, verdict);
 }

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t kMostDevices = 64;
 constexpr const char* kAllowed =
-    "; allowed: auto, cuda:N, virtual:NAME and none, and lists of one model such as cuda:all, "
-    "cuda:0,cuda:2 or virtual:l4*4";
+    "; allowed: auto, cuda:N, virtual:NAME and none, "
+    "and lists of one model such as cuda:all, cuda:0,cuda:2 or virtual:l4*4";
 
 /// The names "cuda:0", … of all GPUs of this machine.
 std::vector<std::string> all_gpus() {
@@ -40,8 +40,7 @@ std::vector<std::string> repeated(const std::string& option, const std::string& 
   const bool is_number = read.ec == std::errc() && read.ptr == end;
   if (!is_number || count == 0 || count > kMostDevices || !item.starts_with("virtual:")) {
     throw InputError(
-        fmt::format("--device {}: '{}' is not virtual:NAME*COUNT with a count from 1 "
-                    "to {}{}",
+        fmt::format("--device {}: '{}' is not virtual:NAME*COUNT with a count from 1 to {}{}",
                     option, item, kMostDevices, kAllowed));
   }
   return std::vector<std::string>(count, item.substr(0, star));

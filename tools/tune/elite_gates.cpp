@@ -146,8 +146,7 @@ bool profile_elite(Workbench& bench, Store& store, Tuner& tuner, RunId run, std:
   }
   if (rejected.count > 0 && tuner.elite(shape).members().empty()) {
     const std::string text = fmt::format(
-        "none of {} kernels passed: the elite is empty. The fastest, candidate {}, "
-        "{:.2f} µs: {}",
+        "none of {} kernels passed: the elite is empty. The fastest, candidate {}, {:.2f} µs: {}",
         rejected.count, rejected.candidate, rejected.p50_us, rejected.reason);
     notice(report, "profile gate: " + text);
     store.record_event(run, "profile gate", text);

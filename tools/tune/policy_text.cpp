@@ -25,8 +25,8 @@ std::string policy_rejects_text(const PolicyRejects& rejects, std::size_t evalua
                                 std::size_t rejected) {
   if (rejected == 0) return {};
   std::string text = std::to_string(rejected) + " of " + std::to_string(evaluated) +
-                     " candidates were rejected only by the space's policy; the device would have "
-                     "run them (evo-elite rejections)\n";
+                     " candidates were rejected only by the space's policy; "
+                     "the device would have run them (evo-elite rejections)\n";
   const PolicyRejects::Reject* nearest = rejects.nearest();
   if (nearest == nullptr) return text;
   std::string limits;

@@ -34,17 +34,16 @@ std::string dialled(const std::string& listening) {
 
 void RemoteOptions::declare(CLI::App& app) {
   app.add_option("--workers", workers,
-                 "start workers on other hosts: slurm, 'slurm:ARGUMENTS', ssh:FILE or ray:ADDRESS "
-                 "(docs/cluster.md)")
+                 "start workers on other hosts: "
+                 "slurm, 'slurm:ARGUMENTS', ssh:FILE or ray:ADDRESS (docs/cluster.md)")
       ->type_name("LAUNCHER");
   app.add_option("--launch", launch,
-                 "start workers by this command, in which evo-tune replaces {worker} by a call of "
-                 "evo-worker")
+                 "start workers by this command, "
+                 "in which evo-tune replaces {worker} by a call of evo-worker")
       ->type_name("COMMAND");
-  app.add_option(
-         "--listen", listen,
-         "accept workers that connect to this address (default: with --workers or --launch, any "
-         "port of every interface; else no port is opened)")
+  app.add_option("--listen", listen,
+                 "accept workers that connect to this address (default: "
+                 "with --workers or --launch, any port of every interface; else no port is opened)")
       ->type_name("HOST:PORT");
   app.add_option("--worker-device", device, "devices that each started worker offers")
       ->type_name("DEVICE")

@@ -308,12 +308,12 @@ void report_speed(const PhaseTimes& times, const RunProgress& progress, const Tu
                {"starved_ms", times.starved_ms},
                {"engine_ms", times.engine_ms}});
   char line[256];
-  std::snprintf(
-      line, sizeof line,
-      "%.1f candidates/s; of %.1f s: checking %.1f, timing %.1f, A/B comparisons %.1f, waiting "
-      "for compilers %.1f, evo-tune's own work %.2f; all compilers together %.1f",
-      rate, total_ms / 1e3, times.check_ms / 1e3, times.time_ms / 1e3, times.confirm_ms / 1e3,
-      times.starved_ms / 1e3, times.engine_ms / 1e3, times.compile_ms / 1e3);
+  std::snprintf(line, sizeof line,
+                "%.1f candidates/s; of %.1f s: checking %.1f, timing %.1f, A/B comparisons %.1f, "
+                "waiting for compilers %.1f, evo-tune's own work %.2f; all compilers together %.1f",
+                rate, total_ms / 1e3, times.check_ms / 1e3, times.time_ms / 1e3,
+                times.confirm_ms / 1e3, times.starved_ms / 1e3, times.engine_ms / 1e3,
+                times.compile_ms / 1e3);
   report.say(line);
 }
 

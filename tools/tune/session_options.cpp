@@ -45,8 +45,8 @@ void require_one_model(const std::vector<std::unique_ptr<DeviceService>>& device
   }
   if (is_one) return;
   throw InputError("--device: " + list +
-                   "; a run takes devices of one model: start a run for each model, such as "
-                   "evo-tune --device " +
+                   "; a run takes devices of one model: "
+                   "start a run for each model, such as evo-tune --device " +
                    devices.front()->info().id);
 }
 
@@ -56,15 +56,14 @@ void SessionOptions::declare(CLI::App& app, bool takes_shapes) {
   app.add_option("--space", space,
                  "search space: a file, or the name of a shipped one (default: one for the device)")
       ->type_name(value_words::kSpace);
-  app.add_option(
-         "--device", device,
-         "auto, cuda:N, virtual:NAME, or none (build and resources only); several devices of one "
-         "model: cuda:all, cuda:0,cuda:2, virtual:l4*4")
+  app.add_option("--device", device,
+                 "auto, cuda:N, virtual:NAME, or none (build and resources only); "
+                 "several devices of one model: cuda:all, cuda:0,cuda:2, virtual:l4*4")
       ->type_name(value_words::kDevice)
       ->capture_default_str();
   app.add_option("--shape", shape,
-                 takes_shapes ? "shape to time, or several: SHAPE,SHAPE, tag:NAME or all (default: "
-                                "the space's)"
+                 takes_shapes ? "shape to time, or several: "
+                                "SHAPE,SHAPE, tag:NAME or all (default: the space's)"
                               : "shape to time (default: the space's)")
       ->type_name(takes_shapes ? value_words::kShapes : value_words::kShape);
   app.add_option("--jobs", jobs, "compiler processes (default: one for each core)")
@@ -140,8 +139,8 @@ std::string SessionOptions::add_interpreter(Services& services, const std::strin
   const std::string id = choice == "auto" ? virtual_gpu_for(arch) : choice;
   if (id.empty()) {
     return "--interpret: there is no virtual GPU of " + arch +
-           " (available: sm_80, sm_86, sm_89 and sm_90), so races and stray accesses that "
-           "do not change the results on this GPU are not detected";
+           " (available: sm_80, sm_86, sm_89 and sm_90), so "
+           "races and stray accesses that do not change the results on this GPU are not detected";
   }
   auto interpreter = std::make_unique<DeviceClient>(
       *services.loop, worker_program(), id, milliseconds_of(0), on_event, WorkerPriority::kSpare);
@@ -175,9 +174,8 @@ const DeviceInfo* device_of(const Services& services) {
 
 std::string honesty_line(const DeviceInfo* device) {
   if (device == nullptr) {
-    return "NO DEVICE: kernels are compiled and checked against the resource policy; correctness "
-           "and "
-           "time are NOT judged, so there is no elite";
+    return "NO DEVICE: kernels are compiled and checked against the resource policy; "
+           "correctness and time are NOT judged, so there is no elite";
   }
   if (device->time_kind == TimeKind::kPredicted) {
     return "NO GPU: kernels run on " + device->id +
