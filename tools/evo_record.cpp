@@ -169,11 +169,12 @@ void write_files(const Store& store, const StoredRun& run, const Options& option
 
 std::string drift_text(const ControlDrift& drift) {
   if (drift.times == 0) return {};
-  return fmt::format("the control was timed {} times; its time drifted from {:+.1f} to {:+.1f} %{}",
-                     drift.times, drift.lowest * kPercent, drift.highest * kPercent,
-                     drift.is_steady() ? ""
-                                       : ": UNRELIABLE: the device was not steady; "
-                                         "another process may have used it, or it throttled");
+  return fmt::format(
+      "the control was timed {} times; its time drifted from {:+.1f} to {:+.1f} %{}", drift.times,
+      drift.lowest * kPercent, drift.highest * kPercent,
+      drift.is_steady() ? ""
+                        : ": UNRELIABLE: the device was not steady; "
+                          "another process may have used the device, or its clocks were throttled");
 }
 
 void report_end(const Store& store, RunId run, const Tuner& tuner, const TuneReport& report) {

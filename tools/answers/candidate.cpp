@@ -124,7 +124,8 @@ std::optional<double> worst(const EvaluationRecord& record, double CheckResult::
   return worst;
 }
 
-/// The rows of `evo-elite compare`: both candidates' figures, and the ratio if it is meaningful.
+/// The rows of `evo-elite compare`: a property of both candidates, and the ratio of the values if
+/// they are comparable.
 class Comparison {
  public:
   explicit Comparison(Table& table) : table_(&table) {}

@@ -97,8 +97,9 @@ std::string order_note(const RunElite& elite) {
   if (elite.rows.empty()) return {};
   if (!elite.is_compared) {
     const bool is_open = elite.run.status == RunStatus::kRunning;
-    return std::string(is_open ? "the run has not compared" : "the run ended before it compared") +
-           " kernels with each other: this table is sorted by separately measured times\n";
+    return std::string(is_open ? "the run has not compared kernels with each other yet"
+                               : "the run ended before it compared kernels with each other") +
+           ": this table is sorted by separately measured times\n";
   }
   std::string ties;
   for (std::size_t i = 1; i < elite.rows.size(); ++i) {

@@ -30,8 +30,8 @@ struct SplitConfigs {
 [[nodiscard]] Answer rejections_answer(const StoredRun& run, const RejectionSummary& summary);
 [[nodiscard]] Answer runs_answer(const std::vector<StoredRun>& runs);
 
-/// Compares two candidates figure by figure, with the macros in which they differ. Gives no ratio
-/// of times if one candidate was measured and the other predicted, or if their shapes differ.
+/// Compares the results of two candidates, and lists the macros in which they differ. Gives no
+/// ratio of times if one time was measured and the other predicted, or if the shapes differ.
 [[nodiscard]] Answer compare_answer(const Store& store, CandidateId a, CandidateId b);
 
 /// All data about one candidate, as one JSON object.

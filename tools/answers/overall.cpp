@@ -46,7 +46,7 @@ OnShape times_of(const Store& store, RunId run) {
     shape.best_us = std::min(shape.best_us, record.timing->p50_us);
   });
   // A/B comparisons decide the winner of a shape. A kernel whose stored time is lower than the
-  // winner's counts as equally fast.
+  // winner's time counts as equally fast as the winner.
   const std::vector<EliteRow> elite = elite_of_run(store, run);
   if (!elite.empty()) shape.best_us = elite.front().p50_us;
   for (auto& [place, us] : shape.us) us = std::max(us, shape.best_us);

@@ -10,7 +10,7 @@ namespace evo {
 /// version.
 [[nodiscard]] Space space_of(const StoredRun& run);
 
-/// Evaluates the run's candidates: the effects of the macros on the time.
+/// Computes from the run's candidates how each macro affects the time.
 [[nodiscard]] Insight insight_of(const Store& store, const StoredRun& run, const Space& space);
 
 }  // namespace evo

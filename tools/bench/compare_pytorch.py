@@ -13,7 +13,7 @@ script times in one process:
 - FP8 attention of the libraries that are installed (fp8_libraries.py): cuDNN and FlashAttention-3.
 A sample is one replay of a CUDA graph of many launches over rotating input sets. Samples of all
 contenders alternate, with every second turn in reverse order, so that a drifting clock affects all
-of them. Contenders whose samples are long skip turns. The relative L2 error of each contender is
+of them. Contenders whose samples take long skip turns. The relative L2 error of each contender is
 computed on one input set. With --db, the script stores the times of PyTorch and of the libraries
 with the run of the kernel; evo-elite and evo-report show these times. vendor_times.py can store
 them later or on another machine.
@@ -192,7 +192,7 @@ def check(sets, launch_all, tolerance):
 
 
 class Tuned:
-    """A kernel of a bundle, tuned for the shape with these sizes."""
+    """A kernel of a bundle, tuned for the shape with the sizes `sizes`."""
 
     def __init__(self, bundle, folder, kernel, sizes):
         self.bundle, self.folder, self.kernel, self.sizes = bundle, folder, kernel, sizes

@@ -22,9 +22,8 @@ struct KernelTime {
   StoredRun run;
   Timing timing;
   std::string measured_at;
-  /// The time by which kernels are chosen: the p50. For a kernel that is not the run's winner, this
-  /// time is at least the winner's p50, because A/B comparisons decided that no other kernel is
-  /// faster.
+  /// The time by which kernels are chosen: the p50. For a kernel that is not the run's winner, at
+  /// least the winner's p50 counts, because A/B comparisons decided that no other kernel is faster.
   double ranked_us = 0;
 };
 

@@ -209,8 +209,8 @@ SizeOutcome comparison(const Instruction& instruction, const Sources& sources) {
 }
 
 /// The outcome of an instruction that also has a source that does not depend on sizes alone, such
-/// as a thread's index. If the instruction combines bits of a size with that source, each size is a
-/// separate case.
+/// as a thread's index. If the instruction combines bits of a size with bits of such a source, each
+/// size is a separate case.
 SizeOutcome mixed(const Instruction& instruction, const Sources& sources) {
   const bool combines = instruction.opcode == Opcode::kAnd || instruction.opcode == Opcode::kXor;
   SizeOutcome outcome;

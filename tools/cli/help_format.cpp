@@ -79,7 +79,7 @@ std::string described(const CLI::Option& option) {
   return text + " " + notes + ")";
 }
 
-/// Indents all lines but the first.
+/// Indents all lines of a text except the first line.
 std::string hanging(const std::string& text, std::size_t columns) {
   std::string result;
   for (const char c : text) {

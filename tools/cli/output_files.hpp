@@ -11,7 +11,7 @@ namespace evo {
 struct OutputFile {
   std::filesystem::path file;
   std::string content;
-  /// the file cannot hold a mark (machine code, for example), so the set's last file has it
+  /// the file cannot hold a mark (machine code, for example), so the set's last file has one
   bool follows = false;
 };
 

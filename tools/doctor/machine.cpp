@@ -26,7 +26,7 @@ DefaultRun default_run(const DeviceInfo* device) {
   return run;
 }
 
-/// Lets evo-worker examine driver, NVML and NVRTC. Without evo-worker, their state is unknown.
+/// Lets evo-worker examine driver, NVML and NVRTC, whose state is unknown if evo-worker is missing.
 MachineSurvey survey() {
   try {
     return survey_machine(worker_program(), "auto");

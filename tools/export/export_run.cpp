@@ -98,8 +98,8 @@ ExitCode export_results(const Store& store, const RunFilter& filter, const std::
   return ExitCode::kGreen;
 }
 
-/// Writes the files of a kernel. Prints a note if its time is predicted, if it may lack a full
-/// check, or if its name had to be changed.
+/// Writes the files of a kernel, and prints a note if the kernel's time is predicted, if it may
+/// lack a full check, or if its name had to be changed.
 void export_kernel_files(const Store& store, CandidateId candidate, const std::string& name,
                          const fs::path& folder) {
   const StoredRun of = store.run(store.evaluation(candidate).run);

@@ -36,8 +36,8 @@ struct KernelExport {
 /// other characters become '_'. At most 200 characters.
 [[nodiscard]] std::string file_name(const std::string& text);
 
-/// A line "#define NAME VALUE" for each option -DNAME=VALUE. `compile_options`: as
-/// CompilationRecord stores them.
+/// A line "#define NAME VALUE" for each option -DNAME=VALUE. `compile_options`: the compiler
+/// options in the form in which the database stores them.
 [[nodiscard]] std::string macro_definitions(const std::string& compile_options);
 
 /// The options among `compile_options` that have the same meaning in nvcc and NVRTC. Drops options

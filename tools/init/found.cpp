@@ -111,7 +111,7 @@ void print_next(const Intake& intake, const fs::path& folder) {
             << "\n  evo-tune --space " << space << programs << '\n';
   if (has_program) {
     std::cout << "--allow-programs lets evo-judge and evo-tune run reference.py; "
-                 "without this option they start no program of a problem\n";
+                 "without this option, evo-tune starts no program of a problem\n";
   }
 }
 

@@ -103,7 +103,8 @@ class Bundle {
 
   /// Call this function before the first launch. If `name` is a shape variable, permits unchecked
   /// sizes (docs/bundle.md) from `least` to `most`. If `name` is a buffer, permits the buffer to
-  /// overlap other buffers and to have an unchecked alignment. Throws Error for other names.
+  /// overlap other buffers and to have an unchecked alignment. Throws Error if `name` is neither a
+  /// shape variable nor a buffer.
   void allow_unchecked(const std::string& name, double least = -HUGE_VAL, double most = HUGE_VAL) {
     const auto is_there = [&](const std::vector<std::string>& names) {
       return std::find(names.begin(), names.end(), name) != names.end();

@@ -174,8 +174,8 @@ void print(const RankScore& score) {
   std::printf("\n");
 }
 
-/// The scores over every second candidate, beginning with number `half`. `value`: index of the
-/// varied value.
+/// The scores over every second candidate, beginning with number `half`. `value`: position of the
+/// varied value in --values.
 RankScore score_of_half(const std::vector<RecordedEntry>& entries,
                         const std::vector<std::optional<Predicted>>& predicted, std::size_t value,
                         std::size_t half) {

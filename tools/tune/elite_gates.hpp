@@ -12,7 +12,8 @@
 namespace evo {
 
 /// Executes the elite of a shape on the virtual GPU of `bench`. Withdraws a kernel with a defect;
-/// the next candidate then joins the elite and is executed too. Stores and prints the outcomes.
+/// the next candidate then joins the elite and is executed too. Stores the outcome of each kernel,
+/// and prints defects.
 /// Returns false if the user interrupted the run.
 [[nodiscard]] bool interpret_elite(Workbench& bench, Store& store, Tuner& tuner, RunId run,
                                    std::size_t shape, const TuneReport& report);

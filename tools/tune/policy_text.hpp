@@ -8,8 +8,8 @@
 namespace evo {
 
 /// A text for the end of a run about the candidates that only the policy rejected: their number by
-/// limit, the candidate that exceeds a limit by the least, and a space with a wider policy. Empty
-/// if the policy rejected none.
+/// limit, the candidate that exceeds a limit by the least, and a space with a wider policy; empty
+/// if there are no such candidates.
 [[nodiscard]] std::string policy_rejects_text(const PolicyRejects& rejects, std::size_t evaluated,
                                               std::size_t rejected);
 

@@ -22,8 +22,8 @@ std::string clock_text(double seconds) {
   return text;
 }
 
-/// The best time of each shape: "1.95 µs", or for several shapes "small 1.95, mission 5.41 µs".
-/// Empty until a kernel is green.
+/// The best time of each shape: "1.95 µs", or for several shapes "small 1.95, mission 5.41 µs";
+/// empty until a kernel is green.
 std::string best_text(const std::vector<RunProgress::Best>& best) {
   std::string text;
   for (const auto& [shape, us] : best) {

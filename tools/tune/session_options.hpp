@@ -30,7 +30,7 @@ struct SessionOptions {
   /// Declares the options. `takes_shapes`: --shape may name several shapes.
   void declare(CLI::App& app, bool takes_shapes = false);
 
-  /// Lists the possible values of these options, for completion.
+  /// Lists the possible values of the common options, for completion.
   [[nodiscard]] static ValueLists value_lists();
 
   /// The number of compiler processes: as requested, or one per core.

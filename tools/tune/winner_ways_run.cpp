@@ -14,8 +14,9 @@
 namespace evo {
 namespace {
 
-/// Explaining the winner (timing the steps that lead to it) takes a tenth of the search's time,
-/// within these bounds. The lower bound allows for compiling the configurations of the steps.
+/// Explaining the winner (timing the steps that lead to it) takes a tenth of the search's time, but
+/// at least kFewestSeconds and at most kMostSeconds. The lower bound allows for compiling the
+/// configurations of the steps.
 constexpr double kShareOfSearch = 0.1;
 constexpr double kFewestSeconds = 5;
 constexpr double kMostSeconds = 20;

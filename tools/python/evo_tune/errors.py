@@ -9,7 +9,7 @@ class Error(RuntimeError):
     fault."""
 
 
-# Reading a damaged part of an index raises one of these exceptions.
+# The exceptions that reading a damaged part of an index may raise.
 DAMAGE = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError,
           struct.error)
 

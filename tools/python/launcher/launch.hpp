@@ -36,8 +36,9 @@ struct Machine {
 class Launch {
  public:
   /// `arguments`: (direction, bytes, alignment, may_overlap, value) of each argument. `steps`:
-  /// (entry, the seven sizes, positions of the arguments, function, launch attributes) of each
-  /// step. `workspaces`: a function that returns the workspace addresses of a stream by position.
+  /// (entry, seven sizes for grid, block and dynamic shared memory, positions of the arguments,
+  /// function, launch attributes) of each step. `workspaces`: a function that returns the workspace
+  /// addresses of a stream by position.
   Launch(Machine& machine, std::uintptr_t context, nb::handle arguments, nb::handle steps,
          nb::object workspaces);
   /// Starts the kernel in the context in which it was loaded. Returns false if the buffers are

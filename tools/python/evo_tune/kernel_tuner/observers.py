@@ -168,7 +168,8 @@ def require_known(observers):
 
 
 class Judged:
-    """The results of a run for observers. `pairs`: each result with its entry of the cache file.
+    """The results of a run for observers. `pairs`: each result with the result's entry of the cache
+    file.
     `answer`: the expected outputs, or None."""
 
     def __init__(self, folder, device, pairs, setup=None, answer=None):
