@@ -27,8 +27,8 @@ struct KernelTime {
   double ranked_us = 0;
 };
 
-/// The winner of the newest run on a shape. If several spaces have runs, this is the fastest of
-/// their winners.
+/// The winner of the newest run on a shape. If several spaces have runs on the shape, the fastest
+/// of the winners.
 struct ShapeWinner {
   RunId run = 0;
   CandidateId candidate = 0;

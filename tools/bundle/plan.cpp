@@ -66,9 +66,9 @@ Json factors_of(const Json& argument, const Constants& constants) {
   return factors;
 }
 
-/// Whether the extents of arguments list the dimensions from the outermost to the innermost. This
-/// order is assumed if some argument has a "row", and if "row" is the last factor of the extent of
-/// each argument with a "row".
+/// Whether the extents of arguments list the dimensions from the outermost to the innermost.
+/// Row-major order is assumed if some argument has a "row", and if "row" is the last factor of the
+/// extent of each argument with a "row".
 bool is_row_major(const Json& arguments, const Constants& constants) {
   bool is_said = false;
   for (const Json& argument : arguments) {

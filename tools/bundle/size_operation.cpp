@@ -56,7 +56,8 @@ std::uint64_t lowest_bits(int count) {
 
 SizeOutcome tested(const SizeValue& value) { return {value, {value}}; }
 
-/// The division that the compiler replaced by this multiplication; nullopt if there is none.
+/// The division that the compiler replaced by a multiplication of `a` by `factor`; nullopt if the
+/// multiplication replaces no division.
 std::optional<SizeValue> divided(const Instruction& instruction, const SizeValue& a,
                                  const SizeValue& factor) {
   const Type type = type_of(instruction);
@@ -209,8 +210,8 @@ SizeOutcome comparison(const Instruction& instruction, const Sources& sources) {
 }
 
 /// The outcome of an instruction that also has a source that does not depend on sizes alone, such
-/// as a thread's index. If the instruction combines bits of a size with bits of such a source, each
-/// size is a separate case.
+/// as a thread's index. If the instruction combines bits of a size with bits of a thread's index or
+/// of memory, each size is a separate case.
 SizeOutcome mixed(const Instruction& instruction, const Sources& sources) {
   const bool combines = instruction.opcode == Opcode::kAnd || instruction.opcode == Opcode::kXor;
   SizeOutcome outcome;

@@ -38,7 +38,7 @@ struct SizeValue {
 /// The quotient of `a` and `b`, which must not be negative, rounded down.
 [[nodiscard]] SizeValue quotient(const SizeValue& a, const SizeValue& b);
 [[nodiscard]] SizeValue remainder(const SizeValue& a, const SizeValue& b);
-/// a * 2^places / divisor, rounded down: compilers replace a division by such a multiplication.
+/// a * 2^places / divisor, rounded down: compilers replace divisions by such multiplications.
 [[nodiscard]] SizeValue scaled_quotient(const SizeValue& a, int places, std::uint64_t divisor);
 /// a & mask, where only the lowest `width` bits of the mask count.
 [[nodiscard]] SizeValue masked(const SizeValue& a, std::uint64_t mask, int width);

@@ -31,7 +31,7 @@ using ValueList = std::function<std::vector<std::string>(const GivenValues&)>;
 using ValueLists = std::map<std::string, ValueList>;
 
 /// The flag that makes any program print the completions of a command line. The completion scripts
-/// for bash and zsh use this flag.
+/// for bash and zsh use --complete.
 inline constexpr const char* kCompleteFlag = "--complete";
 
 /// The completions of an incomplete command line. `words`: the words after the program's name; the

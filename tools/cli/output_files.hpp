@@ -26,14 +26,15 @@ struct OutputOwner {
   bool makes_folders = false;  ///< whether missing folders are created
 };
 
-/// Throws InputError if the file exists without one of the marks (the file may be compressed). Call
-/// this function before long work.
+/// Throws InputError if the file exists without one of the marks (the file may be compressed). A
+/// program calls require_replaceable() before long work.
 void require_replaceable(const std::filesystem::path& file, const OutputOwner& owner);
 
 /// Writes the output files of a tool. Replaces a file only if it already has the same content,
 /// contains a mark, belongs to a set whose last file has a mark, or the user gave --force. Never
 /// replaces a database, a folder, a pipe or a device. Writes all files under temporary names, then
-/// renames them in order. If this fails, changes no file and throws InputError naming the file.
+/// renames them in order. If a file cannot be written, changes no file and throws InputError naming
+/// the file.
 void write_outputs(const std::vector<OutputFile>& files, const OutputOwner& owner);
 
 }  // namespace evo

@@ -101,10 +101,10 @@ class Bundle {
   /// allocates workspaces.
   [[nodiscard]] const std::vector<std::string>& buffers() const { return buffers_; }
 
-  /// Call this function before the first launch. If `name` is a shape variable, permits unchecked
-  /// sizes (docs/bundle.md) from `least` to `most`. If `name` is a buffer, permits the buffer to
-  /// overlap other buffers and to have an unchecked alignment. Throws Error if `name` is neither a
-  /// shape variable nor a buffer.
+  /// Call allow_unchecked() before the first launch. If `name` is a shape variable, permits
+  /// unchecked sizes (docs/bundle.md) from `least` to `most`. If `name` is a buffer, permits the
+  /// buffer to overlap other buffers and to have an unchecked alignment. Throws Error if `name` is
+  /// neither a shape variable nor a buffer.
   void allow_unchecked(const std::string& name, double least = -HUGE_VAL, double most = HUGE_VAL) {
     const auto is_there = [&](const std::vector<std::string>& names) {
       return std::find(names.begin(), names.end(), name) != names.end();
@@ -128,11 +128,11 @@ class Bundle {
   }
   [[nodiscard]] Choice choose(Sizes shape) const { return choose(shape, device()); }
 
-  /// Starts the kernel for this shape on a stream of the current context. The first launch for a
-  /// shape and stream chooses and loads the kernel and allocates workspaces. prepare() does this
-  /// work beforehand; call it before you capture a launch in a graph. `buffers`: device addresses
-  /// in the order of buffers(); null is allowed for an empty buffer. A written buffer must not
-  /// overlap another buffer, and all buffers must be aligned as during the checks.
+  /// Starts the kernel for `shape` on a stream of the current context. The first launch for a shape
+  /// and stream chooses and loads the kernel and allocates workspaces. prepare() does this work
+  /// beforehand; call it before you capture a launch in a graph. `buffers`: device addresses in the
+  /// order of buffers(); null is allowed for an empty buffer. A written buffer must not overlap
+  /// another buffer, and all buffers must be aligned as during the checks.
   void launch(CUstream_st* stream, Sizes shape, void* const* buffers) const {
     const detail::Plan& plan = prepared(stream, checked(shape));
     try {
@@ -144,8 +144,8 @@ class Bundle {
   }
   void prepare(CUstream_st* stream, Sizes shape) const { (void)prepared(stream, checked(shape)); }
 
-  /// Frees all modules and workspaces on GPUs. No kernel of the bundle may be running. Call this
-  /// function before you destroy a context or stream that launched a kernel of this bundle.
+  /// Frees all modules and workspaces on GPUs. No kernel of the bundle may be running. Call
+  /// forget() before you destroy a context or stream that launched a kernel of this bundle.
   void forget() {
     const std::lock_guard lock(mutex_);
     epoch_ = ++last_epoch_;

@@ -53,8 +53,8 @@ std::string policy_cost_text(const PolicyCost& cost, TimeKind kind) {
                      " registers: " + misses_text(*cost.best) + "; " + judged;
   if (cost.pair) {
     char ratio[96];
-    std::snprintf(ratio, sizeof ratio, "; interleaved pairs: ratio %.3f (%.3f to %.3f)",
-                  cost.pair->ratio, cost.pair->interval.low, cost.pair->interval.high);
+    std::snprintf(ratio, sizeof ratio, "; A/B pairs: ratio %.3f (%.3f to %.3f)", cost.pair->ratio,
+                  cost.pair->interval.low, cost.pair->interval.high);
     text += ratio;
   }
   return text + "\n";

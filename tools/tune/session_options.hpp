@@ -52,8 +52,8 @@ struct SessionOptions {
   [[nodiscard]] WorkbenchOptions bench_options(const Services& services,
                                                std::uint64_t check_seed) const;
 
-  /// The space file of --space, or the default for `arch`. Throws InputError if there is no such
-  /// file.
+  /// The space file of --space, or the default for `arch`. Throws InputError if the file does not
+  /// exist.
   [[nodiscard]] std::filesystem::path space_file(const std::string& arch) const;
 };
 

@@ -20,7 +20,8 @@ namespace {
 constexpr double kShareOfSearch = 0.1;
 constexpr double kFewestSeconds = 5;
 constexpr double kMostSeconds = 20;
-/// The fraction of this time for the path from the default configuration, which is measured first.
+/// The fraction of the time for explaining that the path from the default configuration gets, which
+/// is measured first.
 constexpr double kShareOfFirst = 0.7;
 
 KnownTimes known_times(const Store& store, RunId run, const Space& space) {

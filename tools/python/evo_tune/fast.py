@@ -66,8 +66,8 @@ def _workspaces(prepared, driver, stream):
 
 
 def _has_maps(call):
-    """Whether a launch needs tensor maps. The extension cannot repeat such a launch, because a
-    tensor map must be encoded for the buffers of each call."""
+    """Whether a launch needs tensor maps. The extension cannot repeat launches with tensor maps,
+    because these must be encoded for the buffers of each call."""
     return any(its.map is not None for its in call.prepared.arguments)
 
 

@@ -1,5 +1,5 @@
-"""Kernel Tuner's arguments that depend on tuned parameters. Each combination of the arrays that
-such arguments can be gets its own search."""
+"""Kernel Tuner's arguments that depend on tuned parameters. Each combination of arrays that the
+arguments can have gets its own search."""
 
 import collections
 from dataclasses import dataclass

@@ -31,8 +31,8 @@ def _unknown(card, time_ms):
 
 
 class BenchmarkObserver:
-    """In Kernel Tuner, subclasses of this class observe a running kernel, which evo-tune does not
-    support."""
+    """In Kernel Tuner, subclasses of BenchmarkObserver observe a running kernel, which evo-tune
+    does not support."""
 
     instead = ("observers of your own are not called; evo-judge --json and the database have "
                "registers, times and energy of each kernel")

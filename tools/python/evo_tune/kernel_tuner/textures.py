@@ -2,7 +2,7 @@
 
 CUDA 12 has no texture references such as `texture<float, 2> image;`. This module replaces a texture
 reference by a parameter of the kernel, `cudaTextureObject_t image`, and adds the type to each read.
-A kernel that already has such parameters is not changed.
+A kernel that already has parameters of type cudaTextureObject_t is not changed.
 """
 
 import re
