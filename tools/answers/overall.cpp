@@ -110,7 +110,7 @@ Answer overall_answer(const Store& store, RunId run, const std::map<std::string,
   if (shapes.size() < 2) {
     throw InputError(
         fmt::format("run {} tunes for one shape only; "
-                    "overall needs a search for several (evo-tune --shape A,B)",
+                    "overall needs a search for several shapes (evo-tune --shape A,B)",
                     run));
   }
   give_weights(shapes, weights);

@@ -139,7 +139,7 @@ std::string SessionOptions::add_interpreter(Services& services, const std::strin
   const std::string id = choice == "auto" ? virtual_gpu_for(arch) : choice;
   if (id.empty()) {
     return "--interpret: there is no virtual GPU of " + arch +
-           " (available: sm_80, sm_86, sm_89 and sm_90), so "
+           " (available: sm_80, sm_86, sm_89 and sm_90); "
            "races and stray accesses that do not change the results on this GPU are not detected";
   }
   auto interpreter = std::make_unique<DeviceClient>(
