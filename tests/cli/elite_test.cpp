@@ -82,7 +82,7 @@ TEST_F(EvoElite, NothingGreenIsExitCodeOne) {
     const ProgramResult result = elite(arguments);
     EXPECT_EQ(result.exit_code, 1) << arguments;
     EXPECT_EQ(result.out, "") << arguments;
-    EXPECT_THAT(result.err, HasSubstr("nothing is green")) << arguments;
+    EXPECT_THAT(result.err, HasSubstr("no kernel is green")) << arguments;
   }
 }
 

@@ -238,7 +238,7 @@ TEST(FittingDrivers, OthersOnTheCardAndALowClockAreFindingsThatStopNothing) {
   const json facts = machine.doctor();
   EXPECT_TRUE(facts.at("run").at("works").get<bool>());
   const std::string missing = facts.at("missing").dump();
-  EXPECT_THAT(missing, AllOf(HasSubstr("others use cuda:0: 4200000"), HasSubstr("-rac"),
+  EXPECT_THAT(missing, AllOf(HasSubstr("other processes use cuda:0: 4200000"), HasSubstr("-rac"),
                              HasSubstr("is not on the PATH")));
 }
 

@@ -88,8 +88,8 @@ TEST_F(EvoReport, OfARunWithNothingGreenIsWrittenAndExitCodeOne) {
   store_.record_evaluation(run, sample::rejected(0, 0, {.gate = Gate::kBuild, .reason = "no"}));
   const ProgramResult result = report("--out r.html");
   EXPECT_EQ(result.exit_code, 1);
-  EXPECT_THAT(result.err, HasSubstr("nothing is green in run 1"));
-  EXPECT_THAT(page(), HasSubstr("mission: nothing is green (run 1)</title>"));
+  EXPECT_THAT(result.err, HasSubstr("no kernel is green in run 1"));
+  EXPECT_THAT(page(), HasSubstr("mission: no kernel is green (run 1)</title>"));
 }
 
 TEST_F(EvoReport, ReplacesAFileAsAWholeOrNotAtAll) {

@@ -160,7 +160,7 @@ TEST(EvoTune, NamesTheLimitsTheNearestMissAndTheWinnersChecks) {
       session.run(FakeSession::tune("--generations 1 --children 1 --quiet"));
   EXPECT_THAT(result.out,
               AllOf(HasSubstr("by limit: registers > 128: 1, spill bytes > 0: 1"),
-                    ContainsRegex("nearest miss is candidate [0-9]+ with registers "
+                    ContainsRegex("closest to the limits: candidate [0-9]+ with registers "
                                   "200 > 128"),
                     HasSubstr("the winner's checks: 5 seeds: "), Not(HasSubstr("policy cost")),
                     HasSubstr("a space with a wider policy: --space "), HasSubstr("/wide.json\n")));
@@ -175,7 +175,7 @@ TEST(EvoTune, TimesWhatOnlyThePolicyRejectedOutsideTheElite) {
       result.out,
       ContainsRegex("policy cost: none found: [0-9.]+ µs .best under policy. vs [0-9.]+ µs .best "
                     "without, measured., candidate [0-9]+, .* registers: .* > .*; of 2 "
-                    "judged without it, 1 green; interleaved pairs: ratio"));
+                    "judged without it, 1 green; A/B pairs: ratio"));
   const Store store = session.store();
   for (const EliteRow& row : elite_of_run(store, 1)) {
     EXPECT_THAT(row.config_json, Not(HasSubstr("too_many_registers")));
