@@ -32,7 +32,7 @@ target_include_directories(evo_options INTERFACE ${PROJECT_SOURCE_DIR})
 # third less time than -O3. Use it for code in which a run spends little time.
 macro(evo_compile_lightly)
   # At -O1, g++ 12 wrongly reports uninitialised members of an empty std::optional.
-  add_compile_options($<$<CONFIG:Release>:-O1> $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+  add_compile_options($<$<CONFIG:Release>:-Og> $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 endmacro()
 
 # evo_library(name SOURCES a.cpp … [DEPENDS target …])

@@ -8,49 +8,11 @@ set(EVO_UNITY "" CACHE STRING "Compile sources of a target together: 'tests' (on
 # Sources that use a name differently from another source of their target. If a unity build reports
 # "redefinition of …" or "shadows …", add the file here or choose a better name.
 set(EVO_ALONE
-  db/store_evaluations.cpp
-  engine/compile/source_checks.cpp
-  engine/compile/standard_headers.cpp
-  engine/core/json_reader.cpp
-  engine/core/json_text.cpp
-  engine/core/names.cpp
-  engine/device/virtual/decode/decode_wgmma.cpp
-  engine/device/virtual/execute/print_format.cpp
-  engine/evolve/evo_engineer.cpp
-  engine/evolve/full_strategy.cpp
-  engine/evolve/genetic_strategy.cpp
-  engine/evolve/local_strategy.cpp
-  engine/study/replay_study.cpp
-  engine/gate/correctness/coverage.cpp
-  engine/gate/correctness/problem_programs.cpp
-  engine/intake/python_list.cpp
-  engine/intake/source_macros.cpp
-  engine/intake/t1_file.cpp
-  engine/study/recorded_space.cpp
-  engine/space/space_render.cpp
-  tests/agreement/cases_float.cpp
-  tests/agreement/cases_integer.cpp
-  tests/agreement/cases_matrix.cpp
-  tests/agreement/cases_ordinary_control.cpp
-  tests/agreement/tables.cpp
-  tests/db/process_test.cpp
-  tests/engine/compile/source_checks_test.cpp
   tests/engine/device/virtual/wgmma_defects_test.cpp
-  tests/engine/device/virtual/wmma_test.cpp
   tests/engine/gate/correctness/partial_evidence_test.cpp
   tests/engine/gate/correctness/reference_audit_test.cpp
   tests/engine/gate/correctness/sampled_check_test.cpp
   tests/engine/gate/correctness/state_test.cpp
-  tests/engine/intake/python_list_test.cpp
-  tests/engine/intake/source_macros_test.cpp
-  tests/engine/intake/t1_file_test.cpp
-  tests/engine/problem/npy_test.cpp
-  tests/engine/space/space_test.cpp
-  tests/engine/worker/device_client_test.cpp
-  tests/tools/bundle/cpp_test.cpp
-  tools/bundle/export_bundle.cpp
-  tools/bundle/kernels.cpp
-  tools/export/results.cpp
 )
 
 # evo_unity(target source…): compiles the sources together if EVO_UNITY requests it.

@@ -27,7 +27,7 @@ std::string without_blanks(std::string_view text) {
 }
 
 /// Macros that are defined in every compilation of the source, and macros that may be defined.
-struct Known {
+struct KnownMacros {
   Macros given;
   Macros maybe;              ///< defined somewhere in the source
   bool has_foreign = false;  ///< whether the source includes files that are not read here
@@ -40,14 +40,14 @@ Truth any_of(Truth a, Truth b) {
   return a && b ? Truth(false) : std::nullopt;
 }
 
-Truth is_defined(const std::string& macro, const Known& known) {
+Truth is_defined(const std::string& macro, const KnownMacros& known) {
   if (known.given.contains(macro)) return true;
   const bool is_open = known.has_foreign || known.maybe.contains(macro) || macro.starts_with("_");
   return is_open ? std::nullopt : Truth(false);
 }
 
 /// The truth of an operand in the condition of an #if: defined(M), !defined M, 0 or 1.
-Truth truth_of_operand(std::string_view text, const Known& known) {
+Truth truth_of_operand(std::string_view text, const KnownMacros& known) {
   if (text == "0") return false;
   if (text == "1") return true;
   const bool is_negated = text.starts_with("!");
@@ -62,7 +62,7 @@ Truth truth_of_operand(std::string_view text, const Known& known) {
 
 /// The truth of an #if condition whose operands are joined by &&; it is false if one operand is
 /// false.
-Truth truth_of(const std::string& condition, const Known& known) {
+Truth truth_of(const std::string& condition, const KnownMacros& known) {
   const std::string dense = without_blanks(condition);
   if (dense.find("||") != std::string::npos || dense.find('?') != std::string::npos) {
     return std::nullopt;
@@ -79,7 +79,7 @@ Truth truth_of(const std::string& condition, const Known& known) {
 }
 
 /// The truth of the condition of #if, #ifdef, #ifndef or one of their #elif forms.
-Truth truth_of(const Directive& directive, const Known& known) {
+Truth truth_of(const Directive& directive, const KnownMacros& known) {
   if (directive.name == "if" || directive.name == "elif") {
     return truth_of(directive.argument, known);
   }
@@ -90,7 +90,7 @@ Truth truth_of(const Directive& directive, const Known& known) {
 /// The stack of conditional directives around a line.
 class Conditionals {
  public:
-  explicit Conditionals(const Known& known) : known_(known) {}
+  explicit Conditionals(const KnownMacros& known) : known_(known) {}
 
   void follow(const Directive& directive) {
     const std::string& name = directive.name;
@@ -117,7 +117,7 @@ class Conditionals {
     Truth before;  ///< whether an earlier branch was taken
   };
 
-  const Known& known_;
+  const KnownMacros& known_;
   std::vector<Branch> open_;
 };
 
@@ -132,7 +132,7 @@ void add_names(const std::string& text, Macros& names) {
 /// Throws InputError for the first line that defines or undefines one of the macros `kept`. Returns
 /// the files that the text includes for all values of the macros.
 std::vector<std::string> check_text(const std::string& name, const std::string& text,
-                                    const Macros& kept, const Known& known) {
+                                    const Macros& kept, const KnownMacros& known) {
   Conditionals conditionals(known);
   std::vector<std::string> included;
   for (const Directive& directive : directives_of(text)) {
@@ -163,7 +163,7 @@ void add_defined(const std::string& text, Macros& defined) {
 
 void require_macros_kept(const KernelSource& source, const std::set<std::string>& macros,
                          const std::vector<std::string>& options) {
-  Known known{macros, {}, !source.outside.empty()};
+  KnownMacros known{macros, {}, !source.outside.empty()};
   for (const auto& [name, value] : given_macros(options)) known.given.insert(name);
   add_defined(source.text, known.maybe);
   // `reached` holds the files that are included for all values of the macros; `others` holds the

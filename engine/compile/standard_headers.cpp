@@ -247,11 +247,11 @@ std::map<std::string, std::string, std::less<>> all_headers() {
   return headers;
 }
 
-using Names = std::set<std::string, std::less<>>;
+using NameSet = std::set<std::string, std::less<>>;
 
 /// Collects the names that a text uses, and the names that it defines by #define, typedef or `using
 /// X =`.
-void read_names(const std::string& text, Names& used, Names& defined) {
+void read_names(const std::string& text, NameSet& used, NameSet& defined) {
   const CppText cpp = tokenize(text);
   for (const Directive& directive : cpp.directives) {
     if (directive.name == "define") defined.insert(macro_in(directive).name);
@@ -284,8 +284,8 @@ bool replaces_toolkit_header(std::string_view name) {
 }
 
 std::string implied_definitions(const KernelSource& source) {
-  Names used;
-  Names defined;
+  NameSet used;
+  NameSet defined;
   read_names(source.text, used, defined);
   for (const auto& [name, text] : source.headers) read_names(text, used, defined);
   std::string text;

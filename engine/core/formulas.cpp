@@ -11,7 +11,7 @@
 namespace evo {
 namespace {
 
-constexpr std::size_t kLongest = 10'000;  // length limit of an expression
+constexpr std::size_t kLongestFormula = 10'000;  // length limit of an expression
 
 class Inserter {
  public:
@@ -53,10 +53,10 @@ class Inserter {
   }
 
   static void require_short(const std::string& text, const std::string& name) {
-    if (text.size() <= kLongest) return;
+    if (text.size() <= kLongestFormula) return;
     throw InputError("with the formula of " + evo::quoted(name) +
-                     " in its place, the expression is longer than " + std::to_string(kLongest) +
-                     " characters");
+                     " in its place, the expression is longer than " +
+                     std::to_string(kLongestFormula) + " characters");
   }
 
   const Formulas& formulas_;

@@ -12,7 +12,7 @@
 namespace evo {
 namespace {
 
-constexpr std::size_t kDeepest = 64;
+constexpr std::size_t kDeepestJson = 64;
 constexpr std::size_t kMostValues = 5'000'000;
 
 /// The position of a byte, such as "line 3, column 7"; lines and columns count from 1.
@@ -148,8 +148,8 @@ class Builder final : public nlohmann::json_sax<Json> {
   }
 
   bool open(Json value) {
-    if (levels_.size() == kDeepest) {
-      fail("nested too deeply; allowed: " + std::to_string(kDeepest) + " levels");
+    if (levels_.size() == kDeepestJson) {
+      fail("nested too deeply; allowed: " + std::to_string(kDeepestJson) + " levels");
     }
     levels_.push_back({insert(std::move(value))});
     return true;

@@ -33,14 +33,14 @@ constexpr auto kWordsOfCpp = std::to_array<std::string_view>(
 static_assert(std::is_sorted(kWordsOfCpp.begin(), kWordsOfCpp.end()));
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_decimal(char c) { return c >= '0' && c <= '9'; }
 
-bool is_part_of_name(char c) { return is_letter(c) || is_digit(c) || c == '_'; }
+bool is_part_of_name(char c) { return is_letter(c) || is_decimal(c) || c == '_'; }
 
 }  // namespace
 
 bool is_identifier(std::string_view text) {
-  return !text.empty() && !is_digit(text.front()) && std::ranges::all_of(text, is_part_of_name);
+  return !text.empty() && !is_decimal(text.front()) && std::ranges::all_of(text, is_part_of_name);
 }
 
 std::set<std::string> names_in(std::string_view text) {
@@ -58,7 +58,7 @@ bool may_name_kernel(std::string_view text) {
   constexpr std::size_t kLongest = 1000;
   constexpr std::string_view kSigns = "_<>:,()*&+-/%=!|^~?. ";
   const auto allowed = [&](char c) {
-    return is_letter(c) || is_digit(c) || kSigns.find(c) != std::string_view::npos;
+    return is_letter(c) || is_decimal(c) || kSigns.find(c) != std::string_view::npos;
   };
   if (text.size() > kLongest || text.find("//") != std::string_view::npos ||
       text.find("/*") != std::string_view::npos ||
@@ -101,7 +101,7 @@ bool is_arch(std::string_view text) {
 bool is_plain_name(std::string_view name) {
   constexpr std::size_t kLongest = 100;
   const auto plain = [](char c) {
-    return is_letter(c) || is_digit(c) || c == '.' || c == '_' || c == '-';
+    return is_letter(c) || is_decimal(c) || c == '.' || c == '_' || c == '-';
   };
   return !name.empty() && name.size() <= kLongest && name.front() != '.' && name.front() != '-' &&
          std::all_of(name.begin(), name.end(), plain);

@@ -10,7 +10,7 @@
 namespace evo {
 namespace {
 
-constexpr int kAttempts = 20;  ///< attempts to make a child that is valid and new
+constexpr int kChildAttempts = 20;  ///< attempts to make a child that is valid and new
 
 /// The variant Free uses the task context (validity) and the single best candidate. The children
 /// are copies of the best candidate with one or more changes.
@@ -22,7 +22,7 @@ class FreeStrategy : public SearchBase {
   std::vector<Candidate> propose(std::size_t count) override {
     std::vector<Candidate> proposals;
     for (std::size_t i = 0; best_ && !active_.empty() && i < count; ++i) {
-      for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      for (int attempt = 0; attempt < kChildAttempts; ++attempt) {
         if (take(child(), proposals)) break;
       }
     }

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kFewestTimes = 3;
 /// The covariance kernel is improved again when the number of observations has grown by this
 /// factor.
-constexpr double kFitGrowth = 1.25;
+constexpr double kRefitGrowth = 1.25;
 /// A smaller spread of ln times counts as noise.
 constexpr double kSmallestSpread = 0.02;
 
@@ -154,7 +154,7 @@ class FullStrategy final : public SearchBase {
   /// Step 2: improves the covariance kernel if there are enough new observations.
   void learn_kernel() {
     if (!settings_.learns_kernel || static_cast<double>(ran_.size()) < next_fit_) return;
-    next_fit_ = static_cast<double>(ran_.size()) * kFitGrowth;
+    next_fit_ = static_cast<double>(ran_.size()) * kRefitGrowth;
     const TrainingSet set = training_set(settings_.prior.max_points);
     fitted_ = improved_kernel(std::move(fitted_), settings_.prior, set.points, set.targets);
   }

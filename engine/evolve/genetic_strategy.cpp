@@ -7,11 +7,11 @@
 namespace evo {
 namespace {
 
-constexpr std::size_t kPopulation = 20;
+constexpr std::size_t kBreeders = 20;
 constexpr std::size_t kTournament = 3;
-constexpr int kAttempts = 20;  ///< attempts to breed a new child
+constexpr int kBreedAttempts = 20;  ///< attempts to breed a new child
 
-/// 1. The population consists of the kPopulation fastest candidates so far, without failures.
+/// 1. The population consists of the kBreeders fastest candidates so far, without failures.
 /// 2. Select two different parents by tournaments.
 /// 3. Apply uniform crossover; then mutate each parameter with probability 1 / parameters.
 /// 4. Repair an invalid child; breed again if the child was seen before.
@@ -22,8 +22,8 @@ class GeneticStrategy final : public SearchBase {
 
   std::vector<Candidate> propose(std::size_t count) override {
     std::vector<Candidate> proposals;
-    for (std::size_t i = 0; observed_ >= kPopulation && i < count; ++i) {
-      for (int attempt = 0; attempt < kAttempts && population_.size() > 1; ++attempt) {
+    for (std::size_t i = 0; observed_ >= kBreeders && i < count; ++i) {
+      for (int attempt = 0; attempt < kBreedAttempts && population_.size() > 1; ++attempt) {
         if (take(child(), proposals)) break;
       }
     }
@@ -41,7 +41,7 @@ class GeneticStrategy final : public SearchBase {
           population_.begin(), population_.end(), scored,
           [](const Scored& a, const Scored& b) { return a.log_time < b.log_time; });
       population_.insert(place, scored);
-      if (population_.size() > kPopulation) population_.pop_back();
+      if (population_.size() > kBreeders) population_.pop_back();
     }
   }
 

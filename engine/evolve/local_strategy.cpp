@@ -8,8 +8,8 @@
 namespace evo {
 namespace {
 
-constexpr std::size_t kKick = 3;  ///< parameters changed to leave a local optimum
-constexpr int kAttempts = 40;     ///< attempts to make a new kick
+constexpr std::size_t kKick = 3;   ///< parameters changed to leave a local optimum
+constexpr int kKickAttempts = 40;  ///< attempts to make a new kick
 
 /// 1. Propose the unseen neighbours of the centre in random order.
 /// 2. A candidate that is faster than the centre becomes the centre at once.
@@ -29,7 +29,7 @@ class LocalStrategy final : public SearchBase {
     }
     if (proposals.size() < count && best_ && !active_.empty()) {
       centre_.reset();
-      for (int attempt = 0; attempt < kAttempts && proposals.size() < count; ++attempt) {
+      for (int attempt = 0; attempt < kKickAttempts && proposals.size() < count; ++attempt) {
         take(kicked(), proposals);
       }
     }

@@ -13,12 +13,12 @@
 namespace evo {
 namespace {
 
-using Names = std::map<std::string, double>;
+using NamedValues = std::map<std::string, double>;
 
 constexpr std::size_t kMostValues = 65535;  ///< limit of a parameter's values
 constexpr double kExact = 0x1.0p53;
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool is_word_part(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 /// Calls `visit(position)` at positions outside of brackets and quotes, until `visit` returns
 /// false.
@@ -42,10 +42,10 @@ void for_each_outside(std::string_view text, Visit visit) {
 std::optional<std::size_t> find_word(std::string_view text, std::string_view word) {
   std::optional<std::size_t> found;
   for_each_outside(text, [&](std::size_t at) {
-    const bool begins = at == 0 || !is_word(text[at - 1]);
+    const bool begins = at == 0 || !is_word_part(text[at - 1]);
     const std::size_t end = at + word.size();
     if (begins && text.substr(at).starts_with(word) &&
-        (end == text.size() || !is_word(text[end]))) {
+        (end == text.size() || !is_word_part(text[end]))) {
       found = at;
     }
     return !found.has_value();
@@ -59,11 +59,11 @@ std::optional<std::size_t> find_word(std::string_view text, std::string_view wor
                    "list(range(1, 9)), [2**i for i in range(5)], or a sum of lists");
 }
 
-double number(std::string_view text, const Names& names) {
+double number(std::string_view text, const NamedValues& names) {
   return Expression(std::string(text)).evaluate(names);
 }
 
-Json scalar(std::string_view text, const Names& names) {
+Json scalar(std::string_view text, const NamedValues& names) {
   if (text == "True") return true;
   if (text == "False") return false;
   if (text.size() >= 2 && (text[0] == '"' || text[0] == '\'') && text.back() == text[0]) {
@@ -77,9 +77,9 @@ Json scalar(std::string_view text, const Names& names) {
   return static_cast<std::int64_t>(value);
 }
 
-class Reader {
+class ListReader {
  public:
-  std::vector<Json> list(std::string_view text, const Names& names) {
+  std::vector<Json> list(std::string_view text, const NamedValues& names) {
     text = trimmed(text);
     std::vector<Json> values;
     const std::vector<std::string_view> terms = split_outside(text, '+');
@@ -103,7 +103,7 @@ class Reader {
     return text.substr(open.size(), text.size() - open.size() - 1);
   }
 
-  std::vector<Json> of_term(std::string_view text, const Names& names) {
+  std::vector<Json> of_term(std::string_view text, const NamedValues& names) {
     if (const auto body = inside(text, "[", ']')) return of_body(*body, names);
     if (const auto body = inside(text, "(", ')')) return of_body(*body, names);
     if (const auto body = inside(text, "range(", ')')) return of_range(*body, names);
@@ -115,7 +115,7 @@ class Reader {
     fail(text);
   }
 
-  std::vector<Json> of_body(std::string_view body, const Names& names) {
+  std::vector<Json> of_body(std::string_view body, const NamedValues& names) {
     std::vector<Json> values;
     if (const auto loop = find_word(body, "for")) {
       comprehend(trimmed(body.substr(0, *loop)), body.substr(*loop), names, values);
@@ -129,7 +129,7 @@ class Reader {
 
   /// Evaluates a Python list comprehension: `entry`, its expression, for each value of the loops in
   /// `rest`, "for i in … [if …] [for …]".
-  void comprehend(std::string_view entry, std::string_view rest, const Names& names,
+  void comprehend(std::string_view entry, std::string_view rest, const NamedValues& names,
                   std::vector<Json>& values) {
     rest.remove_prefix(std::string_view("for").size());
     const auto in = find_word(rest, "in");
@@ -146,7 +146,7 @@ class Reader {
     }
     for (const Json& value : list(source, names)) {
       if (!value.is_number() && !value.is_boolean()) fail(source);
-      Names inner = names;
+      NamedValues inner = names;
       inner[name] = value.is_boolean() ? (value.get<bool>() ? 1.0 : 0.0) : value.get<double>();
       if (++steps_ > kMostSteps) throw InputError("more than 100000 steps");
       if (condition && number(*condition, inner) == 0) continue;
@@ -158,7 +158,7 @@ class Reader {
     }
   }
 
-  std::vector<Json> of_range(std::string_view body, const Names& names) {
+  std::vector<Json> of_range(std::string_view body, const NamedValues& names) {
     std::vector<double> bounds;
     for (const std::string_view bound : split_outside(body, ',')) {
       bounds.push_back(number(bound, names));
@@ -206,6 +206,6 @@ std::vector<std::string_view> split_outside(std::string_view text, char separato
   return parts;
 }
 
-std::vector<Json> python_list(std::string_view text) { return Reader().list(text, {}); }
+std::vector<Json> python_list(std::string_view text) { return ListReader().list(text, {}); }
 
 }  // namespace evo

@@ -10,7 +10,7 @@
 namespace evo {
 namespace {
 
-using Names = std::set<std::string>;
+using WordSet = std::set<std::string>;
 
 /// True if `word`, from the condition of an #if, may be a macro of the source: no keyword, and no
 /// macro of the compiler or the toolkit.
@@ -26,7 +26,7 @@ bool is_macro_name(const std::string& word) {
          std::find(kNone.begin(), kNone.end(), word) == kNone.end();
 }
 
-class Collector {
+class MacroCollector {
  public:
   void read(const std::string& file, const std::string& text) {
     const std::vector<Directive> directives = directives_of(text);
@@ -60,7 +60,7 @@ class Collector {
 
  private:
   void define(const MacroDefinition& macro) {
-    Names& words = replacements_[macro.name];
+    WordSet& words = replacements_[macro.name];
     for (const std::string& word : cpp_words(macro.replacement)) {
       if (is_macro_name(word) && std::ranges::count(macro.parameters, word) == 0)
         words.insert(word);
@@ -115,7 +115,7 @@ class Collector {
     for (const auto& [name, macro] : found_.open) {
       if (macro.is_compared) open.push_back(name);
     }
-    Names done;
+    WordSet done;
     while (!open.empty()) {
       const std::string name = open.back();
       open.pop_back();
@@ -130,14 +130,14 @@ class Collector {
   }
 
   SourceMacros found_;
-  std::map<std::string, Names> replacements_;  ///< #define NAME → the words of its definition
-  Names guards_;
+  std::map<std::string, WordSet> replacements_;  ///< #define NAME → the words of its definition
+  WordSet guards_;
 };
 
 }  // namespace
 
 SourceMacros macros_of(const KernelSource& source) {
-  Collector collector;
+  MacroCollector collector;
   for (const auto& [name, text] : source.headers) collector.read(name, text);
   collector.read(source.name, source.text);
   return collector.finish();

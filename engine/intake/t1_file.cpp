@@ -51,9 +51,9 @@ std::optional<double> number_in(const Json& object, std::initializer_list<std::s
   return number.get<double>();
 }
 
-class Reader {
+class T1Reader {
  public:
-  explicit Reader(const std::filesystem::path& file) : file_(file.string()) {
+  explicit T1Reader(const std::filesystem::path& file) : file_(file.string()) {
     json_ = read_json_file(file);
   }
 
@@ -240,6 +240,6 @@ class Reader {
 
 }  // namespace
 
-T1File read_t1_file(const std::filesystem::path& file) { return Reader(file).read(); }
+T1File read_t1_file(const std::filesystem::path& file) { return T1Reader(file).read(); }
 
 }  // namespace evo

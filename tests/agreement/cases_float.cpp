@@ -7,33 +7,33 @@ namespace {
 constexpr const char* kIeee = "tests/agreement/kernels/ieee.cu";
 constexpr const char* kHalves = "tests/agreement/kernels/halves.cu";
 constexpr const char* kConversions = "tests/agreement/kernels/conversions.cu";
-constexpr std::size_t kCount = 320;
-constexpr LaunchConfig kLaunch = {{2, 1, 1}, {160, 1, 1}};  // kCount threads
+constexpr std::size_t kFloatCount = 320;
+constexpr LaunchConfig kFloatLaunch = {{2, 1, 1}, {160, 1, 1}};  // kFloatCount threads
 
 /// Completes the case of a kernel that writes `columns` outputs for each element.
 AgreementCase& finish(AgreementCase& data, std::size_t columns, Dtype dtype) {
-  return data.out(columns * kCount, dtype, std::vector<Bound>(columns)).count(kCount);
+  return data.out(columns * kFloatCount, dtype, std::vector<Bound>(columns)).count(kFloatCount);
 }
 
 AgreementCase on_floats(const char* entry, std::size_t operands, std::size_t columns,
                         Dtype out = Dtype::kF32) {
   Inputs inputs(entry);
-  AgreementCase data{entry, kIeee, kLaunch};
-  for (std::size_t i = 0; i < operands; ++i) data.in(inputs.edge_floats(kCount));
+  AgreementCase data{entry, kIeee, kFloatLaunch};
+  for (std::size_t i = 0; i < operands; ++i) data.in(inputs.edge_floats(kFloatCount));
   return finish(data, columns, out);
 }
 
 AgreementCase on_halves(const char* entry, std::size_t operands, std::size_t columns) {
   Inputs inputs(entry);
-  AgreementCase data{entry, kHalves, kLaunch};
-  for (std::size_t i = 0; i < operands; ++i) data.in(inputs.edge_halves(kCount));
+  AgreementCase data{entry, kHalves, kFloatLaunch};
+  for (std::size_t i = 0; i < operands; ++i) data.in(inputs.edge_halves(kFloatCount));
   return finish(data, columns, Dtype::kU32);
 }
 
 AgreementCase converting(const char* entry, std::size_t columns, Dtype out) {
   Inputs inputs(entry);
-  AgreementCase data{entry, kConversions, kLaunch};
-  data.in(inputs.edge_floats(kCount));
+  AgreementCase data{entry, kConversions, kFloatLaunch};
+  data.in(inputs.edge_floats(kFloatCount));
   return finish(data, columns, out);
 }
 
@@ -55,8 +55,8 @@ std::vector<AgreementCase> ieee_cases() {
                                       on_floats("ieee_to_integral", 1, 6),
                                       on_floats("ieee_compare", 2, 1, Dtype::kU32)};
   Inputs inputs("ieee_double");
-  AgreementCase doubles{"ieee_double", kIeee, kLaunch};
-  for (int i = 0; i < 3; ++i) doubles.in(inputs.edge_doubles(kCount));
+  AgreementCase doubles{"ieee_double", kIeee, kFloatLaunch};
+  for (int i = 0; i < 3; ++i) doubles.in(inputs.edge_doubles(kFloatCount));
   cases.push_back(finish(doubles, 14, Dtype::kF64));
   return cases;
 }
@@ -74,12 +74,12 @@ std::vector<AgreementCase> conversion_cases() {
                                       converting("convert_f32_to_integers", 14, Dtype::kU64),
                                       converting("convert_f32_to_f64", 1, Dtype::kF64)};
   Inputs inputs("conversions");
-  AgreementCase integers{"convert_integers_to_floats", kConversions, kLaunch};
-  cases.push_back(finish(integers.in(inputs.wide_words(kCount)), 12, Dtype::kU64));
-  AgreementCase doubles{"convert_doubles", kConversions, kLaunch};
-  cases.push_back(finish(doubles.in(inputs.edge_doubles(kCount)), 9, Dtype::kU64));
-  AgreementCase between{"convert_between_integers", kConversions, kLaunch};
-  cases.push_back(finish(between.in(inputs.wide_words(kCount)), 8, Dtype::kU64));
+  AgreementCase integers{"convert_integers_to_floats", kConversions, kFloatLaunch};
+  cases.push_back(finish(integers.in(inputs.wide_words(kFloatCount)), 12, Dtype::kU64));
+  AgreementCase doubles{"convert_doubles", kConversions, kFloatLaunch};
+  cases.push_back(finish(doubles.in(inputs.edge_doubles(kFloatCount)), 9, Dtype::kU64));
+  AgreementCase between{"convert_between_integers", kConversions, kFloatLaunch};
+  cases.push_back(finish(between.in(inputs.wide_words(kFloatCount)), 8, Dtype::kU64));
   return cases;
 }
 

@@ -10,15 +10,16 @@ using U64 = std::uint64_t;
 constexpr const char* kIntegers = "tests/agreement/kernels/integers.cu";
 constexpr const char* kWarps = "tests/agreement/kernels/warps.cu";
 constexpr const char* kMemory = "tests/agreement/kernels/memory.cu";
-constexpr std::size_t kCount = 320;
-constexpr LaunchConfig kLaunch = {{2, 1, 1}, {160, 1, 1}};  // kCount threads
+constexpr std::size_t kIntegerCount = 320;
+constexpr LaunchConfig kIntegerLaunch = {{2, 1, 1}, {160, 1, 1}};  // kIntegerCount threads
 constexpr LaunchConfig kOneWarp = {{1, 1, 1}, {32, 1, 1}};
 
 AgreementCase on_words(const char* entry, std::size_t operands, std::size_t columns) {
   Inputs inputs(entry);
-  AgreementCase data{entry, kIntegers, kLaunch};
-  for (std::size_t i = 0; i < operands; ++i) data.in(inputs.words(kCount));
-  return data.out(columns * kCount, Dtype::kU32, std::vector<Bound>(columns)).count(kCount);
+  AgreementCase data{entry, kIntegers, kIntegerLaunch};
+  for (std::size_t i = 0; i < operands; ++i) data.in(inputs.words(kIntegerCount));
+  return data.out(columns * kIntegerCount, Dtype::kU32, std::vector<Bound>(columns))
+      .count(kIntegerCount);
 }
 
 AgreementCase with_words(const char* entry, const char* source, LaunchConfig launch,
@@ -37,12 +38,12 @@ std::vector<AgreementCase> integer_cases() {
       on_words("integer_division_edges", 2, 4), on_words("integer_bit_fields", 3, 16),
       on_words("integer_permutes", 3, 16),      on_words("integer_short", 2, 6)};
   Inputs inputs("integer_wide");
-  cases.push_back(AgreementCase{"integer_wide", kIntegers, kLaunch}
-                      .in(inputs.wide_words(kCount))
-                      .in(inputs.wide_words(kCount))
-                      .in(inputs.wide_words(kCount))
-                      .out(18 * kCount, Dtype::kU64, std::vector<Bound>(18))
-                      .count(kCount));
+  cases.push_back(AgreementCase{"integer_wide", kIntegers, kIntegerLaunch}
+                      .in(inputs.wide_words(kIntegerCount))
+                      .in(inputs.wide_words(kIntegerCount))
+                      .in(inputs.wide_words(kIntegerCount))
+                      .out(18 * kIntegerCount, Dtype::kU64, std::vector<Bound>(18))
+                      .count(kIntegerCount));
   return cases;
 }
 
@@ -59,19 +60,19 @@ std::vector<AgreementCase> warp_cases() {
 
 std::vector<AgreementCase> memory_cases() {
   std::vector<AgreementCase> cases;
-  cases.push_back(with_words("memory_shared_atomics", kMemory, kLaunch, kCount)
+  cases.push_back(with_words("memory_shared_atomics", kMemory, kIntegerLaunch, kIntegerCount)
                       .out(20, Dtype::kU32)
                       .out(4, Dtype::kU64));
-  cases.push_back(with_words("memory_global_reductions", kMemory, kLaunch, kCount)
+  cases.push_back(with_words("memory_global_reductions", kMemory, kIntegerLaunch, kIntegerCount)
                       .inout(std::vector<U32>{0, 0x80000000U, ~0U, 0, 0})
                       .inout(std::vector<U64>{1, ~U64{0}})
                       .inout(std::vector<double>{0})
                       .inout(std::vector<U32>{0}));
   Inputs inputs("memory");
-  cases.push_back(AgreementCase{"memory_vectors", kMemory, kLaunch}
-                      .in(inputs.bytes(32 * kCount))
-                      .out(32 * kCount, Dtype::kU8)
-                      .count(kCount));
+  cases.push_back(AgreementCase{"memory_vectors", kMemory, kIntegerLaunch}
+                      .in(inputs.bytes(32 * kIntegerCount))
+                      .out(32 * kIntegerCount, Dtype::kU8)
+                      .count(kIntegerCount));
   cases.push_back(with_words("memory_async_ring", kMemory, {{1, 1, 1}, {64, 1, 1}}, 1000)
                       .out(64, Dtype::kU32)
                       .count(4)

@@ -9,9 +9,9 @@ namespace {
 using U32 = std::uint32_t;
 
 constexpr const char* kMatrices = "tests/agreement/kernels/matrices.cu";
-constexpr std::size_t kWarps = 16;
-constexpr std::size_t kLanes = 32 * kWarps;
-constexpr LaunchConfig kLaunch = {{4, 1, 1}, {128, 1, 1}};
+constexpr std::size_t kMatrixWarps = 16;
+constexpr std::size_t kLanes = 32 * kMatrixWarps;
+constexpr LaunchConfig kMatrixLaunch = {{4, 1, 1}, {128, 1, 1}};
 
 std::vector<U32> any_bits(Inputs& inputs, std::size_t words) {
   const std::vector<std::uint8_t> bytes = inputs.bytes(4 * words);
@@ -40,7 +40,7 @@ using Fill = std::vector<U32> (*)(Inputs&, std::size_t);
 
 AgreementCase product(const char* entry, std::size_t a, std::size_t b, Fill fill) {
   Inputs inputs(entry);
-  AgreementCase data{entry, kMatrices, kLaunch};
+  AgreementCase data{entry, kMatrices, kMatrixLaunch};
   return data.in(fill(inputs, a * kLanes)).in(fill(inputs, b * kLanes));
 }
 
@@ -83,7 +83,7 @@ std::vector<AgreementCase> matrix_cases() {
   cases.push_back(product("product_f16_sums", 4, 2, halves_near_one)
                       .in(inputs.half_pairs(2 * kLanes, 10, 10, 18))
                       .out(4 * kLanes, Dtype::kF16));
-  cases.push_back(AgreementCase{"product_chain", kMatrices, kLaunch}
+  cases.push_back(AgreementCase{"product_chain", kMatrices, kMatrixLaunch}
                       .in(inputs.half_pairs(4 * 1024, 10, 8, 17))
                       .in(inputs.half_pairs(2 * 1024, 10, 8, 17))
                       .out(4 * kLanes, Dtype::kF32));

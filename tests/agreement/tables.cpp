@@ -13,7 +13,7 @@
 namespace evo::agreement {
 namespace {
 
-constexpr const char* kSource = "tests/agreement/kernels/approximations.cu";
+constexpr const char* kTableSource = "tests/agreement/kernels/approximations.cu";
 
 struct Table {
   const char* entry;
@@ -47,7 +47,7 @@ void write_tables(const std::filesystem::path& root, Device& device, Compiler& c
   Json all;
   for (const Table& table : all_tables()) {
     const CompileOutcome outcome =
-        outcome_of(compiler.compile({{kSource, read_text_file(root / kSource), {}},
+        outcome_of(compiler.compile({{kTableSource, read_text_file(root / kTableSource), {}},
                                      {table.entry},
                                      device.info().arch,
                                      {"-default-device"}}));
@@ -55,7 +55,7 @@ void write_tables(const std::filesystem::path& root, Device& device, Compiler& c
     if (compiled == nullptr) throw InputError(std::get<Rejection>(outcome).reason);
     const AgreementCase data =
         AgreementCase{table.entry,
-                      kSource,
+                      kTableSource,
                       {{static_cast<std::uint32_t>(table.count / 256), 1, 1}, {256, 1, 1}}}
             .out(table.count, Dtype::kF32)
             .count(table.count);

@@ -59,11 +59,11 @@ TEST(Processes, AllSucceedOnOneDatabaseThatNoneOfThemMadeBefore) {
   const sample::TemporaryFolder folder;
   const auto file = folder.path() / "evo.db";
   constexpr int kProcesses = 4;
-  constexpr int kGenerations = 20;
-  constexpr int kChildren = 8;
+  constexpr int kGenerationsEach = 20;
+  constexpr int kChildrenEach = 8;
   std::vector<pid_t> processes;
   for (int i = 0; i < kProcesses; ++i) {
-    processes.push_back(start([&] { tune(file, kGenerations, kChildren); }));
+    processes.push_back(start([&] { tune(file, kGenerationsEach, kChildrenEach); }));
   }
   for (const pid_t process : processes) EXPECT_EQ(wait_for(process), 0);
 
@@ -71,12 +71,12 @@ TEST(Processes, AllSucceedOnOneDatabaseThatNoneOfThemMadeBefore) {
   ASSERT_EQ(store.runs().size(), static_cast<std::size_t>(kProcesses));
   for (const StoredRun& run : store.runs()) {
     EXPECT_EQ(run.status, RunStatus::kFinished);
-    EXPECT_EQ(run.evaluated, kGenerations * kChildren);
-    EXPECT_EQ(run.last_generation, kGenerations - 1);
+    EXPECT_EQ(run.evaluated, kGenerationsEach * kChildrenEach);
+    EXPECT_EQ(run.last_generation, kGenerationsEach - 1);
   }
   SQLite::Database& database = store.connection().database();
   EXPECT_EQ(database.execAndGet("SELECT count(*) FROM compilation").getInt(),
-            kGenerations * kChildren)
+            kGenerationsEach * kChildrenEach)
       << "the same compilation by four processes is one row";
 }
 

@@ -22,7 +22,7 @@
 namespace evo {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 using Whole = std::int64_t;
 
 constexpr std::uint64_t kLargestDivisor = 4095;
@@ -79,10 +79,10 @@ std::set<std::uint64_t> code_divisors(const std::string& ptx) {
 namespace {
 
 /// Collects the numbers in an expression tree that may be the size of a tile, a block or a step.
-void add_numbers(const Json& tree, std::set<Whole>& numbers) {
+void add_numbers(const OrderedJson& tree, std::set<Whole>& numbers) {
   constexpr double kMost = 0x1p16;
   if (tree.is_array()) {
-    for (const Json& operand : tree) add_numbers(operand, numbers);
+    for (const OrderedJson& operand : tree) add_numbers(operand, numbers);
   } else if (tree.is_number()) {
     const auto value = tree.get<double>();
     if (value >= 2 && value <= kMost && value == std::floor(value)) {
@@ -103,7 +103,7 @@ std::set<Whole> tile_numbers(const CheckedKernel& kernel) {
   for (Whole power = 2; power <= kMostThreads; power *= 2) numbers.insert(power);
   for (const auto& [macro, value] : macros_of(kernel)) add_numbers(value, numbers);
   constexpr std::size_t kGridAndBlock = 6;
-  for (const Json& step : kernel.plan.at("steps")) {
+  for (const OrderedJson& step : kernel.plan.at("steps")) {
     for (std::size_t i = 0; i < kGridAndBlock; ++i) {
       add_numbers(step.at("sizes").at(i).at("tree").at(1), numbers);
     }
@@ -113,12 +113,12 @@ std::set<Whole> tile_numbers(const CheckedKernel& kernel) {
 
 /// For each variable that is the contiguous dimension of a buffer: the number of elements in 16
 /// bytes.
-std::map<std::string, Whole> vector_widths(const Json& plan) {
+std::map<std::string, Whole> vector_widths(const OrderedJson& plan) {
   constexpr Whole kAccessBytes = 16;
   std::map<std::string, Whole> widths;
-  for (const Json& argument : plan.at("arguments")) {
+  for (const OrderedJson& argument : plan.at("arguments")) {
     if (!argument.contains("dimensions") || argument.at("dimensions").empty()) continue;
-    const Json& fastest = argument.at("dimensions").back();
+    const OrderedJson& fastest = argument.at("dimensions").back();
     if (!fastest.is_string()) continue;
     const auto bytes =
         static_cast<Whole>(size_of(dtype_from_string(argument.at("dtype").get<std::string>())));
@@ -212,7 +212,7 @@ class Conditions {
     }
   }
 
-  [[nodiscard]] const Json& all() const { return all_; }
+  [[nodiscard]] const OrderedJson& all() const { return all_; }
 
  private:
   [[nodiscard]] bool all_whole() const {
@@ -222,7 +222,8 @@ class Conditions {
     });
   }
   void add(const std::string& expression, const std::string& why) {
-    all_.push_back({{"expression", expression}, {"why", why}, {"variables", Json::array({name_})}});
+    all_.push_back(
+        {{"expression", expression}, {"why", why}, {"variables", OrderedJson::array({name_})}});
   }
   /// Size 0 is excepted from the condition, because it has no elements; the condition on the range
   /// says whether 0 was checked.
@@ -239,16 +240,16 @@ class Conditions {
   std::string checked_;
   std::set<Whole> sizes_;  ///< empty if the range already lists all served sizes
   Whole divisor_ = 0;      ///< greatest common divisor of the sizes
-  Json all_ = Json::array();
+  OrderedJson all_ = OrderedJson::array();
 };
 
 /// Limits a buffer whose size depends on several variables to the checked number of elements. Each
 /// variable may be in its checked range while their product exceeds the range of 32-bit indices.
-void add_extents(const CheckedKernel& kernel, const ShapeVariables& variables, Json& all) {
+void add_extents(const CheckedKernel& kernel, const ShapeVariables& variables, OrderedJson& all) {
   std::map<std::string, double> constants = macros_of(kernel);
   for (const auto& [name, value] : variables) constants.erase(name);
   std::set<std::string> texts;
-  for (const Json& argument : kernel.manifest.at("arguments")) {
+  for (const OrderedJson& argument : kernel.manifest.at("arguments")) {
     if (!argument.contains("extent") || argument.at("direction") == "workspace") continue;
     const auto text = argument.at("extent").at("expression").get<std::string>();
     const Expression extent(text, constants);
@@ -313,7 +314,7 @@ std::optional<std::set<double>> outcomes(const CheckedKernel& kernel, const Size
 
 /// Adds a condition for each size test in the kernel's code: the test must have an outcome that it
 /// also has on a checked shape.
-void add_size_tests(const CheckedKernel& kernel, Json& all) {
+void add_size_tests(const CheckedKernel& kernel, OrderedJson& all) {
   std::set<std::string> names;
   for (const auto& [name, value] : kernel.shapes.begin()->second) names.insert(name);
   for (const SizeTest& test : size_tests(kernel.ptx, kernel.manifest, names)) {
@@ -337,7 +338,7 @@ void add_size_tests(const CheckedKernel& kernel, Json& all) {
 
 }  // namespace
 
-Json checked_conditions(const CheckedKernel& kernel) {
+OrderedJson checked_conditions(const CheckedKernel& kernel) {
   std::map<std::string, std::set<double>> values;
   for (const auto& [name, shape] : kernel.shapes) {
     for (const auto& [variable, value] : shape) values[variable].insert(value);
@@ -345,7 +346,7 @@ Json checked_conditions(const CheckedKernel& kernel) {
   const std::set<Whole> tiles = tile_numbers(kernel);
   const std::map<std::string, Whole> widths = vector_widths(kernel.plan);
   const std::set<std::uint64_t> divisors = code_divisors(kernel.ptx);
-  Json all = Json::array();
+  OrderedJson all = OrderedJson::array();
   for (const auto& [variable, seen] : values) {
     Conditions conditions(variable, seen);
     conditions.add_range();
@@ -353,7 +354,7 @@ Json checked_conditions(const CheckedKernel& kernel) {
     conditions.add_tiles(tiles);
     if (widths.contains(variable)) conditions.add_vectors(widths.at(variable));
     conditions.add_code(divisors);
-    for (const Json& condition : conditions.all()) all.push_back(condition);
+    for (const OrderedJson& condition : conditions.all()) all.push_back(condition);
   }
   if (kernel.shapes.empty()) return all;
   add_extents(kernel, kernel.shapes.begin()->second, all);

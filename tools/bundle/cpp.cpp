@@ -15,7 +15,7 @@
 namespace evo {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 /// The C++ type of `dtype`; void if C++ has none.
 std::string cpp_type(const std::string& dtype) {
@@ -28,7 +28,7 @@ std::string cpp_type(const std::string& dtype) {
   return found == kTypes.end() ? "void" : found->second;
 }
 
-bool is_buffer(const Json& argument) {
+bool is_buffer(const OrderedJson& argument) {
   const auto direction = argument.at("direction").get<std::string>();
   return direction != "scalar" && direction != "workspace" && direction != "tensor_map";
 }
@@ -40,10 +40,10 @@ std::string upper(std::string name) {
 }
 
 /// Shape variables that are not integers in some tuned shape.
-std::set<std::string> fractional(const Json& index) {
+std::set<std::string> fractional(const OrderedJson& index) {
   std::set<std::string> names;
-  for (const Json& target : index.at("targets")) {
-    for (const Json& served : target.at("serves")) {
+  for (const OrderedJson& target : index.at("targets")) {
+    for (const OrderedJson& served : target.at("serves")) {
       for (const auto& [name, value] : served.at("variables").items()) {
         if (!value.is_number_integer()) names.insert(name);
       }
@@ -53,13 +53,13 @@ std::set<std::string> fractional(const Json& index) {
 }
 
 /// The tuned shapes with their times, one comment line each.
-std::string served_lines(const Json& index) {
+std::string served_lines(const OrderedJson& index) {
   std::string lines;
-  for (const Json& target : index.at("targets")) {
+  for (const OrderedJson& target : index.at("targets")) {
     lines +=
         fmt::format("// {}, {}, {} times:\n", target.at("device").get<std::string>(),
                     target.at("arch").get<std::string>(), target.at("kind").get<std::string>());
-    for (const Json& served : target.at("serves")) {
+    for (const OrderedJson& served : target.at("serves")) {
       lines += fmt::format("//   {} {}: {:.4g} us\n", served.at("shape").get<std::string>(),
                            served.at("variables").dump(), served.at("p50_us").get<double>());
     }
@@ -72,10 +72,10 @@ class Function {
   explicit Function(const Bundle& bundle)
       : bundle_(bundle), taken_{"stream", "shape", bundle.name} {
     const std::set<std::string> reals = fractional(bundle.index);
-    for (const Json& argument : bundle.index.at("kernels").at(0).at("arguments")) {
+    for (const OrderedJson& argument : bundle.index.at("kernels").at(0).at("arguments")) {
       if (is_buffer(argument)) add_buffer(argument);
     }
-    for (const Json& variable : bundle.index.at("shape_variables")) {
+    for (const OrderedJson& variable : bundle.index.at("shape_variables")) {
       const auto name = variable.get<std::string>();
       members_.push_back((reals.contains(variable) ? "double " : "std::int64_t ") + name + ";");
       shape_.push_back(fmt::format("static_cast<double>(shape.{})", name));
@@ -147,7 +147,7 @@ inline void {name}(CUstream_st* stream,
   }
 
  private:
-  void add_buffer(const Json& argument) {
+  void add_buffer(const OrderedJson& argument) {
     const auto direction = argument.at("direction").get<std::string>();
     const auto dtype = argument.at("dtype").get<std::string>();
     const std::string name = unused(argument.at("name").get<std::string>());

@@ -18,16 +18,16 @@
 namespace evo {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr const char* kBundleFormat = "evo-tune bundle 3";
 
 /// The arguments that a caller passes, which must be the same for all kernels of a bundle.
-Json signature(const Json& manifest) {
-  Json arguments = Json::array();
-  for (const Json& argument : manifest.at("arguments")) {
+OrderedJson signature(const OrderedJson& manifest) {
+  OrderedJson arguments = OrderedJson::array();
+  for (const OrderedJson& argument : manifest.at("arguments")) {
     if (argument.at("direction") == "tensor_map") continue;  // each kernel has its own tensor maps
-    Json own = argument;
+    OrderedJson own = argument;
     own.erase("generator");
     if (own.value("direction", "") == "workspace") own.erase("extent");
     for (const char* key : {"extent", "value", "row"}) {
@@ -38,9 +38,9 @@ Json signature(const Json& manifest) {
   return arguments;
 }
 
-Json variables_json(const ShapeVariables& variables) {
-  Json json = Json::object();
-  for (const auto& [name, value] : variables) json[name] = Json::parse(formula_of(value));
+OrderedJson variables_json(const ShapeVariables& variables) {
+  OrderedJson json = OrderedJson::object();
+  for (const auto& [name, value] : variables) json[name] = OrderedJson::parse(formula_of(value));
   return json;
 }
 
@@ -53,24 +53,25 @@ std::string is_this_shape(const ShapeVariables& variables) {
   return fmt::format("{}", fmt::join(parts, " && "));
 }
 
-Json condition(const std::string& expression, const std::string& why) {
+OrderedJson condition(const std::string& expression, const std::string& why) {
   return {{"expression", expression}, {"why", why}};
 }
 
 /// The shape variables in the order of the problem file.
-Json shape_variables(const StoredRun& run) {
+OrderedJson shape_variables(const StoredRun& run) {
   constexpr bool kThrow = true;
   constexpr bool kIgnoreComments = true;
-  const Json problem = Json::parse(run.info.problem.text, nullptr, kThrow, kIgnoreComments);
-  Json names = Json::array();
+  const OrderedJson problem =
+      OrderedJson::parse(run.info.problem.text, nullptr, kThrow, kIgnoreComments);
+  OrderedJson names = OrderedJson::array();
   for (const auto& [name, value] : problem["shapes"][run.info.shape]["variables"].items()) {
     names.push_back(name);
   }
   return names;
 }
 
-void require_supported(const Json& manifest) {
-  for (const Json& argument : manifest.at("arguments")) {
+void require_supported(const OrderedJson& manifest) {
+  for (const OrderedJson& argument : manifest.at("arguments")) {
     if (!argument.contains("kind")) continue;
     throw InputError(fmt::format(
         "--bundle: argument '{}' of {} is a {}: not supported in bundles; --out exports one kernel",
@@ -86,7 +87,7 @@ class Builder {
 
   Bundle run(const std::vector<BundleTarget>& targets, const std::string& name) {
     bundle_.name = file_name(name.empty() ? problem_ : name);
-    Json listed = Json::array();
+    OrderedJson listed = OrderedJson::array();
     for (const BundleTarget& target : targets) listed.push_back(add(target));
     put_choices(listed);
     bundle_.index = {{"format", kBundleFormat},
@@ -117,7 +118,7 @@ class Builder {
 
   /// Adds the kernels of a target (a device model) to the bundle. Returns the target's entry in the
   /// index.
-  Json add(const BundleTarget& target) {
+  OrderedJson add(const BundleTarget& target) {
     std::vector<ShapeVariables> shapes;
     for (const auto& [shape, name] : target.shapes) shapes.push_back(shape);
     TimeTable times;
@@ -132,7 +133,7 @@ class Builder {
     note_unknown(target, times);
     const KernelOfShape served = fewest_kernels(times, loss_);
     std::map<std::size_t, std::string> names;
-    Json serves = Json::array();
+    OrderedJson serves = OrderedJson::array();
     for (std::size_t i = 0; i < shapes.size(); ++i) {
       const auto [named, is_new] = names.try_emplace(served[i]);
       if (is_new) named->second = add(target.kernels[served[i]]);
@@ -147,7 +148,7 @@ class Builder {
                         {"best_p50_us", p50_us(best)}});
       note_other_winner(target, shapes[i], served[i], served[i] == best);
     }
-    Json defaults = Json::array();
+    OrderedJson defaults = OrderedJson::array();
     for (std::size_t k = 0; k < target.kernels.size(); ++k) {
       if (!target.kernels[k].is_default) continue;
       const auto [named, is_new] = names.try_emplace(k);
@@ -203,37 +204,38 @@ class Builder {
 
   /// Writes for which shapes each kernel is chosen. For a device that is not in the bundle, targets
   /// with measured times come first, then newer targets.
-  void put_choices(const Json& targets) {
-    std::vector<std::pair<std::pair<bool, int>, const Json*>> ranked;
-    for (const Json& target : targets) {
+  void put_choices(const OrderedJson& targets) {
+    std::vector<std::pair<std::pair<bool, int>, const OrderedJson*>> ranked;
+    for (const OrderedJson& target : targets) {
       const int capability = compute_capability_of(target.at("arch").get<std::string>());
       ranked.push_back({{target.at("kind") != "measured", -capability}, &target});
     }
     std::ranges::stable_sort(ranked, {}, [](const auto& its) { return its.first; });
     for (std::size_t rank = 0; rank < ranked.size(); ++rank) {
-      const Json& target = *ranked[rank].second;
-      const auto put = [&](const Json& kernel, const Json& shape, const Json& sizes) {
+      const OrderedJson& target = *ranked[rank].second;
+      const auto put = [&](const OrderedJson& kernel, const OrderedJson& shape,
+                           const OrderedJson& sizes) {
         const auto named = std::ranges::find_if(
-            kernels_, [&](const Json& its) { return its.at("name") == kernel; });
+            kernels_, [&](const OrderedJson& its) { return its.at("name") == kernel; });
         (*named)["plan"]["chosen_for"].push_back(
             {{"device", target.at("device")}, {"rank", rank}, {"shape", shape}, {"sizes", sizes}});
       };
-      for (const Json& served : target.at("serves")) {
-        Json sizes = Json::array();
-        for (const Json& variable : variables_) {
+      for (const OrderedJson& served : target.at("serves")) {
+        OrderedJson sizes = OrderedJson::array();
+        for (const OrderedJson& variable : variables_) {
           sizes.push_back(served.at("variables").at(variable.get<std::string>()));
         }
         put(served.at("kernel"), served.at("shape"), sizes);
       }
-      for (const Json& name : target.at("defaults")) put(name, "", Json::array());
+      for (const OrderedJson& name : target.at("defaults")) put(name, "", OrderedJson::array());
     }
   }
 
   /// The buffers that a caller passes. Scalars follow from the shape, and the loader allocates
   /// workspaces.
-  [[nodiscard]] Json buffers() const {
-    Json names = Json::array();
-    for (const Json& argument : signature_) {
+  [[nodiscard]] OrderedJson buffers() const {
+    OrderedJson names = OrderedJson::array();
+    for (const OrderedJson& argument : signature_) {
       const auto direction = argument.at("direction").get<std::string>();
       if (direction != "scalar" && direction != "workspace") names.push_back(argument.at("name"));
     }
@@ -243,13 +245,13 @@ class Builder {
   /// The signature of the launch function; a program that calls the bundle is compiled for it.
   [[nodiscard]] std::string call_signature() const {
     std::vector<std::string> parts;
-    for (const Json& argument : signature_) {
+    for (const OrderedJson& argument : signature_) {
       const auto direction = argument.at("direction").get<std::string>();
       if (direction == "scalar" || direction == "workspace") continue;
       parts.push_back(fmt::format("{} {} {}", direction, argument.at("dtype").get<std::string>(),
                                   argument.at("name").get<std::string>()));
     }
-    for (const Json& variable : variables_) parts.push_back(variable.get<std::string>());
+    for (const OrderedJson& variable : variables_) parts.push_back(variable.get<std::string>());
     return fmt::format("{}", fmt::join(parts, ", "));
   }
 
@@ -276,7 +278,7 @@ class Builder {
     KernelExport exported = export_kernel(
         store, kernel.candidate,
         unused_name(run.info.space.name, kernel.is_default ? "default" : run.info.shape));
-    Json& manifest = exported.manifest;
+    OrderedJson& manifest = exported.manifest;
     // A bundle contains neither the source nor its compiler options.
     manifest.erase("source");
     manifest["build"].erase("nvcc");
@@ -292,22 +294,22 @@ class Builder {
                       run.id, run.info.space.name, problem_));
     }
     const bool says_where_valid = put_validity(kernel, manifest);
-    manifest["times"] = Json::array();
+    manifest["times"] = OrderedJson::array();
     for (const auto& [shape, time] : kernel.times) {
-      Json entry = timing_json(time.run, time.timing, time.measured_at);
+      OrderedJson entry = timing_json(time.run, time.timing, time.measured_at);
       entry["variables"] = variables_json(shape);
       entry["run"] = time.run.id;
       manifest["times"].push_back(std::move(entry));
     }
     const auto variables = variables_.get<std::vector<std::string>>();
     if (says_where_valid) {
-      for (Json& its : checked_conditions(
+      for (OrderedJson& its : checked_conditions(
                {kernel.checked_shapes, manifest, kernel_plan(manifest, variables), exported.ptx})) {
         manifest["valid"].push_back(std::move(its));
       }
     }
     manifest["plan"] = kernel_plan(manifest, variables);
-    manifest["plan"]["chosen_for"] = Json::array();
+    manifest["plan"]["chosen_for"] = OrderedJson::array();
     manifest["sha256"] = {{"cubin", evo_tune::detail::sha256(exported.cubin)},
                           {"ptx", evo_tune::detail::sha256(exported.ptx)}};
     bundle_.files.emplace_back(exported.name + ".cubin", exported.cubin);
@@ -318,8 +320,8 @@ class Builder {
 
   /// Adds the conditions on sizes to a manifest. Returns false if an older version wrote the
   /// database, because then only the checked shapes are valid.
-  bool put_validity(const BundleKernel& kernel, Json& manifest) {
-    manifest["checked_shapes"] = Json::object();
+  bool put_validity(const BundleKernel& kernel, OrderedJson& manifest) {
+    manifest["checked_shapes"] = OrderedJson::object();
     for (const auto& [name, shape] : kernel.checked_shapes) {
       manifest["checked_shapes"][name] = variables_json(shape);
     }
@@ -328,10 +330,10 @@ class Builder {
     for (const auto& [name, shape] : kernel.checked_shapes) {
       alternatives.push_back(fmt::format("({})", is_this_shape(shape)));
     }
-    manifest["valid"] =
-        Json::array({condition(fmt::format("{}", fmt::join(alternatives, " || ")),
-                               "an older evo-tune wrote the kernel's database, "
-                               "which has the checked shapes but no conditions for other shapes")});
+    manifest["valid"] = OrderedJson::array(
+        {condition(fmt::format("{}", fmt::join(alternatives, " || ")),
+                   "an older evo-tune wrote the kernel's database, "
+                   "which has the checked shapes but no conditions for other shapes")});
     bundle_.notes.push_back(manifest.at("name").get<std::string>() + ": " +
                             manifest["valid"][0]["why"].get<std::string>());
     return false;
@@ -349,15 +351,15 @@ class Builder {
   double loss_;
   std::string problem_;
   std::set<std::string> names_;
-  Json signature_;  ///< of the first kernel
-  Json variables_;
-  Json kernels_ = Json::array();
+  OrderedJson signature_;  ///< of the first kernel
+  OrderedJson variables_;
+  OrderedJson kernels_ = OrderedJson::array();
   Bundle bundle_;
 };
 
 }  // namespace
 
-std::string index_text(const Json& index) {
+std::string index_text(const OrderedJson& index) {
   const std::string rest = index.dump(1).substr(std::string("{\n").size()) + "\n";
   return evo_tune::detail::index_head(rest) + rest;
 }

@@ -16,7 +16,7 @@
 namespace evo {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 using Constants = std::map<std::string, double>;
 
 /// An upper limit for the elements of a buffer, larger than any device's memory.
@@ -26,20 +26,20 @@ constexpr double kMostElements = 0x1p40;
 /// (engine/device/guard.hpp) all give it.
 constexpr int kJudgedAlignment = 256;
 
-Json tree_of(const std::string& text, const Constants& constants) {
-  return Json::parse(translate_expression(text, constants).tree);
+OrderedJson tree_of(const std::string& text, const Constants& constants) {
+  return OrderedJson::parse(translate_expression(text, constants).tree);
 }
 
-Json labelled(const std::string& label, Json tree) {
+OrderedJson labelled(const std::string& label, OrderedJson tree) {
   return {{"expression", label}, {"tree", std::move(tree)}};
 }
 
-const std::string& text_of(const Json& expression) {
+const std::string& text_of(const OrderedJson& expression) {
   return expression.at("expression").get_ref<const std::string&>();
 }
 
 /// Limits a scalar to the range of its type.
-Json checked_scalar(Json tree, Dtype dtype) {
+OrderedJson checked_scalar(OrderedJson tree, Dtype dtype) {
   if (is_floating(dtype)) {
     return {"within", std::move(tree), -largest_finite(dtype), largest_finite(dtype)};
   }
@@ -51,7 +51,7 @@ Json checked_scalar(Json tree, Dtype dtype) {
 }
 
 /// Adds the factors of a product, in order.
-void add_factors(const Json& tree, Json& factors) {
+void add_factors(const OrderedJson& tree, OrderedJson& factors) {
   if (tree.is_array() && tree.at(0) == "*") {
     add_factors(tree.at(1), factors);
     add_factors(tree.at(2), factors);
@@ -60,8 +60,8 @@ void add_factors(const Json& tree, Json& factors) {
   }
 }
 
-Json factors_of(const Json& argument, const Constants& constants) {
-  Json factors = Json::array();
+OrderedJson factors_of(const OrderedJson& argument, const Constants& constants) {
+  OrderedJson factors = OrderedJson::array();
   add_factors(tree_of(text_of(argument.at("extent")), constants), factors);
   return factors;
 }
@@ -69,9 +69,9 @@ Json factors_of(const Json& argument, const Constants& constants) {
 /// Whether the extents of arguments list the dimensions from the outermost to the innermost.
 /// Row-major order is assumed if some argument has a "row", and if "row" is the last factor of the
 /// extent of each argument with a "row".
-bool is_row_major(const Json& arguments, const Constants& constants) {
+bool is_row_major(const OrderedJson& arguments, const Constants& constants) {
   bool is_said = false;
-  for (const Json& argument : arguments) {
+  for (const OrderedJson& argument : arguments) {
     if (!argument.contains("row")) continue;
     if (factors_of(argument, constants).back() != tree_of(text_of(argument.at("row")), constants)) {
       return false;
@@ -81,19 +81,20 @@ bool is_row_major(const Json& arguments, const Constants& constants) {
   return is_said;
 }
 
-Json scalar_plan(const Json& argument, const Constants& constants) {
+OrderedJson scalar_plan(const OrderedJson& argument, const Constants& constants) {
   const auto name = argument.at("name").get<std::string>();
-  const Json fields = argument.contains("fields") ? argument.at("fields") : Json::array({argument});
-  Json planned = Json::array();
+  const OrderedJson fields =
+      argument.contains("fields") ? argument.at("fields") : OrderedJson::array({argument});
+  OrderedJson planned = OrderedJson::array();
   std::size_t bytes = 0;
   std::size_t alignment = 1;
-  for (const Json& field : fields) {
+  for (const OrderedJson& field : fields) {
     const Dtype dtype = dtype_from_string(field.at("dtype").get<std::string>());
     const std::size_t size = size_of(dtype);
     bytes = (bytes + size - 1) / size * size;  // padding, as C++ lays out a structure
     const std::string& text = text_of(field.at("value"));
     const std::string its = field.at("name").get<std::string>();
-    Json json =
+    OrderedJson json =
         labelled(fmt::format("{}{} = {}", name, argument.contains("fields") ? "." + its : "", text),
                  checked_scalar(tree_of(text, constants), dtype));
     json["dtype"] = std::string(to_string(dtype));
@@ -110,33 +111,35 @@ Json scalar_plan(const Json& argument, const Constants& constants) {
           {"fields", planned}};
 }
 
-Json buffer_plan(const Json& argument, const Constants& constants, bool with_dimensions) {
+OrderedJson buffer_plan(const OrderedJson& argument, const Constants& constants,
+                        bool with_dimensions) {
   const auto name = argument.at("name").get<std::string>();
   const Dtype dtype = dtype_from_string(argument.at("dtype").get<std::string>());
   const std::string& extent = text_of(argument.at("extent"));
   const std::string label = fmt::format("extent of {} = {}", name, extent);
-  const Json elements = {"whole", tree_of(extent, constants), 0, kMostElements};
-  Json json = {{"name", name},
-               {"direction", argument.at("direction")},
-               {"dtype", std::string(to_string(dtype))},
-               {"elements", labelled(label, elements)},
-               {"bytes", labelled(label, {"*", elements, size_of(dtype)})},
-               {"element_bytes", size_of(dtype)},
-               {"alignment", kJudgedAlignment},
-               {"fields", Json::array()}};
-  const Json factors = factors_of(argument, constants);
+  const OrderedJson elements = {"whole", tree_of(extent, constants), 0, kMostElements};
+  OrderedJson json = {{"name", name},
+                      {"direction", argument.at("direction")},
+                      {"dtype", std::string(to_string(dtype))},
+                      {"elements", labelled(label, elements)},
+                      {"bytes", labelled(label, {"*", elements, size_of(dtype)})},
+                      {"element_bytes", size_of(dtype)},
+                      {"alignment", kJudgedAlignment},
+                      {"fields", OrderedJson::array()}};
+  const OrderedJson factors = factors_of(argument, constants);
   if (with_dimensions || factors.size() == 1) json["dimensions"] = factors;
   return json;
 }
 
 /// The arguments of cuTensorMapEncodeTiled. For a dense tensor, computes the strides, which the
 /// manifest omits.
-Json tensor_map_plan(const Json& argument, const Json& arguments, const Constants& constants) {
+OrderedJson tensor_map_plan(const OrderedJson& argument, const OrderedJson& arguments,
+                            const Constants& constants) {
   constexpr double kMostNumber = 0x1p32;
   constexpr double kMostStride = 0x1p40;
   const auto name = argument.at("name").get<std::string>();
   const auto of = std::ranges::find_if(
-      arguments, [&](const Json& its) { return its.at("name") == argument.at("of"); });
+      arguments, [&](const OrderedJson& its) { return its.at("name") == argument.at("of"); });
   if (of == arguments.end())
     throw InputError("tensor map '" + name + "': the kernel's arguments lack its buffer");
   const Dtype dtype = dtype_from_string(of->at("dtype").get<std::string>());
@@ -145,20 +148,20 @@ Json tensor_map_plan(const Json& argument, const Json& arguments, const Constant
                     {"whole", tree_of(text, constants), 0, most});
   };
   const auto numbers = [&](const char* key, double most) {
-    Json list = Json::array();
-    for (const Json& its : argument.value(key, Json::array()))
+    OrderedJson list = OrderedJson::array();
+    for (const OrderedJson& its : argument.value(key, OrderedJson::array()))
       list.push_back(number(key, text_of(its), most));
     return list;
   };
-  Json json = {{"name", name},
-               {"direction", "tensor_map"},
-               {"of", argument.at("of")},
-               {"type", static_cast<int>(tensor_map_type(dtype))},
-               {"element_bytes", size_of(dtype)},
-               {"dims", numbers("dims", kMostNumber)},
-               {"strides", numbers("strides", kMostStride)},
-               {"box", numbers("box", kMostNumber)},
-               {"element_strides", numbers("element_strides", kMostNumber)}};
+  OrderedJson json = {{"name", name},
+                      {"direction", "tensor_map"},
+                      {"of", argument.at("of")},
+                      {"type", static_cast<int>(tensor_map_type(dtype))},
+                      {"element_bytes", size_of(dtype)},
+                      {"dims", numbers("dims", kMostNumber)},
+                      {"strides", numbers("strides", kMostStride)},
+                      {"box", numbers("box", kMostNumber)},
+                      {"element_strides", numbers("element_strides", kMostNumber)}};
   const std::size_t rank = json["dims"].size();
   std::string dense = std::to_string(size_of(dtype));
   for (std::size_t i = 0; i + 1 < rank && !argument.contains("strides"); ++i) {
@@ -172,15 +175,15 @@ Json tensor_map_plan(const Json& argument, const Json& arguments, const Constant
   return json;
 }
 
-Json step_plan(const Json& step, const Json& names, double static_shared_bytes,
-               const Constants& constants) {
+OrderedJson step_plan(const OrderedJson& step, const OrderedJson& names, double static_shared_bytes,
+                      const Constants& constants) {
   // CUDA C++ Programming Guide, technical specifications per compute capability.
   constexpr std::array<double, 6> kMost = {0x1p31 - 1, 65535, 65535, 1024, 1024, 64};
-  const Json launch = step.value("launch", Json::object());
-  Json sizes = Json::array();
+  const OrderedJson launch = step.value("launch", OrderedJson::object());
+  OrderedJson sizes = OrderedJson::array();
   for (std::size_t i = 0; i < kMost.size(); ++i) {
     const char* key = i < 3 ? "grid" : "block";
-    const Json list = launch.value(key, Json::array());
+    const OrderedJson list = launch.value(key, OrderedJson::array());
     const std::string text = i % 3 < list.size() ? text_of(list.at(i % 3)) : "1";
     sizes.push_back(labelled(fmt::format("{}[{}] = {}", key, i % 3, text),
                              {"whole", tree_of(text, constants), 1, kMost[i]}));
@@ -196,12 +199,13 @@ Json step_plan(const Json& step, const Json& names, double static_shared_bytes,
           {"when", labelled(when, tree_of(when, constants))},
           {"arguments", step.contains("runs") ? step.at("arguments") : names},
           {"sizes", sizes},
-          {"attributes", launch.value("attributes", Json::array())}};
+          {"attributes", launch.value("attributes", OrderedJson::array())}};
 }
 
 }  // namespace
 
-Json expression_json(const std::string& text, const std::string& label, const Json& constants) {
+OrderedJson expression_json(const std::string& text, const std::string& label,
+                            const OrderedJson& constants) {
   return labelled(label, tree_of(text, constants.get<Constants>()));
 }
 
@@ -213,13 +217,14 @@ int compute_capability_of(const std::string& arch) {
                    "' is not an architecture; allowed: names such as sm_90 and sm_90a");
 }
 
-Json kernel_plan(const Json& manifest, const std::vector<std::string>& shape_variables) {
+OrderedJson kernel_plan(const OrderedJson& manifest,
+                        const std::vector<std::string>& shape_variables) {
   // A shape variable takes precedence over a macro of the same name.
   auto constants = manifest.at("macros").get<Constants>();
   for (const std::string& variable : shape_variables) constants.erase(variable);
   constants.erase("SM_COUNT");
-  const Json& arguments = manifest.at("arguments");
-  Json plan;
+  const OrderedJson& arguments = manifest.at("arguments");
+  OrderedJson plan;
   const auto arch = manifest.at("arch").get<std::string>();
   const int capability = compute_capability_of(arch);
   // Machine code runs on devices of later minor versions, PTX on all later devices. Code for an
@@ -230,17 +235,17 @@ Json kernel_plan(const Json& manifest, const std::vector<std::string>& shape_var
                           {"to", is_specific ? capability : capability / 10 * 10 + 9}};
   plan["ptx"] = {{"from", is_specific ? kAnyLater : capability},
                  {"to", is_specific ? 0 : kAnyLater}};
-  plan["valid"] = Json::array();
-  for (const Json& condition : manifest.at("valid")) {
-    Json json = labelled(text_of(condition), tree_of(text_of(condition), constants));
+  plan["valid"] = OrderedJson::array();
+  for (const OrderedJson& condition : manifest.at("valid")) {
+    OrderedJson json = labelled(text_of(condition), tree_of(text_of(condition), constants));
     json["why"] = condition.at("why");
     if (condition.contains("variables")) json["variables"] = condition.at("variables");
     plan["valid"].push_back(std::move(json));
   }
   const bool with_dimensions = is_row_major(arguments, constants);
-  plan["arguments"] = Json::array();
-  Json names = Json::array();
-  for (const Json& argument : arguments) {
+  plan["arguments"] = OrderedJson::array();
+  OrderedJson names = OrderedJson::array();
+  for (const OrderedJson& argument : arguments) {
     const auto direction = argument.at("direction").get<std::string>();
     plan["arguments"].push_back(direction == "scalar" ? scalar_plan(argument, constants)
                                 : direction == "tensor_map"
@@ -248,10 +253,11 @@ Json kernel_plan(const Json& manifest, const std::vector<std::string>& shape_var
                                     : buffer_plan(argument, constants, with_dimensions));
     names.push_back(argument.at("name"));
   }
-  plan["steps"] = Json::array();
-  const Json steps = manifest.contains("steps") ? manifest.at("steps") : Json::array({manifest});
+  plan["steps"] = OrderedJson::array();
+  const OrderedJson steps =
+      manifest.contains("steps") ? manifest.at("steps") : OrderedJson::array({manifest});
   const double static_bytes = manifest.at("resources").at("static_shared_bytes").get<double>();
-  for (const Json& step : steps) {
+  for (const OrderedJson& step : steps) {
     plan["steps"].push_back(step_plan(step, names, static_bytes, constants));
   }
   return plan;

@@ -16,7 +16,7 @@
 namespace evo {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 using ptx::Instruction;
 using ptx::Opcode;
 using ptx::Operand;
@@ -214,7 +214,8 @@ class SizeFlow {
 };
 
 /// The value of an expression of the manifest, with macros replaced by their values.
-Known value_of(const Json& formula, const Formulas& macros, const std::set<std::string>& sizes) {
+Known value_of(const OrderedJson& formula, const Formulas& macros,
+               const std::set<std::string>& sizes) {
   const std::string text = with_formulas(formula.at("expression").get<std::string>(), macros);
   const Expression expression(text);
   const std::vector<std::string>& names = expression.variables();
@@ -233,17 +234,18 @@ Known value_of(const Json& formula, const Formulas& macros, const std::set<std::
   return value;
 }
 
-void put_scalars(const Json& manifest, const std::vector<std::string>& names,
+void put_scalars(const OrderedJson& manifest, const std::vector<std::string>& names,
                  const Formulas& macros, const std::set<std::string>& sizes, KnownToAll& known) {
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const auto argument = std::ranges::find_if(
-        manifest.at("arguments"), [&](const Json& its) { return its.at("name") == names[i]; });
+    const auto argument =
+        std::ranges::find_if(manifest.at("arguments"),
+                             [&](const OrderedJson& its) { return its.at("name") == names[i]; });
     if (argument == manifest.at("arguments").end() || argument->at("direction") != "scalar") {
       continue;
     }
-    const Json fields = argument->value("fields", Json::array({*argument}));
+    const OrderedJson fields = argument->value("fields", OrderedJson::array({*argument}));
     std::size_t offset = 0;
-    for (const Json& field : fields) {
+    for (const OrderedJson& field : fields) {
       const Dtype dtype = dtype_from_string(field.at("dtype").get<std::string>());
       const std::size_t bytes = size_of(dtype);
       offset = (offset + bytes - 1) / bytes * bytes;
@@ -257,8 +259,8 @@ void put_scalars(const Json& manifest, const std::vector<std::string>& names,
 
 /// Adds the values of %nctaid and %ntid. On an axis with a single CTA or thread, the index is known
 /// as well.
-void put_specials(const Json& launch, const Formulas& macros, const std::set<std::string>& sizes,
-                  KnownToAll& known) {
+void put_specials(const OrderedJson& launch, const Formulas& macros,
+                  const std::set<std::string>& sizes, KnownToAll& known) {
   struct Axes {
     const char* key;
     const char* size;
@@ -266,7 +268,7 @@ void put_specials(const Json& launch, const Formulas& macros, const std::set<std
   };
   const std::array<Axes, 2> all = {{{"grid", "%nctaid", "%ctaid"}, {"block", "%ntid", "%tid"}}};
   for (const Axes& axes : all) {
-    const Json list = launch.value(axes.key, Json::array());
+    const OrderedJson list = launch.value(axes.key, OrderedJson::array());
     for (std::size_t axis = 0; axis < 3; ++axis) {
       const std::string suffix = std::string(".") + "xyz"[axis];
       const Known value =
@@ -280,24 +282,24 @@ void put_specials(const Json& launch, const Formulas& macros, const std::set<std
 
 }  // namespace
 
-std::set<SizeTest> size_tests(const std::string& ptx, const Json& manifest,
+std::set<SizeTest> size_tests(const std::string& ptx, const OrderedJson& manifest,
                               const std::set<std::string>& variables) {
   Formulas macros;
   for (const auto& [name, value] : manifest.at("macros").items()) {
     if (!variables.contains(name)) macros[name] = formula_of(value.get<double>());
   }
   std::vector<std::string> names;
-  for (const Json& argument : manifest.at("arguments")) names.push_back(argument.at("name"));
+  for (const OrderedJson& argument : manifest.at("arguments")) names.push_back(argument.at("name"));
   std::set<SizeTest> tests;
   try {
     const ptx::Module module = ptx::parse_ptx(ptx);
-    const Json steps = manifest.value("steps", Json::array({manifest}));
-    for (const Json& step : steps) {
+    const OrderedJson steps = manifest.value("steps", OrderedJson::array({manifest}));
+    for (const OrderedJson& step : steps) {
       KnownToAll known;
       const bool has_own = step.contains("runs");
       put_scalars(manifest, has_own ? step.at("arguments").get<std::vector<std::string>>() : names,
                   macros, variables, known);
-      put_specials(step.value("launch", Json::object()), macros, variables, known);
+      put_specials(step.value("launch", OrderedJson::object()), macros, variables, known);
       const auto function = module.functions.find(step.at("entry").get<std::string>());
       if (function == module.functions.end()) throw ptx::PtxError("no such entry", 0);
       SizeFlow(function->second, known, tests).run();

@@ -18,8 +18,8 @@ namespace {
 using Ordered = nlohmann::ordered_json;
 
 double ms(double us) {
-  constexpr double kUsPerMs = 1000;
-  return us / kUsPerMs;
+  constexpr double kUsInMs = 1000;
+  return us / kUsInMs;
 }
 
 /// The name of the run's time in the files: measured and predicted times have different names.

@@ -7,7 +7,7 @@
 namespace evo {
 namespace {
 
-struct Shape {
+struct ShapeChecks {
   std::string name;
   std::string sampled;
   std::size_t seeds = 0;
@@ -19,10 +19,10 @@ struct Shape {
 };
 
 /// The checked shapes, in the order of their first check.
-std::vector<Shape> shapes_of(const std::vector<CheckResult>& checks) {
-  std::vector<Shape> shapes;
+std::vector<ShapeChecks> shapes_of(const std::vector<CheckResult>& checks) {
+  std::vector<ShapeChecks> shapes;
   for (const CheckResult& check : checks) {
-    auto known = std::ranges::find_if(shapes, [&](const Shape& shape) {
+    auto known = std::ranges::find_if(shapes, [&](const ShapeChecks& shape) {
       return shape.name == check.shape && shape.sampled == check.sampled;
     });
     if (known == shapes.end()) known = shapes.insert(known, {check.shape, check.sampled});
@@ -35,7 +35,7 @@ std::vector<Shape> shapes_of(const std::vector<CheckResult>& checks) {
 
 std::string coverage_text(const std::vector<CheckResult>& checks) {
   std::vector<std::pair<std::string, std::string>> groups;
-  for (const Shape& shape : shapes_of(checks)) {
+  for (const ShapeChecks& shape : shapes_of(checks)) {
     const std::string how = shape.text();
     const auto known =
         std::ranges::find_if(groups, [&](const auto& group) { return group.first == how; });

@@ -93,7 +93,7 @@ Json sizes(Dtype dtype, std::size_t elements) {
 }
 
 /// Writes whole numbers without a decimal point, because programs use them as integers.
-Json number(double value) {
+Json json_number(double value) {
   constexpr double kExact = 0x1.0p53;
   if (std::fabs(value) > kExact || value != std::floor(value)) return value;
   return static_cast<std::int64_t>(value);
@@ -101,17 +101,17 @@ Json number(double value) {
 
 Json numbers(const Values& values) {
   Json object = Json::object();
-  for (const auto& [name, value] : values) object[name] = number(value);
+  for (const auto& [name, value] : values) object[name] = json_number(value);
   return object;
 }
 
 /// The value of a scalar as JSON; null if it depends on the kernel's macros.
 Json scalar_json(const Argument& argument, const Values& values) {
   if (argument.is_set_by_macros) return nullptr;
-  if (argument.fields.empty()) return number(argument.scalar(values));
+  if (argument.fields.empty()) return json_number(argument.scalar(values));
   Json fields = Json::object();
   for (const Field& field : argument.fields)
-    fields[field.name] = number(field.value.evaluate(values));
+    fields[field.name] = json_number(field.value.evaluate(values));
   return fields;
 }
 

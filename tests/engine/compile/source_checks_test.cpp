@@ -16,7 +16,7 @@ using testing::HasSubstr;
 
 /// The error for a source that changes the macros TILE or MODE, which the space sets; "" if there
 /// is no error.
-std::string said_of(const std::string& text, const std::string& header = {}) {
+std::string checks_say(const std::string& text, const std::string& header = {}) {
   try {
     require_macros_kept({"k.cu", text, {{"part.cuh", header}}}, {"TILE", "MODE"});
   } catch (const InputError& error) {
@@ -26,59 +26,60 @@ std::string said_of(const std::string& text, const std::string& header = {}) {
 }
 
 TEST(SourceChecks, ASourceThatSetsATunedMacroIsRefusedByFileLineAndName) {
-  EXPECT_THAT(said_of("int a;\n#define TILE 15\n"),
+  EXPECT_THAT(checks_say("int a;\n#define TILE 15\n"),
               AllOf(HasSubstr("k.cu:2: #define TILE"), HasSubstr("#ifndef TILE")));
-  EXPECT_THAT(said_of("#include \"part.cuh\"", "\n\n  #  undef\tMODE\n"),
+  EXPECT_THAT(checks_say("#include \"part.cuh\"", "\n\n  #  undef\tMODE\n"),
               HasSubstr("part.cuh:3: #undef MODE"));
-  EXPECT_THAT(said_of("#define TILE(x) x"), HasSubstr("#define TILE"));
-  EXPECT_THAT(said_of("%:define TILE 15"), HasSubstr("#define TILE"));
-  EXPECT_THAT(said_of("#/* */define /* */ TILE 3"), HasSubstr("k.cu:1"));
-  EXPECT_THAT(said_of("#def\\\nine TI\\\r\nLE 3"), HasSubstr("k.cu:1"));
-  EXPECT_THAT(said_of("/* a\n b */ #define TILE 3"), HasSubstr("k.cu:2"));
+  EXPECT_THAT(checks_say("#define TILE(x) x"), HasSubstr("#define TILE"));
+  EXPECT_THAT(checks_say("%:define TILE 15"), HasSubstr("#define TILE"));
+  EXPECT_THAT(checks_say("#/* */define /* */ TILE 3"), HasSubstr("k.cu:1"));
+  EXPECT_THAT(checks_say("#def\\\nine TI\\\r\nLE 3"), HasSubstr("k.cu:1"));
+  EXPECT_THAT(checks_say("/* a\n b */ #define TILE 3"), HasSubstr("k.cu:2"));
 }
 
 TEST(SourceChecks, TextThatLooksLikeACommentHidesNothing) {
   const std::string define = "\n#define TILE 15\n";
-  EXPECT_NE(said_of("const char* a = \"/*\";" + define), "");
-  EXPECT_NE(said_of("const char* a = \"\\\"/*\";" + define), "");
-  EXPECT_NE(said_of("const char a = '\"', b = '\\'';" + define), "");
-  EXPECT_NE(said_of("int a = 1'000'000; /* ' */" + define), "");
-  EXPECT_NE(said_of("auto a = R\"x(\" /* )\" )x\";" + define), "");
-  EXPECT_NE(said_of("// /*" + define), "");
-  EXPECT_NE(said_of("/* // */" + define), "");
-  EXPECT_NE(said_of("/\\\n/ comment" + define), "")
+  EXPECT_NE(checks_say("const char* a = \"/*\";" + define), "");
+  EXPECT_NE(checks_say("const char* a = \"\\\"/*\";" + define), "");
+  EXPECT_NE(checks_say("const char a = '\"', b = '\\'';" + define), "");
+  EXPECT_NE(checks_say("int a = 1'000'000; /* ' */" + define), "");
+  EXPECT_NE(checks_say("auto a = R\"x(\" /* )\" )x\";" + define), "");
+  EXPECT_NE(checks_say("// /*" + define), "");
+  EXPECT_NE(checks_say("/* // */" + define), "");
+  EXPECT_NE(checks_say("/\\\n/ comment" + define), "")
       << "the two slashes of the comment are on different lines";
 }
 
 TEST(SourceChecks, WhatThePreprocessorNeverReachesIsAllowed) {
-  EXPECT_EQ(said_of("#ifndef TILE\n#define TILE 16\n#endif"), "");
-  EXPECT_EQ(said_of("#if !defined(TILE)\n#define TILE 16\n#endif"), "");
-  EXPECT_EQ(said_of("#if ! defined TILE && X > 2\n#define TILE 16\n#endif"), "");
-  EXPECT_EQ(said_of("#ifdef TILE\nint a;\n#else\n#define TILE 16\n#endif"), "");
-  EXPECT_EQ(said_of("#ifndef MODE\n#if X\n#define TILE 16\n#endif\n#endif"), "")
+  EXPECT_EQ(checks_say("#ifndef TILE\n#define TILE 16\n#endif"), "");
+  EXPECT_EQ(checks_say("#if !defined(TILE)\n#define TILE 16\n#endif"), "");
+  EXPECT_EQ(checks_say("#if ! defined TILE && X > 2\n#define TILE 16\n#endif"), "");
+  EXPECT_EQ(checks_say("#ifdef TILE\nint a;\n#else\n#define TILE 16\n#endif"), "");
+  EXPECT_EQ(checks_say("#ifndef MODE\n#if X\n#define TILE 16\n#endif\n#endif"), "")
       << "the space sets MODE";
-  EXPECT_EQ(said_of("#if defined(TILE)\n#elif X\n#define TILE 16\n#endif"), "");
-  EXPECT_EQ(said_of("#if 0\n#define TILE 16\n#endif"), "");
-  EXPECT_EQ(said_of("// #define TILE 1\n/*\n#define TILE 1\n*/\nint b; // \\\n#define TILE 2"), "");
-  EXPECT_EQ(said_of("#define TILES TILE\n#define NEAR_TILE 3\n#undef OTHER"), "");
+  EXPECT_EQ(checks_say("#if defined(TILE)\n#elif X\n#define TILE 16\n#endif"), "");
+  EXPECT_EQ(checks_say("#if 0\n#define TILE 16\n#endif"), "");
+  EXPECT_EQ(checks_say("// #define TILE 1\n/*\n#define TILE 1\n*/\nint b; // \\\n#define TILE 2"),
+            "");
+  EXPECT_EQ(checks_say("#define TILES TILE\n#define NEAR_TILE 3\n#undef OTHER"), "");
 }
 
 TEST(SourceChecks, WhatItReachesForCertainIsNot) {
-  EXPECT_NE(said_of("#ifdef TILE\n#undef TILE\n#endif"), "");
-  EXPECT_NE(said_of("#ifndef TILE\n#endif\n#define TILE 16"), "");
-  EXPECT_NE(said_of("#ifndef TILE\n#else\n#define TILE 16\n#endif"), "");
-  EXPECT_NE(said_of("#ifndef OTHER\n#define TILE 16\n#endif"), "") << "nothing defines OTHER";
-  EXPECT_NE(said_of("#if defined(TILE) && !defined(OTHER)\n#define TILE 16\n#endif"), "");
-  EXPECT_NE(said_of("#if 0\n#elif defined TILE\n#define TILE 16\n#endif"), "");
+  EXPECT_NE(checks_say("#ifdef TILE\n#undef TILE\n#endif"), "");
+  EXPECT_NE(checks_say("#ifndef TILE\n#endif\n#define TILE 16"), "");
+  EXPECT_NE(checks_say("#ifndef TILE\n#else\n#define TILE 16\n#endif"), "");
+  EXPECT_NE(checks_say("#ifndef OTHER\n#define TILE 16\n#endif"), "") << "nothing defines OTHER";
+  EXPECT_NE(checks_say("#if defined(TILE) && !defined(OTHER)\n#define TILE 16\n#endif"), "");
+  EXPECT_NE(checks_say("#if 0\n#elif defined TILE\n#define TILE 16\n#endif"), "");
 }
 
 TEST(SourceChecks, WhatOnlyTheCompilerCanDecideIsLeftToIt) {
-  EXPECT_EQ(said_of("#if X\n#define TILE 16\n#endif"), "");
-  EXPECT_EQ(said_of("#if X\n#else\n#define TILE 16\n#endif"), "");
-  EXPECT_EQ(said_of("#if !defined(TILE) || X\n#define TILE 16\n#endif"), "");
-  EXPECT_EQ(said_of("#if TILE == 3\n#define MODE 16\n#endif"), "");
-  EXPECT_EQ(said_of("#define OTHER\n#ifndef OTHER\n#define TILE 16\n#endif"), "");
-  EXPECT_EQ(said_of("#ifndef __CUDA_ARCH__\n#define TILE 16\n#endif"), "");
+  EXPECT_EQ(checks_say("#if X\n#define TILE 16\n#endif"), "");
+  EXPECT_EQ(checks_say("#if X\n#else\n#define TILE 16\n#endif"), "");
+  EXPECT_EQ(checks_say("#if !defined(TILE) || X\n#define TILE 16\n#endif"), "");
+  EXPECT_EQ(checks_say("#if TILE == 3\n#define MODE 16\n#endif"), "");
+  EXPECT_EQ(checks_say("#define OTHER\n#ifndef OTHER\n#define TILE 16\n#endif"), "");
+  EXPECT_EQ(checks_say("#ifndef __CUDA_ARCH__\n#define TILE 16\n#endif"), "");
 }
 
 TEST(SourceChecks, ASwitchThatAnOptionTurnsOffHidesItsDefaults) {
@@ -95,13 +96,13 @@ TEST(SourceChecks, AHeaderCountsWhereItIsIncluded) {
         "#if 0\n#else\n" + include + "#endif", "#if 0\n" + include + "#endif\n" + include,
         std::string("#include <part.cuh>"), std::string("#import \"part.cuh\""),
         std::string("#include_next \"part.cuh\"")}) {
-    EXPECT_THAT(said_of(text, define), HasSubstr("part.cuh:1: #define TILE")) << text;
+    EXPECT_THAT(checks_say(text, define), HasSubstr("part.cuh:1: #define TILE")) << text;
   }
   for (const std::string& text :
        {"#if 0\n" + include + "#endif", "#ifndef TILE\n" + include + "#endif",
         "#if 1\n#else\n" + include + "#endif", "#if !defined(MODE) && X\n" + include + "#endif",
         "#if X\n" + include + "#endif", "// " + include, std::string()}) {
-    EXPECT_EQ(said_of(text, define), "") << text;
+    EXPECT_EQ(checks_say(text, define), "") << text;
   }
 }
 
@@ -122,14 +123,14 @@ TEST(SourceChecks, AHeaderOfADeadHeaderIsDead) {
 }
 
 TEST(SourceChecks, HeadersThatIncludeEachOtherAreRead) {
-  EXPECT_THAT(said_of("#include \"part.cuh\"", "#include \"part.cuh\"\n#define TILE 3\n"),
+  EXPECT_THAT(checks_say("#include \"part.cuh\"", "#include \"part.cuh\"\n#define TILE 3\n"),
               HasSubstr("part.cuh:2"));
 }
 
 TEST(SourceChecks, ArbitraryTextIsRead) {
   for (const std::string text : {"#", "#define", "#if", "#endif\n#else\n#elif", "\"", "'", "R\"(",
                                  "/*", "\\", "#define \\", "R\"", "# \\\n"}) {
-    EXPECT_EQ(said_of(text), "") << text;
+    EXPECT_EQ(checks_say(text), "") << text;
   }
 }
 
@@ -138,15 +139,15 @@ TEST(SourceChecks, MacrosThatNothingReads) {
   const auto unread = [&](const std::string& text, const std::string& header = {}) {
     return macros_never_read({"k.cu", text, {{"h.cuh", header}}}, macros);
   };
-  using Names = std::vector<std::string>;
-  EXPECT_EQ(unread("int x = A; // B\n/* C */"), (Names{"B", "C"}));
-  EXPECT_EQ(unread("int AB = 1;", "#if defined(B) && C"), Names{"A"});
-  EXPECT_EQ(unread("#define MAKE(x) x##B"), Names{}) << "## can make the names A and B";
+  using MacroNames = std::vector<std::string>;
+  EXPECT_EQ(unread("int x = A; // B\n/* C */"), (MacroNames{"B", "C"}));
+  EXPECT_EQ(unread("int AB = 1;", "#if defined(B) && C"), MacroNames{"A"});
+  EXPECT_EQ(unread("#define MAKE(x) x##B"), MacroNames{}) << "## can make the names A and B";
   EXPECT_EQ(unread("/*"), macros);
-  EXPECT_EQ(unread("f(\"// A\", B, \"/*\", C);"), Names{})
+  EXPECT_EQ(unread("f(\"// A\", B, \"/*\", C);"), MacroNames{})
       << "comment marks inside strings start no comment";
-  EXPECT_EQ(unread("_Pragma(\"unroll A\")"), (Names{"B", "C"}));
-  EXPECT_EQ(unread("A /* B"), (Names{"B", "C"}));
+  EXPECT_EQ(unread("_Pragma(\"unroll A\")"), (MacroNames{"B", "C"}));
+  EXPECT_EQ(unread("A /* B"), (MacroNames{"B", "C"}));
 }
 
 TEST(SourceChecks, TheTreesTemplatesKeepTheirMacros) {

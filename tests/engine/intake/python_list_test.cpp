@@ -7,29 +7,29 @@
 namespace evo {
 namespace {
 
-std::string read(std::string_view text) { return Json(python_list(text)).dump(); }
+std::string read_list(std::string_view text) { return Json(python_list(text)).dump(); }
 
 TEST(PythonList, EverySpellingFoundInTheWild) {
-  EXPECT_EQ(read("[16, 32, 48]"), "[16,32,48]");
-  EXPECT_EQ(read("[0]"), "[0]");
-  EXPECT_EQ(read("(1, 2,)"), "[1,2]");
-  EXPECT_EQ(read("list(range(1, 9))"), "[1,2,3,4,5,6,7,8]");
-  EXPECT_EQ(read("range(6, 0, -2)"), "[6,4,2]");
-  EXPECT_EQ(read("[2**i for i in range(5)]"), "[1,2,4,8,16]");
-  EXPECT_EQ(read("[32 * i for i in range(1, 4)]"), "[32,64,96]");
-  EXPECT_EQ(read("[i for i in range(1, 2+1)]"), "[1,2]");
-  EXPECT_EQ(read("[1] + [2 * i for i in range(1, 4)]"), "[1,2,4,6]");
-  EXPECT_EQ(read("[1, 2, 4] + list(range(32, 96+1, 32))"), "[1,2,4,32,64,96]");
-  EXPECT_EQ(read("[128+64*i for i in range(3)]"), "[128,192,256]");
-  EXPECT_EQ(read("[i*j for i in (1, 2) for j in [1, 3] if i*j != 3]"), "[1,2,6]");
-  EXPECT_EQ(read("list(2**i for i in range(3))"), "[1,2,4]");
+  EXPECT_EQ(read_list("[16, 32, 48]"), "[16,32,48]");
+  EXPECT_EQ(read_list("[0]"), "[0]");
+  EXPECT_EQ(read_list("(1, 2,)"), "[1,2]");
+  EXPECT_EQ(read_list("list(range(1, 9))"), "[1,2,3,4,5,6,7,8]");
+  EXPECT_EQ(read_list("range(6, 0, -2)"), "[6,4,2]");
+  EXPECT_EQ(read_list("[2**i for i in range(5)]"), "[1,2,4,8,16]");
+  EXPECT_EQ(read_list("[32 * i for i in range(1, 4)]"), "[32,64,96]");
+  EXPECT_EQ(read_list("[i for i in range(1, 2+1)]"), "[1,2]");
+  EXPECT_EQ(read_list("[1] + [2 * i for i in range(1, 4)]"), "[1,2,4,6]");
+  EXPECT_EQ(read_list("[1, 2, 4] + list(range(32, 96+1, 32))"), "[1,2,4,32,64,96]");
+  EXPECT_EQ(read_list("[128+64*i for i in range(3)]"), "[128,192,256]");
+  EXPECT_EQ(read_list("[i*j for i in (1, 2) for j in [1, 3] if i*j != 3]"), "[1,2,6]");
+  EXPECT_EQ(read_list("list(2**i for i in range(3))"), "[1,2,4]");
 }
 
 TEST(PythonList, KindsOfValuesAreKept) {
-  EXPECT_EQ(read("[True, False]"), "[true,false]");
-  EXPECT_EQ(read("['xor', \"a,b\"]"), R"(["xor","a,b"])");
-  EXPECT_EQ(read("[0.5, 1.0]"), "[0.5,1.0]");
-  EXPECT_EQ(read("[1/2, -3]"), "[0.5,-3]");
+  EXPECT_EQ(read_list("[True, False]"), "[true,false]");
+  EXPECT_EQ(read_list("['xor', \"a,b\"]"), R"(["xor","a,b"])");
+  EXPECT_EQ(read_list("[0.5, 1.0]"), "[0.5,1.0]");
+  EXPECT_EQ(read_list("[1/2, -3]"), "[0.5,-3]");
 }
 
 TEST(PythonList, EverythingElseIsRefused) {

@@ -5,10 +5,10 @@
 namespace evo {
 namespace {
 
-SourceMacros read(const std::string& text) { return macros_of({"k.cu", text, {}}); }
+SourceMacros read_macros(const std::string& text) { return macros_of({"k.cu", text, {}}); }
 
 TEST(SourceMacros, DefaultsAndWhatNeedsAValue) {
-  const SourceMacros found = read(
+  const SourceMacros found = read_macros(
       "#define WIDTH 4096\n"
       "#ifndef block_size_x\n    #define block_size_x 16\n#endif\n"
       "#if use_shuffle == 1\n#define stop 16\n#else\n#define stop 0\n#endif\n"
@@ -26,7 +26,7 @@ TEST(SourceMacros, DefaultsAndWhatNeedsAValue) {
 }
 
 TEST(SourceMacros, WhatAComparedMacroIsMadeOfIsCompared) {
-  const SourceMacros found = read(
+  const SourceMacros found = read_macros(
       "#define USE_CACHE read_only\n"
       "#define SUM(a, b) (a + b + EXTRA)\n"
       "#define LDG(x) __ldg(other)\n"

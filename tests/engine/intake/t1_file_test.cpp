@@ -12,14 +12,14 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-T1File read(const std::string& text) {
+T1File read_text(const std::string& text) {
   const sample::TemporaryFolder folder;
   write_file(folder.path() / "t1.json", text);
   return read_t1_file(folder.path() / "t1.json");
 }
 
 TEST(T1File, ValuesAsListsAndAsTextsOfPython) {
-  const T1File file = read(R"json({
+  const T1File file = read_text(R"json({
     "ConfigurationSpace": {
       "TuningParameters": [
         {"Name": "A", "Type": "int", "Values": "[2**i for i in range(3)]", "Default": 2},
@@ -43,7 +43,7 @@ TEST(T1File, ValuesAsListsAndAsTextsOfPython) {
 }
 
 TEST(T1File, LaunchAndArgumentsInEitherSpelling) {
-  const T1File file = read(R"json({
+  const T1File file = read_text(R"json({
     "configurationSpace": {"tuningParameters": []},
     "kernelSpecification": {
       "kernelName": "f", "problemSize": [4096, "B * 2"], "gridDivX": ["B"], "GridDivY": [],
@@ -75,8 +75,8 @@ TEST(T1File, LaunchAndArgumentsInEitherSpelling) {
 TEST(T1File, SizesThatAreNoneAreRefusedByName) {
   const auto refusal = [](const std::string& key, const std::string& value) {
     try {
-      (void)read(R"({"ConfigurationSpace": {}, "KernelSpecification": {")" + key + "\": " + value +
-                 "}}");
+      (void)read_text(R"({"ConfigurationSpace": {}, "KernelSpecification": {")" + key +
+                      "\": " + value + "}}");
     } catch (const InputError& error) {
       return std::string(error.what());
     }
@@ -97,18 +97,18 @@ TEST(T1File, SizesThatAreNoneAreRefusedByName) {
 }
 
 TEST(T1File, OtherFilesAndOtherLanguagesAreRefused) {
-  EXPECT_THROW((void)read("[]"), InputError);
-  EXPECT_THROW((void)read(R"({"results": []})"), InputError);
-  EXPECT_THROW((void)read(R"({"ConfigurationSpace": {}, "KernelSpecification":
+  EXPECT_THROW((void)read_text("[]"), InputError);
+  EXPECT_THROW((void)read_text(R"({"results": []})"), InputError);
+  EXPECT_THROW((void)read_text(R"({"ConfigurationSpace": {}, "KernelSpecification":
                               {"Language": "Python"}})"),
                InputError);
 }
 
 TEST(T1File, WhereTheKernelIsCudaAllTheSameAnotherLanguageIsSaid) {
   for (const std::string language : {"OpenCL", "HIP"}) {
-    const T1File found = read(R"({"ConfigurationSpace": {"TuningParameters":
+    const T1File found = read_text(R"({"ConfigurationSpace": {"TuningParameters":
         [{"Name": "TILE", "Values": "[1, 2]"}]}, "KernelSpecification": {"Language": ")" +
-                              language + R"(", "KernelName": "f"}})");
+                                   language + R"(", "KernelName": "f"}})");
     ASSERT_EQ(found.parameters.size(), 1U);
     EXPECT_EQ(found.kernel, "f");
     ASSERT_EQ(found.left_out.size(), 1U);

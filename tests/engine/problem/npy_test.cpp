@@ -88,11 +88,11 @@ TEST_F(Npy, Integers64AreExactWithTheOtherSignToo) {
 }
 
 TEST_F(Npy, ANumberThatTheTypeDoesNotHoldIsNoInfinity) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
   write("<f8", "2,", bytes<double>({1, 1e9}));
   EXPECT_THAT(complaint(Dtype::kF16, 2), HasSubstr("element 1 is 1000000000.0, which"));
-  write("<f8", "2,", bytes<double>({1, kInfinity}));
-  EXPECT_THAT(read(Dtype::kF16, 2), testing::ElementsAre(1, kInfinity));
+  write("<f8", "2,", bytes<double>({1, kInfinite}));
+  EXPECT_THAT(read(Dtype::kF16, 2), testing::ElementsAre(1, kInfinite));
 }
 
 TEST_F(Npy, OtherTypesAreConverted) {

@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-Parameter integers(std::string macro, const std::vector<int>& values) {
+Parameter integer_values(std::string macro, const std::vector<int>& values) {
   Parameter parameter{std::move(macro), {}, 0, "m"};
   for (const int value : values) {
     parameter.values.push_back(
@@ -41,9 +41,10 @@ SpaceDefinition small() {
                              .arch = "sm_89",
                              .shape = "s",
                              .parameters = {}};
-  definition.parameters = {integers("TILE", {16, 32, 64, 128}), integers("STAGES", {1, 2, 3}),
-                           integers("WARPS", {1, 2, 4, 8}),
-                           names("SWIZZLE", {"none", "pad", "xor"}), integers("BK", {8, 16, 32})};
+  definition.parameters = {
+      integer_values("TILE", {16, 32, 64, 128}), integer_values("STAGES", {1, 2, 3}),
+      integer_values("WARPS", {1, 2, 4, 8}), names("SWIZZLE", {"none", "pad", "xor"}),
+      integer_values("BK", {8, 16, 32})};
   definition.constraints = {{"TILE * STAGES <= 128 && WARPS * 16 <= TILE", "fits"},
                             {"SWIZZLE != SWIZZLE_XOR || STAGES > 1", "xor needs a ring"},
                             {"(BK + (SWIZZLE == SWIZZLE_PAD ? 8 : 0)) * WARPS <= 128", "banks"}};
@@ -75,7 +76,7 @@ SpaceDefinition random_definition(Random& random) {
   for (std::size_t p = 0; p < count; ++p) {
     std::vector<int> values;
     for (std::size_t v = 0; v <= random.below(4); ++v) values.push_back(1 << v);
-    definition.parameters.push_back(integers("P" + std::to_string(p), values));
+    definition.parameters.push_back(integer_values("P" + std::to_string(p), values));
   }
   for (std::size_t c = 0; c < 1 + random.below(4); ++c) {
     std::string sum = "P" + std::to_string(random.below(count));

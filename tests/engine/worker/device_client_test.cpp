@@ -18,7 +18,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using Milliseconds = std::chrono::milliseconds;
 
-std::filesystem::path fake_worker() {
+std::filesystem::path fake_worker_file() {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path() / "fake-worker";
 }
 
@@ -33,7 +33,7 @@ KernelUnderTest kernel(const std::string& bug) {
 class DeviceClientTest : public testing::Test {
  protected:
   DeviceClientTest()
-      : client_(loop_, fake_worker(), "fake:measured", Milliseconds(400),
+      : client_(loop_, fake_worker_file(), "fake:measured", Milliseconds(400),
                 [this](const std::string& kind, const std::string& text) {
                   events_.push_back(kind + ": " + text);
                 }) {
@@ -208,7 +208,7 @@ TEST(DeviceClient, ErrorsOfTheWorkerKeepTheirMeaning) {
     client.wait_until_open();
   };
   try {
-    open(fake_worker(), "fake:none");
+    open(fake_worker_file(), "fake:none");
     FAIL() << "an unknown device was opened";
   } catch (const Error& error) {
     EXPECT_EQ(error.exit_code(), ExitCode::kBadInput);

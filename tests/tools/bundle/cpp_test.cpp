@@ -19,7 +19,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-constexpr const char* kManifest = R"({
+constexpr const char* kCppManifest = R"({
   "entry": "copy", "shape": {"name": "mission"}, "macros": {"TILE": 1}, "valid": [],
   "arguments": [
     {"name": "x", "direction": "in", "dtype": "e4m3", "extent": {"expression": "B*S"}},
@@ -85,7 +85,7 @@ class ExportCpp : public testing::Test {
     const RunId run = store.start_run(info);
     EvaluationRecord record =
         sample::green(0, 1, store.put_compilation(sample::compilation("k")), 10);
-    record.manifest_json = kManifest;
+    record.manifest_json = kCppManifest;
     const CandidateId best = store.record_evaluation(run, record);
     store.record_generation(run, {.number = 0, .elite = {{.candidate = best, .p50_us = 10}}});
   }

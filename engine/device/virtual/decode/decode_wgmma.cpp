@@ -11,15 +11,15 @@ namespace evo::ptx {
 namespace {
 
 constexpr int kWarpgroupRows = 64;
-constexpr int kColumns = 8;  ///< columns of a tile
+constexpr int kTileColumns = 8;  ///< columns of a tile
 
-struct Spelling {
+struct ShapeSpelling {
   int tiles = 0;  ///< number of tiles of eight columns
   const MmaShape* shape = nullptr;
 };
 
 /// Consumes the shape, m64nNk16 or m64nNk32, where N is a multiple of 8 up to 256.
-Spelling take_shape(const Instruction& in, Modifiers& modifiers) {
+ShapeSpelling take_shape(const Instruction& in, Modifiers& modifiers) {
   const auto name = std::ranges::find_if(
       in.modifiers, [](const std::string& word) { return word.starts_with("m64n"); });
   if (name == in.modifiers.end()) modifiers.unsupported();
@@ -37,7 +37,7 @@ Spelling take_shape(const Instruction& in, Modifiers& modifiers) {
   if (d != Type::kF32) modifiers.unsupported("only f32 results");
   if (k == 0 || n < 8 || n > 256 || n % 8 != 0 || shape == nullptr || !is_float)
     modifiers.unsupported();
-  return {n / kColumns, shape};
+  return {n / kTileColumns, shape};
 }
 
 /// True if scale-d is 0, or the false result of a comparison of literals in the preceding
@@ -82,7 +82,7 @@ void take_flags(DecodeContext& context, bool a_in_registers, WgmmaOperands& op) 
 
 void decode_product(DecodeContext& context, Modifiers& modifiers) {
   const Instruction& in = context.current();
-  const Spelling spelling = take_shape(in, modifiers);
+  const ShapeSpelling spelling = take_shape(in, modifiers);
   modifiers.finish();
   if (in.operands.size() < 6) context.fail(in.spelling + ": number of operands");
   const MmaShape& shape = *spelling.shape;
@@ -109,7 +109,7 @@ void decode_product(DecodeContext& context, Modifiers& modifiers) {
   op.registers = context.add_list(all);
   context.emit(exec_wgmma, op, Pipe::kTensor, TaintRule::kOwn);
   context.last_info().flops =
-      static_cast<std::uint32_t>(2 * kWarpgroupRows / 4 * kColumns * spelling.tiles * shape.k);
+      static_cast<std::uint32_t>(2 * kWarpgroupRows / 4 * kTileColumns * spelling.tiles * shape.k);
   context.last_info().is_fp8 = is_fp8(shape.a);
   for (const std::uint32_t reg : {op.a, op.b, op.scale}) context.reads(reg);
   context.writes(d);

@@ -16,7 +16,7 @@ constexpr std::size_t kMostText = 1 << 20;
 enum class Size : std::uint8_t { kInt, kShort, kChar, kLong };
 
 /// A conversion specification of a format, such as "%-8.3f".
-struct Conversion {
+struct PrintConversion {
   std::string flags;
   std::optional<int> width;
   std::optional<int> precision;
@@ -31,8 +31,8 @@ class ConversionParser {
  public:
   explicit ConversionParser(std::string_view text) : text_(text) {}
 
-  Conversion run() {
-    Conversion found;
+  PrintConversion run() {
+    PrintConversion found;
     while (std::string_view("-+ #0").find(peek()) != std::string_view::npos && peek() != '\0')
       found.flags += text_[at_++];
     found.width_is_argument = take('*');
@@ -76,7 +76,7 @@ class ConversionParser {
 
 /// Formats one value with the host's printf.
 template <typename T>
-std::string print_one(const Conversion& conversion, const char* type, T value) {
+std::string print_one(const PrintConversion& conversion, const char* type, T value) {
   const std::string spec = "%" + conversion.flags + "*" + (conversion.precision ? ".*" : "") + type;
   const int width = conversion.width.value_or(0);
   std::array<char, 2 * kMostWidth + 512> buffer;  // an f64 has up to 309 digits before the point
@@ -99,7 +99,7 @@ class Formatter {
         result_.text += format_[at++];
         continue;
       }
-      Conversion conversion = ConversionParser(format_.substr(at)).run();
+      PrintConversion conversion = ConversionParser(format_.substr(at)).run();
       const std::string_view written = format_.substr(at, conversion.length);
       at += std::max<std::size_t>(conversion.length, 1);
       if (written == "%%") {
@@ -119,7 +119,7 @@ class Formatter {
     return type != '\0' &&
            std::string_view("diuoxXcfFeEgGaAsp").find(type) != std::string_view::npos;
   }
-  static int needed(const Conversion& conversion) {
+  static int needed(const PrintConversion& conversion) {
     return 1 + (conversion.width_is_argument ? 1 : 0) + (conversion.precision_is_argument ? 1 : 0);
   }
 
@@ -135,7 +135,7 @@ class Formatter {
                       kMostWidth);
   }
 
-  void print(Conversion& conversion) {
+  void print(PrintConversion& conversion) {
     if (conversion.width_is_argument) {
       conversion.width = small_argument();
     }
@@ -162,7 +162,7 @@ class Formatter {
     }
   }
 
-  void print_string(const Conversion& conversion) {
+  void print_string(const PrintConversion& conversion) {
     const std::uint64_t address = argument(8);
     std::string text = address == 0 ? "(null)" : source_.string(address);
     if (conversion.precision) {

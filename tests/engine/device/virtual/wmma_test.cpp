@@ -107,26 +107,29 @@ TEST_F(Wmma, BytesInEveryShape) {
 }
 
 TEST_F(Wmma, RealNumbersInEveryShape) {
-  using U16 = std::uint16_t;
-  const std::function<U16(double)> half = [](double x) {
+  using HalfBits = std::uint16_t;
+  const std::function<HalfBits(double)> half = [](double x) {
     return ptx::float_to_half(static_cast<float>(x));
   };
-  const std::function<double(U16)> of_half = [](U16 x) {
+  const std::function<double(HalfBits)> of_half = [](HalfBits x) {
     return static_cast<double>(ptx::half_to_float(x));
   };
   const std::function<float(double)> real = [](double x) { return static_cast<float>(x); };
   const std::function<double(float)> of_real = [](float x) { return static_cast<double>(x); };
-  reals<U16, float>("wmma_f16_32_8_row", {32, 8, 16, true}, half, of_half, real, of_real, 2e-6);
-  reals<U16, float>("wmma_f16_8_32_col", {8, 32, 16, false}, half, of_half, real, of_real, 2e-6);
-  reals<U16, U16>("wmma_f16_8_32_half", {8, 32, 16, true}, half, of_half, half, of_half, 2e-3);
-  const std::function<U16(double)> bfloat = [](double x) {
-    return static_cast<U16>(ptx::float_bits(static_cast<float>(x)) >> 16);
+  reals<HalfBits, float>("wmma_f16_32_8_row", {32, 8, 16, true}, half, of_half, real, of_real,
+                         2e-6);
+  reals<HalfBits, float>("wmma_f16_8_32_col", {8, 32, 16, false}, half, of_half, real, of_real,
+                         2e-6);
+  reals<HalfBits, HalfBits>("wmma_f16_8_32_half", {8, 32, 16, true}, half, of_half, half, of_half,
+                            2e-3);
+  const std::function<HalfBits(double)> bfloat = [](double x) {
+    return static_cast<HalfBits>(ptx::float_bits(static_cast<float>(x)) >> 16);
   };
-  const std::function<double(U16)> of_bfloat = [](U16 x) {
+  const std::function<double(HalfBits)> of_bfloat = [](HalfBits x) {
     return static_cast<double>(ptx::bfloat_to_float(x));
   };
-  reals<U16, float>("wmma_bf16_32_8_col", {32, 8, 16, false}, bfloat, of_bfloat, real, of_real,
-                    2e-6);
+  reals<HalfBits, float>("wmma_bf16_32_8_col", {32, 8, 16, false}, bfloat, of_bfloat, real, of_real,
+                         2e-6);
   const std::function<double(float)> of_tf32 = [](float x) {
     return static_cast<double>(ptx::bits_float(ptx::float_bits(x) & 0xffffe000U));
   };
