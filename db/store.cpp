@@ -6,7 +6,8 @@
 namespace evo {
 namespace {
 
-/// Rejects ":memory:", SQLite's name of a database in memory, because all results would be lost.
+/// Rejects ":memory:", SQLite's name for a database in memory, because all results would be lost
+/// when the program ends.
 void require_file(const std::filesystem::path& file) {
   if (file == ":memory:")
     throw DbError(":memory: is not a file; give the name of a database file by --db");

@@ -9,7 +9,7 @@
 namespace evo {
 namespace {
 
-/// SQLite's callbacks have no user data, so the state is global.
+/// The state is global, because SQLite passes no pointer of the caller to these callbacks.
 struct State {
   sqlite3_vfs* real = nullptr;
   sqlite3_vfs vfs = {};
@@ -21,7 +21,8 @@ struct State {
 
 State state;
 
-/// A wrapped file. The real file structure follows it in memory that SQLite allocated for both.
+/// An open file of FailingVfs. SQLite allocates memory for it and for the file structure of the
+/// real file system, which follows it.
 struct File {
   sqlite3_file base;
   [[nodiscard]] sqlite3_file* real() {
@@ -31,7 +32,7 @@ struct File {
 
 sqlite3_file* real(sqlite3_file* file) { return reinterpret_cast<File*>(file)->real(); }
 
-/// The result code of the next change of a file.
+/// Counts a change of a file, and returns the SQLite result code that the change must have.
 int next_change() {
   const std::int64_t number = ++state.changes;
   const bool fails = number >= state.first && number - state.first < state.count;
