@@ -7,7 +7,8 @@
 
 namespace evo {
 
-/// The kind of the event that records how much the devices of a run differ.
+/// The kind of a StoredEvent that says how much the times of one kernel differ between the devices
+/// of a run.
 inline constexpr std::string_view kDeviceSpreadEvent = "device spread";
 
 /// The time of a kernel on one device.
@@ -16,8 +17,8 @@ struct DeviceTime {
   double p50_us = 0;
 };
 
-/// Times the kernel precisely on each usable device, on the first shape. Skips a device on which
-/// the kernel fails.
+/// Times the kernel precisely on each usable device of the run, on the run's first shape. Skips a
+/// device on which the kernel fails.
 Task<std::vector<DeviceTime>> time_on_each_device(Workbench& bench, KernelUnderTest kernel);
 
 /// Text such as "cuda:0 5.91 µs, cuda:1 5.95 µs: they differ by 0.7 %"; empty for fewer than two
