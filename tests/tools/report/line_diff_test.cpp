@@ -1,4 +1,5 @@
-// Tests line_diff(), which finds the shortest difference of two texts.
+// Tests line_diff(), which finds the fewest lines to remove from and add to a text to get another
+// text.
 
 #include "tools/report/line_diff.hpp"
 
@@ -51,7 +52,8 @@ TEST(LineDiff, GivesBothTextsBackWhereTheyDifferInThousandsOfLines) {
   EXPECT_EQ(lines.back(), (DiffLine{Kind::kBoth, "same"}));
 }
 
-/// The length of the longest common subsequence of two texts of one-letter lines.
+/// The number of lines in the longest common subsequence of two texts whose lines are single
+/// letters.
 std::size_t longest_common(const std::string& a, const std::string& b) {
   const std::size_t n = a.size() / 2;
   const std::size_t m = b.size() / 2;
