@@ -45,7 +45,8 @@ void Connection::prepare(Mode mode) {
   const std::string damage = structural_damage(database_);
   if (!damage.empty()) fail("is damaged: {}", damage);
   const std::string changed = header.is_fresh() ? "" : schema_damage(database_);
-  if (!changed.empty()) fail("is damaged: its schema has another '{}'", changed);
+  if (!changed.empty())
+    fail("is damaged: its schema lacks '{}' or defines it differently", changed);
   if (mode == Mode::kReadOnly) {
     if (header.is_fresh()) fail("is empty: no run was recorded yet");
     return;

@@ -128,7 +128,8 @@ struct CardSummary {
 
 [[nodiscard]] CardSummary card_summary(const Store& store, RunId run);
 
-/// The A/B comparisons between candidates `a` and `b`, oldest first. Either may be the challenger.
+/// The A/B comparisons between candidates `a` and `b`, of which either may be the challenger,
+/// oldest first.
 [[nodiscard]] std::vector<ConfirmationRecord> confirmations_between(const Store& store,
                                                                     CandidateId a, CandidateId b);
 

@@ -136,9 +136,9 @@ struct EvaluationRecord {
   double check_ms = 0;
   double time_ms = 0;
 
-  /// True if the compiler failed because it ran out of memory or time or was killed, for which the
-  /// kernel may not be to blame. This compilation is not stored, and the strategy does not learn
-  /// from the rejection.
+  /// True if the build was rejected because the compiler ran out of memory or time or was killed.
+  /// The kernel may not be to blame, so the compilation is not stored, and the strategy does not
+  /// learn from the rejection.
   [[nodiscard]] bool is_for_want_of_compiler() const {
     return rejection && rejection->gate == Gate::kBuild && !compilation;
   }
@@ -230,8 +230,8 @@ struct WithdrawalRecord {
   Rejection why;
 };
 
-/// The time of another implementation, such as a library, on a run's problem and shape. It was
-/// measured in turn with a candidate of the run.
+/// The time of another implementation, such as a library, on a run's problem and shape. The other
+/// implementation was measured in turn with a candidate of the run.
 struct VendorTime {
   std::string name;         ///< name and version: "PyTorch 2.11.0 cudnn"
   std::string starts_from;  ///< data type of its inputs: "fp16"

@@ -20,7 +20,7 @@ constexpr int kAttempts = 10;
 ///    values; the result is rounded and clamped. For a parameter without order, choose the value of
 ///    x, best or a at random.
 /// 3. Cross the mutant with x (binomial crossover), and repair the child if it is invalid. Repeat
-///    if the child was proposed before.
+///    steps 2 and 3 if the child was proposed before.
 /// 4. A child that is faster than x replaces x.
 class DifferentialStrategy final : public SearchBase {
  public:

@@ -104,8 +104,8 @@ class InsightStrategy final : public FreeStrategy {
     const double spread = std::sqrt(std::max(all_.squares / all_.runs - mean * mean, 0.0)) + 1e-3;
     const double weight = 1 + record.runs + record.failures;
     const double center = (mean + record.sum + record.failures * (mean + spread)) / weight;
-    // The sum of twelve uniform numbers is approximately normal. Unlike a library's normal
-    // distribution, it gives the same result on every machine.
+    // The sum of twelve uniform numbers is approximately normal. Unlike the normal distribution of
+    // a library, this sum is the same on every machine.
     double normal = -6;
     for (int i = 0; i < 12; ++i) normal += random_.uniform();
     return center + normal * spread / std::sqrt(weight);

@@ -97,8 +97,8 @@ class FullStrategy final : public SearchBase {
     return distance;
   }
 
-  /// Step 1: proposes candidates that are far from each other. Each is the one of several random
-  /// candidates that is most distant from all seen candidates.
+  /// Step 1: proposes candidates that are far from each other. Each candidate is the one of several
+  /// random ones that is most distant from all seen candidates.
   void propose_spread(std::vector<Candidate>& proposals, std::size_t count) {
     while (proposals.size() < count) {
       std::optional<Candidate> best;

@@ -11,7 +11,7 @@ namespace {
 /// Lower limit of variances, which rounding in single precision could otherwise make negative.
 constexpr float kSmallestVariance = 1e-6F;
 
-/// Number of columns that are solved at a time. This many columns fit into the second-level cache.
+/// Number of columns that are solved at a time, so that they fit into the second-level cache.
 constexpr std::size_t kTile = 64;
 
 // Makes the compiler emit a copy of a function for each vector width of x86; the program chooses

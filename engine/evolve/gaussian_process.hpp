@@ -12,8 +12,8 @@ namespace evo {
 /// Gaussian process regression on encoded candidates (zero mean, unit prior variance).
 class GaussianProcess {
  public:
-  /// `points`: n encoded candidates; `targets`: n values; `noise`: variance of the noise, > 0.
-  /// Takes O(n³ / 3) operations.
+  /// `points`: n encoded candidates; `targets`: n values; `noise`: variance of the noise, > 0. The
+  /// constructor takes O(n³ / 3) operations.
   GaussianProcess(const Kernel& kernel, std::vector<std::uint16_t> points,
                   std::span<const float> targets, double noise);
 

@@ -42,7 +42,7 @@ struct KnobInsight {
   /// additive model of all candidates that passed all gates.
   double importance = 0;
   /// The importance among candidates whose time is at most NearbyPairs::kNearTime times the
-  /// winner's time. Nullopt if there are too few such candidates.
+  /// winner's time; nullopt if there are too few such candidates.
   std::optional<double> near_importance = {};
   std::vector<ValueInsight> values;  ///< the values that candidates had, in the space's order
 };

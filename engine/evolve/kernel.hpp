@@ -31,7 +31,7 @@ enum class Smoothness { kJumps, kSlopes };
 /// A covariance function of two candidates: the product of a factor for each parameter. For the
 /// values i and j of an ordered parameter with m values and relevance r, the factor is (1 − r) +
 /// r·M(d), with the Matérn covariance M and d = |i − j| / ((m − 1)·length). For an unordered
-/// parameter, it is 1 − r for different values and 1 for equal values. The product covers
+/// parameter, the factor is 1 − r for different values and 1 for equal values. The product covers
 /// interactions of any number of parameters, with weights that decrease with that number. Tables
 /// hold the factors.
 class Kernel {

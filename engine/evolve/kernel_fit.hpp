@@ -31,9 +31,9 @@ struct FittedKernel {
                                         const KernelPrior& prior);
 
 /// Improves the hyperparameters of `start` by coordinate ascent: increases or decreases each
-/// relevance, each length and the noise once, as far as this increases the posterior density. A
-/// call after every few new observations keeps the kernel fitted at low cost. `points`: encoded
-/// candidates; `targets`: the target of each point.
+/// relevance, each length and the noise once, as far as this increases the posterior density. If
+/// improved_kernel() is called after every few new observations, the kernel stays fitted at low
+/// cost. `points`: encoded candidates; `targets`: the target of each point.
 [[nodiscard]] FittedKernel improved_kernel(FittedKernel start, const KernelPrior& prior,
                                            std::span<const std::uint16_t> points,
                                            std::span<const float> targets);

@@ -24,8 +24,8 @@ enum class PairVerdict {
 /// Separate measurements of the same kernel may differ by this fraction.
 inline constexpr double kSameTime = 0.02;
 
-/// By which factor a change of macros multiplies the time of a kernel, over all pairs of candidates
-/// that differ only by this change. Factors are stored as natural logarithms.
+/// The factor by which a change of macros multiplies the time of a kernel, over all pairs of
+/// candidates that differ only by this change. Factors are stored as natural logarithms.
 struct PairEffect {
   std::size_t pairs = 0;  ///< at least one
   double low = 0;         ///< smallest value among the pairs
@@ -59,7 +59,7 @@ class NearbyPairs {
 
   /// The effect of `value`: the time with this value divided by the time with the winner's value,
   /// over all pairs of candidates that differ only in this parameter and whose member with the
-  /// winner's value is near the winner. Nullopt if there is no such pair.
+  /// winner's value is near the winner; nullopt if there is no such pair.
   [[nodiscard]] std::optional<PairEffect> effect(std::size_t parameter, std::size_t value) const;
 
   /// Values of two macros whose joint effect, if they replace the winner's values, differs from the

@@ -14,7 +14,7 @@ namespace evo {
 /// The number of candidates that each operator contributes to a ProposalPool. Invalid or seen
 /// candidates are not added, so there may be fewer.
 struct PoolSettings {
-  /// copies of each parent with a single change; a random selection if there are more
+  /// copies of each parent with a single change: all, or a random selection of this number
   std::size_t neighbours = 80;
   std::size_t mutants = 120;    ///< copies of a parent with two or three random changes
   std::size_t crossovers = 50;  ///< children of two parents, half of them with one more change
@@ -23,8 +23,8 @@ struct PoolSettings {
   std::size_t climbers = 3;  ///< climb() adds the neighbours of this many of them
 };
 
-/// The candidates from which the proposals of a generation are chosen. All are valid, unseen and
-/// distinct.
+/// The candidates from which the proposals of a generation are chosen. All candidates of a pool are
+/// valid, unseen and distinct.
 class ProposalPool {
  public:
   ProposalPool(const CandidateSpace& space, const Encoding& encoding, SeenSet& seen)

@@ -31,7 +31,7 @@ class SeenSet {
   [[nodiscard]] std::optional<Candidate> random_unseen(Random& random);
 
   /// The valid candidate of lowest rank that is not in the set; nullopt if all are in the set. Does
-  /// not add the candidate.
+  /// not add the candidate to the set.
   [[nodiscard]] std::optional<Candidate> next_unseen();
 
  private:

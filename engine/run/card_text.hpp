@@ -7,8 +7,8 @@
 namespace evo {
 
 /// Describes the state of the card during a run, as the driver reported it. Returns a line for
-/// users for each disturbance: throttling, other processes, the power limit. Empty if there was
-/// none.
+/// users for each disturbance: throttling, other processes, the power limit. The text is empty if
+/// there was no disturbance.
 [[nodiscard]] std::string card_text(const CardSummary& summary);
 
 /// Describes the state of the card during one timing: "SM 1965 MHz (1950 at least), memory 2619

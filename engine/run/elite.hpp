@@ -70,8 +70,8 @@ class Elite {
   [[nodiscard]] bool has_a_chance(double value) const;
 
   /// The last member's time, because a kernel that is certainly slower cannot enter the elite.
-  /// Infinite while the elite has fewer members than `capacity`. Only for runs whose objective is
-  /// the time.
+  /// Infinite while the elite has fewer members than `capacity`. early_stop_us() is meaningful only
+  /// if the objective is the time.
   [[nodiscard]] double early_stop_us() const;
 
  private:
@@ -86,7 +86,7 @@ class Elite {
 /// moves up past each member that it beats, or down until it beats a member. Comparisons are
 /// assumed to be transitive. After a tie, the incumbent ranks before the challenger. A comparison
 /// is left out if the challenger is certainly slower by stored times. A member that fails in a
-/// comparison leaves the elite, and the challenger is compared with the next.
+/// comparison leaves the elite, and the challenger is compared with the next member.
 ///
 ///   Climb climb(elite, challenger);
 ///   while (const EliteMember* incumbent = climb.next()) climb.take(compare(…, *incumbent));

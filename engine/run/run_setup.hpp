@@ -9,8 +9,8 @@
 
 namespace evo {
 
-/// The settings of a new run. The Workbench holds its task (problem, space and shapes) and its
-/// devices.
+/// The settings of a new run, without its problem, space, shapes and devices, which the Workbench
+/// holds.
 struct RunRequest {
   TunerOptions tuner;
   std::uint64_t check_seed = 0;
@@ -19,8 +19,8 @@ struct RunRequest {
   /// If true, the run evaluates the best candidates of earlier runs (find_known()) before proposals
   /// of the strategy.
   bool warm_start = false;
-  /// A search over several shapes creates a run in the database for each shape. These runs store
-  /// this common name.
+  /// The common name of the runs in the database that a search over several shapes creates, one for
+  /// each shape.
   std::string group = {};
 };
 
@@ -37,8 +37,8 @@ struct OpenRun {
   TunerOptions tuner;
   std::vector<RunHistory> histories = {};
 
-  /// The number of evaluations that were stored before this process, on the shape that has the
-  /// most.
+  /// The number of evaluations that were stored before this process began, on the shape that has
+  /// the most.
   [[nodiscard]] std::size_t kept() const;
 };
 

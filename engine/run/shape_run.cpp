@@ -13,7 +13,7 @@ namespace evo {
 namespace {
 
 /// If launches are very long, the control is timed again only after the time of this many launches.
-/// A timing takes about five of them, that is, at most a twentieth of the run.
+/// A timing takes about five launches, so that the control takes at most a twentieth of the run.
 constexpr double kLaunchesBetweenControls = 100;
 
 /// The first shape has the strategy seed that a run over this shape alone would have.
@@ -51,7 +51,7 @@ double ShapeRun::early_stop_us() const {
   }
   std::ranges::sort(times_us);
   // For an elite of n kernels, the limit is the time of the (n + 1)-th best, because one kernel may
-  // be withdrawn. If launches are very long, it is that of the n-th best, to save time.
+  // be withdrawn, or that of the n-th best if launches are very long.
   std::size_t last = elite().capacity();
   if (last > 0 && times_us.size() >= last && times_us[last - 1] >= kVeryLongLaunchUs) --last;
   if (times_us.size() <= last) return elite().early_stop_us();
@@ -167,7 +167,7 @@ KernelUnderTest ShapeRun::kernel_of(const Judged& judged) const {
                            bench_.task().shapes_for(judged.candidate));
 }
 
-/// A candidate's value of the objective; nullopt if this is the time or the energy is unknown.
+/// A candidate's value of the objective; nullopt if the objective is the time or is unknown.
 std::optional<double> ShapeRun::objective_of(const Judged& judged) const {
   if (objective_.is_time()) return std::nullopt;
   const StoredEvaluation& stored = judged.stored;

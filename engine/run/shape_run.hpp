@@ -78,20 +78,22 @@ class ShapeRun {
   [[nodiscard]] EvaluationRecord record_of(const SlotPlace& place, const Planned& planned,
                                            const Evaluation& evaluation) const;
   /// Adds a stored candidate to the current generation and lets the strategy observe it.
-  /// `evaluation`: its evaluation, or null if the candidate comes from the history. A duplicate
-  /// gets the outcome of the first candidate with the same kernel. Returns the candidate's record.
+  /// `evaluation`: the candidate's evaluation, or null if the candidate comes from the history. A
+  /// duplicate gets the outcome of the first candidate with the same kernel. Returns the
+  /// candidate's record.
   const EvaluationRecord& take(const Candidate& candidate, StoredEvaluation stored,
                                const Evaluation* evaluation);
 
   /// Ends a generation: lets its green kernels challenge the elite, times the control, and stores
-  /// the generation with the elite. If all this is recorded already (in a resumed run), restores
-  /// the recorded elite instead.
+  /// the generation with the elite. In a resumed run, if the generation is stored already, restores
+  /// the stored elite instead.
   Task<> close_generation(int generation, double wall_ms);
   /// Ends a generation when the time limit is near: compares as many kernels as time allows, and
   /// does not time the control. Does nothing if the generation is closed or empty.
   void close_unfinished(int generation, double wall_ms);
   /// The kernels that were withdrawn in a generation, by kernel key, with the reason. Kernels that
-  /// the profile gate withdrew are left out, because its verdict applies to one shape only.
+  /// the profile gate withdrew are left out, because the profile gate judges a kernel on one shape
+  /// only.
   [[nodiscard]] std::map<std::string, Rejection> withdrawn_in(int generation) const;
   /// Withdraws a kernel from this shape's elite because the kernel failed on another shape.
   void dismiss(int generation, const std::string& kernel_key, const Rejection& why);

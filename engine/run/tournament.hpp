@@ -19,9 +19,9 @@ namespace evo {
 /// needs a full check before it enters the elite; if it fails, it is withdrawn. Every decision is
 /// stored, and decisions that were made before an interruption are not repeated.
 ///
-/// If the objective is not the time, its values decide instead of A/B comparisons: a difference
-/// below kLeastDifference is a tie. If the objective depends on the energy, the energy of each
-/// challenger is first measured for kEliteEnergy_s seconds.
+/// If the objective is not the time, the values of the objective decide instead of A/B comparisons;
+/// a difference below kLeastDifference is a tie. If the objective depends on the energy, the energy
+/// of each challenger is first measured for kEliteEnergy_s seconds.
 class Tournament {
  public:
   /// Reads the stored comparisons and withdrawals of the run. All references must outlive this
@@ -46,7 +46,8 @@ class Tournament {
   Task<> challenge(HomeDevice& home, int generation, std::vector<EliteMember> challengers);
   [[nodiscard]] std::size_t left_out() const { return left_out_; }
 
-  /// Makes `control` the control. Without this call, time_control() chooses it.
+  /// Makes `control` the control. If use_control() is not called, time_control() chooses the
+  /// control.
   void use_control(EliteMember control) { control_ = std::move(control); }
 
   /// Times the control and returns its p50 in microseconds. By default, the control is the best

@@ -13,7 +13,7 @@ namespace evo {
 namespace {
 
 /// This share of the time limit, at most kMostSecondsToCompare, is reserved for comparing the last
-/// kernels with the elite. It is shorter if the comparisons of earlier generations were short.
+/// kernels with the elite. Less time is reserved if earlier comparisons were short.
 constexpr double kShareToCompare = 0.2;
 constexpr double kMostSecondsToCompare = 5;
 constexpr double kTimesLongestComparison = 2;
@@ -54,7 +54,7 @@ void Tuner::plan_opening() {
   };
   if (options_.aim == Aim::kSearch) {
     for (const Milestone& milestone : bench_.task().space().definition().milestones) {
-      // Leaves out a milestone only if it is invalid on all shapes; milestones may be equal.
+      // A milestone is left out only if it is invalid on all shapes, not if it equals another.
       if (shapes_for(milestone.candidate).empty()) continue;
       opened_.push_back(milestone.candidate);
       opening_.push_back({milestone.candidate, "milestone", milestone.name});
@@ -149,7 +149,7 @@ Task<std::optional<Evaluation>> Tuner::outcome_of(const Slot& slot) {
   co_return evaluation;
 }
 
-/// Takes the outcome of a finished evaluation. In the meantime, the kernel may have become a
+/// Takes the outcome of a finished evaluation. During the evaluation, its kernel may have become a
 /// duplicate, or too slow for the elite.
 Evaluation Tuner::take_outcome(Flight& flight) const {
   Evaluation evaluation = *std::exchange(flight.evaluation, std::nullopt);
@@ -160,8 +160,8 @@ Evaluation Tuner::take_outcome(Flight& flight) const {
   return evaluation;
 }
 
-/// Marks a precisely timed kernel as coarsely timed if it is slower than the present limit. It does
-/// not challenge the elite, so that results do not depend on the order of the timings.
+/// Marks a precisely timed kernel as coarsely timed if it is slower than the present limit, so that
+/// it does not challenge the elite, and the result does not depend on the order of timings.
 void Tuner::note_early_stops(Evaluation& evaluation) const {
   for (ShapeEvaluation& on : evaluation.shapes) {
     if (!on.timing || on.timing->kind != TimeKind::kMeasured) continue;
@@ -170,7 +170,7 @@ void Tuner::note_early_stops(Evaluation& evaluation) const {
   }
 }
 
-/// True if a kernel was timed coarsely and the limit then rose because a member left the elite.
+/// True if a coarsely timed kernel must be timed precisely because a member has left the elite.
 bool Tuner::must_be_timed_again(const Evaluation& evaluation) const {
   if (bench_.task().device().time_kind != TimeKind::kMeasured || !evaluation.is_green()) {
     return false;
@@ -265,8 +265,8 @@ EvaluateOptions Tuner::options_for(const Slot& slot) const {
                      fmt::format("candidate {}.{}", slot.place.generation, slot.place.position)}};
 }
 
-/// True if the history of a resumed run has this candidate at this position. Otherwise (another
-/// version of the program proposed another candidate), it is evaluated.
+/// True if the history of a resumed run has this candidate at this position. Another version of the
+/// program may have proposed another candidate for this position.
 bool Tuner::is_recorded(const Slot& slot) const {
   const std::string config = bench_.task().space().config_json(slot.planned.candidate);
   return std::ranges::all_of(shapes_for(slot.planned.candidate), [&](const ShapeRun* shape) {
@@ -327,7 +327,7 @@ double Tuner::generation_ms() const {
   return milliseconds_between(generation_started_, bench_.loop().now());
 }
 
-/// Withdraws a kernel that failed on one shape on all other shapes, because it is wrong.
+/// Withdraws kernels that failed on one shape on all shapes, because they are wrong.
 void Tuner::withdraw_everywhere() {
   if (shapes_.size() == 1) return;
   for (const auto& shape : shapes_) {
@@ -362,7 +362,7 @@ Task<> Tuner::close_generation() {
 }
 
 /// Starts to execute the elites on the virtual GPU, so that results are ready when the run ends.
-/// They are ignored until then, because their arrival times must not influence the proposals.
+/// Results are ignored until then, because their arrival times must not influence proposals.
 void Tuner::interpret_elites() {
   if (!bench_.interpreted().has_interpreter()) return;
   std::vector<KernelUnderTest> kernels;
@@ -372,8 +372,8 @@ void Tuner::interpret_elites() {
   bench_.interpreted().want(std::move(kernels));
 }
 
-/// Records all finished candidates, although a candidate before them is unfinished. If the run is
-/// extended, it finds them in its history.
+/// Records all finished candidates, even those that follow an unfinished candidate, so that the run
+/// finds them in its history if it is extended.
 void Tuner::settle_finished() {
   for (const Slot& slot : slots_) {
     if (!slot.flight || !slot.flight->evaluation) continue;

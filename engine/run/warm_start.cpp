@@ -48,7 +48,7 @@ bool is_allowed(const TuningTask& task, const Candidate& candidate) {
   return false;
 }
 
-/// Converts a configuration of an earlier run to the task's space; nullopt if it is invalid there.
+/// Converts a configuration of an earlier run to the task's space; nullopt if the space forbids it.
 std::optional<Candidate> carried_over(const TuningTask& task, const std::string& config_json) {
   const Space& space = task.space();
   std::vector<std::pair<std::string, std::string>> settings;

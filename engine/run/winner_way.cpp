@@ -11,7 +11,7 @@
 namespace evo {
 namespace {
 
-/// The share of the time limit for choosing the order of the steps. The rest is for measuring the
+/// The share of the time limit for choosing the order of the steps; the rest is for measuring the
 /// steps.
 constexpr double kShareToRank = 1.0 / 3;
 

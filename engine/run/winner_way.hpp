@@ -41,8 +41,8 @@ struct FoundWay {
 ///      comparison.
 ///   4. Check the kernels on the path by a screening. If a kernel fails, find another path without
 ///      it.
-/// When the time is over, one last step changes all remaining macros, and the steps whose kernels
-/// were not checked say so.
+/// When the time is over, one last step changes all remaining macros, and a note marks each step
+/// whose kernel was not checked.
 class WayFinder {
  public:
   /// All references must outlive this object. `at`: index of the shape in the task.

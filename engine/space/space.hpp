@@ -25,7 +25,7 @@ struct Milestone {
   std::string where = {};  ///< a condition; if it is false, the milestone is left out
 };
 
-/// The content of a search space file. Everything is checked except for candidates against
+/// The content of a search space file. The format is checked already; the class Space checks the
 /// constraints.
 struct SpaceDefinition {
   std::string file;  ///< source file, for messages
@@ -104,8 +104,8 @@ class Space final : public CandidateSpace {
   /// that are not in the space. Does not check constraints.
   [[nodiscard]] Candidate candidate_from_json(std::string_view json) const;
 
-  /// The candidate `base` with some macros changed, for example by {{"TILE_N", "64"}}, as texts of
-  /// a command line. Throws a SpaceError that names the allowed values for an unknown macro or
+  /// The candidate `base` with some macros set to values that are given as text, such as
+  /// {{"TILE_N", "64"}}. Throws a SpaceError that names the allowed values for an unknown macro or
   /// value. Does not check constraints.
   [[nodiscard]] Candidate candidate_from_settings(
       std::span<const std::pair<std::string, std::string>> settings, const Candidate& base) const;

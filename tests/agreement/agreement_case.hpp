@@ -13,7 +13,8 @@
 namespace evo::agreement {
 
 /// The allowed difference of an output element `got` of the virtual GPU from the recorded element:
-/// |got − recorded| ≤ relative · |recorded| + absolute. If both are 0, the bits must be equal.
+/// |got − recorded| ≤ relative · |recorded| + absolute. If both bounds are 0, the bits must be
+/// equal.
 struct Bound {
   double relative = 0;
   double absolute = 0;
@@ -65,8 +66,8 @@ struct AgreementCase {
   AgreementCase& inout(const std::vector<T>& values) {
     return inout(values, Dtype::kU8, {{}});
   }
-  /// Adds an output buffer. It is filled with a pattern first, so that elements that the kernel
-  /// does not write are equal on all devices.
+  /// Adds an output buffer. The buffer is filled with a pattern before the launch, so that elements
+  /// that the kernel does not write are equal on all devices.
   AgreementCase& out(std::size_t count, Dtype dtype, std::vector<Bound> columns = {{}}) {
     constexpr std::byte kPattern{0xa5};
     arguments.push_back({.initial = Bytes(count * size_of(dtype), kPattern),

@@ -14,8 +14,8 @@ constexpr LaunchConfig kLaunch = {{6, 1, 1}, {256, 1, 1}};
 
 // For each instruction, the largest error that the PTX ISA 9.0 allows (section on floating-point
 // instructions), plus the virtual GPU's own error: half a unit in the last place for rounding, or
-// for ex2 the error of a real GPU. Both GPUs may flush results below the smallest normal number to
-// zero.
+// for ex2 the error of a real GPU. The real and the virtual GPU may flush results below the
+// smallest normal number to zero.
 constexpr double kSmallest = 0x1p-126;
 constexpr Bound kEx2{2 * 0x1p-22, kSmallest};
 constexpr Bound kLg2{0x1p-22 + 0x1p-24, 0x1p-22 + 0x1p-24};

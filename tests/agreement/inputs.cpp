@@ -11,9 +11,9 @@ using U16 = std::uint16_t;
 using U32 = std::uint32_t;
 using U64 = std::uint64_t;
 
-// Bits of f32 edge values, each of which is used with both signs. Besides special values: ties in
-// the rounding to f16 (which drops 13 bits), bf16 (16), e4m3 (20) and e5m2 (21), and their
-// neighbours, around 1 and at the ends of the types' ranges.
+// Bits of f32 edge values, each of which is used with both signs. The list contains special values,
+// and ties in the rounding to f16 (which drops 13 bits), bf16 (16), e4m3 (20) and e5m2 (21) with
+// their neighbours, around 1 and at the ends of these types' ranges.
 constexpr std::array<U32, 52> kEdgeFloats = {
     0x00000000, 0x00000001, 0x00000002, 0x00400000, 0x007fffff, 0x00800000, 0x00800001, 0x7f7fffff,
     0x7f7ffffe, 0x7f800000, 0x7f800001, 0x7fc00000, 0x7fffffff, 0x3f800000, 0x3f7fffff, 0x3f800001,
@@ -31,8 +31,8 @@ constexpr std::array<U64, 16> kEdgeDoubles = {
     0x3ff0000010000000, 0x3ff0000030000000, 0x3ff0000000000001, 0x41dfffffffe00000,
     0x43e0000000000000, 0x47efffffe0000000, 0x47effffff0000000, 0x3690000000000000};
 
-/// An edge value of an integer with `bits` bits: all ones, a power of two, one more, one less, or
-/// its complement.
+/// An edge value of an integer with `bits` bits: a power of two, its neighbour or its complement,
+/// or all ones.
 U64 corner(Random& random, unsigned bits) {
   const U64 power = U64{1} << random.below(bits);
   const std::array<U64, 5> choices = {power, power - 1, ~power, power + 1, ~U64{0}};

@@ -12,8 +12,8 @@ namespace evo::agreement {
 namespace {
 
 constexpr const char* kFormat = "evo-tune agreement 1";
-/// Number of byte planes: outputs are stored as all first bytes of their 4-byte words, then all
-/// second bytes, and so on, because they compress better. The size suits f32 and pairs of f16.
+/// Number of byte planes. Outputs compress better if all first bytes of their 4-byte words are
+/// stored first, then all second bytes, and so on; f32 and pairs of f16 have 4 bytes.
 constexpr std::size_t kPlanes = 4;
 
 using Binary = std::vector<std::uint8_t>;

@@ -46,7 +46,7 @@ struct RecordPlan {
 /// after it. Other errors throw an exception.
 class Recorder {
  public:
-  /// A function that saves the record so far. It is called from time to time, so that earlier
+  /// A function that saves the record so far. Recorder calls it from time to time, so that earlier
   /// outputs are not lost if a kernel hangs.
   using Save = std::function<void(const Record&)>;
 

@@ -21,8 +21,8 @@ struct State {
 
 State state;
 
-/// An open file of FailingVfs. SQLite allocates memory for it and for the file structure of the
-/// real file system, which follows it.
+/// An open file of FailingVfs. SQLite allocates memory for this structure and for that of the real
+/// file system, which follows it.
 struct File {
   sqlite3_file base;
   [[nodiscard]] sqlite3_file* real() {

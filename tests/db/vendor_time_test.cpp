@@ -1,4 +1,5 @@
-// Tests the table of times of other implementations. Scripts such as compare_pytorch.py fill it.
+// Tests the table of times of other implementations. Scripts such as compare_pytorch.py fill this
+// table.
 
 #include <gtest/gtest.h>
 

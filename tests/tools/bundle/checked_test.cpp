@@ -96,8 +96,8 @@ TEST(CheckedConditions, WhereNoMultipleOfATileWasCheckedNoneIsServed) {
               testing::Not(testing::Contains(28)));
   EXPECT_THAT(served(kernel(shapes, "", 12, "R*C", "(R + 13) / 14 * 32"), "C", 60),
               testing::Not(testing::Contains(28)));
-  // A kernel's hard-coded tiles and vectors are assumed to be powers of two. The checked size 60 is
-  // 4 · 15, so only odd sizes and odd multiples of 4 may be served.
+  // The hard-coded tiles of a kernel are assumed to be powers of two. The checked sizes are odd or
+  // odd multiples of 4, so only sizes with these properties may be served.
   for (const int size : without) EXPECT_TRUE(size % 2 != 0 || size % 8 == 4) << size;
 }
 

@@ -1,5 +1,5 @@
-// A fake CUDA driver for tests. It executes no kernels and records each call as a line of text. A
-// test makes any address the current context of its thread by fake_context().
+// A fake CUDA driver for tests. The driver executes no kernels and records each call as a line of
+// text. A test makes any address the current context of its thread by fake_context().
 
 #include <atomic>
 #include <cstdarg>
@@ -51,7 +51,7 @@ thread_local std::vector<void*> below;  ///< contexts under the current one
 /// The number of the stream capture that fake_capture() has started; streams from handle 0x100 on
 /// take part in it.
 std::atomic<unsigned long long> capture_number{0};
-/// The primary context of device i is the address of element i.
+/// The addresses of these elements serve as the primary contexts of the devices.
 char primary_contexts[8];
 
 /// Records a call as a line. Returns the error code that the test has set for this call, or 0.

@@ -47,7 +47,7 @@ def made(manifests=(), expressions=(), variables=("B", "S", "F")):
 
 
 def kernel(name, arch, tile):
-    """The manifest of a kernel that reads x (B × S 8-bit floats) and a scale. It writes y
+    """The manifest of a kernel that reads x (B × S 8-bit floats) and a scale. The kernel writes y
     (B × S elements) and, if F is 1, s (B elements)."""
     def buffer(name, direction, dtype, extent, **more):
         return {"name": name, "direction": direction, "dtype": dtype,

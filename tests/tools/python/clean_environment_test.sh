@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # Tests a wheel in an environment with only Python and pip: clean_environment_test.sh WHEELS FOLDER
 # WHEELS: the folder that contains the wheel. FOLDER: a folder that the test creates.
-# The tested programs find neither a CUDA Toolkit nor the build folder, because PATH contains only
-# the environment and system folders.
+# PATH contains only the environment and system folders, not a CUDA Toolkit or the build folder.
 set -eu
 wheel="$(realpath "$1"/evo_tune-*.whl)"
 notebook="$(realpath "$(dirname "$0")/../../../docs/examples/tune_in_a_notebook.ipynb")"

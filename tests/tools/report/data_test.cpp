@@ -186,7 +186,7 @@ TEST_F(Report, HasTheWaysToTheWinnerWithTimesThatEndAtItsOwn) {
   EXPECT_TRUE(found["why_no_ways"].is_null());
   const Ordered& steps = found["ways"][0]["steps"];
   EXPECT_EQ(steps[0]["level_us"], 18)
-      << "9 µs / 0.5, the ratio of the A/B pairs, not of the values of p50_us";
+      << "the level is 9 µs / 0.5, the ratio of the A/B pairs, not of the values of p50_us";
   EXPECT_EQ(steps[1]["level_us"], 9);
   EXPECT_EQ(steps[1]["changes"].dump(), R"([{"macro":"TILE","from":"64","to":"128"}])");
   EXPECT_EQ(found["ways"][0]["timed"], "A/B pairs");
@@ -316,7 +316,7 @@ TEST_F(Report, TellsTheCardTheEnergyAndTheProfilesThatAreStored) {
   EXPECT_EQ(found["energy"].dump(),
             R"([{"candidate":1,"launch_mj":5.0,"power_w":310.0,"window_s":2.0,"complete":true},)"
             R"({"candidate":2,"launch_mj":7.0,"power_w":320.0,"window_s":0.25,"complete":false}])")
-      << "the energy of the longer window; none for a duplicate";
+      << "the report shows the energy of the longer window, and none for a duplicate";
   EXPECT_EQ(
       found["profiles"].dump(),
       R"([{"candidate":1,"kind":"measured","tool":"ncu 1","require":"tensor >= 50",)"

@@ -10,8 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-# Removes the artifacts that the report does not show. It shows those of the winner and of the
-# default configuration, which belongs to generation 0.
+# Keeps the artifacts of the winner and of generation 0, which has the default configuration.
 SMALLER = """
 DELETE FROM artifact WHERE compilation_id NOT IN (
   SELECT compilation_id FROM candidate WHERE generation = 0 AND compilation_id IS NOT NULL
