@@ -28,8 +28,7 @@ class Connection {
  public:
   enum class Mode { kReadWrite, kReadOnly };
 
-  /// Opens `file` as Store::open() or Store::open_read_only() describes. ":memory:" creates a
-  /// database in memory.
+  /// Like Store::open() or Store::open_read_only(). ":memory:" creates a database in memory.
   Connection(const std::filesystem::path& file, Mode mode, const WaitOptions& wait = {});
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -62,8 +61,7 @@ class Connection {
     });
   }
 
-  /// Prepares the statement `sql`, or takes it from a cache. No other Query may be using the same
-  /// `sql`.
+  /// Prepares the statement `sql`, or takes it from a cache. No other Query may be using it.
   template <typename... Values>
   [[nodiscard]] Query query(std::string_view sql, const Values&... values) {
     return Query(prepared(sql), values...);
@@ -98,8 +96,7 @@ class Connection {
   [[nodiscard]] SQLite::Database open(Mode mode);
   [[nodiscard]] SQLite::Statement& prepared(std::string_view sql);
   void prepare(Mode mode);
-  /// Throws DbError if another file has replaced the database file, or if an earlier call has
-  /// thrown.
+  /// Throws DbError if another file has replaced the database file, now or at an earlier call.
   void require_same_file();
   void use_write_ahead_log();
   void require_our_version(const DatabaseHeader& header);

@@ -46,8 +46,7 @@ struct DatabaseHeader {
   [[nodiscard]] bool is_fresh() const { return application == 0 && version == 0 && tables == 0; }
 };
 
-/// Call read_header() in a transaction, because another process may create the schema between two
-/// of its queries.
+/// Call read_header() in a transaction, because another process may create the schema meanwhile.
 [[nodiscard]] DatabaseHeader read_header(SQLite::Database& database);
 
 /// Makes SQLite keep an existing write-ahead log when it closes `database`. By default, SQLite

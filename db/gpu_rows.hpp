@@ -11,8 +11,7 @@ namespace evo {
 class Connection;
 
 // Rows about the state of the GPU while a candidate was timed, its energy and its profile. The
-// candidate must not be a duplicate, because these rows belong to the first candidate with the same
-// kernel.
+// candidate must not be a duplicate, because only the first candidate with a kernel has these rows.
 
 void insert_gpu_state(Connection& db, CandidateId candidate, const CardState& state);
 /// Replaces an earlier energy. `complete`: true for the long measurement of a member of the elite,

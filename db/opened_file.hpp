@@ -41,8 +41,7 @@ class OpenedFile {
   };
 
   [[nodiscard]] static Identity identity_of(const std::string& name);
-  /// The path in /proc/self/fd of a descriptor of this process for the file; empty if there is
-  /// none.
+  /// The path in /proc/self/fd of a descriptor of this process for the file, or empty.
   [[nodiscard]] static std::filesystem::path descriptor_of(const Identity& identity);
   [[nodiscard]] static bool locked_by_others(const Identity& identity, off_t start, off_t bytes);
   /// True if the file no longer begins with the bytes of an SQLite database.

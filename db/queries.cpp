@@ -93,8 +93,7 @@ std::vector<RejectionGroup> group_rejections(Connection& db, RunId run) {
   return sorted;
 }
 
-/// Sets `tie` of each row whose kernel tied with the kernel of the row above in their newest
-/// comparison.
+/// Sets `tie` of each row whose newest comparison with the row above it ended in a tie.
 void put_ties(const Store& store, RunId run, std::vector<EliteRow>& rows) {
   const std::vector<ConfirmationRecord> records = store.confirmations(run);
   for (std::size_t i = 1; i < rows.size(); ++i) {

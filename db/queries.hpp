@@ -128,8 +128,7 @@ struct CardSummary {
 
 [[nodiscard]] CardSummary card_summary(const Store& store, RunId run);
 
-/// The A/B comparisons between candidates `a` and `b`, of which either may be the challenger,
-/// oldest first.
+/// The A/B comparisons between `a` and `b`, either of which may be the challenger, oldest first.
 [[nodiscard]] std::vector<ConfirmationRecord> confirmations_between(const Store& store,
                                                                     CandidateId a, CandidateId b);
 

@@ -33,8 +33,7 @@ class RunReader {
   /// Returns the generations of a run in the order of their numbers.
   [[nodiscard]] std::vector<StoredGeneration> generations(RunId run) const;
   [[nodiscard]] std::vector<StoredEvent> events(RunId run) const;
-  /// Returns the times of other implementations, fastest first. tools/bench/compare_pytorch.py
-  /// stores them.
+  /// Returns the times of other implementations, which compare_pytorch.py stores, fastest first.
   [[nodiscard]] std::vector<VendorTime> vendor_times(RunId run) const;
 
  private:

@@ -22,8 +22,7 @@ class RunStore {
 
   // Compilations
 
-  /// Returns all stored compilations of one request with their dependencies, newest first, without
-  /// artifacts.
+  /// Returns all stored compilations of one request with their dependencies, newest first.
   [[nodiscard]] virtual std::vector<CompilationFacts> find_compilation_facts(
       std::string_view request_key) const = 0;
   /// Throws DbError if the database has no compilation `id`.

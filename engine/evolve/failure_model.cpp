@@ -9,8 +9,7 @@
 namespace evo {
 namespace {
 
-/// The covariance kernel is fitted again whenever the number of observations has grown by this
-/// factor.
+/// Factor of growth of the observations after which the covariance kernel is fitted again.
 constexpr double kFitGrowth = 1.25;
 /// The logistic function of 1.702 z approximates the normal distribution function of z with an
 /// error below 0.01 (Haley 1952).

@@ -16,8 +16,7 @@ namespace {
 
 /// Number of candidates with a time that the model needs for its first prediction.
 constexpr std::size_t kFewestTimes = 3;
-/// The covariance kernel is fitted again whenever the number of observations has grown by this
-/// factor.
+/// Factor of growth of the observations after which the covariance kernel is fitted again.
 constexpr double kFitGrowth = 1.25;
 /// Lower limit of the assumed spread of ln times, because smaller differences are noise.
 constexpr double kSmallestSpread = 0.02;
@@ -249,8 +248,7 @@ class FullStrategy final : public SearchBase {
     }
   }
 
-  /// Returns the index of the candidate with the best score that is not taken, and marks it as
-  /// taken.
+  /// Returns the index of the best candidate that is not taken, and marks it as taken.
   [[nodiscard]] static std::optional<std::size_t> best_of(const Acquisition& score, double beta,
                                                           std::vector<bool>& taken) {
     std::optional<std::size_t> best;

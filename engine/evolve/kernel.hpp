@@ -44,8 +44,7 @@ class Kernel {
   /// Replaces the hyperparameters of one parameter.
   void set_shape(std::size_t dimension, KernelShape shape);
 
-  /// The covariances of `point` with each of `points` (all encoded, see Encoding); 1 for equal
-  /// points.
+  /// The covariances of `point` with each of `points` (encoded by Encoding); 1 for equal points.
   void row(std::span<const std::uint16_t> point, std::span<const std::uint16_t> points,
            std::span<float> result) const;
 

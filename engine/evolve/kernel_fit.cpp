@@ -66,8 +66,7 @@ class Ascent {
 
  private:
   /// Takes up to kSteps steps in one direction while `step(direction)` returns true, that is, while
-  /// the step increases the posterior density. If the first direction succeeds, the other is not
-  /// tried.
+  /// the step increases the posterior density. Tries the second direction only if the first fails.
   template <typename Step>
   void climb(Step step) {
     for (const int direction : {-1, +1}) {

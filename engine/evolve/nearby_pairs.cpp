@@ -96,8 +96,7 @@ std::vector<NearbyPairs::Square> NearbyPairs::squares() const {
   std::map<std::array<Corner, 2>, std::vector<double>> factors;
   std::map<std::array<Corner, 2>, double> in_winner;
   for (const Candidate& base : near_) {
-    // The candidates that differ from `base` in a single macro, for which `base` has the winner's
-    // value.
+    // Candidates that differ from `base` in a single macro, which has the winner's value in `base`.
     std::vector<std::pair<Corner, double>> beside;
     for (const auto& [other, time] : log_times_) {
       if (differing_macros(base, other) != 1) continue;

@@ -14,8 +14,7 @@ using OrderedJson = nlohmann::ordered_json;
 /// The run fails after this many successive answers without a new and valid proposal.
 constexpr int kMostIdleAnswers = 100;
 
-/// Converts the text of a macro's value to the JSON type that it has in the space file: 64, 0.5,
-/// true or "xor".
+/// Converts a macro's value to its JSON type in the space file: 64, 0.5, true or "xor".
 OrderedJson typed_value(const std::string& text) {
   OrderedJson value = OrderedJson::parse(text, nullptr, false);
   return value.is_number() || value.is_boolean() ? value : OrderedJson(text);

@@ -15,12 +15,10 @@ class SearchBase : public Strategy {
       : space_(space), options_(options), random_(options.seed), seen_(space) {}
 
  protected:
-  /// Appends the candidate to `proposals` and returns true if it is valid and unseen; otherwise
-  /// returns false.
+  /// Appends the candidate to `proposals` if it is valid and unseen; otherwise returns false.
   bool take(const Candidate& candidate, std::vector<Candidate>& proposals);
 
-  /// Appends random unseen candidates to `proposals` until it has `count`, or until the space has
-  /// no more.
+  /// Appends random unseen candidates to `proposals` until it has `count` or none are left.
   void fill(std::vector<Candidate>& proposals, std::size_t count);
 
   /// A random value of a parameter that differs from `value`. For an ordered parameter, half of the

@@ -23,8 +23,7 @@ class Objective {
   explicit Objective(const std::string& text);
 
   [[nodiscard]] const std::string& text() const { return expression_.text(); }
-  /// True if the objective is the time. Only such runs use A/B comparisons and time slow kernels
-  /// coarsely.
+  /// True if the objective is the time. Otherwise, A/B comparisons and coarse timings are not used.
   [[nodiscard]] bool is_time() const { return text() == "time"; }
   [[nodiscard]] bool uses_energy() const { return uses_energy_; }
 

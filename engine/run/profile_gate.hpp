@@ -21,8 +21,7 @@ struct Profiled {
 [[nodiscard]] Profiled profile_gate(Workbench& bench, const KernelUnderTest& kernel,
                                     std::size_t at = 0);
 
-/// Says why a kernel does not pass the profile gate, with its metrics; nullopt if the kernel
-/// passes.
+/// Says why a kernel fails the profile gate, with its metrics; nullopt if it passes.
 [[nodiscard]] std::optional<Rejection> rejection_of(const ProfileRecord& record);
 
 /// Throws InputError unless the problem file has a "profile" and the run has a device.

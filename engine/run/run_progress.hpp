@@ -36,8 +36,7 @@ struct RunProgress {
   double max_seconds = std::numeric_limits<double>::infinity();
   std::optional<double> control_drift = {};  ///< the last known drift of the control's time
 
-  /// Adds a candidate to the counts of its outcome. Over several shapes, call count() once for each
-  /// candidate.
+  /// Adds a candidate to the counts of its outcome, which is the same on all its shapes.
   void count(const EvaluationRecord& record);
 };
 

@@ -166,8 +166,7 @@ void require_same(const StoredRun& run, const RunInfo& like, const Resumption& r
   }
 }
 
-/// Says why the newest unfinished run cannot be resumed by this command line; empty if there is no
-/// unfinished run.
+/// Says how the newest unfinished run differs from this command line; empty if there is none.
 std::string why_another(const Store& store, const RunInfo& like) {
   const std::vector<StoredRun> runs = store.runs();
   const auto found = std::find_if(runs.rbegin(), runs.rend(), [&](const StoredRun& run) {
@@ -246,8 +245,7 @@ OpenRun continue_run(Store& store, Workbench& bench, const RunRequest& request,
                      const Resumption& resumption) {
   const std::vector<StoredRun> were = runs_to_resume(store, run_infos(bench, request), resumption);
   const StoredRun& was = were.front();
-  // Uses the seeds and options of the stored run, so that the run continues as if it had not been
-  // interrupted.
+  // Uses the seeds and options of the stored run, so that it continues as if uninterrupted.
   auto options = OrderedJson::parse(was.info.options_json);
   OpenRun run{{}, request.tuner};
   run.tuner.seed = was.info.seed;

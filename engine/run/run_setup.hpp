@@ -9,8 +9,7 @@
 
 namespace evo {
 
-/// The settings of a new run, without its problem, space, shapes and devices, which the Workbench
-/// holds.
+/// The settings of a new run. The Workbench holds the run's problem, space, shapes and devices.
 struct RunRequest {
   TunerOptions tuner;
   std::uint64_t check_seed = 0;
@@ -19,8 +18,7 @@ struct RunRequest {
   /// If true, the run evaluates the best candidates of earlier runs (find_known()) before proposals
   /// of the strategy.
   bool warm_start = false;
-  /// The common name of the runs in the database that a search over several shapes creates, one for
-  /// each shape.
+  /// The common name of all runs of a search over several shapes.
   std::string group = {};
 };
 
@@ -37,8 +35,7 @@ struct OpenRun {
   TunerOptions tuner;
   std::vector<RunHistory> histories = {};
 
-  /// The number of evaluations that were stored before this process began, on the shape that has
-  /// the most.
+  /// The number of evaluations that were stored earlier, on the shape that has the most.
   [[nodiscard]] std::size_t kept() const;
 };
 

@@ -92,8 +92,7 @@ class ShapeRun {
   /// does not time the control. Does nothing if the generation is closed or empty.
   void close_unfinished(int generation, double wall_ms);
   /// The kernels that were withdrawn in a generation, by kernel key, with the reason. Kernels that
-  /// the profile gate withdrew are left out, because the profile gate judges a kernel on one shape
-  /// only.
+  /// the profile gate withdrew are left out, because it judges them on one shape only.
   [[nodiscard]] std::map<std::string, Rejection> withdrawn_in(int generation) const;
   /// Withdraws a kernel from this shape's elite because the kernel failed on another shape.
   void dismiss(int generation, const std::string& kernel_key, const Rejection& why);
@@ -120,8 +119,7 @@ class ShapeRun {
 
   void observe(const Judged& judged);
   [[nodiscard]] std::optional<double> objective_of(const Judged& judged) const;
-  /// True if the candidate is green and was timed precisely, and its value of the objective is
-  /// known.
+  /// True if the candidate is green, was timed precisely, and its objective is known.
   [[nodiscard]] bool may_challenge(const Judged& judged) const;
   [[nodiscard]] EliteMember member_of(const Judged& judged) const;
   [[nodiscard]] KernelUnderTest kernel_of(const Judged& judged) const;

@@ -39,8 +39,7 @@ Tournament::Tournament(const TuningTask& task, RunStore& store, RunId run, std::
 
 Task<> Tournament::challenge(HomeDevice& home, int generation,
                              std::vector<EliteMember> challengers) {
-  // If this generation was interrupted before, the kernels that were withdrawn in it leave the
-  // elite.
+  // If this generation was interrupted before, the kernels withdrawn in it leave the elite.
   for (const auto& [candidate, withdrawn] : withdrawn_) {
     if (withdrawn.generation == generation) elite_.remove(candidate);
   }
@@ -185,8 +184,7 @@ Task<std::optional<double>> Tournament::time_control(HomeDevice& home, int gener
   choose_control();
   if (!control_) co_return std::nullopt;
   const auto found = withdrawn_.find(control_->id);
-  // If the profile gate withdrew the control, its results are still right, so it remains the
-  // control.
+  // If the profile gate withdrew the control, its results are right, so it remains the control.
   const bool is_wrong = found != withdrawn_.end() && found->second.why.gate != Gate::kProfile;
   if (is_wrong) co_return std::nullopt;
   const std::optional<Timing> timing = co_await home.time_again(control_->kernel, closely, shape_);

@@ -46,8 +46,7 @@ class Tournament {
   Task<> challenge(HomeDevice& home, int generation, std::vector<EliteMember> challengers);
   [[nodiscard]] std::size_t left_out() const { return left_out_; }
 
-  /// Makes `control` the control. If use_control() is not called, time_control() chooses the
-  /// control.
+  /// Sets the control. If use_control() is not called, time_control() chooses the control.
   void use_control(EliteMember control) { control_ = std::move(control); }
 
   /// Times the control and returns its p50 in microseconds. By default, the control is the best

@@ -74,8 +74,7 @@ enum class TunerEnd { kFinished, kExhausted, kOutOfTime, kInterrupted };
 /// shape is withdrawn on all shapes.
 class Tuner {
  public:
-  /// All references must outlive the tuner. `runs`: the run in the database for each shape of the
-  /// task.
+  /// All references must outlive the tuner. `runs`: the stored run for each shape of the task.
   Tuner(Workbench& bench, RunStore& store, const std::vector<RunId>& runs,
         const TunerOptions& options, TunerObserver& observer);
 
@@ -127,8 +126,7 @@ class Tuner {
   static Task<> fly(std::shared_ptr<Flight> flight, Task<Evaluation> evaluation);
   [[nodiscard]] TunerEnd search_until(const std::atomic<bool>& stop);
   Task<TunerEnd> search();
-  /// Waits for the outcome of a slot. Nullopt if the candidate comes from the history of a resumed
-  /// run.
+  /// Waits for the outcome of a slot; nullopt if the history of a resumed run has the candidate.
   Task<std::optional<Evaluation>> outcome_of(const Slot& slot);
   [[nodiscard]] Evaluation take_outcome(Flight& flight) const;
   void note_early_stops(Evaluation& evaluation) const;

@@ -11,8 +11,7 @@
 namespace evo {
 namespace {
 
-/// The share of the time limit for choosing the order of the steps; the rest is for measuring the
-/// steps.
+/// The share of the time for choosing the order of the steps; the rest is for measuring them.
 constexpr double kShareToRank = 1.0 / 3;
 
 constexpr const char* kTimeOver = "the time limit was reached";

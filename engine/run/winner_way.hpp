@@ -17,8 +17,7 @@ struct WayStart {
   Candidate candidate;
 };
 
-/// The stored times of a run in microseconds, by candidate; nullopt for a candidate that is not
-/// green.
+/// The stored times of a run in microseconds, by candidate; nullopt if it is not green.
 using KnownTimes = std::map<Candidate, std::optional<double>>;
 
 /// A path to the winner, or the reason why there is none.

@@ -69,8 +69,7 @@ class Frontier {
   std::vector<std::vector<std::size_t>> constraints_of_;
   std::vector<std::size_t> waiting_for_;  ///< unassigned parameters of each constraint
   std::vector<std::size_t> unfinished_;   ///< unfinished constraints of each parameter
-  /// used by cost_of(): for each parameter, the number of its constraints that the assignment
-  /// finishes
+  /// in cost_of(), for each parameter: the number of its constraints that the assignment finishes
   std::vector<std::size_t> finishing_;
   std::vector<bool> assigned_;
   double cost_ = 0;

@@ -17,8 +17,7 @@ struct SpaceCount {
   bool exact = true;  ///< false: estimated by sampling
 };
 
-/// The interface of strategies to a space. The space may come from a search space file or from a
-/// recording.
+/// The interface of strategies to a space, which is a search space file or a recording.
 ///
 /// The valid candidates are indexed by ranks 0 … rank_count() − 1. Each valid candidate has exactly
 /// one rank. If a constraint has too many combinations of values, it is checked separately, and the

@@ -45,8 +45,7 @@ class Constraint {
   Constraint(const std::string& expression, const std::vector<Parameter>& parameters,
              const ConditionNames& names);
 
-  /// Indices of the parameters on which the condition depends, in the alphabetical order of their
-  /// names.
+  /// Indices of the parameters on which the condition depends, in the order of their names.
   [[nodiscard]] std::span<const std::size_t> scope() const { return scope_; }
 
   /// True if a candidate satisfies the condition. `choice`: the index of the value of each

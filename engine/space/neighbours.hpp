@@ -24,8 +24,7 @@ enum class Neighbourhood {
 
 /// A valid candidate close to `wish`: `wish` itself if it is valid; else a valid candidate at
 /// Hamming distance 1; else the closest result of several walks. A walk starts at a random valid
-/// candidate and replaces its values, in random order, by those of `wish` if the candidate stays
-/// valid.
+/// candidate and, in random order, takes over each value of `wish` that keeps it valid.
 [[nodiscard]] Candidate repair(const CandidateSpace& space, const Candidate& wish, Random& random);
 
 /// The numbers 0 … n − 1 in random order.

@@ -25,8 +25,7 @@ struct Milestone {
   std::string where = {};  ///< a condition; if it is false, the milestone is left out
 };
 
-/// The content of a search space file. The format is checked already; the class Space checks the
-/// constraints.
+/// The content of a search space file with a valid format; the class Space checks constraints.
 struct SpaceDefinition {
   std::string file;  ///< source file, for messages
   std::string name;
@@ -92,8 +91,7 @@ class Space final : public CandidateSpace {
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> macros(
       const Candidate& candidate) const;
 
-  /// The same names as in macros() with their values as numbers, for expressions in the problem
-  /// file.
+  /// The names in macros() with their values as numbers, for expressions in the problem file.
   [[nodiscard]] std::map<std::string, double> values(const Candidate& candidate) const;
 
   /// The candidate as JSON with its macros in the order of parameters():

@@ -29,8 +29,7 @@ bool is_word(const std::string& text) {
   });
 }
 
-/// True if a string such as "32", "0x20", "1e3" or "True" was probably meant as a number or
-/// Boolean.
+/// True if a string such as "32", "0x20", "1e3" or "True" was probably meant as a number.
 bool is_number_in_quotes(const std::string& text) {
   for (const char* word : {"true", "True", "TRUE", "false", "False", "FALSE"}) {
     if (text == word) return true;
@@ -48,8 +47,7 @@ ParameterValue read_value(const JsonReader& reader, std::string_view key, const 
     return {Kind::kBoolean, value.get<bool>() ? "true" : "false", value.get<bool>() ? 1.0 : 0.0};
   }
   if (value.is_number_integer()) {
-    // Expressions use doubles, which would round a larger integer; the compiler would use its exact
-    // value.
+    // Expressions use doubles, which would round a larger integer; the compiler would not.
     constexpr double kExact = 0x1.0p53;
     if (std::fabs(value.get<double>()) >= kExact) {
       reader.fail(key, value.dump() + ": allowed: integers between -2^53 and 2^53");

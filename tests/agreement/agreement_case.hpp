@@ -60,8 +60,7 @@ struct AgreementCase {
                          .columns = std::move(columns)});
     return *this;
   }
-  /// Adds a buffer that the kernel reads and writes; its content afterwards is compared bit for
-  /// bit.
+  /// Adds a buffer that the kernel reads and writes; its final content is compared bit for bit.
   template <typename T>
   AgreementCase& inout(const std::vector<T>& values) {
     return inout(values, Dtype::kU8, {{}});

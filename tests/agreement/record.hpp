@@ -38,8 +38,7 @@ struct RecordedCandidate {
   std::vector<RecordedRun> runs;
 };
 
-/// The outputs of many kernels on one device, and the data needed to run the kernels on another
-/// device.
+/// The outputs of many kernels on one device, and the data needed to run them on another.
 struct Record {
   std::string device_id;  ///< "cuda:0", "virtual:h200"
   std::string device_name;

@@ -26,8 +26,7 @@ CandidateBound bound_of(const TemplateRun& run, const Candidate& candidate) {
   return bytes ? kByte : kHalf;
 }
 
-/// The recorded configuration. Macros that were added to the space after the recording have their
-/// defaults.
+/// The recorded configuration. Macros that were added to the space since have their defaults.
 Candidate candidate_of(const Space& space, const std::string& config) {
   std::vector<std::pair<std::string, std::string>> settings;
   const Json json = parse_json(config, "recorded configuration");

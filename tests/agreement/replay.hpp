@@ -14,8 +14,7 @@
 
 namespace evo::agreement {
 
-/// The allowed difference between the outputs of a candidate on the virtual GPU and the recorded
-/// outputs.
+/// The allowed difference between a candidate's outputs on the virtual GPU and the recorded ones.
 struct CandidateBound {
   std::string kind;         ///< "P in f16", "P in e4m3", "row_softmax"
   double max_over_rms = 0;  ///< 0: no limit
@@ -59,8 +58,7 @@ class Replay {
   std::map<std::string, std::unique_ptr<TemplateRun>> runs_ = {};
 };
 
-/// Counts and largest differences of all candidates with the same CandidateBound::kind, for
-/// display.
+/// Counts and largest differences of all candidates with the same CandidateBound::kind.
 struct KindSummary {
   std::size_t candidates = 0;
   std::size_t same_ptx = 0;

@@ -52,8 +52,7 @@ int truncate(sqlite3_file* file, sqlite3_int64 size) {
   return code == SQLITE_OK ? real(file)->pMethods->xTruncate(real(file), size) : code;
 }
 
-/// Does not call fsync(), because no test simulates a power failure, and fsync() would take most of
-/// the time.
+/// Does not call fsync(), which would take most of the time and matters only for power failures.
 int sync(sqlite3_file*, int) { return next_change(); }
 
 const sqlite3_io_methods& methods() {

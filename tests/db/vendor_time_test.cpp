@@ -1,5 +1,4 @@
-// Tests the table of times of other implementations. Scripts such as compare_pytorch.py fill this
-// table.
+// Tests the table of times of other implementations, which compare_pytorch.py fills.
 
 #include <gtest/gtest.h>
 

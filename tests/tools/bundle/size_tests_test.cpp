@@ -167,8 +167,7 @@ TEST_F(SizeTests, ASizeOfAnotherKindThanThoseCheckedIsNotServed) {
        0},
       {"if ((n << 25) < 0) s = 2;", [](long n) { return n & 64; }, 0},
       {"if (n * 3 / 2 == 1000) s = 2;", [](long n) { return n * 3 / 2 == 1000 ? 1 : 0; }},
-      // The analysis of the PTX does not understand these bodies, so only the checked sizes are
-      // served.
+      // evo-export does not understand the PTX of these bodies, so it serves only checked sizes.
       {"if (__popc(n) == 3) s = 2;", bits, 0},
       {"if ((m * 2654435761u) >> 31) s = 2;",
        [](long n) { return static_cast<long>(static_cast<unsigned>(n) * 2654435761U >> 31); }, 0},
@@ -269,8 +268,7 @@ TEST(SizeTestsOfCode, AreWhatInstructionsTellApart) {
   // A grid that depends on the number of SMs is not a function of the shape.
   EXPECT_THAT(of_code("mov.u32 %r2, %nctaid.x;\nsetp.eq.s32 %p1, %r2, 4;", "min(N, SM_COUNT)"),
               IsEmpty());
-  // The register %r2 is written twice, or under a predicate, so its value may differ between
-  // threads.
+  // %r2 is written twice, or under a predicate, so its value may differ between threads.
   EXPECT_THAT(of_code("mov.u32 %r2, %r1;\nmov.u32 %r2, %tid.x;\nand.b32 %r3, %r2, 4;"), IsEmpty());
   EXPECT_THAT(of_code("mov.u32 %r3, %tid.x;\nsetp.eq.s32 %p1, %r3, 0;\n@%p1 mov.u32 %r2, %r1;\n"
                       "and.b32 %r4, %r2, 4;"),

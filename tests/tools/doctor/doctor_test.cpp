@@ -1,5 +1,4 @@
-// Tests the findings of `evo-tune doctor` about made-up machines, and their output as text and
-// JSON.
+// Tests the findings of `evo-tune doctor` about made-up machines, as text and as JSON.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

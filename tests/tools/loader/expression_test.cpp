@@ -127,8 +127,7 @@ TEST(LoaderExpressions, MeanWhatPythonMadeOfThem) {
   EXPECT_GT(count, 1200);
 }
 
-/// Evaluates the launch and workspace expressions of this project's attention problem on all its
-/// shapes.
+/// Evaluates launch and workspace expressions of the attention problem on all its shapes.
 TEST(LoaderExpressions, OfLaunchesAndWorkspacesAgree) {
   const std::filesystem::path root = EVO_SOURCE_DIR;
   int count = 0;
