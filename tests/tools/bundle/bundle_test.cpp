@@ -24,7 +24,7 @@ using testing::Not;
 
 constexpr const char* kProblem = R"({
   "name": "copy", "shapes": {
-    // These shapes are not in alphabetical order, so that tests notice a wrong order.
+    // Not in alphabetical order.
     "small": {"variables": {"S": 32, "B": 2}},
     "mission": {"variables": {"S": 512, "B": 2}},
     "long": {"variables": {"S": 2048, "B": 2}}}})";
