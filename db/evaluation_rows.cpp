@@ -94,7 +94,8 @@ CandidateId insert_evaluation(Connection& db, RunId run, const EvaluationRecord&
   // A duplicate has the same kernel as an earlier candidate, whose checks are stored already.
   if (record.duplicate_of) {
     if (!read_candidate(db, candidate).record.duplicate_of) {
-      db.fail("a duplicate of candidate {}, which run {} does not have", *record.duplicate_of, run);
+      db.fail("cannot store a duplicate of candidate {}: run {} does not have this candidate",
+              *record.duplicate_of, run);
     }
     return candidate;
   }

@@ -63,7 +63,7 @@ class Query {
     return statement_->executeStep();
   }
 
-  // These functions read the next columns of the current row.
+  // The following functions read the next columns of the current row.
 
   [[nodiscard]] bool next_is_null() const { return statement_->getColumn(column_).isNull(); }
   void skip(int columns) { column_ += columns; }
@@ -78,7 +78,7 @@ class Query {
     return value;
   }
 
-  // These functions read all remaining rows of the result.
+  // The following functions read all remaining rows of the result.
 
   /// The first column of the next row; nullopt if there is no row.
   template <typename Value>

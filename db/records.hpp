@@ -44,7 +44,7 @@ enum class RunStatus { kRunning, kFinished, kInterrupted, kFailed };
 
 /// Returns "running", "finished", "interrupted" or "failed".
 [[nodiscard]] std::string_view to_string(RunStatus status);
-/// The inverse of to_string. Throws InputError for any other text.
+/// The inverse of to_string(). Throws InputError if `text` names no status.
 [[nodiscard]] RunStatus run_status_from_string(std::string_view text);
 
 struct StoredRun {
@@ -208,7 +208,7 @@ enum class Verdict { kFaster, kSlower, kTie };
 
 /// "faster", "slower" or "tie".
 [[nodiscard]] std::string_view to_string(Verdict verdict);
-/// The inverse of to_string. Throws InputError for any other text.
+/// The inverse of to_string(). Throws InputError if `text` names no verdict.
 [[nodiscard]] Verdict verdict_from_string(std::string_view text);
 
 /// The result of an A/B comparison of two candidates.

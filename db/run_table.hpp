@@ -19,7 +19,7 @@ class RunTable {
   RunId start_run(const RunInfo& info) { return start_runs({info}).front(); }
   /// Starts one run for each shape of a search, in one transaction.
   std::vector<RunId> start_runs(const std::vector<RunInfo>& infos);
-  /// Returns the ids of `run` and of the runs of the same search on other shapes, in order.
+  /// Returns the sorted ids of `run` and of the runs of the same search on other shapes.
   [[nodiscard]] std::vector<RunId> runs_beside(RunId run) const;
   /// Marks a run as running and as owned by this process. Replaces the run's options by
   /// `options_json` unless that is empty. Throws DbError if the run does not exist or another

@@ -129,7 +129,7 @@ class FullStrategy final : public SearchBase {
     return indices;
   }
 
-  /// The training set of the model. Its targets are ln times, clipped from above, then shifted and
+  /// The training set of the model. The targets are ln times, clipped from above, then shifted and
   /// scaled to mean 0 and variance 1.
   [[nodiscard]] TrainingSet training_set(std::size_t limit) const {
     const double best = ran_.front().log_time;

@@ -19,8 +19,8 @@ namespace evo {
 
 /// The default number of candidates in flight. With more candidates in flight, the `compilers`
 /// processes rarely wait for one slow compilation, but a strategy that learns knows fewer results
-/// when it proposes. The number is higher if the strategy does not learn from results (`learns` is
-/// false), because it then only avoids waiting.
+/// when it proposes. If the strategy does not learn from results (`learns` is false), many
+/// candidates in flight have no disadvantage, so the number is higher.
 [[nodiscard]] constexpr std::size_t default_window(std::size_t compilers, bool learns) {
   constexpr std::size_t kFewest = 8;
   constexpr std::size_t kMost = 32;

@@ -59,7 +59,7 @@ std::vector<Evaluation> judge_beyond_policy(Workbench& bench,
           bench.evaluator().evaluate(candidate, {.shapes = {shape}, .policy = &no_policy})));
     }
   } catch (const Interrupted&) {
-    // The evaluations so far are returned, because they are valid without the rest.
+    // The evaluations so far are returned, because each of them is valid by itself.
   }
   return judged;
 }

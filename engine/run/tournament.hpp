@@ -30,7 +30,7 @@ class Tournament {
              std::size_t shape = 0, const std::string& objective = "time");
 
   [[nodiscard]] const Elite& elite() const { return elite_; }
-  /// In which generation a candidate was withdrawn, and why.
+  /// The generation in which a candidate was withdrawn, and the reason.
   struct Withdrawn {
     int generation = 0;
     Rejection why;

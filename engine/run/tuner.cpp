@@ -361,8 +361,8 @@ Task<> Tuner::close_generation() {
   tell_generation();
 }
 
-/// Starts to execute the elites on the virtual GPU, so that results are ready when the run ends.
-/// Results are ignored until then, because their arrival times must not influence proposals.
+/// Starts to execute the elites on the virtual GPU early. Results are ignored until the run ends,
+/// because their arrival times must not influence proposals.
 void Tuner::interpret_elites() {
   if (!bench_.interpreted().has_interpreter()) return;
   std::vector<KernelUnderTest> kernels;

@@ -65,8 +65,8 @@ enum class TunerEnd { kFinished, kExhausted, kOutOfTime, kInterrupted };
 /// generation: evaluations stop early enough to leave time for step 4, and all finished candidates
 /// are recorded, even if a candidate before them is unfinished.
 ///
-/// A recording (Aim::kRecord) leaves out the milestones, and the challenge in step 4. Its control
-/// is its first green candidate, which is the default configuration if that is green.
+/// A recording (Aim::kRecord) leaves out the milestones, and the challenge in step 4. The control
+/// of a recording is its first green candidate: the default configuration if it is green.
 ///
 /// With several shapes, a candidate is compiled and checked once, and timed on each shape for which
 /// the space allows it. Each shape has an elite and a strategy (ShapeRun). The strategies propose

@@ -241,7 +241,7 @@ void WayFinder::walk(WinnerWay& way, SteadyTime rank_until) {
   }
 }
 
-/// Checks the kernels on the path one by one, until a kernel fails. Returns true if all pass.
+/// Checks the kernels on the path until one fails. Returns true if all kernels pass.
 bool WayFinder::passes_checks() {
   return std::ranges::all_of(path_, [&](const Candidate& candidate) { return check(candidate); });
 }

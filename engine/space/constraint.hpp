@@ -41,7 +41,7 @@ class Constraint {
   /// `parameters` must outlive the Constraint.
   Constraint(const std::string& expression, const std::vector<Parameter>& parameters)
       : Constraint(expression, parameters, ConditionNames(parameters)) {}
-  /// Constructs a Constraint faster if there are many, because `names` is computed once for all.
+  /// Constructs one of many Constraints faster, because `names` is computed once for all of them.
   Constraint(const std::string& expression, const std::vector<Parameter>& parameters,
              const ConditionNames& names);
 

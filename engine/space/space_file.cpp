@@ -335,7 +335,7 @@ std::string read_arch(const JsonReader& top) {
 
 namespace {
 
-/// The text of a space file, merged with the files that it extends. Each of these files must be a
+/// The text of a space file, merged with the files that it extends. Each extended file must be a
 /// valid space file.
 std::string whole_text(const std::filesystem::path& file, int depth) {
   constexpr int kDeepest = 8;

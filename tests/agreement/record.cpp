@@ -73,7 +73,8 @@ void remember(std::vector<Bytes>& bases, const Bytes& output) {
 }
 
 /// The stored position of byte `i` of an output: first come the bytes 0 of all words of kPlanes
-/// bytes, then all bytes 1, and so on. An incomplete word at the end keeps its position.
+/// bytes, then all bytes 1, and so on. An incomplete word at the end of the output keeps its
+/// position.
 std::size_t plane_position(std::size_t i, std::size_t size) {
   const std::size_t words = size / kPlanes;
   return i >= words * kPlanes ? i : i % kPlanes * words + i / kPlanes;

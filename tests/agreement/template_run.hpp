@@ -11,7 +11,8 @@
 
 namespace evo::agreement {
 
-/// A search space with its problem and its template's source. Makes test cases of candidates.
+/// A search space with its problem and its template's source. A TemplateRun makes test cases of
+/// candidates.
 class TemplateRun {
  public:
   /// `root`: the project's folder; `space_file`: the name of a file under search_spaces/.

@@ -93,8 +93,8 @@ TEST_F(Loader, LaunchesWithWhatFollowsFromTheShape) {
   };
   EXPECT_THAT(lines[5], HasSubstr("launch copy 2,4,1 32,1,1 64 on 0x7: " + low(x_.data()) + " " +
                                   low(y_.data()) + " 64 0 "));
-  // The second launch makes no other driver calls. A launch on another stream allocates another
-  // workspace.
+  // The second launch makes no driver calls besides the launch itself. A launch on another stream
+  // allocates another workspace.
   bundle.launch(stream(7), shape, buffers_.data());
   EXPECT_EQ(log().size(), 1U);
   bundle.launch(stream(8), shape, buffers_.data());
@@ -291,8 +291,8 @@ TEST_F(Loader, ThreadsShareABundle) {
   }
   EXPECT_EQ(count["launch"], 2 * kThreads * kLaunches);
   EXPECT_EQ(count["load"], 1);  // all are nearest to one kernel
-  // The threads use 20 shapes on 4 streams. One of these is the per-thread default stream, so each
-  // of the threads allocates its own workspaces for it.
+  // The threads use 20 shapes on 4 streams. One of the streams is the per-thread default stream, so
+  // each of the threads allocates its own workspaces for it.
   EXPECT_EQ(count["allocate"], 20 * (kThreads + kThreads - 1));
 }
 

@@ -1,4 +1,4 @@
-"""A fake PyTorch for tests. Its tensors have the attributes that a launch of a bundle reads."""
+"""A fake PyTorch for tests, whose tensors have the attributes that a launch of a bundle reads."""
 
 import ctypes
 import sys
