@@ -28,7 +28,7 @@ using std::chrono::seconds;
 constexpr const char* kLimitVariable = "EVO_DB_WAIT_SECONDS";
 constexpr int kDefaultLimitSeconds = 300;
 constexpr int kLongestLimitSeconds = 86'400;
-/// Shorter waits are not reported, because a writer normally holds the lock for less than this.
+/// Waits below this time are not reported, because writers normally hold the lock more briefly.
 constexpr milliseconds kQuietly{2000};
 /// How long to keep trying after `stop` was set. Another writer's transaction ends in this time,
 /// and the user does not wait long.

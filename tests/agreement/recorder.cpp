@@ -57,7 +57,7 @@ using ShapeGroups = std::vector<std::vector<std::string>>;
 
 const ShapeGroups& attention_shapes() {
   // The groups of shapes cover attention without mask, with causal mask, with D = 128, with grouped
-  // heads, with one query, and with more queries than keys. Larger shapes occur less often.
+  // heads, with one query, and with more queries than keys. Larger shapes occur in fewer groups.
   static const std::vector<std::string> ragged = {"ragged1", "ragged31"};
   static const std::vector<std::string> decode = {"ragged31", "decode"};
   static const ShapeGroups shapes = {
