@@ -158,7 +158,7 @@ TEST(WinnerWay, WhereAllFailAloneTheyChangeTogether) {
   Way way(behaviour);
   const WinnerWay found = way.find().way.value();
   EXPECT_THAT(changes_of(found), ElementsAre("THREADS 64 128, ITEMS 1 4, OTHER 0 1"));
-  EXPECT_EQ(found.steps[1].note, "a part of these macros alone fails a gate");
+  EXPECT_EQ(found.steps[1].note, "a change of only some of these macros fails a gate");
   EXPECT_EQ(found.steps[1].pairs, 40);
 }
 
