@@ -8,7 +8,8 @@
 
 namespace evo {
 
-/// Facts about a kernel, as recorded in its machine code. A source cannot forge these facts.
+/// Facts about a kernel, as recorded in its machine code. They come from the compiler, so the text
+/// of a kernel's source cannot forge them.
 struct CubinFacts {
   int registers = 0;            ///< per thread, from the attribute REGCOUNT
   int static_shared_bytes = 0;  ///< per CTA: size of .nv.shared.<entry>, without the reserved KiB

@@ -6,7 +6,7 @@
 
 namespace evo {
 
-/// The source line of the machine code from `offset` on.
+/// The PTX line from which the machine code that begins at `offset` was made.
 struct LineOfCode {
   std::uint64_t offset = 0;  ///< bytes from the start of the kernel's code
   std::uint32_t line = 0;    ///< from 1: the line after `.version`

@@ -12,7 +12,7 @@
 namespace evo {
 namespace {
 
-/// The cause of a failure, and its remedy.
+/// The cause of a driver's failure, and the step that remedies it.
 struct Trouble {
   std::string cause;
   std::string step;
@@ -50,7 +50,8 @@ std::optional<Trouble> mig_without_slices(const NvmlFacts& nvml) {
       "-lgip lists smaller ones), or sudo nvidia-smi -i 0 -mig 0 disables MIG"};
 }
 
-/// Explains why the driver reports no GPU; nullopt if this is correct.
+/// Explains why the driver reports no GPU although the machine has one; nullopt if there is no GPU
+/// or CUDA_VISIBLE_DEVICES hides it.
 std::optional<Trouble> no_device(const CardSurroundings& around) {
   if (around.visible) return std::nullopt;
   if (auto denied = denied_files(around)) return denied;

@@ -29,8 +29,8 @@ struct CardSurroundings {
 [[nodiscard]] std::optional<std::string> init_trouble(const CudaDriver& driver, CUresult result,
                                                       const CardSurroundings& around);
 
-/// A message of three lines, as from init_trouble(), that explains why the driver cannot create a
-/// context on `card`.
+/// A message that explains why the driver cannot create a context on `card`, in three lines like
+/// that of init_trouble().
 [[nodiscard]] std::string context_trouble(const CudaDriver& driver, CUresult result,
                                           const CudaCard& card, const CardSurroundings& around);
 
