@@ -1,4 +1,4 @@
-// Members of Cta that report hazards.
+// Member functions of Cta that report hazards.
 
 #include <algorithm>
 #include <map>
@@ -90,7 +90,7 @@ void Cta::report_livelock(const Warp& warp) {
                   " warp instructions (an endless loop, or waiting for an event that never comes)");
 }
 
-/// Reports a wgmma that some but not all of a warpgroup's four warps executed.
+/// Reports each warpgroup in which some, but not all, of the four warps executed a wgmma.
 void Cta::check_warpgroups() {
   for (std::size_t g = 0; g < warpgroups_.size(); ++g) {
     for (int w = 0; w < kGroupWarps; ++w) {
