@@ -9,7 +9,7 @@
 #include "engine/device/virtual/decode/decode_context.hpp"
 
 // Decodes cvt. alu_table() contains packed and half-precision conversions by their spelling. This
-// file composes all other conversions of one or two steps.
+// file composes all other conversions of one or two instructions.
 
 namespace evo::ptx {
 namespace {
@@ -23,7 +23,7 @@ struct Conversion {
   Type from = Type::kNone;
 };
 
-/// Consumes one of four modifiers, which are in the order of Rounding.
+/// Consumes one of four modifiers, which must be in the order of the enumeration Rounding.
 std::optional<Rounding> take_rounding(Modifiers& modifiers,
                                       std::initializer_list<std::string_view> names) {
   const int found = modifiers.take_one_of(names);
@@ -35,7 +35,7 @@ bool is_integer(Type type) { return type >= Type::kU8 && type <= Type::kS64; }
 
 int log2_bytes(Type type) { return std::countr_zero(static_cast<unsigned>(bit_width(type) / 8)); }
 
-/// True if a rounding mode other than to nearest is requested.
+/// True if the conversion has a rounding mode other than "to nearest".
 bool is_directed(const Conversion& c) { return c.rounding && *c.rounding != Rounding::kNearest; }
 
 void emit_step(DecodeContext& context, Handler fn, const Operands& operands, std::uint32_t dst,
@@ -47,13 +47,13 @@ void emit_step(DecodeContext& context, Handler fn, const Operands& operands, std
   context.writes(dst);
 }
 
-/// Emits one conversion step from register `source` to register `dst`.
+/// Emits one instruction that converts register `source` to register `dst`.
 void step(DecodeContext& context, Handler fn, std::uint32_t dst, Type to, std::uint32_t source,
           TaintRule taint = TaintRule::kAny) {
   emit_step(context, fn, AluOperands{.dst = dst, .src = {source}}, dst, to, source, taint);
 }
 
-/// Emits a conversion step whose handler takes the rounding mode.
+/// Emits one instruction whose handler rounds as `op` says.
 void rounding_step(DecodeContext& context, Handler fn, const ConvertOperands& op, Type to) {
   emit_step(context, fn, op, op.dst, to, op.source, TaintRule::kAny);
 }
@@ -105,7 +105,8 @@ void integer_to_float(DecodeContext& context, const Conversion& c) {
   const auto column = static_cast<std::size_t>(log2_bytes(from) - 1);
   const std::uint32_t dst = context.destination(in.operands[0], c.to);
   if (c.to == Type::kF16 || c.to == Type::kBf16) {
-    // A double represents integers of up to 32 bits exactly, so only the second step rounds.
+    // A double represents integers of up to 32 bits exactly, so only the conversion from double to
+    // f16 rounds.
     if (is_directed(c) || c.to == Type::kBf16 || bit_width(from) == 64)
       context.unsupported("this integer to half conversion");
     const std::uint32_t wide = context.new_register(Type::kF64);
