@@ -46,14 +46,15 @@ GlobalRaces::Actor actor_of(const Warp& warp) {
   return {cta.number(), warp.index, cta.races().clock(warp.index), cta.history()};
 }
 
-/// True if an access is recorded. Accesses to memory that no kernel may write have no races.
+/// True if the race check records an access. Accesses to memory that no kernel may write are not
+/// recorded, because they cannot race.
 bool is_checked(const Warp& warp, const LaneAccess& access) {
   const bool is_read_only = access.buffer != nullptr && !access.buffer->writable;
   const LaunchContext& launch = warp.cta->launch();
   return access.global != 0 && !is_read_only && launch.check && launch.global_races.is_on();
 }
 
-/// The lanes whose places are recorded: only one of them if all lanes read the same place.
+/// The lanes whose accesses are recorded. If all lanes read the same address, one lane is enough.
 std::uint32_t places_of(const LaneAccess& access) {
   return access.pattern == LanePattern::kUniform ? 1U : access.global;
 }
@@ -119,7 +120,8 @@ void WatchedPlaces::report(Record other, std::size_t word, const char* verb) {
            verb));
 }
 
-/// True if a store does not change the value, so that it neither races nor orders accesses.
+/// True if a store does not change the value in memory. Such a store neither races with other
+/// accesses nor orders them.
 bool WatchedPlaces::is_same(std::size_t word, const std::byte* values) const {
   std::byte old[8];
   const std::size_t at = word * granule_;
@@ -219,7 +221,8 @@ void WatchedPlaces::store(const std::byte* values) {
   }
 }
 
-/// Marks a plain read of a place as a guess, because an atomic of the CTA now accesses this place.
+/// If the CTA read the location by a weak read before, marks that read as a guess, because an
+/// atomic of the CTA now accesses the location (see GlobalRaces).
 void WatchedPlaces::explain_read(const Word& word) {
   auto& reads = warp_.cta->plain_reads();
   const auto read = reads.find(&word);
