@@ -19,7 +19,7 @@ KernelArgument parameter_of(const KernelArgument& argument,
   const auto* buffer =
       given->of < arguments.size() ? std::get_if<BufferId>(&arguments[given->of]) : nullptr;
   if (buffer == nullptr) {
-    throw InputError(fmt::format("tensor map '{}': argument {} of the launch is no buffer",
+    throw InputError(fmt::format("tensor map '{}': argument {} of the launch is not a buffer",
                                  given->spec.name, given->of));
   }
   TensorMapArgument map = *given;

@@ -60,9 +60,10 @@ std::string Cta::describe_lacking_bytes() const {
   for (const auto& [address, barrier] : sorted) {
     const std::int64_t missing = barrier->transactions - bytes_in_flight(*barrier);
     if (barrier->pending != 0 || missing <= 0) continue;
-    text += (text.empty() ? "" : "; ") + std::string("the mbarrier at ") + names_.shared(address) +
-            " waits for " + std::to_string(missing) +
-            " bytes that no copy brings (more than the copies on it were announced by expect_tx)";
+    text +=
+        (text.empty() ? "" : "; ") + std::string("the mbarrier at ") + names_.shared(address) +
+        " waits for " + std::to_string(missing) +
+        " bytes that no copy brings (expect_tx announced more bytes than the copies on it have)";
   }
   return text;
 }

@@ -54,10 +54,11 @@ std::uint32_t early_lanes(Warp& warp, std::uint32_t lanes) {
 void report_early(Warp& warp, int lane, const std::string& access) {
   Cta& cta = *warp.cta;
   if (cta.is_reported(HazardKind::kGridWait, pc_of(warp), -1)) return;
-  cta.report(HazardKind::kGridWait, pc_of(warp), -1,
-             access + " by " + cta.names().thread(warp.index, lane) +
-                 ", which neither executed griddepcontrol.wait nor met a thread of its CTA that "
-                 "did; the kernel before this one may still run");
+  cta.report(
+      HazardKind::kGridWait, pc_of(warp), -1,
+      access + " by " + cta.names().thread(warp.index, lane) +
+          ", which neither executed griddepcontrol.wait nor waited at a barrier for a thread "
+          "that executed it; the previous kernel may still run");
 }
 
 }  // namespace evo::ptx

@@ -24,8 +24,8 @@ std::string origin_of(const Warp& warp) {
     // According to the PTX ISA (shfl.sync), the result of reading from a thread that does not
     // execute the instruction is undefined.
     return fmt::format(
-        "; the shuffle at {} read lane {}, which does not execute it: its result is undefined; let "
-        "every lane that is read execute it, with a mask that names it",
+        "; the shuffle at {} read lane {}, which does not execute the shuffle, so the result is "
+        "undefined; every lane that is read must execute the shuffle, with a mask that contains it",
         place, unknown.lane);
   }
   const GlobalBuffer* buffer =
@@ -34,7 +34,7 @@ std::string origin_of(const Warp& warp) {
       buffer == nullptr ? std::string()
                         : fmt::format(", byte {} of the {} of '{}'", unknown.address - buffer->base,
                                       buffer->bytes, buffer->name);
-  return fmt::format("; such data were first read at {}{}", place, where);
+  return fmt::format("; uninitialised data were first read at {}{}", place, where);
 }
 
 std::uint32_t full_mask(std::uint32_t bytes) { return bytes >= 16 ? 0xffffU : (1U << bytes) - 1; }

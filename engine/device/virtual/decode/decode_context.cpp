@@ -64,7 +64,8 @@ std::uint32_t DecodeContext::allocate(const Variable& variable, std::uint32_t& u
   const std::uint64_t offset = align_up(used, variable.align);
   if (offset + variable.bytes > limit) {
     throw PtxError(std::string(space) + " variable '" + variable.name + "' of " +
-                       std::to_string(variable.bytes) + " bytes: the limit for all of them is " +
+                       std::to_string(variable.bytes) +
+                       " bytes: the limit for all such variables together is " +
                        std::to_string(limit),
                    variable.line);
   }

@@ -108,7 +108,7 @@ void integer_to_float(DecodeContext& context, const Conversion& c) {
     // A double represents integers of up to 32 bits exactly, so only the conversion from double to
     // f16 rounds.
     if (is_directed(c) || c.to == Type::kBf16 || bit_width(from) == 64)
-      context.unsupported("this integer to half conversion");
+      context.unsupported("this conversion from an integer to f16 or bf16");
     const std::uint32_t wide = context.new_register(Type::kF64);
     step(context, helpers.integer_to_f64[row][column], wide, Type::kF64, source);
     step(context, alu_table().entries.at("cvt.rn.f16.f64").fn, dst, Type::kB16, wide);

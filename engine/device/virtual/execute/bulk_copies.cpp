@@ -132,7 +132,7 @@ void check_written(Warp& warp, int lane, const BulkStore& store) {
     cta.report(
         HazardKind::kUninitialised, pc_of(warp), -1,
         cta.names().shared(chunk.shared + static_cast<std::uint32_t>(std::countr_zero(taint))) +
-            ", which nothing wrote, reaches global memory by a bulk copy of " +
+            ", which the kernel did not write, reaches global memory by a bulk copy of " +
             cta.names().thread(warp.index, lane));
     return;
   }

@@ -40,7 +40,8 @@ bool check_arrival(Warp& warp, std::uint32_t id, std::uint32_t count) {
   }
   if (barrier.in_use && barrier.expected != count) {
     return fail(name + ": count " + std::to_string(count) + who + " does not match the count " +
-                    std::to_string(barrier.expected) + " of warps already there (0: all threads)",
+                    std::to_string(barrier.expected) +
+                    " of warps that wait there already (0 means all threads)",
                 barrier.first_pc);
   }
   if (((barrier.warps_in >> warp.index) & 1U) != 0) {

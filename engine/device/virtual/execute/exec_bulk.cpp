@@ -189,8 +189,8 @@ std::optional<std::vector<BulkChunk>> tensor_chunks(Warp& warp, int lane, const 
   const auto outside = std::ranges::find_if(chunks, leaves);
   if (outside == chunks.end()) return chunks;
   fail(warp, lane, HazardKind::kOutOfBounds,
-       fmt::format("a stored box writes whole chunks of {} bytes, the last one at global address "
-                   "{:#x}, beyond '{}'",
+       fmt::format("a stored box writes whole chunks of {} bytes; a chunk at global address {:#x} "
+                   "reaches beyond '{}'",
                    kBulkChunk, outside->global, buffer.name));
   return std::nullopt;
 }
@@ -220,7 +220,7 @@ void exec_bulk_copy(Warp& warp, const Instr& in) {
   for (std::uint32_t r = BulkCopy::kSize; warp.tainted && r < op.registers.count; ++r) {
     const std::uint32_t reg = issue.registers[r];
     const std::uint32_t lanes = reg == kNoRegister ? 0 : tainted_lanes(warp, reg, 4, warp.exec);
-    if (lanes != 0) report_tainted_use(warp, lanes, "give the size or place of a bulk copy");
+    if (lanes != 0) report_tainted_use(warp, lanes, "give the size or coordinates of a bulk copy");
   }
   if (issue.copy.is_load && !check_mbarriers(warp, issue.barrier)) return;
   for_lanes(warp.exec, [&](int lane) {

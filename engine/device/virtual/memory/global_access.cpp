@@ -31,14 +31,15 @@ std::string cta_text(const LaunchContext& launch, std::uint64_t cta) {
 
 Hazard race(const LaunchContext& launch, std::uint64_t cta, const GlobalRaces::PlainRead& access,
             const char* verb) {
-  return {HazardKind::kGlobalRace, access.pc, -1,
-          std::string(verb) + " of " + launch.memory->describe(access.address) + " by " +
-              PlaceNames(launch).thread(access.warp, static_cast<int>(access.lane)) +
-              " is not ordered after the access by " +
-              cta_text(launch, GlobalRaces::cta_of(access.other)) +
-              " there in this launch (required: its fence, then an atomic or volatile access here "
-              "that sees it)",
-          index_of(launch, cta)};
+  return {
+      HazardKind::kGlobalRace, access.pc, -1,
+      std::string(verb) + " of " + launch.memory->describe(access.address) + " by " +
+          PlaceNames(launch).thread(access.warp, static_cast<int>(access.lane)) +
+          " is not ordered after the access by " +
+          cta_text(launch, GlobalRaces::cta_of(access.other)) +
+          " to the same address in this launch (required: in that CTA, a fence and then an atomic "
+          "or volatile write; in this CTA, an atomic or volatile read of the written value)",
+      index_of(launch, cta)};
 }
 
 GlobalRaces::Actor actor_of(const Warp& warp) {
@@ -201,7 +202,7 @@ void WatchedPlaces::read_only() {
                cta.launch().memory->describe(access_.address[lane_] + at * granule_) + " by " +
                    cta.names().thread(warp_.index, static_cast<int>(lane_)) + ", written by " +
                    cta_text(cta.launch(), GlobalRaces::cta_of(found)) +
-                   "; a load without .nc (no __ldg, no const __restrict__) sees it");
+                   "; a load without .nc (no __ldg, no const __restrict__) reads the new value");
   }
 }
 
@@ -299,7 +300,7 @@ void require_still(Warp& warp, const LaneAccess& access) {
   });
   if (!changes) return;
   warp.cta->fail(HazardKind::kInvalidInstruction, static_cast<int>(warp.pc), -1,
-                 "where a kernel stores depends on memory that kernels may write");
+                 "the addresses of stores depend on memory that kernels may write");
 }
 
 }  // namespace evo::ptx
