@@ -79,9 +79,9 @@ std::uint32_t architecture(std::string_view cubin) {
   return (is_wide ? header->e_flags >> 8 : header->e_flags) & kByte;
 }
 
-/// Bytes of a kernel's static shared memory. From sm_90 on, the system reserves the first KiB of
-/// every CTA's shared memory. The size of the section .nv.shared.<entry> includes this KiB, in the
-/// cubins of all NVRTC versions, so it is subtracted.
+/// Bytes of a kernel's static shared memory: the size of the section .nv.shared.<entry>, less the
+/// first KiB of every CTA's shared memory. From sm_90 on, the system reserves this KiB, and the
+/// cubins of all NVRTC versions include it in the section's size.
 std::optional<int> static_shared(std::string_view cubin, std::span<const ElfSection> sections,
                                  const std::string& entry) {
   constexpr std::uint64_t kReserved = 1024;
@@ -127,7 +127,7 @@ std::optional<CubinFacts> read_cubin(std::string_view cubin, std::string_view en
 std::optional<std::vector<std::size_t>> parameter_bytes(std::string_view cubin,
                                                         std::string_view entry) {
   // The words of the attribute KPARAM_INFO are {index u32, {ordinal u16, offset u16}, {flags 18
-  // bits, bytes 14 bits}}. The attributes of the parameters are in reverse order.
+  // bits, bytes 14 bits}}. The list contains the attribute of the last parameter first.
   constexpr std::size_t kWords = 3;
   constexpr std::uint32_t kOrdinal = 0xffff;
   constexpr int kSizeShift = 18;

@@ -9,7 +9,7 @@
 
 namespace evo {
 
-/// A section of an ELF file. Its name and content are views of the file's content in memory.
+/// A section of an ELF file; its name and content are views of the file's content in memory.
 struct ElfSection {
   std::string_view name;
   std::string_view content;  ///< empty if the file stores no content

@@ -21,8 +21,8 @@ constexpr std::uint8_t kFixedAdvancePc = 9;
 constexpr std::uint8_t kEndSequence = 1;
 constexpr std::uint8_t kSetAddress = 2;
 
-/// Reads successive numbers. Past the end of the data, number() returns 0 and failed() returns
-/// true.
+/// Reads successive numbers. If a number lies past the end of the data, number() returns 0 and
+/// failed() returns true.
 class Reader {
  public:
   explicit Reader(std::string_view data, std::uint64_t at = 0) : data_(data), at_(at) {}
@@ -94,8 +94,8 @@ Targets targets_of(std::span<const ElfSection> sections) {
 }
 
 /// The number of the line `.version` in the PTX text that the cubin contains; 0 if there is no such
-/// line. LineOfCode counts lines from this line, because a comment may be put before `.version`
-/// later.
+/// line. LineOfCode counts lines from the line of `.version`, because a comment may be put before
+/// `.version` later.
 std::uint32_t version_line(const ElfSection& text) {
   constexpr std::string_view kVersion(".version");
   std::uint32_t line = 1;
@@ -114,8 +114,8 @@ class Unit {
   Unit(std::string_view data, std::uint64_t start, const Targets& targets, std::size_t wanted)
       : reader_(data, start), targets_(targets), wanted_(wanted) {}
 
-  /// Appends the lines of the machine code in the section with index `wanted`. Returns the start of
-  /// the next unit, or 0 if this unit is damaged.
+  /// Appends the PTX lines of the machine code in the section with index `wanted`. Returns the
+  /// start of the line table's next unit, or 0 if this unit is damaged.
   std::uint64_t run(std::vector<LineOfCode>& lines) {
     const auto length = reader_.number<std::uint32_t>();
     const std::uint64_t end = reader_.at() + length;

@@ -17,7 +17,7 @@ struct LineOfCode {
 /// The PTX line of each machine instruction of `entry`, in ascending order of offset. The lines
 /// come from section .nv_debug_line_sass of a cubin compiled with -lineinfo, a line number program
 /// of DWARF 2 ("DWARF Debugging Information Format", version 2.0.0, chapter 6.2). Empty if the
-/// cubin lacks this section.
+/// cubin lacks section .nv_debug_line_sass.
 [[nodiscard]] std::vector<LineOfCode> ptx_lines(std::string_view cubin, std::string_view entry);
 
 }  // namespace evo

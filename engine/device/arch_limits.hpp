@@ -6,10 +6,10 @@
 
 namespace evo {
 
-/// The limits that all devices of an architecture ("sm_89") share: shared memory and threads per
-/// CTA (CUDA programming guide, technical specifications per compute capability). They tell whether
-/// a kernel can be launched when no device of this architecture is present. Throws InputError if
-/// `arch` is not the name of an architecture.
+/// The limits of shared memory and threads per CTA that all devices of an architecture ("sm_89")
+/// share (CUDA programming guide, technical specifications per compute capability). With
+/// arch_limits(), a kernel can be checked on a machine that has no device of its architecture.
+/// Throws InputError if `arch` is not the name of an architecture.
 [[nodiscard]] DeviceInfo arch_limits(const std::string& arch);
 
 /// The architecture for which the kernels of a search space are compiled: that of the device, or

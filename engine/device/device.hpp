@@ -19,8 +19,8 @@ namespace evo {
 
 class CardMonitor;
 
-/// Number of input sets through which timed launches rotate. There are kTimedInputSets + 1 output
-/// sets.
+/// Number of input sets through which timed launches rotate. Timed launches have kTimedInputSets +
+/// 1 output sets.
 inline constexpr std::size_t kTimedInputSets = 4;
 
 /// The interface of everything that runs kernels: a GPU or a virtual GPU. A member that returns a
@@ -37,8 +37,8 @@ class Device {
   /// Loads a kernel. Returns a Fault if the device cannot load the kernel.
   virtual std::variant<KernelId, Fault> load(const KernelImage& image) = 0;
   virtual void unload(KernelId kernel) = 0;
-  /// A hash of the module's variables in device memory, which persist between launches. Nullopt if
-  /// the module has variables that the device cannot read.
+  /// A hash of those variables of the module that are in device memory and persist between
+  /// launches. Nullopt if the module has variables that the device cannot read.
   [[nodiscard]] virtual std::optional<std::string> variables_hash(KernelId kernel) const = 0;
 
   /// Launches all steps of the plan once and waits until the whole device is idle. `arguments`:

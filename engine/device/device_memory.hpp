@@ -25,7 +25,7 @@ class DeviceMemory {
  public:
   virtual ~DeviceMemory() = default;
 
-  /// Allocates uninitialised device memory. release() frees it; so does the destructor. Throws
+  /// Allocates uninitialised device memory, which release() frees, or else the destructor. Throws
   /// DeviceMemoryError if there is too little memory.
   virtual BufferId allocate(const BufferSpec& spec) = 0;
   virtual void release(BufferId buffer) = 0;
@@ -37,14 +37,14 @@ class DeviceMemory {
   virtual void copy(BufferId to, BufferId from) = 0;
   /// Sets every byte of a buffer to `value`.
   virtual void fill(BufferId buffer, std::byte value) = 0;
-  /// Fills a buffer with `pattern` (1, 2, 4 or 8 bytes, repeated). Devices that track writes then
-  /// regard the buffer as unwritten.
+  /// Fills a buffer with `pattern` (1, 2, 4 or 8 bytes, repeated). Devices that track writes regard
+  /// the buffer as unwritten afterwards.
   virtual void poison(BufferId buffer, std::span<const std::byte> pattern) = 0;
   /// Describes the overwritten part of a buffer's guard zones, and restores the zones; nullopt if
   /// the zones are intact.
   virtual std::optional<std::string> guard_violation(BufferId buffer) = 0;
-  /// Bytes of the guard zone on each side of a buffer; a guard zone holds guard_pattern(). 0 if the
-  /// device detects every access outside of a buffer.
+  /// Bytes of the guard zone on each side of a buffer. The guard zone holds guard_pattern(). The
+  /// number is 0 if the device detects every access outside of a buffer.
   [[nodiscard]] virtual std::size_t guard_bytes() const { return 0; }
 };
 

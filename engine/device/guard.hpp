@@ -9,12 +9,12 @@
 namespace evo {
 
 /// Bytes of the guard zone on each side of a buffer, on devices that do not detect accesses outside
-/// of buffers. The size is a multiple of 256, so that a buffer has the same alignment as the
-/// allocation that contains it.
+/// of buffers. The size of a guard zone is a multiple of 256, so that a buffer has the same
+/// alignment as the allocation that contains it.
 inline constexpr std::size_t kGuardBytes = 4096;
 
-/// The content of an undamaged guard zone. It is NaN in every floating-point type of problem files,
-/// so that a kernel that reads past the end of a buffer gives a NaN.
+/// The content of an undamaged guard zone: NaN in every floating-point type of problem files, so
+/// that a kernel that reads past the end of a buffer gets NaN.
 [[nodiscard]] std::vector<std::byte> guard_pattern();
 
 /// Describes the overwritten bytes of guard zones; nullopt if the zones are intact. `before` and
@@ -26,8 +26,8 @@ inline constexpr std::size_t kGuardBytes = 4096;
                                                            std::span<const std::byte> after);
 
 /// The message about a damaged byte that is `past_end` bytes past a buffer's end or `before_start`
-/// bytes before its start, counted from 1. If both are given, the message names the damage past the
-/// end. Nullopt if neither is given.
+/// bytes before its start, counted from 1. If both distances are given, the message names the
+/// damage past the buffer's end. Nullopt if neither distance is given.
 [[nodiscard]] std::optional<std::string> guard_damage_text(const std::string& buffer,
                                                            std::size_t bytes,
                                                            std::optional<std::size_t> past_end,

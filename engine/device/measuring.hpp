@@ -15,14 +15,14 @@ namespace evo {
 
 using GraphId = std::uint32_t;
 
-/// The interface of a device that measures: it queues work and times launches.
+/// The interface of a device that measures times: it queues work and times launches.
 class Measuring {
  public:
   virtual ~Measuring() = default;
 
   /// Queues a launch after all previous work. If the launch fails, this function or a later
-  /// finish() returns the fault. After the failure and until finish(), functions that only queue
-  /// work succeed, and functions that wait throw.
+  /// finish() returns the fault. After a failed launch and until finish(), functions that only
+  /// queue work succeed, and functions that wait throw.
   virtual std::optional<Fault> enqueue(KernelId kernel, const LaunchPlan& plan,
                                        std::span<const KernelArgument> arguments) = 0;
   /// True if a launch of the plan may start before previously queued work has ended (programmatic
@@ -31,7 +31,7 @@ class Measuring {
     return false;
   }
   /// Launches a kernel and waits. Returns the time in microseconds between events before and after
-  /// the launch, by the device's clock. No other launches may be queued.
+  /// the launch, by the device's clock. No other launches may be in the queue.
   virtual std::variant<double, Fault> launch_timed(KernelId kernel, const LaunchPlan& plan,
                                                    std::span<const KernelArgument> arguments) = 0;
   /// Waits until the whole device is idle. Returns the first fault of the queued work.
@@ -57,7 +57,7 @@ class Measuring {
   virtual void flush_l2() = 0;
 
   /// An attached profiler records the launches between begin_profile() and end_profile(). Without a
-  /// profiler, both do nothing.
+  /// profiler, begin_profile() and end_profile() do nothing.
   virtual void begin_profile() {}
   virtual void end_profile() {}
 };

@@ -27,7 +27,7 @@ class CodeFetch {
     for (NearCode& near : near_) near.lines.resize(fetched_.size());
   }
 
-  /// The time, in clocks, at which the instruction is available to a warp of the sub-core that
+  /// The time, in clocks, at which an instruction is available to a warp of the sub-core that
   /// requests it at time `at`.
   double arrives(std::size_t sub_core, std::size_t instruction, double at) {
     const std::size_t number = instruction / kInstructionsOfLine;

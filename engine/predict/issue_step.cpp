@@ -157,7 +157,7 @@ class Steps {
     }
   }
 
-  /// Handles bulk copies. Sets the costs of bulk copies. They do not occupy the memory unit of the
+  /// Handles bulk copies. Sets the costs of bulk copies, which do not occupy the memory unit of the
   /// SM, because a separate engine moves the data.
   void use_bulk(IssueStep& step) const {
     constexpr double kSectorsOfLine = 4;

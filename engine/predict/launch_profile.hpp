@@ -10,7 +10,7 @@
 namespace evo {
 
 /// The operations of a CTA's warps at one line of the PTX (line 1 follows `.version`). The numbers
-/// are means over the executed CTAs.
+/// of operations are means over the executed CTAs.
 struct LineActivity {
   std::vector<double> executions;   ///< by each warp of a CTA
   std::vector<double> taken;        ///< for a branch: how often each warp took it as a whole
@@ -58,7 +58,7 @@ struct LastSm {
   double last_start = 0;   ///< when the last CTA starts, as a share of the total time
 };
 
-/// A launch as the virtual GPU executed it; its time is predicted from this data.
+/// The data of a launch that the virtual GPU executed; the launch's time is predicted from them.
 struct LaunchProfile {
   std::string cubin;
   std::string entry;

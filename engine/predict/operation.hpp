@@ -66,13 +66,13 @@ enum class Unit : std::uint8_t {
 /// Whether the instruction converts an f16 to f32 (HADD2.F32).
 [[nodiscard]] bool widens_half(const MachineInstruction& instruction);
 
-/// Whether a store to global memory writes to the same 16 bytes per lane as the previous store. If
-/// so, L1 merges both stores into one on the way to L2.
+/// Whether a store to global memory writes to the same 16 bytes per lane as the previous store, so
+/// that L1 merges both stores into one on the way to L2.
 [[nodiscard]] bool merges_with(const MachineInstruction& store, const MachineInstruction& before);
 
 /// Twice the number of multiply-adds of a warp's matrix instruction (mma.sync, or the warp's 16
-/// rows of a wgmma), computed from its shape. For 8-bit types, the result is half of this, because
-/// the matrix unit runs them at twice the rate of f16. For any other instruction, the result is 0.
+/// rows of a wgmma), computed from its shape. For 8-bit types, half of this number, because the
+/// matrix unit runs them at twice the rate of f16. 0 for any other instruction.
 [[nodiscard]] double tensor_flops(const MachineInstruction& instruction);
 
 /// The number of bytes that a wgmma reads from shared memory for one of the four warps of its

@@ -6,8 +6,8 @@
 
 namespace evo {
 
-/// Statistics that say how well predicted times rank kernels. The predicted times are compared with
-/// measured times of the same kernels.
+/// Statistics that say how well predicted times rank kernels, compared with measured times of the
+/// same kernels.
 struct RankScore {
   std::size_t kernels = 0;
   std::size_t near = 0;      ///< number of kernels within twice the best time

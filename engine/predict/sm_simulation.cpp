@@ -74,7 +74,7 @@ class Simulation {
     }
     time_.us = time_.clocks / (uses_tensor_cores() ? rates_.tensor_clock_mhz : rates_.clock_mhz) +
                (memory_.stored() > 0 ? rates_.drain_us : 0);
-    // Atomics on the same address are serialised in L2. Other work does not affect their time.
+    // Atomics on the same address are serialised in L2, independently of other work.
     time_.us = std::max(time_.us, profile_.hot_atomics * rates_.atomic_interval / rates_.clock_mhz);
     return time_;
   }
@@ -255,7 +255,7 @@ class Simulation {
         note_copied(warp, done);
         break;
       case Unit::kBulkCopy:
-        // When a bulk copy into shared memory is complete, it arrives at its mbarrier.
+        // A bulk copy into shared memory arrives at its mbarrier when it is complete.
         step.stores ? note_copied(warp, done) : synchronize(warp, step, done);
         break;
       case Unit::kAsyncCommit:
@@ -327,7 +327,7 @@ class Simulation {
     if (event.awaits < 0) return;
     if (const auto complete = barriers.completed(event)) {
       warp.wait_until(*complete, wait_at(event.barrier));
-      // The result of the wait is available when the phase is complete.
+      // The result of a wait for an mbarrier is available when the phase is complete.
       warp.hold(step.write_barrier, *complete, wait_at(event.barrier));
     } else if (kind.needed.contains({event.barrier, event.awaits})) {
       warp.blocked = true;

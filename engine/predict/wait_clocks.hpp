@@ -8,7 +8,7 @@
 namespace evo {
 
 /// The reasons why a warp does not issue its next instruction. The text in brackets is the name of
-/// the reason in Nsight Compute.
+/// a reason in Nsight Compute.
 enum class Wait : std::uint8_t {
   kSelected,      ///< the warp issues it
   kFixedLatency,  ///< the result of an instruction with fixed latency [wait]

@@ -48,8 +48,8 @@ double distance(const std::vector<MachineInstruction>& code, const CodeBlock& bl
 }
 
 /// For each machine branch, the share of a warp's passes through its block that take the branch.
-/// This share is derived from the PTX branch from which the machine branch was made. The compiler
-/// may have exchanged the two directions of the PTX branch.
+/// The share is derived from the PTX branch from which the compiler made the machine branch. The
+/// two directions of a PTX branch may be exchanged in the machine branch.
 class BranchShares {
  public:
   BranchShares(const std::vector<MachineInstruction>& code, const CodeGraph& graph,
@@ -123,8 +123,8 @@ class BranchShares {
                     distance(code_, blocks[static_cast<std::size_t>(block.next)], line));
   }
 
-  /// Whether another machine branch corresponds better to the PTX branch at `line`. If so, this
-  /// branch was added by the compiler to select between copies of an unrolled loop.
+  /// Whether another machine branch corresponds better to the PTX branch at `line`. If another
+  /// does, the compiler added this branch to select between copies of an unrolled loop.
   [[nodiscard]] bool is_added(std::size_t b, std::uint32_t line, const LineActivity& branch) const {
     if (copies_.at(line).size() < 2) return false;
     const double own = nearest(graph_.blocks()[b], branch.target);
@@ -171,8 +171,8 @@ class BranchShares {
            distance(code_, to, branch.next) + distance(code_, next, branch.target);
   }
 
-  /// If the PTX has no such branch: its share, derived from how often the block that the branch
-  /// skips is executed.
+  /// For a machine branch without a PTX branch: its share, derived from how often the block that
+  /// the branch skips is executed.
   [[nodiscard]] double by_counts(const CodeBlock& block, std::size_t warp) const {
     const double here = executions_of(block, warp);
     const double next = executions_of(graph_.blocks()[static_cast<std::size_t>(block.next)], warp);
@@ -292,7 +292,7 @@ WarpCursor::WarpCursor(const CodeGraph& graph, const WarpPlan& plan, double phas
 int WarpCursor::way_on(const CodeBlock& block, float branches) {
   constexpr float kWhole = 0.999F;
   const bool is_exit = block.target_leaves_loop != block.next_leaves_loop;
-  // If neither direction leaves a loop, the directions are balanced by counting the rarer one.
+  // If neither direction leaves a loop, the rarer direction is the one whose shares are added up.
   const bool counts_target = is_exit ? block.target_leaves_loop : branches <= 0.5F;
   const float share = counts_target ? branches : 1 - branches;
   float& owed = owed_[static_cast<std::size_t>(block_)];

@@ -10,8 +10,8 @@
 
 namespace evo {
 
-/// The plan for a warp's path through the basic blocks of machine code. It is derived from how
-/// often the virtual GPU executed the corresponding PTX branches.
+/// The plan for a warp's path through the basic blocks of machine code, derived from how often the
+/// virtual GPU executed the corresponding PTX branches.
 struct WarpPlan {
   std::vector<double> branches;    ///< for each block: share of its executions that take the branch
   std::vector<double> executions;  ///< executions of each block; mean over CTAs
@@ -33,12 +33,12 @@ struct WarpPlan {
                                                 const CodeGraph& graph, std::size_t instructions);
 
 /// Whether the planned paths are about as long as the executed PTX and contain the same matrix
-/// products. If not, the operations `lines` do not match the machine code.
+/// products. If the result is false, the operations `lines` do not match the machine code.
 [[nodiscard]] bool fit(const std::vector<WarpPlan>& plans, const LineActivities& lines);
 
-/// The position of a resident warp on its path through the basic blocks. Each pass adds the share
-/// of one direction to a sum: the direction that leaves a loop or, if neither does, the rarer one.
-/// The warp takes this direction when the sum reaches one.
+/// The position of a resident warp on its path through the basic blocks. At a branch, each pass
+/// adds the share of one direction to a sum: the direction that leaves a loop or, if neither does,
+/// the rarer one. The warp takes this direction whenever the sum reaches one.
 class WarpCursor {
  public:
   /// Limit of the instructions on a path, in case the shares of its branches are contradictory.

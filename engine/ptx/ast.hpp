@@ -11,7 +11,7 @@
 
 namespace evo::ptx {
 
-/// One operand of an instruction. Names in it have been resolved.
+/// One operand of an instruction, in which names have been resolved.
 struct Operand {
   enum class Kind : std::uint8_t {
     kRegister,  ///< `reg`
@@ -37,8 +37,8 @@ struct Operand {
 };
 
 /// The operands of an instruction. Each access by index is checked, because the PTX text may lack
-/// operands that the opcode needs. If an operand is missing, the decoder catches std::out_of_range
-/// and reports the line.
+/// operands that the opcode needs. If an operand is missing, std::out_of_range is thrown, and the
+/// decoder catches it and reports the line.
 class OperandList {
  public:
   void push_back(Operand operand) { operands_.push_back(std::move(operand)); }

@@ -11,8 +11,9 @@ namespace {
 
 using ptx::Token;
 
-/// Adds a word to a hash. For example, "a::b" is added as the fields "a", ":", ":", "b". This
-/// division into fields must never change, because databases and recordings store the hashes.
+/// Adds a word to a hash; for example, "a::b" is added as the fields "a", ":", ":", "b". The
+/// division of words into fields must never change, because databases and recordings store the
+/// hashes.
 void add_word(ContentHash& hash, std::string_view word) {
   for (std::size_t colon = word.find(':'); colon != std::string_view::npos;
        colon = word.find(':')) {
@@ -30,8 +31,8 @@ bool is_uncertain(const Token& token) {
          (token.kind == Token::Kind::kString && token.text.find('\\') != std::string_view::npos);
 }
 
-/// True if `tokens` begin with a guard such as "@%p1". A guard consists of two tokens, but is
-/// hashed as one field.
+/// True if `tokens` begin with a guard such as "@%p1", which consists of two tokens but is hashed
+/// as one field.
 bool is_guard(std::span<const Token> tokens) {
   return tokens[0].text == "@" && tokens[1].text.data() == tokens[0].text.data() + 1 &&
          tokens[1].kind == Token::Kind::kWord;

@@ -195,8 +195,8 @@ void FunctionParser::parse_instruction() {
 }
 
 void FunctionParser::parse_call_operands(Instruction& instruction) {
-  // A direct call has three operands: results, callee and arguments. A fourth operand means that
-  // the call is indirect.
+  // A direct call has three operands: results, callee and arguments. If a call has a fourth
+  // operand, the call is indirect.
   Operand results{.kind = Operand::Kind::kList};
   if (tokens_.accept("(")) {
     results = parse_group(")", Operand::Kind::kList);

@@ -4,11 +4,11 @@
 
 namespace evo {
 
-/// The launch attributes that a kernel needs. They are derived from its PTX.
+/// The launch attributes that a kernel needs, as derived from its PTX.
 struct LaunchAttributes {
   /// True: the kernel synchronises its CTAs with grid.sync() of cooperative groups, so all CTAs
-  /// must be resident at once. Such a kernel reads the address of the grid's workspace (%envreg1,
-  /// %envreg2).
+  /// must be resident at once. A kernel that reads the address of the grid's workspace (%envreg1,
+  /// %envreg2) is assumed to do so.
   bool cooperative = false;
   /// True: the kernel executes griddepcontrol.wait, so it may start while the previous kernel in
   /// the stream still runs (programmatic dependent launch).

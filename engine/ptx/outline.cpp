@@ -58,8 +58,8 @@ void Outline::take_declaration() {
 
 void Outline::note_directive(std::string_view directive, Declaration& declaration) {
   using Kind = Declaration::Kind;
-  // The first directive that names a kind decides; later ones, such as the state spaces of a
-  // function's parameters, do not change the kind.
+  // The first directive that gives the kind of a declaration decides; later directives, such as the
+  // state spaces of a function's parameters, do not change the kind.
   if (declaration.kind != Kind::kOther) return;
   if (directive == ".entry") declaration.kind = Kind::kEntry;
   if (directive == ".func") declaration.kind = Kind::kFunction;

@@ -20,8 +20,8 @@ struct Literal {
 /// Reads a number literal of PTX: 10, 0x1F, 017, 0b101, 5U, 0f3F800000, 0d…, 1.5. Throws PtxError.
 [[nodiscard]] Literal parse_literal(std::string_view text, int line);
 
-/// A position in the tokens of a PTX text. It never moves past the end token. The constructor and
-/// the member functions throw PtxError for invalid text.
+/// A position in the tokens of a PTX text, which never moves past the end token. The constructor
+/// and the member functions throw PtxError for invalid text.
 class TokenStream {
  public:
   explicit TokenStream(std::string_view text);

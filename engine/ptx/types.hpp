@@ -61,13 +61,13 @@ struct SourceLocation {
   int inlined_at = -1;  ///< index into call sites: where the containing function was inlined
 };
 
-/// Thrown for PTX that cannot be parsed or that the virtual GPU does not support. The message
+/// Thrown for PTX that cannot be parsed or that the virtual GPU does not support. The error message
 /// begins with a description of the error and ends with "at line N". VirtualDevice::load() catches
 /// PtxError and returns a Fault.
 class PtxError : public std::runtime_error {
  public:
   /// `line`: 0 if unknown. `source`: the position in the source file, which is appended to the
-  /// message.
+  /// error message.
   PtxError(const std::string& what, int line, const std::string& source = {})
       : std::runtime_error(what + (line > 0 ? " at line " + std::to_string(line) : "") + source),
         line_(line) {}

@@ -92,7 +92,7 @@ class Uses {
 };
 
 /// Symbols of the variables in device memory that have no initial value and that the kernel
-/// `symbol` can reach. Variables whose addresses other variables store are excluded.
+/// `symbol` can reach. Variables whose addresses are stored in other variables are excluded.
 Names unset_globals(std::string_view ptx, const std::string& symbol) {
   const ptx::Outline outline(ptx);
   Names unset;

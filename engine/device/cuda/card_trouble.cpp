@@ -25,7 +25,8 @@ std::string text_of(const Trouble& trouble) {
       trouble.cause, trouble.step);
 }
 
-/// Reports files in /dev that this user cannot open, which cause many different driver errors.
+/// Reports files in /dev that this user cannot open; such files cause many different errors of the
+/// driver.
 std::optional<Trouble> denied_files(const CardSurroundings& around) {
   std::vector<std::string> denied;
   for (const DeviceFile& file : around.files) {

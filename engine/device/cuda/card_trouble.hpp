@@ -24,8 +24,9 @@ struct CardSurroundings {
 [[nodiscard]] CardSurroundings read_card_surroundings();
 
 /// A message for users that explains why the driver could not be initialised. First line: the
-/// cause. Second line: "next step: " and the remedy. Third line: alternatives without a GPU.
-/// Nullopt if there is no GPU, or if the use of GPUs is disabled, because neither has a remedy.
+/// cause. The second line is "next step: " and the remedy. The third line names alternatives that
+/// need no GPU. Nullopt if there is no GPU, or if the use of GPUs is disabled, because there is no
+/// remedy in these cases.
 [[nodiscard]] std::optional<std::string> init_trouble(const CudaDriver& driver, CUresult result,
                                                       const CardSurroundings& around);
 

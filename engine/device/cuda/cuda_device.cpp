@@ -262,8 +262,8 @@ void CudaDevice::download_later(BufferId buffer, std::size_t offset, std::span<s
 }
 
 std::shared_ptr<std::byte[]> CudaDevice::host_memory(std::size_t bytes) {
-  // Page-locked memory, so that copies are queued like other work, and completed copies survive the
-  // loss of the context.
+  // The memory is page-locked, so that copies to it are queued like other work, and completed
+  // copies survive the loss of the context.
   void* memory = nullptr;
   driver_.require(driver_.cuMemHostAlloc(&memory, bytes, 0), "cuMemHostAlloc");
   return {static_cast<std::byte*>(memory),

@@ -14,7 +14,8 @@ namespace evo {
 /// The handle of the GPU with this ordinal. Throws like count_cuda_devices().
 [[nodiscard]] CUdevice find_cuda_device(const CudaDriver& driver, int ordinal);
 
-/// Properties of device number `ordinal` with handle `device`, from the driver. Throws CudaError.
+/// Properties of device number `ordinal` with handle `device`, as the driver reports them. Throws
+/// CudaError.
 [[nodiscard]] DeviceInfo read_cuda_info(const CudaDriver& driver, CUdevice device, int ordinal);
 
 /// The GPU's PCI bus id, such as "0000:65:00.0".

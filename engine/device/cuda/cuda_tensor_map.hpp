@@ -7,8 +7,8 @@
 
 namespace evo {
 
-/// Encodes a CUtensorMap for a tensor at `base`. If the driver refuses it, logs and returns the
-/// driver's error.
+/// Encodes a CUtensorMap for a tensor at `base`. If the driver refuses the map, logs and returns
+/// the driver's error.
 [[nodiscard]] std::variant<CUtensorMap, CUresult> encode_tensor_map(const CudaDriver& driver,
                                                                     const TensorMapSpec& spec,
                                                                     CUdeviceptr base);

@@ -32,14 +32,14 @@ namespace evo {
                                                               apply(cuDeviceGetUuid_v2)           \
                                                                   apply(cuTensorMapEncodeTiled)
 
-// The functions that only newer drivers have: cuFuncGetParamInfo, since CUDA 12.4. Their pointers
-// are null if the driver lacks them.
+// The functions that only newer drivers have: cuFuncGetParamInfo, since CUDA 12.4. A function's
+// pointer is null if the driver lacks the function.
 #define EVO_NEWER_CUDA_FUNCTIONS(apply) apply(cuFuncGetParamInfo)
 
 /// libcuda, opened at run time, and pointers to its functions under the functions' names.
 struct CudaDriver {
   /// Opens libcuda. Throws NoCardError if there is no driver, and MissingError if the driver is
-  /// older than 525. The message names the next step for the user.
+  /// older than 525. The messages of both errors name the next step for the user.
   static CudaDriver open();
 
   /// Throws a CudaError that names `what`, the failed call, unless `result` is CUDA_SUCCESS.

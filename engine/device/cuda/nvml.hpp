@@ -19,9 +19,9 @@ class NvmlMonitor final : public CardMonitor {
                                                          const char* library = kNvmlLibrary);
   ~NvmlMonitor() override;
 
-  /// Finds out under which process id NVML lists this process. Call this after the process has
-  /// created its context. In a container, the id may differ from getpid(), so the process that has
-  /// appeared on the GPU since open() is assumed to be this process.
+  /// Finds out under which process id NVML lists this process, which must already have a context on
+  /// the GPU. In a container, NVML's id of this process may differ from getpid(), so the process
+  /// that has appeared on the GPU since open() is assumed to be this process.
   void find_own_process();
 
   [[nodiscard]] CardPace pace() override;

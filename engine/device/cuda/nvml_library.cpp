@@ -45,7 +45,8 @@ void NvmlLibrary::find_all(void* handle) {
   find(handle, most_clock_info, "nvmlDeviceGetMaxClockInfo");
   find(handle, application_clock, "nvmlDeviceGetApplicationsClock");
   find(handle, default_application_clock, "nvmlDeviceGetDefaultApplicationsClock");
-  // Newer drivers call the function "EventReasons", older drivers "ThrottleReasons".
+  // Newer drivers call this function of NVML nvmlDeviceGetCurrentClocksEventReasons, older drivers
+  // nvmlDeviceGetCurrentClocksThrottleReasons.
   find(handle, event_reasons, "nvmlDeviceGetCurrentClocksEventReasons");
   if (event_reasons == nullptr) {
     find(handle, event_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");

@@ -12,8 +12,8 @@ namespace evo {
 /// The file name of NVML, the driver's library that reports clocks, power and energy.
 inline constexpr const char* kNvmlLibrary = "libnvidia-ml.so.1";
 
-/// Pointers to the functions of NVML, which is opened at run time; a pointer is null if the driver
-/// lacks the function. Also helpers that call them.
+/// NVML, which is opened at run time: pointers to its functions (null if the driver lacks the
+/// function), and helpers that call them.
 struct NvmlLibrary {
   /// Opens NVML; null if the library is missing or has no nvmlInit_v2.
   [[nodiscard]] static std::unique_ptr<NvmlLibrary> open(const char* library = kNvmlLibrary);

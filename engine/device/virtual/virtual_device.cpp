@@ -104,7 +104,8 @@ class Implementation final : public VirtualDevice, private Predicting, private I
   // Predicting
 
   /// Runs the steps of the launch without checks, predicts their times, and then restores the
-  /// buffers. Runs only a few CTAs of the last step, because no later step uses their results.
+  /// buffers. Runs only a few CTAs of the last step, because no later step uses the results of this
+  /// step.
   std::variant<double, Fault> predict_us(KernelId kernel, const LaunchPlan& plan,
                                          std::span<const KernelArgument> arguments) override {
     const LoadedKernel& loaded = kernel_at(kernel);
@@ -328,7 +329,8 @@ class Implementation final : public VirtualDevice, private Predicting, private I
     context.issue_budget = options_.issue_budget;
   }
 
-  /// Prepares a cooperative launch. Returns a fault if its CTAs cannot all be resident at once.
+  /// Prepares a cooperative launch. Returns a fault if the CTAs of a cooperative launch cannot all
+  /// be resident at once.
   static std::optional<Fault> prepare_together(const LoadedEntry& kernel,
                                                const LaunchConfig& config,
                                                ptx::LaunchContext& context,

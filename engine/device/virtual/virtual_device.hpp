@@ -41,9 +41,8 @@ class VirtualDevice : public Device {
   [[nodiscard]] virtual const VirtualStatistics& statistics() const = 0;
   /// The predicted times of the last prediction, for each step of the launch.
   [[nodiscard]] virtual const std::vector<ptx::PredictedLaunch>& predictions() const = 0;
-  /// The text that the last launch printed by printf, in the order of its CTAs. The text is
-  /// available even if the launch failed. The text has at most 1 MiB; if more was printed, a last
-  /// line says so.
+  /// The text that the last launch printed by printf, in the order of its CTAs, even if the launch
+  /// failed. At most 1 MiB of printed text is kept; if more was printed, a last line says so.
   [[nodiscard]] virtual const std::string& printed() const = 0;
 };
 

@@ -19,12 +19,13 @@ struct LoadedEntry {
   std::string cubin = {};                  ///< cubin of the module
   std::uint32_t version_line = 0;          ///< line of `.version` in the PTX
 
-  /// Registers per thread. The number is from the cubin or, without a cubin, estimated from the
-  /// registers that are live at the same time in the PTX.
+  /// Registers per thread. The number of registers is from the cubin or, without a cubin, estimated
+  /// from the registers that are live at the same time in the PTX.
   [[nodiscard]] int registers_at_launch() const;
 };
 
-/// A loaded module. Its variables are in the device's memory until unload_kernel() is called.
+/// A loaded module. The module's variables are in the device's memory until unload_kernel() is
+/// called.
 struct LoadedKernel {
   std::vector<LoadedEntry> entries;
   std::vector<GlobalBuffer*> variables;

@@ -41,8 +41,8 @@ struct ArgumentValues {
     const Program& program, std::span<const KernelArgument> arguments,
     const ArgumentValues& values);
 
-/// The fault that a launch with hazards causes: its reason is the first hazard, and its detail
-/// lists all hazards. Nullopt if there is no hazard.
+/// The fault that a launch with hazards causes, with the first hazard as its reason and all hazards
+/// in its detail; nullopt if there is no hazard.
 [[nodiscard]] std::optional<Fault> fault_of(const Program& program, const HazardLog& log);
 
 /// Sets the size of a CTA's shared memory in `launch`, and the start of the part that the system

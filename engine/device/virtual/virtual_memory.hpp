@@ -32,7 +32,7 @@ class VirtualMemory final : public DeviceMemory, public DeviceTextures {
   TextureId make_texture(const TextureSpec& spec, BufferId source) override;
   void release_texture(TextureId texture) override;
 
-  /// Both at() and handle_of() throw InputError for an unknown id.
+  /// The functions at() and handle_of() throw InputError for an unknown id.
   [[nodiscard]] GlobalBuffer& at(BufferId id) const;
   [[nodiscard]] std::uint64_t handle_of(TextureId texture) const;
 

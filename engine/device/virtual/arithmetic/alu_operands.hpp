@@ -21,8 +21,8 @@ struct AluOperands {
 /// The rounding mode, for rounding to the result's precision or to an integral value.
 enum class Rounding : std::uint8_t { kNearest, kZero, kDown, kUp };
 
-/// Operands of cvt with a rounding mode. The result is an integer, a narrower float, or a float
-/// rounded to an integral value.
+/// Operands of a cvt that rounds: to an integer, to a narrower float, or to an integral value of a
+/// float type.
 struct ConvertOperands {
   std::uint32_t dst = kNoRegister;
   std::uint32_t source = kNoRegister;

@@ -8,8 +8,8 @@
 
 namespace evo::ptx {
 
-/// The handler for one spelling of an instruction ("add.f32"). It computes each lane's result from
-/// the lane's registers (AluOperands).
+/// The handler for one spelling of an instruction ("add.f32"), which computes each lane's result
+/// from the lane's registers (AluOperands).
 struct AluEntry {
   Handler fn = nullptr;
   Type dst = Type::kNone;
@@ -56,8 +56,8 @@ struct AluTable {
 /// True if the host's CPU supports AVX2 and the other extensions that simd_target.hpp enables.
 [[nodiscard]] bool has_avx2();
 
-/// The table for the host's CPU: the AVX2 handlers if the CPU supports them. The table is built
-/// once.
+/// The table for the host's CPU, which is built once. Contains the AVX2 handlers if the CPU
+/// supports them.
 [[nodiscard]] const AluTable& alu_table();
 
 }  // namespace evo::ptx

@@ -9,7 +9,7 @@
 namespace evo::ptx {
 
 /// A segment of a function: f(x0 + u) = value + slope·u + curve·u², where u runs from 0 to 1 within
-/// the segment. The unit of f is one unit in the last place of the f32 result.
+/// the segment. The unit of the function's value is one unit in the last place of the f32 result.
 struct MufuSegment {
   std::int32_t value;  ///< in units of 1/4
   std::int32_t slope;  ///< in units of 2

@@ -50,8 +50,8 @@ template <bool F>
 constexpr auto abs_f32 =
     [](float a) { return canonical(bits_float(float_bits(input<F>(a)) & 0x7fffffffU)); };
 
-// min and max treat −0 as smaller than +0. If one operand is NaN, the result is the other operand
-// or, if kNan is true, NaN.
+// min and max treat −0 as smaller than +0. If one operand of min or max is NaN, the result is the
+// other operand or, if kNan is true, NaN.
 template <bool F, bool kNan>
 constexpr auto min_f32 = [](float a, float b) {
   const float x = input<F>(a);
@@ -121,8 +121,8 @@ constexpr auto rsqrt_f32 = [](float a) {
 };
 
 // MUFU.EX2 flushes subnormals. If the result is subnormal, ex2.approx without .ftz computes ex2 of
-// half the operand and squares it. Each step has its own loop. In a single loop, the compiler would
-// make the table lookup conditional, and then not vectorise the loop.
+// half the operand and squares it. Each step has its own loop, because in a single loop the
+// compiler would make the table lookup conditional, and then not vectorise the loop.
 template <bool F>
 void ex2_f32(Warp& warp, const Instr& in) {
   const auto& op = in.as<AluOperands>();
@@ -202,8 +202,8 @@ constexpr auto rsqrt_approx_f64 = [](double a) {
       double, __builtin_bit_cast(std::uint64_t, 1.0 / __builtin_sqrt(x)) & 0xffffffff00000000ULL);
 };
 
-// This is a function and not a constant, because the code that constructs a constant would run
-// before the CPU's instruction set has been checked.
+// The types are computed by a function, because the constructor of a constant would run before the
+// CPU's instruction set has been checked.
 std::vector<Type> floats(std::size_t count) { return std::vector<Type>(count, Type::kF32); }
 
 template <bool F>

@@ -6,9 +6,9 @@
 #include "engine/device/virtual/arithmetic/mufu.hpp"
 
 // Handlers of f16 and bf16 arithmetic, single and in pairs. Sums and products are computed in f32
-// and then rounded to 16 bits. An f32 has more than twice the digits, so the result is the same as
-// with a single rounding. Fused multiply-adds are computed in double, and a sticky bit records
-// whether digits were lost.
+// and then rounded to 16 bits. The result is the same as with a single rounding, because an f32 has
+// more than twice the digits of the 16-bit types. Fused multiply-adds are computed in double, and a
+// sticky bit records whether digits were lost.
 
 namespace evo::ptx::EVO_SIMD {
 namespace {
@@ -33,7 +33,8 @@ struct Bfloat {
   static EVO_INLINE U16 flush(U16 value) { return value; }
 };
 
-/// a·b + c, rounded to odd in f32. Rounding this result to 16 bits equals rounding the exact value.
+/// a·b + c, rounded to odd in f32. Rounding the sum to odd in f32 and then to 16 bits equals
+/// rounding the exact sum to 16 bits.
 EVO_INLINE float fma_to_odd(float a, float b, float c) {
   const double product = static_cast<double>(a) * static_cast<double>(b);
   const double addend = static_cast<double>(c);
@@ -46,7 +47,7 @@ EVO_INLINE float fma_to_odd(float a, float b, float c) {
   bits = away ? bits - 1 : bits;
   bits |= inexact ? 1U : 0U;
   sum = __builtin_bit_cast(double, bits);
-  // Rounds to odd again, from double to float.
+  // Rounds the double to odd a second time, to float.
   auto narrow = static_cast<float>(sum);
   const double back = static_cast<double>(narrow);
   std::uint32_t word = float_bits(narrow);

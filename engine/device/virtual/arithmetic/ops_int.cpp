@@ -43,8 +43,8 @@ template <typename T>
 constexpr auto not_op = [](T a) { return static_cast<T>(~a); };
 template <typename T>
 constexpr auto cnot_op = [](T a) { return static_cast<T>(a == 0 ? 1 : 0); };
-/// The type in which shifts of T are computed. It has at least 32 bits, because SIMD units cannot
-/// shift narrower elements by a separate count for each lane.
+/// The type in which shifts of T are computed, which has at least 32 bits, because SIMD units
+/// cannot shift narrower elements by a separate count for each lane.
 template <typename T>
 using Shifted = std::conditional_t<sizeof(T) < sizeof(U32), U32, T>;
 template <typename T>

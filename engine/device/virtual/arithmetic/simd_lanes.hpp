@@ -39,7 +39,7 @@ EVO_INLINE void blend(T* dst, const T* value, std::uint32_t mask) {
   choose(dst, mask, value, dst);
 }
 
-/// For each lane: dst = F(a). D and A are the types of dst and a.
+/// For each lane: dst = F(a). D is the type of dst, and A is the type of a.
 template <typename D, typename A, auto F>
 void unary(Warp& warp, const Instr& in) {
   const auto& op = in.as<AluOperands>();

@@ -18,7 +18,7 @@ EVO_INLINE std::uint32_t float_bits(float value) {
 }
 EVO_INLINE float bits_float(std::uint32_t bits) { return __builtin_bit_cast(float, bits); }
 
-// These functions avoid multiplications with subnormal operands, because each takes about a hundred
+// The conversions avoid multiplications with subnormal operands, because each takes about a hundred
 // clocks on many CPUs.
 
 /// Converts f16 to float exactly.
@@ -83,8 +83,8 @@ EVO_INLINE std::uint16_t float_to_bfloat_rz(float value) {
 
 /// Converts double to f16, rounding to nearest even, without double rounding.
 EVO_INLINE std::uint16_t double_to_half(double value) {
-  // The value is first rounded to odd in f32. The second rounding, from f32 to f16, then gives the
-  // correctly rounded result.
+  // The value is first rounded to odd in f32, so that the second rounding, from f32 to f16, gives
+  // the correctly rounded result.
   auto narrow = static_cast<float>(value);
   const double back = narrow;
   const bool inexact = back != value && value == value;

@@ -13,14 +13,14 @@ namespace evo::ptx {
 
 /// Records how one CTA synchronises with the other CTAs of a launch: the strong writes of other
 /// CTAs that it has read, and its own releases. Only the host thread that runs the CTA modifies
-/// this object. Other host threads read only its releases and acquisitions, which never change once
-/// they are recorded.
+/// this object. Other host threads read only the CTA's releases and acquisitions, which never
+/// change once they are recorded.
 ///
 /// An access of CTA A (warp v, time t) is ordered before an access of CTA B (warp w) if w, or a
 /// warp that a barrier orders before w, acquired a ReleaseChain that contains a release of A, and
-/// this release publishes time t of v. The access of A is also ordered if the chain contains a
-/// release of a third CTA, and the third CTA had previously acquired a chain with such a release of
-/// A.
+/// this release publishes time t of v. The access of A is also ordered before the access of B if
+/// the chain contains a release of a third CTA that had previously acquired a chain with such a
+/// release of A.
 class CtaHistory {
  public:
   CtaHistory(std::uint64_t cta, int warps);
@@ -28,10 +28,10 @@ class CtaHistory {
   /// Records that a warp read the current value at the location of `chain`, and thereby acquired
   /// all releases of the chain.
   void acquire(int warp, const VectorClock& clock, const ReleaseChain& chain);
-  /// The release that a strong write by `warp` would make now; null if the write would publish
-  /// nothing to its readers.
+  /// The release that a strong write by `warp` would make now; null if the write would publish no
+  /// accesses and no acquisitions.
   [[nodiscard]] const Release* release(int warp, const VectorClock& clock);
-  /// Records a fence. If another CTA reads the value of a later weak store of this CTA, everything
+  /// Records a fence. If another CTA reads the value of a weak store after the fence, everything
   /// that this CTA published before the fence is assumed to be ordered before the read.
   void fence(int warp, const VectorClock& clock);
   [[nodiscard]] const ReleaseChain& fences() const { return fences_; }
@@ -52,14 +52,14 @@ class CtaHistory {
   static constexpr std::size_t kMostPlaces = 1024;
   using Chains =
       std::unordered_map<const ReleaseChain*, std::uint32_t>;  ///< chains with their lengths
-  /// This CTA's knowledge about another CTA: the time of each of its warps up to which the warp's
-  /// acquisitions are known, and the number of its acquisitions that have been adopted.
+  /// For another CTA: the time of each of its warps up to which this CTA knows the warp's
+  /// acquisitions, and the number of acquisitions that this CTA has adopted.
   struct Reached {
     std::vector<std::uint32_t> known;
     std::uint32_t taken = 0;
   };
-  /// The acquisitions and chains that are ordered before a warp's current time, as far as they have
-  /// been examined.
+  /// The acquisitions and release chains that are ordered before a warp's current time, as far as
+  /// they have been examined.
   struct Knowledge {
     /// acquisitions of this CTA that are not ordered before the warp's current time
     std::vector<const Acquisition*> waiting;

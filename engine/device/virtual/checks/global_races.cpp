@@ -120,8 +120,8 @@ void GlobalRaces::see(const Stripe& stripe, const Word& word, const Actor& actor
   if (const auto head = stripe.heads.find(&word); head != stripe.heads.end()) {
     actor.history->acquire(actor.warp, actor.clock, *head->second);
   } else if (is_foreign(word.write)) {
-    // The weak store may be intended as a release, for example to free a lock, so it is treated as
-    // one.
+    // A weak store may be intended as a release, for example to free a lock, so it is treated as a
+    // release.
     actor.history->acquire(actor.warp, actor.clock, history_of(cta_of(word.write)).fences());
   }
 }

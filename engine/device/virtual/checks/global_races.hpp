@@ -42,9 +42,9 @@ namespace evo::ptx {
 /// orders nothing.
 ///
 /// Compare-and-swap loops begin with a weak read of a location that other CTAs modify by atomics.
-/// Such a weak read is allowed if an atomic of the same CTA accesses the location later; this class
-/// then calls the read a guess. Strong reads, atomics on locations that other CTAs read, and memory
-/// beyond kMostShadow are not checked.
+/// This class calls such a read a guess, and allows it if an atomic of the same CTA accesses the
+/// location later. Strong reads, atomics on locations that other CTAs read, and memory beyond
+/// kMostShadow are not checked.
 ///
 /// A word of memory and its shadow word are updated together under the lock of the word's stripe.
 class GlobalRaces {
@@ -52,9 +52,9 @@ class GlobalRaces {
   /// Limit of host memory for the shadow words of one launch.
   static constexpr std::uint64_t kMostShadow = 1ULL << 30;
 
-  /// A recorded access: its CTA, warp and time. The highest 26 bits are the CTA's index plus 1, the
-  /// next 5 bits the warp; the next bit is set for a strong write; the lowest 32 bits are the time.
-  /// The record 0 means that there was no access.
+  /// A recorded access: its CTA, warp and time. The highest 26 bits of a record are the CTA's index
+  /// plus 1, and the next 5 bits are the warp; the next bit is set for a strong write, and the
+  /// lowest 32 bits are the time. The record 0 means that there was no access.
   using Record = std::uint64_t;
   static constexpr std::uint64_t kStripeBytes = 128;  ///< bytes whose places share a lock
   struct Word {
@@ -64,7 +64,8 @@ class GlobalRaces {
     Record other_read;  ///< last read by a CTA other than that of `read`
   };
 
-  /// A weak read, and the record of an unordered strong write by another CTA, or 0.
+  /// A weak read of a CTA, and the record of a strong write by another CTA that is not ordered with
+  /// it (0: none).
   struct PlainRead {
     int pc = 0;
     int warp = 0;
@@ -82,8 +83,8 @@ class GlobalRaces {
     std::unordered_map<const Word*, ReleaseChain*> heads;
   };
 
-  /// The warp that makes an access, with its CTA and its current time. The history is null until an
-  /// acquisition or a release must be recorded.
+  /// The warp that makes an access, with its CTA and its current time. The member `history` is null
+  /// until an acquisition or a release must be recorded.
   struct Actor {
     std::uint64_t cta;
     int warp;
@@ -108,9 +109,10 @@ class GlobalRaces {
   [[nodiscard]] int shift() const { return shift_; }
   /// The shadow words of a buffer that kernels may write; null if the buffer is not checked.
   [[nodiscard]] Word* shadow_of(GlobalBuffer& buffer);
-  /// The PlainShadow of a buffer, to be used if is_plain(); null if the buffer is not checked.
+  /// The PlainShadow of a buffer, for kernels without strong accesses; null if the buffer is not
+  /// checked.
   [[nodiscard]] PlainShadow* plain_shadow_of(GlobalBuffer& buffer);
-  /// The stripe that contains an address. All bytes that one lane accesses at once are in one
+  /// The stripe that contains an address; all bytes that one lane accesses at once are in one
   /// stripe.
   [[nodiscard]] Stripe& stripe_of(std::uint64_t address) {
     return (*stripes_)[(address / kStripeBytes) % kStripes];
@@ -127,8 +129,9 @@ class GlobalRaces {
   /// True if the recorded access is a strong write.
   [[nodiscard]] static bool is_change(Record record) { return (record & kChange) != 0; }
 
-  // These functions check and record accesses to a word. The caller must hold the lock of the
-  // word's stripe. Functions that return a Record return the conflicting access, or 0.
+  // The following functions check and record accesses to a word; the caller must hold the lock of
+  // the word's stripe. The functions that return a Record return that of the conflicting access, or
+  // 0.
   [[nodiscard]] Record read(Word& word, const Actor& actor);
   [[nodiscard]] Record before_write(const Word& word, const Actor& actor);
   /// Checks an atomic whose result depends on the previous value.
@@ -136,10 +139,11 @@ class GlobalRaces {
     return is_ordered(word.write, actor) ? 0 : word.write;
   }
   void write(Stripe& stripe, Word& word, const Actor& actor);
-  /// Records a strong write. `goes_on`: it is an atomic that modified the value of the previous
-  /// strong write.
+  /// Records a strong write. `goes_on`: whether the write is an atomic that modified the value of
+  /// the previous strong write.
   void change(Stripe& stripe, Word& word, const Actor& actor, bool goes_on);
-  /// Records that a strong read or an atomic returns the word's value. `actor` must have a history.
+  /// Records that a strong read or an atomic returns the word's value. `actor.history` must not be
+  /// null.
   void see(const Stripe& stripe, const Word& word, const Actor& actor);
 
   /// Records the weak reads of other CTAs that are not ordered before a strong write by `actor`.
@@ -174,7 +178,7 @@ class GlobalRaces {
            actor.clock[static_cast<std::size_t>(actor.warp)];
   }
   /// True if the recorded access is ordered before the current access by `actor`. `record` must be
-  /// a member of a shadow word, because its address identifies the location.
+  /// a member of a shadow word, because the address of the member identifies the location.
   [[nodiscard]] bool is_ordered(const Record& record, const Actor& actor) const {
     return record == 0 || cta_of(record) == actor.cta || is_known(record, actor);
   }

@@ -29,8 +29,8 @@ std::uint32_t GridWait::still_early(RaceChecker& races, int warp, std::uint32_t 
   const auto w = static_cast<std::size_t>(warp);
   const VectorClock& known = races.clock(warp);
   for (std::size_t c = 0; c < kClocks; ++c) {
-    // A thread of the same warp that executed griddepcontrol.wait orders another lane only if both
-    // executed a .sync instruction together (handled below).
+    // If a lane of the same warp executed griddepcontrol.wait, another lane is ordered after it
+    // only if both executed a .sync instruction together. The code below checks this.
     if (c != w && first_[c] != 0 && known[c] >= first_[c]) ordered_[w] = kAllLanes;
   }
   if (first_[w] != 0) {

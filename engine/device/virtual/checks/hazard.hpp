@@ -37,8 +37,8 @@ enum class HazardKind : std::uint8_t {
 /// "deadlock".
 [[nodiscard]] std::string_view to_string(HazardKind kind);
 
-/// A problem of a kernel that the virtual GPU reports. `instruction` and `other` are indices into
-/// Program::code, or −1.
+/// A problem of a kernel that the virtual GPU reports. `instruction` and `other` are indices of
+/// instructions in Program::code, or −1.
 struct Hazard {
   HazardKind kind;
   int instruction = -1;

@@ -13,11 +13,12 @@ namespace evo::ptx {
 // binary tree whose leaves are the lanes.
 inline constexpr int kAllLanesSpan = kWarpSize + 1;  ///< the root of the tree: all lanes
 
-/// The smallest span that contains both given spans.
+/// The smallest span that contains the spans `one` and `other`.
 [[nodiscard]] int joined_span(int one, int other);
 
-/// Records in which order the lanes of one warp accessed memory: a .sync instruction orders the
-/// lanes that execute it together. A time is the warp's own entry in its vector clock.
+/// Records in which order the lanes of one warp accessed memory. A .sync instruction orders the
+/// accesses of the lanes that execute it together. The times are those of the warp's own entry in
+/// its vector clock.
 class LaneOrder {
  public:
   /// Records that all lanes together executed a .sync instruction just before `now`.

@@ -9,12 +9,12 @@
 namespace evo::ptx {
 
 /// Records which CTAs wrote and read each granule (`place`) of a buffer, for a kernel without
-/// strong accesses. No instruction orders the CTAs of such a kernel, so the times of accesses are
-/// not recorded. A PlainShadow takes an eighth of the memory of the shadow words
+/// strong accesses. No instruction orders the CTAs of such a kernel, so a PlainShadow does not
+/// record the times of accesses. A PlainShadow takes an eighth of the memory of the shadow words
 /// (GlobalRaces::Word), whose memory traffic is the bottleneck for elementwise kernels.
 ///
 /// A CTA is stored as its linear index plus 1; 0 means that there was no access. Callers must hold
-/// the lock of the granule's stripe.
+/// the lock of the stripe that contains the granule.
 class PlainShadow {
  public:
   /// Throws std::bad_alloc if the host has too little memory.

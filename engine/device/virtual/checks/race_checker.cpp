@@ -75,9 +75,9 @@ void RaceChecker::join(int warp, const VectorClock& other) {
   for (std::size_t i = 0; i < own.size(); ++i) own[i] = std::max(own[i], other[i]);
 }
 
-/// The latest time of warp `other` whose accesses are ordered before the current time of `warp`
-/// (for accesses by the asynchronous proxy if `proxied`). If both are the same warp: the last time
-/// before all its lanes executed a .sync instruction together.
+/// The latest time of warp `other` whose accesses are ordered before the current time of `warp`; if
+/// `proxied`, before accesses of `warp` by the asynchronous proxy. If `other` is `warp` itself: the
+/// last time before all its lanes executed a .sync instruction together.
 std::uint32_t RaceChecker::limit(int warp, int other, bool proxied) const {
   const VectorClock& own = clocks_[static_cast<std::size_t>(warp)];
   const auto o = static_cast<std::size_t>(other);
@@ -90,8 +90,8 @@ void RaceChecker::check_writes(const Access& access, Result& result) const {
   constexpr bool kIsWrite = kCheck == Check::kWrite;
   const std::uint32_t count = std::max(access.bytes >> shift_, 1U);
   const std::uint64_t* writes = writes_.data();
-  // Usually, one warp wrote most granules of an access at the same time. The result for the first
-  // granule therefore holds for all granules with the same warp and time.
+  // Usually, one warp wrote most granules of an access at the same time, so the result for the
+  // first granule is reused for all granules with the same warp and time.
   std::uint64_t good = ~0ULL;
   const auto is_good = [&](std::uint64_t record) {
     const std::uint64_t epoch = record & kEpoch;
@@ -147,7 +147,7 @@ void RaceChecker::check_one(const Access& access, int lane, std::uint32_t granul
   if (races || conflict.missing_proxy_fence) result.conflicts.push_back(conflict);
 }
 
-/// True if `lane` made the recorded write and then executed a fence.proxy.async.
+/// True if `lane` made the recorded write and executed a fence.proxy.async afterwards.
 bool RaceChecker::is_fenced_by_lane(int warp, int lane, std::uint64_t record) const {
   return lane < kWarpSize && lane_of(record) == lane &&
          clock_of(record) <=
@@ -197,7 +197,7 @@ void RaceChecker::record_reads(const Access& access) {
   // record.
   const std::uint32_t lanes = access.pattern == LanePattern::kUniform ? 0x80000001U : access.mask;
   for_lanes(lanes, [&](int lane) {
-    // Chunks of an asynchronous read that have no owner belong to no thread.
+    // A chunk of an asynchronous read that has no owner belongs to no thread.
     const std::uint64_t own = kCompletes ? several : with_lane(base, lane);
     std::uint64_t* word = row.data() + (access.address[lane] >> shift_);
     for (std::uint32_t k = 0; k < count; ++k) {

@@ -34,11 +34,11 @@ struct Conflict {
 /// Finds races in shared memory by the happens-before relation. A shadow word for every granule
 /// holds the last write and the last read by each warp. Every warp has a vector clock; a barrier
 /// joins the clocks of its warps. Threads of one warp are ordered only by .sync instructions that
-/// they execute together. The reported races do not depend on the order in which warps run. The
-/// checker also records which bytes were never written.
+/// they execute together. The reported races do not depend on the order in which warps run. A
+/// RaceChecker also records which bytes were never written.
 class RaceChecker {
  public:
-  /// Prepares the object for a new CTA. `granule`: bytes per shadow word (1, 2 or 4).
+  /// Clears all records for a new CTA. `granule`: bytes per shadow word (1, 2 or 4).
   void reset(std::uint32_t shared_bytes, int granule, int warps);
 
   [[nodiscard]] VectorClock& clock(int warp) { return clocks_[static_cast<std::size_t>(warp)]; }
@@ -74,18 +74,18 @@ class RaceChecker {
   /// Checks and records an atomic, which both reads and writes.
   [[nodiscard]] Result atomic(const Access& access);
 
-  /// Records that a cp.async was issued. Until complete_async(), no thread may access its
-  /// destination.
+  /// Records that a cp.async was issued. Until complete_async(), no thread may access the
+  /// destination of the cp.async.
   [[nodiscard]] Result begin_async(const Access& access);
   /// Records that a cp.async has completed, which counts as a write by the issuing threads.
   void complete_async(const Access& access);
-  /// Records that bulk copies into shared memory have completed. They count as a write at `time` of
-  /// clock number `copies`, which is at least kMaxWarps.
+  /// Records that bulk copies into shared memory have completed. The copies count as a write at
+  /// `time` of clock number `copies`, which is at least kMaxWarps.
   void complete_copy(const Access& access, int copies, std::uint32_t time);
 
   /// Records the start of up to 32 reads by the asynchronous proxy, and returns conflicts. The
-  /// bytes must have been written before, and a proxy fence must be between the write and the read.
-  /// Until complete_async_read(), no thread may write these bytes.
+  /// kernel must have written the bytes before, with a proxy fence between the write and the read,
+  /// and must not write them until complete_async_read().
   [[nodiscard]] Result begin_async_read(const Access& access);
   /// Records again that reads are in flight, because the completion of other reads of the same
   /// bytes has replaced their records.

@@ -6,7 +6,7 @@
 namespace evo::ptx {
 
 void ReleaseChain::append(const Release& release) {
-  // Compares the release with several recorded releases, because the warps of a CTA may append
+  // Compares the new release with several recorded releases, because the warps of a CTA may append
   // their releases alternately.
   constexpr std::size_t kLatest = 32;
   const std::lock_guard lock(mutex_);

@@ -11,8 +11,8 @@ namespace evo::ptx {
 class ReleaseChain;
 
 /// Records that a warp of a CTA, at some time, read the value that the first `length` releases of a
-/// chain left at a location. The acquisitions of a CTA form a linked list that begins with the
-/// latest; their numbers start at 1.
+/// chain left at a location. The acquisitions of a CTA are numbered from 1 and form a linked list
+/// that begins with the latest.
 struct Acquisition {
   const ReleaseChain* chain = nullptr;
   std::uint32_t length = 0;
@@ -22,7 +22,7 @@ struct Acquisition {
   const Acquisition* before = nullptr;
 };
 
-/// The information that a strong write by a CTA gives to its readers. For each warp of the CTA: the
+/// The information that a strong write by a CTA gives to its readers: for each warp of the CTA, the
 /// time up to which the warp's accesses are published, and the time up to which the warp's
 /// acquisitions are passed on.
 struct Release {
@@ -35,14 +35,14 @@ struct Release {
 };
 
 /// A chain of releases at one location: a sequence of strong writes in which each modifies the
-/// value of the previous one, as atomics do. A thread that reads the value of one release acquires
-/// also all earlier releases of the chain. Thread-safe.
+/// value of the previous one, as atomics do. A thread that reads the value of one release also
+/// acquires all earlier releases of the chain. Thread-safe.
 class ReleaseChain {
  public:
   void append(const Release& release);
   [[nodiscard]] std::uint32_t length() const;
-  /// The first `length` releases are searched. Returns one that publishes the access that `warp` of
-  /// `cta` made at `time`, or null.
+  /// Returns a release among the first `length` that publishes the access that `warp` of `cta` made
+  /// at `time`, or null if there is none.
   [[nodiscard]] const Release* find(std::uint64_t cta, int warp, std::uint32_t time,
                                     std::uint32_t length) const;
   /// The releases with indices from `first` to `length` − 1.

@@ -164,8 +164,8 @@ bool any_in_row(const std::uint8_t* taint) {
 /// examine the second row, which holds the upper half of 16-byte registers.
 bool any_taint(const Warp& warp, std::uint32_t reg, bool is_wide) {
   if (any_in_row(warp.taint_of(reg))) return true;
-  // For narrower registers, the second row belongs to another register. The function may then
-  // return true although this register is not tainted, which only costs time.
+  // For narrower registers, the second row belongs to another register, so the function may return
+  // true although this register is not tainted; this only costs time.
   const bool has_second = reg / 4 + 2 * kWarpSize <= warp.cta->program().register_bytes / 4;
   return is_wide && has_second && any_in_row(warp.taint_of(reg) + kWarpSize);
 }
@@ -179,8 +179,9 @@ void clear_taint(Warp& warp, std::uint32_t reg) {
   for_lanes(warp.exec, [&](int lane) { taint[lane] = 0; });
 }
 
-/// Propagates taint for all lanes at once, by the rules kAny and kMove. The result is that of
-/// lane_taint() for each lane. Returns false if the instruction has a different rule.
+/// Propagates taint for all lanes at once, by the rules kAny and kMove, with the same result as
+/// lane_taint() for each lane. Returns false if the instruction's taint rule is neither kAny nor
+/// kMove.
 bool propagate_rows(Warp& warp, const Instr& in, const InstrInfo& info) {
   if (info.dst_bytes > 8 || (info.taint != TaintRule::kAny && info.taint != TaintRule::kMove))
     return false;

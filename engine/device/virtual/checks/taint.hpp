@@ -24,7 +24,7 @@ void check_guard_taint(Warp& warp, const Instr& in);
 /// Clears Warp::tainted if no register holds uninitialised data any more.
 void drop_stale_taint(Warp& warp);
 
-/// Those lanes of `mask` in which the register `reg`, which has `bytes` bytes, is tainted.
+/// The lanes among `mask` in which the register `reg`, which has `bytes` bytes, is tainted.
 [[nodiscard]] std::uint32_t tainted_lanes(const Warp& warp, std::uint32_t reg, std::uint32_t bytes,
                                           std::uint32_t mask);
 
@@ -34,8 +34,8 @@ void set_taint(Warp& warp, std::uint32_t reg, std::uint32_t bytes, int lane, std
 [[nodiscard]] std::uint32_t get_taint(const Warp& warp, std::uint32_t reg, std::uint32_t bytes,
                                       int lane);
 
-/// Reports that the warp's instruction uses uninitialised data for `purpose`; reports each
-/// instruction once.
+/// Reports that the warp's current instruction uses uninitialised data for `purpose`. Each
+/// instruction is reported once.
 void report_tainted_use(Warp& warp, std::uint32_t lanes, const char* purpose);
 
 }  // namespace evo::ptx

@@ -10,12 +10,12 @@ namespace evo::ptx {
 
 /// The reasons why the CTAs of a launch may take different directions at the branches of a program.
 struct BranchOrigins {
-  /// One flag for each instruction. True for a branch (or guarded exit) that depends on the CTA's
-  /// index, or on loaded data that a slice of the program (store_slice.hpp) can compute.
+  /// One flag for each instruction, which is true for a branch (or guarded exit) that depends on
+  /// the CTA's index, or on loaded data that a slice of the program (store_slice.hpp) can compute.
   std::vector<bool> by_place;
-  /// True if a loop, or a large part of the code, depends on values that no slice can compute: on
-  /// shared memory, tensor cores, atomics or clocks. A loop that only waits for an mbarrier does
-  /// not set this flag.
+  /// True if a loop, or a large part of the code, depends on values that no slice of the program
+  /// (store_slice.hpp) can compute: on shared memory, tensor cores, atomics or clocks. A loop that
+  /// only waits for an mbarrier does not set `by_data`.
   bool by_data = false;
 };
 

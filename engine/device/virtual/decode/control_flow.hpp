@@ -19,8 +19,8 @@ bool is_any(const Instr& in) {
 [[nodiscard]] std::vector<std::uint32_t> successors(const Program& program, std::size_t pc);
 
 /// Runs a data-flow analysis: calls `visit(pc)` for the first instruction and, whenever `visit`
-/// returns true because the state at pc changed, for the successors of pc. Ends when no state
-/// changes.
+/// returns true because the state at pc changed, for the successors of pc. The analysis ends when
+/// no state changes.
 void visit_until_stable(const Program& program, const std::function<bool(std::uint32_t)>& visit);
 
 }  // namespace evo::ptx

@@ -37,7 +37,7 @@ class DecodeContext {
   void decode_function(Frame& frame, int depth);
   void decode_instruction(Frame& frame, const Instruction& in, int depth);
 
-  // The following functions are for the decoders of the instruction families (families.hpp).
+  // The decoders of the instruction families (families.hpp) call the following functions.
   [[nodiscard]] const Module& module() const { return module_; }
   [[nodiscard]] Program& program() { return program_; }
   [[nodiscard]] Frame& frame() { return *frame_; }
@@ -61,12 +61,12 @@ class DecodeContext {
   /// Returns a register that holds the operand's value as `type`. Inserts an instruction that
   /// changes the width of the value if the operand's register has a different width.
   std::uint32_t source(const Operand& operand, Type type);
-  /// Returns a register for a result of `type`. If the operand's register is wider,
+  /// Returns a register for a result of `type`. If the operand's register is wider than `type`,
   /// finish_destinations() inserts an instruction that extends the result.
   std::uint32_t destination(const Operand& operand, Type type, bool is_signed = false);
   void finish_destinations();
-  /// Returns the register of a predicate operand. The register holds the value before a negation;
-  /// the caller must evaluate Operand::negated.
+  /// Returns the register of a predicate operand. The register holds the predicate before any
+  /// negation, so the caller must evaluate Operand::negated.
   std::uint32_t predicate(const Operand& operand);
 
   std::uint32_t new_register(Type type);
@@ -105,8 +105,7 @@ class DecodeContext {
   void place_kernel_parameters();
   void decode_call(const Instruction& in, int depth);
   bool decode_system_call(const Instruction& in);
-  /// The offset in local memory of a .param variable that passes `bytes` bytes to or from a called
-  /// function.
+  /// The offset in local memory of a .param variable, with `bytes` bytes, of a call.
   std::uint32_t call_variable(const Operand& operand, std::uint64_t bytes);
   std::uint32_t resized(std::uint32_t reg, Type from, Type to);
   std::int64_t allocate_shared(const Variable& variable);

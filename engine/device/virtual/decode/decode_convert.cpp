@@ -9,7 +9,7 @@
 #include "engine/device/virtual/decode/decode_context.hpp"
 
 // Decodes cvt. alu_table() contains packed and half-precision conversions by their spelling. This
-// file composes all other conversions of one or two instructions.
+// file composes each other conversion of one or two instructions.
 
 namespace evo::ptx {
 namespace {
@@ -23,7 +23,8 @@ struct Conversion {
   Type from = Type::kNone;
 };
 
-/// Consumes one of four modifiers, which must be in the order of the enumeration Rounding.
+/// Consumes the first of four modifiers that the instruction has; they must be in the order of the
+/// enumeration Rounding.
 std::optional<Rounding> take_rounding(Modifiers& modifiers,
                                       std::initializer_list<std::string_view> names) {
   const int found = modifiers.take_one_of(names);
@@ -69,7 +70,8 @@ void integer_to_integer(DecodeContext& context, const Conversion& c) {
   std::uint32_t source = context.source(in.operands[1], c.from);
   Type from = c.from;
   if (bit_width(from) == 8) {
-    // The register's bits above the low byte are arbitrary, so they must be cleared or extended.
+    // In a register, the bits above an 8-bit integer are arbitrary, so they must be cleared or
+    // filled with the sign.
     const std::uint32_t clean = context.new_register(Type::kB16);
     step(context, alu_table().helpers.resize[1][0][is_signed(from) ? 1 : 0], clean, Type::kB16,
          source);
@@ -105,8 +107,8 @@ void integer_to_float(DecodeContext& context, const Conversion& c) {
   const auto column = static_cast<std::size_t>(log2_bytes(from) - 1);
   const std::uint32_t dst = context.destination(in.operands[0], c.to);
   if (c.to == Type::kF16 || c.to == Type::kBf16) {
-    // A double represents integers of up to 32 bits exactly, so only the conversion from double to
-    // f16 rounds.
+    // A double represents integers of up to 32 bits exactly, so in a conversion from an integer to
+    // f16 only the step from double to f16 rounds.
     if (is_directed(c) || c.to == Type::kBf16 || bit_width(from) == 64)
       context.unsupported("this conversion from an integer to f16 or bf16");
     const std::uint32_t wide = context.new_register(Type::kF64);

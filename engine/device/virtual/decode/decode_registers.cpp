@@ -92,7 +92,7 @@ class Liveness {
   }
 
   /// Computes the registers that are live before a block from those that are live after it. Returns
-  /// true if registers were added.
+  /// true if the set of registers live before the block grew.
   bool transfer(Block& block) {
     std::vector<std::uint64_t> live = live_out(block);
     for (std::size_t pc = block.last + 1; pc-- > block.first;) {
@@ -162,9 +162,9 @@ std::vector<Interval> intervals(const Program& program, const Liveness& liveness
   return result;
 }
 
-/// The layout of a register's lanes in its slots. Only registers with the same layout share a slot,
-/// because lanes of a warp may be at different instructions. If the layouts differed, a write for
-/// one lane would overwrite data that another lane still needs.
+/// The layout of a register's lanes in its slots. Only registers with the same layout share a slot.
+/// Lanes of a warp may be at different instructions, so with another layout a write for one lane
+/// would overwrite data that another lane still needs.
 struct Layout {
   bool predicate;                                   ///< one bit per lane
   int bytes;                                        ///< bytes per lane
@@ -217,8 +217,8 @@ void DecodeContext::check_reachable() {
   }
 }
 
-/// True for the registers of literals and special registers. They are filled before the first
-/// instruction, and no other register reuses their slots.
+/// True for the registers of literals and special registers, which are filled before the first
+/// instruction and whose slots no other register reuses.
 std::vector<bool> DecodeContext::permanent_registers() const {
   std::vector<bool> permanent(types_.size(), false);
   for (const auto& [key, reg] : constants_) permanent[reg] = true;
@@ -260,8 +260,8 @@ void DecodeContext::assign_registers() {
   write_offsets(slot, pool.size());
 }
 
-/// Lists the registers that a path reads before a write. A guarded write counts as a write, because
-/// compilers emit pairs of guarded writes that together write all lanes.
+/// Lists the registers that some path reads before it writes them. A guarded write counts as a
+/// write, because compilers emit pairs of guarded writes that together write all lanes.
 void DecodeContext::list_unset_registers() {
   const Liveness certain(program_, types_.size(), true);
   const auto& live = certain.blocks().front().live_in;

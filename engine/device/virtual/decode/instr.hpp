@@ -78,7 +78,7 @@ using Operands = std::variant<
     WgmmaWaitOperands, SetmaxnregOperands, WmmaMoveOperands, WmmaOperands, WmmaShapeOperands,
     DoubleMmaOperands>;
 
-/// A decoded instruction. It is so small that it fits in one cache line.
+/// A decoded instruction. An Instr is so small that it fits in one cache line.
 struct Instr {
   Handler fn = nullptr;
   std::uint32_t guard = kNoRegister;

@@ -9,7 +9,7 @@
 
 namespace evo::ptx {
 
-/// The modifiers of an instruction. A decoder consumes them one by one. If a modifier remains that
+/// The modifiers of an instruction, which a decoder consumes one by one. If a modifier remains that
 /// no decoder consumed, the instruction is not supported.
 class Modifiers {
  public:

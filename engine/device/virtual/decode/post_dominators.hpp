@@ -7,7 +7,7 @@
 
 namespace evo::ptx {
 
-/// For each instruction (`meeting`): its immediate post-dominator, which is the instruction where
+/// For each instruction, `meeting` is its immediate post-dominator, which is the instruction where
 /// all paths from it join. The index end() stands for the end of the program. kNone: no path from
 /// the instruction reaches the end. A trap is treated as if execution continued after it, because
 /// each assertion would otherwise be a separate path to the end.

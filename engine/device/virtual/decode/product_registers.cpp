@@ -14,7 +14,7 @@
 //    registers, needs a check: exec_checked() tests at run time whether the wgmma is in flight.
 // 2. The state contains the registers that some wgmma uses and that may have been written since the
 //    last wgmma.fence. A wgmma that uses such a register as accumulator or A fragment lacks a
-//    fence. Accumulators that a wgmma overwrites (scale-d is a literal 0) are exempt, because
+//    wgmma.fence. Accumulators that a wgmma overwrites (scale-d is a literal 0) are exempt, because
 //    compilers may leave moves of dead values before the wgmma.
 
 namespace evo::ptx {
@@ -79,7 +79,7 @@ class ProductRegisters {
 
  private:
   /// Merges `from` into a state of analysis 1, and keeps the smaller number of commits for each
-  /// wgmma. True if the state changed.
+  /// wgmma. True if the state `into` changed.
   static bool merge(std::vector<InFlight>& into, const std::vector<InFlight>& from) {
     bool changed = false;
     for (const InFlight& item : from) {
@@ -140,8 +140,7 @@ class ProductRegisters {
       return std::ranges::any_of(registers, [&](std::uint32_t reg) {
         const auto users = users_.find(reg);
         if (users == users_.end() || !contains(users->second, p)) return false;
-        // A later wgmma may add to the accumulators of a wgmma in flight, so this use needs no
-        // check.
+        // A later wgmma may add to the accumulators of a wgmma in flight, so it needs no check.
         if (is_product && contains(products_[number_of(pc)].accumulators, reg) &&
             contains(product.accumulators, reg))
           return false;
@@ -153,8 +152,8 @@ class ProductRegisters {
     if (touches(info.destinations, true)) checks_[pc].writes.push_back(product.pc);
   }
 
-  /// A state of analysis 2, one bit for each register that a wgmma uses, and bit 0. Bit 0 is set if
-  /// no wgmma.fence has been executed yet. Another bit is set if its register was written since the
+  /// A state of analysis 2 has bit 0, which is set if no wgmma.fence has been executed yet, and a
+  /// bit for each register that some wgmma uses, which is set if the register was written since the
   /// last wgmma.fence.
   using Written = std::vector<bool>;
 
@@ -170,7 +169,7 @@ class ProductRegisters {
   }
 
   /// Merges `from` into a state of analysis 2; true if the state changed. `into` is empty if no
-  /// path to its instruction was found before.
+  /// path to its instruction has been found before.
   static bool merge(Written& into, const Written& from) {
     if (into.empty()) {
       into = from;

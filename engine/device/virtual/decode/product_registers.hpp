@@ -5,9 +5,9 @@
 namespace evo::ptx {
 
 /// Finds the instructions that may use a register of a wgmma in flight. Also finds each wgmma that
-/// a path can reach without a wgmma.fence after the last write to the registers of the wgmma. Makes
-/// exec_checked the handler of these instructions. Must run before slots are assigned to registers,
-/// because two PTX registers may share a slot afterwards.
+/// some path reaches without a wgmma.fence after the last write to the registers of the wgmma.
+/// Makes exec_checked the handler of all these instructions. Must run before PTX registers are
+/// assigned to slots, because two of them may share a slot.
 void find_product_checks(Program& program);
 
 }  // namespace evo::ptx

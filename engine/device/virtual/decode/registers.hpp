@@ -5,8 +5,8 @@
 #include "engine/ptx/types.hpp"
 
 // Types of the members of operand structs. Each family of instructions declares a struct for its
-// operands in the header of its handlers. The member function each_register() of such a struct
-// calls a function with every field that holds a register.
+// operands in the header of its handlers. The member function each_register() of a struct of
+// operands calls a function with every field that holds a register.
 
 namespace evo::ptx {
 

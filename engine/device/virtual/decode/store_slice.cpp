@@ -34,8 +34,8 @@ bool may_store_to_global(const Program& program, std::size_t pc) {
 
 class Slicer {
  public:
-  /// `roots`: the instructions that must be kept. `of_stores`: the roots are stores, and the slice
-  /// needs only their addresses and guards.
+  /// `roots`: the instructions that must be kept. `of_stores`: whether the roots are stores of
+  /// which the slice needs only the addresses and guards.
   Slicer(const Program& program, std::vector<bool> roots, bool of_stores)
       : program_(program),
         roots_(std::move(roots)),
@@ -100,8 +100,7 @@ class Slicer {
            spelling.starts_with("madc");
   }
 
-  /// The reason why a slice cannot contain an instruction that defines a needed register; nullopt
-  /// if it can.
+  /// The reason why a slice cannot contain an instruction whose result it needs; nullopt if it can.
   [[nodiscard]] std::optional<std::string> obstacle(std::uint32_t pc) const {
     const Instr& in = program_.code[pc];
     const auto refuse = [&](const std::string& why) {
@@ -164,7 +163,7 @@ class Slicer {
   }
 
   /// Adds all stores to local memory to the slice if a load in the slice reads local memory.
-  /// Returns true if instructions were added.
+  /// Returns true if stores were added to the slice.
   bool keep_stores_to_local() {
     if (needs_local_) return false;
     for (std::uint32_t pc = 0; pc < paths_.end() && !needs_local_; ++pc) {
@@ -181,7 +180,7 @@ class Slicer {
   }
 
   /// Adds the branches that decide whether an instruction of the slice is executed. Returns true if
-  /// branches were added.
+  /// branches were added to the slice.
   bool keep_branches() {
     bool changed = false;
     for (std::uint32_t pc = 0; pc < paths_.end(); ++pc) {
@@ -237,8 +236,8 @@ class Slicer {
       if (const auto check = program_.product_checks.find(pc);
           check != program_.product_checks.end())
         slice.code.back().fn = check->second.original;
-      // The mark is executed only if the branch is not taken, so the number of its executions shows
-      // the branch's direction.
+      // The slice executes the mark only if the branch is not taken, so the number of its
+      // executions shows the branch's direction.
       if (!of_stores_ && roots_[pc] && splits(pc)) append_mark(program_.info[pc], slice);
     } else if (splits(pc)) {
       append_jump(paths_.meeting[pc], program_.info[pc], slice);

@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::uint32_t kBytesAWavefront = 128;
 
-/// Up to 32 pieces of the global memory that a bulk copy accesses. All have the same width;
-/// `offset` is the position of each piece in the copied data.
+/// Up to 32 pieces, of the same width, of the global memory that a bulk copy accesses; `offset` is
+/// the position of each piece in the copied data.
 struct Pieces {
   LaneAccess access;
   std::uint32_t width = 0;
@@ -71,7 +71,7 @@ void for_pieces(Warp& warp, int lane, const std::vector<BulkChunk>& chunks, F&& 
   flush();
 }
 
-/// True if the race check records accesses to the pieces. Pieces that are narrower than a shadow
+/// True if the race check records accesses to `pieces`. Pieces that are narrower than a shadow
 /// word, which occur at the edges of a box of a tensor map, are not recorded, because several CTAs
 /// may write parts of the same shadow word.
 bool is_recorded(const Warp& warp, const Pieces& pieces) {
@@ -178,7 +178,7 @@ void land_copies(Warp& warp, MBarrier& barrier, std::uint64_t address) {
     return;
   }
   const std::uint32_t time = cta.next_copy_time(barrier.copy_clock);
-  // If a copy was issued before griddepcontrol.wait, that has already been reported.
+  // A copy that was issued before griddepcontrol.wait has already been reported as a hazard.
   cta.grid_wait().arrived(barrier.copy_clock, time);
   for (const BulkLoad& load : barrier.copies) {
     for (std::size_t c = 0; c < load.chunks.size(); ++c)

@@ -49,9 +49,9 @@ struct BulkStore {
 /// The sum of the bytes of all bulk copies in flight that complete on `barrier`.
 [[nodiscard]] std::int64_t bytes_in_flight(const MBarrier& barrier);
 
-/// Must be called when a thread waits for the current phase of the mbarrier at `address`. If only
-/// bytes of bulk copies are missing to complete the phase, completes these copies. Ends the launch
-/// if the copies bring more bytes than the phase expects.
+/// Must be called when a thread waits for the current phase of the mbarrier at `address`. If the
+/// phase lacks only bytes of bulk copies, completes these copies. Ends the launch if the copies
+/// bring more bytes than the phase expects.
 void land_copies(Warp& warp, MBarrier& barrier, std::uint64_t address);
 
 /// Starts a copy by `lane` into shared memory, which completes on `barrier`.
@@ -59,11 +59,12 @@ void start_load(Warp& warp, int lane, MBarrier& barrier, const std::vector<BulkC
 /// Starts a copy by `lane` out of shared memory, which belongs to the thread's current bulk group.
 void start_store(Warp& warp, int lane, std::vector<BulkChunk> chunks);
 
-/// Completes the stores of `lanes` in groups that at least `keep` newer groups follow. Completes
-/// their reads of shared memory and, unless `only_reads` is true, their writes to global memory.
+/// Completes the stores of `lanes` in groups that at least `keep` newer groups follow. For these
+/// stores, completes the reads of shared memory and, unless `only_reads` is true, the writes to
+/// global memory.
 void complete_stores(Warp& warp, std::uint32_t lanes, std::int64_t keep, bool only_reads);
-/// Must be called when a warp exits. Reports stores whose source may still be read from shared
-/// memory, then completes all stores.
+/// Must be called when a warp exits. Reports bulk stores whose source the kernel has not waited for
+/// (wait_group.read), then completes all bulk stores.
 void leave_stores(Warp& warp);
 
 }  // namespace evo::ptx

@@ -8,7 +8,7 @@
 namespace evo::ptx {
 namespace {
 
-/// The start of the register file in `storage`. It is aligned to a cache line here, because the
+/// The start of the register file in `storage`, which is aligned to a cache line here, because the
 /// allocator does not guarantee this alignment.
 std::byte* aligned(std::vector<std::byte>& storage) {
   const auto address = reinterpret_cast<std::uintptr_t>(storage.data());
@@ -133,7 +133,7 @@ CtaHistory& Cta::made_history() {
 namespace {
 
 /// The content of a register that no instruction has set. The content differs in four successive
-/// launches, so that the results of kernels that use the register vary: negative, zero, positive
+/// launches, so that the results of a kernel that uses the register vary: negative, zero, positive
 /// and −1 (as floats: negative, zero, tiny and NaN).
 std::uint32_t unset_word(std::uint64_t launch) {
   static constexpr std::array<std::uint32_t, 4> kWords = {0xcdcdcdcd, 0, 1, 0xffffffff};

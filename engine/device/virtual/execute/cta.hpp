@@ -37,8 +37,8 @@ struct MemoryCounts {
   MemoryCounts& operator+=(const MemoryCounts& other);
 };
 
-/// The state of an mbarrier object. It is stored here, and the object's 8 bytes in shared memory
-/// hold a fixed pattern.
+/// The state of an mbarrier object; the object's 8 bytes in shared memory hold only a fixed
+/// pattern.
 struct MBarrier {
   std::uint32_t count = 0;  ///< arrivals needed for a phase
   std::uint32_t pending = 0;
@@ -56,7 +56,7 @@ enum class CtaState : std::uint8_t { kRunning, kDone, kFailed };
 [[nodiscard]] std::uint64_t cta_bytes(const LaunchContext& launch);
 
 /// A CTA that executes on a host thread: its warps, shared memory and barriers. A Cta object is
-/// used again for the next CTA.
+/// used for one CTA after the other.
 class Cta {
  public:
   explicit Cta(LaunchContext& launch);
@@ -75,8 +75,8 @@ class Cta {
   /// How the CTA has synchronised with other CTAs; null until something must be recorded.
   [[nodiscard]] CtaHistory* history() const { return history_; }
   CtaHistory& made_history();
-  /// The CTA's weak reads of memory that kernels may write. A read is removed if an atomic of the
-  /// CTA accesses the same location.
+  /// The CTA's weak reads of memory that kernels may write. A weak read is removed if an atomic of
+  /// the CTA accesses the same location.
   [[nodiscard]] GlobalRaces::PlainReads& plain_reads() { return plain_reads_; }
   [[nodiscard]] std::vector<Warp>& warps() { return warps_; }
   [[nodiscard]] RaceChecker& races() { return races_; }
@@ -106,8 +106,8 @@ class Cta {
   }
   [[nodiscard]] RegisterPool& register_pool() { return register_pool_; }
   /// The number of executions of each instruction, summed over all warps. If the launch counts
-  /// memory requests, the numbers are separate: first those of the first warp, then those of the
-  /// second warp, and so on.
+  /// memory requests, there is a number for each warp: first those of the first warp, then those of
+  /// the second warp, and so on.
   [[nodiscard]] const std::vector<std::uint64_t>& counts() const { return counts_; }
   /// The number of times that each branch was taken: first by the first warp, then by the second
   /// warp, and so on. Empty unless the launch counts memory requests.

@@ -65,7 +65,7 @@ bool fail(Warp& warp, int lane, HazardKind kind, const std::string& what) {
 
 /// Finds the buffer that contains all bytes of global memory that the copy accesses, and stores it
 /// in Cta::buffer_cache() for the instruction. Reports a hazard and returns false if there is no
-/// such buffer.
+/// buffer that contains them all.
 bool find_buffer(Warp& warp, int lane, std::uint64_t address, std::uint64_t bytes, bool writes) {
   Cta& cta = *warp.cta;
   const GlobalMemory& memory = *cta.launch().memory;
@@ -148,8 +148,8 @@ std::optional<VirtualTensorMap> map_at(Warp& warp, int lane, std::uint64_t addre
   return std::nullopt;
 }
 
-/// Checks the coordinates of a box of a tensor map. A GPU ends a kernel whose coordinates violate
-/// these rules with an illegal instruction error.
+/// Checks the coordinates of a box of a tensor map. If coordinates violate these rules, a GPU ends
+/// the kernel with an illegal instruction error.
 bool check_coordinates(Warp& warp, int lane, const VirtualTensorMap& map,
                        std::span<const std::int32_t> coordinates, bool is_load) {
   if (coordinates[0] * map.element_bytes % static_cast<std::int32_t>(kBulkChunk) != 0) {

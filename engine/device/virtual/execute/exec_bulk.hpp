@@ -7,8 +7,8 @@
 namespace evo::ptx {
 
 /// The operands of cp.async.bulk and cp.async.bulk.tensor. The registers of the operands form a
-/// list in this order: destination, source, mbarrier, size, coordinates. An absent operand is
-/// kNoRegister.
+/// list in this order: destination, source, mbarrier, size, coordinates. The register of an absent
+/// operand is kNoRegister.
 struct BulkCopy {
   enum Register : std::uint8_t { kTo, kFrom, kBarrier, kSize, kCoordinates };
   Address to;    ///< destination, in shared or global memory

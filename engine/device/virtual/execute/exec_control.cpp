@@ -13,15 +13,15 @@
 namespace evo::ptx {
 namespace {
 
-/// Makes the lanes of `taken` branch to `target`. The other lanes of the running group continue at
-/// the next instruction.
+/// Makes the lanes of `taken` branch to `target`. The other lanes of the warp's running group
+/// continue at the next instruction.
 void diverge(Warp& warp, std::uint32_t taken, std::uint32_t target) {
   const std::uint32_t rest = warp.active & ~taken;
   if (taken == 0) return;
   if (target <= warp.pc) ++warp.backward_branches;
-  // In the counts for the time model, a backward branch is taken if at least one lane takes it. A
-  // forward branch is taken only if all lanes take it, because only then does the warp skip
-  // instructions.
+  // In the counts for the time model, a backward branch counts as taken if at least one lane takes
+  // it. A forward branch counts as taken only if all lanes take it, because only then does the warp
+  // skip instructions.
   if (warp.taken != nullptr && (rest == 0 || target <= warp.pc)) ++warp.taken[warp.pc];
   if (rest == 0) {
     warp.next_pc = target;

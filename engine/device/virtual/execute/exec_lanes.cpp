@@ -92,8 +92,8 @@ void shuffle(Warp& warp, const ShuffleOperands& op) {
   std::array<std::uint32_t, kWarpSize> value;
   std::memcpy(value.data(), warp.regs + op.value, sizeof(value));
   for_lanes(warp.exec, [&](int lane) {
-    // A lane that reads from an inactive lane gets an undefined value. This is reported only if the
-    // kernel uses the value.
+    // If a lane reads from an inactive lane, the result is undefined, which is reported only if the
+    // kernel uses the result.
     const int from = plan.source[static_cast<std::size_t>(lane)];
     if (((warp.exec >> from) & 1U) != 0 || !warp.cta->launch().check) return;
     take_foreign_taint(warp, {static_cast<int>(warp.pc), from, 0, true});

@@ -32,8 +32,8 @@ std::uint32_t address_lanes(const MatrixMoveOperands& op) {
   return op.matrices.count == 4 ? kAllLanes : (1U << (8 * op.matrices.count)) - 1;
 }
 
-/// True if all lanes execute the instruction; otherwise reports a hazard. All lanes are required,
-/// as for mma.sync, because every lane provides the address of a row.
+/// True if all lanes execute the instruction; otherwise reports a hazard. All lanes must execute
+/// ldmatrix and stmatrix, as for mma.sync, because every lane provides the address of a row.
 bool has_all_lanes(Warp& warp) {
   if (!converge(warp, kAllLanes)) return false;
   sync_lanes(warp);

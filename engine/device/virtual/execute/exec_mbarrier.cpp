@@ -11,9 +11,9 @@
 #include "engine/device/virtual/memory/memory_access.hpp"
 
 // Executes instructions on mbarrier objects. The 8 bytes of an mbarrier object in shared memory
-// hold a fixed pattern. If the pattern is missing, the kernel has overwritten the object or has not
-// initialised it. When a phase completes, warps that wait for it receive the vector clocks of the
-// warps that arrived.
+// hold a fixed pattern. If the pattern is missing, the kernel has overwritten the mbarrier object
+// or has not initialised it. When a phase of an mbarrier completes, warps that wait for the phase
+// receive the vector clocks of the warps that arrived.
 
 namespace evo::ptx {
 namespace {

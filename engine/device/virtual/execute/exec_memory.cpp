@@ -34,8 +34,8 @@ void taint_loaded(Warp& warp, const AccessOperands& op, const LaneAccess& access
     }
     for (std::uint32_t e = 0; e < op.count; ++e) {
       std::uint32_t part = (taint >> (e * op.bytes)) & ((1U << op.bytes) - 1);
-      // If the loaded element is uninitialised, so are the register's bytes to which it is
-      // extended.
+      // If the loaded element is uninitialised, so are all bytes of the register that it is
+      // extended to.
       if (part != 0 && op.bytes < register_bytes)
         part |= ~((1U << op.bytes) - 1) & ((1U << register_bytes) - 1);
       if (registers[e] != kNoRegister) set_taint(warp, registers[e], register_bytes, lane, part);
@@ -113,7 +113,7 @@ void load(Warp& warp, const Instr& in) {
   WatchedPlaces places(warp, access, total);
   if (places.is_active() && is_strong(op.order)) {
     // see() records the stores whose values the read returns. The address stays locked until the
-    // read is done.
+    // read of memory is done.
     const bool is_one_place = access.pattern == LanePattern::kUniform;
     for_lanes<std::size_t>(is_one_place ? 1U : warp.exec, [&](std::size_t lane) {
       places.enter(lane);

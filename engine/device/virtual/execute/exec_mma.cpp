@@ -117,8 +117,8 @@ void gather_b(const Warp& warp, const std::uint32_t* regs, Type type, int k, flo
 }
 
 // C and D are stored in row-major order. Half i of the tile (i = 0, 1) holds elements 2i and 2i + 1
-// of lane 0, then those of lane 1, and so on. The functions work on a copy of the tile and not on
-// the registers, so that the compiler can vectorise the loops.
+// of lane 0, then those of lane 1, and so on. The functions that gather C and scatter D work on a
+// copy of the tile and not on the registers, so that the compiler can vectorise the loops.
 
 void gather_c(const Warp& warp, const std::uint32_t* regs, Type type, float* c) {
   constexpr std::size_t kHalf = 2 * std::size_t{kWarpSize};

@@ -16,7 +16,7 @@ struct MmaShape {
   int c_regs;
 };
 /// The shape of mma.sync with these types and this K; null if PTX has no such shape. Products of
-/// wmma use two of the shapes.
+/// wmma use two of the shapes of mma.sync.
 [[nodiscard]] const MmaShape* find_mma_shape(int k, Type a, Type b, Type c);
 
 /// The operands of mma.sync.

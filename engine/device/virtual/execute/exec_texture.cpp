@@ -32,8 +32,8 @@ std::string misuse(const TextureOperands& op, const Texture& texture) {
   return {};
 }
 
-/// The texture whose handle a lane passes. If there is no such texture, or if the instruction
-/// cannot read it, ends the launch and returns null.
+/// The texture whose handle a lane passes. If there is no texture with this handle, or if the
+/// instruction cannot read it, ends the launch and returns null.
 const Texture* texture_of(Warp& warp, const TextureOperands& op, std::uint64_t handle, int lane) {
   const Texture* texture = warp.cta->launch().textures->find(handle);
   std::string why;

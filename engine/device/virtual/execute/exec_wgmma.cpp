@@ -33,8 +33,8 @@ void append_block(Chunks& chunks, const MatrixDescriptor& matrix, bool k_major,
   chunks.insert(chunks.end(), addresses.begin(), addresses.end());
 }
 
-/// The value of a register that must be equal in all 32 threads. If the values differ, ends the
-/// launch and returns nullopt.
+/// The value of a register that must be equal in all 32 threads. If the values differ between
+/// threads, ends the launch and returns nullopt.
 std::optional<std::uint64_t> uniform(Warp& warp, std::uint32_t reg, const char* what) {
   const auto* value = warp.reg<const std::uint64_t>(reg);
   if (warp.tainted) {
@@ -52,8 +52,8 @@ std::optional<std::uint64_t> uniform(Warp& warp, std::uint32_t reg, const char* 
   return value[0];
 }
 
-/// The value of scale-d; if it is true, the product is added to the accumulators. Nullopt if a
-/// hazard was reported.
+/// The value of scale-d; if it is true, the product is added to the accumulators. Nullopt if
+/// scale-d differs between threads or is uninitialised, which is reported.
 std::optional<bool> accumulates(Warp& warp, const WgmmaOperands& op) {
   const std::uint32_t lanes =
       op.negated_scale ? ~warp.predicate(op.scale) : warp.predicate(op.scale);
@@ -254,7 +254,8 @@ void count_reads(Warp& warp, const Matrices& matrices) {
       (matrices.a.size() + matrices.b.size() / kGroupWarps) * kChunkBytes / kBytesAPass;
 }
 
-/// Finds the addresses of both matrices in shared memory. Returns false if a hazard was reported.
+/// Finds the addresses of both matrices in shared memory. Returns false if a hazard was reported,
+/// because the operands or the warpgroup are invalid.
 bool find_matrices(Warp& warp, const WgmmaOperands& op, Matrices& matrices) {
   const auto b = uniform(warp, op.b, "B");
   const auto a = op.a == kNoRegister ? std::optional<std::uint64_t>(0) : uniform(warp, op.a, "A");

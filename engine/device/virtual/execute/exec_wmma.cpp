@@ -13,11 +13,11 @@
 #include "engine/device/virtual/memory/memory_access.hpp"
 
 // Executes loads and stores of wmma fragments, and the product m16n16k16 with f16 or bf16 operands.
-// PTX does not define the layout of fragments. For m16n16k16, this file uses the layout of
-// mma.sync. A is stored as in m16n8k16; f16 fragments have eight registers, and the last
+// PTX does not define the layout of fragments. For the product m16n16k16, exec_wmma.cpp uses the
+// layout of mma.sync. A is stored as in m16n8k16; f16 fragments have eight registers, and the last
 // four repeat the first four. B and C are stored as two tiles of eight columns. Fragments of other
 // shapes (exec_wmma_shapes.cpp) store the matrix register by register and, within a register, lane
-// by lane. A and C are stored in row-major order, B in column-major order.
+// by lane. In such fragments, A and C are stored in row-major order, and B in column-major order.
 
 namespace evo::ptx {
 namespace {
@@ -39,13 +39,13 @@ Pair place_of(WmmaPart part, bool is_f32, std::uint32_t reg, std::uint32_t lane)
   const std::uint32_t t = lane % 4;
   if (part == WmmaPart::kA) return {{g + 8 * (reg % 2), 2 * t + 8 * ((reg / 2) % 2)}, true};
   // In B, registers 0 and 1 hold columns 0 to 7, and registers 2 and 3 hold columns 8 to 15. The
-  // two elements of a register are adjacent in a column.
+  // two elements in a register of B are adjacent in a column.
   if (part == WmmaPart::kB) return {{2 * t + 8 * (reg % 2), g + 8 * ((reg / 2) % 2)}, false};
   if (is_f32) return {{g + 8 * ((reg / 2) % 2), 2 * t + reg % 2 + 8 * (reg / 4)}, true};
   return {{g + 8 * (reg % 2), 2 * t + 8 * (reg / 2)}, true};
 }
 
-/// The row and column of an element of an m8n8k4 product of f64. The layout is described in
+/// The row and column of an element of an m8n8k4 product of f64, whose layout is described in
 /// exec_double_mma.cpp.
 Pair place_of_double(WmmaPart part, std::uint32_t reg, std::uint32_t lane) {
   const std::uint32_t g = lane / 4;
@@ -277,7 +277,7 @@ void exec_wmma_mma(Warp& warp, const Instr& in) {
   MmaTile tile;
   gather_a(warp, a, shape.a, 16, tile.a);
   // The operands of both tiles are read before the first product is computed, because its result
-  // could overwrite operands of the second.
+  // could overwrite operands of the second product.
   MmaTile second;
   std::memcpy(second.a, tile.a, sizeof(tile.a));
   gather_b(warp, b, shape.b, 16, tile.b);

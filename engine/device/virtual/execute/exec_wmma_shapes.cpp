@@ -99,8 +99,8 @@ Result integer_product(const WmmaShape& s, const Fragment& a, const Fragment& b,
   return result;
 }
 
-/// Computes the product by m16n8 tiles, so that every element is the same sum as in mma.sync. Rows
-/// beyond the matrix are zero.
+/// Computes the product by m16n8 tiles, whose rows beyond the matrix are zero, so that every
+/// element is the same sum as in mma.sync.
 Result real_product(const Warp& warp, const WmmaShape& s, const Fragment& a, const Fragment& b,
                     const Fragment& c) {
   const MmaShape& tile_shape = *find_mma_shape(s.k, s.ab, s.ab, s.c);
@@ -127,7 +127,7 @@ Result real_product(const Warp& warp, const WmmaShape& s, const Fragment& a, con
   return result;
 }
 
-/// For each element of D, whether it is tainted. A tainted element of A taints its row, a tainted
+/// For each element of D, whether it is tainted: a tainted element of A taints its row, a tainted
 /// element of B its column, and a tainted element of C only the same element of D.
 std::vector<bool> tainted_elements(const WmmaShape& s, const Fragment& a, const Fragment& b,
                                    const Fragment& c) {

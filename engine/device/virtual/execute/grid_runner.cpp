@@ -16,14 +16,14 @@ namespace {
 
 constexpr std::uint64_t kSlice = 400'000;  ///< warp instructions before another CTA may run
 /// Number of warp instructions after which another CTA may run if the CTAs of the launch wait for
-/// each other. The number is small, so that a waiting CTA costs little.
+/// each other. The number of instructions is small, so that a waiting CTA costs little.
 constexpr std::uint64_t kSliceTogether = 20'000;
 constexpr std::uint64_t kSliceInTurns = 1'000;
 constexpr int kMostThreads = 256;
-/// Limit of the paused CTAs of one host thread, while it starts others.
+/// Limit of the number of paused CTAs of one host thread, besides those that run.
 constexpr std::size_t kMostAside = 8;
-/// Number of successive CTAs of the grid that start in random order. All these CTAs are resident at
-/// once, so that a CTA may wait for a CTA that precedes it in the grid.
+/// Number of successive CTAs of the grid that start in random order. The kWindow CTAs are all
+/// resident at once, so that a CTA may wait for a CTA that precedes it in the grid.
 constexpr std::uint64_t kWindow = 64;
 constexpr std::uint64_t kMostBytes = 4ULL << 30;  ///< host memory for all running CTAs
 

@@ -68,10 +68,10 @@ struct GridCounts : CtaCounts {
 [[nodiscard]] std::size_t ctas_on_host(const LaunchContext& launch);
 
 /// Runs the CTAs of a launch on host threads. A CTA that does not finish within its time slice may
-/// be waiting for another CTA. It is paused while other CTAs run, up to the limit of resident CTAs.
-/// Sometimes, a CTA that may just have taken a lock is also paused, to test whether other CTAs can
-/// enter the critical section wrongly. Hazards are added to the launch's log; a hazard after which
-/// the kernel cannot continue ends the run.
+/// be waiting for another CTA, so it is paused while other CTAs run, up to the limit of resident
+/// CTAs. Sometimes, a CTA that may just have taken a lock is also paused, to test whether other
+/// CTAs can enter the critical section wrongly. Hazards are added to the launch's log; a hazard
+/// after which the kernel cannot continue ends the run.
 [[nodiscard]] GridCounts run_grid(LaunchContext& launch, const GridOptions& options);
 
 }  // namespace evo::ptx

@@ -45,7 +45,8 @@ struct LaunchContext {
   int sm_count = 1;
   std::uint64_t grid_workspace = 0;  ///< address of the workspace of cooperative launches
   bool check = true;                 ///< check for races and uninitialised data
-  /// If not null, stores to global memory are recorded here and not executed (see store_slice.hpp).
+  /// If not null, the launch records stores to global memory here and does not execute them (see
+  /// store_slice.hpp).
   StoreOwners* owners = nullptr;
   bool count_memory = false;  ///< count bank conflicts and sectors, to predict the time
   std::uint64_t seed = 1;

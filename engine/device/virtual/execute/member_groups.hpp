@@ -17,8 +17,9 @@ struct MemberGroup {
 [[nodiscard]] MemberGroup first_group(Warp& warp, std::uint32_t members, std::uint32_t left);
 
 /// Groups the running lanes by their member masks in a .sync instruction. Calls `meet` for each
-/// group whose members, except exited lanes, are all at this instruction; warp.exec is then the
-/// group. The other lanes wait. `members`: the register that holds the member masks.
+/// group whose members, except exited lanes, are all at this instruction; during the call,
+/// warp.exec is the group. The other lanes wait. `members`: the register that holds the member
+/// masks.
 template <typename F>
 void for_member_groups(Warp& warp, std::uint32_t members, F&& meet) {
   const std::uint32_t all = warp.exec;

@@ -8,10 +8,10 @@
 
 namespace evo::ptx {
 
-/// The matrices of one m16n8 tile, widened to f32. The fragments of mma.sync hold them as follows,
-/// where g = lane / 4, t = lane mod 4, and E is the number of elements in a 32-bit register.
-/// Register i of A holds E elements of row g + 8 (i mod 2), from column tE + 4E (i / 2) on.
-/// Register i of B holds E elements of column g, from row tE + 4E i on. The registers of C hold
+/// The matrices of one m16n8 tile, widened to f32. The fragments of mma.sync hold the matrices as
+/// follows, where g = lane / 4, t = lane mod 4, and E is the number of elements in a 32-bit
+/// register. Register i of A holds E elements of row g + 8 (i mod 2), from column tE + 4E (i / 2)
+/// on. Register i of B holds E elements of column g, from row tE + 4E i on. The registers of C hold
 /// columns 2t and 2t + 1 of rows g and g + 8.
 struct MmaTile {
   alignas(32) float a[16 * 32];

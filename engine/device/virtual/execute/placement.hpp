@@ -17,15 +17,15 @@ class Placement {
   /// %smid of a CTA. If there are no more CTAs than SMs, each CTA gets its own SM.
   [[nodiscard]] std::uint32_t sm_of(std::uint64_t cta) const;
   /// %warpid of the first warp of a CTA with `warps` warps, which is a multiple of 4. The other
-  /// warps of the CTA have the following numbers.
+  /// warps of the CTA have the numbers that follow.
   [[nodiscard]] std::uint32_t first_warp_of(std::uint64_t cta, std::uint32_t warps) const;
   /// %nwarpid.
   [[nodiscard]] std::uint32_t warps_per_sm() const { return warps_per_sm_; }
   /// %gridid.
   [[nodiscard]] std::uint32_t grid() const;
   /// The index of the CTA that starts as number `position` of `ctas` CTAs. The grid is divided into
-  /// groups of `window` CTAs. The groups start in the order of the grid, as on a GPU; within a
-  /// group, the order is random.
+  /// groups of `window` CTAs; the groups start in the order of the grid, as on a GPU, and within a
+  /// group the order is random.
   [[nodiscard]] std::uint64_t cta_at(std::uint64_t position, std::uint64_t ctas,
                                      std::uint64_t window) const;
 

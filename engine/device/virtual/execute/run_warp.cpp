@@ -42,8 +42,8 @@ bool is_cta_barrier(const Instr& in) {
   return std::holds_alternative<BarrierOperands>(in.operands);
 }
 
-/// Reports that no group of the warp can continue. The report names a .sync instruction at which a
-/// group waits or, if there is none, a barrier of the CTA in divergent code.
+/// Reports that no group of the warp can continue, and names a .sync instruction at which a group
+/// waits or, if there is none, a barrier of the CTA in divergent code.
 void report_divergence(Warp& warp) {
   const Program& program = warp.cta->program();
   std::uint32_t pc = warp.pc;

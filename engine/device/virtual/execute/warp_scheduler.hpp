@@ -10,8 +10,8 @@
 
 namespace evo::ptx {
 
-/// Selects which warp of a CTA runs next and for how long, at random from the seed of the launch.
-/// Also detects whether the CTA still makes progress.
+/// Selects which warp of a CTA runs next and for how long, at random from the seed of the launch. A
+/// WarpScheduler also detects whether the CTA still makes progress.
 class WarpScheduler {
  public:
   explicit WarpScheduler(LaunchContext& launch) : launch_(launch), random_(launch.seed) {}
@@ -34,12 +34,12 @@ class WarpScheduler {
   /// if the CTA must pause now, so that another CTA can try to enter the critical section.
   [[nodiscard]] bool stands_aside_after_change();
   /// Must be called after a strong read, at `address`, of `value`. Returns true if the CTA must
-  /// pause now. Another CTA can then take a lock between this CTA's read and its attempt to take
+  /// pause now, so that another CTA can take a lock between this CTA's read and its attempt to take
   /// the lock. Returns false if the previous strong read gave the same value. Pauses occur only in
   /// every other launch, because two CTAs that wait for each other could otherwise both be paused
   /// again and again.
   [[nodiscard]] bool stands_aside_after_read(std::uint64_t address, std::uint64_t value);
-  /// True if one of these functions decided, since the last go_on(), that the CTA must pause.
+  /// True if the scheduler has decided, since the last go_on(), that the CTA must pause.
   [[nodiscard]] bool stands_aside() const { return stands_aside_; }
   void go_on() { stands_aside_ = false; }
   /// Must be called with the number of instructions that a warp has executed. Returns false if the

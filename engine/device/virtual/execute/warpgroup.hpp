@@ -11,8 +11,8 @@ namespace evo::ptx {
 
 inline constexpr int kGroupWarps = 4;
 
-/// A wgmma as executed by one warp. All four warps of the warpgroup must execute a wgmma with the
-/// same values.
+/// A wgmma as executed by one warp. All four warps of the warpgroup must execute a wgmma with equal
+/// values of these members.
 struct ProductIssue {
   std::uint32_t pc = 0;
   std::uint64_t a = 0;  ///< descriptor of A; 0 if A is in registers
@@ -24,7 +24,7 @@ struct ProductIssue {
 class Warpgroup {
  public:
   /// Records that warp `warp` (0 … 3) executes its next wgmma. If another warp executed a different
-  /// wgmma at this position of the sequence, returns that wgmma.
+  /// wgmma at this position of the sequence, returns the wgmma of the other warp.
   std::optional<ProductIssue> issue(int warp, const ProductIssue& product);
   /// The number of wgmma instructions that a warp has executed.
   [[nodiscard]] std::uint64_t issued(int warp) const {
@@ -45,7 +45,7 @@ class RegisterPool {
  public:
   void reset() { free_ = 0; }
   void give(std::uint32_t registers) { free_ += registers; }
-  /// Takes registers from the pool. Returns false if the pool has too few.
+  /// Takes registers from the pool, or returns false if the pool has too few.
   bool take(std::uint32_t registers);
   [[nodiscard]] std::uint32_t free() const { return free_; }
 

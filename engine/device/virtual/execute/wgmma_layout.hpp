@@ -5,8 +5,8 @@
 
 namespace evo::ptx {
 
-/// The swizzle mode of a matrix in shared memory, which permutes 16-byte chunks. The values are
-/// those in a matrix descriptor (PTX ISA, matrix descriptor of wgmma.mma_async).
+/// The swizzle mode of a matrix in shared memory, which permutes 16-byte chunks. The values are the
+/// same as in a matrix descriptor (PTX ISA, matrix descriptor of wgmma.mma_async).
 enum class Swizzle : std::uint8_t { kNone = 0, k128 = 1, k64 = 2, k32 = 3 };
 
 /// The layout of a matrix in shared memory, as given to wgmma. Sizes are in bytes.
@@ -25,9 +25,9 @@ inline constexpr std::uint32_t kChunkBytes = 16;
 inline constexpr std::size_t kBlockChunks = 16;
 
 /// The shared-memory addresses of the chunks of block number `block` along M or N. If `k_major`,
-/// chunk 2 r + c holds 16 bytes of row r along K, from byte 16 c on. Otherwise, the elements have
-/// 16 bits, and chunk k holds the elements of eight rows at depth k. Addresses wrap at 256 KiB,
-/// because a matrix descriptor holds 18-bit addresses.
+/// chunk 2 r + c holds 16 bytes of row r along K, from byte 16 c on. If not `k_major`, the elements
+/// have 16 bits, and chunk k holds the elements of eight rows at depth k. Addresses wrap at 256
+/// KiB, because a matrix descriptor holds 18-bit addresses.
 [[nodiscard]] std::array<std::uint32_t, kBlockChunks> block_addresses(
     const MatrixDescriptor& matrix, bool k_major, std::uint32_t block);
 

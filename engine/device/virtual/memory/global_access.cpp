@@ -55,7 +55,8 @@ bool is_checked(const Warp& warp, const LaneAccess& access) {
   return access.global != 0 && !is_read_only && launch.check && launch.global_races.is_on();
 }
 
-/// The lanes whose accesses are recorded. If all lanes read the same address, one lane is enough.
+/// The lanes whose accesses are recorded. If all lanes read the same address, the access of one
+/// lane is enough.
 std::uint32_t places_of(const LaneAccess& access) {
   return access.pattern == LanePattern::kUniform ? 1U : access.global;
 }
@@ -121,8 +122,8 @@ void WatchedPlaces::report(Record other, std::size_t word, const char* verb) {
            verb));
 }
 
-/// True if a store does not change the value in memory. Such a store neither races with other
-/// accesses nor orders them.
+/// True if a store does not change the value in memory. A store without a change neither races with
+/// other accesses nor orders them.
 bool WatchedPlaces::is_same(std::size_t word, const std::byte* values) const {
   std::byte old[8];
   const std::size_t at = word * granule_;

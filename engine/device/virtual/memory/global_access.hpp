@@ -21,8 +21,8 @@ class WatchedPlaces {
 
   /// False if the access does not need to be recorded, because it cannot race.
   [[nodiscard]] bool is_active() const { return is_active_; }
-  /// Locks the lane's memory for this host thread, until the next call of enter() or the
-  /// destructor.
+  /// Locks the memory that the lane accesses for this host thread, until the next call of enter()
+  /// or the destructor.
   void enter(std::size_t lane);
 
   /// Records a plain read.
@@ -33,7 +33,7 @@ class WatchedPlaces {
   void write(const std::byte* values);
   /// Records the weak writes of several lanes at once, from lane `first` on, and returns the number
   /// of these lanes; must be called before memory is written. `values`: the new values of all
-  /// lanes, lane 0 first. The memory of these lanes stays locked until the next call or the
+  /// lanes, lane 0 first. The memory of the recorded lanes stays locked until the next call or the
   /// destructor. Returns 0 if the lanes must be entered one by one, and if `first` is behind the
   /// last lane.
   [[nodiscard]] std::size_t write_piece(std::size_t first, const std::byte* values);
@@ -78,25 +78,26 @@ void note_global_read(Warp& warp, const LaneAccess& access, std::uint32_t bytes)
 
 /// Checks a load through the read-only data path (ld.global.nc, __ldg). Reports a hazard if a CTA,
 /// including the warp's own, has written the address in this launch, because the load may return
-/// the old value (PTX ISA, "ld.global.nc"). Only memory that is checked for races between CTAs is
-/// checked here.
+/// the old value (PTX ISA, "ld.global.nc"). The check is limited to memory that is checked for
+/// races between CTAs.
 void check_read_only_load(Warp& warp, const LaneAccess& access, std::uint32_t bytes);
 
 /// The hazard for a weak read that is not ordered after a strong write by another CTA.
 [[nodiscard]] Hazard unordered_read(const LaunchContext& launch,
                                     const GlobalRaces::Unordered& unordered);
 
-/// Records a fence of GPU scope, or the fence that is part of a release. It publishes the previous
-/// accesses of the CTA to other CTAs.
+/// Records a fence of GPU scope, or the fence that is part of a release. The fence publishes the
+/// previous accesses of the CTA to other CTAs.
 void note_published(Warp& warp);
 
 /// If the launch executes a slice (store_slice.hpp): records that the CTA stores to the addresses
-/// of those lanes that access global memory. Returns true if nothing else is to be done for the
-/// store. Returns false if the launch executes no slice, or if other lanes access other memory.
+/// of those lanes that access global memory. Returns true if all lanes were recorded, so that
+/// nothing else is to be done for the store. Returns false if the launch executes no slice, or if
+/// other lanes access other memory.
 [[nodiscard]] bool note_owner(const Warp& warp, const LaneAccess& access, std::uint32_t bytes);
 
-/// If the launch executes a slice: ends the launch if a load reads memory whose content may have
-/// changed when the kernel itself runs.
+/// If the launch executes a slice (store_slice.hpp): ends the launch if a load reads memory whose
+/// content may have changed when the kernel itself runs.
 void require_still(Warp& warp, const LaneAccess& access);
 
 }  // namespace evo::ptx

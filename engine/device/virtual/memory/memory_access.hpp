@@ -12,8 +12,8 @@ namespace evo::ptx {
 
 enum class AccessIntent : std::uint8_t { kRead, kWrite, kReadWrite, kAsyncSource };
 
-/// For each lane of an access, the memory that it uses. Bounds, alignment and permission have been
-/// checked. Elements for inactive lanes are undefined.
+/// For each lane of an access, the memory that it uses. Bounds, alignment and permission of the
+/// access have been checked. Elements for inactive lanes are undefined.
 struct LaneAccess {
   bool ok = false;  ///< false: a fatal hazard was reported, so the access must not happen
   LanePattern pattern = LanePattern::kScattered;  ///< of lanes in global or shared memory
@@ -31,7 +31,7 @@ struct LaneAccess {
   std::array<std::byte*, kWarpSize> pointer;
   std::array<std::uint8_t*, kWarpSize> written;  ///< flags of the tracked lanes
 
-  /// For each byte that the lane accesses, a flag: 1 if the byte was written. Null if it is known
+  /// For each byte that the lane accesses, a flag: 1 if the byte was written. A null pointer means
   /// that all bytes were written.
   [[nodiscard]] std::uint8_t* marks(std::size_t lane) const {
     return ((tracked >> lane) & 1U) != 0 ? written[lane] : nullptr;
@@ -40,14 +40,14 @@ struct LaneAccess {
   [[nodiscard]] int thread_of(std::size_t lane) const {
     return issuer < 0 ? static_cast<int>(lane) : issuer;
   }
-  /// True if no other host thread can write the memory, because one host thread runs a CTA and owns
-  /// its shared memory, and because no kernel may write a read-only buffer.
+  /// True if no other host thread can write the memory: one host thread runs a CTA and owns its
+  /// shared memory, and no kernel may write a read-only buffer.
   [[nodiscard]] bool is_still() const {
     return shared != 0 || (buffer != nullptr && !buffer->writable);
   }
 };
 
-/// The addresses of all lanes: the base register's value plus the offset.
+/// The addresses that the lanes access: the base register's value plus the offset.
 [[nodiscard]] std::array<std::uint64_t, kWarpSize> lane_addresses(const Warp& warp,
                                                                   const Address& from);
 
@@ -77,8 +77,8 @@ void note_shared_atomic(Warp& warp, const LaneAccess& access, std::uint32_t byte
 /// Reports conflicts that the race checker found as hazards.
 void report_conflicts(Warp& warp, const RaceChecker::Result& result, const char* verb);
 
-/// Record that a strong access or a fence orders the warp after (acquire) or before (release) other
-/// warps that access the same memory by strong accesses.
+/// These functions record that a strong access or a fence orders the warp after (acquire) or before
+/// (release) other warps that access the same memory by strong accesses.
 void acquire_from(Warp& warp, std::uint64_t address, bool immediately);
 void release_to(Warp& warp, std::uint64_t address, bool immediately);
 

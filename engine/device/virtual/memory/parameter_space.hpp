@@ -4,7 +4,7 @@
 
 namespace evo::ptx {
 
-/// kKernelParameters: the address of the kernel's parameters in the parameter space. Lower
+/// kKernelParameters: the address of the kernel's parameters in the parameter space, where lower
 /// addresses are those of call parameters, which are stored in local memory. kParameterWindow: the
 /// start of the parameter space in the generic address space.
 inline constexpr std::uint64_t kKernelParameters = 1ULL << 31;

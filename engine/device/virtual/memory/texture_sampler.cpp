@@ -88,7 +88,7 @@ Texel read_texel(const Texture& texture, std::array<std::int64_t, 2> index, bool
   return texel;
 }
 
-/// A coordinate in units of texels. It is clamped so that its floor fits a 64-bit integer.
+/// A coordinate in units of texels, which is clamped so that its floor fits a 64-bit integer.
 double in_texels(float coordinate, std::size_t size, bool normalized) {
   constexpr double kFar = 1e15;
   if (std::isnan(coordinate)) return 0;

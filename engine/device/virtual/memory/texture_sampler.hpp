@@ -15,8 +15,8 @@ struct Texel {
 };
 
 /// Reads the texel at integer coordinates without a filter, as tex1Dfetch does. If the coordinates
-/// are outside, the result is zero for linear memory; for other textures, the texture's address
-/// modes determine it.
+/// are outside of the texture, the result is zero for linear memory; for other textures, the
+/// texture's address modes determine the result.
 [[nodiscard]] Texel fetch_texel(const Texture& texture, std::array<std::int64_t, 2> at);
 
 /// Samples the texture at floating-point coordinates, as the CUDA C++ Programming Guide describes

@@ -18,13 +18,13 @@ std::uint64_t row_bytes(const VirtualTensorMap& map) {
   return box_size(map, 0) * map.element_bytes;
 }
 
-/// Bytes in shared memory from one row of the box to the next. With a swizzle, this is the number
-/// of bytes within which it permutes chunks.
+/// Bytes in shared memory from one row of the box to the next. With a swizzle, the rows are as far
+/// apart as the number of bytes within which the swizzle permutes chunks.
 std::uint64_t row_pitch(const VirtualTensorMap& map) {
   return std::max<std::uint64_t>(row_bytes(map), map.swizzle_bytes);
 }
 
-/// Applies the swizzle to an address in shared memory. It permutes 16-byte chunks within
+/// Applies the swizzle to an address in shared memory: permutes 16-byte chunks within
 /// `swizzle_bytes` bytes, depending on the number of the 128-byte row (CUDA Programming Guide,
 /// "Shared-Memory Bank Swizzling").
 std::uint32_t swizzled(std::uint32_t address, std::uint32_t swizzle_bytes) {

@@ -9,7 +9,7 @@
 namespace evo::ptx {
 
 /// The clocks for which one CTA occupies each unit of an SM, and the latency of one warp's chain of
-/// dependent instructions. The figures are means over the CTAs.
+/// dependent instructions, as means over the CTAs.
 struct CtaCost {
   double issue = 0;
   double tensor = 0;

@@ -151,8 +151,8 @@ void put(double value, const Place& place) {
              place);
 }
 
-/// Describes the values that a figure of the file may have if `value` is not allowed; empty if it
-/// is allowed.
+/// If a figure of the file must not have the value `value`, describes the values that it may have;
+/// empty if it may.
 std::string allowed_instead(const Figure& figure, double value, DeviceModel& model) {
   const bool is_whole = !std::holds_alternative<double*>(figure.place(model));
   if (value >= 0 && value <= kMost && (value > 0 || figure.may_be_zero) &&

@@ -13,18 +13,17 @@ namespace evo::ptx {
 struct ExecutedGrid {
   GridCounts counts;  ///< indices of the executed CTAs
   std::uint64_t ctas = 1;
-  /// Returns the executed CTA that represents a CTA of the grid; if the function is empty, the
-  /// executed CTA with the nearest index does.
+  /// Returns the executed CTA that represents a CTA of the grid. An empty function means that the
+  /// executed CTA with the nearest index represents it.
   std::function<std::uint64_t(std::uint64_t cta)> like = {};
   bool is_certain = false;  ///< CTAs that were not executed take no longer
-  /// True: the order in which CTAs start decides how much each has to do, because a CTA claims work
-  /// from memory or merges results of other CTAs. All CTAs were then executed, because the index of
-  /// a CTA does not determine its work.
+  /// True: the order in which CTAs start decides how much work each of them does, because a CTA
+  /// claims work from memory or merges results of other CTAs. In this case, all CTAs were executed.
   bool by_arrival = false;
 };
 
-/// True if the numbers of warp instructions of the executed CTAs differ by more than a tenth. One
-/// CTA then cannot represent another.
+/// True if the numbers of warp instructions of the executed CTAs differ by more than a tenth, so
+/// that one CTA cannot represent another.
 [[nodiscard]] bool differ(const GridCounts& counts);
 
 /// The CTAs of a grid, grouped into kinds of about equal work, from the least to the most work;

@@ -31,8 +31,8 @@ class CtaDraw {
 /// A function that executes CTAs of a launch and counts their operations.
 using ExecuteCtas = std::function<std::variant<GridCounts, Fault>(std::vector<std::uint64_t> ctas)>;
 
-/// Groups the CTAs of a grid by their paths through a program. The paths are found by executing a
-/// slice of the program (store_slice.hpp).
+/// Groups the CTAs of a grid by their paths through a program, which are found by executing a slice
+/// of the program (store_slice.hpp).
 class GridSurvey {
  public:
   /// A group of CTAs that take the same path through the slice.
@@ -44,8 +44,8 @@ class GridSurvey {
   explicit GridSurvey(std::vector<CtaWay> ways);
 
   [[nodiscard]] const std::vector<Group>& groups() const { return groups_; }
-  /// The index of the group that contains a CTA. If the slice was not executed for this CTA,
-  /// returns the group of the nearest CTA for which it was.
+  /// The index of the group that contains a CTA. If the slice was not executed for the CTA, returns
+  /// the group of the nearest CTA for which it was executed.
   [[nodiscard]] std::size_t group_of(std::uint64_t cta) const;
   [[nodiscard]] std::uint64_t ctas() const { return ways_.size(); }
 
