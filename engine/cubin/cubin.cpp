@@ -23,7 +23,7 @@ constexpr int kBankSizeShift = 16;
 
 /// Finds the attribute `code` in a list of attributes and returns up to three words of it. Each
 /// attribute is {format u8, code u8, size u16} and, for format 4, `size` bytes. If the list has
-/// several attributes with this code, `accept` selects one by its words.
+/// several attributes with the code `code`, `accept` selects one by its words.
 template <typename Accept>
 std::optional<std::vector<std::uint32_t>> find_attribute(std::string_view list, std::uint8_t code,
                                                          std::size_t words, Accept accept) {

@@ -43,8 +43,8 @@ class Device {
 
   /// Launches all steps of the plan once and waits until the whole device is idle. `arguments`:
   /// first the parameters (a step may use only some of them), then a buffer for each of
-  /// KernelImage::constants. The device copies these buffers to the __constant__ variables before
-  /// the first step.
+  /// KernelImage::constants. The device copies the buffers of constants to the __constant__
+  /// variables before the first step.
   virtual std::optional<Fault> launch(KernelId kernel, const LaunchPlan& plan,
                                       std::span<const KernelArgument> arguments) = 0;
 

@@ -54,7 +54,7 @@ class Steps {
 
  private:
   /// The CTA's operations `what` at the step's PTX line, divided by the number of times that the
-  /// CTA's warps execute the machine instructions of the step's unit that were made from this line.
+  /// CTA's warps execute the machine instructions of the step's unit that were made from the line.
   [[nodiscard]] double each(const IssueStep& step, double LineActivity::*what) const {
     const auto found = profile_.lines.find(step.line);
     if (found == profile_.lines.end()) return 0;

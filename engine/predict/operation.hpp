@@ -71,8 +71,8 @@ enum class Unit : std::uint8_t {
 [[nodiscard]] bool merges_with(const MachineInstruction& store, const MachineInstruction& before);
 
 /// Twice the number of multiply-adds of a warp's matrix instruction (mma.sync, or the warp's 16
-/// rows of a wgmma), computed from its shape. For 8-bit types, half of this number, because the
-/// matrix unit runs them at twice the rate of f16. 0 for any other instruction.
+/// rows of a wgmma), computed from its shape. For 8-bit types, the number of multiply-adds itself,
+/// because the matrix unit runs them at twice the rate of f16. 0 for any other instruction.
 [[nodiscard]] double tensor_flops(const MachineInstruction& instruction);
 
 /// The number of bytes that a wgmma reads from shared memory for one of the four warps of its

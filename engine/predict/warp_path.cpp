@@ -123,8 +123,8 @@ class BranchShares {
                     distance(code_, blocks[static_cast<std::size_t>(block.next)], line));
   }
 
-  /// Whether another machine branch corresponds better to the PTX branch at `line`. If another
-  /// does, the compiler added this branch to select between copies of an unrolled loop.
+  /// Whether another machine branch corresponds better to the PTX branch at `line`, so that the
+  /// compiler must have added branch `b` to select between copies of an unrolled loop.
   [[nodiscard]] bool is_added(std::size_t b, std::uint32_t line, const LineActivity& branch) const {
     if (copies_.at(line).size() < 2) return false;
     const double own = nearest(graph_.blocks()[b], branch.target);

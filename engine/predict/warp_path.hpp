@@ -38,15 +38,15 @@ struct WarpPlan {
 
 /// The position of a resident warp on its path through the basic blocks. At a branch, each pass
 /// adds the share of one direction to a sum: the direction that leaves a loop or, if neither does,
-/// the rarer one. The warp takes this direction whenever the sum reaches one.
+/// the rarer one. The warp takes the direction whose shares are added whenever the sum reaches one.
 class WarpCursor {
  public:
   /// Limit of the instructions on a path, in case the shares of its branches are contradictory.
   static constexpr std::uint64_t kMostSteps = 4'000'000;
 
   /// `phase`: a number from 0 to 1 that differs between CTAs. If the mean number of passes of a
-  /// loop is not whole, CTAs with evenly spread phases make this number on average. With phase 0, a
-  /// loop makes the largest number of passes.
+  /// loop is not whole, CTAs with evenly spread phases make this number on average. If `phase` is
+  /// 0, a loop makes the largest number of passes.
   WarpCursor(const CodeGraph& graph, const WarpPlan& plan, double phase);
   [[nodiscard]] bool is_done() const { return block_ < 0; }
   [[nodiscard]] std::size_t instruction() const { return instruction_; }

@@ -13,7 +13,7 @@ enum class Opcode : std::uint8_t {
 #undef EVO_OPCODE
 };
 
-/// The opcode with this spelling ("ld", without modifiers); kOther for an unknown spelling.
+/// The opcode that is spelled `name` ("ld", without modifiers); kOther for an unknown spelling.
 [[nodiscard]] Opcode opcode_from_name(std::string_view name);
 
 }  // namespace evo::ptx

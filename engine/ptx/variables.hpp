@@ -19,7 +19,7 @@ namespace evo {
 [[nodiscard]] std::optional<std::string> constant_symbol(std::string_view ptx,
                                                          std::string_view name);
 
-/// The C++ name of a variable with this symbol: "ns::filter" for "_ZN2ns6filterE".
+/// The C++ name of a variable with the symbol `symbol`: "ns::filter" for "_ZN2ns6filterE".
 [[nodiscard]] std::string variable_name(const std::string& symbol);
 
 /// C++ names of the `__device__` variables that are always zero, because they have no initial

@@ -56,8 +56,8 @@ struct AluTable {
 /// True if the host's CPU supports AVX2 and the other extensions that simd_target.hpp enables.
 [[nodiscard]] bool has_avx2();
 
-/// The table for the host's CPU, which is built once. Contains the AVX2 handlers if the CPU
-/// supports them.
+/// The table for the host's CPU, which is built once. The table contains the AVX2 handlers if the
+/// CPU supports AVX2.
 [[nodiscard]] const AluTable& alu_table();
 
 }  // namespace evo::ptx

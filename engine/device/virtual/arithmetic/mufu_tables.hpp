@@ -3,8 +3,8 @@
 #include <array>
 #include <cstdint>
 
-// Tables for 2^x and 1/x, derived from all 2^23 results that an H200 gives for each function. With
-// these tables, mufu.hpp reproduces all of the results.
+// Tables for 2^x and 1/x, derived from all 2^23 results that an H200 gives for each function. The
+// functions in mufu.hpp reproduce all of these results.
 
 namespace evo::ptx {
 

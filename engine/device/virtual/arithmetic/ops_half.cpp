@@ -6,9 +6,9 @@
 #include "engine/device/virtual/arithmetic/mufu.hpp"
 
 // Handlers of f16 and bf16 arithmetic, single and in pairs. Sums and products are computed in f32
-// and then rounded to 16 bits. The result is the same as with a single rounding, because an f32 has
-// more than twice the digits of the 16-bit types. Fused multiply-adds are computed in double, and a
-// sticky bit records whether digits were lost.
+// and then rounded to 16 bits. The two roundings give the same result as a single rounding, because
+// an f32 has more than twice the digits of the 16-bit types. Fused multiply-adds are computed in
+// double, and a sticky bit records whether digits were lost.
 
 namespace evo::ptx::EVO_SIMD {
 namespace {

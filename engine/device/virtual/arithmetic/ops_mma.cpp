@@ -6,8 +6,8 @@
 // clang-format on
 
 // Computes mma.sync tiles, eight columns at a time, and converts registers to the floats of a tile.
-// Exponents are integers. Each product is an exact float, which is scaled by a power of two and
-// truncated to an integer. This aligns it to the largest exponent of its step.
+// Exponents are integers. Each product is an exact float, which is aligned to the largest exponent
+// of its step by scaling it with a power of two and truncating it to an integer.
 
 namespace evo::ptx::EVO_SIMD {
 namespace {
@@ -46,7 +46,7 @@ EVO_INLINE Floats truncate_results(Doubles value, std::int32_t mask) {
   const Longs clear_sign = Longs{} + 0x7fffffffffffffffLL;
   const Longs too_large = reinterpret_cast<Doubles>(reinterpret_cast<Longs>(back) & clear_sign) >
                           reinterpret_cast<Doubles>(reinterpret_cast<Longs>(value) & clear_sign);
-  // A comparison of vectors gives −1 where it is true, which decrements the bits of a result that
+  // A true comparison of vector elements gives −1. Adding it decrements the bits of a result that
   // was rounded up.
   const Ints bits = reinterpret_cast<Ints>(nearest) + __builtin_convertvector(too_large, Ints);
   return reinterpret_cast<Floats>(bits & mask);
@@ -112,8 +112,8 @@ EVO_INLINE Floats narrow_step_row(const Tile& tile, int row, int from, int count
   Ints sum = __builtin_convertvector(acc * scale, Ints);
   for (int i = from; i < from + count; ++i)
     sum += __builtin_convertvector(a[i] * tile.b[i] * scale, Ints);
-  // Rounds toward zero; overflow gives the largest finite value. A comparison of vectors gives −1
-  // where it is true, which decrements the bits of a result that was rounded up.
+  // Rounds toward zero; overflow gives the largest finite value. A true comparison of vector
+  // elements gives −1. Adding it decrements the bits of a result that was rounded up.
   const Floats nearest = __builtin_convertvector(sum, Floats);
   const Ints back = __builtin_convertvector(nearest, Ints);
   const Ints too_large = (back < 0 ? -back : back) > (sum < 0 ? -sum : sum);

@@ -19,8 +19,8 @@ namespace evo::ptx {
 /// An access of CTA A (warp v, time t) is ordered before an access of CTA B (warp w) if w, or a
 /// warp that a barrier orders before w, acquired a ReleaseChain that contains a release of A, and
 /// this release publishes time t of v. The access of A is also ordered before the access of B if
-/// the chain contains a release of a third CTA that had previously acquired a chain with such a
-/// release of A.
+/// the chain contains a release of a third CTA that had previously acquired a chain with a release
+/// of A that publishes time t of v.
 class CtaHistory {
  public:
   CtaHistory(std::uint64_t cta, int warps);
@@ -31,8 +31,8 @@ class CtaHistory {
   /// The release that a strong write by `warp` would make now; null if the write would publish no
   /// accesses and no acquisitions.
   [[nodiscard]] const Release* release(int warp, const VectorClock& clock);
-  /// Records a fence. If another CTA reads the value of a weak store after the fence, everything
-  /// that this CTA published before the fence is assumed to be ordered before the read.
+  /// Records a fence. If another CTA reads the value of a weak store that follows the fence, the
+  /// accesses before the fence are assumed to be ordered before the read.
   void fence(int warp, const VectorClock& clock);
   [[nodiscard]] const ReleaseChain& fences() const { return fences_; }
 

@@ -42,7 +42,7 @@ namespace evo::ptx {
 /// orders nothing.
 ///
 /// Compare-and-swap loops begin with a weak read of a location that other CTAs modify by atomics.
-/// This class calls such a read a guess, and allows it if an atomic of the same CTA accesses the
+/// GlobalRaces calls a weak read a guess, and allows it, if an atomic of the same CTA accesses the
 /// location later. Strong reads, atomics on locations that other CTAs read, and memory beyond
 /// kMostShadow are not checked.
 ///

@@ -33,7 +33,7 @@ enum class HazardKind : std::uint8_t {
   kUnsupported,  ///< a limitation of the virtual GPU, not an error of the kernel
 };
 
-/// The words with which each report of this kind of hazard begins, such as "shared-memory race" or
+/// The words with which reports of a kind of hazard begin, such as "shared-memory race" or
 /// "deadlock".
 [[nodiscard]] std::string_view to_string(HazardKind kind);
 

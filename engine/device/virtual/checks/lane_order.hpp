@@ -17,8 +17,8 @@ inline constexpr int kAllLanesSpan = kWarpSize + 1;  ///< the root of the tree: 
 [[nodiscard]] int joined_span(int one, int other);
 
 /// Records in which order the lanes of one warp accessed memory. A .sync instruction orders the
-/// accesses of the lanes that execute it together. The times are those of the warp's own entry in
-/// its vector clock.
+/// accesses of the lanes that execute it together. All times in a LaneOrder are those of the warp's
+/// own entry in its vector clock.
 class LaneOrder {
  public:
   /// Records that all lanes together executed a .sync instruction just before `now`.

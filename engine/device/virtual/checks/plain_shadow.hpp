@@ -9,9 +9,10 @@
 namespace evo::ptx {
 
 /// Records which CTAs wrote and read each granule (`place`) of a buffer, for a kernel without
-/// strong accesses. No instruction orders the CTAs of such a kernel, so a PlainShadow does not
-/// record the times of accesses. A PlainShadow takes an eighth of the memory of the shadow words
-/// (GlobalRaces::Word), whose memory traffic is the bottleneck for elementwise kernels.
+/// strong accesses. If a kernel has no strong accesses, no instruction orders its CTAs, so a
+/// PlainShadow does not record the times of accesses. A PlainShadow takes an eighth of the memory
+/// of the shadow words (GlobalRaces::Word), whose memory traffic is the bottleneck for elementwise
+/// kernels.
 ///
 /// A CTA is stored as its linear index plus 1; 0 means that there was no access. Callers must hold
 /// the lock of the stripe that contains the granule.

@@ -115,7 +115,7 @@ class RaceChecker {
   void check_one(const Access& access, int lane, std::uint32_t granule, Check check,
                  Result& result) const;
   [[nodiscard]] std::uint32_t limit(int warp, int other, bool proxied) const;
-  /// Increments the warp's time and returns it.
+  /// Increments the time of a warp in its vector clock and returns the new time.
   std::uint32_t tick(int warp) {
     return ++clocks_[static_cast<std::size_t>(warp)][static_cast<std::size_t>(warp)];
   }

@@ -19,7 +19,8 @@ struct SystemFunction {
 };
 
 const SystemFunction* find_system_function(std::string_view name) {
-  // The PTX Writer's Guide to Interoperability specifies these functions in "System Calls".
+  // The PTX Writer's Guide to Interoperability specifies vprintf and __assertfail in "System
+  // Calls".
   static const std::vector<SystemFunction> functions = {
       {"vprintf", exec_print, {8, 8}, 4},
       {"__assertfail", exec_assert_fail, {8, 8, 4, 8, 8}, 0},

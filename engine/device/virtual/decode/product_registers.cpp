@@ -13,9 +13,9 @@
 //    its group. An instruction that reads an accumulator of such a wgmma, or writes one of its
 //    registers, needs a check: exec_checked() tests at run time whether the wgmma is in flight.
 // 2. The state contains the registers that some wgmma uses and that may have been written since the
-//    last wgmma.fence. A wgmma that uses such a register as accumulator or A fragment lacks a
-//    wgmma.fence. Accumulators that a wgmma overwrites (scale-d is a literal 0) are exempt, because
-//    compilers may leave moves of dead values before the wgmma.
+//    last wgmma.fence. A wgmma that uses one of these registers as accumulator or A fragment lacks
+//    a wgmma.fence. Accumulators that a wgmma overwrites (scale-d is a literal 0) are exempt,
+//    because compilers may leave moves of dead values before the wgmma.
 
 namespace evo::ptx {
 namespace {
@@ -168,8 +168,8 @@ class ProductRegisters {
     }
   }
 
-  /// Merges `from` into a state of analysis 2; true if the state changed. `into` is empty if no
-  /// path to its instruction has been found before.
+  /// Merges `from` into a state of analysis 2; true if the state changed. The state `into` is empty
+  /// if no path to its instruction has been found before.
   static bool merge(Written& into, const Written& from) {
     if (into.empty()) {
       into = from;

@@ -110,8 +110,8 @@ struct Program {
   int shared_granule = 4;  ///< bytes per shadow word of shared memory: the narrowest access
   int global_granule = 4;  ///< bytes per shadow word of global memory
   /// The kernel has atomics on global memory that return a value, or reads data that it writes. A
-  /// CTA of such a kernel may wait for another CTA or take over work from it, so the results of a
-  /// sample of CTAs cannot be extrapolated to the grid.
+  /// CTA may then wait for another CTA or take over its work, so the results of a sample of CTAs
+  /// cannot be extrapolated to the grid.
   bool claims_work = false;
   bool reads_signals = false;  ///< has strong reads of global memory
   bool sends_signals = false;  ///< has atomics or strong stores on global memory

@@ -55,8 +55,8 @@ enum class CtaState : std::uint8_t { kRunning, kDone, kFailed };
 /// Approximate bytes of host memory that one CTA of the launch needs.
 [[nodiscard]] std::uint64_t cta_bytes(const LaunchContext& launch);
 
-/// A CTA that executes on a host thread: its warps, shared memory and barriers. A Cta object is
-/// used for one CTA after the other.
+/// A CTA that executes on a host thread: its warps, shared memory and barriers. After a CTA has
+/// ended, its Cta object is used for another CTA.
 class Cta {
  public:
   explicit Cta(LaunchContext& launch);

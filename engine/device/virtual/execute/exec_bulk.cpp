@@ -148,8 +148,8 @@ std::optional<VirtualTensorMap> map_at(Warp& warp, int lane, std::uint64_t addre
   return std::nullopt;
 }
 
-/// Checks the coordinates of a box of a tensor map. If coordinates violate these rules, a GPU ends
-/// the kernel with an illegal instruction error.
+/// Checks the coordinates of a box of a tensor map. A GPU ends a kernel with an illegal instruction
+/// error if the coordinates of a box are invalid.
 bool check_coordinates(Warp& warp, int lane, const VirtualTensorMap& map,
                        std::span<const std::int32_t> coordinates, bool is_load) {
   if (coordinates[0] * map.element_bytes % static_cast<std::int32_t>(kBulkChunk) != 0) {

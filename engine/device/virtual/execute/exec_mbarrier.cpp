@@ -208,8 +208,8 @@ void exec_mbarrier_wait(Warp& warp, const Instr& in) {
     if (barrier != joined) cta.races().join(warp.index, barrier->completed);
     joined = barrier;
   });
-  // While times are predicted, a failed try_wait executes again without a result, because on a GPU
-  // the number of polls is arbitrary.
+  // While times are predicted, a try_wait that fails is executed again and does not return false,
+  // because on a GPU the number of polls is arbitrary.
   if (cta.launch().count_memory && op.is_try) {
     if (done != warp.exec) {
       note_vain_wait(warp);

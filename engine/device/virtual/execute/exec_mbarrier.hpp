@@ -14,8 +14,8 @@ struct MBarrier;
 /// hazard and returns null.
 [[nodiscard]] MBarrier* find_mbarrier(Warp& warp, std::uint64_t address, std::size_t lane);
 /// Checks that the mbarriers that the lanes use are in bounds and aligned, and that their
-/// initialisation is ordered before this instruction. If an mbarrier violates these conditions,
-/// reports a hazard, ends the launch and returns false.
+/// initialisation is ordered before this instruction. If an mbarrier fails a check, reports a
+/// hazard, ends the launch and returns false.
 [[nodiscard]] bool check_mbarriers(Warp& warp, const std::array<std::uint64_t, kWarpSize>& address);
 
 /// The number of the mbarrier at `address` in the barrier events for the time model. Smaller

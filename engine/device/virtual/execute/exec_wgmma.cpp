@@ -53,7 +53,7 @@ std::optional<std::uint64_t> uniform(Warp& warp, std::uint32_t reg, const char* 
 }
 
 /// The value of scale-d; if it is true, the product is added to the accumulators. Nullopt if
-/// scale-d differs between threads or is uninitialised, which is reported.
+/// scale-d differs between threads, which is reported and ends the launch.
 std::optional<bool> accumulates(Warp& warp, const WgmmaOperands& op) {
   const std::uint32_t lanes =
       op.negated_scale ? ~warp.predicate(op.scale) : warp.predicate(op.scale);

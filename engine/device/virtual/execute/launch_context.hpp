@@ -19,8 +19,8 @@
 
 namespace evo::ptx {
 
-/// Bytes of shared memory that the system reserves in each CTA. Cooperative groups use its second
-/// half to synchronise tiles of several warps.
+/// Bytes of shared memory that the system reserves in each CTA. Cooperative groups use the second
+/// half of this memory to synchronise tiles of several warps.
 constexpr std::uint32_t kReservedSharedBytes = 1024;
 
 /// Data that all CTAs of a launch share.

@@ -67,8 +67,8 @@ void report_divergence(Warp& warp) {
                  other, what);
 }
 
-/// Makes the lanes of `exec` wait at their instruction, as its handler requested; the other lanes
-/// of the group continue.
+/// Makes the lanes of `exec` wait at their instruction, as the instruction's handler requested; the
+/// other lanes of the group continue.
 void park_group(Warp& warp) {
   warp.park = false;
   if (++warp.parks_in_a_row > static_cast<int>(warp.waiting.size()) + 2) {

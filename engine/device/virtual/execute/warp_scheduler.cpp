@@ -26,7 +26,8 @@ Warp* WarpScheduler::pick(std::vector<Warp>& warps) {
 
 std::uint64_t WarpScheduler::quantum() {
   constexpr std::uint64_t kQuantum = 2000;
-  // The number of instructions is random, so that warps do not run in lockstep.
+  // The number of instructions that a warp runs at a time is random, so that warps do not run in
+  // lockstep.
   return kQuantum / 2 + random_.below(kQuantum);
 }
 

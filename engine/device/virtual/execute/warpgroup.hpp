@@ -11,8 +11,8 @@ namespace evo::ptx {
 
 inline constexpr int kGroupWarps = 4;
 
-/// A wgmma as executed by one warp. All four warps of the warpgroup must execute a wgmma with equal
-/// values of these members.
+/// A wgmma as executed by one warp. All four warps of the warpgroup must execute the wgmma with the
+/// same instruction and the same descriptors.
 struct ProductIssue {
   std::uint32_t pc = 0;
   std::uint64_t a = 0;  ///< descriptor of A; 0 if A is in registers

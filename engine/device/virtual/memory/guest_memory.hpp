@@ -31,7 +31,7 @@ template <typename T>
   __atomic_store_n(reinterpret_cast<Word*>(to), value, __ATOMIC_RELAXED);
 }
 
-/// Copies 1, 2, 4, 8, 16 or 32 bytes from device memory; the address must be aligned to this size.
+/// Copies 1, 2, 4, 8, 16 or 32 bytes from device memory; the address must be a multiple of `bytes`.
 inline void copy_from_guest(std::byte* to, const std::byte* from, std::uint32_t bytes) {
   const auto copy = [&]<typename T>(T) {
     for (std::uint32_t at = 0; at < bytes; at += sizeof(T)) {
@@ -45,7 +45,7 @@ inline void copy_from_guest(std::byte* to, const std::byte* from, std::uint32_t 
   copy(std::uint8_t{});
 }
 
-/// Copies 1, 2, 4, 8, 16 or 32 bytes to device memory; the address must be aligned to this size.
+/// Copies 1, 2, 4, 8, 16 or 32 bytes to device memory; the address must be a multiple of `bytes`.
 inline void copy_to_guest(std::byte* to, const std::byte* from, std::uint32_t bytes) {
   const auto copy = [&]<typename T>(T value) {
     for (std::uint32_t at = 0; at < bytes; at += sizeof(T)) {

@@ -43,7 +43,7 @@ class TextureTable {
 
  private:
   std::map<std::uint64_t, Texture> textures_;
-  // The handles begin at this value, so that they differ from small numbers, addresses and the
+  // Handles begin at a high number, so that they differ from small numbers, addresses and the
   // content of uninitialised registers.
   std::uint64_t next_ = 0x7e78'0000'0000'0001ULL;
 };

@@ -18,7 +18,8 @@ struct ExecutedGrid {
   std::function<std::uint64_t(std::uint64_t cta)> like = {};
   bool is_certain = false;  ///< CTAs that were not executed take no longer
   /// True: the order in which CTAs start decides how much work each of them does, because a CTA
-  /// claims work from memory or merges results of other CTAs. In this case, all CTAs were executed.
+  /// claims work from memory or merges results of other CTAs. All CTAs of such a grid were
+  /// executed.
   bool by_arrival = false;
 };
 

@@ -97,8 +97,8 @@ class Activities {
 };
 
 /// The number of atomic operations of the grid on the address that receives the most. If only one
-/// of several executed CTAs accesses an address, each CTA is assumed to have such an address of its
-/// own.
+/// of several executed CTAs accesses an address, each CTA of the grid is assumed to access a
+/// different address instead.
 double hot_atomics(const GridKinds& kinds, double ctas) {
   struct Hot {
     double own = 0;
