@@ -22,8 +22,8 @@ struct SourcePosition {
 
 /// Collects the call sites of inlined functions. Each call site refers to the call site at which
 /// the function that contains it was inlined, so call sites form chains. A `.loc` directive gives
-/// one step of such a chain; the next step is in the latest `.loc` for the position of the call
-/// site.
+/// one step of a chain of call sites; the next step is in the latest `.loc` for the position of the
+/// call site.
 class CallSites {
  public:
   /// Returns the index of the call site at `position`. Adds the call site if no call site with this

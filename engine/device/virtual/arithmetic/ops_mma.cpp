@@ -46,8 +46,8 @@ EVO_INLINE Floats truncate_results(Doubles value, std::int32_t mask) {
   const Longs clear_sign = Longs{} + 0x7fffffffffffffffLL;
   const Longs too_large = reinterpret_cast<Doubles>(reinterpret_cast<Longs>(back) & clear_sign) >
                           reinterpret_cast<Doubles>(reinterpret_cast<Longs>(value) & clear_sign);
-  // A true comparison of vector elements gives −1. Adding it decrements the bits of a result that
-  // was rounded up.
+  // A true comparison of vector elements gives −1, so adding it decrements a result that was
+  // rounded up.
   const Ints bits = reinterpret_cast<Ints>(nearest) + __builtin_convertvector(too_large, Ints);
   return reinterpret_cast<Floats>(bits & mask);
 }
@@ -113,7 +113,7 @@ EVO_INLINE Floats narrow_step_row(const Tile& tile, int row, int from, int count
   for (int i = from; i < from + count; ++i)
     sum += __builtin_convertvector(a[i] * tile.b[i] * scale, Ints);
   // Rounds toward zero; overflow gives the largest finite value. A true comparison of vector
-  // elements gives −1. Adding it decrements the bits of a result that was rounded up.
+  // elements gives −1, so adding it decrements a result that was rounded up.
   const Floats nearest = __builtin_convertvector(sum, Floats);
   const Ints back = __builtin_convertvector(nearest, Ints);
   const Ints too_large = (back < 0 ? -back : back) > (sum < 0 ? -sum : sum);

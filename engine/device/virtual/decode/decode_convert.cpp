@@ -8,8 +8,8 @@
 #include "engine/device/virtual/arithmetic/ops_rounding.hpp"
 #include "engine/device/virtual/decode/decode_context.hpp"
 
-// Decodes cvt. alu_table() contains packed and half-precision conversions by their spelling. This
-// file composes each other conversion of one or two instructions.
+// Decodes cvt. alu_table() contains packed and half-precision conversions by their spelling. All
+// other conversions are composed of one or two instructions here.
 
 namespace evo::ptx {
 namespace {

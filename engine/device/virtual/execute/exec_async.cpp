@@ -13,9 +13,9 @@
 #include "engine/device/virtual/memory/guest_memory.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 
-// Executes cp.async. The source is read when the copy is issued. The virtual GPU writes the data
-// when the thread waits for the copy, which is the latest time that PTX allows. Until the thread
-// waits for the copy, no thread may access the destination.
+// Executes cp.async. The source of the copy is read when the cp.async is issued. The virtual GPU
+// writes the data when the thread waits for the copy, which is the latest time that PTX allows.
+// Until the thread waits for the copy, no thread may access the destination.
 
 namespace evo::ptx {
 namespace {

@@ -31,8 +31,8 @@ struct LaneAccess {
   std::array<std::byte*, kWarpSize> pointer;
   std::array<std::uint8_t*, kWarpSize> written;  ///< flags of the tracked lanes
 
-  /// For each byte that the lane accesses, a flag: 1 if the byte was written. A null pointer means
-  /// that all bytes were written.
+  /// For each byte that the lane accesses, a flag: 1 if the byte was written. Returns null if all
+  /// bytes were written.
   [[nodiscard]] std::uint8_t* marks(std::size_t lane) const {
     return ((tracked >> lane) & 1U) != 0 ? written[lane] : nullptr;
   }
