@@ -43,8 +43,8 @@ class DeviceMemory {
   /// Describes the overwritten part of a buffer's guard zones, and restores the zones; nullopt if
   /// the zones are intact.
   virtual std::optional<std::string> guard_violation(BufferId buffer) = 0;
-  /// Bytes of the guard zone on each side of a buffer. The guard zones hold guard_pattern(). The
-  /// number is 0 if the device detects every access outside of a buffer.
+  /// Bytes of the guard zone on each side of a buffer, which holds guard_pattern(); 0 if the device
+  /// detects every access outside of a buffer.
   [[nodiscard]] virtual std::size_t guard_bytes() const { return 0; }
 };
 

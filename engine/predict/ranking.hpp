@@ -17,8 +17,8 @@ struct RankScore {
   double kendall = 0;
   double kendall_near = 0;
   double loss = 0;  ///< how much slower the predicted winner is than the best, as a fraction
-  /// The loss if the best kernel is selected among the 8, 16 or 32 kernels with the lowest
-  /// predicted times.
+  /// How much slower the best of the 8, 16 and 32 kernels with the lowest predicted times is than
+  /// the best kernel, as a fraction.
   std::array<double, 3> loss_of_shortlist{};
 };
 

@@ -34,8 +34,8 @@ void set_taint(Warp& warp, std::uint32_t reg, std::uint32_t bytes, int lane, std
 [[nodiscard]] std::uint32_t get_taint(const Warp& warp, std::uint32_t reg, std::uint32_t bytes,
                                       int lane);
 
-/// Reports that the warp's current instruction uses uninitialised data for `purpose`. Each
-/// instruction is reported once.
+/// Reports, once for each instruction, that the warp's current instruction uses uninitialised data
+/// for `purpose`.
 void report_tainted_use(Warp& warp, std::uint32_t lanes, const char* purpose);
 
 }  // namespace evo::ptx

@@ -10,7 +10,7 @@
 // instruction.
 //
 // 1. The state contains each wgmma that may be in flight: from its mma_async until a wait_group for
-//    its group. An instruction that reads an accumulator of such a wgmma, or writes one of its
+//    its group. An instruction that reads an accumulator of a wgmma in flight, or writes one of its
 //    registers, needs a check: exec_checked() tests at run time whether the wgmma is in flight.
 // 2. The state contains the registers that some wgmma uses and that may have been written since the
 //    last wgmma.fence. A wgmma that uses one of these registers as accumulator or A fragment lacks

@@ -110,7 +110,7 @@ class Cta {
   /// the second warp, and so on.
   [[nodiscard]] const std::vector<std::uint64_t>& counts() const { return counts_; }
   /// The number of times that each branch was taken: first by the first warp, then by the second
-  /// warp, and so on. Empty unless the launch counts memory requests.
+  /// warp, and so on; empty unless the launch counts memory requests.
   [[nodiscard]] const std::vector<std::uint64_t>& taken() const { return taken_; }
   /// The memory requests of each instruction; empty unless the launch counts memory requests.
   [[nodiscard]] std::vector<MemoryCounts>& memory_counts() { return memory_counts_; }

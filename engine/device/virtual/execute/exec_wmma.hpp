@@ -18,8 +18,8 @@ struct WmmaShape {
   Type ab;
   Type c;  ///< accumulator and result
 
-  /// Number of registers of a fragment, without copies. f16 fragments of A and B have eight
-  /// registers, some of which are copies of others.
+  /// Number of registers of a fragment that are not copies of other registers. f16 fragments of A
+  /// and B have eight registers, some of which are copies of others.
   [[nodiscard]] int a_regs() const { return m * k * element_bits() / 1024; }
   [[nodiscard]] int b_regs() const { return k * n * element_bits() / 1024; }
   [[nodiscard]] int c_regs() const { return c == Type::kF16 ? m * n / 64 : m * n / 32; }

@@ -59,7 +59,7 @@ class GridSurvey {
 };
 
 /// Executes a slice of the kernel for all CTAs of a grid, or for a random sample of them if all
-/// would take too many instructions. Nullopt if the slice cannot be executed.
+/// would take too many instructions; nullopt if the slice cannot be executed.
 [[nodiscard]] std::optional<GridSurvey> survey_grid(std::uint64_t ctas, std::uint64_t seed,
                                                     int warps_per_cta,
                                                     const ExecuteCtas& execute_slice);
