@@ -56,13 +56,15 @@ class Device {
   [[nodiscard]] virtual CardMonitor* monitor() { return nullptr; }
 };
 
-/// The interface for measuring times. Throws std::logic_error if the device does not measure.
+/// The device's interface for measuring times. Throws std::logic_error if the device does not
+/// measure.
 [[nodiscard]] inline Measuring& measuring(Device& device) {
   if (Measuring* part = device.measuring()) return *part;
   throw std::logic_error(device.info().name + " does not measure");
 }
 
-/// The interface for predicting times. Throws std::logic_error if the device does not predict.
+/// The device's interface for predicting times. Throws std::logic_error if the device does not
+/// predict.
 [[nodiscard]] inline Predicting& predicting(Device& device) {
   if (Predicting* part = device.predicting()) return *part;
   throw std::logic_error(device.info().name + " does not predict");

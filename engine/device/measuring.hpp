@@ -39,7 +39,7 @@ class Measuring {
   /// Queues a copy of a buffer, starting at byte `offset`, to memory from host_memory(). The copy
   /// is complete after finish(), even if a later queued launch fails.
   virtual void download_later(BufferId buffer, std::size_t offset, std::span<std::byte> data) = 0;
-  /// Host memory to which queued copies may write. The memory must not outlive the device.
+  /// Allocates host memory to which queued copies may write, and which must not outlive the device.
   [[nodiscard]] virtual std::shared_ptr<std::byte[]> host_memory(std::size_t bytes) {
     return std::make_shared<std::byte[]>(bytes);
   }

@@ -12,7 +12,7 @@
 namespace evo::ptx {
 
 /// Parses the rest of a variable declaration after the state space: `[.align N] [.vN] .type
-/// name[dims] [= initial] {, name …} ;`. The declaration may be at module or function scope.
+/// name[dims] [= initial] {, name …} ;`. Variables may be declared at module or function scope.
 [[nodiscard]] std::vector<Variable> parse_variables(TokenStream& tokens, Space space,
                                                     bool is_extern);
 

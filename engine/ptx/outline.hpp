@@ -20,8 +20,8 @@ struct Declaration {
   bool has_value = false;  ///< for a variable
   std::string_view name = {};
   /// The words in the function's body or the variable's initial value that may be symbols of the
-  /// module, that are environment registers ("%envreg1"), or that are kGridWaitWord. A word may
-  /// occur several times.
+  /// module, that are environment registers ("%envreg1"), or that are kGridWaitWord. The list
+  /// `names` may contain a word several times.
   std::vector<std::string_view> names = {};
 
   [[nodiscard]] bool is_variable() const {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 // Tables for 2^x and 1/x, derived from all 2^23 results that an H200 gives for each function. The
-// functions in mufu.hpp reproduce all of these results.
+// functions in mufu.hpp reproduce all 2^23 results for each function.
 
 namespace evo::ptx {
 

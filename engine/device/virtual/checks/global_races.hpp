@@ -97,9 +97,9 @@ class GlobalRaces {
   GlobalRaces& operator=(const GlobalRaces&) = delete;
   ~GlobalRaces();
 
-  /// Must be called before the first CTA runs. `granule`: bytes per shadow word, which is the size
-  /// of the narrowest access of the kernel. `has_changes`: the kernel has strong accesses (which
-  /// include atomics).
+  /// Prepares the checks of a launch; must be called before the first CTA runs. `granule`: bytes
+  /// per shadow word, which is the size of the narrowest access of the kernel. `has_changes`: the
+  /// kernel has strong accesses (which include atomics).
   void start(std::uint64_t ctas, int warps, int granule, bool has_changes);
 
   [[nodiscard]] bool is_on() const { return is_on_; }
@@ -159,8 +159,8 @@ class GlobalRaces {
     std::uint64_t cta = 0;
     PlainRead read;
   };
-  /// Must be called after the last CTA has run. Returns the unordered weak reads that are not
-  /// guesses, one for each instruction.
+  /// Returns the unordered weak reads that are not guesses, one for each instruction; must be
+  /// called after the last CTA has run.
   [[nodiscard]] std::vector<Unordered> unexplained();
 
  private:

@@ -15,7 +15,7 @@ namespace evo::ptx {
 /// if a barrier orders it after a thread that has executed griddepcontrol.wait.
 class GridWait {
  public:
-  /// Clears the records for a new CTA.
+  /// Clears all records, so that a new CTA can run.
   void reset(int warps);
 
   /// Records that `lanes` of the warp executed griddepcontrol.wait at the warp's time `now`.
@@ -41,7 +41,7 @@ class GridWait {
   std::vector<std::uint32_t> ordered_;  ///< by warp: lanes known to be ordered after a wait
 };
 
-/// The lanes among `lanes` that access global memory before a griddepcontrol.wait. No lanes if the
+/// The lanes among `lanes` that access global memory before a griddepcontrol.wait; none if the
 /// kernel starts after the previous kernel has ended, or if the launch is not checked.
 [[nodiscard]] std::uint32_t early_lanes(Warp& warp, std::uint32_t lanes);
 /// Reports an access before griddepcontrol.wait. `access` describes the access, for example as

@@ -38,7 +38,7 @@ struct Conflict {
 /// RaceChecker also records which bytes were never written.
 class RaceChecker {
  public:
-  /// Clears all records for a new CTA. `granule`: bytes per shadow word (1, 2 or 4).
+  /// Clears all records, so that a new CTA can run. `granule`: bytes per shadow word (1, 2 or 4).
   void reset(std::uint32_t shared_bytes, int granule, int warps);
 
   [[nodiscard]] VectorClock& clock(int warp) { return clocks_[static_cast<std::size_t>(warp)]; }

@@ -10,7 +10,7 @@ class Modifiers;
 /// A function that decodes the context's current instruction. Each family of instructions, such as
 /// loads, has one Decoder.
 using Decoder = void (*)(DecodeContext&);
-/// The decoder of an opcode. The decoder of an opcode that belongs to no family looks up the
+/// The decoder of an opcode; for an opcode that belongs to no family, the decoder looks up the
 /// instruction's spelling in alu_table().
 [[nodiscard]] Decoder decoder_of(Opcode opcode);
 

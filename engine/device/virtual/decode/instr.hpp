@@ -65,8 +65,8 @@ enum class Pipe : std::uint8_t {
   kCount,
 };
 
-/// The operands of a decoded instruction; there is a type for each family of instructions.
-/// Registers are byte offsets in the warp's register file.
+/// The operands of a decoded instruction; there is a type for each family of instructions. Operands
+/// refer to registers by byte offsets in the warp's register file.
 using Operands = std::variant<
     NoOperands, AluOperands, ConvertOperands, RoundedOperands, CompareOperands, BranchOperands,
     IndexedBranchOperands, ClockOperands, SleepOperands, ActiveMaskOperands, SystemCallOperands,

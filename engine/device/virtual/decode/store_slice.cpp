@@ -34,8 +34,8 @@ bool may_store_to_global(const Program& program, std::size_t pc) {
 
 class Slicer {
  public:
-  /// `roots`: the instructions that must be kept. `of_stores`: whether the roots are stores of
-  /// which the slice needs only the addresses and guards.
+  /// `roots`: the instructions that the slice must contain. `of_stores`: whether the roots are
+  /// stores of which the slice needs only the addresses and guards.
   Slicer(const Program& program, std::vector<bool> roots, bool of_stores)
       : program_(program),
         roots_(std::move(roots)),

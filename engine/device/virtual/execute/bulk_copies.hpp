@@ -22,9 +22,9 @@ struct BulkChunk {
   std::uint8_t end = kBulkChunk;
 };
 
-/// A bulk copy into shared memory that has not completed. The source was read when the copy was
-/// issued. The virtual GPU writes the data to shared memory when a thread waits for the phase of
-/// the copy's mbarrier, which is the latest time that PTX allows.
+/// A bulk copy into shared memory that has not completed. The source of the copy was read when the
+/// copy was issued. The virtual GPU writes the data to shared memory when a thread waits for the
+/// phase of the copy's mbarrier, which is the latest time that PTX allows.
 struct BulkLoad {
   int warp = 0;
   int lane = 0;
@@ -49,9 +49,9 @@ struct BulkStore {
 /// The sum of the bytes of all bulk copies in flight that complete on `barrier`.
 [[nodiscard]] std::int64_t bytes_in_flight(const MBarrier& barrier);
 
-/// Must be called when a thread waits for the current phase of the mbarrier at `address`. If the
-/// phase lacks only bytes of bulk copies, completes these copies. Ends the launch if the copies
-/// bring more bytes than the phase expects.
+/// Must be called when a thread waits for the current phase of the mbarrier at `address`: completes
+/// the bulk copies on the mbarrier if the phase lacks only their bytes. Ends the launch if the
+/// copies bring more bytes than the phase expects.
 void land_copies(Warp& warp, MBarrier& barrier, std::uint64_t address);
 
 /// Starts a copy by `lane` into shared memory, which completes on `barrier`.
@@ -63,7 +63,7 @@ void start_store(Warp& warp, int lane, std::vector<BulkChunk> chunks);
 /// the reads of shared memory by the stores and, unless `only_reads` is true, their writes to
 /// global memory.
 void complete_stores(Warp& warp, std::uint32_t lanes, std::int64_t keep, bool only_reads);
-/// Must be called when a warp exits. Reports bulk stores whose source the kernel has not waited for
+/// Must be called when a warp exits: reports bulk stores whose source the kernel has not waited for
 /// (wait_group.read), then completes all bulk stores.
 void leave_stores(Warp& warp);
 

@@ -114,7 +114,7 @@ class Cta {
   [[nodiscard]] const std::vector<std::uint64_t>& taken() const { return taken_; }
   /// The memory requests of each instruction; empty unless the launch counts memory requests.
   [[nodiscard]] std::vector<MemoryCounts>& memory_counts() { return memory_counts_; }
-  /// Sets all counts to 0.
+  /// Sets all counts of the CTA to 0.
   void clear_counts();
   /// The number of atomic operations on each address of global memory; empty unless the launch
   /// counts memory requests.

@@ -10,8 +10,8 @@ namespace evo::ptx {
 /// Thread-safe.
 class GridProgress {
  public:
-  /// Must be called before the first CTA starts. `room`: the number of CTAs that can be resident at
-  /// once.
+  /// Must be called before the first CTA of a launch starts. `room`: the number of CTAs that can be
+  /// resident at once.
   void start(std::uint64_t ctas, std::uint64_t room) {
     not_started_ = ctas;
     room_ = room;

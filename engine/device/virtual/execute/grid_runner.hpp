@@ -39,7 +39,7 @@ struct CtaCounts {
   std::vector<std::uint64_t> taken;           ///< see Cta::taken()
   std::vector<MemoryCounts> memory;           ///< for each instruction; empty if not counted
   std::vector<std::vector<SyncEvent>> syncs;  ///< barrier events of the CTA with the most
-  /// by address; empty if memory is not counted
+  /// atomic operations by address; empty unless the launch counts memory requests
   std::unordered_map<std::uint64_t, AtomicCount> atomics;
   std::uint64_t ctas = 0;
   std::uint64_t warp_instructions = 0;

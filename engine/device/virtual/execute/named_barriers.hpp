@@ -38,7 +38,7 @@ class NamedBarriers {
   /// predicates. The warp blocks unless the instruction is bar.arrive. `count`: the number of
   /// threads for which the barrier waits; 0: all threads of the CTA.
   void arrive(std::uint32_t id, std::uint32_t count, Warp& warp, const Instr& in);
-  /// Must be called after a warp has exited. Releases the barriers for which all remaining warps
+  /// Must be called after a warp has exited: releases the barriers for which all remaining warps
   /// have arrived.
   void release_complete();
 

@@ -31,7 +31,8 @@ class WarpScheduler {
   [[nodiscard]] bool only_polls() const { return polls_ >= kPollsOfWaiting; }
   /// Must be called after an operation that may take or release a lock: a strong store to global
   /// memory, or an atomic that changed global memory and returned the previous value. Returns true
-  /// if the CTA must pause now, so that another CTA can try to enter the critical section.
+  /// if the CTA must pause now, so that another CTA can try to enter the critical section that the
+  /// lock protects.
   [[nodiscard]] bool stands_aside_after_change();
   /// Must be called after a strong read, at `address`, of `value`. Returns true if the CTA must
   /// pause now, so that another CTA can take a lock between this CTA's read and its attempt to take
@@ -42,7 +43,7 @@ class WarpScheduler {
   /// True if the scheduler has decided, since the last go_on(), that the CTA must pause.
   [[nodiscard]] bool stands_aside() const { return stands_aside_; }
   void go_on() { stands_aside_ = false; }
-  /// Must be called with the number of instructions that a warp has executed. Returns false if the
+  /// Must be called with the number of instructions that a warp has executed; returns false if the
   /// CTA is stalled, because it executed too many instructions, or because it made no progress for
   /// too long. A polling CTA counts as stalled only if all CTAs are stalled.
   [[nodiscard]] bool count(std::uint64_t executed);

@@ -78,8 +78,8 @@ void note_global_read(Warp& warp, const LaneAccess& access, std::uint32_t bytes)
 
 /// Checks a load through the read-only data path (ld.global.nc, __ldg). Reports a hazard if a CTA,
 /// including the warp's own, has written the address in this launch, because the load may return
-/// the old value (PTX ISA, "ld.global.nc"). The check is limited to memory that is checked for
-/// races between CTAs.
+/// the old value (PTX ISA, "ld.global.nc"). Only memory in which GlobalRaces finds races between
+/// CTAs is checked.
 void check_read_only_load(Warp& warp, const LaneAccess& access, std::uint32_t bytes);
 
 /// The hazard for a weak read that is not ordered after a strong write by another CTA.
