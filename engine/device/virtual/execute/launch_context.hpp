@@ -20,7 +20,7 @@
 namespace evo::ptx {
 
 /// Bytes of shared memory that the system reserves in each CTA. Cooperative groups use the second
-/// half of this memory to synchronise tiles of several warps.
+/// half of the reserved memory to synchronise tiles of several warps.
 constexpr std::uint32_t kReservedSharedBytes = 1024;
 
 /// Data that all CTAs of a launch share.

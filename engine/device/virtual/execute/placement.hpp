@@ -5,9 +5,9 @@
 namespace evo::ptx {
 
 /// The order in which CTAs start, and the values of the special registers that tell a kernel where
-/// and when it runs. On a GPU, the order of CTAs and the values of these registers are arbitrary.
-/// The virtual GPU draws them at random for each launch, so that a kernel whose results depend on
-/// the order of CTAs or on such registers gives different results in each launch.
+/// and when it runs. On a GPU, the order of CTAs and the values of registers such as %smid are
+/// arbitrary. The virtual GPU draws the order and the values at random for each launch, so that a
+/// kernel whose results depend on them gives different results in each launch.
 class Placement {
  public:
   Placement() = default;
