@@ -68,7 +68,7 @@ class Simulation {
     const bool is_part = alive_ > 0 || (differs() && profile_.last_sm.each > 1);
     if (is_part && time_.issued > half_issued_) {
       time_.is_whole = false;
-      // The rest is assumed to run at the rate of the second half of the simulated instructions.
+      // The rest of the kernel is assumed to run as fast as the second half of the simulated part.
       const double rate = (now_ - half_clock_) / static_cast<double>(time_.issued - half_issued_);
       time_.clocks += std::max(instructions_ - static_cast<double>(time_.issued), 0.0) * rate;
     }

@@ -121,7 +121,7 @@ constexpr auto rsqrt_f32 = [](float a) {
 };
 
 // MUFU.EX2 flushes subnormals. If the result is subnormal, ex2.approx without .ftz computes ex2 of
-// half the operand and squares it. Each step has its own loop, because in a single loop the
+// half the operand and squares it. Each step of ex2 has its own loop, because in a single loop the
 // compiler would make the table lookup conditional, and then not vectorise the loop.
 template <bool F>
 void ex2_f32(Warp& warp, const Instr& in) {

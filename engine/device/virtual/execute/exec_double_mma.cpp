@@ -10,9 +10,9 @@
 // Executes f64 products. The fragments are those of the PTX ISA ("Matrix fragments for mma.m8n8k4
 // with .f64 floating point type", and those for m16n8k4, m16n8k8 and m16n8k16): lane 4 g + t holds
 // one element of each matrix in register i.
-//   A: row g + 8 (i % 2), column t + 4 (i / 2); there is only register 0 if A has eight rows.
-//   B: row t + 4 i, column g.
-//   C, D: row g + 8 (i / 2), column 2 t + i % 2.
+//   Register i of A holds row g + 8 (i % 2), column t + 4 (i / 2); only i = 0 if A has eight rows.
+//   Register i of B holds row t + 4 i, column g.
+//   Register i of C and D holds row g + 8 (i / 2), column 2 t + i % 2.
 // Every element of D is computed by a chain of fused multiply-adds, which begins with C and
 // continues by increasing k.
 
