@@ -127,7 +127,8 @@ std::optional<CubinFacts> read_cubin(std::string_view cubin, std::string_view en
 std::optional<std::vector<std::size_t>> parameter_bytes(std::string_view cubin,
                                                         std::string_view entry) {
   // The words of the attribute KPARAM_INFO are {index u32, {ordinal u16, offset u16}, {flags 18
-  // bits, bytes 14 bits}}. The list contains the attribute of the last parameter first.
+  // bits, bytes 14 bits}}. The attributes of parameters are listed from the last parameter to the
+  // first.
   constexpr std::size_t kWords = 3;
   constexpr std::uint32_t kOrdinal = 0xffff;
   constexpr int kSizeShift = 18;

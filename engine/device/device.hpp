@@ -37,8 +37,8 @@ class Device {
   /// Loads a kernel. Returns a Fault if the device cannot load the kernel.
   virtual std::variant<KernelId, Fault> load(const KernelImage& image) = 0;
   virtual void unload(KernelId kernel) = 0;
-  /// A hash of those variables of the module that are in device memory and persist between
-  /// launches. Nullopt if the module has variables that the device cannot read.
+  /// A hash of the module's variables in device memory that persist between launches. Nullopt if
+  /// the module has variables that the device cannot read.
   [[nodiscard]] virtual std::optional<std::string> variables_hash(KernelId kernel) const = 0;
 
   /// Launches all steps of the plan once and waits until the whole device is idle. `arguments`:

@@ -202,8 +202,8 @@ constexpr auto rsqrt_approx_f64 = [](double a) {
       double, __builtin_bit_cast(std::uint64_t, 1.0 / __builtin_sqrt(x)) & 0xffffffff00000000ULL);
 };
 
-// The types are computed by a function, because the constructor of a constant would run before the
-// CPU's instruction set has been checked.
+// Lists of types are built by a function, because the constructor of a constant list would run
+// before the CPU's instruction set has been checked.
 std::vector<Type> floats(std::size_t count) { return std::vector<Type>(count, Type::kF32); }
 
 template <bool F>

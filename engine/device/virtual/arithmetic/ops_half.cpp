@@ -47,7 +47,7 @@ EVO_INLINE float fma_to_odd(float a, float b, float c) {
   bits = away ? bits - 1 : bits;
   bits |= inexact ? 1U : 0U;
   sum = __builtin_bit_cast(double, bits);
-  // Rounds the double to odd a second time, to float.
+  // Rounds to odd a second time, from double to float.
   auto narrow = static_cast<float>(sum);
   const double back = static_cast<double>(narrow);
   std::uint32_t word = float_bits(narrow);

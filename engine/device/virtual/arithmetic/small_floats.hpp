@@ -53,8 +53,8 @@ EVO_INLINE std::uint16_t float_to_half_rz(float value) {
   const std::uint32_t magnitude = bits & 0x7fffffffU;
   const std::uint32_t sign = (bits >> 16) & 0x8000U;
   const std::uint32_t normal = (magnitude - 0x38000000U) >> 13;
-  // Values that are normal in f16 are clamped, because the conversion of `subnormal` to an integer
-  // is undefined for large values.
+  // Magnitudes that are normal in f16 are clamped, because their conversion to an integer could
+  // overflow, which is undefined.
   constexpr std::uint32_t kLeastNormal = 0x38800000U;
   const std::uint32_t small = magnitude < kLeastNormal ? magnitude : kLeastNormal;
   const auto subnormal = static_cast<std::uint32_t>(bits_float(small) * 0x1p24F);

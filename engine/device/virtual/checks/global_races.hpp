@@ -33,13 +33,13 @@ namespace evo::ptx {
 ///   1. After the write, CTA A executes a fence (of GPU or system scope) or a release, in warp v or
 ///      in a warp that a barrier orders after v.
 ///   2. After the fence or release, CTA A executes a strong write to some location.
-///   3. CTA B reads the value of the strong write, or of an atomic that modified the value, in warp
-///      w or in a warp that a barrier orders before w.
+///   3. CTA B, which needs no fence, reads the value of the strong write, or of an atomic that
+///      modified the value, in warp w or in a warp that a barrier orders before w.
 /// The write of CTA A is also ordered if a third CTA reads the value of A before its own strong
 /// write, and CTA B reads the value of the third CTA (see CtaHistory). Accesses to the location of
 /// the strong write itself need no fence if CTA B read exactly the value of the strong write; a
-/// weak store whose value a strong read returns counts as a strong write here. CTA B needs no
-/// fence. A strong write that does not alter the value orders nothing.
+/// weak store whose value a strong read returns counts as a strong write here. A strong write that
+/// does not alter the value orders nothing.
 ///
 /// Compare-and-swap loops begin with a weak read of a location that other CTAs modify by atomics.
 /// GlobalRaces calls a weak read a guess, and allows it, if an atomic of the same CTA accesses the

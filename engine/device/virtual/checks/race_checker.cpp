@@ -203,8 +203,8 @@ void RaceChecker::record_reads(const Access& access) {
     for (std::uint32_t k = 0; k < count; ++k) {
       const std::uint64_t old = word[k];
       if (!kCompletes && (old & kAsync) != 0) continue;
-      // If the recorded read is ordered before this read, it is also ordered before all accesses
-      // that are ordered after this read.
+      // If the recorded read is ordered before the current read, it is also ordered before all
+      // accesses that are ordered after the current read.
       const bool is_first =
           old == 0 || clock_of(old) < order.whole() ||
           (lane_of(old) != lane && !order.is_unordered(lane, lane_of(old), clock_of(old)));

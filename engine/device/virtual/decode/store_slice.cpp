@@ -236,8 +236,8 @@ class Slicer {
       if (const auto check = program_.product_checks.find(pc);
           check != program_.product_checks.end())
         slice.code.back().fn = check->second.original;
-      // The slice executes the mark only if the branch is not taken, so the number of its
-      // executions shows the branch's direction.
+      // The slice executes the instruction that append_mark() adds only if the branch is not taken,
+      // so the number of its executions shows the branch's direction.
       if (!of_stores_ && roots_[pc] && splits(pc)) append_mark(program_.info[pc], slice);
     } else if (splits(pc)) {
       append_jump(paths_.meeting[pc], program_.info[pc], slice);

@@ -65,7 +65,7 @@ bool fail(Warp& warp, int lane, HazardKind kind, const std::string& what) {
 
 /// Finds the buffer that contains all bytes of global memory that the copy accesses, and stores it
 /// in Cta::buffer_cache() for the instruction. Reports a hazard and returns false if there is no
-/// buffer that contains them all.
+/// buffer that contains all bytes of the copy.
 bool find_buffer(Warp& warp, int lane, std::uint64_t address, std::uint64_t bytes, bool writes) {
   Cta& cta = *warp.cta;
   const GlobalMemory& memory = *cta.launch().memory;

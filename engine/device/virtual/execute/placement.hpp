@@ -6,8 +6,8 @@ namespace evo::ptx {
 
 /// The order in which CTAs start, and the values of the special registers that tell a kernel where
 /// and when it runs. On a GPU, the order of CTAs and the values of registers such as %smid are
-/// arbitrary. The virtual GPU draws the order and the values at random for each launch, so that a
-/// kernel whose results depend on them gives different results in each launch.
+/// arbitrary. The virtual GPU draws the CTAs' order and the registers' values at random for each
+/// launch, so that a kernel whose results depend on them gives different results in each launch.
 class Placement {
  public:
   Placement() = default;
@@ -17,7 +17,7 @@ class Placement {
   /// %smid of a CTA. If there are no more CTAs than SMs, each CTA gets its own SM.
   [[nodiscard]] std::uint32_t sm_of(std::uint64_t cta) const;
   /// %warpid of the first warp of a CTA with `warps` warps, which is a multiple of 4. The other
-  /// warps of the CTA have the numbers that follow.
+  /// warps of the CTA have the following values of %warpid.
   [[nodiscard]] std::uint32_t first_warp_of(std::uint64_t cta, std::uint32_t warps) const;
   /// %nwarpid.
   [[nodiscard]] std::uint32_t warps_per_sm() const { return warps_per_sm_; }

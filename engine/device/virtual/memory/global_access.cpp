@@ -122,8 +122,8 @@ void WatchedPlaces::report(Record other, std::size_t word, const char* verb) {
            verb));
 }
 
-/// True if a store does not change the value in memory. A store without a change neither races with
-/// other accesses nor orders them.
+/// True if a store does not change the value in memory, so that it neither races with other
+/// accesses nor orders them.
 bool WatchedPlaces::is_same(std::size_t word, const std::byte* values) const {
   std::byte old[8];
   const std::size_t at = word * granule_;

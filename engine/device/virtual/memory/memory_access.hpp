@@ -77,8 +77,8 @@ void note_shared_atomic(Warp& warp, const LaneAccess& access, std::uint32_t byte
 /// Reports conflicts that the race checker found as hazards.
 void report_conflicts(Warp& warp, const RaceChecker::Result& result, const char* verb);
 
-/// These functions record that a strong access or a fence orders the warp after (acquire) or before
-/// (release) other warps that access the same memory by strong accesses.
+/// The functions acquire_from() and release_to() record that a strong access or a fence orders the
+/// warp after or before other warps that access the same memory by strong accesses.
 void acquire_from(Warp& warp, std::uint64_t address, bool immediately);
 void release_to(Warp& warp, std::uint64_t address, bool immediately);
 

@@ -99,8 +99,8 @@ class Places {
 
 /// The kinds of the CTAs on the slowest SM, in the order in which it runs them, if the CTAs of each
 /// kind are spread evenly over the SMs. The slowest SM has as many CTAs of a given kind or a longer
-/// one as an SM has on average, rounded up. In the order in which this SM runs its CTAs, the golden
-/// ratio spreads the long CTAs, and the first CTA is a long one.
+/// one as an SM has on average, rounded up. In the order in which the slowest SM runs its CTAs, the
+/// golden ratio spreads the long CTAs, and the first CTA is a long one.
 std::vector<std::uint16_t> dealt_kinds(const std::vector<double>& shares, double ctas_per_sm,
                                        std::size_t count) {
   constexpr double kGolden = 0.6180339887;

@@ -13,8 +13,8 @@ namespace evo::ptx {
 struct ExecutedGrid {
   GridCounts counts;  ///< indices of the executed CTAs
   std::uint64_t ctas = 1;
-  /// Returns the executed CTA that represents a CTA of the grid. If the function is empty, the
-  /// executed CTA with the nearest index represents a CTA.
+  /// Returns the executed CTA that represents a CTA of the grid. If `like` is empty, the executed
+  /// CTA with the nearest index represents a CTA.
   std::function<std::uint64_t(std::uint64_t cta)> like = {};
   bool is_certain = false;  ///< CTAs that were not executed take no longer
   /// True: the order in which CTAs start decides how much work each of them does, because a CTA
