@@ -58,7 +58,8 @@ TEST_F(GridWait, AReadBeforeItIsReported) {
   EXPECT_THAT(
       found, ContainsRegex("^missing griddepcontrol.wait: read of 4 bytes at byte (0|128) of 'x' "
                            "\\(256 bytes\\) by thread \\((0|32),0,0\\) of warp [01], which neither "
-                           "executed griddepcontrol.wait nor met a thread of its CTA that did"));
+                           "executed griddepcontrol.wait nor waited at a barrier for a thread that "
+                           "executed it"));
   EXPECT_THAT(found, HasSubstr("(ld.global"));
   EXPECT_THAT(found, HasSubstr("kernel.cu:16"));
 }
