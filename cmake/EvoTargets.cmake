@@ -28,10 +28,10 @@ target_compile_options(evo_options INTERFACE -Wall -Wextra -Wconversion -Wshadow
                                              $<$<BOOL:${EVO_WERROR}>:-Werror>)
 target_include_directories(evo_options INTERFACE ${PROJECT_SOURCE_DIR})
 
-# evo_compile_lightly(): compiles the folder's later targets at -O1 in a release, which takes a
-# third less time than -O3. Use it for code in which a run spends little time.
+# evo_compile_lightly(): compiles the folder's later targets at -Og in a release, which takes 40 %
+# less time than -O3. Use it for code in which a run spends little time.
 macro(evo_compile_lightly)
-  # At -O1, g++ 12 wrongly reports uninitialised members of an empty std::optional.
+  # At -Og, g++ 12 wrongly reports uninitialised members of an empty std::optional.
   add_compile_options($<$<CONFIG:Release>:-Og> $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 endmacro()
 
