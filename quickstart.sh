@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# From a fresh clone to a .cubin: installs what is missing, builds the programs, runs evo-tune with
-# its defaults, exports the winner.
+# Installs missing packages, builds the programs, runs evo-tune with its defaults, and exports the
+# winner as a .cubin.
 # Usage: ./quickstart.sh [options of evo-tune]
 set -u
 cd "$(dirname "$0")" || exit 1
 . cmake/setup.sh
 
-# Options that change the steps of this script. The last one holds, as in evo-tune.
+# Options of evo-tune that also matter to this script. If one is repeated, the last one counts.
 db="evo.db"
 generations=(--generations 20)
 previous=""

@@ -7,9 +7,9 @@ packages=(g++ cmake ninja-build ccache pkg-config libasio-dev sqlite3 libsqlite3
   zlib1g-dev libzstd-dev libssl-dev libgtest-dev libgmock-dev)
 
 # PyPI's packages with NVRTC and headers, which need no GPU and no driver. A driver cannot load
-# machine code of a newer major version of CUDA. For drivers of CUDA 12, version 12.6 is used, or
-# 12.9 for Blackwell. (ptxas of 12.8 and 12.9 crashes on a fence.proxy.async while wgmma products
-# are in flight; ptxas of 12.6 and 13.0 does not.)
+# machine code of a newer major version of CUDA, so drivers of CUDA 12 get version 12.6, or 12.9 for
+# Blackwell GPUs. ptxas of 12.8 and 12.9 crashes on a fence.proxy.async while wgmma products are in
+# flight; ptxas of 12.6 and 13.0 does not crash.
 nvrtc_packages_13=('nvidia-cuda-nvrtc==13.0.*' 'nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-crt==13.0.*' 'nvidia-nvtx==13.0.*')
 nvrtc_packages_12_6=('nvidia-cuda-nvrtc-cu12==12.6.*' 'nvidia-cuda-runtime-cu12==12.6.*' 'nvidia-cuda-nvcc-cu12==12.6.*' 'nvidia-nvtx-cu12==12.6.*')
 nvrtc_packages_12_9=('nvidia-cuda-nvrtc-cu12==12.9.*' 'nvidia-cuda-runtime-cu12==12.9.*' 'nvidia-cuda-nvcc-cu12==12.9.*' 'nvidia-nvtx-cu12==12.9.*')
@@ -95,7 +95,7 @@ fetch_toolkit() {
   echo "$root"
 }
 
-# setup_and_build PRESET [options of CMake]
+# Usage: setup_and_build PRESET [options of CMake]
 setup_and_build() {
   local preset="$1" toolkit
   shift

@@ -2,7 +2,8 @@
 //
 // A block is 16 keys. The warp that copied a block transposes it. A lane's bytes of P are keys 2t,
 // 2t+1, 2t+8 and 2t+9 of each 16, for the operand's k = 4t … 4t+3; the bytes of a row of the
-// transposed V have the same order. So ldmatrix.trans, a byte permutation and stmatrix suffice.
+// transposed V have the same order, so ldmatrix.trans, a byte permutation and stmatrix suffice to
+// transpose V.
 #pragma once
 
 #include "common/async_copy.cuh"
