@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# Installs missing packages, builds the programs, runs evo-tune with its defaults, and exports the
-# winner as a .cubin.
+# Installs missing packages, builds the programs, runs evo-tune, and exports the winner as a .cubin.
 # Usage: ./quickstart.sh [options of evo-tune]
 set -u
 cd "$(dirname "$0")" || exit 1
 . cmake/setup.sh
 
-# Options of evo-tune that also matter to this script. If one is repeated, the last one counts.
+# Options of evo-tune that also matter to this script; the last of repeated options counts.
 db="evo.db"
 generations=(--generations 20)
 previous=""

@@ -9,8 +9,7 @@ cd "$(dirname "$0")" || exit 1
 install_packages python3 python3-dev python3-numpy python3-pip
 # Packages for the test that opens reports; without them, the test is skipped.
 (install_packages chromium chromium-driver python3-selenium) || say "Without Chromium: reports are not opened in a browser."
-# Packages for tests of completion and of manual pages; without them, completion for zsh is not
-# tested, and fewer programs read the pages.
+# Packages for tests of completion and of manual pages; without them, fewer tests run.
 (install_packages zsh man-db groff-base mandoc) || say "Without zsh, man, groff and mandoc: completion and manual pages are tested less."
 # Compiles all sources of a target together (cmake/Unity.cmake), unless EVO_UNITY is set.
 export EVO_UNITY="${EVO_UNITY-all}"

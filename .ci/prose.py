@@ -27,7 +27,7 @@ CPP = {".cpp", ".hpp", ".cu", ".cuh", ".h", ".def"}
 
 
 def markdown(text):
-    """The lines of a Markdown file with its code left blank."""
+    """Yields the lines of a Markdown file with its code left blank."""
     fence = False
     for line in text.splitlines():
         if re.match(r"\s*```", line):

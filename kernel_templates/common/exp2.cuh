@@ -29,8 +29,8 @@ __device__ __forceinline__ float log2_mufu(float x) {
 ///
 /// Adding 1.5 * 2^23 to x rounds x to an integer, which is in the low bits of the sum (Cody and
 /// Waite). p is the polynomial for 2^f on [-1/2, 1/2] with the least relative error, 9.2e-8, among
-/// those with p(0) = 1. The result of 2^0 must be exactly 1; otherwise a running sum that is
-/// multiplied by it a thousand times would drift by 1e-4.
+/// those with p(0) = 1. exp2_poly5(0) must be exactly 1; otherwise a running sum that is multiplied
+/// by it a thousand times would drift by 1e-4.
 __device__ __forceinline__ float exp2_poly5(float x) {
   const float kRound = 12582912.0f;
   const float clamped = fmaxf(x, -126.0f);

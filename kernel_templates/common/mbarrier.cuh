@@ -5,7 +5,7 @@
 
 namespace ptx {
 
-/// Initialises an mbarrier. One thread calls this, before a barrier of the CTA.
+/// Initialises an mbarrier; one thread calls this before a barrier of the CTA.
 __device__ __forceinline__ void mbarrier_init(u32 barrier, int count) {
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
 }

@@ -65,8 +65,8 @@ __device__ __forceinline__ u32 atomic_add(u32* address, u32 value) {
   return old;
 }
 
-/// An addition of device scope with acquire and release: a thread that sees it also sees the
-/// earlier atomics of this thread, and of the threads whose additions this one has seen.
+/// An atomic addition of device scope with acquire and release. A thread that reads its result also
+/// sees the atomics that this thread has performed or seen before.
 __device__ __forceinline__ u32 atomic_add_ordered(u32* address, u32 value) {
   u32 old;
   asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;"

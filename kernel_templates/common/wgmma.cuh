@@ -1,7 +1,7 @@
 // wgmma (sm_90a): asynchronous products of a warpgroup of four warps. B and optionally A are read
 // directly from shared memory.
 //
-// Warp w of the warpgroup has rows 16 w … 16 w + 15 of 64. Its fragments have the layout of
+// Warp w of the warpgroup has rows 16 w … 16 w + 15 of 64. Fragments have the layout of
 // mma.m16n8k16 and .m16n8k32 (PTX ISA, register fragments of wgmma.mma_async): for each n-tile of 8
 // columns, an accumulator {row g: columns 2t, 2t+1; row g + 8: columns 2t, 2t+1}.
 //
@@ -19,8 +19,8 @@ namespace ptx {
 enum class Swizzle : u32 { k128 = 1, k64 = 2, k32 = 3 };
 
 /// The lower word of a tile's matrix descriptor: the address and, if columns are contiguous, the
-/// distance between panels of 64 f16 columns, both in units of 16 bytes. A number that is added to
-/// this word moves the tile.
+/// distance between panels of 64 f16 columns, both in units of 16 bytes. Adding 1 to this word
+/// moves the start of the tile by 16 bytes.
 __device__ __forceinline__ u32 tile_place(u32 shared, u32 panel_stride) {
   return (shared & 0x3FFFF) >> 4 | panel_stride >> 4 << 16;
 }
@@ -30,7 +30,7 @@ __device__ constexpr u32 tile_layout(u32 stride, Swizzle swizzle) {
   return stride >> 4 | static_cast<u32>(swizzle) << 30;
 }
 
-/// Required before the first product whose registers have been written.
+/// Required before a product whose registers other instructions have written.
 __device__ __forceinline__ void start_products() {
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
@@ -65,15 +65,15 @@ __device__ __forceinline__ void keep_here(float (&values)[kTiles][4]) {
   for (int n = 0; n < kTiles; ++n) keep_here(values[n]);
 }
 
-/// Waits until all groups of products, except the latest `kPending`, are complete. Later uses of
-/// `sum` stay after the wait.
+/// Waits until all groups of products, except the latest `kPending`, are complete. The compiler
+/// keeps later uses of `sum` after the wait.
 template <int kPending, int kTiles>
 __device__ __forceinline__ void wait_products(float (&sum)[kTiles][4]) {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
   keep_here(sum);
 }
 
-// The asm operands of an accumulator of 8 n columns, n = 4, 8, 16 or 32, and their names.
+// The asm operands of an accumulator of 8 n columns, n = 4, 8, 16 or 32, and their asm names.
 #define WGMMA_TILE(s, n) "+f"(s[n][0]), "+f"(s[n][1]), "+f"(s[n][2]), "+f"(s[n][3])
 #define WGMMA_LAST(s) "+f"(s[0]), "+f"(s[1]), "+f"(s[2]), "+f"(s[3])
 #define WGMMA_4(s, n) \
@@ -94,8 +94,8 @@ __device__ __forceinline__ void wait_products(float (&sum)[kTiles][4]) {
   "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
   "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
 
-/// A product with both operands in shared memory. A, B, LAYOUT: asm names of the words of their
-/// descriptors; ACCUMULATE: asm name of the flag that makes wgmma add to the sum.
+/// A product with both operands in shared memory. A, B, LAYOUT: asm names (such as %16) of the
+/// words of their descriptors; ACCUMULATE: asm name of the flag that makes wgmma add to the sum.
 #define WGMMA_E4M3(TILES, COLUMNS, A, B, LAYOUT, ACCUMULATE)                                   \
   asm volatile("{ .reg .pred p; .reg .b64 a, b; setp.ne.b32 p, " ACCUMULATE ", 0; "             \
                "mov.b64 a, {" A ", " LAYOUT "}; mov.b64 b, {" B ", " LAYOUT "}; "               \
@@ -156,7 +156,7 @@ __device__ __forceinline__ void multiply_e4m3(float (&sum)[kTiles][4], const Fra
   }
 }
 
-/// The product above with eight more columns of b, whose results are added to `last`.
+/// Like multiply_e4m3() without `last`, with eight more columns of b, which are added to `last`.
 template <u32 kLayout, int kTiles>
 __device__ __forceinline__ void multiply_e4m3(float (&sum)[kTiles][4], float (&last)[4],
                                               const Fragment& a, u32 b) {
@@ -184,7 +184,7 @@ __device__ __forceinline__ void multiply_f16(float (&sum)[kTiles][4], const Frag
   }
 }
 
-/// The product above with 72 columns of b; the results of the last eight are added to `last`.
+/// Like multiply_f16() without `last`, with 72 columns of b, of which eight are added to `last`.
 template <u32 kLayout>
 __device__ __forceinline__ void multiply_f16(float (&sum)[8][4], float (&last)[4],
                                              const Fragment& a, u32 b) {

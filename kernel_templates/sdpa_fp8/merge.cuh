@@ -4,11 +4,11 @@
 //
 // The accumulators of O are stored as fragments: 256 floats for each block of 16 rows and chunk of
 // 16 columns. Lane L owns four floats from 4 L on (row g) and four from 128 + 4 L on (row g + 8):
-// columns 16 chunk + 4 t to 16 chunk + 4 t + 3. The same lane of another warp reads them, so there
-// are no bank conflicts.
+// columns 16 chunk + 4 t to 16 chunk + 4 t + 3. The same lane of another warp reads these floats,
+// so there are no bank conflicts.
 //
-// Include it after the template's configuration, which defines kShares and kShareChunks, kExchange,
-// kStats and kBroadcast, and sync_consumers().
+// Include this file after the template's configuration, which defines kShares and kShareChunks,
+// kExchange, kStats and kBroadcast, and sync_consumers().
 #pragma once
 
 #include "common/convert.cuh"
@@ -112,8 +112,8 @@ __device__ __forceinline__ void publish_shares(const Accumulated& state, u32 sha
   }
 }
 
-/// Merges the results of warps with different keys. Afterwards, the statistics and the columns that
-/// the warp owns cover all keys of the CTA.
+/// Merges the results of warps with different keys. After merge_shares(), the statistics and the
+/// columns that the warp owns cover all keys of the CTA.
 __device__ __forceinline__ void merge_shares(Accumulated& state, u32 shared, const Role& role,
                                              float scale) {
   sync_consumers();  // no warp reads tiles any more

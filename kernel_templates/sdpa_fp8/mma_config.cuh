@@ -102,8 +102,9 @@ constexpr int kConsumers = kWarp * WARPS_M * WARPS_KV;
 constexpr int kProducers = kWarp * PRODUCER_WARPS;
 constexpr int kThreads = kConsumers + kProducers;
 constexpr int kCopiers = PRODUCER_WARPS > 0 ? kProducers : kConsumers;
-/// Limit of registers per thread, so that MIN_CTAS CTAs fit the 65536 of an SM, which are allocated
-/// in steps of eight. __launch_bounds__ cannot be used, because it excludes __maxnreg__.
+/// Limit of registers per thread, so that MIN_CTAS CTAs fit the 65536 registers of an SM; registers
+/// are allocated in steps of eight. __launch_bounds__ cannot be used, because it excludes
+/// __maxnreg__.
 constexpr int kMaxRegisters = min_of(MAX_REGISTERS, 65536 / (MIN_CTAS * kThreads) / 8 * 8);
 
 // The division of a row of D bytes into chunks of 16 bytes.

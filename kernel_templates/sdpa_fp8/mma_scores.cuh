@@ -1,7 +1,7 @@
 // Q K^T of a warp: 16 kBlocks rows by STEP_N keys, with fragments made in registers.
 //
-// The sum over D may have any order that is the same for Q and K. So each lane loads 16 adjacent
-// bytes of a row of K and uses them as the k indices of its fragments, and likewise of Q. In f16,
+// The sum over D may have any order that is the same for Q and K, so each lane loads 16 adjacent
+// bytes of a row of K, and likewise of Q, and uses them as the k indices of its fragments. In f16,
 // the lower two bytes of a word become k 2t, 2t+1 of one mma, the upper two k 2t+8, 2t+9; in e4m3,
 // two words are k 4t … 4t+3 and 4t+16 … 4t+19.
 #pragma once
@@ -90,7 +90,7 @@ struct GroupOperands {
   }
 };
 
-/// Adds the products of one group of columns to n-tile `n`. `k`: the bytes of this lane's key.
+/// Adds the products of one group of columns to n-tile `n`. `k`: 16 bytes of this lane's key.
 __device__ __forceinline__ void add_products(Scores& scores, const GroupOperands& q, const Chunk& k,
                                              int n) {
 #if QK_MODE == QK_MODE_FP8

@@ -56,8 +56,8 @@ struct Tiles {
 /// when all warps have finished with the previous V, followed by K of a later tile: two groups per
 /// tile. Empty groups are committed, too, because wait_copies() counts groups.
 struct SharedRing {
-  /// Tiles of V in flight. If pipelined, V of the previous tile is still in use when K of a tile is
-  /// acquired.
+  /// Number of tiles of V in flight. If pipelined, V of the previous tile is still in use when K of
+  /// a tile is acquired.
   static constexpr int kVAhead = STAGES_V - 1 - (kPipelined ? 1 : 0);
   static constexpr bool kVLate = STAGES_V == 1;  ///< V arrives while the scores are computed
   static constexpr bool kKLate = STAGES_K == 1;  ///< K arrives while P V is computed

@@ -1,7 +1,7 @@
 // Online softmax of a warp whose scores are accumulators of mma or wgmma: kBlocks blocks of 16 rows
 // by STEP_N keys. Lane 4 g + t has columns 2t, 2t+1 of each n-tile of 8 keys, in rows g and g + 8.
-// Include it after the template's configuration, which defines kBlocks, kStepTiles, kColumnTiles,
-// EXP, LAZY_RESCALE, ….
+// Include this file after the template's configuration, which defines kBlocks, kStepTiles,
+// kColumnTiles, EXP, LAZY_RESCALE, ….
 #pragma once
 
 #include "common/convert.cuh"
@@ -16,7 +16,7 @@ struct Scores {
 };
 
 /// Sets the scores of masked keys to -inf: keys beyond the last one and, with CAUSAL, beyond the
-/// diagonal. `first_key` belongs to the step, `first_row` to the warp.
+/// diagonal. `first_key`: the step's first key; `first_row`: the warp's first row.
 __device__ __forceinline__ void mask_scores(Scores& scores, int first_key, int first_row,
                                             int kv_len, const Role& role) {
   const float kMinusInfinity = __int_as_float(static_cast<int>(0xFF800000u));
@@ -38,7 +38,8 @@ __device__ __forceinline__ void mask_scores(Scores& scores, int first_key, int f
   }
 }
 
-/// Running state of the warp's rows over its keys. Row g of a block has index 0, row g + 8 index 1.
+/// Sums and maxima of the warp's rows over its keys so far. Row g of a block has index 0, row g + 8
+/// index 1.
 struct Accumulated {
   float output[kBlocks][kColumnTiles][4];  ///< sum of P V, relative to `maximum`
   float maximum[kBlocks][2];               ///< maximum of raw scores; LAZY_RESCALE: may be outdated
@@ -98,8 +99,8 @@ struct Rescaling {
   float factor[kBlocks][2];
 };
 
-/// Raises the running maxima to those of the new scores. With LAZY_RESCALE, does so only if P of a
-/// row of the warp would exceed 2^LAZY_RESCALE.
+/// Raises the running maxima to those of the new scores. With LAZY_RESCALE, raises them only if P
+/// of a row of the warp would exceed 2^LAZY_RESCALE.
 __device__ __forceinline__ Rescaling raise_maxima(Accumulated& state, const Scores& scores,
                                                   float scale) {
   Rescaling rescaling;
@@ -133,7 +134,7 @@ __device__ __forceinline__ Rescaling raise_maxima(Accumulated& state, const Scor
   return rescaling;
 }
 
-/// Rescales the accumulators of P V. With wgmma, no product may be in flight meanwhile.
+/// Rescales the accumulators of P V. With wgmma, no product that uses them may be in flight.
 __device__ __forceinline__ void rescale(Accumulated& state, const Rescaling& rescaling) {
   if (!rescaling.needed) return;
 #pragma unroll

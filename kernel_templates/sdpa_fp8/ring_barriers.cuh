@@ -1,4 +1,4 @@
-// The mbarriers of a ring that producers fill ahead of the consumers. Include it after the
+// The mbarriers of a ring that producers fill ahead of the consumers. Include this file after the
 // template's configuration, which defines STAGES_K and STAGES_V.
 #pragma once
 
@@ -21,8 +21,8 @@ struct RingBarriers {
   __device__ __forceinline__ u32 empty_v(int n) const {
     return full_v(n) + 8 * (STAGES_K + STAGES_V);
   }
-  /// Called by all threads of the CTA. `fillers` arrivals complete a phase of `full`, `warps`
-  /// arrivals a phase of `empty`.
+  /// Initialises the mbarriers; all threads of the CTA call this. `fillers` arrivals complete a
+  /// phase of `full`, `warps` arrivals a phase of `empty`.
   __device__ __forceinline__ void init(int thread, int fillers, int warps) const {
     if (thread == 0) {
       for (int i = 0; i < STAGES_K + STAGES_V; ++i) {

@@ -9,8 +9,8 @@
 //   4. P = 2^(scores - maximum)
 //   5. O += P V                 P from registers; V was unpacked to f16, or transposed, on its way
 //
-// Exponentials are the bottleneck: 16 per clock and SM. So several warpgroups per SM alternate, and
-// OVERLAP starts the scores of the next step before the exponentials of this step.
+// Exponentials are the bottleneck: 16 per clock and SM. Therefore several warpgroups per SM
+// alternate, and OVERLAP starts the scores of the next step before the exponentials of this step.
 
 #include "wgmma_config.cuh"
 
@@ -42,7 +42,7 @@ __device__ __forceinline__ int group_of(const Role& role) {
 }
 
 /// With TURNS, warpgroups start the products of a step in turn. Named barrier kFirstTurn + i lets
-/// group i start; the previous group arrives at it after issuing its products.
+/// group i start; the previous group arrives at this barrier when it has issued its products.
 constexpr int kFirstTurn = 6;
 
 __device__ __forceinline__ void pass_turn(int group) {
@@ -62,7 +62,7 @@ struct Walk {
   float scale;
 
   __device__ __forceinline__ int group() const { return group_of(role); }
-  /// The number of tiles that reach beyond the last key or the diagonal; they come first.
+  /// The number of the first tiles, which reach beyond the last key or the diagonal.
   __device__ __forceinline__ int masked_tiles() const {
     const int group_row = first_row - role.row % 64;
     const int safe_keys = kCausal ? min(tiles.kv_len, group_row + 1) : tiles.kv_len;
@@ -109,7 +109,8 @@ __device__ __forceinline__ void finish_step(Accumulated& state, Probabilities& p
 }
 
 /// Like finish_step(), but with the maxima of earlier steps, which rarely are too small. P V of `p`
-/// is in flight. The branch also keeps the compiler from waiting for P V before the exponentials.
+/// is in flight. The branch of the loop keeps the compiler from waiting for P V before the
+/// exponentials.
 __device__ __forceinline__ void finish_optimistic(Accumulated& state, Probabilities& p,
                                                   Probabilities& next, const Scores& scores,
                                                   const Walk& walk) {
@@ -306,8 +307,8 @@ __device__ __forceinline__ void consume(Queries& queries, const Schedule& schedu
 }
 
 /// Grid: x is SPLIT_KV times the tile of queries, plus the part of the keys; y is the head. If
-/// CAUSAL, x and y are swapped. With PERSISTENT_CTA, the grid is at most as many CTAs along x as
-/// there are tiles of queries. `queue` is zero before and after the launch.
+/// CAUSAL, x and y are swapped. With PERSISTENT_CTA, the grid has at most one CTA for each tile of
+/// queries, along x. `queue` is zero before and after the launch.
 extern "C" __global__ void __launch_bounds__(kThreads, MIN_CTAS)
     sdpa_fp8_wgmma(const u8* q, const u8* k, const u8* v, u16* o, float* lse, const float* q_scale,
                    const float* k_scale, const float* v_scale, float softmax_scale, int q_len,

@@ -83,8 +83,8 @@ struct Tiles {
       });
     }
   }
-  /// Starts copying K and V, each as a group; after the last step the groups are empty, because
-  /// wait_copies() counts groups.
+  /// Starts copying K and V, each as a group; also commits empty groups after the last step,
+  /// because wait_copies() counts groups.
   __device__ __forceinline__ void copy(int step, int first_row, int copier) const {
     if (step < count) copy_k(step, first_row, copier);
     ptx::commit_copies();
@@ -243,7 +243,7 @@ struct ProducedRing : RingBarriers {
     int copied = 0;  // tiles whose copies have started
     int step = 0;    // index of the next tile in its work item
     const auto copy_next = [&] {
-      // After the last tile the groups are empty, because wait_copies() counts groups.
+      // Empty groups are committed after the last tile, because wait_copies() counts groups.
       if (!schedule.valid() || step >= schedule.tiles.count) {
         ptx::commit_copies();
         ptx::commit_copies();

@@ -26,8 +26,9 @@ __device__ __forceinline__ void for_own_blocks(int copier, const Use& use) {
   }
 }
 
-/// Starts copying the warp's blocks to `to`. Keys from `valid` on become zero. An instruction takes
-/// time in proportion to the lines of memory that it touches, so it copies whole lines.
+/// Starts copying the warp's blocks to `to`. Bytes of keys from `valid` on become zero. An
+/// instruction takes time in proportion to the lines of memory that it touches, so it copies whole
+/// lines.
 __device__ __forceinline__ void copy_blocks(u32 to, const u8* source, int valid, int copier) {
   constexpr int kRows = kWarp / kRowChunks;  // rows that an instruction copies
   const int lane = copier % kWarp;

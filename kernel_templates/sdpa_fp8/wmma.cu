@@ -11,7 +11,7 @@
 //   5. O = correction O + P V
 //
 // At the end the results of the WARPS_KV groups of warps are merged and the rows are written.
-// Steps 3 to 5 are private to a warp; barriers of the CTA only protect tiles.
+// Each warp performs steps 3 to 5 by itself; barriers of the CTA only protect tiles.
 
 #include "wmma_config.cuh"
 #include "wmma_output.cuh"
@@ -71,7 +71,7 @@ __device__ __forceinline__ void acquire_tile(u8* pool, const Head& head, int til
     ptx::wait_copies<max_of(STAGES - 2, 0)>();
     sync_consumers();  // the tile is visible, and the previous tile's slot is free
     if (tile + STAGES - 1 < tiles) copy_tile_async(pool, head, tile + STAGES - 1, thread);
-    // After the last tile the group is empty; without it, the last waits would return too early.
+    // Without the empty groups after the last tile, the last waits would return too early.
     ptx::commit_copies();
   }
   if constexpr (STAGES > 0 && (QK_WMMA || PV_WMMA)) {
@@ -214,7 +214,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, MIN_CTAS)
   int* claim = reinterpret_cast<int*>(pool + kClaimOffset);
 #pragma unroll 1
   while (item < items) {
-    // The next item is claimed at the start, so that the atomic's result has arrived at the end.
+    // The next item is claimed at the start of this item, so that the result arrives before its
+    // end.
     int next = 0;
     if (threadIdx.x == 0) next = static_cast<int>(gridDim.x + ptx::atomic_add(queue, 1));
     attend(pool, all, item, scales);

@@ -119,8 +119,8 @@ __device__ __forceinline__ float softmax_in_passes(float* row, u16* prob_row, in
   for (int c = part; c < kKeys / 4; c += 2) {
     const Float4 p = *reinterpret_cast<const Float4*>(row + 4 * c);
     sum += total_of(p);
-    // In place of the scores, P of group c overlaps group c / 2, which the other lane may not have
-    // read yet.
+    // If P overwrites the scores, P of group c overlaps the scores of group c / 2, which the row's
+    // other lane may not have read yet.
     if constexpr (REUSE_SCORES) ptx::sync_warp();
     if constexpr (PV_WMMA) store_probabilities(row, prob_row, c, p);
   }
@@ -131,7 +131,7 @@ __device__ __forceinline__ float softmax_in_passes(float* row, u16* prob_row, in
 /// to `correction` the factor for the previous sums of each row (1 if its maximum did not change).
 /// `limit`: the number of keys of the tile that exist for this warp; it may be negative or too
 /// large. `scale`: positive; converts raw scores to powers of two. Returns true, in every lane, if
-/// some factor is not 1.
+/// the factor of some row is not 1.
 __device__ __forceinline__ bool softmax_tile(float* scores, u16* probs, float* correction,
                                              const Role& role, RowStats& stats, int limit,
                                              float scale) {
