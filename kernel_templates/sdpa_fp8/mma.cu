@@ -192,8 +192,7 @@ __device__ __forceinline__ void attend_all(const Problem& problem, Ring& ring, u
 #pragma unroll 1
   while (index < items) {
     int next = index + static_cast<int>(gridDim.x);
-    // The next item is claimed at the start of this item, so that the result arrives before its
-    // end.
+    // The next item is claimed when this item starts, so that the atomic's result arrives in time.
     if (kQueued && threadIdx.x == 0) {
       next = static_cast<int>(gridDim.x + ptx::atomic_add(problem.queue, 1));
     }

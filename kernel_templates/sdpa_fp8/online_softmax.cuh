@@ -134,7 +134,8 @@ __device__ __forceinline__ Rescaling raise_maxima(Accumulated& state, const Scor
   return rescaling;
 }
 
-/// Rescales the accumulators of P V. With wgmma, no product that uses them may be in flight.
+/// Rescales the accumulators of P V. With wgmma, no product that uses these accumulators may be in
+/// flight.
 __device__ __forceinline__ void rescale(Accumulated& state, const Rescaling& rescaling) {
   if (!rescaling.needed) return;
 #pragma unroll

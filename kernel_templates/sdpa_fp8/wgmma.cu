@@ -108,9 +108,9 @@ __device__ __forceinline__ void finish_step(Accumulated& state, Probabilities& p
   pack(p, scores);
 }
 
-/// Like finish_step(), but with the maxima of earlier steps, which rarely are too small. P V of `p`
-/// is in flight. The branch of the loop keeps the compiler from waiting for P V before the
-/// exponentials.
+/// Like finish_step(), but with the maxima of earlier steps, which rarely are too small. The
+/// product P V of `p` is in flight. The branch of the loop keeps the compiler from waiting for P V
+/// before the exponentials.
 __device__ __forceinline__ void finish_optimistic(Accumulated& state, Probabilities& p,
                                                   Probabilities& next, const Scores& scores,
                                                   const Walk& walk) {

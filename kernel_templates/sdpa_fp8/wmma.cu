@@ -214,8 +214,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, MIN_CTAS)
   int* claim = reinterpret_cast<int*>(pool + kClaimOffset);
 #pragma unroll 1
   while (item < items) {
-    // The next item is claimed at the start of this item, so that the result arrives before its
-    // end.
+    // The next item is claimed when this item starts, so that the atomic's result arrives in time.
     int next = 0;
     if (threadIdx.x == 0) next = static_cast<int>(gridDim.x + ptx::atomic_add(queue, 1));
     attend(pool, all, item, scales);
