@@ -9,12 +9,12 @@
 
 namespace evo {
 
-// The cache of compilations. Call all functions within a transaction.
+// The stored compilations, which later runs reuse. Call these functions within a transaction.
 
 [[nodiscard]] std::optional<CompilationId> find_compilation(Connection& db, std::string_view key);
-/// Throws DbError if there is no such compilation.
+/// Throws DbError if the database has no compilation `id`.
 [[nodiscard]] CompilationFacts read_facts(Connection& db, CompilationId id);
-/// Returns all results of one request with their dependencies, newest first.
+/// Returns all stored compilations of one request with their dependencies, newest first.
 [[nodiscard]] std::vector<CompilationFacts> find_facts(Connection& db,
                                                        std::string_view request_key);
 CompilationId insert_compilation(Connection& db, const CompilationFacts& facts,

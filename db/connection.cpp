@@ -45,7 +45,8 @@ void Connection::prepare(Mode mode) {
   const std::string damage = structural_damage(database_);
   if (!damage.empty()) fail("is damaged: {}", damage);
   const std::string changed = header.is_fresh() ? "" : schema_damage(database_);
-  if (!changed.empty()) fail("is damaged: its schema has another '{}'", changed);
+  if (!changed.empty())
+    fail("is damaged: its schema lacks '{}' or defines it differently", changed);
   if (mode == Mode::kReadOnly) {
     if (header.is_fresh()) fail("is empty: no run was recorded yet");
     return;
@@ -53,8 +54,8 @@ void Connection::prepare(Mode mode) {
   // SQLite silently opens a read-only file for reading and fails only at the first write.
   if (sqlite3_db_readonly(database_.getHandle(), "main") == 1) fail("may not be written");
   use_write_ahead_log();
-  // With the write-ahead log, NORMAL loses nothing if a process is killed. A power failure may undo
-  // the latest transactions but never corrupts the file
+  // With the write-ahead log, `synchronous = NORMAL` loses nothing if a process is killed. A power
+  // failure may undo the latest transactions but never corrupts the file
   // (https://sqlite.org/pragma.html#pragma_synchronous).
   database_.exec("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON");
   if (header.is_fresh()) make_schema();
@@ -76,8 +77,8 @@ void Connection::require_our_version(const DatabaseHeader& header) {
 
 void Connection::make_schema() {
   write([&] {
-    // Reads the header again under the write lock, because another process may just have created
-    // the schema.
+    // Reads the header again now that this process has the write lock, because another process may
+    // just have created the schema.
     const DatabaseHeader header = read_header(database_);
     if (!header.is_fresh()) return require_our_version(header);
     database_.exec(std::string(schema()));
@@ -88,8 +89,8 @@ void Connection::make_schema() {
 
 void Connection::use_write_ahead_log() {
   if (database_.execAndGet("PRAGMA journal_mode").getString() == "wal") return;
-  // Switching to the write-ahead log needs exclusive access, and SQLite does not always wait for
-  // it.
+  // Switching to the write-ahead log needs exclusive access to the file, and SQLite does not always
+  // wait until other processes have closed it.
   while (true) {
     try {
       database_.execAndGet("PRAGMA journal_mode = WAL");

@@ -28,7 +28,7 @@ class Connection {
  public:
   enum class Mode { kReadWrite, kReadOnly };
 
-  /// See Store::open and Store::open_read_only. ":memory:" creates a database in memory.
+  /// Like Store::open() or Store::open_read_only(). ":memory:" creates a database in memory.
   Connection(const std::filesystem::path& file, Mode mode, const WaitOptions& wait = {});
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -61,7 +61,7 @@ class Connection {
     });
   }
 
-  /// Returns a prepared statement from a cache. `sql` must not be in use already.
+  /// Prepares the statement `sql`, or takes it from a cache. No other Query may be using it.
   template <typename... Values>
   [[nodiscard]] Query query(std::string_view sql, const Values&... values) {
     return Query(prepared(sql), values...);
@@ -96,7 +96,7 @@ class Connection {
   [[nodiscard]] SQLite::Database open(Mode mode);
   [[nodiscard]] SQLite::Statement& prepared(std::string_view sql);
   void prepare(Mode mode);
-  /// Throws DbError if another file has replaced the database file; later calls then throw too.
+  /// Throws DbError if another file has replaced the database file, now or at an earlier call.
   void require_same_file();
   void use_write_ahead_log();
   void require_our_version(const DatabaseHeader& header);

@@ -16,8 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A file name as a URI that tells SQLite that nobody writes to the file. SQLite then takes no
-/// locks and needs no shared-memory file.
+/// The name of a file as a URI that tells SQLite that nobody writes to the file. With this URI,
+/// SQLite takes no locks and needs no shared-memory file.
 std::string immutable_uri(const fs::path& file) {
   std::string uri = "file:";
   for (const char c : fs::absolute(file).string()) {
@@ -42,7 +42,8 @@ bool begins_as_database(const fs::path& file) {
          kDatabaseMagic;
 }
 
-/// True if the file can be read through `database`; opening alone does not touch the file.
+/// True if a query through `database` can read its file. SQLite opens a database without reading
+/// the file, so the query is needed.
 bool readable(SQLite::Database& database) {
   try {
     database.execAndGet("SELECT count(*) FROM sqlite_master");
@@ -55,7 +56,7 @@ bool readable(SQLite::Database& database) {
   }
 }
 
-/// The absolute path, so that SQLite never takes a file name for a URI.
+/// The absolute path of the file, because SQLite takes a name that begins with "file:" for a URI.
 std::string plain_name(const fs::path& file) {
   return in_memory(file) ? file.string() : fs::absolute(file).string();
 }
@@ -84,8 +85,8 @@ void require_database_file(const fs::path& file) {
     throw DbError(file.string() + ": is a pipe, a socket or a device, not a database file");
   }
   const bool empty = fs::file_size(file, error) == 0;
-  // A file with a rollback journal is accepted: a first write was interrupted, and SQLite rolls it
-  // back.
+  // A file with a rollback journal is accepted even without the magic bytes, because its first
+  // write was interrupted and SQLite rolls the write back.
   if (empty || has_beside(file, "-journal") || begins_as_database(file)) return;
   throw DbError(file.string() + ": is not a database");
 }
@@ -97,8 +98,8 @@ SQLite::Database open_for_writing(const fs::path& file, LockWait& wait) {
 }
 
 SQLite::Database open_for_reading(const fs::path& file, LockWait& wait) {
-  // Opened for writing if permitted, because only then can SQLite replay and remove the log of a
-  // killed writer. query_only prevents other changes.
+  // Opens the file for writing if permitted, because SQLite can replay and remove the log of a
+  // killed writer only with write access. "PRAGMA query_only" prevents all other changes.
   SQLite::Database database(plain_name(file), SQLite::OPEN_READWRITE);
   wait.install(database.getHandle());
   if (!readable(database) && !has_beside(file, "-wal")) {

@@ -14,10 +14,10 @@ namespace evo {
 /// (https://sqlite.org/fileformat.html#magic_header_string).
 constexpr std::string_view kDatabaseMagic("SQLite format 3\0", 16);
 
-/// "evot": marks a database file of this project.
+/// The `application_id` of a database file of this project: "evot" in ASCII.
 constexpr std::int32_t kApplicationId = 0x65766f74;
-/// The version of db/schema.sql, stored as `user_version` of a database. A database of another
-/// version is an error.
+/// The version of db/schema.sql, stored as `user_version` of a database. Opening a database of
+/// another version is an error.
 constexpr int kSchemaVersion = 10;
 
 /// The statements of db/schema.sql.
@@ -33,10 +33,10 @@ void require_database_file(const std::filesystem::path& file);
 /// Opens the file for reading and writing, and creates it if it is missing.
 [[nodiscard]] SQLite::Database open_for_writing(const std::filesystem::path& file, LockWait& wait);
 
-/// Opens the file for queries. Works in read-only folders.
+/// Opens the file for queries only. Works in read-only folders.
 [[nodiscard]] SQLite::Database open_for_reading(const std::filesystem::path& file, LockWait& wait);
 
-/// The program and the version that created a database.
+/// Values that tell which program created a database, and with which version of the schema.
 struct DatabaseHeader {
   int application = 0;
   int version = 0;
@@ -46,10 +46,11 @@ struct DatabaseHeader {
   [[nodiscard]] bool is_fresh() const { return application == 0 && version == 0 && tables == 0; }
 };
 
-/// Call this function in a transaction, because another process may create the schema meanwhile.
+/// Call read_header() in a transaction, because another process may create the schema meanwhile.
 [[nodiscard]] DatabaseHeader read_header(SQLite::Database& database);
 
-/// Makes SQLite keep the write-ahead log of a killed program when it closes `database`.
+/// Makes SQLite keep an existing write-ahead log when it closes `database`. By default, SQLite
+/// would copy the log into a file that this program must not change.
 void keep_log(SQLite::Database& database, const std::filesystem::path& file);
 
 /// The faults that SQLite finds in the file's structure; empty if there are none. Files beyond 1

@@ -13,7 +13,7 @@ CandidateId insert_candidate(Connection& db, RunId run, const EvaluationRecord& 
       "INSERT INTO candidate (run_id, generation, position, key, config, origin, milestone,"
       " compilation_id, kernel_key, duplicate_of, dynamic_shared_bytes, compile_ms, check_ms,"
       " time_ms, manifest)"
-      // A duplicate of a duplicate refers to the first candidate with the kernel.
+      // If record.duplicate_of is a duplicate, stores the first candidate with this kernel.
       " VALUES (?,?,?,?,?,?,nullif(?,''),?,nullif(?,''),"
       " (SELECT coalesce(f.duplicate_of, f.id) FROM candidate f WHERE f.id = ? AND f.run_id = ?),"
       " ?,?,?,?,nullif(?,''))",
@@ -53,7 +53,7 @@ std::optional<Timing> find_timing(Connection& db, CandidateId candidate) {
   return timing;
 }
 
-/// `sql` selects gate, reason, detail and policy_only of a candidate.
+/// `sql`: a query that selects gate, reason, detail and policy_only for a candidate's id.
 std::optional<Rejection> find_reason(Connection& db, std::string_view sql, CandidateId candidate) {
   Query row = db.query(sql, candidate);
   if (!row.next()) return std::nullopt;
@@ -76,7 +76,7 @@ StoredEvaluation read_candidate(Connection& db, CandidateId candidate) {
       " created_at FROM candidate WHERE id = ?",
       candidate);
   if (!row.next()) {
-    db.fail("no candidate {}; `evo-elite` has a column of candidates", candidate);
+    db.fail("no candidate {}; `evo-elite` lists the numbers of candidates", candidate);
   }
   StoredEvaluation evaluation;
   EvaluationRecord& record = evaluation.record;
@@ -91,10 +91,11 @@ StoredEvaluation read_candidate(Connection& db, CandidateId candidate) {
 
 CandidateId insert_evaluation(Connection& db, RunId run, const EvaluationRecord& record) {
   const CandidateId candidate = insert_candidate(db, run, record);
-  // Checks of a duplicate are not stored, because they are those of the first candidate.
+  // A duplicate has the same kernel as an earlier candidate, whose checks are stored already.
   if (record.duplicate_of) {
     if (!read_candidate(db, candidate).record.duplicate_of) {
-      db.fail("a duplicate of candidate {}, which run {} does not have", *record.duplicate_of, run);
+      db.fail("cannot store a duplicate of candidate {}: run {} does not have this candidate",
+              *record.duplicate_of, run);
     }
     return candidate;
   }

@@ -9,16 +9,16 @@ namespace evo {
 
 class Connection;
 
-// Evaluated candidates. Call all functions within a transaction.
+// Rows about evaluated candidates. Call these functions within a transaction.
 
-/// Throws DbError for a duplicate of a candidate that the run does not have.
+/// Throws DbError if the record is a duplicate of a candidate that does not belong to the run.
 CandidateId insert_evaluation(Connection& db, RunId run, const EvaluationRecord& record);
-/// Replaces existing rows.
+/// Replaces the candidate's stored checks by `checks`.
 void replace_checks(Connection& db, CandidateId candidate, const std::vector<CheckResult>& checks);
 
 /// Returns a run's candidates in the order of generation and position.
 [[nodiscard]] std::vector<CandidateId> candidates_of(Connection& db, RunId run);
-/// Throws DbError if there is no such candidate.
+/// Throws DbError if the database does not have the candidate.
 [[nodiscard]] StoredEvaluation read_evaluation(Connection& db, CandidateId candidate);
 
 }  // namespace evo

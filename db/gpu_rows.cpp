@@ -11,7 +11,7 @@ constexpr std::string_view kStateColumns =
     "SELECT looks, sm_clock_min_mhz, sm_clock_median_mhz, memory_clock_mhz, temperature_c,"
     " power_w, slowdowns, discarded, throttled, others, busy_before_percent FROM gpu_state ";
 
-/// The text of a JSON list. Replaces invalid UTF-8, because process names may contain any bytes.
+/// Writes a JSON list as text. Replaces invalid UTF-8, because process names may contain any bytes.
 std::string text_of(const nlohmann::json& list) {
   return list.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

@@ -10,10 +10,12 @@ namespace evo {
 
 class Connection;
 
-// Rows about the GPU during a timing. The candidate must not be a duplicate.
+// Rows about the state of the GPU while a candidate was timed, its energy and its profile. The
+// candidate must not be a duplicate, because only the first candidate with a kernel has these rows.
 
 void insert_gpu_state(Connection& db, CandidateId candidate, const CardState& state);
-/// Replaces an existing row. `complete`: from a long measurement, as for the elite.
+/// Replaces an earlier energy. `complete`: true for the long measurement of a member of the elite,
+/// false for the short one of a candidate.
 void replace_energy(Connection& db, CandidateId candidate, bool complete, const Energy& energy);
 void replace_profile(Connection& db, CandidateId candidate, const ProfileRecord& profile);
 
@@ -22,7 +24,7 @@ void replace_profile(Connection& db, CandidateId candidate, const ProfileRecord&
                                                 bool complete);
 [[nodiscard]] std::optional<ProfileRecord> find_profile(Connection& db, CandidateId candidate);
 
-/// Returns the states of the GPU during all timings of a run, in the order of the candidates.
+/// Returns the state of the GPU during each timing of a run, in the order of the candidates.
 [[nodiscard]] std::vector<CardState> gpu_states(Connection& db, RunId run);
 
 }  // namespace evo

@@ -28,17 +28,17 @@ using std::chrono::seconds;
 constexpr const char* kLimitVariable = "EVO_DB_WAIT_SECONDS";
 constexpr int kDefaultLimitSeconds = 300;
 constexpr int kLongestLimitSeconds = 86'400;
-/// Writers hold the lock for one short transaction, so shorter waits are not reported.
+/// Waits below this time are not reported, because writers normally hold the lock more briefly.
 constexpr milliseconds kQuietly{2000};
-/// The time to keep trying after a signal: long enough for another writer's transaction, short for
-/// the user.
+/// How long to keep trying after `stop` was set. Another writer's transaction ends in this time,
+/// and the user does not wait long.
 constexpr milliseconds kAfterStop{2000};
 
 std::string seconds_text(std::chrono::steady_clock::duration duration) {
   return std::to_string(std::chrono::duration_cast<seconds>(duration).count()) + " s";
 }
 
-/// The file's name in /proc/locks: "fe:01:1234", with device numbers in hexadecimal.
+/// The name of the file in /proc/locks, such as "fe:01:1234": device numbers in hexadecimal, inode.
 std::string lock_name(const std::string& file) {
   struct stat status = {};
   if (stat(file.c_str(), &status) != 0) return {};
@@ -80,8 +80,8 @@ std::string lock_holders(const std::filesystem::path& file) {
   std::ifstream locks("/proc/locks");
   std::set<std::string> holders;
   for (std::string line; std::getline(locks, line);) {
-    // A lock is a line "1: POSIX ADVISORY WRITE 1234 fe:01:5678 120 120"; "1: -> POSIX ..." is a
-    // waiting process.
+    // /proc/locks has a line such as "1: POSIX ADVISORY WRITE 1234 fe:01:5678 120 120" for each
+    // lock, and a line "1: -> POSIX ..." for each process that waits for a lock.
     std::istringstream words(line);
     std::string number, kind, mode, access, process, name;
     words >> number >> kind >> mode >> access >> process >> name;

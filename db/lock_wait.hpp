@@ -12,14 +12,14 @@ namespace evo {
 
 /// How to wait while another process has locked the database.
 struct WaitOptions {
-  /// The longest wait. Default: EVO_DB_WAIT_SECONDS, else 300 s. Throws DbError if the variable is
-  /// not a whole number from 0 to 86400.
+  /// The longest wait. The value of the environment variable EVO_DB_WAIT_SECONDS, or 300 s if it is
+  /// not set. Throws DbError if the variable is not a whole number from 0 to 86400.
   [[nodiscard]] static std::chrono::milliseconds default_limit();
   std::chrono::milliseconds limit = default_limit();
-  /// Once `*stop` is true, a wait ends soon. Null: waits are not interrupted.
+  /// If `*stop` becomes true, a wait ends in about two seconds. Null: waits are not interrupted.
   const std::atomic<bool>* stop = nullptr;
-  /// Called once for each long wait, with a description of the wait. Prints to standard error by
-  /// default.
+  /// Called with a line that describes the wait, once a wait has lasted two seconds or half of
+  /// `limit`. By default, prints the line to standard error.
   std::function<void(const std::string&)> notice = print_notice;
 
   static void print_notice(const std::string& line);
@@ -35,13 +35,15 @@ class LockWait {
   LockWait& operator=(const LockWait&) = delete;
 
   void install(sqlite3* connection);
-  /// Begins an operation, whose waiting time is counted from the first time the file is locked.
+  /// Call start() before each operation on the database. The time limit of the operation begins
+  /// when SQLite first finds the file locked.
   void start();
-  /// Sleeps for a moment. False if the time is over or the wait was interrupted.
+  /// Sleeps for at most 50 ms. Returns false, without sleeping, if the time limit is reached or the
+  /// wait was interrupted.
   [[nodiscard]] bool wait();
 
   [[nodiscard]] bool was_interrupted() const { return interrupted_; }
-  /// Describes the failed wait: "was locked by process 12 (sqlite3) for 300 s".
+  /// Describes a wait that failed: "was locked by process 12 (sqlite3) for 300 s".
   [[nodiscard]] std::string in_vain() const;
 
  private:
@@ -56,8 +58,8 @@ class LockWait {
 };
 
 /// The processes that hold a lock on the database, from /proc/locks: "process 12 (sqlite3)";
-/// "another process" if /proc/locks does not name any. Opens no file, because closing any
-/// descriptor of the database would release this process's own locks (fcntl(2)).
+/// "another process" if /proc/locks does not name any. Does not open the database, because closing
+/// any descriptor of it would release this process's own locks (fcntl(2)).
 [[nodiscard]] std::string lock_holders(const std::filesystem::path& file);
 
 }  // namespace evo

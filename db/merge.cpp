@@ -10,19 +10,20 @@
 namespace evo {
 namespace {
 
-/// The tables whose rows all runs share; rows are identified by content. A table follows the tables
-/// to which it refers.
+/// The tables whose rows several runs may share. A row that both databases have is stored once.
+/// Each table is listed after the tables to which its rows refer.
 constexpr std::array<std::string_view, 7> kShared = {
     "device", "problem", "space", "source", "compilation", "dependency", "artifact"};
 
-/// The tables with rows of one run. A table follows the tables to which it refers.
+/// The tables whose rows each belong to one run. Each table is listed after the tables to which its
+/// rows refer.
 constexpr std::array<std::string_view, 17> kOfRuns = {
     "run",        "candidate", "generation",  "check_result", "timing",         "rejection",
     "withdrawal", "gpu_state", "energy",      "profile",      "profile_metric", "elite_member",
     "comparison", "event",     "vendor_time", "winner_step",  "winner_unit"};
 
-/// The SQL condition that a run of the other database (`o`) and a run of this database (`m`) are
-/// the same.
+/// The SQL clauses that join each run of the other database (`o`) with the same run of this
+/// database (`m`).
 constexpr const char* kSameRun =
     " FROM other.run o JOIN main.run m ON m.started_at = o.started_at AND m.seed = o.seed"
     " AND m.shape = o.shape AND m.strategy = o.strategy AND m.evo_version = o.evo_version"
@@ -34,14 +35,15 @@ constexpr const char* kSameRun =
     " JOIN main.device md ON md.id = m.device_id JOIN other.device od ON od.id = o.device_id"
     " AND od.key = md.key";
 
-/// The SQL expression for the row of this database with the same key as a row of the other
-/// database.
+/// The SQL expression for the id of the row of this database that has the same key as the row to
+/// which `column` refers in the other database.
 std::string by_key(const std::string& table, const std::string& column) {
   return "(SELECT m.id FROM main." + table + " m JOIN other." + table +
          " o ON o.key = m.key WHERE o.id = t." + column + ")";
 }
 
-/// The SQL expression that translates a column of the other database to this database.
+/// The SQL expression for the value of a column in this database. Ids of the other database are
+/// translated to ids of this database.
 std::string translated(const std::string& table, const std::string& column) {
   if (column == "id") {
     return table == "run" ? "t.id + (SELECT run FROM offset)"
@@ -59,7 +61,7 @@ std::string translated(const std::string& table, const std::string& column) {
   return "t." + column;
 }
 
-/// Copies the rows of a table that satisfy `condition`.
+/// Copies the rows of a table that satisfy `condition`, or if it is empty, those of copied runs.
 void copy(SQLite::Database& db, const std::string& table, const std::string& condition) {
   std::string columns, values;
   bool has_run = table == "run", has_candidate = false;
@@ -117,7 +119,8 @@ MergeCount copy_all(SQLite::Database& db) {
 }  // namespace
 
 MergeCount merge(Connection& into, const std::filesystem::path& other) {
-  // Opening the other database checks its version and waits for its writers.
+  // Opens the other database once with a Connection, which checks its version and waits for its
+  // writers, because ATTACH does not check the version.
   { const Connection checked(other, Connection::Mode::kReadOnly); }
   SQLite::Database& db = into.database();
   SQLite::Statement attach(db, "ATTACH ? AS other");

@@ -6,17 +6,17 @@ namespace evo {
 
 class Connection;
 
-/// How many runs of the other database merge() copied and skipped.
+/// The numbers of runs of the other database that merge() copied or skipped.
 struct MergeCount {
   int added = 0;
-  int replaced = 0;  ///< runs that have continued since they were merged
-  int known = 0;     ///< runs that exist here already
-  int running = 0;   ///< runs that a program is still writing; skipped
+  int replaced = 0;  ///< runs that `into` had already, but less complete
+  int known = 0;     ///< skipped: runs that `into` has already
+  int running = 0;   ///< skipped: runs that a program is still writing
 };
 
-/// Copies the runs of `other` into `into`, with all their rows. Runs are identified by content
-/// (inputs, device, seeds, options and start), so a repeated merge changes nothing. Throws DbError
-/// if `other` is not a database of this schema version.
+/// Copies the runs of `other` into `into`, with all their rows. Runs with equal inputs, device,
+/// seeds, strategy and start time count as the same run, so a repeated merge changes nothing.
+/// Throws DbError if `other` is not a database with the schema version of this program.
 MergeCount merge(Connection& into, const std::filesystem::path& other);
 
 }  // namespace evo

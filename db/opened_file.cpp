@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 OpenedFile::OpenedFile(fs::path file, sqlite3* database)
     : file_(std::move(file)), database_(database) {
-  // SQLite follows symbolic links, and places the write-ahead log beside the resulting file.
+  // If the name is a symbolic link, SQLite places the write-ahead log beside the link's target.
   const char* found = sqlite3_db_filename(database, "main");
   const auto part = [](const std::string& name) { return Part{name, identity_of(name)}; };
   main_ = part(file_.string());
@@ -80,10 +80,12 @@ bool OpenedFile::locked_by_others(const Identity& identity, off_t start, off_t b
 }
 
 bool OpenedFile::empties_log(bool overwritten) const {
-  // Every connection holds shared locks during its lifetime: on bytes from kShared on of the
-  // database (https://sqlite.org/fileformat.html#the_lock_byte_page) and on the byte kDeadManSwitch
-  // of the index (https://sqlite.org/walformat.html#how_the_various_locks_are_used: WAL_DMS_LOCK).
-  // A process that holds these locks may have opened the replacing file and written to this log.
+  // Every connection holds two shared locks while it is open: on kSharedBytes bytes of the database
+  // from byte kShared (https://sqlite.org/fileformat.html#the_lock_byte_page), and on byte
+  // kDeadManSwitch of the log's index
+  // (https://sqlite.org/walformat.html#how_the_various_locks_are_used: WAL_DMS_LOCK). If another
+  // process holds such a lock, the log is not emptied, because that process may have opened the new
+  // file and written its own transactions to this log.
   constexpr off_t kShared = 0x40000002, kSharedBytes = 510, kDeadManSwitch = 128;
   if (locked_by_others(main_.identity, kShared, kSharedBytes)) return false;
   if (locked_by_others(index_.identity, kDeadManSwitch, 1)) return false;

@@ -10,22 +10,23 @@ struct sqlite3;
 namespace evo {
 
 /// The files of an open database: the database, its write-ahead log and the index of the log.
-/// SQLite finds the log and its index by the name of the database. If another file takes that name,
-/// SQLite would write transactions to an unreachable file, or apply the log to the wrong database.
+/// SQLite finds the log and its index by the name of the database. If another file gets this name
+/// while the database is open, SQLite would write transactions to a file without a name, or apply
+/// the log to the wrong database.
 class OpenedFile {
  public:
   /// `file`: the name by which the database was opened; `database`: the connection, which must
   /// already have read from the file.
   OpenedFile(std::filesystem::path file, sqlite3* database);
 
-  /// The change of the files since they were opened: "was replaced by another file". Empty if the
-  /// files are unchanged. Call this function before each transaction.
+  /// Says how the files have changed since they were opened, such as "was replaced by another
+  /// file". Empty if they have not changed. Call this function before each transaction.
   [[nodiscard]] std::string change() const;
 
-  /// Call part() after a change, outside any transaction. part() moves the log's content to the
-  /// database that was opened (unless that was overwritten), and empties the log, so that the log
-  /// cannot damage the file that now has the name. Returns where the stored data are, and what the
-  /// user should do.
+  /// Call part() after change() has found a change, outside any transaction. part() moves the log's
+  /// content to the database that was opened (unless its content was overwritten) and empties the
+  /// log, so that the log cannot damage the file that now has the database's name. Returns a text
+  /// that says where the stored data are, and what the user should do.
   [[nodiscard]] std::string part() const;
 
  private:
@@ -40,7 +41,7 @@ class OpenedFile {
   };
 
   [[nodiscard]] static Identity identity_of(const std::string& name);
-  /// The path in /proc/self/fd of SQLite's descriptor for a file; empty if there is none.
+  /// The path in /proc/self/fd of a descriptor of this process for the file, or empty.
   [[nodiscard]] static std::filesystem::path descriptor_of(const Identity& identity);
   [[nodiscard]] static bool locked_by_others(const Identity& identity, off_t start, off_t bytes);
   /// True if the file no longer begins with the bytes of an SQLite database.

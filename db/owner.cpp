@@ -10,7 +10,7 @@ namespace evo {
 namespace {
 
 /// The start time of a process in clock ticks since boot: field 22 of /proc/PID/stat (proc(5)).
-/// Empty if there is no such process or it is a zombie.
+/// Empty if no process has the number `process`, or if the process is a zombie.
 std::string start_time(const std::string& process) {
   std::ifstream file("/proc/" + process + "/stat");
   std::string line;

@@ -9,8 +9,8 @@ namespace evo {
 [[nodiscard]] std::string this_process();
 
 /// True if `owner` (from an earlier this_process()) is another process on this host that is still
-/// alive. Processes of other hosts count as dead: SQLite's write-ahead log does not work across
-/// hosts, so a database from another host must have been moved here.
+/// alive. Processes of other hosts count as dead, because SQLite's write-ahead log does not work
+/// across hosts: a database that another host has written must have been copied to this host.
 [[nodiscard]] bool is_other_live_process(std::string_view owner);
 
 }  // namespace evo

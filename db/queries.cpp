@@ -33,7 +33,7 @@ bool passes(const StoredRun& run, const RunFilter& filter) {
   throw InputError(unknown_name(kind, wanted, {known.begin(), known.end()}));
 }
 
-/// Throws InputError for a shape or a device that no run has.
+/// Throws InputError if no run has the filter's shape, or no run has its device.
 void require_known_names(const std::vector<StoredRun>& runs, const RunFilter& filter) {
   const auto none_passes = [&](const RunFilter& alone) {
     return std::ranges::none_of(runs, [&](const StoredRun& run) { return passes(run, alone); });
@@ -93,7 +93,7 @@ std::vector<RejectionGroup> group_rejections(Connection& db, RunId run) {
   return sorted;
 }
 
-/// Marks each row whose newest comparison with the row above it was a tie.
+/// Sets `tie` of each row whose newest comparison with the row above it ended in a tie.
 void put_ties(const Store& store, RunId run, std::vector<EliteRow>& rows) {
   const std::vector<ConfirmationRecord> records = store.confirmations(run);
   for (std::size_t i = 1; i < rows.size(); ++i) {
@@ -232,7 +232,7 @@ std::string reason_pattern(std::string_view reason) {
       continue;
     }
     pattern += '#';
-    // Replaces 1234, 1.5, 1,024 or 2e-4 as one number.
+    // Numbers such as 1234, 1.5, 1,024 and 2e-4 are each replaced as a whole.
     for (bool more = true; more;) {
       while (digit(at)) ++at;
       const char next = at < reason.size() ? reason[at] : ' ';

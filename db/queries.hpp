@@ -18,19 +18,19 @@ struct RunFilter {
   std::string shape = {};   ///< empty: any
 };
 
-/// The runs that match the filter, oldest first. Throws DbError if `filter.run` does not exist, and
-/// InputError if no run has the shape or the device.
+/// The runs that match the filter, oldest first. Throws DbError if the database has no run
+/// `filter.run`, and InputError if no run has the filter's shape or device.
 [[nodiscard]] std::vector<StoredRun> select_runs(const Store& store, const RunFilter& filter);
 
 /// The A/B comparison of a kernel that ended in a tie with the kernel ranked above it.
 struct Tie {
-  double ratio = 1;  ///< its time / the time of the one above
+  double ratio = 1;  ///< the kernel's time / the time of the kernel above
   double ratio_low = 1;
   double ratio_high = 1;
   int pairs = 0;
 };
 
-/// A row of the view `elite`.
+/// One kernel of a run's elite: a row of the database view `elite`.
 struct EliteRow {
   int rank = 0;  ///< 1: the winner; kernels that tie with it have later ranks
   RunId run = 0;
@@ -50,8 +50,8 @@ struct EliteRow {
   std::optional<Tie> tie = {};           ///< tie with the row above
 };
 
-/// The displayed rank of each row: "1=" for two kernels whose A/B comparison was a tie, and "3" for
-/// the next row.
+/// The displayed rank of each row. If the first two kernels tied in their A/B comparison, the ranks
+/// are "1=", "1=" and "3".
 [[nodiscard]] std::vector<std::string> rank_labels(const std::vector<EliteRow>& rows);
 
 /// The elite of one run, best first; empty if the run has no green kernel.
@@ -61,7 +61,7 @@ struct EliteRow {
 struct RunElite {
   StoredRun run;
   std::vector<EliteRow> rows;
-  std::string interpreted = {};  ///< result of also executing it on a virtual GPU
+  std::string interpreted = {};  ///< result of also executing the elite on a virtual GPU
   /// false: the run ended before the comparisons, so its kernels are ordered by time
   bool is_compared = true;
 };
@@ -69,8 +69,9 @@ struct RunElite {
 /// Returns the run and its elite.
 [[nodiscard]] RunElite run_elite(const Store& store, RunId run);
 
-/// For each problem, space, device, shape and kind of time among the filtered runs: the newest run
-/// with a nonempty elite. A run selected by number is returned even if its elite is empty.
+/// Groups the runs that match the filter by problem, space, device, shape and kind of time
+/// (measured or predicted), and returns the newest run of each group that has an elite. If
+/// `filter.run` is set, returns that run even if its elite is empty.
 [[nodiscard]] std::vector<RunElite> elites(const Store& store, const RunFilter& filter);
 
 /// One milestone of a run.
@@ -78,7 +79,7 @@ struct Rung {
   std::string milestone;
   CandidateId candidate = 0;
   std::optional<CandidateId> duplicate_of = {};
-  std::optional<double> p50_us = {};   ///< set if it is green and not withdrawn
+  std::optional<double> p50_us = {};   ///< set if the milestone is green and not withdrawn
   std::optional<double> speedup = {};  ///< time of the previous green milestone / time of this one
   std::optional<Rejection> rejection = {};
   std::optional<Rejection> withdrawal = {};
@@ -88,7 +89,7 @@ struct Rung {
 /// The milestones in the order of their evaluation, which is the space file's order.
 [[nodiscard]] std::vector<Rung> ladder(const Store& store, RunId run);
 
-/// Rejections by one gate whose reasons differ only in figures.
+/// The rejections of a run by one gate whose reasons differ only in numbers.
 struct RejectionGroup {
   Gate gate = Gate::kBuild;
   bool policy_only = false;
@@ -104,34 +105,35 @@ struct RejectionSummary {
   std::int64_t rejected = 0;
   std::int64_t duplicates = 0;
   std::int64_t withdrawn = 0;                ///< distinct kernels that were green and failed later
-  std::optional<Rejection> withdrawal = {};  ///< reason of the first of them
-  /// the rejected candidates that the device could run, but the policy forbids
+  std::optional<Rejection> withdrawal = {};  ///< reason of the first withdrawal
+  /// number of rejected candidates that the device could run, but the policy forbids
   std::int64_t policy_only = 0;
   std::vector<RejectionGroup> groups;  ///< in the order of the gates, most frequent first
 };
 
 [[nodiscard]] RejectionSummary rejections(const Store& store, RunId run);
 
-/// A summary of the GPU's states during all timings of a run, as the driver reports them.
+/// A summary of the GPU's states during all timings of a run, as the driver reported them.
 struct CardSummary {
   std::int64_t timings = 0;                         ///< timings in which the card was queried
-  std::int64_t discarded = 0;                       ///< number of samples
+  std::int64_t discarded = 0;                       ///< samples discarded during throttling
   std::int64_t throttled = 0;                       ///< timings with unavoidable throttling
   std::int64_t shared = 0;                          ///< timings with another process on the card
   std::map<Slowdown, std::int64_t> slowdowns = {};  ///< number of timings with each slowdown
-  std::map<std::string, std::int64_t> others = {};  ///< number of timings with each process
-  double busy_before_percent = 0;  ///< the highest utilisation by others, if they are not listed
+  std::map<std::string, std::int64_t> others = {};  ///< number of timings with each other process
+  double busy_before_percent = 0;  ///< highest use by other processes that cannot be listed
   std::optional<double> sm_clock_min_mhz = {};  ///< lowest clock in any timing
   std::optional<double> sm_clock_max_mhz = {};
 };
 
 [[nodiscard]] CardSummary card_summary(const Store& store, RunId run);
 
-/// The A/B comparisons between two candidates, whichever was the challenger, oldest first.
+/// The A/B comparisons between `a` and `b`, either of which may be the challenger, oldest first.
 [[nodiscard]] std::vector<ConfirmationRecord> confirmations_between(const Store& store,
                                                                     CandidateId a, CandidateId b);
 
-/// The reason with every number replaced by '#'. Rejections are grouped by this text.
+/// The reason of a rejection with every number replaced by '#'. Rejections whose patterns are equal
+/// form a group.
 [[nodiscard]] std::string reason_pattern(std::string_view reason);
 
 }  // namespace evo

@@ -10,7 +10,7 @@ Query::~Query() {
   try {
     statement_->clearBindings();
   } catch (const SQLite::Exception&) {
-    // Errors are ignored, because each use binds all parameters again.
+    // The error is ignored, because the next user of the statement binds all parameters again.
   }
 }
 
@@ -22,7 +22,7 @@ void Query::bind(double value) {
 void Query::bind(std::string_view text) { statement_->bind(++parameter_, std::string(text)); }
 
 void Query::bind(Blob blob) {
-  // SQLite would bind null for a null pointer.
+  // If `data` were a null pointer, SQLite would bind null instead of an empty blob.
   const void* data = blob.bytes.empty() ? "" : static_cast<const void*>(blob.bytes.data());
   statement_->bind(++parameter_, data, static_cast<int>(blob.bytes.size()));
 }

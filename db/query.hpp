@@ -31,7 +31,8 @@ struct Blob {
   std::string_view bytes;
 };
 
-/// A prepared statement in use. The destructor resets the statement and clears its bindings.
+/// An execution of a prepared statement. The destructor resets the statement and clears its
+/// bindings. C++ values are stored as follows:
 ///
 /// | C++                | SQLite                              |
 /// |--------------------|-------------------------------------|
@@ -43,7 +44,7 @@ struct Blob {
 /// | optional           | null if it is empty                 |
 class Query {
  public:
-  /// Binds `values` to the parameters.
+  /// Binds `values` to the parameters of the statement, in this order.
   template <typename... Values>
   explicit Query(SQLite::Statement& statement, const Values&... values) : statement_(&statement) {
     (bind(values), ...);
@@ -52,16 +53,17 @@ class Query {
   Query(const Query&) = delete;
   Query& operator=(const Query&) = delete;
 
-  /// Runs a statement that returns no rows.
+  /// Executes a statement that returns no rows.
   void run() { statement_->exec(); }
 
-  /// Moves to the next row, before its first column. Returns false after the last row.
+  /// Moves to the next row of the result, so that its first column is read next. Returns false
+  /// after the last row.
   [[nodiscard]] bool next() {
     column_ = 0;
     return statement_->executeStep();
   }
 
-  // Each call reads the next column of the current row.
+  // The following functions read the next columns of the current row.
 
   [[nodiscard]] bool next_is_null() const { return statement_->getColumn(column_).isNull(); }
   void skip(int columns) { column_ += columns; }
@@ -76,14 +78,14 @@ class Query {
     return value;
   }
 
-  // These functions read all rows.
+  // The following functions read all remaining rows of the result.
 
-  /// The first column of the first row.
+  /// The first column of the next row; nullopt if there is no row.
   template <typename Value>
   [[nodiscard]] std::optional<Value> first() {
     return next() ? std::optional(read<Value>()) : std::nullopt;
   }
-  /// The results of `read_row(*this)` for all rows.
+  /// Calls `read_row(*this)` for each row, and returns the results.
   template <typename ReadRow>
   [[nodiscard]] auto all(ReadRow&& read_row) {
     std::vector<std::invoke_result_t<ReadRow, Query&>> rows;

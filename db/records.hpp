@@ -16,15 +16,15 @@ using RunId = std::int64_t;
 using CandidateId = std::int64_t;
 using CompilationId = std::int64_t;
 
-/// An input file at the start of a run.
+/// A file of the user (problem or space), with its content when the run started.
 struct StoredFile {
-  /// hash of everything on which the run depends: the file and the files that it names
+  /// hash of the file and of the files that it names, as far as the run depends on them
   std::string key;
-  std::string name;  ///< the name given in the file
+  std::string name;  ///< the problem's or the space's name, which the file states
   std::string text;  ///< content of the file
 };
 
-/// The description of a run, which does not change after start_run().
+/// The description of a run. RunTable::start_run() stores it.
 struct RunInfo {
   DeviceInfo device;
   StoredFile problem;
@@ -34,7 +34,7 @@ struct RunInfo {
   std::string strategy;
   int elite_size = 3;
   int children = 8;
-  double flops_per_launch = 0;  ///< useful work on that shape; 0 if the problem does not specify it
+  double flops_per_launch = 0;  ///< useful work on `shape`; 0 if the problem does not specify it
   double bytes_per_launch = 0;
   std::string options_json = "{}";  ///< the other command-line options
   std::string evo_version;
@@ -42,9 +42,9 @@ struct RunInfo {
 
 enum class RunStatus { kRunning, kFinished, kInterrupted, kFailed };
 
-/// "running", "finished", "interrupted" or "failed".
+/// Returns "running", "finished", "interrupted" or "failed".
 [[nodiscard]] std::string_view to_string(RunStatus status);
-/// The inverse of to_string. Throws InputError for any other text.
+/// The inverse of to_string(). Throws InputError if `text` names no status.
 [[nodiscard]] RunStatus run_status_from_string(std::string_view text);
 
 struct StoredRun {
@@ -57,20 +57,20 @@ struct StoredRun {
   std::int64_t evaluated = 0;
 };
 
-/// A file that a compilation looked for in an include path.
+/// A header file that a compilation looked for in an include path, whether or not it existed.
 struct StoredDependency {
   std::string path;
-  std::string content;  ///< its content key; empty: the file did not exist
+  std::string content;  ///< hash of the file's content; empty: the file did not exist
 
   bool operator==(const StoredDependency&) const = default;
 };
 
-/// A compilation without its artifacts. Reading it is cheap. `key` covers source, headers, options,
-/// architecture, the compiler's version and the dependencies.
+/// A compilation without its artifacts, which is much cheaper to read. `key` is a hash of the
+/// source, headers, options, architecture, the compiler's version and the dependencies.
 struct CompilationFacts {
-  CompilationId id = 0;  ///< set by the store that assigned it
+  CompilationId id = 0;  ///< assigned by the database
   std::string key;
-  std::string request_key = {};  ///< key without the dependencies; empty: `key`
+  std::string request_key = {};  ///< like `key`, but without the dependencies; empty: equals `key`
   bool ok = false;
   std::string arch;
   std::string compiler;  ///< "NVRTC 13.0"
@@ -79,7 +79,7 @@ struct CompilationFacts {
   double compile_ms = 0;
   std::string ptx_hash;  ///< set exactly if ok; two kernels with the same hash are the same kernel
   Resources resources;
-  std::vector<StoredDependency> dependencies = {};  ///< read only by queries by request
+  std::vector<StoredDependency> dependencies = {};  ///< set only by find_compilation_facts()
 };
 
 /// The input and output of a compilation; the database stores them compressed.
@@ -90,15 +90,15 @@ struct Artifacts {
   std::string cubin;
 };
 
-/// The result of compiling one source. A compilation that a deadline killed or that ran out of
-/// memory must not be stored.
+/// The result of compiling one source. Do not store a compilation that a deadline killed or that
+/// ran out of memory, because it may succeed later.
 struct CompilationRecord : CompilationFacts, Artifacts {
-  /// PTX and cubin as ZstdFrames, if the worker compressed them already.
+  /// PTX and cubin as Zstandard frames, if the compiling process has compressed them already.
   std::string packed_ptx = {};
   std::string packed_cubin = {};
 };
 
-/// The place where a kernel was timed.
+/// The machine and the GPU on which a kernel was timed.
 struct TimingPlace {
   std::string host = {};      ///< the name of the host
   std::string gpu_uuid = {};  ///< "GPU-0a1b…"; empty for a virtual GPU
@@ -106,38 +106,39 @@ struct TimingPlace {
   bool operator==(const TimingPlace&) const = default;
 };
 
-/// One evaluated configuration, in exactly one of four states. Duplicate: `duplicate_of` is set.
-/// Rejected: `rejection` is set (and `timing` if the timing gate rejected the kernel). Green: only
-/// `timing` is set. Unjudged: none is set; the kernel passed the resource gate, but there was no
-/// device.
+/// One evaluated configuration, in exactly one of four states. Duplicate: `duplicate_of` names an
+/// earlier candidate with the same kernel. Rejected: `rejection` is set (and `timing` if the timing
+/// gate rejected the kernel). Green: only `timing` is set. Unjudged: none of these is set, because
+/// the kernel passed the resource gate, but there was no device to run it.
 struct EvaluationRecord {
   int generation = 0;
   int position = 0;            ///< within the generation
-  std::string key;             ///< content key of the configuration
+  std::string key;             ///< hash of the configuration
   std::string config_json;     ///< {"MACRO": value, …}
   std::string origin;          ///< "milestone", "random" or the name of the operator
   std::string milestone = {};  ///< name of the milestone; otherwise empty
   std::optional<CompilationId> compilation = {};
-  /// A key that is equal for candidates with the same kernel: PTX hash and launch geometry on every
-  /// shape.
+  /// A hash of the PTX and of the launch geometry on every shape. Candidates with equal keys have
+  /// the same kernel.
   std::string kernel_key = {};
   int dynamic_shared_bytes = 0;  ///< on the timed shape
   std::vector<CheckResult> checks = {};
   std::optional<Timing> timing = {};   ///< on the run's shape
-  TimingPlace place = {};              ///< place of the timing
-  std::optional<CardState> card = {};  ///< state during the timing; only with a timing
+  TimingPlace place = {};              ///< where the kernel was timed
+  std::optional<CardState> card = {};  ///< state of the GPU during `timing`
   /// energy per launch, from a short measurement; set only if `timing` is set
   std::optional<Energy> energy = {};
   std::optional<Rejection> rejection = {};
   std::optional<CandidateId> duplicate_of = {};
   std::string manifest_json =
-      {};  ///< description of the launch; empty if the candidate failed before
+      {};  ///< the manifest; empty if the candidate failed before it was made
   double compile_ms = 0;
   double check_ms = 0;
   double time_ms = 0;
 
-  /// True if the compiler failed for a reason that may not be the kernel's fault (memory, time, a
-  /// kill). Such a compilation is not stored, and the strategy does not learn from the rejection.
+  /// True if the build was rejected because the compiler ran out of memory or time or was killed.
+  /// The kernel may not be to blame, so the compilation is not stored, and the strategy does not
+  /// learn from the rejection.
   [[nodiscard]] bool is_for_want_of_compiler() const {
     return rejection && rejection->gate == Gate::kBuild && !compilation;
   }
@@ -164,15 +165,16 @@ struct ProfileRecord {
   bool operator==(const ProfileRecord&) const = default;
 };
 
-/// An evaluation read from the database. A duplicate has the timing, checks and rejection of its
-/// first candidate.
+/// An evaluation read from the database. A duplicate has the timing, checks and rejection of the
+/// first candidate with the same kernel.
 struct StoredEvaluation {
   CandidateId id = 0;
   RunId run = 0;
   EvaluationRecord record;
   std::string created_at;
-  /// Why the candidate was permanently removed from the elite; `record` does not change. A
-  /// duplicate has the withdrawal of its first candidate.
+  /// Why the candidate was withdrawn, that is, permanently removed from the elite. A withdrawal
+  /// does not change `record`. A duplicate has the withdrawal of the first candidate with the same
+  /// kernel.
   std::optional<Rejection> withdrawal = {};
   std::optional<Energy> energy = {};  ///< from a long measurement, as for the elite
   std::optional<ProfileRecord> profile = {};
@@ -180,7 +182,7 @@ struct StoredEvaluation {
 
 struct EliteEntry {
   CandidateId candidate = 0;
-  double p50_us = 0;  ///< the time by which the kernel is ranked
+  double p50_us = 0;  ///< the time by which the elite ranks the kernel
 };
 
 struct GenerationRecord {
@@ -206,10 +208,10 @@ enum class Verdict { kFaster, kSlower, kTie };
 
 /// "faster", "slower" or "tie".
 [[nodiscard]] std::string_view to_string(Verdict verdict);
-/// The inverse of to_string. Throws InputError for any other text.
+/// The inverse of to_string(). Throws InputError if `text` names no verdict.
 [[nodiscard]] Verdict verdict_from_string(std::string_view text);
 
-/// Two candidates compared by interleaved pairs.
+/// The result of an A/B comparison of two candidates.
 struct ConfirmationRecord {
   int generation = 0;
   CandidateId challenger = 0;
@@ -221,26 +223,26 @@ struct ConfirmationRecord {
   Verdict verdict = Verdict::kTie;
 };
 
-/// A green candidate that failed in a later run, or did not pass the profile gate.
+/// A candidate that was green, but failed when it ran again or did not pass the profile gate.
 struct WithdrawalRecord {
   CandidateId candidate = 0;
   int generation = 0;
   Rejection why;
 };
 
-/// The time of another implementation on a run's problem and shape, measured in turn with a
-/// candidate of the run.
+/// The time of another implementation, such as a library, on a run's problem and shape. The other
+/// implementation was measured in turn with a candidate of the run.
 struct VendorTime {
   std::string name;         ///< name and version: "PyTorch 2.11.0 cudnn"
   std::string starts_from;  ///< data type of its inputs: "fp16"
-  double p50_us = 0;        ///< for one launch, measured
+  double p50_us = 0;        ///< measured median time of one launch
   CandidateId candidate = 0;
   double ratio = 1;  ///< the implementation's time / the candidate's time
   double ratio_low = 1;
   double ratio_high = 1;
 };
 
-/// A macro that a step changes, with its values as texts.
+/// A macro whose value a step changes, with its values before and after as texts.
 struct MacroChange {
   std::string macro;
   std::string from;
@@ -249,15 +251,15 @@ struct MacroChange {
   bool operator==(const MacroChange&) const = default;
 };
 
-/// One configuration on the path from a start to the winner.
+/// One step on the path from a configuration to the winner of a run.
 struct WinnerStep {
   std::string config_json;                ///< configuration after the step
   std::vector<MacroChange> changes = {};  ///< empty for the start
-  double p50_us = 0;                      ///< measured or predicted by itself, without pairs
-  double ratio = 1;                       ///< time after the step / time before
+  double p50_us = 0;                      ///< measured or predicted separately, not in pairs
+  double ratio = 1;                       ///< time after the step / time before the step
   double ratio_low = 1;
   double ratio_high = 1;
-  int pairs = 0;          ///< number of interleaved pairs; 0: the ratio is that of the p50s
+  int pairs = 0;          ///< number of timed pairs; 0: the ratio is that of the values of p50_us
   std::string note = {};  ///< why these macros change together; empty for one macro
 };
 
@@ -268,10 +270,10 @@ struct WinnerWay {
   std::vector<WinnerStep> steps = {};  ///< the start, then the steps in order
 };
 
-/// The kind of the event that records why a run has no path to its winner.
+/// The kind of a StoredEvent that says why a run has no path to its winner.
 inline constexpr std::string_view kNoWayEvent = "winner not explained";
 
-/// The kind of the event that records the result of executing an elite on a virtual GPU as well.
+/// The kind of a StoredEvent that says whether the elite also gives right results on a virtual GPU.
 inline constexpr std::string_view kInterpretedEvent = "interpreted";
 
 struct StoredEvent {

@@ -19,11 +19,12 @@ void require_one_outcome(const Connection& db, const EvaluationRecord& record) {
 void require_timing(Connection& db, CandidateId candidate) {
   const auto found =
       db.query("SELECT 1 FROM timing WHERE candidate_id = ?", candidate).first<int>();
-  if (!found) db.fail("candidate {} has no timing of its own", candidate);
+  if (!found)
+    db.fail("candidate {} has no stored timing: it is a duplicate, or was not timed", candidate);
 }
 
-/// Throws DbError if `changed` is 0. The statement that changed the rows applies only to green
-/// candidates of the run that are no duplicates.
+/// Throws DbError unless `changed`, the number of rows that a statement changed, is 1. The
+/// statement must change a row only for a green candidate of the run that is no duplicate.
 void require_green(const Connection& db, int changed, CandidateId candidate, RunId run,
                    const char* what) {
   if (changed == 1) return;
@@ -105,7 +106,7 @@ void RunRecords::record_profile(CandidateId candidate, const ProfileRecord& prof
 
 void RunRecords::record_generation(RunId run, const GenerationRecord& record) {
   db_->write([&] {
-    // Deleting the generation deletes its elite as well.
+    // Deleting a row of `generation` also deletes the generation's rows of `elite_member`.
     db_->run("DELETE FROM generation WHERE run_id = ? AND number = ?", run, record.number);
     db_->run(
         "INSERT INTO generation (run_id, number, wall_ms, control_p50_us, control_drift)"

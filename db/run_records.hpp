@@ -10,7 +10,7 @@ namespace evo {
 
 class Connection;
 
-/// Stores the records of a run in the database during the run, and reads them back.
+/// Implements RunStore with the database.
 class RunRecords : public RunStore {
  public:
   explicit RunRecords(std::shared_ptr<Connection> db) : db_(std::move(db)) {}
@@ -20,7 +20,7 @@ class RunRecords : public RunStore {
   [[nodiscard]] CompilationRecord compilation(CompilationId id) const override;
   CompilationId put_compilation(const CompilationRecord& record) override;
 
-  /// Stores one evaluation in one run.
+  /// Stores an evaluation of a candidate in a run, and returns the candidate's id.
   CandidateId record_evaluation(RunId run, const EvaluationRecord& record) {
     return record_evaluations({{run, record}}).front();
   }

@@ -37,7 +37,7 @@ StoredRun read_run(Query& row) {
   return run;
 }
 
-/// The hash of the description of a device.
+/// A hash of all properties of a device.
 std::string device_key(const DeviceInfo& device) {
   return content_key(
       nlohmann::json({device.id, device.name, device.arch, to_string(device.time_kind),
@@ -47,10 +47,10 @@ std::string device_key(const DeviceInfo& device) {
           .dump());
 }
 
-/// Returns the id of the row of `table` with this key.
+/// Returns the id of the row of `table` whose key is `key`.
 std::int64_t id_of(Connection& db, const std::string& table, const std::string& key) {
   const auto id = db.query("SELECT id FROM " + table + " WHERE key = ?", key).first<std::int64_t>();
-  if (!id) db.fail("a row of {} vanished", table);
+  if (!id) db.fail("a row that was just inserted into the table {} is missing", table);
   return *id;
 }
 
@@ -104,7 +104,7 @@ StoredRun find_run(Connection& db, RunId run) {
   return read_run(row);
 }
 
-/// Throws DbError if another live process is writing the run.
+/// Throws DbError if another process is executing the run.
 void require_free(Connection& db, RunId run) {
   const auto owner = db.query("SELECT owner FROM run WHERE id = ? AND status = 'running'", run)
                          .first<std::string>();

@@ -11,7 +11,7 @@ namespace evo {
 
 class Connection;
 
-/// Starts, resumes, finishes and finds runs.
+/// Starts, resumes, finishes and finds runs in the database.
 class RunTable {
  public:
   explicit RunTable(std::shared_ptr<Connection> db) : db_(std::move(db)) {}
@@ -19,20 +19,20 @@ class RunTable {
   RunId start_run(const RunInfo& info) { return start_runs({info}).front(); }
   /// Starts one run for each shape of a search, in one transaction.
   std::vector<RunId> start_runs(const std::vector<RunInfo>& infos);
-  /// Returns the run, then the runs that the same search started for other shapes.
+  /// Returns the sorted ids of `run` and of the runs of the same search on other shapes.
   [[nodiscard]] std::vector<RunId> runs_beside(RunId run) const;
-  /// Takes over an unfinished run or reopens a finished run, and replaces its options by
-  /// `options_json` unless that is empty. Throws DbError if the run does not exist or another live
-  /// process writes it.
+  /// Marks a run as running and as owned by this process. Replaces the run's options by
+  /// `options_json` unless that is empty. Throws DbError if the run does not exist or another
+  /// process is executing it.
   StoredRun resume_run(RunId run, const std::string& options_json = {});
   void finish_run(RunId run, RunStatus status);
-  /// Returns the newest run that was interrupted, failed or killed, that no live process writes,
-  /// and whose space, problem, shapes, device (name and kind) and purpose (in the options) equal
-  /// those of `like`.
+  /// Returns the newest unfinished run that no process is executing and whose space, problem,
+  /// shapes, device (name and kind of times) and purpose (`aim` in the options) equal those of
+  /// `like`.
   [[nodiscard]] std::optional<RunId> find_resumable(const RunInfo& like) const;
   /// Returns all runs, oldest first.
   [[nodiscard]] std::vector<StoredRun> runs() const;
-  /// If the run does not exist, throws a DbError that names the existing runs.
+  /// Throws a DbError that names the existing runs if the run does not exist.
   [[nodiscard]] StoredRun run(RunId run) const;
 
  private:

@@ -6,7 +6,7 @@
 namespace evo {
 namespace {
 
-/// Rejects ":memory:", SQLite's name of a database in memory, because all results would be lost.
+/// Rejects ":memory:", SQLite's name for a database in memory, which would lose all results.
 void require_file(const std::filesystem::path& file) {
   if (file == ":memory:")
     throw DbError(":memory: is not a file; give the name of a database file by --db");

@@ -13,19 +13,21 @@ namespace evo {
 class Connection;
 struct WaitOptions;
 
-/// The database of runs. A constructed Store is open and has this schema version. Every method that
-/// writes is one transaction, which is stored completely or not at all, even if the process is
-/// killed or the disk is full. Several processes may write to one database; a writer waits for the
-/// others. Every failure is a DbError naming the file. Not thread-safe: use one Store per thread.
+/// The database of runs. A constructed Store is open, and its schema has the version of this
+/// program. Each method that writes makes one transaction, which is stored completely or not at
+/// all, even if the process is killed or the disk is full. Several processes may write to one
+/// database; each waits while another process writes. Every failure is a DbError that names the
+/// file. Not thread-safe: use one Store per thread.
 class Store final : public RunTable, public RunRecords, public RunReader, public WinnerWayTable {
  public:
-  /// Opens for reading and writing; creates the file if it is missing or empty. Throws DbError for
-  /// a database of another program or of another version.
+  /// Opens the database for reading and writing. Creates the file if it is missing or empty. Throws
+  /// DbError for a database of another program or of another version.
   [[nodiscard]] static Store open(const std::filesystem::path& file);
   /// Like open(). `wait` says how to wait while other processes have locked the file.
   [[nodiscard]] static Store open_waiting(const std::filesystem::path& file,
                                           const WaitOptions& wait);
-  /// Never creates or changes a file; a missing file is a DbError. Works in read-only folders.
+  /// Opens the database for reading only, and throws DbError if the file is missing. Works in
+  /// read-only folders.
   [[nodiscard]] static Store open_read_only(const std::filesystem::path& file);
   /// A database in memory, for tests.
   [[nodiscard]] static Store in_memory();

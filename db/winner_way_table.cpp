@@ -40,7 +40,7 @@ void WinnerWayTable::record_winner_ways(RunId run, const std::vector<WinnerWay>&
 
 std::vector<WinnerWay> WinnerWayTable::winner_ways(RunId run) const {
   return db_->read([&] {
-    // The path from the default configuration comes before the path from a milestone.
+    // The path from the default configuration is returned before the path from a milestone.
     Query row = db_->query(
         "SELECT start, winner_id, config, changes, p50_us, ratio, ratio_low, ratio_high, pairs,"
         " note FROM winner_step WHERE run_id = ?1 AND winner_id ="

@@ -11,21 +11,22 @@ namespace evo {
 
 class Connection;
 
-/// Stores explanations of a run's winner: the paths to it from the default configuration and from a
-/// milestone, and the utilisation of an SM's units. Does not return data of a former winner.
+/// Stores explanations of a run's winner: the paths to the winner from the default configuration
+/// and from a milestone, and the winner's utilisation of the units of an SM. If the run has a new
+/// winner, stored data of the former winner are not returned.
 class WinnerWayTable {
  public:
   explicit WinnerWayTable(std::shared_ptr<Connection> db) : db_(std::move(db)) {}
 
-  /// Stores the paths of a run, and deletes its earlier paths.
+  /// Stores the paths to the winner of a run, and deletes earlier paths of the run.
   void record_winner_ways(RunId run, const std::vector<WinnerWay>& ways);
-  /// Returns the paths as they were stored.
+  /// Returns the stored paths to the winner of a run, each with its steps in order.
   [[nodiscard]] std::vector<WinnerWay> winner_ways(RunId run) const;
-  /// Stores the utilisation of each unit in the time model, and deletes earlier values. `percent`:
-  /// by Nsight Compute's name of the metric.
+  /// Stores the utilisation of each unit of an SM that the time model predicts, and deletes earlier
+  /// values of the run. `percent`: the utilisation by Nsight Compute's name of the metric.
   void record_winner_units(RunId run, CandidateId winner,
                            const std::map<std::string, double>& percent);
-  /// Returns the stored utilisations; empty if there are none.
+  /// Returns the stored utilisation by Nsight Compute's name of the metric; empty if there is none.
   [[nodiscard]] std::map<std::string, double> winner_units(RunId run) const;
 
  private:

@@ -23,15 +23,16 @@ void declare(CLI::App& app, EliteOptions& options, std::vector<std::string>& mer
   app.add_option("--db", options.db, "database file")
       ->type_name(value_words::kDatabase)
       ->capture_default_str();
-  app.add_option("--run", options.filter.run, "only this run (default: the newest that matches)")
+  app.add_option("--run", options.filter.run,
+                 "only this run (default: the newest run that matches)")
       ->transform(row_number());
-  app.add_option("--device", options.filter.device, "cuda:N, virtual:NAME or part of a name")
+  app.add_option("--device", options.filter.device,
+                 "only runs on this device: cuda:N, virtual:NAME or part of its name")
       ->type_name(value_words::kDevice);
-  app.add_option("--shape", options.filter.shape, "timed shape")->type_name(value_words::kShape);
-  CLI::Option* json =
-      app.add_flag("--json", options.json, "one JSON object per line, nothing else");
-  app.add_flag("--csv", options.csv, "comma-separated values, with a line of headings")
-      ->excludes(json);
+  app.add_option("--shape", options.filter.shape, "only runs that timed this shape")
+      ->type_name(value_words::kShape);
+  CLI::Option* json = app.add_flag("--json", options.json, "print one JSON object per line");
+  app.add_flag("--csv", options.csv, "print CSV with a line of headings")->excludes(json);
   app.set_version_flag("--version", "evo-elite " EVO_VERSION);
   app.footer(
       exit_codes({{0, "answered"}, {1, "no kernel is green"}, {2, "bad usage or database"}}));
@@ -47,7 +48,7 @@ void declare(CLI::App& app, EliteOptions& options, std::vector<std::string>& mer
       ->transform(row_number())
       ->required();
   command("ladder", Question::kLadder, "the milestones, each compared with the previous one");
-  command("overall", Question::kOverall, "the kernels that serve all shapes of one search best")
+  command("overall", Question::kOverall, "the best kernels over all shapes of one search")
       ->add_option("--weight", options.weights, "weight of a shape (default: 1)")
       ->type_name("SHAPE=NUMBER");
   command("rejections", Question::kRejections, "number of failures by gate and reason");

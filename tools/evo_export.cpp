@@ -15,19 +15,23 @@ void declare(CLI::App& app, ExportSource& source, RunExportOptions& run, BundleO
       ->type_name(value_words::kDatabase)
       ->capture_default_str();
   app.add_option("--run", source.runs,
-                 "run (default: the newest matching run with a green kernel; for a bundle, all)")
+                 "number of the run (default: the newest matching run with a green kernel; "
+                 "for a bundle, all runs)")
       ->transform(row_number());
-  app.add_option("--device", source.device, "cuda:N, virtual:NAME or part of a name")
+  app.add_option("--device", source.device,
+                 "only runs on this device: cuda:N, virtual:NAME or part of its name")
       ->type_name(value_words::kDevice);
-  app.add_option("--shape", source.shape, "timed shape")->type_name(value_words::kShape);
+  app.add_option("--shape", source.shape, "only runs that timed this shape")
+      ->type_name(value_words::kShape);
   CLI::Option* rank = app.add_option("--rank", run.rank, "rank in the elite")
                           ->capture_default_str()
                           ->transform(whole_number(1, 1000));
-  app.add_option("--candidate", source.candidate,
-                 "export this green candidate instead of the winner; for a bundle, only this one")
+  app.add_option(
+         "--candidate", source.candidate,
+         "export this green candidate instead of the winner; a bundle then has only its kernel")
       ->transform(row_number())
       ->excludes(rank);
-  app.add_option("--out", run.out, "folder to write to; created if missing")
+  app.add_option("--out", run.out, "folder for the files of the kernel; created if missing")
       ->type_name(value_words::kFolder);
   app.add_option("--name", source.name, "file name (default: the space's name and the shape)")
       ->type_name("NAME");
@@ -37,9 +41,9 @@ void declare(CLI::App& app, ExportSource& source, RunExportOptions& run, BundleO
   app.add_option("--kernel-tuner-cache", run.kernel_tuner_cache,
                  "write all results of the run as a cache file of Kernel Tuner")
       ->type_name(value_words::kFile);
-  CLI::Option* folder =
-      app.add_option("--bundle", bundle.folder, "folder for the winners on all shapes and devices")
-          ->type_name(value_words::kFolder);
+  CLI::Option* folder = app.add_option("--bundle", bundle.folder,
+                                       "folder for a bundle: the winners on all shapes and devices")
+                            ->type_name(value_words::kFolder);
   app.add_option("--loss-percent", bundle.loss_percent,
                  "use fewer kernels if each shape loses at most this much of its best time")
       ->type_name("PERCENT")
@@ -58,9 +62,10 @@ ExitCode run(int argc, char** argv) {
   BundleOptions bundle;
   CLI::App app(
       "evo-export: writes winners and results as files that other programs can use.\n"
-      "The winner as NAME.cubin, NAME.json (how to launch it, what was checked and timed), "
-      "NAME.ptx and NAME.cu (one self-contained source); or the winners on all shapes and devices "
-      "as a bundle; or all results of a run for other tuners. Prints the files' names.");
+      "Writes the winner as NAME.cubin, NAME.json (how to launch it, "
+      "what was checked and timed), NAME.ptx and NAME.cu (one self-contained source); "
+      "or the winners on all shapes and devices as a bundle; "
+      "or all results of a run for other tuners. Prints the files' names.");
   declare(app, source, of_run, bundle);
   if (const auto done = parse_command_line(app, argc, argv, database_values())) return *done;
   return bundle.folder.empty() ? export_run(source, of_run) : export_bundle(source, bundle);

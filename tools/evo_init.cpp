@@ -1,4 +1,4 @@
-// evo-init: writes drafts of the files that describe a problem for a CUDA source file.
+// evo-init: writes drafts of the files that describe a tuning problem, from a CUDA source file.
 
 #include "tools/cli/help_format.hpp"
 #include "tools/cli/number_options.hpp"
@@ -16,33 +16,36 @@ void declare_given(CLI::App& app, InitOptions& options) {
         ->allow_extra_args(false);
   };
   repeated("--size", options.sizes, "NAME=N[,N...]",
-           "values of a shape variable, one for each shape; a scalar parameter of this name gets "
-           "the value");
+           "values of a shape variable, one for each shape; "
+           "a scalar parameter of this name gets the value");
   repeated("--value", options.values, "NAME=EXPR",
            "value of a scalar parameter, as an expression of sizes and macros");
   repeated("--extent", options.extents, "NAME=EXPR",
            "number of elements of a buffer, as an expression of sizes");
   repeated("--input", options.inputs, "NAME=CONTENT",
+           "content of an input: "
            "normal:0:1, uniform:0:1, integers:0:9, constant:1 or a formula of INDEX");
   repeated("--scratch", given.scratch, "NAME", "output that is not compared (scratch memory)");
   repeated("--inout", given.inouts, "NAME",
            "output of which the kernel leaves some elements unchanged, such as a border");
   repeated("--grid", options.grids, "X[,Y[,Z]]",
            "CTAs, as expressions of sizes and macros, for each --entry");
-  repeated("--block", options.blocks, "X[,Y[,Z]]", "threads of a CTA, as --grid");
-  repeated("--shared", options.shared, "EXPR", "bytes of dynamic shared memory, as --grid");
+  repeated("--block", options.blocks, "X[,Y[,Z]]",
+           "threads of a CTA, for each --entry, like --grid");
+  repeated("--shared", options.shared, "EXPR",
+           "bytes of dynamic shared memory, for each --entry, like --grid");
   repeated("--rename", options.renamed, "KERNEL.PARAMETER=NAME",
-           "new name of an argument, if kernels of several --entry use one name for different "
-           "arguments");
+           "new name of an argument, "
+           "if kernels of several --entry use one name for different arguments");
   app.add_option("--flops", given.flops, "operations of one launch")->type_name("EXPR");
   app.add_option("--tolerance", given.tolerance,
                  "largest absolute error of an element of an output")
       ->type_name("NUMBER");
   app.add_option(
          "--reference", given.reference,
-         "reference: 'default', the default configuration; 'program', a reference.py for you "
-         "to write; or another kernel of the file with the same parameters (default: with "
-         "--size and --param 'default', else 'program')")
+         "reference: 'default', the default configuration; "
+         "'program', a reference.py for you to write; or another kernel of the file "
+         "with the same parameters (default: with --size and --param 'default', else 'program')")
       ->type_name("NAME");
   app.add_option("--reference-grid", given.reference_grid,
                  "CTAs of the kernel that --reference names")
@@ -55,13 +58,13 @@ void declare_given(CLI::App& app, InitOptions& options) {
 void declare(CLI::App& app, InitOptions& options) {
   IntakeRequest& request = options.request;
   app.add_option("kernel", request.kernel, "CUDA file")->type_name(value_words::kFile)->required();
-  app.add_option(
-         "--entry", options.entries,
-         "kernel as C++ names it: 'reduce<float, ITEMS>' (default: the only one); repeat for "
-         "kernels that run one after the other")
+  app.add_option("--entry", options.entries,
+                 "C++ name of the kernel: 'reduce<float, ITEMS>' (default: "
+                 "the file's only kernel); repeat for kernels that run one after the other")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  app.add_option("--t1", request.t1, "T1 file of Kernel Tuner, KTT or BAT")
+  app.add_option("--t1", request.t1,
+                 "T1 file (of Kernel Tuner, KTT or BAT) to take parameters and arguments from")
       ->type_name(value_words::kFile);
   app.add_option(
          "-I,--include-path", request.include_folders,
@@ -69,11 +72,12 @@ void declare(CLI::App& app, InitOptions& options) {
       ->type_name(value_words::kFolder)
       ->allow_extra_args(false);
   app.add_option("--param", options.parameters,
-                 "macro and its values, the default first; or NAME='[2**i for i in range(5)]'; "
-                 "repeat")
+                 "macro and its values, the default first; "
+                 "or NAME='[2**i for i in range(5)]'; may be repeated")
       ->type_name("NAME=V,V...")
       ->allow_extra_args(false);
-  app.add_option("--constraint", request.constraints, "expression that must hold; may be repeated")
+  app.add_option("--constraint", request.constraints,
+                 "expression of macros that must hold; may be repeated")
       ->type_name("EXPR")
       ->allow_extra_args(false);
   declare_given(app, options);
@@ -98,8 +102,9 @@ ExitCode run(int argc, char** argv) {
   InitOptions options;
   CLI::App app(
       "evo-init: writes problem.json, reference.py and a search space for a CUDA file.\n"
-      "Values that follow from the code are filled in; \"TODO\" marks those that you have to fill "
-      "in. Prints what was found and what is left to fill in.");
+      "Values that follow from the code are filled in; "
+      "\"TODO\" marks those that you have to fill in. "
+      "Prints the facts found in the code and the lines that you have to fill in.");
   declare(app, options);
   if (const auto done = parse_command_line(app, argc, argv)) return *done;
   return init(std::move(options));

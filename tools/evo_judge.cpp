@@ -54,7 +54,8 @@ void declare(CLI::App& app, Options& options) {
                  "values of macros (default: those of --milestone, or the defaults)")
       ->type_name(value_words::kSetting)
       ->expected(1, -1);
-  app.add_option("--milestone", options.milestone, "start from this milestone of the space")
+  app.add_option("--milestone", options.milestone,
+                 "take the values of macros from this milestone of the space")
       ->type_name(value_words::kMilestone);
   app.add_option("--check-seed", options.check_seed, "seed of the inputs (default: a new seed)")
       ->transform(seed_number());
@@ -62,17 +63,16 @@ void declare(CLI::App& app, Options& options) {
                  "write kernel.ptx, kernel.cubin, kernel.cu and kernel.log to this folder")
       ->type_name(value_words::kFolder);
   app.add_option("--baseline", options.against,
-                 "compare with the winner in this database or bundle, timed in turn; without --set "
-                 "and --milestone, the winner's configuration is judged")
+                 "compare the kernel with the winner in this database or bundle, timed in turn; "
+                 "without --set and --milestone, the winner's configuration is judged")
       ->type_name(value_words::kFile);
   app.add_flag("--energy", options.energy,
                "measure joules per launch for a second (on a GPU that counts energy)");
   app.add_flag("--profile", options.profile,
-               "test it against \"profile\" of the problem, with Nsight Compute's counters");
-  app.add_option(
-         "--outputs", options.outputs,
-         "instead of judging it, launch it once on the inputs of the first seed, with outputs "
-         "zeroed, and write its outputs to FOLDER/NAME.npy")
+               "test the kernel's Nsight Compute counters against \"profile\" of problem.json");
+  app.add_option("--outputs", options.outputs,
+                 "instead of judging the kernel, launch it once on the inputs of the first seed, "
+                 "with outputs zeroed, and write its outputs to FOLDER/NAME.npy")
       ->type_name(value_words::kFolder)
       ->excludes("--save")
       ->excludes("--baseline")
@@ -82,8 +82,8 @@ void declare(CLI::App& app, Options& options) {
   app.add_flag("--json", options.json, "one JSON object on standard output");
   app.set_version_flag("--version", "evo-judge " EVO_VERSION);
   app.footer(exit_codes(
-      {{0, "green, and with --baseline not slower; with --device none: within the policy"},
-       {1, "rejected, or significantly slower than the baseline"},
+      {{0, "kernel green (--device none: within the policy), and not slower than --baseline"},
+       {1, "kernel rejected, or significantly slower than --baseline"},
        {2, "bad usage or input"},
        {3, "toolkit or device missing"}}));
 }
@@ -239,8 +239,8 @@ void print_people(const Workbench& bench, const Candidate& candidate, const Eval
     const Timing& timing = *evaluation.timing();
     const double flops = bench.task().problem().flops.evaluate(bench.task().shape().variables);
     std::printf(
-        "time         p50 %.3f µs, p90 %.3f, p99 %.3f, mean %.3f, std %.3f, CV %.2f %%, "
-        "%lld samples (%s); %.1f TFLOP/s\n",
+        "time         p50 %.3f µs, "
+        "p90 %.3f, p99 %.3f, mean %.3f, std %.3f, CV %.2f %%, %lld samples (%s); %.1f TFLOP/s\n",
         timing.p50_us, timing.p90_us, timing.p99_us, timing.mean_us, timing.std_us, timing.cv * 100,
         static_cast<long long>(timing.samples), std::string(to_string(timing.kind)).c_str(),
         flops / timing.p50_us / 1e6);
@@ -294,12 +294,13 @@ void save(const Evaluation& evaluation, const std::string& folder) {
   write_outputs(files, kSaver);
 }
 
-/// Launches the configuration once. If the kernel fails, the result has a rejection.
+/// Launches the configuration once. If the kernel fails, the returned evaluation has a rejection.
 Evaluation launch_once(Workbench& bench, const Candidate& candidate, const std::string& outputs) {
   if (!bench.has_device()) {
     throw InputError("--outputs: no kernel can be launched with --device none");
   }
-  // The path must be absolute, because the worker writes the files and may have another folder.
+  // The path must be absolute, because the worker process writes the files and may run in another
+  // folder.
   const std::filesystem::path folder = std::filesystem::absolute(outputs);
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
@@ -320,7 +321,7 @@ Evaluation launch_once(Workbench& bench, const Candidate& candidate, const std::
 }
 
 ExitCode judge(const Options& options) {
-  // Checked before compiling, so that an existing kernel.cu of the user is not replaced.
+  // Fails before compiling if --save would replace a kernel.cu that the user wrote.
   if (!options.save.empty()) {
     require_replaceable(std::filesystem::path(options.save) / "kernel.cu", kSaver);
   }

@@ -27,7 +27,7 @@ void declare_rank(CLI::App& app, RankArguments& arguments) {
   app.add_option("--shape", arguments.shape, "shape of the problem (default: the space's)")
       ->type_name(value_words::kShape);
   app.add_option("--count", arguments.count,
-                 "number of candidates, drawn from those with a recorded time")
+                 "number of candidates, drawn at random from those with a recorded time")
       ->capture_default_str()
       ->transform(whole_number(1, 1000000));
   app.add_option("--seed", arguments.seed, "seed of the random choice")
@@ -36,12 +36,14 @@ void declare_rank(CLI::App& app, RankArguments& arguments) {
   app.add_option("--threads", arguments.threads, "threads of the host")
       ->capture_default_str()
       ->transform(whole_number(1, 256));
-  app.add_option("--json", arguments.json, "file for the scores and the times of every candidate")
+  app.add_option("--json", arguments.json,
+                 "JSON file to write: the scores, and both times of every candidate")
       ->type_name(value_words::kFile);
   auto* figure =
       app.add_option("--figure", arguments.figure,
-                     "also scores with other values of this figure of the device, for even and for "
-                     "odd candidates separately, so that one half can test the choice of the other")
+                     "figure of the virtual GPU: also print the scores for each of its --values, "
+                     "separately for even and odd candidates, "
+                     "to choose a value on one half and test it on the other")
           ->type_name("NAME");
   app.add_option("--values", arguments.figure_values,
                  "values of the figure that --figure names, such as 1,1.1,1.2")
@@ -57,7 +59,8 @@ void declare_explain(CLI::App& app, ExplainArguments& arguments) {
   app.add_option("--set", arguments.settings, "values of macros; the others keep their default")
       ->type_name(value_words::kSetting)
       ->expected(1, -1);
-  app.add_option("--milestone", arguments.milestone, "start from this milestone of the space")
+  app.add_option("--milestone", arguments.milestone,
+                 "take the values of macros from this milestone of the space")
       ->type_name(value_words::kMilestone);
   app.add_option("--device", arguments.device, "virtual:NAME")
       ->type_name(value_words::kDevice)
@@ -88,7 +91,7 @@ int main(int argc, char** argv) {
   evo::ExplainArguments explain;
   CLI::App& rank_command = *app.add_subcommand(
       "rank",
-      "predicts candidates of a recorded space and compares the order with the recorded times");
+      "predicts times of recorded candidates and compares their order with the recorded times");
   CLI::App& explain_command = *app.add_subcommand(
       "explain", "shows why the warps of one candidate's kernel wait, by source line");
   evo::declare_rank(rank_command, rank);

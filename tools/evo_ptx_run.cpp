@@ -13,15 +13,15 @@ namespace {
 
 constexpr const char* kDescription =
     "evo-ptx-run: launches a PTX kernel on the virtual GPU and prints hazards.\n"
-    "Finds races, out-of-bounds accesses, deadlocks and reads of uninitialised data, with their "
-    "source lines when the PTX has them (-lineinfo).";
+    "Finds races, out-of-bounds accesses, deadlocks and reads of uninitialised data, "
+    "with their source lines when the PTX has them (-lineinfo).";
 
 constexpr const char* kFooter = R"(
 Values of --arg, in the order of the kernel's parameters:
-  in:NAME=FILE          a buffer the kernel must not write, from a file
-  in:NAME=zeros:BYTES   the same, zeros;  ones:BYTES fills with 0x01
-  inout:NAME=FILE       a buffer the kernel may write, from a file or zeros:/ones:
-  out:NAME=BYTES        a buffer nobody wrote; NAME.out holds it after a clean run with --save
+  in:NAME=FILE          a read-only buffer with the content of a file
+  in:NAME=zeros:BYTES   a read-only buffer of zeros; ones:BYTES: of bytes 0x01
+  inout:NAME=FILE       a buffer that the kernel may write; also zeros:, ones:
+  out:NAME=BYTES        an uninitialised buffer; --save writes it to NAME.out
   i32:VALUE             a scalar; also u32: i64: u64: f32: f64:
 )";
 
@@ -57,7 +57,7 @@ void declare(CLI::App& app, PtxRunOptions& options) {
       ->type_name(value_words::kFolder);
   app.add_flag("--no-checks", options.no_checks, "check only bounds, alignment and deadlock");
   app.add_flag("--predict", options.predict, "print the predicted time");
-  app.add_flag("--quiet", options.quiet, "no statistics");
+  app.add_flag("--quiet", options.quiet, "print no statistics");
   app.set_version_flag("--version", "evo-ptx-run " EVO_VERSION);
   app.footer(kFooter + exit_codes({{0, "clean"},
                                    {1, "hazards"},

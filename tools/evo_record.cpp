@@ -45,11 +45,10 @@ constexpr double kPercent = 100;
 
 constexpr const char* kDescription =
     "evo-record: times configurations of a search space and writes a recording.\n"
-    "evo-replay and other tuners read it. A recording holds N random configurations, or all. Each "
-    "goes "
-    "through the gates of evo-tune; every green one is timed as carefully as the fastest; a "
-    "failure is recorded with its gate. The default configuration is always among them and is "
-    "timed again as the control.";
+    "evo-replay and other tuners read recordings. A recording holds N random configurations, "
+    "or all. Each configuration goes through the gates of evo-tune, "
+    "and every green kernel is timed with equal care. A failure is recorded with its gate. "
+    "The default configuration is always recorded, and is timed again and again as the control.";
 
 /// A number of candidates, or "all".
 CLI::Validator count_or_all() {
@@ -65,13 +64,13 @@ CLI::Validator count_or_all() {
 void declare(CLI::App& app, Options& options) {
   options.session.declare(app);
   app.add_option("--count", options.count,
-                 "configurations to record; all: the whole space, in a random order (default with "
-                 "--resume: the run's own)")
+                 "configurations to record; all: the whole space, "
+                 "in a random order (default with --resume: the count of the resumed run)")
       ->type_name("N")
       ->transform(count_or_all());
   app.add_option("--out", options.out,
-                 "T4 results file to write at the end, and when interrupted; packed when it ends "
-                 "with .gz")
+                 "T4 results file to write at the end, or when interrupted; "
+                 "compressed if its name ends with .gz")
       ->type_name(value_words::kFile);
   app.add_option("--kernel-tuner-cache", options.kernel_tuner_cache,
                  "write the results as a cache file of Kernel Tuner")
@@ -83,7 +82,7 @@ void declare(CLI::App& app, Options& options) {
                  "seed of the inputs of the checks (default: a new seed)")
       ->transform(seed_number());
   app.add_option("--control-every", options.tuner.children,
-                 "time the control again after this many candidates")
+                 "candidates between two timings of the control")
       ->capture_default_str()
       ->transform(whole_number(1, 10000));
   app.add_option("--window", options.tuner.window,
@@ -111,7 +110,7 @@ void declare(CLI::App& app, Options& options) {
                          {130, "interrupted, everything saved"}}));
 }
 
-/// Checks the folder of an output file before the run, not after hours of timing.
+/// Throws InputError if an output file cannot be written, before hours of timing are lost.
 void require_folder_of(const std::string& option, const std::string& file) {
   if (file.empty()) return;
   const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
@@ -129,10 +128,10 @@ void require_folder_of(const std::string& option, const std::string& file) {
 
 void require_complete(const Options& options) {
   if (options.out.empty() && options.kernel_tuner_cache.empty()) {
-    throw InputError("--out: the file to write is required, or --kernel-tuner-cache");
+    throw InputError("name a file to write: --out FILE or --kernel-tuner-cache FILE");
   }
   if (options.count.empty() && !options.resume) {
-    throw InputError("--count: how many configurations to record is required: a number, or all");
+    throw InputError("--count is required: the number of configurations to record, or all");
   }
   if (options.session.device == "none") {
     throw InputError("--device none: nothing can be timed; a recording needs a device");
@@ -170,11 +169,12 @@ void write_files(const Store& store, const StoredRun& run, const Options& option
 
 std::string drift_text(const ControlDrift& drift) {
   if (drift.times == 0) return {};
-  return fmt::format("the control was timed {} times; its time drifted from {:+.1f} to {:+.1f} %{}",
-                     drift.times, drift.lowest * kPercent, drift.highest * kPercent,
-                     drift.is_steady() ? ""
-                                       : ": UNRELIABLE: the device was not steady; "
-                                         "another process may have used it, or it throttled");
+  return fmt::format(
+      "the control was timed {} times; its time drifted from {:+.1f} to {:+.1f} %{}", drift.times,
+      drift.lowest * kPercent, drift.highest * kPercent,
+      drift.is_steady() ? ""
+                        : ": UNRELIABLE: the device was not steady; "
+                          "another process may have used the device, or its clocks were throttled");
 }
 
 void report_end(const Store& store, RunId run, const Tuner& tuner, const TuneReport& report) {

@@ -12,14 +12,14 @@ namespace {
 
 constexpr const char* kAbout =
     "evo-replay: measures how close strategies come to the best recorded time.\n"
-    "Each recorded configuration counts as measured. A failed one costs an evaluation; a "
-    "time is known only after its evaluation. Recordings are Kernel Tuner caches or T4 results, "
-    "plain or "
-    "gzip.\n\n"
-    "Columns: mean fraction optimum / best after so many evaluations ± standard deviation of a "
-    "repeat; score P of the auto-tuning methodology: 0 as good as random search, 1 at the optimum "
-    "from the first evaluation on, negative if worse than random; evaluations wasted on failures "
-    "after the first 50, against the share that fails in the whole space.";
+    "A strategy gets the recorded result of each configuration that it proposes; "
+    "a failed configuration also costs an evaluation. "
+    "Recordings are Kernel Tuner caches or T4 results, plain or gzip.\n\n"
+    "Columns: optimum / best time after 25, 50, … evaluations "
+    "(mean ± standard deviation over the repeats); "
+    "score P of the auto-tuning methodology: 0 as good as random search, "
+    "1 at the optimum from the first evaluation on, negative if worse than random; "
+    "the fraction of failures among the evaluations after the first 50, and in the whole space.";
 
 struct Options {
   std::vector<std::string> recorded;
@@ -41,15 +41,17 @@ void declare(CLI::App& app, Options& options) {
                  fmt::format("{}, or 'program: COMMAND'", fmt::join(strategy_names(), ", ")))
       ->type_name(value_words::kStrategy)
       ->capture_default_str();
-  app.add_option("--repeats", options.study.repeats, "searches on each space, differently seeded")
+  app.add_option("--repeats", options.study.repeats,
+                 "number of searches on each space, each with its own seed")
       ->capture_default_str()
       ->transform(whole_number(1, 1000000));
   app.add_option("--budget", options.study.budget,
-                 "evaluations of a search; more are made if P needs them")
+                 "evaluations of a search; the score P may need more")
       ->capture_default_str()
       ->transform(whole_number(1, 100000000));
-  app.add_flag("!--no-cutoff", options.study.to_cutoff,
-               "end each search at its budget; P then uses the last value up to its cut-off");
+  app.add_flag(
+      "!--no-cutoff", options.study.to_cutoff,
+      "end each search at its budget, even if the score P is computed over more evaluations");
   app.add_option("--window", options.study.window, "candidates in flight")
       ->capture_default_str()
       ->transform(whole_number(1, 100000));

@@ -10,8 +10,8 @@ namespace {
 
 constexpr const char* kDescription =
     "evo-report: writes one HTML page that shows why the winner of a run won.\n"
-    "The page can be viewed, printed and mailed, and loads nothing else. Several runs "
-    "are shown side by side. Prints the file's name.";
+    "The page is one file, which loads no other files, and can be mailed and printed. "
+    "Several runs are shown side by side. Prints the name of the written file.";
 
 ExitCode run(int argc, char** argv) {
   ReportOptions options;
@@ -20,7 +20,7 @@ ExitCode run(int argc, char** argv) {
       ->type_name(value_words::kDatabase)
       ->capture_default_str();
   app.add_option("--run", options.runs,
-                 "run, or several (default: the newest run with a green kernel)")
+                 "numbers of the runs to show (default: the newest run with a green kernel)")
       ->transform(row_number());
   app.add_option("--out", options.out, "file to write, replaced if it exists")
       ->type_name(value_words::kFile)

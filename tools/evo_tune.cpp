@@ -33,8 +33,8 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// The strategies of the shapes share outcomes, so a search needs fewer candidates than separate
-/// runs.
+/// The default of --children. A search for several shapes shares outcomes between the shapes, so it
+/// needs fewer candidates than separate runs.
 std::size_t default_children(std::size_t shapes) {
   constexpr std::size_t kOfOneShape = 8;
   return kOfOneShape + (shapes - 1);
@@ -46,8 +46,8 @@ std::string coverage_of_winner(const Store& store, const Elite& elite) {
   return coverage_text(store.evaluation(elite.members().front().id).record.checks);
 }
 
-/// A text about the candidates that only the policy rejected and, with --time-policy-rejects, about
-/// the time that the policy costs.
+/// Reports the candidates that only the policy rejected and, with --time-policy-rejects, the time
+/// that the policy costs. Returns the report as text.
 std::string report_policy(Workbench& bench, Store& store, RunId run, std::size_t shape,
                           const TuneOptions& options, const TuneReport& report,
                           const Elite& elite) {
@@ -60,7 +60,7 @@ std::string report_policy(Workbench& bench, Store& store, RunId run, std::size_t
   const bool timed = options.time_policy_rejects > 0 && bench.has_device() &&
                      !rejects.rejects.empty() && !elite.members().empty() && !stop_requested();
   if (timed) {
-    report.say("timing candidates rejected only by the policy");
+    report.say("timing the candidates that only the policy rejected");
     cost = policy_cost(bench, rejects, elite.members().front(), options.time_policy_rejects, shape);
     const std::string line = policy_cost_text(*cost, kind);
     store.record_event(run, "policy cost", line.substr(0, line.size() - 1));
@@ -77,8 +77,8 @@ void require_objective(const TuneOptions& options, const DeviceInfo* device) {
   if (!objective.uses_energy() || (device != nullptr && device->counts_energy)) return;
   throw InputError("--objective " + options.tuner.objective + ": energy is not supported on " +
                    (device != nullptr ? device->name : std::string("--device none")) +
-                   ": it requires a card whose driver counts energy (NVIDIA, Volta or newer, with "
-                   "libnvidia-ml.so.1)");
+                   ": it requires a card whose driver counts energy "
+                   "(NVIDIA, Volta or newer, with libnvidia-ml.so.1)");
 }
 
 /// Prints the result for one shape.
@@ -122,14 +122,15 @@ void report_known(const std::vector<KnownCandidate>& known, const TuneReport& re
   std::set<RunId> runs;
   for (const KnownCandidate& one : known) runs.insert(one.run);
   const std::string text = fmt::format(
-      "warm start: {} configurations of run{} {} are judged first (turn this off by "
-      "--no-warm-start)",
+      "warm start: "
+      "{} configurations of run{} {} are judged first (turn this off by --no-warm-start)",
       known.size(), runs.size() > 1 ? "s" : "", fmt::join(runs, ", "));
   report.say(text);
   report.emit({{"event", "notice"}, {"text", text}});
 }
 
-/// Explains the winners of all shapes. Returns false if the user interrupted the run.
+/// Measures and prints why the winner of each shape won. Returns false if the user interrupted the
+/// run.
 bool explain_winners(Workbench& bench, Store& store, const Tuner& tuner,
                      const std::vector<RunId>& runs, TunerEnd end, const TuneOptions& options,
                      const TuneReport& report) {
@@ -153,7 +154,7 @@ bool explain_winners(Workbench& bench, Store& store, const Tuner& tuner,
   return true;
 }
 
-/// Prints how much the devices of a run differ, if the run measures on several.
+/// Prints how much the times of the run's devices differ, if the run measures on several devices.
 void tell_device_spread(Workbench& bench, Store& store, const Tuner& tuner, RunId run,
                         const TuneReport& report) {
   const EliteMember* control = tuner.control();
@@ -163,11 +164,11 @@ void tell_device_spread(Workbench& bench, Store& store, const Tuner& tuner, RunI
   try {
     const std::string text = spread_text(bench.wait(time_on_each_device(bench, control->kernel)));
     if (text.empty()) return;
-    report.say("devices, by the control kernel: " + text);
+    report.say("times of the control kernel on the devices: " + text);
     report.emit({{"event", "notice"}, {"text", text}});
     store.record_event(run, kDeviceSpreadEvent, text);
   } catch (const Interrupted&) {
-    // An interruption here is not fatal; the run prints at its end that it was interrupted.
+    // Ignores the interruption here, because the end of the run reports it.
   }
 }
 
@@ -190,8 +191,8 @@ ExitCode search(Workbench& bench, Store& store, OpenRun open, TuneReport& report
   if (is_whole) tell_device_spread(bench, store, tuner, open.ids.front(), report);
   if (!is_whole && options.elite.any()) {
     report.say(
-        "energy and profile of the elite are skipped, because the run ended early; evo-judge "
-        "measures them");
+        "energy and profile of the elite were not measured, because the run ended early; "
+        "evo-judge can measure them");
   }
   for (std::size_t shape = 0; shape < open.ids.size() && bench.interpreted().has_interpreter() &&
                               end != TunerEnd::kInterrupted;
@@ -215,7 +216,7 @@ ExitCode search(Workbench& bench, Store& store, OpenRun open, TuneReport& report
     const Elite& elite = tuner.elite(shape);
     all_green = all_green && !elite_of_run(store, run).empty();
     std::string policy = report_policy(bench, store, run, shape, options, report, elite);
-    // The policy rejects the same candidates on all shapes, but its cost in time differs.
+    // Prints the same rejections once; only the cost of the policy differs between shapes.
     if (shape > 0 && options.time_policy_rejects == 0) policy.clear();
     if (is_whole && options.elite.energy) {
       measure_energy(bench, store, {run, shape, elite.members()}, report);

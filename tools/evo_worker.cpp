@@ -1,5 +1,5 @@
-// evo-worker: the process that compiles, or uses a device, for the other programs. evo-worker
-// communicates over standard input and output and is not meant to be started by hand.
+// evo-worker: compiles kernels, or runs kernels on a device, for the other programs, which start it
+// and communicate with it over standard input and output.
 
 #include <malloc.h>
 #include <signal.h>
@@ -23,8 +23,8 @@
 
 namespace {
 
-/// A write to a closed connection becomes an error instead of killing the process. An empty signal
-/// handler does that instead of SIG_IGN, which child processes would inherit.
+/// A write to a closed connection becomes an error instead of killing the process. Uses an empty
+/// signal handler instead of SIG_IGN, because child processes would inherit SIG_IGN.
 void let_writes_fail() {
   struct sigaction nothing = {};
   nothing.sa_handler = [](int) {};
@@ -39,7 +39,8 @@ void keep_freed_memory() {
   mallopt(M_TRIM_THRESHOLD, INT_MAX);
 }
 
-/// Runs a role that communicates with other hosts; nullopt for other command lines.
+/// Runs a command that communicates with other hosts (gateway, or with --connect). Returns nullopt
+/// for other command lines.
 std::optional<int> serve_other_hosts(std::span<char* const> arguments) {
   try {
     const bool is_gateway = arguments.size() == 2 && std::string_view(arguments[1]) == "gateway";
@@ -89,8 +90,8 @@ int main(int argc, char** argv) {
   std::fputs(
       "usage: evo-worker compile | evo-worker device ID [--spare] | evo-worker profile ID FILE |\n"
       "       evo-worker survey nvml|cuda|nvrtc | evo-worker gateway\n"
-      "Started by the other programs; not meant to be run by hand. To provide workers to a run on "
-      "another\nhost (docs/cluster.md):\n"
+      "The other programs start evo-worker. "
+      "To provide workers to a run on another host (docs/cluster.md):\n"
       "       evo-worker device [ID[,ID]] --connect HOST:PORT [--key-stdin]\n"
       "       evo-worker compile --connect HOST:PORT [--jobs N|all] [--key-stdin]\n"
       "       evo-worker host --connect HOST:PORT [--device ID[,ID]] [--jobs N|all] "

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostWorkers = 1024;
 
-/// Adds the devices of a list; "virtual:l4*2" becomes two names.
+/// Adds the names in a --device list to `devices`; "virtual:l4*2" becomes two names.
 void add_devices(std::vector<std::string>& devices, const std::string& list) {
   for (std::size_t begin = 0; begin <= list.size();) {
     const std::size_t end = std::min(list.find(',', begin), list.size());
@@ -30,8 +30,8 @@ void add_devices(std::vector<std::string>& devices, const std::string& list) {
     }
     if (id.empty() || count == 0) {
       throw InputError("--device " + list +
-                       ": allowed: auto, cuda:N and virtual:NAME*COUNT, with commas between "
-                       "them; none for no device");
+                       ": allowed: auto, cuda:N and virtual:NAME*COUNT, with commas between them; "
+                       "none for no device");
     }
     if (id != "none") devices.insert(devices.end(), count, id);
     begin = end + 1;
@@ -48,9 +48,9 @@ std::size_t job_count(const std::string& text) {
                    ", or all: one for each core");
 }
 
-/// Replaces "auto" by real GPUs: by the GPU that a launcher gave to this task, or by all GPUs of a
-/// host. "auto" never becomes a virtual GPU, because the first worker decides the GPU model of a
-/// run.
+/// Replaces "auto" by real GPUs: for `evo-worker device`, by the first visible GPU; for `evo-worker
+/// host`, by all GPUs. "auto" never becomes a virtual GPU, because the first worker decides the GPU
+/// model of a run.
 std::vector<std::string> real_devices(std::vector<std::string> devices, bool is_host,
                                       const std::filesystem::path& program) {
   const auto automatic = std::ranges::find(devices, "auto");
@@ -105,7 +105,7 @@ std::optional<AgentOptions> worker_host_options(std::span<char* const> arguments
   options.program = worker_program();
   options.devices = real_devices(std::move(options.devices), words[1] == "host", options.program);
   if (options.devices.empty() && options.compilers == 0) {
-    throw InputError("evo-worker host: no worker: --device ID or --jobs N is needed");
+    throw InputError("evo-worker host: no worker: --device ID or --jobs N is required");
   }
   options.key = takes_standard_input ? key_of_standard_input() : key_of_environment();
   options.version = EVO_VERSION;

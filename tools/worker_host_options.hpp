@@ -14,8 +14,9 @@ namespace evo {
 ///     evo-worker compile --connect HOST:PORT [--jobs N] [--key-stdin]
 ///     evo-worker host --connect HOST:PORT [--device ID[,ID…]] [--jobs N] [--key-stdin]
 ///
-/// Returns nullopt for other command lines. Throws InputError if one of these has a mistake. The
-/// key comes from the environment or, with --key-stdin, from standard input.
+/// Returns nullopt for other command lines. Throws InputError if a command line with --connect has
+/// a mistake. The key of the run comes from the environment or, with --key-stdin, from standard
+/// input.
 [[nodiscard]] std::optional<AgentOptions> worker_host_options(std::span<char* const> arguments);
 
 }  // namespace evo

@@ -28,7 +28,7 @@ struct KnownOption {
 [[nodiscard]] std::string text_of(const KnownOption& known);
 [[nodiscard]] std::string allowed_text(const std::vector<KnownOption>& table);
 
-/// Says why a known option is not allowed; empty for unknown options.
+/// Says why the known option `name` is not allowed; empty for an unknown option.
 [[nodiscard]] std::string_view why_refused(std::string_view name);
 
 }  // namespace evo

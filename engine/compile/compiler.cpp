@@ -7,8 +7,8 @@
 namespace evo {
 namespace {
 
-/// Version of the code that reads the results of a compilation. Increase the version when that code
-/// changes, so that older cached results are no longer used.
+/// Version of the code that derives a kernel's resources and symbols from the compiler's output.
+/// Increase the version when the code changes, so that older cached results are no longer used.
 constexpr std::string_view kReading = "compilation 3";
 
 }  // namespace
@@ -20,7 +20,7 @@ std::string CompileRequest::key(const std::string& compiler_version) const {
   hash.add(std::to_string(source.headers.size()));
   for (const auto& [name, text] : source.headers) hash.add(name).add(text);
   for (const std::string& option : options) hash.add(option);
-  // The separator differs from every option, because no option begins with a space.
+  // The hash cannot confuse " entry …" with an option, because no option begins with a space.
   for (std::size_t i = 1; i < entries.size(); ++i) hash.add(" entry " + entries[i]);
   return hash.hex();
 }

@@ -11,7 +11,7 @@
 namespace evo {
 
 /// Everything that determines the result of a compilation, except for the files that the compiler
-/// opens in include paths (Dependency).
+/// opens in include paths; Dependency (file_watch.hpp) records these files.
 struct CompileRequest {
   KernelSource source;
   std::vector<std::string> entries;  ///< C++ names of the kernels, without repetition
@@ -38,8 +38,8 @@ struct Compiled {
   std::string packed_cubin = {};
 };
 
-/// The compiler failed, possibly not because of the kernel. The compilation is repeated in a new
-/// process before the kernel is rejected.
+/// A failure of the compiler, which the kernel may not have caused, so that the compilation is
+/// repeated in a new process before the kernel is rejected.
 struct CompilerFailure {
   enum class Kind {
     kInternal,     ///< an internal error of the compiler
@@ -65,8 +65,8 @@ class Compiler {
   [[nodiscard]] virtual CompileAnswer compile(const CompileRequest& request) = 0;
 };
 
-/// The final result without a second try: a failure of the compiler becomes a rejection by the
-/// build gate.
+/// Makes the result of one run of the compiler final: a failure of the compiler becomes a rejection
+/// by the build gate.
 [[nodiscard]] CompileOutcome outcome_of(CompileAnswer answer);
 
 }  // namespace evo

@@ -30,7 +30,8 @@ struct Split {
   std::optional<std::string> value;  ///< the value, if the same word contains it
 };
 
-/// Splits a word into option and value: "--ftz=true", "--ftz true", "-O3", "-DX=1".
+/// Splits a compiler option into its name and its value: "--ftz=true", "--ftz true", "-O3",
+/// "-DX=1".
 Split split(const std::vector<KnownOption>& table, const std::string& word) {
   const std::size_t end = word.find_first_of("= \t");
   const std::string name = word.substr(0, end);
@@ -40,7 +41,7 @@ Split split(const std::vector<KnownOption>& table, const std::string& word) {
         if (end == std::string::npos) return {&known, name, std::nullopt};
         return {&known, name, trimmed(std::string_view(word).substr(end + 1))};
       }
-      // The word may be a one-letter option directly followed by its value.
+      // The value of a one-letter option may follow the letter directly, as in -O3.
       const bool letter = spelling.size() == 2 && spelling[1] != '-';
       if (letter && word.starts_with(spelling)) {
         return {&known, std::string(spelling), trimmed(std::string_view(word).substr(2))};

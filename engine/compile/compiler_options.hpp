@@ -34,8 +34,8 @@ struct OptionRules {
 [[nodiscard]] std::vector<std::filesystem::path> include_folders(
     std::span<const std::string> options);
 
-/// Whether functions without an annotation count as device functions, because `options` contain a
-/// spelling of the option that says so.
+/// Whether `options` contain --device-as-default-execution-space or its short spelling
+/// -default-device, with which functions without an annotation are device functions.
 [[nodiscard]] bool makes_all_device_code(std::span<const std::string> options);
 
 /// Joins the options to one text, with shell quotes where they are needed.

@@ -31,7 +31,8 @@ std::string line_of(const CompiledEntry& entry) {
   return line + "\n";
 }
 
-/// Parses a line made by line_of(), without its prefix; nullopt for any other text.
+/// Parses a comment line with an entry's symbol and resources, as line_of() writes it, from after
+/// "// entry: " on; nullopt for any other text.
 std::optional<CompiledEntry> entry_in(const std::string& text) {
   std::istringstream words(text);
   CompiledEntry entry;
@@ -104,7 +105,7 @@ std::vector<std::string> symbols_named(const std::vector<std::string>& symbols,
   const std::string mangled = std::to_string(name.size()) + name;
   std::vector<std::string> found;
   for (const std::string& symbol : symbols) {
-    // The prefix _ZL marks internal linkage.
+    // Mangled names of functions with internal linkage begin with _ZL instead of _Z.
     if (symbol.starts_with("_Z" + mangled) || symbol.starts_with("_ZL" + mangled)) {
       found.push_back(symbol);
     }

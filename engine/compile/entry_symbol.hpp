@@ -9,25 +9,25 @@
 namespace evo {
 
 // A problem names an entry in C++: "softmax", "ns::softmax", "softmax<float, TILE_N>". A device
-// needs the entry's symbol, which for a template differs between candidates. The compilation
-// therefore records the symbol in a comment on the first line of the PTX. The symbol then
-// accompanies the PTX everywhere, and a source cannot forge it. PTX of an `extern "C"` kernel has
-// no comment with a symbol, because the name of the kernel is its symbol. PTX of several entries
-// has a line for each entry, with its resources.
+// needs the entry's symbol, which for a template differs between candidates. A compilation records
+// the entry's symbol in a comment on the first line of the PTX. Wherever PTX is stored or sent, the
+// symbol comes with it, and a kernel's source cannot forge the comment. PTX of an `extern "C"`
+// kernel has no comment with a symbol, because the name of the kernel is its symbol. PTX of several
+// entries begins with one comment line for each entry, which gives the symbol and the resources.
 
-/// A kernel of a compilation, with its resources.
+/// The symbol and the resources of a compiled kernel.
 struct CompiledEntry {
   std::string symbol;
   Resources resources;
 };
 
-/// Puts a line for each of several entries before `ptx`. For a single entry, calls
-/// with_entry_symbol().
+/// Puts a comment line with the symbol and the resources of each entry before `ptx`. For a single
+/// entry, the comment contains only the symbol, as with_entry_symbol() writes it.
 [[nodiscard]] std::string with_entries(std::string ptx, const std::vector<std::string>& entries,
                                        const std::vector<CompiledEntry>& compiled);
 
-/// The compiled entries, in order. `resources`: resources of the whole compilation, which apply to
-/// every entry without a line in the PTX.
+/// The compiled entries, in order, from the comment lines at the beginning of `ptx`. `resources`:
+/// resources of the whole compilation, which apply to each entry without a comment line.
 [[nodiscard]] std::vector<CompiledEntry> compiled_entries(std::string_view ptx,
                                                           const std::vector<std::string>& entries,
                                                           const Resources& resources);
@@ -49,8 +49,8 @@ struct CompiledEntry {
 [[nodiscard]] std::vector<std::string> symbols_named(const std::vector<std::string>& symbols,
                                                      const std::string& name);
 
-/// A line of code that instantiates the template named by `entry`; empty for an entry without
-/// template arguments. Compilers without name expressions need this line.
+/// A line of code that instantiates the template named by `entry`, for compilers without name
+/// expressions; empty for an entry without template arguments.
 [[nodiscard]] std::string instantiation_of(const std::string& entry);
 
 }  // namespace evo

@@ -20,7 +20,8 @@
 namespace evo {
 namespace {
 
-/// The current watch, which is global because the intercepted C functions cannot receive it.
+/// The state of the current FileWatch, which is global because the intercepted C functions have no
+/// parameter for it.
 struct Watched {
   std::mutex mutex;
   std::vector<std::filesystem::path> folders;
@@ -54,7 +55,7 @@ std::optional<std::string> content_of(const char* path) {
   return text;
 }
 
-/// The content key of a file; empty if the file does not exist.
+/// A hash of a file's content; empty if the file does not exist.
 std::string key_of(const char* path) {
   struct stat status {};
   if (fstatat(AT_FDCWD, path, &status, 0) != 0 || !S_ISREG(status.st_mode)) return {};

@@ -14,7 +14,7 @@ struct Dependency {
   bool operator==(const Dependency&) const = default;
 };
 
-/// Whether all these files are unchanged.
+/// Whether all files in `dependencies` are unchanged since the compilation that looked for them.
 [[nodiscard]] bool is_current(const std::vector<Dependency>& dependencies);
 
 /// While this object exists, the process opens only files inside the given folders, and the files
@@ -34,14 +34,14 @@ class FileWatch {
   [[nodiscard]] std::vector<Dependency> dependencies() const;
   /// Existing files that could not be opened because of this object, without repetition.
   [[nodiscard]] std::vector<std::string> refused() const;
-  /// Whether the process looked for any file. False means that the C library's functions are not
-  /// intercepted.
+  /// Whether the process has called an intercepted function; false after a compilation means that
+  /// this program does not intercept the C library's functions.
   [[nodiscard]] bool saw_anything() const;
 };
 
 namespace file_watch {
 
-/// Whether an intercepted function may open or inspect `path`. Always true while no FileWatch
+/// Whether an intercepted function may open or inspect `path`; always true while no FileWatch
 /// exists.
 [[nodiscard]] bool admits(const char* path, bool writes);
 

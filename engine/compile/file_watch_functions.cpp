@@ -1,6 +1,7 @@
-// Functions that intercept the C library's functions that open files, for FileWatch. Every loaded
-// library finds these functions first. Each function calls the original one; while a FileWatch
-// exists, a file that is not allowed seems missing.
+// Replacements, for FileWatch, of the C library's functions that open or inspect files. The program
+// exports the replacements, so the dynamic linker binds the calls of every loaded library to them.
+// A replacement does the same as the C library's function, but while a FileWatch exists, it reports
+// files that are not allowed as missing.
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -15,8 +16,8 @@
 
 #include "engine/compile/file_watch.hpp"
 
-// Functions with this macro are exported to libraries; the rest of the project is linked without
-// exports.
+// EVO_IN_FRONT exports a function, so that loaded libraries call it; the project exports nothing
+// else.
 #define EVO_IN_FRONT extern "C" __attribute__((visibility("default"), used))
 
 namespace {
@@ -24,8 +25,8 @@ namespace {
 bool writes(int flags) { return (flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC)); }
 
 int open_file(int folder, const char* path, int flags, mode_t mode) {
-  // Compilers use paths relative to the working folder, but no paths relative to another open
-  // folder.
+  // Checks only paths relative to the working folder, because compilers do not pass openat() any
+  // other open folder.
   if (folder == AT_FDCWD && !evo::file_watch::admits(path, writes(flags))) {
     errno = ENOENT;
     return -1;
@@ -84,8 +85,9 @@ mode_t mode_argument(int flags, va_list arguments) {
 
 }  // namespace
 
-// The C library defines the names of these functions and of their parameters.
-// NOLINTBEGIN(readability-inconsistent-declaration-parameter-name, bugprone-reserved-identifier)
+// Names of functions and parameters below are those of the C library, so the linter does not check
+// them. NOLINTBEGIN(readability-inconsistent-declaration-parameter-name,
+// bugprone-reserved-identifier)
 EVO_IN_FRONT int open(const char* path, int flags, ...) {
   va_list arguments;
   va_start(arguments, flags);
@@ -128,8 +130,8 @@ EVO_IN_FRONT int lstat(const char* path, struct stat* status) noexcept {
   return look_at(path, status, AT_SYMLINK_NOFOLLOW);
 }
 
-// Variants that libraries call if they were built against older C libraries. On this platform,
-// struct stat64 equals struct stat.
+// Libraries that were built against an older C library call __xstat() and similar functions in
+// place of stat(). On this platform, struct stat64 equals struct stat.
 EVO_IN_FRONT int __xstat(int, const char* path, struct stat* status) {
   return look_at(path, status, 0);
 }

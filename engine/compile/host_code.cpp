@@ -18,8 +18,8 @@ bool any_holds(const std::vector<TextSpan>& spans, std::size_t at) {
   return std::ranges::any_of(spans, [at](const TextSpan& span) { return span.holds(at); });
 }
 
-/// Names of the files that `text` includes. If `only` is given, keeps only includes inside these
-/// spans.
+/// Names of the files that `text` includes. If `only` is given, ignores includes outside of the
+/// spans in `only`.
 Names included_in(const std::string& text, const std::vector<TextSpan>* only) {
   Names names;
   for (const Directive& directive : directives_of(text)) {
@@ -29,7 +29,8 @@ Names included_in(const std::string& text, const std::vector<TextSpan>* only) {
   return names;
 }
 
-/// The text without host declarations and with added annotations; preprocessor directives stay.
+/// Blanks out the host declarations in `text`, except for preprocessor directives, and inserts
+/// `__host__ __device__` before constexpr functions.
 std::string edited(const std::string& text, HostCode found) {
   if (found.declarations.empty() && found.annotate.empty()) return text;
   std::vector<bool> is_kept(text.size(), false);
@@ -49,8 +50,9 @@ std::string edited(const std::string& text, HostCode found) {
   return result;
 }
 
-/// Names of headers that are included inside of declarations, and of the headers that these
-/// include. Headers included inside of declarations contain parts of declarations.
+/// Names of headers that are included inside of a declaration, directly or through another header.
+/// A header that is included inside of a declaration contains only a part of it, so the scanner
+/// cannot read the header by itself.
 Names parts_of_something(const KernelSource& source, const SourceMacros& macros) {
   Names parts;
   const auto add = [&](const std::string& text) {

@@ -5,17 +5,17 @@
 namespace evo {
 
 /// Makes `source` acceptable to a device-only compiler: replaces host functions and host variables
-/// at file, namespace and class scope by white space. Line numbers stay the same.
+/// at file, namespace and class scope by white space. The source's line numbers stay the same.
 ///
 /// Host code is code without a CUDA annotation (written directly or by a macro of the source) or
 /// with `__host__` alone. A constexpr function is an exception and becomes a device function,
-/// because nvcc lets device code call it. Valid sources for NVRTC do not change, because NVRTC
-/// accepts no host code. Names that nvcc declares without an include (`uint`, `uint32_t`, `FLT_MAX`
-/// …) are added if the source uses them.
+/// because nvcc lets device code call it. A source that NVRTC accepts stays unchanged, because such
+/// a source contains no host code. Names that nvcc declares without an include (`uint`, `uint32_t`,
+/// `FLT_MAX` …) are added if the source uses them.
 ///
 /// The function looks at words and brackets and does not parse C++. The function does not change a
-/// text with unbalanced brackets, or a header that is included inside of a declaration (with
-/// statements, enumerators or members).
+/// file with unbalanced brackets, or a header with statements, enumerators or members that is
+/// included inside of a declaration.
 [[nodiscard]] KernelSource without_host_code(KernelSource source);
 
 }  // namespace evo

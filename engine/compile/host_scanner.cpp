@@ -26,8 +26,8 @@ bool is_annotation(const std::string& word) {
   return is_one_of(kAnnotations, word);
 }
 
-/// Whether the source does not define this word, so that the word may be an annotation: a macro
-/// from a header that is not read.
+/// Whether `word` may be a macro that expands to an annotation such as `__device__` and is defined
+/// in a header that is not read.
 bool may_annotate(const std::string& word) {
   constexpr auto kHarmless =
       std::to_array<std::string_view>({"__host__",       "__restrict__",
@@ -119,7 +119,7 @@ class HostScanner {
     ++at_;
   }
 
-  /// Records the text from word `first` to the last read word; it is endless if a bracket is open.
+  /// Adds the range from word `first` to the last word read to HostCode::inside.
   void add_inside(std::size_t first) {
     const bool has_end = !is_broken_ && at_ <= words_.size();
     found_.inside.push_back({words_[first].begin, has_end ? words_[at_ - 1].end : kNoEnd});
@@ -166,7 +166,7 @@ class HostScanner {
     bool has_constexpr = false;
     std::size_t constexpr_at = 0;
     bool is_fixed = false;  ///< whether it is const and no `*` follows the const
-    /// whether it declares a class, an alias or an assertion, so that it has no executable code
+    /// whether the declaration is a class, an alias or an assertion, without executable code
     bool is_type = false;
     bool has_parameters = false;
     bool is_initialised = false;
@@ -240,7 +240,7 @@ class HostScanner {
       const std::size_t begin = at_;
       skip_brackets();
       for (std::size_t at = begin; at < std::min(at_, words_.size()); ++at) {
-        // #if may give the declaration two beginnings, which share the parameters.
+        // With #if and #else, an annotation may lie between the brackets of the parameter list.
         if (is_annotation(word(at))) seen.has_annotation = true;
       }
       return;
@@ -248,7 +248,7 @@ class HostScanner {
     skip_brackets();
   }
 
-  /// True for `__check(int code) {`: `__check` is a function, not a header's annotation.
+  /// Whether `text` is a function's name, not an annotation, as in `__check(int code) {`.
   [[nodiscard]] bool is_function_with_body(const std::string& text) const {
     if (is_annotation(text) || macros_.words.contains(text) || word(at_ + 1) != "(") return false;
     int depth = 0;
@@ -259,8 +259,8 @@ class HostScanner {
     return false;
   }
 
-  /// In `__stcs(float* x) {`, a function's name precedes the parentheses; in
-  /// `__launch_bounds__(128) __global__`, an annotation precedes them.
+  /// Whether a body follows the parentheses, as in `__stcs(float* x) {`, so that a function's name
+  /// precedes them, not an annotation as in `__launch_bounds__(128) __global__`.
   [[nodiscard]] bool is_body_behind_brackets(const Seen& seen) const {
     int depth = 0;
     for (std::size_t at = at_; at < words_.size() && !seen.is_type; ++at) {
@@ -281,7 +281,7 @@ class HostScanner {
     return word(at);
   }
 
-  /// Parses a brace. True if the brace began the body, which ends the declaration.
+  /// Parses braces and their content; returns true if the braces enclose a function's body.
   bool open_brace(const Seen& seen) {
     if (seen.is_type && !seen.has_parameters) {
       bool is_members = false;
@@ -308,7 +308,7 @@ class HostScanner {
       found_.declarations.push_back({words_[seen.begin].begin, words_[at_ - 1].end});
       return;
     }
-    // A macro may stand alone on its line; a function may have the same name as the macro.
+    // A macro call without a type before the macro's name is not a function.
     if (is_function && seen.is_first_name && macros_.words.contains(seen.name)) return;
     if (is_instantiation && !host_names_.contains(seen.name)) return;
     if (is_function ? seen.is_type && !is_returned_type(seen)
@@ -324,7 +324,7 @@ class HostScanner {
     found_.declarations.push_back({begin, words_[at_ - 1].end});
   }
 
-  /// True for `struct T f() {`, false for `typedef void (*f)(int);`.
+  /// Whether the declaration may be a function: `struct T f() {`, not `typedef void (*f)(int);`.
   [[nodiscard]] bool is_returned_type(const Seen& seen) const {
     const std::string& first = word(seen.behind_templates);
     return first == "struct" || first == "enum" || first == "union" || first == "friend" ||
@@ -344,7 +344,8 @@ class HostScanner {
     return false;
   }
 
-  /// True for `extern struct T x;`, false for `struct T;` and `struct T { int i; };`.
+  /// Whether the declaration is a variable whose type begins with `struct` or a similar word: true
+  /// for `extern struct T x;`, false for `struct T;` and `struct T { int i; };`.
   [[nodiscard]] bool is_of_named_type(const Seen& seen) const {
     constexpr std::array<std::string_view, 5> kBefore = {"extern", "static", "const", "volatile",
                                                          "inline"};
@@ -358,7 +359,7 @@ class HostScanner {
     return is_identifier(word(at)) && is_one_of(kAfter, word(at + 1));
   }
 
-  /// True for `float *x;`, because a variable has at least two words.
+  /// Whether the declaration has at least two words, as a variable such as `float *x;` has.
   [[nodiscard]] bool is_variable(const Seen& seen) const {
     return at_ > seen.begin + 2 && is_identifier(word(seen.begin));
   }

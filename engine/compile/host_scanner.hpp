@@ -31,10 +31,10 @@ struct TextSpan {
 /// The result of scanning a text for host code.
 struct HostCode {
   std::vector<TextSpan> declarations = {};  ///< host functions and variables
-  /// positions at which a function becomes a device function
+  /// positions before constexpr functions, where `__host__ __device__` is to be inserted
   std::vector<std::size_t> annotate = {};
   /// Ranges of declarations, from the first to the last word, and of all brackets except those of
-  /// namespaces. Text inside of these ranges is only a part of a declaration.
+  /// namespaces. A header that is included inside of a declaration contains only a part of it.
   std::vector<TextSpan> inside = {};
 };
 

@@ -7,7 +7,7 @@
 namespace evo {
 namespace {
 
-/// The file name in the errors that macro_check() causes.
+/// The file name that the compiler gives for errors in the directives of macro_check().
 constexpr std::string_view kCheckFile = "evo_macro_check";
 constexpr std::string_view kUndefined = "evo: undefined macro ";
 
@@ -19,8 +19,9 @@ std::string_view quoted_behind(std::string_view line, std::string_view before) {
   return rest.substr(0, rest.find('"'));
 }
 
-/// The position of an error: "k.cu:3" for "k.cu(3): error: …". For an error in macro_check(), the
-/// position "(declared at line 3 of k.cu)" of the macro, or otherwise the whole source.
+/// The position of an error: "k.cu:3" for "k.cu(3): error: …". An error in the directives of
+/// macro_check() lies in no file of the user, so the position of the macro's definition, "(declared
+/// at line 3 of k.cu)", is used, or else the name of the source.
 std::string place_of(std::string_view line, const std::string& source_name) {
   constexpr std::string_view kDeclared = "(declared at line ";
   constexpr std::string_view kOf = " of ";
@@ -54,7 +55,8 @@ std::vector<GivenMacro> given_macros(const std::vector<std::string>& options) {
 
 std::string macro_check(const std::vector<GivenMacro>& macros) {
   if (macros.empty()) return {};
-  // Enables the warning, because a source may have switched it off.
+  // Enables warning 47 (incompatible redefinition of a macro), because a source may have disabled
+  // it.
   std::string text = fmt::format("\n\n#line 1 \"{}\"\n#pragma nv_diag_warning 47\n", kCheckFile);
   for (const auto& [name, value] : macros) {
     text += fmt::format("#ifndef {0}\n#error \"{1}{0}\"\n#endif\n#define {0} {2}\n", name,

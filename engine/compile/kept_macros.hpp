@@ -16,13 +16,13 @@ using GivenMacro = std::pair<std::string, std::string>;
 
 /// Directives to append to a source. The appended directives make the compiler report each of
 /// `macros` that the source or an included file has changed or undefined. changed_macro_in() finds
-/// this report in the log. The directives generate no code.
+/// this report in the log. The appended directives generate no code.
 [[nodiscard]] std::string macro_check(const std::vector<GivenMacro>& macros);
 
-/// Reports the first of `macros` whose value changed, from a compiler's log, with file and line if
-/// the compiler names them. Empty if no macro changed. A kernel with a changed macro would not
-/// match its configuration. Because the compiler makes the report, its preprocessor decides which
-/// `#define` is active.
+/// Reports the first of `macros` that, according to the compiler's `log`, the source changed or
+/// undefined, with file and line if the compiler names them. Empty if no macro changed. A kernel
+/// with a changed macro would not match its configuration. The report comes from the compiler,
+/// because its preprocessor knows which `#define` is active.
 [[nodiscard]] std::optional<std::string> changed_macro_in(std::string_view log,
                                                           const std::vector<GivenMacro>& macros,
                                                           const std::string& source_name);

@@ -23,9 +23,9 @@
 namespace evo {
 namespace {
 
-/// How entries are found. A plain name is first looked up in the compiled code. If a name is
-/// missing, all names are passed as name expressions, for which the compiler finds another symbol
-/// or reports the reason.
+/// How the symbols of entries are found. An identifier such as "softmax" is first searched among
+/// the symbols of the cubin. If the cubin lacks an entry's symbol, the source is compiled again
+/// with every entry as a name expression, for which NVRTC returns the symbol or reports an error.
 enum class Naming { kLookUpPlain, kAllByExpression };
 
 bool is_by_expression(const std::string& entry, Naming naming) {
@@ -90,8 +90,8 @@ std::string first_error(const std::string& log) {
   return first.empty() ? "the compiler gave no reason" : first;
 }
 
-/// Whether the compiler reports that memory ran out. A source can also print this text; then its
-/// rejection is not stored, and the source is compiled once more.
+/// Whether the compiler reports that memory ran out. Because a source can print the same text, the
+/// kernel is not rejected at once: the source is compiled once more in a new process.
 bool speaks_of_memory(const std::string& log) {
   for (const char* text : {"out of memory", "Out of memory", "bad_alloc", "memory allocation"}) {
     if (log.find(text) != std::string::npos) return true;
@@ -157,7 +157,8 @@ nvrtcResult NvrtcCompiler::create_program(const CompileRequest& request,
 
 nvrtcResult NvrtcCompiler::run(nvrtcProgram program, const CompileRequest& request) const {
   std::vector<std::string> options = {"-arch=" + request.arch, "--ptxas-options=-v"};
-  // From 12.9 on, NVRTC's compilation cache suppresses the ptxas report (NVIDIA/Fuser #4694).
+  // Disables NVRTC's compilation cache, which suppresses the ptxas report from NVRTC 12.9 on
+  // (NVIDIA/Fuser #4694).
   if (version_.number() >= 1209) options.emplace_back("--no-cache");
   options.insert(options.end(), request.options.begin(), request.options.end());
   std::vector<const char*> pointers;
@@ -226,8 +227,8 @@ std::string reason_of(const std::string& log, const CompileRequest& request) {
                      entry_in_error(log, request), first.substr(error + kError.size()));
 }
 
-/// The symbol of an entry in this compilation. The symbol is empty if the entry is a plain name and
-/// no kernel has this name at file scope.
+/// The symbol of an entry in this compilation. The symbol is empty if the entry is an identifier
+/// and no kernel at file scope has this name.
 std::variant<std::string, Rejection> NvrtcCompiler::symbol_of(nvrtcProgram program,
                                                               const CompileRequest& request,
                                                               const std::string& entry,
@@ -237,7 +238,8 @@ std::variant<std::string, Rejection> NvrtcCompiler::symbol_of(nvrtcProgram progr
     const char* lowered = nullptr;
     const nvrtcResult result = library_.find<decltype(nvrtcGetLoweredName)>("nvrtcGetLoweredName")(
         program, entry.c_str(), &lowered);
-    // Returns the name of a kernel without code, for example of an uninstantiated kernel.
+    // NVRTC knows no symbol for a kernel without code, for example for an uninstantiated template;
+    // the entry is returned as it is written.
     return result == NVRTC_SUCCESS && lowered != nullptr ? std::string(lowered) : entry;
   }
   const std::vector<std::string> named = symbols_named(cubin_functions(compiled.cubin), entry);

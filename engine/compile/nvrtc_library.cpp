@@ -12,8 +12,8 @@
 namespace evo {
 namespace {
 
-/// Loads libnvrtc-builtins, which libnvrtc opens by its bare name, in case its folder is not on the
-/// loader's path.
+/// Loads libnvrtc-builtins from the folder of libnvrtc, because libnvrtc opens it by its name only,
+/// and the dynamic loader may not search this folder.
 void preload_builtins(const std::filesystem::path& nvrtc) {
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(nvrtc.parent_path(), ignored)) {

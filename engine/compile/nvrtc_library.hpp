@@ -27,7 +27,7 @@ void require_new_enough(const NvrtcVersion& version, const std::string& library)
 class NvrtcLibrary {
  public:
   /// Opens the first usable library of nvrtc_libraries(). Throws MissingError with instructions if
-  /// there is none.
+  /// no library can be used.
   [[nodiscard]] static NvrtcLibrary open();
   ~NvrtcLibrary() {
     if (handle_ != nullptr) dlclose(handle_);
@@ -42,7 +42,7 @@ class NvrtcLibrary {
     return reinterpret_cast<Function*>(symbol(name));
   }
 
-  /// Throws NvrtcError naming `what` unless `result` is NVRTC_SUCCESS.
+  /// Throws NvrtcError with the name `what` of the call unless `result` is NVRTC_SUCCESS.
   void require(nvrtcResult result, const char* what) const;
   [[nodiscard]] NvrtcVersion version() const;
   /// The path of the opened library.
@@ -56,8 +56,8 @@ class NvrtcLibrary {
   std::string path_;
 };
 
-/// Reads the facts about NVRTC. Does not throw for a faulty library; then `failure` says why it is
-/// unusable.
+/// Reads the path, the version and the architectures of libnvrtc. Does not throw if libnvrtc cannot
+/// be used: NvrtcFacts::failure then says why.
 [[nodiscard]] NvrtcFacts read_nvrtc_facts();
 
 }  // namespace evo

@@ -78,7 +78,8 @@ void add(int& sum, int value) {
       value > std::numeric_limits<int>::max() - sum ? std::numeric_limits<int>::max() : sum + value;
 }
 
-/// Reads the log once and stops at the first line that ptxas would not print at that place.
+/// Reads the log once and stops at the first line that ptxas would not print after the lines before
+/// it.
 class Reader {
  public:
   Reader(std::string_view entry, const std::vector<std::string>& kernels)

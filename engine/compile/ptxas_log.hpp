@@ -17,10 +17,10 @@ struct PtxasReport {
   int frame_bytes = 0;
 };
 
-/// Finds the report on the entry point in the log of NVRTC or ptxas. A source can print text into
-/// the same log (#warning, #pragma message, static_assert, #line). The log is therefore trusted
+/// Finds the report on the entry point in the log of NVRTC or ptxas. Because a source can print
+/// text into the same log (#warning, #pragma message, static_assert, #line), the log is trusted
 /// only if it contains exactly what ptxas prints: a headline for each kernel of `kernels`, each
-/// followed by a report. If the log has other text, returns the reason as text, and the caller
+/// followed by a report. If the log has other text, returns the reason as a string, and the caller
 /// rejects the kernel.
 [[nodiscard]] std::variant<PtxasReport, std::string> parse_ptxas_log(
     std::string_view log, std::string_view entry, const std::vector<std::string>& kernels);

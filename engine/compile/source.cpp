@@ -53,8 +53,8 @@ class Loader {
   }
 
  private:
-  /// Some sources rely on host standard headers that include each other. The first standard header
-  /// of a source therefore also includes the other headers that the source uses.
+  /// Some sources rely on host standard headers that include each other, so the first standard
+  /// header of a source also includes the other headers that the source uses.
   void take_brought_along(const BroughtAlong& header, KernelSource& source) {
     const std::string name(header.name);
     if (files_.contains(name) || !is_in_include_folder("cuda/std/" + name)) return;
@@ -115,7 +115,8 @@ class Loader {
   void take(const std::string& name, bool angled, const fs::path& folder, const std::string& who,
             KernelSource& source) {
     fs::path file = find(name, angled, folder);
-    // The include path may lead to a file of the problem, for example with `-I .`.
+    // `#include <x.h>` may name a file of the problem, because an include path such as `-I .` may
+    // name the problem's folder.
     const bool is_known = stand_in_header(name) != nullptr || is_in_include_folder(name);
     if (file.empty() && angled && !is_known) file = find(name, false, folder);
     if (file.empty()) {
@@ -135,7 +136,7 @@ class Loader {
     const auto [known, added] = files_.emplace(name, real);
     if (known->second != real) {
       throw InputError(who + ": is " + known->second.string() + " for one file and " +
-                       real.string() + " for another; give them different names");
+                       real.string() + " for another; give the files different names");
     }
     if (!added) return;
     source.headers.emplace_back(name, read(file, who));
@@ -150,9 +151,8 @@ class Loader {
     }
   }
 
-  /// The path of the included file; empty if the file is neither in the folder of the including
-  /// file nor in the root. A path that exists but is not a readable file is returned, so that the
-  /// error names it.
+  /// The path of the included file; empty if the file is neither in `folder`, that of the including
+  /// file, nor in `root_`. An unreadable file's path is returned, so that the error names it.
   [[nodiscard]] fs::path find(const std::string& name, bool angled, const fs::path& folder) const {
     std::error_code ignored;
     const auto is_there = [&](const fs::path& file) {
@@ -209,8 +209,9 @@ class Expander {
     const std::vector<Directive> directives = directives_of(text);
     if (std::find(open_.begin(), open_.end(), name) != open_.end()) {
       if (is_guarded(directives)) return;
-      throw InputError("\"" + name +
-                       "\" includes itself; #pragma once or an include guard at its top ends that");
+      throw InputError(
+          "\"" + name +
+          "\" includes itself; #pragma once or an include guard at its top prevents this");
     }
     if (open_.size() == kDeepest)
       throw InputError("\"" + name + "\": includes are nested too deep");

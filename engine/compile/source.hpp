@@ -17,11 +17,12 @@ struct KernelSource {
 
   [[nodiscard]] bool operator==(const KernelSource&) const = default;
 
-  /// Returns one self-contained text that compiles to the same code. Each include is replaced by
-  /// the file, with #line directives that keep the line numbers. `#pragma once` becomes a macro; a
-  /// file with `#pragma once` appears once unless its include is conditional. An #include of a file
-  /// in an include path stays. Throws InputError if a file without `#pragma once` or an include
-  /// guard at its top includes itself, or if the text exceeds 16 MB.
+  /// Returns the source as one text that compiles to the same code without other files of the
+  /// problem: each #include is replaced by the content of the file, with #line directives that keep
+  /// the line numbers. `#pragma once` becomes a macro; a file with `#pragma once` appears once
+  /// unless its include is conditional. Each #include of a file in an include path stays in the
+  /// text. Throws InputError if a file without `#pragma once` or an include guard at its top
+  /// includes itself, or if the text exceeds 16 MB.
   [[nodiscard]] std::string expanded() const;
 };
 
@@ -29,8 +30,8 @@ struct KernelSource {
 /// searched in the folder of the including file, then in `root`. For a standard header, which is in
 /// neither folder, a stand-in is used (standard_headers.hpp). Headers in `include_folders` are left
 /// to the compiler. All files must lie in `root` after following links. Throws InputError naming
-/// file, line and include if a file is missing, lies outside, is spelled differently on disk, or
-/// shares its name with another file.
+/// file, line and #include if a file is missing, lies outside of `root`, is spelled differently on
+/// disk, or shares its name with another file.
 [[nodiscard]] KernelSource load_source(
     const std::filesystem::path& file, const std::filesystem::path& root,
     const std::vector<std::filesystem::path>& include_folders = {});

@@ -26,7 +26,7 @@ std::string without_blanks(std::string_view text) {
   return dense;
 }
 
-/// Macros that are certainly defined, and macros that may be defined.
+/// Macros that are defined in every compilation of the source, and macros that may be defined.
 struct Known {
   Macros given;
   Macros maybe;              ///< defined somewhere in the source
@@ -46,7 +46,7 @@ Truth is_defined(const std::string& macro, const Known& known) {
   return is_open ? std::nullopt : Truth(false);
 }
 
-/// The truth of an operand of a condition: defined(M), !defined M, 0 or 1.
+/// The truth of an operand in the condition of an #if: defined(M), !defined M, 0 or 1.
 Truth truth_of_operand(std::string_view text, const Known& known) {
   if (text == "0") return false;
   if (text == "1") return true;
@@ -60,7 +60,8 @@ Truth truth_of_operand(std::string_view text, const Known& known) {
   return is_negated ? negated(truth) : truth;
 }
 
-/// The truth of a conjunction, which is false if one operand is false.
+/// The truth of an #if condition whose operands are joined by &&; it is false if one operand is
+/// false.
 Truth truth_of(const std::string& condition, const Known& known) {
   const std::string dense = without_blanks(condition);
   if (dense.find("||") != std::string::npos || dense.find('?') != std::string::npos) {
@@ -105,7 +106,7 @@ class Conditionals {
     }
   }
 
-  /// Whether the line is certainly compiled.
+  /// Whether the current line is compiled for all values of the macros.
   [[nodiscard]] bool is_reached() const {
     return std::ranges::all_of(open_, [](const Branch& branch) { return branch.now == true; });
   }
@@ -120,16 +121,16 @@ class Conditionals {
   std::vector<Branch> open_;
 };
 
-/// Adds the names in the text except in comments. Names in strings count, because _Pragma reads
-/// strings.
+/// Adds all names in `text` to `names`, except those in comments. Names in strings are added
+/// because a string may be the argument of _Pragma.
 void add_names(const std::string& text, Macros& names) {
   const CppText cpp = tokenize(text);
   for (const CppWord& word : cpp.words) names.merge(names_in(word.text));
   for (const Directive& directive : cpp.directives) names.merge(names_in(directive.argument));
 }
 
-/// Throws InputError for the first change of one of `kept`. Returns the files that the text
-/// certainly includes.
+/// Throws InputError for the first line that defines or undefines one of the macros `kept`. Returns
+/// the files that the text includes for all values of the macros.
 std::vector<std::string> check_text(const std::string& name, const std::string& text,
                                     const Macros& kept, const Known& known) {
   Conditionals conditionals(known);
@@ -165,7 +166,8 @@ void require_macros_kept(const KernelSource& source, const std::set<std::string>
   Known known{macros, {}, !source.outside.empty()};
   for (const auto& [name, value] : given_macros(options)) known.given.insert(name);
   add_defined(source.text, known.maybe);
-  // `others` holds the files that were not reached yet; `reached` grows during the loop.
+  // `reached` holds the files that are included for all values of the macros; `others` holds the
+  // remaining files. The loop moves files from `others` to `reached`.
   std::map<std::string, const std::string*> others;
   for (const auto& [name, text] : source.headers) {
     others.emplace(name, &text);

@@ -59,8 +59,7 @@ constexpr auto kOfTheHost = std::to_array<std::string_view>({"helper_cuda.h",
                                                              "device_launch_parameters.h",
                                                              "device_functions.h"});
 
-/// Folders of libraries that only the host calls; device code may use Thrust's complex numbers,
-/// however.
+/// Include folders of libraries that only the host calls, except for thrust/complex.h.
 constexpr auto kFoldersOfTheHost = std::to_array<std::string_view>(
     {"nvtx3/", "thrust/", "GL/", "EGL/", "X11/", "vulkan/", "boost/", "opencv2/", "omp/"});
 constexpr std::string_view kThrustComplex = "thrust/complex.h";
@@ -166,7 +165,7 @@ std::map<std::string, std::string, std::less<>> all_headers() {
         "sys/sysinfo.h", "sys/ioctl.h", "sys/param.h",  "sys/ipc.h",  "sys/shm.h"}) {
     headers[name];
   }
-  // The compiler provides assert(). With NDEBUG, a source gets an assert() without effect.
+  // The compiler provides assert(). If a source defines NDEBUG, its assert() has no effect.
   for (const char* name : {"assert.h", "cassert"}) {
     headers[name] =
         "#ifdef NDEBUG\n#undef assert\n#define assert(...) static_cast<void>(0)\n#endif\n";

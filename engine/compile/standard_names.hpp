@@ -13,7 +13,7 @@ struct Known {
   std::string_view text;  ///< text after `typedef` or `#define`
 };
 
-// The types are the same as in libcu++, so that a source can use both.
+// Each type is the same as in libcu++, because a source may also include libcu++'s headers.
 inline constexpr std::array<Known, 18> kTypes = {{{"int8_t", "signed char"},
                                                   {"int16_t", "signed short"},
                                                   {"int32_t", "signed int"},

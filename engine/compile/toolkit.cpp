@@ -19,8 +19,8 @@ std::vector<std::string> roots_in_environment() {
   return roots;
 }
 
-/// Folders of Python packages: those of the environment in which this program is installed, and
-/// those of the active environment.
+/// Folders of Python packages, in the Python environment in which this program is installed and in
+/// the active virtual environment.
 std::vector<fs::path> python_packages() {
   std::error_code ignored;
   std::vector<fs::path> roots = {
@@ -52,7 +52,8 @@ std::vector<std::string> nvrtc_of_python() {
   return names;
 }
 
-/// Whether `folder` has a header that every toolkit has, even one with only NVRTC and headers.
+/// Whether `folder` contains cuda_fp16.h, which every toolkit has, even a toolkit of only NVRTC and
+/// headers.
 bool has_headers(const fs::path& folder) {
   std::error_code ignored;
   return fs::is_regular_file(folder / "cuda_fp16.h", ignored);

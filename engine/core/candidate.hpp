@@ -15,7 +15,8 @@ struct Candidate {
   auto operator<=>(const Candidate&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
-/// Hash for unordered containers (FNV-1a over the choices). The hash is stored nowhere.
+/// Hash for unordered containers (FNV-1a over the choices). No file or database contains this hash,
+/// so it may change.
 struct CandidateHash {
   std::size_t operator()(const Candidate& candidate) const noexcept {
     std::uint64_t hash = 0xcbf29ce484222325ULL;

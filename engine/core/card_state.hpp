@@ -17,20 +17,20 @@ enum class Slowdown {
   kPowerBrake,       ///< the power supply asked for less power
 };
 
-/// "power cap", "hardware slowdown", "software thermal slowdown", "hardware thermal slowdown",
-/// "power brake".
+/// The reason as text: "power cap", "hardware slowdown", "software thermal slowdown", "hardware
+/// thermal slowdown" or "power brake".
 [[nodiscard]] std::string_view to_string(Slowdown slowdown);
 
-/// The inverse of to_string(Slowdown). Throws InputError for any other text.
+/// The inverse of to_string(Slowdown). Throws InputError if `text` is not the name of a Slowdown.
 [[nodiscard]] Slowdown slowdown_from_string(std::string_view text);
 
-/// True for every reason except the power cap. Reasons other than the power cap are faults of the
-/// machine, so times measured meanwhile do not describe the kernel. The power cap is part of the
-/// cost of a kernel.
+/// Whether times measured while the card was slowed down for this reason must be discarded: true
+/// for every reason except the power cap. Slowdowns for any other reason are faults of the machine,
+/// whereas reaching the power cap is part of the cost of a kernel.
 [[nodiscard]] bool spoils_times(Slowdown slowdown);
 
 /// The card's state while a kernel was timed, as the driver reported it. Figures that the driver
-/// does not report are missing.
+/// does not report are unset.
 struct CardState {
   int looks = 0;
   std::optional<double> sm_clock_min_mhz = {};
@@ -43,8 +43,8 @@ struct CardState {
   /// true if the card stayed throttled, so that samples of the throttled card were kept
   bool throttled = false;
   std::vector<std::string> others = {};  ///< other processes on the card: "4711 (python3)"
-  /// Utilisation of the card by other processes before this process launched anything. Set only if
-  /// the driver cannot list the processes.
+  /// Utilisation of the card by other processes before this process launched anything. Unset if the
+  /// card was idle, or if the driver lists other processes, because `others` then names them.
   std::optional<double> busy_before_percent = {};
 
   bool operator==(const CardState&) const = default;

@@ -49,13 +49,14 @@ class DbError : public InputError {
   using InputError::InputError;
 };
 
-/// A toolkit, library or device is missing. The message says how to install or find it.
+/// A toolkit, library or device is missing; the message says how to install or find it.
 class MissingError : public Error {
  public:
   explicit MissingError(const std::string& message) : Error(ExitCode::kMissing, message) {}
 };
 
-/// This machine has no GPU. A GPU that cannot be used is another MissingError.
+/// This machine has no GPU. If the machine has a GPU that cannot be used, another MissingError is
+/// thrown.
 class NoCardError : public MissingError {
  public:
   using MissingError::MissingError;

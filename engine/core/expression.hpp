@@ -39,7 +39,8 @@ class Expression {
   /// Like evaluate(), but returns nullopt instead of throwing.
   [[nodiscard]] std::optional<double> try_evaluate(std::span<const double> values) const;
 
-  /// Throws InputError naming the first variable that `values` lacks.
+  /// Evaluates the expression with `values`, by name. Throws InputError naming the first variable
+  /// that `values` lacks.
   [[nodiscard]] double evaluate(const std::map<std::string, double>& values) const;
 
   /// Text such as "file: key: 'A + B' with A=1, B=2", with which messages about the value begin.

@@ -11,13 +11,13 @@ namespace evo {
 /// A cursor that moves over the words of an expression.
 class ExpressionCursor {
  protected:
-  /// Call advance() to read the first word.
+  /// The cursor is before the first word of the expression; advance() moves it to the first word.
   explicit ExpressionCursor(std::string_view text) : text_(text), lexer_(text) {}
 
   void advance();
   [[nodiscard]] bool is(std::string_view text) const;
   [[nodiscard]] bool is_comparison() const;
-  /// Moves past `text` if it is the current word; otherwise returns false.
+  /// If the current word is `text`, moves past it and returns true; otherwise returns false.
   bool take(std::string_view text);
   /// Moves past `text`. Throws InputError, which says where `text` is expected, if the current word
   /// differs from `text`.

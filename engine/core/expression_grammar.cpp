@@ -15,10 +15,11 @@ using Node = ExpressionTree::Node;
 using Kind = ExpressionToken::Kind;
 
 constexpr std::size_t kLongestText = 10000;
-/// Limit of the number of operations, numbers and names, because lists, chained comparisons and
-/// "or" copy operands.
+/// Limit of the number of operations, numbers and names in an expression, because a short text can
+/// become a large tree: lists, chained comparisons and "or" copy operands.
 constexpr std::uint32_t kMostNodes = 20000;
-/// Limit of the nesting, because each level takes a few kilobytes of stack.
+/// Limit of the nesting of parentheses and operators, because the recursive parser needs a few
+/// kilobytes of stack for each level.
 constexpr int kDeepest = 100;
 
 using Range = std::pair<std::size_t, std::size_t>;  ///< most characters of an expression as written
@@ -61,7 +62,7 @@ class Grammar : ExpressionCursor {
   using Rule = Term (Grammar::*)();
   using Joining = Term (Grammar::*)(const Term& left, const Term& right, bool is_word, Node skip);
 
-  // One function for each rule of the grammar.
+  // Each of the following functions parses one rule of the grammar.
   Term choice();
   Term disjunction();
   Term conjunction();
@@ -79,9 +80,9 @@ class Grammar : ExpressionCursor {
 
   /// Adds a node for `operation` with the operands `left` and `right`.
   [[nodiscard]] Term joined(Operation operation, const Term& left, const Term& right);
-  /// `&&` gives 0 or 1; `and` gives one of its operands. The right operand is evaluated only if the
-  /// left operand is true. `skip`: the node before the right operand. The value of `skip` is used
-  /// if the right operand is skipped.
+  /// Joins two operands by `&&`, whose value is 0 or 1, or by `and`, whose value is that of one
+  /// operand. The right operand is evaluated only if the left operand is true. `skip`: the node
+  /// that makes the evaluation skip the right operand.
   [[nodiscard]] Term both(const Term& left, const Term& right, bool is_word, Node skip);
   [[nodiscard]] Term either(const Term& left, const Term& right, bool is_word, Node skip);
   /// Parses operands that are separated by `sign` or `word`, and joins them from the right. The
@@ -119,8 +120,8 @@ ParsedExpression Grammar::parse() {
   return parsed;
 }
 
-/// Throws if copies of operands, which lists, chained comparisons and Python's `or` make, exceed
-/// the limit.
+/// Throws if the tree exceeds kMostNodes, because lists, chained comparisons and Python's `or` copy
+/// their operands.
 Term Grammar::checked(Term term) const {
   if (tree_.size(term.node) > kMostNodes) {
     fail_expression(text_, term.range.first,
@@ -200,8 +201,8 @@ Term Grammar::negation() {
   return {tree_.add(Operation::kNot, {operand.node}), {begin, operand.range.second}};
 }
 
-/// As in Python, a chain holds if all comparisons of the chain hold: a < b < c means a < b and b <
-/// c.
+/// As in Python, chained comparisons are true if each of them is true: a < b < c means a < b and b
+/// < c.
 Term Grammar::comparison() {
   Term left = sum();
   if (!is_comparison() && !is("in") && !is("not")) return left;
@@ -239,7 +240,7 @@ Term Grammar::membership(const Term& left) {
   bool comma = true;
   std::size_t count = 0;
   Node any = 0;
-  // As in Python, every element is evaluated, even the elements after a match.
+  // As in Python, `x in (a, b)` evaluates every element of the list, even those after a match.
   for (; comma && !is(close); ++count) {
     const Node equal = tree_.add(Operation::kEqual, {left.node, choice().node});
     any = count == 0 ? equal : tree_.add(Operation::kMax, {any, equal});

@@ -13,14 +13,13 @@ namespace evo {
 struct ParsedExpression {
   ExpressionTree tree;
   ExpressionTree::Node root = 0;
-  std::vector<std::string> variables;  ///< sorted; nodes of the tree contain indices into
-                                       ///< `variables`
-  /// The operands of the outermost conjunction, as written, without enclosing parentheses. An
-  /// expression without an outermost conjunction becomes the only entry.
+  std::vector<std::string> variables;  ///< sorted; nodes of the tree contain their indices
+  /// The operands of the outermost conjunction, as written, without enclosing parentheses. If the
+  /// outermost operation is not a conjunction, the whole expression is the only entry.
   std::vector<std::string> conjuncts;
 };
 
-/// An expression in a small language for programs that do not have this parser.
+/// An expression as JSON, for programs that load bundles and do not contain this parser.
 struct TranslatedExpression {
   /// JSON: a number, a variable's name, or ["operation", operands…]. The operations are ? (chooses
   /// one of two values by a condition) == < + - * / // % ^ and the functions min max floor ceil
@@ -48,7 +47,7 @@ struct TranslatedExpression {
 [[nodiscard]] ParsedExpression parse_expression(std::string_view expression,
                                                 const std::map<std::string, double>& constants);
 
-/// Parses `expression` and translates it.
+/// Parses `expression` and translates it to JSON.
 [[nodiscard]] TranslatedExpression translate_expression(
     std::string_view expression, const std::map<std::string, double>& constants);
 

@@ -165,7 +165,7 @@ ExpressionToken ExpressionLexer::operation() {
         expression_, at_,
         "control character " + std::to_string(rest.front()) + " is not part of the language");
   }
-  // Shows all bytes of a multi-byte character.
+  // Finds the end of a multi-byte UTF-8 character, so that the message shows the whole character.
   std::size_t length = 1;
   while (length < rest.size() && (static_cast<unsigned char>(rest[length]) & 0xc0U) == 0x80U) {
     ++length;

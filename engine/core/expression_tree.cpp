@@ -81,8 +81,8 @@ Outcome calculated(Operation operation, double a, double b) {
   }
 }
 
-/// The name of `operation` in the trees of bundles; empty if the tree uses several operations for
-/// it.
+/// The name of `operation` in the JSON expressions of bundles; empty if the JSON expresses
+/// `operation` by several other operations.
 std::string_view json_name(Operation operation) {
   static constexpr std::array<std::string_view, 25> kNames = {
       "",   "",  "",  "?",   "==",  "<",     "",     "",      "",     "+",   "-",  "*",   "/",
@@ -102,7 +102,7 @@ ExpressionTree::Node ExpressionTree::push(const Part& part) {
 }
 
 ExpressionTree::Node ExpressionTree::number(double value) {
-  // Replaces -0 by 0, because the readers of bundles do not support -0.
+  // Replaces -0 by 0, because the programs that load bundles do not support -0.
   return push({.is_truth = value == 0 || value == 1, .number = value == 0 ? 0 : value});
 }
 
@@ -209,7 +209,8 @@ void ExpressionTree::append_json(Node node, std::span<const std::string> names,
   }
 }
 
-/// Appends the operands, such as ",a,b". The operands of max(max(a, b), c) are a, b and c.
+/// Appends the operands of a node to the JSON text, such as ",a,b". Nested calls of max or min are
+/// merged: the operands of max(max(a, b), c) are a, b and c.
 void ExpressionTree::append_operands(Node node, std::span<const std::string> names,
                                      std::string& text) const {
   const Part& part = nodes_[node];

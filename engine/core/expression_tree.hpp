@@ -60,15 +60,16 @@ class ExpressionTree {
   /// only be 0 or 1.
   [[nodiscard]] Node truth(Node node);
 
-  /// Evaluation skips the nodes from here to land() if the truth value of `condition` is `when`.
-  /// Skipped nodes have no value, so the kChoose that uses them must choose its other operand.
+  /// If the truth value of `condition` is `when`, evaluation skips the nodes that are added between
+  /// the calls of skip() and land(). Skipped nodes have no value, so the kChoose operation that
+  /// uses them must choose its other operand.
   [[nodiscard]] Node skip(Node condition, bool when);
   void land(Node skip) { nodes_[skip].second = static_cast<Node>(nodes_.size()); }
 
   [[nodiscard]] bool is_truth(Node node) const { return nodes_[node].is_truth; }
   [[nodiscard]] std::optional<double> number_of(Node node) const;
-  /// The number of nodes up to and including `node`, where a shared node is counted for each use.
-  /// The number saturates.
+  /// The number of nodes of the expression that ends with `node`, where a shared node is counted
+  /// for each use. The number saturates.
   [[nodiscard]] std::uint32_t size(Node node) const { return nodes_[node].size; }
 
   /// Renumbers the variables: variable i becomes variable `order[i]`.

@@ -31,14 +31,14 @@ struct ExpressionWord {
   std::string_view write;  ///< the suggested replacement; empty for words that expressions use
 };
 
-/// Returns null if `name` is none of these words.
+/// Finds the word `name`, which expressions or another language use; null if there is no such word.
 [[nodiscard]] const ExpressionWord* find_expression_word(std::string_view name);
 
 /// Adds the comparison `left` `op` `right`, where `op` is == != < <= > or >=.
 [[nodiscard]] ExpressionTree::Node compared(ExpressionTree& tree, std::string_view op,
                                             ExpressionTree::Node left, ExpressionTree::Node right);
 
-/// Adds a call of a function. The caller has checked the number of arguments.
+/// Adds a call of `function` to `tree`; the caller has checked the number of `arguments`.
 [[nodiscard]] ExpressionTree::Node called(ExpressionTree& tree, std::string_view function,
                                           std::span<const ExpressionTree::Node> arguments);
 

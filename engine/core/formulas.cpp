@@ -66,7 +66,8 @@ class Inserter {
 }  // namespace
 
 std::string with_formulas(std::string_view expression, const Formulas& formulas) {
-  // Most files have no formulas, and their expressions are checked when they are read.
+  // Does not parse the expression if there is no formula to insert, as in most files; the caller
+  // parses the expression later.
   if (formulas.empty()) return std::string(expression);
   return Inserter(formulas).run(expression);
 }

@@ -12,11 +12,12 @@ using Formulas = std::map<std::string, std::string, std::less<>>;
 
 /// Replaces every name of a formula in `expression` by the formula, recursively. The formula is put
 /// in parentheses unless it is a single name or number. Other names stay. Throws InputError for a
-/// bad expression, for a formula that needs itself, and for a result that exceeds the length limit
+/// bad expression, for a formula that uses itself, and for a result that exceeds the length limit
 /// of expressions.
 [[nodiscard]] std::string with_formulas(std::string_view expression, const Formulas& formulas);
 
-/// The shortest text that reads as exactly this number. Whole numbers have no decimal point.
+/// The shortest decimal text that gives exactly `value` when it is parsed. Whole numbers have no
+/// decimal point.
 [[nodiscard]] std::string formula_of(double value);
 
 }  // namespace evo

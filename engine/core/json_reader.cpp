@@ -28,7 +28,7 @@ std::string shown(const Json& value) {
   return shortened(value.dump(-1, ' ', false, Json::error_handler_t::replace), kLongest);
 }
 
-/// Writes a new file and flushes it to the disk. Returns 0 or the error number.
+/// Writes a new file and flushes it to the disk; returns 0 or the value of errno.
 int write_whole(const std::string& file, std::string_view content) {
   constexpr mode_t kForAll = 0666;  // permissions before the umask applies
   const int descriptor = open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kForAll);

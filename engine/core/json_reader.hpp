@@ -27,8 +27,8 @@ class JsonReader {
   /// Throws InputError if `object` is not an object.
   JsonReader(const Json& object, std::string file, std::string path = {});
 
-  /// From now on, expression() replaces the names of these formulas, also in children made later.
-  /// `formulas` must outlive this reader and its children.
+  /// Makes expression() replace the names of `formulas` by the formulas, in this reader and in
+  /// children that are made later. `formulas` must outlive this reader and its children.
   void insert(const Formulas* formulas) { formulas_ = formulas; }
   [[nodiscard]] const Formulas* inserted() const { return formulas_; }
 
@@ -56,8 +56,8 @@ class JsonReader {
   [[nodiscard]] std::string one_of(std::string_view key,
                                    std::initializer_list<std::string_view> allowed) const;
 
-  /// The formulas of the object under `key`, by name; empty if the key is absent. Names of other
-  /// formulas in these formulas are replaced.
+  /// The formulas of the object under `key`, by name; empty if the key is absent. If a formula
+  /// contains the name of another formula, the name is replaced.
   [[nodiscard]] Formulas formulas(std::string_view key) const;
 
   /// The array of strings under `key`, with at most `most` entries; empty if the key is absent.
@@ -109,8 +109,8 @@ inline constexpr std::size_t kLargestFile = std::size_t{1} << 30;
 /// and column of a syntax error.
 [[nodiscard]] Json read_json_file(const std::filesystem::path& file);
 
-/// Whether `path` is a regular file, after following links. False if this cannot be determined, for
-/// example for circular links.
+/// Whether `path` is a regular file, after following links; false if the operating system reports
+/// an error, for example for circular links.
 [[nodiscard]] bool is_file(const std::filesystem::path& path);
 
 /// The whole file as text. Throws InputError if the file cannot be read, is a pipe, a socket or a
@@ -124,8 +124,8 @@ struct NewFile {
   std::string_view content;
 };
 
-/// Writes all files or none. Every new file is on the disk before the first file is renamed. The
-/// files are renamed in the given order.
+/// Writes all files or none. All contents are on the disk, under temporary names, before the first
+/// file gets its final name. The files get their final names in the given order.
 void write_files(const std::vector<NewFile>& files);
 
 /// Writes the whole file or nothing: writes a temporary file in the same folder, flushes it to the

@@ -1,5 +1,5 @@
 // Parses JSON input files with nlohmann's SAX interface, under stricter rules: no duplicate keys,
-// limited nesting and sizes, plain UTF-8.
+// limited nesting and sizes, UTF-8 without a byte order mark.
 
 #include <algorithm>
 #include <iterator>
@@ -108,7 +108,8 @@ class Builder final : public nlohmann::json_sax<Json> {
     std::string path;
     for (const Level& level : levels_) {
       if (level.value->is_array()) {
-        // An element that is an object or array has already been added.
+        // The array already contains its element under construction if the element is an object or
+        // array, so the size minus 1 is the element's index.
         const std::size_t begun = &level == &levels_.back() ? 0 : 1;
         path += "[" + std::to_string(level.value->size() - begun) + "]";
       } else if (!level.key.empty()) {
@@ -167,8 +168,8 @@ class Builder final : public nlohmann::json_sax<Json> {
   std::size_t values_ = 0;
 };
 
-/// Reports common leftovers of editors and of broken copies, because the parser's messages about
-/// them are less helpful.
+/// Reports a byte order mark, an empty file, NUL bytes and invalid UTF-8, because nlohmann's
+/// messages about them are less helpful.
 void require_plain_text(std::string_view text, const std::string& file) {
   if (text.starts_with("\xef\xbb\xbf")) {
     throw InputError(file + ": begins with a byte order mark; allowed: UTF-8 without it");

@@ -10,7 +10,8 @@
 
 namespace evo {
 
-/// How many processes may use a card. The values are those of NVML and the CUDA driver.
+/// How many processes may use a card. The enumerators' values are those of nvmlComputeMode_t and
+/// CUcomputemode.
 enum class ComputeMode {
   kDefault = 0,
   kExclusiveThread = 1,
@@ -18,7 +19,7 @@ enum class ComputeMode {
   kExclusiveProcess = 3,
 };
 
-/// For example "default" or "exclusive process".
+/// The mode as text, for example "default" or "exclusive process".
 [[nodiscard]] std::string to_string(ComputeMode mode);
 
 /// A MIG instance: a part of a card that CUDA sees as a separate card.

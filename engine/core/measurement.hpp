@@ -25,7 +25,8 @@ enum class TimeKind { kMeasured, kPredicted };
 /// "measured" or "predicted".
 [[nodiscard]] std::string_view to_string(TimeKind kind);
 
-/// The inverse of to_string(TimeKind). Throws InputError for any other text.
+/// The inverse of to_string(TimeKind). Throws InputError if `text` is neither "measured" nor
+/// "predicted".
 [[nodiscard]] TimeKind time_kind_from_string(std::string_view text);
 
 /// The distribution of the time of one launch, in microseconds.
@@ -43,18 +44,19 @@ struct Timing {
   std::string not_modelled = {};  ///< for a prediction: effects that the model ignores
 };
 
-/// Launches longer than this, in µs, count as very long: the time for loading the kernel and for
-/// rising clocks is negligible.
+/// Launches longer than this, in µs, are called very long: loading the kernel and raising the
+/// clocks take a negligible part of their time.
 inline constexpr double kVeryLongLaunchUs = 10'000;
 
-/// Two measurements of one kernel at different times differ by up to this factor, because clocks
-/// drift. For very long launches, a smaller difference is not worth the launches that show it.
+/// The factor by which two measurements of one kernel at different times may differ, because clocks
+/// drift. For very long launches, the factor is only 1.01, because the launches that show a smaller
+/// difference take too long.
 [[nodiscard]] constexpr double other_minute(double time_us) {
   return time_us < kVeryLongLaunchUs ? 1.02 : 1.01;
 }
 
-/// The comparison of a launch, on one shape with one seed, with the reference. Each figure is that
-/// of the worst output argument.
+/// The comparison of a launch, on one shape with one seed, with the reference. Each error is the
+/// largest over all output arguments.
 struct CheckResult {
   std::string shape;
   std::uint64_t seed = 0;

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostLooked = 10'000;  ///< limit of the names read from a folder
 constexpr std::size_t kMostNamed = 5;
 
-/// The names in a folder, sorted. A very large folder is read only in part.
+/// The names in a folder, sorted. Reads at most kMostLooked names.
 std::vector<std::string> names_in_folder(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code error;

@@ -5,9 +5,10 @@
 
 namespace evo {
 
-/// The end of a message about a missing file: "; did you mean 'recorded.json'?", else "; there is
-/// no folder 'results'", else "; there are: a.json, b.json" with the first files that have the same
-/// extension, else an empty text. The text is also empty if the file exists.
+/// Text to append to a message about a missing file: the nearest name ("; did you mean
+/// 'recorded.json'?"), a missing folder ("; there is no folder 'results'"), or the first files with
+/// the same extension ("; there are: a.json, b.json"). Returns an empty text if there is no such
+/// file or folder to name, or if the file exists.
 [[nodiscard]] std::string missing_file_hint(const std::filesystem::path& file);
 
 }  // namespace evo

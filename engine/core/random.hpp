@@ -6,8 +6,8 @@
 
 namespace evo {
 
-/// The project's random generator. The same seed gives the same numbers on every machine and with
-/// every compiler, which the distributions of the standard library do not guarantee.
+/// The project's random generator. Unlike with the random distributions of the standard library,
+/// the same seed gives the same numbers on every machine and with every compiler.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : engine_(seed) {}

@@ -19,7 +19,8 @@ inline constexpr std::size_t kGates = kGateNames.size();
   return kGateNames[static_cast<std::size_t>(gate)];
 }
 
-/// The inverse of to_string(Gate). Throws InputError for any other text, and lists the names.
+/// The inverse of to_string(Gate). Throws InputError, which lists the gates' names, if `text` is
+/// none of them.
 [[nodiscard]] Gate gate_from_string(std::string_view text);
 
 /// The reason why a candidate failed a gate. A rejection is data, not an error.

@@ -4,8 +4,8 @@
 
 namespace evo {
 
-/// The resources that the author of a space allows a kernel. If an entry is absent, only the
-/// device's limit applies.
+/// The resources that the author of a space allows a kernel. A resource without an entry is limited
+/// only by the device.
 struct ResourcePolicy {
   std::optional<int> registers_per_thread = {};
   std::optional<int> shared_bytes_per_cta = {};  ///< static + dynamic

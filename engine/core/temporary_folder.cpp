@@ -16,7 +16,8 @@ struct Place {
   std::filesystem::path folder = "/tmp";
 };
 
-/// Reads the same variables as std::filesystem::temp_directory_path(), in the same order.
+/// Reads the same environment variables as std::filesystem::temp_directory_path(), in the same
+/// order.
 Place named_place() {
   for (const char* variable : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"}) {
     if (const auto folder = environment_variable(variable)) return {variable, *folder};

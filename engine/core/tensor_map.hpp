@@ -27,8 +27,8 @@ inline constexpr std::size_t kMostTensorDimensions = 5;
 inline constexpr std::size_t kTensorMapBytes = 128;
 
 /// A tensor map over a buffer: the arguments of cuTensorMapEncodeTiled. Lists begin with the
-/// innermost dimension, whose elements are adjacent. There is no interleave; elements outside of
-/// the tensor read as 0.
+/// innermost dimension, whose elements are adjacent. The interleave is always
+/// CU_TENSOR_MAP_INTERLEAVE_NONE, and elements outside of the tensor read as 0.
 struct TensorMapSpec {
   std::string name;  ///< name for messages
   TensorMapType type = TensorMapType::kF32;

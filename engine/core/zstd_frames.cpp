@@ -7,8 +7,8 @@
 namespace evo {
 namespace {
 
-/// Higher levels take much longer but make PTX and cubins hardly smaller; lower levels make them
-/// noticeably larger.
+/// Zstandard's compression level: higher levels take much longer but make PTX and cubins hardly
+/// smaller; lower levels make them noticeably larger.
 constexpr int kLevel = 8;
 
 std::size_t checked(std::size_t result) {
@@ -41,7 +41,8 @@ std::string ZstdFrames::pack(std::string_view content) {
 }
 
 std::optional<std::string> ZstdFrames::unpack(std::string_view frame) {
-  // Decompresses in pieces, because a damaged frame may claim any size.
+  // Decompresses in chunks instead of allocating the size that the frame states, because a damaged
+  // frame may state any size.
   ZSTD_DCtx_reset(unpacker_.get(), ZSTD_reset_session_only);
   ZSTD_inBuffer in = {frame.data(), frame.size(), 0};
   std::string content;

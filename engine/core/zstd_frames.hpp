@@ -11,7 +11,7 @@ struct ZSTD_DCtx_s;
 namespace evo {
 
 /// Packs texts into Zstandard frames (RFC 8878) with a checksum of the text. `zstd -d` can unpack
-/// these frames, too. Keeps its working memory between calls; not thread-safe.
+/// these frames, too. An object keeps its working memory between calls and is not thread-safe.
 class ZstdFrames {
  public:
   ZstdFrames();

@@ -17,12 +17,13 @@ constexpr std::uint8_t kParameterBank = 0x0a;
 constexpr std::uint8_t kFrameSize = 0x11;
 constexpr std::uint8_t kParameter = 0x17;
 constexpr std::uint8_t kRegcount = 0x2f;
-/// The bit position of the bank's size in the second word of kParameterBank.
+/// The bit position of the parameter bank's size in the second word of the attribute
+/// kParameterBank.
 constexpr int kBankSizeShift = 16;
 
 /// Finds the attribute `code` in a list of attributes and returns up to three words of it. Each
 /// attribute is {format u8, code u8, size u16} and, for format 4, `size` bytes. If the list has
-/// several attributes with this code, `accept` selects one by its words.
+/// several attributes with the code `code`, `accept` selects one by its words.
 template <typename Accept>
 std::optional<std::vector<std::uint32_t>> find_attribute(std::string_view list, std::uint8_t code,
                                                          std::size_t words, Accept accept) {
@@ -44,13 +45,13 @@ std::optional<std::vector<std::uint32_t>> find_attribute(std::string_view list, 
   return std::nullopt;
 }
 
-/// Converts a count from the file; nullopt if the count is implausibly large.
+/// Converts a count from the ELF file; nullopt if the count is implausibly large.
 std::optional<int> sensible(std::uint64_t value) {
   if (value > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) return std::nullopt;
   return static_cast<int>(value);
 }
 
-/// The value of an attribute {symbol index, value} of `.nv.info` for the symbol `entry`.
+/// The value of the attribute {symbol index, value} of `.nv.info` for the symbol `entry`.
 std::optional<int> symbol_attribute(std::span<const ElfSection> sections, std::uint8_t code,
                                     std::string_view entry) {
   const ElfSection* info = find_section(sections, ".nv.info");
@@ -66,8 +67,9 @@ std::optional<int> symbol_attribute(std::span<const ElfSection> sections, std::u
   return found ? sensible((*found)[1]) : std::nullopt;
 }
 
-/// The architecture of the machine code: 90 for sm_90; 0 if it cannot be read. In ELF files of ABI
-/// version 8, which NVRTC writes from 13.0 on, the architecture lies one byte higher in the flags.
+/// The architecture of the cubin's machine code: 90 for sm_90; 0 if it cannot be read. In ELF files
+/// of ABI version 8, which NVRTC 13.0 and later write, the architecture is one byte higher in
+/// e_flags.
 std::uint32_t architecture(std::string_view cubin) {
   constexpr std::uint8_t kAbiWithWideFlags = 8;
   constexpr std::uint32_t kByte = 0xff;
@@ -77,9 +79,9 @@ std::uint32_t architecture(std::string_view cubin) {
   return (is_wide ? header->e_flags >> 8 : header->e_flags) & kByte;
 }
 
-/// From sm_90 on, the system reserves the first KiB of every CTA's shared memory. From 12.8 on,
-/// NVRTC puts the reserved KiB in a section of its own; all versions include it in the kernel's
-/// size.
+/// Bytes of a kernel's static shared memory: the size of the section .nv.shared.<entry>, less the
+/// first KiB of every CTA's shared memory. From sm_90 on, the system reserves this KiB, and the
+/// cubins of all NVRTC versions include it in the section's size.
 std::optional<int> static_shared(std::string_view cubin, std::span<const ElfSection> sections,
                                  const std::string& entry) {
   constexpr std::uint64_t kReserved = 1024;
@@ -114,7 +116,8 @@ std::optional<CubinFacts> read_cubin(std::string_view cubin, std::string_view en
   const std::optional<int> registers = symbol_attribute(sections, kRegcount, entry);
   const std::optional<int> shared = static_shared(cubin, sections, name);
   if (text == nullptr || !registers || !shared) return std::nullopt;
-  // In ELF files of ABI version 8 (sm_90 and later), the upper byte of sh_info is zero.
+  // In ELF files of ABI version 8 (sm_90 and later), the upper byte of sh_info is zero and does not
+  // hold the register count.
   const auto in_header = static_cast<int>(text->info >> kRegistersShift);
   if (in_header != 0 && in_header != *registers) return std::nullopt;
   return CubinFacts{*registers, *shared, symbol_attribute(sections, kFrameSize, entry).value_or(0),
@@ -123,8 +126,9 @@ std::optional<CubinFacts> read_cubin(std::string_view cubin, std::string_view en
 
 std::optional<std::vector<std::size_t>> parameter_bytes(std::string_view cubin,
                                                         std::string_view entry) {
-  // The words are {index u32, {ordinal u16, offset u16}, {flags 18 bits, bytes 14 bits}}, and the
-  // attributes are in reverse order.
+  // The words of the attribute KPARAM_INFO are {index u32, {ordinal u16, offset u16}, {flags 18
+  // bits, bytes 14 bits}}. The attributes of parameters are listed from the last parameter to the
+  // first.
   constexpr std::size_t kWords = 3;
   constexpr std::uint32_t kOrdinal = 0xffff;
   constexpr int kSizeShift = 18;
@@ -142,8 +146,8 @@ std::optional<std::vector<std::size_t>> parameter_bytes(std::string_view cubin,
     if (ordinal != in_order.size()) return std::nullopt;
     in_order.push_back(bytes);
   }
-  // The parameters' constant bank is not empty, but no parameter was found, so this cubin describes
-  // its parameters by attributes that this code does not know.
+  // If the parameters' constant bank is not empty, but no parameter was found, the cubin describes
+  // its parameters by attributes that this function does not know.
   const auto bank = find_attribute(info->content, kParameterBank, 2,
                                    [](const std::vector<std::uint32_t>&) { return true; });
   if (in_order.empty() && bank && (*bank)[1] >> kBankSizeShift != 0) return std::nullopt;

@@ -8,7 +8,8 @@
 
 namespace evo {
 
-/// Facts about a kernel, as recorded in its machine code. A source cannot forge these facts.
+/// Facts about a kernel, as the compiler recorded them in its machine code, so that the text of a
+/// kernel's source cannot forge them.
 struct CubinFacts {
   int registers = 0;            ///< per thread, from the attribute REGCOUNT
   int static_shared_bytes = 0;  ///< per CTA: size of .nv.shared.<entry>, without the reserved KiB
@@ -22,7 +23,7 @@ struct CubinFacts {
 [[nodiscard]] std::optional<CubinFacts> read_cubin(std::string_view cubin, std::string_view entry);
 
 /// The sizes in bytes of a kernel's parameters, in order, from its attributes KPARAM_INFO. Nullopt
-/// if an attribute is missing.
+/// if the attribute of a parameter is missing.
 [[nodiscard]] std::optional<std::vector<std::size_t>> parameter_bytes(std::string_view cubin,
                                                                       std::string_view entry);
 

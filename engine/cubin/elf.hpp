@@ -9,7 +9,7 @@
 
 namespace evo {
 
-/// A section of an ELF file. Name and content are views of the file.
+/// A section of an ELF file; its name and content are views of the file's content in memory.
 struct ElfSection {
   std::string_view name;
   std::string_view content;  ///< empty if the file stores no content
@@ -17,7 +17,8 @@ struct ElfSection {
   std::uint32_t info = 0;
 };
 
-/// Copies a structure from the file; nullopt if the structure would extend past the file's end.
+/// Copies a structure from position `offset` of the file; nullopt if the structure would extend
+/// past the file's end.
 template <typename T>
 std::optional<T> read_at(std::string_view file, std::uint64_t offset) {
   if (offset > file.size() || file.size() - offset < sizeof(T)) return std::nullopt;

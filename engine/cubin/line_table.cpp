@@ -21,7 +21,8 @@ constexpr std::uint8_t kFixedAdvancePc = 9;
 constexpr std::uint8_t kEndSequence = 1;
 constexpr std::uint8_t kSetAddress = 2;
 
-/// Reads successive numbers. Past the end, the reader returns zeros and sets failed().
+/// Reads successive numbers. If a number lies past the end of the data, number() returns 0 and
+/// failed() returns true.
 class Reader {
  public:
   explicit Reader(std::string_view data, std::uint64_t at = 0) : data_(data), at_(at) {}
@@ -66,11 +67,11 @@ class Reader {
   bool failed_ = false;
 };
 
-/// The section to which a relocated address of the line table refers, by the position of the
-/// address.
+/// For each relocated address in the line table, by its position: the index of the section to which
+/// the address refers.
 using Targets = std::map<std::uint64_t, std::uint16_t>;
 
-/// `Relocation`: Elf64_Rel or Elf64_Rela, whose first members are equal.
+/// `Relocation`: Elf64_Rel or Elf64_Rela, whose first members have the same layout.
 template <typename Relocation>
 void add_targets(std::span<const ElfSection> sections, std::string_view name, Targets& targets) {
   const ElfSection* relocations = find_section(sections, name);
@@ -92,8 +93,9 @@ Targets targets_of(std::span<const ElfSection> sections) {
   return targets;
 }
 
-/// The number of lines before `.version`. The compiler counts lines from `.version` on, because
-/// text may be put before `.version` later.
+/// The number of the line `.version` in the PTX text that the cubin contains; 0 if there is no such
+/// line. LineOfCode counts lines from the line of `.version`, because a comment may be put before
+/// `.version` later.
 std::uint32_t version_line(const ElfSection& text) {
   constexpr std::string_view kVersion(".version");
   std::uint32_t line = 1;
@@ -112,8 +114,8 @@ class Unit {
   Unit(std::string_view data, std::uint64_t start, const Targets& targets, std::size_t wanted)
       : reader_(data, start), targets_(targets), wanted_(wanted) {}
 
-  /// Adds the lines of the wanted section. Returns the start of the next unit; 0 if this unit is
-  /// damaged.
+  /// Appends the PTX lines of the machine code in the section with index `wanted`. Returns the
+  /// start of the line table's next unit, or 0 if this unit is damaged.
   std::uint64_t run(std::vector<LineOfCode>& lines) {
     const auto length = reader_.number<std::uint32_t>();
     const std::uint64_t end = reader_.at() + length;

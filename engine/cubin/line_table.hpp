@@ -6,7 +6,7 @@
 
 namespace evo {
 
-/// The source line of the machine code from `offset` on.
+/// The PTX line from which the machine code that begins at `offset` was made.
 struct LineOfCode {
   std::uint64_t offset = 0;  ///< bytes from the start of the kernel's code
   std::uint32_t line = 0;    ///< from 1: the line after `.version`
@@ -17,7 +17,7 @@ struct LineOfCode {
 /// The PTX line of each machine instruction of `entry`, in ascending order of offset. The lines
 /// come from section .nv_debug_line_sass of a cubin compiled with -lineinfo, a line number program
 /// of DWARF 2 ("DWARF Debugging Information Format", version 2.0.0, chapter 6.2). Empty if the
-/// cubin lacks this section.
+/// cubin lacks section .nv_debug_line_sass.
 [[nodiscard]] std::vector<LineOfCode> ptx_lines(std::string_view cubin, std::string_view entry);
 
 }  // namespace evo

@@ -8,13 +8,13 @@ namespace evo {
 
 /// A machine instruction (SASS) of compute capability 7.0 to 9.x: 16 bytes, whose upper bits encode
 /// the compiler's scheduling. Layout: Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via
-/// Microbenchmarking", 2018, section 2.1; checked with nvdisasm.
+/// Microbenchmarking", 2018, section 2.1; compared with the output of nvdisasm.
 struct MachineInstruction {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
   std::uint32_t ptx_line = 0;  ///< line after `.version`, from 1; 0: unknown
 
-  /// The opcode without the form of its operands.
+  /// The opcode without the bits that select the form of its operands.
   [[nodiscard]] unsigned operation() const { return static_cast<unsigned>(low & 0x1ffU); }
   /// Clocks until the warp may issue its next instruction.
   [[nodiscard]] int stall() const { return static_cast<int>(high >> 41 & 0xfU); }
@@ -24,8 +24,8 @@ struct MachineInstruction {
   [[nodiscard]] unsigned read_barrier() const { return static_cast<unsigned>(high >> 49 & 7U); }
   /// Scoreboards that must be free before the instruction issues, one bit each.
   [[nodiscard]] unsigned waits() const { return static_cast<unsigned>(high >> 52 & 0x3fU); }
-  /// Registers of the result and the operands a, b and c; 255 is RZ. The bits of operand b have
-  /// another meaning if takes_register_b() is false.
+  /// Registers of the result and the operands a, b and c; 255 is RZ. If takes_register_b() is
+  /// false, operand_b() is not a register number.
   [[nodiscard]] unsigned result() const { return static_cast<unsigned>(low >> 16 & 0xffU); }
   [[nodiscard]] unsigned operand_a() const { return static_cast<unsigned>(low >> 24 & 0xffU); }
   [[nodiscard]] unsigned operand_b() const { return static_cast<unsigned>(low >> 32 & 0xffU); }
@@ -39,7 +39,7 @@ struct MachineInstruction {
 };
 
 /// The instructions of `entry` in order, with their PTX lines if the cubin has them. Empty if the
-/// kernel is missing or damaged.
+/// cubin lacks the kernel, or if its code is damaged.
 [[nodiscard]] std::vector<MachineInstruction> read_machine_code(std::string_view cubin,
                                                                 std::string_view entry);
 

@@ -25,8 +25,8 @@ MacroDefinition macro_in(const Directive& directive) {
   if (words.empty() || !is_identifier(words.front().text)) return {};
   MacroDefinition macro{words.front().text};
   std::size_t end = words.front().end;
-  // Parameters follow the name directly; a parenthesis after a space belongs to the replacement
-  // text.
+  // The parameters of a function-like macro follow its name without a space; after a space, a
+  // parenthesis belongs to the replacement text.
   macro.is_function = end < text.size() && text[end] == '(';
   if (macro.is_function) {
     const std::size_t close = std::min(text.find(')', end), text.size());

@@ -15,7 +15,7 @@ namespace evo {
 /// argument.
 [[nodiscard]] std::optional<std::string> included_name(const Directive& directive);
 
-/// The definition of a macro by #define.
+/// A macro, as defined by a #define directive.
 struct MacroDefinition {
   std::string name;
   bool is_function = false;
@@ -23,8 +23,8 @@ struct MacroDefinition {
   std::string replacement = {};
 };
 
-/// Parses the argument of a #define, or of a directive such as #undef or #ifdef, whose argument is
-/// a name alone.
+/// Parses the macro's name, parameters and replacement text in a #define, or only the name in a
+/// directive such as #undef or #ifdef.
 [[nodiscard]] MacroDefinition macro_in(const Directive& directive);
 
 }  // namespace evo

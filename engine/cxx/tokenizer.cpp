@@ -10,11 +10,11 @@ namespace {
 bool is_blank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// Reads a text as the first translation phases of C++ do, and joins lines that end with a
-/// backslash.
+/// Reads a C++ source text as the first translation phases of C++ do: joins lines that end with a
+/// backslash, and skips comments.
 class Scanner {
  public:
-  /// `words`: receives the words outside of directives; may be null.
+  /// `words`: receives the tokens outside of preprocessing directives; null if they are not wanted.
   Scanner(std::string_view text, std::vector<CppWord>* words) : text_(text), words_(words) {
     skip_splices();
   }
@@ -82,8 +82,8 @@ class Scanner {
     return c;
   }
 
-  /// Skips a comment, which counts as white space. A comment over several lines does not end the
-  /// line in which it begins.
+  /// Skips a comment, which counts as white space. If a comment spans several lines, the text after
+  /// it still belongs to the line in which the comment begins.
   bool skip_comment(bool keep_line_begin) {
     if (peek() != '/' || (peek(1) != '*' && peek(1) != '/')) return false;
     const std::size_t begin = line_begin_;
@@ -126,7 +126,8 @@ class Scanner {
     }
   }
 
-  /// Reads R"mark( … )mark", inside of which no text is interpreted.
+  /// Reads a raw string R"mark( … )mark", in which escapes, comments and backslashes at the end of
+  /// a line have no effect.
   void take_raw_string(std::string* text) {
     const std::size_t begin = at_;
     const std::size_t open = text_.find('(', begin);
@@ -143,8 +144,8 @@ class Scanner {
     if (text != nullptr) *text += text_.substr(begin, end - begin);
   }
 
-  /// Reads an identifier, or a number with its digit separators. An identifier may be the prefix of
-  /// a string.
+  /// Reads an identifier, or a number with its digit separators. If the identifier is the prefix of
+  /// a raw string, such as R or u8R, reads this string, too.
   void take_word(std::string* text) {
     constexpr std::array<std::string_view, 5> kRaw = {"R", "LR", "uR", "UR", "u8R"};
     const bool number = std::isdigit(static_cast<unsigned char>(peek())) != 0;
@@ -157,7 +158,7 @@ class Scanner {
     if (raw_string && peek() == '"') take_raw_string(text);
   }
 
-  /// Reads one token of a line outside of comments.
+  /// Reads one token, which is not white space or a comment.
   void take_piece(std::string* text) {
     if (is_word(peek())) return take_word(text);
     if (peek() == '"' || peek() == '\'') return take_quoted(text);
@@ -186,7 +187,8 @@ class Scanner {
   }
 
   void take_directive(std::size_t begin, std::size_t first_line) {
-    // Text after the end of a comment continues the line in which the comment began.
+    // If a directive follows a comment of several lines, its position is the line of the `#`,
+    // although C++ counts the comment and the directive as one line.
     const bool behind_comment = first_line != line_;
     Directive directive;
     directive.begin = behind_comment ? at_ : begin;

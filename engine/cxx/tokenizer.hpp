@@ -7,7 +7,7 @@
 
 namespace evo {
 
-/// A name, number, literal or operator of C++ with its position in the text.
+/// A token of C++ (name, number, literal or operator), and its position in the source text.
 struct CppWord {
   std::string text;  ///< without the backslashes that join lines
   std::size_t begin = 0;
@@ -21,15 +21,15 @@ struct Directive {
   std::size_t line = 1;   ///< number of its first line
   std::size_t lines = 1;  ///< number of lines
   std::string name;       ///< for example "include"
-  /// the rest of the line, without comments, joins of lines, and surrounding white space
+  /// the text after the name, as one line without comments and surrounding white space
   std::string argument;
 };
 
 /// A C++ source after the first translation phases: comments count as white space, lines that end
-/// with a backslash are joined, and literals are not interpreted. Text that #if excludes is
-/// included. Every text is accepted.
+/// with a backslash are joined, and literals are not interpreted. Conditions are not evaluated, so
+/// tokens and directives that an #if excludes are listed, too. tokenize() accepts every text.
 struct CppText {
-  std::vector<CppWord> words;  ///< words outside of directives
+  std::vector<CppWord> words;  ///< tokens outside of directives
   std::vector<Directive> directives;
 };
 
@@ -38,7 +38,7 @@ struct CppText {
 /// Finds only the directives, which is faster than tokenize().
 [[nodiscard]] std::vector<Directive> directives_of(std::string_view text);
 
-/// The words of a text, without their positions.
+/// Returns the tokens of a C++ text outside of directives, without their positions.
 [[nodiscard]] std::vector<std::string> cpp_words(std::string_view text);
 
 }  // namespace evo

@@ -35,7 +35,7 @@ DeviceInfo arch_limits(const std::string& arch) {
   const auto parsed = arch.starts_with(kPrefix)
                           ? std::from_chars(arch.data() + kPrefix.size(), end, number)
                           : std::from_chars_result{arch.data(), std::errc::invalid_argument};
-  // A letter may follow the number, as in sm_90a.
+  // In the name of an architecture, a letter may follow the number, as in sm_90a.
   if (parsed.ec != std::errc() || end - parsed.ptr > 1) {
     throw InputError("unknown architecture '" + arch + "'; allowed: sm_NN, such as sm_89");
   }

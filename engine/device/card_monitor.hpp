@@ -14,7 +14,7 @@ struct CardPace {
   std::vector<Slowdown> slowdowns = {};  ///< in the order of the enumeration
 };
 
-/// Properties of a GPU that change slowly.
+/// Properties of a GPU that change slowly, such as its temperature.
 struct CardCondition {
   std::optional<double> memory_clock_mhz = {};
   std::optional<double> temperature_c = {};
@@ -29,9 +29,9 @@ class CardMonitor {
 
   [[nodiscard]] virtual CardPace pace() = 0;
   [[nodiscard]] virtual CardCondition condition() = 0;
-  /// The other processes with a context on the GPU: "4711 (python3)". Excludes this process and
-  /// other worker processes of the same run. Empty if there are no other processes or if the driver
-  /// does not list processes.
+  /// The other processes with a context on the GPU, such as "4711 (python3)". Excludes this process
+  /// and other worker processes of the same run. Empty if there are no other processes or if the
+  /// driver does not list processes.
   [[nodiscard]] virtual std::vector<std::string> other_processes() = 0;
   /// Percentage of the last second, or of the driver's shorter period, in which a kernel ran.
   [[nodiscard]] virtual std::optional<double> busy_percent() = 0;

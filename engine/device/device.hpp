@@ -19,12 +19,14 @@ namespace evo {
 
 class CardMonitor;
 
-/// Number of input sets that timed launches use in turn. There are kTimedInputSets + 1 output sets.
+/// Number of input sets through which timed launches rotate. Timed launches have kTimedInputSets +
+/// 1 output sets.
 inline constexpr std::size_t kTimedInputSets = 4;
 
-/// The interface to everything that runs kernels. Members that return a pointer return null if the
-/// device lacks that ability. A device measures or predicts, as its info() says. Errors that are
-/// not a kernel's fault throw CudaError. Not thread-safe; used in worker processes only.
+/// The interface of everything that runs kernels: a GPU or a virtual GPU. A member that returns a
+/// pointer to an interface, such as measuring(), returns null if the device does not support the
+/// interface. A device either measures times or predicts them; info() says which. Throws CudaError
+/// for errors that a kernel did not cause. Not thread-safe; used in worker processes only.
 class Device {
  public:
   virtual ~Device() = default;
@@ -32,16 +34,17 @@ class Device {
   [[nodiscard]] virtual const DeviceInfo& info() const = 0;
   [[nodiscard]] virtual DeviceMemory& memory() = 0;
 
-  /// Loads a kernel. Returns the Fault if the device cannot load it.
+  /// Loads a kernel. Returns a Fault if the device cannot load the kernel.
   virtual std::variant<KernelId, Fault> load(const KernelImage& image) = 0;
   virtual void unload(KernelId kernel) = 0;
-  /// A hash of the module's variables in device memory, which persist between launches. Nullopt if
+  /// A hash of the module's variables in device memory that persist between launches. Nullopt if
   /// the module has variables that the device cannot read.
   [[nodiscard]] virtual std::optional<std::string> variables_hash(KernelId kernel) const = 0;
 
   /// Launches all steps of the plan once and waits until the whole device is idle. `arguments`:
-  /// first the parameters (a step may use only some of them), then a buffer for each constant of
-  /// the image. The device copies this buffer to the constant before the first step.
+  /// first the parameters (a step may use only some of them), then a buffer for each of
+  /// KernelImage::constants. The device copies the buffers of constants to the __constant__
+  /// variables before the first step.
   virtual std::optional<Fault> launch(KernelId kernel, const LaunchPlan& plan,
                                       std::span<const KernelArgument> arguments) = 0;
 
@@ -53,13 +56,15 @@ class Device {
   [[nodiscard]] virtual CardMonitor* monitor() { return nullptr; }
 };
 
-/// The abilities of a device that measures. Throws std::logic_error for another device.
+/// The device's interface for measuring times. Throws std::logic_error if the device does not
+/// measure.
 [[nodiscard]] inline Measuring& measuring(Device& device) {
   if (Measuring* part = device.measuring()) return *part;
   throw std::logic_error(device.info().name + " does not measure");
 }
 
-/// The abilities of a device that predicts. Throws std::logic_error for another device.
+/// The device's interface for predicting times. Throws std::logic_error if the device does not
+/// predict.
 [[nodiscard]] inline Predicting& predicting(Device& device) {
   if (Predicting* part = device.predicting()) return *part;
   throw std::logic_error(device.info().name + " does not predict");

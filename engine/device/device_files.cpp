@@ -13,7 +13,8 @@
 namespace evo {
 namespace {
 
-/// True for the files that CUDA needs. CUDA does not need nvidia-modeset, nvidia-caps and others.
+/// True for the names of device files that CUDA needs; false for others, such as nvidia-modeset and
+/// nvidia-caps.
 bool is_needed(const std::string& name) {
   constexpr std::string_view kCard = "nvidia";
   if (name == "nvidiactl" || name == "nvidia-uvm") return true;

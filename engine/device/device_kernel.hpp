@@ -45,8 +45,8 @@ struct KernelImage {
   std::string ptx;
   std::string cubin;
   std::vector<std::string> entries;  ///< symbols of the kernels that a step may run
-  /// Symbols of the __constant__ variables that launches set; an empty symbol for a variable that
-  /// the kernel does not use.
+  /// Symbols of the __constant__ variables that launches set; the symbol is empty for a variable
+  /// that the kernel does not use.
   std::vector<std::string> constants = {};
 };
 

@@ -25,7 +25,7 @@ class DeviceMemory {
  public:
   virtual ~DeviceMemory() = default;
 
-  /// Allocates uninitialised device memory, which release() or the destructor frees. Throws
+  /// Allocates uninitialised device memory, which release() frees, or else the destructor. Throws
   /// DeviceMemoryError if there is too little memory.
   virtual BufferId allocate(const BufferSpec& spec) = 0;
   virtual void release(BufferId buffer) = 0;
@@ -37,14 +37,14 @@ class DeviceMemory {
   virtual void copy(BufferId to, BufferId from) = 0;
   /// Sets every byte of a buffer to `value`.
   virtual void fill(BufferId buffer, std::byte value) = 0;
-  /// Fills a buffer with `pattern` (1, 2, 4 or 8 bytes, repeated). Devices that track writes mark
-  /// the buffer as unwritten.
+  /// Fills a buffer with `pattern` (1, 2, 4 or 8 bytes, repeated). Devices that track writes regard
+  /// the buffer as unwritten afterwards.
   virtual void poison(BufferId buffer, std::span<const std::byte> pattern) = 0;
   /// Describes the overwritten part of a buffer's guard zones, and restores the zones; nullopt if
   /// the zones are intact.
   virtual std::optional<std::string> guard_violation(BufferId buffer) = 0;
-  /// Bytes of the guard zone on each side of a buffer, which is filled with guard_pattern(); 0 if
-  /// the device detects every access outside of a buffer.
+  /// Bytes of the guard zone on each side of a buffer, which holds guard_pattern(); 0 if the device
+  /// detects every access outside of a buffer.
   [[nodiscard]] virtual std::size_t guard_bytes() const { return 0; }
 };
 
@@ -53,9 +53,9 @@ class DeviceTextures {
  public:
   virtual ~DeviceTextures() = default;
 
-  /// Makes a texture object over the start of a buffer, or over a copy of it, see TextureStorage.
-  /// release_texture() frees the object; a view of a buffer is also freed with the buffer. Throws
-  /// InputError for a texture that CUDA does not support.
+  /// Makes a texture object over the start of a buffer or over a copy of it, as `spec` says
+  /// (TextureStorage). release_texture() frees the object; an object over the buffer itself is also
+  /// freed with the buffer. Throws InputError for a texture that CUDA does not support.
   virtual TextureId make_texture(const TextureSpec& spec, BufferId source) = 0;
   virtual void release_texture(TextureId texture) = 0;
 };

@@ -3,8 +3,8 @@
 namespace evo {
 
 std::vector<std::byte> guard_pattern() {
-  // Repeated bytes FF 7F are NaN in all types: 0x7FFF in f16 and bf16, 0x7FFF7FFF in f32, the same
-  // in f64, 0xFF and 0x7F in e4m3.
+  // The bytes FF 7F, repeated, are NaN in all types: 0x7FFF in f16 and bf16, 0x7FFF7FFF in f32,
+  // 0x7FFF7FFF7FFF7FFF in f64, and both 0xFF and 0x7F in e4m3.
   std::vector<std::byte> pattern(kGuardBytes);
   for (std::size_t i = 0; i < kGuardBytes; ++i) pattern[i] = std::byte(i % 2 == 0 ? 0xff : 0x7f);
   return pattern;

@@ -13,7 +13,7 @@
 
 namespace evo {
 
-/// The CTA of a launch that writes each part of some buffers.
+/// For each part of some buffers: the CTA of a launch that writes it.
 struct WriteMap {
   std::size_t granule = 1;  ///< bytes of a part
   /// owners[buffer][part]: the linear index (x fastest) of the CTA that writes the part, plus 1; 0
@@ -21,13 +21,14 @@ struct WriteMap {
   std::vector<std::vector<std::uint32_t>> owners;
 };
 
-/// Abilities of a device that interprets kernels: it can run a part of a grid, and tracks writes.
+/// The interface of a device that interprets kernels: it can run only a part of a grid, and it
+/// tracks which bytes kernels write.
 class Interpreting {
  public:
   virtual ~Interpreting() = default;
 
   /// Makes later launches of one step run only the CTAs in `ctas` (linear indices, x fastest), so
-  /// that the outputs of other CTAs stay unchanged. An empty list means all CTAs.
+  /// that the outputs of other CTAs stay unchanged. An empty list means that all CTAs run.
   virtual void set_cta_sample(std::vector<std::uint64_t> ctas) = 0;
   /// The offset of the first byte that no kernel has written since the buffer was poisoned; nullopt
   /// if all bytes were written.
@@ -35,14 +36,14 @@ class Interpreting {
   /// True for each byte that was written since the buffer was poisoned.
   [[nodiscard]] virtual std::vector<bool> written(BufferId buffer) const = 0;
   /// Finds the CTA of the whole grid that writes each part of `outputs`, without computing values
-  /// or changing the outputs. Returns the reason as text if the CTAs cannot be determined: the
-  /// address of a write depends on computed values, several CTAs write the same bytes, or a CTA
+  /// or changing the outputs. Returns the reason as text if the CTAs cannot be determined, because
+  /// the address of a write depends on computed values, several CTAs write the same bytes, or a CTA
   /// writes other memory than `outputs`.
   [[nodiscard]] virtual std::variant<WriteMap, std::string> write_map(
       KernelId kernel, const LaunchPlan& plan, std::span<const KernelArgument> arguments,
       std::span<const BufferId> outputs) = 0;
-  /// Switches the checks for races and uninitialised data on (the default) or off. Launches are
-  /// faster without the checks.
+  /// Enables the checks for races and uninitialised data (the default) or disables them. Launches
+  /// are faster without the checks.
   virtual void set_checks(bool on) = 0;
 };
 

@@ -10,7 +10,8 @@ namespace evo {
 
 namespace {
 
-/// Copies `argument`. A tensor map receives its buffer from `arguments`.
+/// Copies `argument`. If `argument` is a tensor map, the copy refers to the map's buffer, which is
+/// another element of `arguments`.
 KernelArgument parameter_of(const KernelArgument& argument,
                             std::span<const KernelArgument> arguments) {
   const auto* given = std::get_if<TensorMapArgument>(&argument);
@@ -18,7 +19,7 @@ KernelArgument parameter_of(const KernelArgument& argument,
   const auto* buffer =
       given->of < arguments.size() ? std::get_if<BufferId>(&arguments[given->of]) : nullptr;
   if (buffer == nullptr) {
-    throw InputError(fmt::format("tensor map '{}': argument {} of the launch is no buffer",
+    throw InputError(fmt::format("tensor map '{}': argument {} of the launch is not a buffer",
                                  given->spec.name, given->of));
   }
   TensorMapArgument map = *given;

@@ -8,8 +8,9 @@
 
 namespace evo {
 
-/// The parameters of one step: the arguments that the step lists, or all arguments. Tensor maps
-/// receive the buffers of the launch. Throws InputError for an argument that does not exist.
+/// The arguments of one step of a launch: those that the step lists, or all of `arguments`. If an
+/// argument is a tensor map, sets TensorMapArgument::buffer in the result. Throws InputError if the
+/// step lists an argument that does not exist.
 [[nodiscard]] std::vector<KernelArgument> parameters_of(const LaunchStep& step,
                                                         std::span<const KernelArgument> arguments);
 

@@ -15,13 +15,14 @@ namespace evo {
 
 using GraphId = std::uint32_t;
 
-/// Abilities of a device that measures: it queues work and times launches.
+/// The interface of a device that measures times: it queues work and times launches.
 class Measuring {
  public:
   virtual ~Measuring() = default;
 
-  /// Queues a launch after all previous work. A fault of the launch is returned here or by
-  /// finish(). Between the two, calls that only queue work succeed, and calls that wait throw.
+  /// Queues a launch after all previous work. If the launch fails, this function or a later
+  /// finish() returns the fault. After a failed launch and until finish(), functions that only
+  /// queue work succeed, and functions that wait throw.
   virtual std::optional<Fault> enqueue(KernelId kernel, const LaunchPlan& plan,
                                        std::span<const KernelArgument> arguments) = 0;
   /// True if a launch of the plan may start before previously queued work has ended (programmatic
@@ -29,8 +30,8 @@ class Measuring {
   [[nodiscard]] virtual bool starts_early(KernelId /*kernel*/, const LaunchPlan& /*plan*/) const {
     return false;
   }
-  /// Launches a kernel and waits. Returns the microseconds between events before and after the
-  /// launch, by the device's clock. The queue of launches must be empty.
+  /// Launches a kernel and waits. Returns the time in microseconds between events before and after
+  /// the launch, by the device's clock. No other launches may be in the queue.
   virtual std::variant<double, Fault> launch_timed(KernelId kernel, const LaunchPlan& plan,
                                                    std::span<const KernelArgument> arguments) = 0;
   /// Waits until the whole device is idle. Returns the first fault of the queued work.
@@ -38,14 +39,15 @@ class Measuring {
   /// Queues a copy of a buffer, starting at byte `offset`, to memory from host_memory(). The copy
   /// is complete after finish(), even if a later queued launch fails.
   virtual void download_later(BufferId buffer, std::size_t offset, std::span<std::byte> data) = 0;
-  /// Host memory to which queued copies may write. The memory must not outlive the device.
+  /// Allocates host memory to which queued copies may write, and which must not outlive the device.
   [[nodiscard]] virtual std::shared_ptr<std::byte[]> host_memory(std::size_t bytes) {
     return std::make_shared<std::byte[]>(bytes);
   }
 
-  /// Makes a CUDA graph of `launches` launches that rotate through `argument_sets`. run_graph()
-  /// returns the microseconds of one execution of the whole graph. Before each execution, constants
-  /// receive the content in the first set, so all sets must have the same content for constants.
+  /// Makes a CUDA graph of `launches` launches that use `argument_sets` in turn. run_graph()
+  /// returns the microseconds of one execution of the whole graph. Before each execution,
+  /// __constant__ variables receive their values from the first set, so all sets must have the same
+  /// values for them.
   virtual std::variant<GraphId, Fault> make_graph(
       KernelId kernel, const LaunchPlan& plan,
       std::span<const std::vector<KernelArgument>> argument_sets, int launches) = 0;
@@ -54,8 +56,8 @@ class Measuring {
   /// Evicts the contents of the L2 cache, for measurements with cold caches.
   virtual void flush_l2() = 0;
 
-  /// begin_profile() and end_profile() enclose the range that an attached profiler records. Without
-  /// a profiler, both do nothing.
+  /// An attached profiler records the launches between begin_profile() and end_profile(). Without a
+  /// profiler, begin_profile() and end_profile() do nothing.
   virtual void begin_profile() {}
   virtual void end_profile() {}
 };

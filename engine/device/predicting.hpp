@@ -10,7 +10,7 @@
 
 namespace evo {
 
-/// Abilities of a device that predicts times: a virtual GPU.
+/// The interface of a device that predicts times, which is a virtual GPU.
 class Predicting {
  public:
   virtual ~Predicting() = default;
@@ -19,9 +19,10 @@ class Predicting {
   virtual std::variant<double, Fault> predict_us(KernelId kernel, const LaunchPlan& plan,
                                                  std::span<const KernelArgument> arguments) = 0;
   /// Utilisation of the GPU's units in the last prediction, in percent, by Nsight Compute's metric
-  /// names. Empty if the prediction lacks utilisations.
+  /// names. Empty if the time was predicted from instruction counts, because such a prediction has
+  /// no utilisations.
   [[nodiscard]] virtual std::map<std::string, double> predicted_profile() const { return {}; }
-  /// The effects that the model neglected in the last prediction, as text.
+  /// The effects that the time model neglected in the last prediction, as text.
   [[nodiscard]] virtual std::string prediction_gaps() const { return {}; }
 };
 

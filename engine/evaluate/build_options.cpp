@@ -25,8 +25,9 @@ void append(std::vector<std::string>& options, std::vector<std::string> more) {
   std::move(more.begin(), more.end(), std::back_inserter(options));
 }
 
-/// Include paths may lie in the parent folder of the problems, in a CUDA Toolkit, and in folders
-/// named by the user. A space may not read other files of the machine.
+/// The folders in which include paths may lie: the parent of the problems' folder, a CUDA Toolkit,
+/// and the folders that the user names in EVO_INCLUDE_PATH. Other folders are refused, because a
+/// space must not read arbitrary files of the machine.
 std::vector<std::filesystem::path> include_roots(const std::filesystem::path& templates_root) {
   const std::filesystem::path project = templates_root.parent_path();
   std::vector<std::filesystem::path> roots = {project.has_relative_path() ? project
@@ -75,7 +76,7 @@ std::vector<std::string> options_of_space(const Space& space, const Problem& pro
     if (std::find(taken.begin(), taken.end(), name) != taken.end()) {
       throw SpaceError(space.definition().file + ": parameters: macro '" + name +
                        "' is also among the \"macros\" of problem '" + problem.name +
-                       "'; only one of them may set it");
+                       "'; only the space or the problem may set it");
     }
     rules.taken_macros.push_back(name);
   }

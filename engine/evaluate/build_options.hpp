@@ -9,13 +9,14 @@
 
 namespace evo {
 
-/// The compiler options for a problem's include paths, normalised. Throws ProblemError if a path is
-/// not allowed, and lists the allowed paths. `templates_root`: the folder of problems.
+/// The normalised compiler options for a problem's include paths. Throws a ProblemError that lists
+/// the allowed paths if a path is not allowed. `templates_root`: the folder that holds the folders
+/// of all problems.
 [[nodiscard]] std::vector<std::string> include_options_of(
     const Problem& problem, const std::filesystem::path& templates_root);
 
-/// The compiler options of a space and its problem, normalised, without the macros of a candidate.
-/// Throws SpaceError or ProblemError if an option is not allowed, and lists the allowed options.
+/// The normalised compiler options of a space and its problem, without the macros of a candidate.
+/// Throws a SpaceError or ProblemError that lists the allowed options if an option is not allowed.
 [[nodiscard]] std::vector<std::string> options_of_space(
     const Space& space, const Problem& problem, const std::filesystem::path& templates_root);
 

@@ -15,7 +15,7 @@ std::vector<StoredDependency> stored(const std::vector<Dependency>& dependencies
   return list;
 }
 
-/// Whether the files that the compilation read from include paths are unchanged.
+/// Whether the files that the stored compilation read from include paths are unchanged.
 bool is_current(const CompilationFacts& record) {
   std::vector<Dependency> list;
   for (const StoredDependency& dependency : record.dependencies) {
@@ -24,7 +24,8 @@ bool is_current(const CompilationFacts& record) {
   return evo::is_current(list);
 }
 
-/// The key of a compilation: the key of the request, and the files read from include paths.
+/// The key of a compilation: the request's key, or, if files were read from include paths, a hash
+/// of the request's key and these files.
 std::string full_key(const std::string& request_key, const std::vector<Dependency>& dependencies) {
   if (dependencies.empty()) return request_key;
   ContentHash hash;
@@ -68,7 +69,7 @@ CompilationRecord record_of(const CompileRequest& request, const std::string& re
 
 std::optional<Built> Compilations::stored(const std::string& request_key) const {
   for (const CompilationFacts& known : store_.find_compilation_facts(request_key)) {
-    // A header in an include path may have changed since that compilation.
+    // A header in an include path may have changed since the compilation was stored.
     if (is_current(known)) return Built{store_.compilation(known.id), known.id, 0};
   }
   return std::nullopt;
@@ -133,7 +134,8 @@ double Compilations::busy_ms() const {
   return busy_ms_ + (unfinished_ > 0 ? milliseconds_between(last_change_, loop_.now()) : 0);
 }
 
-/// Keeps the expanded source, because all candidates of a run share one source.
+/// Returns KernelSource::expanded(). Keeps the expanded source of the last call, because all
+/// candidates of a run share one source.
 const std::string& Compilations::expanded(const KernelSource& source) {
   if (!(source == expanded_of_)) {
     expanded_ = source.expanded();

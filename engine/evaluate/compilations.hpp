@@ -14,19 +14,19 @@ namespace evo {
 /// Compiles requests whose results the database lacks, and stores the results in the database.
 class Compilations {
  public:
-  /// All references must outlive this object.
+  /// All objects passed by reference must outlive this object.
   Compilations(EventLoop& loop, RunStore& store, CompileService& compilers)
       : loop_(loop), store_(store), compilers_(compilers), last_change_(loop.now()) {}
 
-  /// Returns the compilation, from the database or from a compiler. Simultaneous requests with the
-  /// same key are compiled once.
+  /// Returns the result of compiling `request`, from the database if it is stored there.
+  /// Simultaneous requests with the same key are compiled once.
   Task<Built> compile(CompileRequest request);
   /// Starts a compilation whose result is needed later.
   void prefetch(CompileRequest request);
 
   /// Number of running compilations.
   [[nodiscard]] std::size_t in_flight() const { return compilers_.in_flight(); }
-  /// Time during which at least one requested compilation was unfinished.
+  /// Milliseconds during which at least one requested compilation was unfinished.
   [[nodiscard]] double busy_ms() const;
 
  private:

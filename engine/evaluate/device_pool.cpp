@@ -53,7 +53,8 @@ std::size_t DevicePool::home() const {
 
 std::optional<std::size_t> DevicePool::free_device(std::size_t wanted) const {
   if (wanted == kHome) wanted = home();
-  // The search starts at the last device, because comparisons need the home device.
+  // Tries the last device first, so that the first device, the home device, stays free for
+  // comparisons.
   for (std::size_t i = devices_.size(); i-- > 0;) {
     const Place& place = devices_[i];
     if (!place.is_taken && !place.is_lost && (wanted == kAny || wanted == i)) return i;
@@ -94,7 +95,8 @@ void DevicePool::release(std::size_t device) {
   wake_next();
 }
 
-/// Wakes the first caller whose request a free device satisfies; that caller takes the device.
+/// Wakes the first waiting caller whose request a free device satisfies; the caller then takes this
+/// device.
 void DevicePool::wake_next() {
   for (const Waiting& one : waiting_) {
     if (!free_device(one.wanted)) continue;

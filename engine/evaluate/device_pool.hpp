@@ -13,8 +13,8 @@
 
 namespace evo {
 
-/// The priority of callers that wait for a device. Smaller numbers are served first, equal numbers
-/// in the order of the calls.
+/// The priority of callers that wait for a device. Callers with smaller numbers are served first,
+/// callers with equal numbers in the order of their calls.
 using Turn = std::size_t;
 
 /// The priority of comparisons that decide the elite.
@@ -32,7 +32,7 @@ class DeviceLease {
   }
   DeviceLease& operator=(DeviceLease&&) = delete;
 
-  /// Returns the device, whose time counts as `phase` from now on.
+  /// Returns the device. DeviceTimes counts the device's time as time in `phase` from now on.
   [[nodiscard]] DeviceService& at(Phase phase) const;
   [[nodiscard]] std::size_t device() const { return device_; }
   /// For error handlers: marks the device as unusable. Rethrows the current error if no usable
@@ -53,9 +53,9 @@ class DevicePool {
 
   /// Adds a device. Returns its number.
   std::size_t add(std::unique_ptr<DeviceService> device);
-  /// From now on, losing the last device is no error, because other devices may join.
+  /// After this call, losing the last device is no error, because other devices may join the run.
   void expect_more() { expects_more_ = true; }
-  /// Marks a device as unreachable. The coroutine that uses the device notices the loss by itself.
+  /// Marks a device as lost. If a coroutine uses the device, its request to the device fails.
   void leave(std::size_t device);
 
   [[nodiscard]] std::size_t size() const { return devices_.size(); }
@@ -64,13 +64,13 @@ class DevicePool {
   /// Number of usable devices.
   [[nodiscard]] std::size_t usable() const;
   [[nodiscard]] const DeviceInfo& info(std::size_t device = 0) const;
-  /// The host of the device, for the record of a timing.
+  /// The host and UUID of the device, which are stored with each timing.
   [[nodiscard]] TimingPlace place(std::size_t device) const;
   [[nodiscard]] DeviceService& service(std::size_t device) { return *devices_.at(device).service; }
 
   /// Waits for any free device.
   Task<DeviceLease> any(Turn turn) { return take(kAny, turn); }
-  /// Waits for the home device, even if another device becomes the home device meanwhile.
+  /// Waits for the home device, or for another device that becomes the home device meanwhile.
   Task<DeviceLease> at_home(Turn turn) { return take(kHome, turn); }
   /// Waits for this device. Throws MissingError if the device is lost.
   Task<DeviceLease> one(std::size_t device, Turn turn) { return take(device, turn); }
@@ -91,7 +91,7 @@ class DevicePool {
     std::size_t wanted = kAny;
     Event* event = nullptr;
   };
-  // Values of `wanted` for any device and for the home device.
+  // `wanted` is the number of a device, or kAny for any device, or kHome for the home device.
   static constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
   static constexpr std::size_t kHome = kAny - 1;
 

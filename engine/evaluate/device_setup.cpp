@@ -16,28 +16,30 @@
 namespace evo {
 namespace {
 
-/// On a device that interprets, shapes with more work than this (2^27 operations, about half a
-/// second) are checked with one seed and without a repeat.
+/// A virtual GPU checks shapes with more floating-point operations than this limit (2^27, which
+/// take about half a second) with one seed and without repeated launches.
 constexpr double kFlopsForAllSeedsWhenInterpreted = 134217728.0;
 
-/// On a device that interprets, shapes with more work than this (2^31 operations, about two
-/// seconds) are checked in part.
+/// A virtual GPU checks only a part of the work of shapes with more floating-point operations than
+/// this limit (2^31, which take some seconds).
 constexpr double kFlopsOfWholeGridsWhenInterpreted = 2147483648.0;
 
-/// On a device that interprets, a screening spends about this much work (2^27 operations) on each
-/// shape.
+/// In a screening, a virtual GPU executes about this number of floating-point operations (2^27) on
+/// each shape.
 constexpr double kFlopsOfScreeningWhenInterpreted = 134217728.0;
 
-/// On a device that interprets, a thread that does nothing costs about as much as this many
-/// operations.
+/// On a virtual GPU, a thread without arithmetic takes about as long as this number of
+/// floating-point operations.
 constexpr double kFlopsOfThreadWhenInterpreted = 256;
 
-/// A kernel that a GPU has judged is also interpreted, on its smallest checked shapes, up to this
-/// much work in total (2^26 operations, some tenths of a second).
+/// A kernel that is green on a GPU is also checked by a virtual GPU, on the smallest checked shapes
+/// that need at most this number of floating-point operations in total (2^26, which take some
+/// tenths of a second).
 constexpr double kFlopsOfInterpretedShapes = 67108864.0;
 
-/// A kernel judged on a GPU is not interpreted if its smallest checked shape needs more work (2^31
-/// operations) or memory than this.
+/// A kernel that is green on a GPU is not checked by a virtual GPU if even its smallest checked
+/// shape exceeds one of these limits: 2^31 floating-point operations, or 2^28 bytes read and
+/// written.
 constexpr double kMostInterpretedFlops = 2147483648.0;
 constexpr double kMostInterpretedBytes = 268435456.0;
 
@@ -48,7 +50,7 @@ void limit_interpreted_work(CorrectnessOptions& options) {
   options.flops_of_thread = kFlopsOfThreadWhenInterpreted;
 }
 
-/// The reference kernel before compilation.
+/// The data to compile the reference kernel.
 struct ReferenceBuild {
   const KernelSpec& spec;
   /// values of the configuration, if the reference is a configuration of the template
@@ -139,7 +141,8 @@ Task<SessionSetup> device_setup(const TuningTask& task, Compilations& compilatio
   std::optional<ReferenceBuild> reference;
   if (problem.reference.is_launched()) reference.emplace(reference_build(task));
   const bool has_check_kernels = takes_check_kernels(task.device());
-  // All compilations run in parallel; the reference and the check kernels start first.
+  // All compilations run in parallel. The compilations of the reference and of the check kernels
+  // start first, because the setup needs their results.
   if (reference) compilations.prefetch(reference->request);
   if (has_check_kernels) compilations.prefetch(check_kernels_request(task.arch()));
   for (const Candidate& candidate : options.opening) {
@@ -186,7 +189,8 @@ std::string too_much_to_interpret(const TuningTask& task) {
       smallest->name, flops, bytes, kMostInterpretedFlops, kMostInterpretedBytes);
 }
 
-/// Throws if the problem has a program; a problem may run code on the GPU, but not on the host.
+/// Throws ProblemError if the problem has a check program or a reference program, because programs
+/// run on the host with the user's rights.
 void require_no_programs(const Problem& problem) {
   const bool is_check = !problem.check_program.empty();
   const auto& words = is_check ? problem.check_program : problem.reference.program;

@@ -13,7 +13,7 @@ namespace evo {
 struct DeviceSetupOptions {
   std::uint64_t check_seed = 0;  ///< seed of the inputs; draw a new one for every run
   bool flush_l2 = false;         ///< flushes the L2 cache before every timed launch
-  /// Candidates that the search will request. These candidates are compiled during the setup.
+  /// The first candidates of the search, which are compiled already during the setup.
   std::vector<Candidate> opening = {};
 };
 
@@ -23,14 +23,16 @@ struct DeviceSetupOptions {
 Task<SessionSetup> device_setup(const TuningTask& task, Compilations& compilations,
                                 DeviceSetupOptions options);
 
-/// The setup of a virtual GPU that executes kernels after a GPU has found them green.
+/// Converts the setup for a GPU to the setup for a virtual GPU that executes the kernels that are
+/// green on the GPU.
 [[nodiscard]] SessionSetup interpreter_setup(const SessionSetup& setup);
 
-/// Says why even the smallest checked shape is too much work for an interpreter; empty if it is
-/// not.
+/// Says why even the smallest checked shape is too much work for a virtual GPU; empty if its work
+/// is small enough.
 [[nodiscard]] std::string too_much_to_interpret(const TuningTask& task);
 
-/// Throws ProblemError if the problem would run a program on this machine.
+/// Throws ProblemError if the problem has a check program or a reference program, which would run
+/// on this machine.
 void require_no_programs(const Problem& problem);
 
 }  // namespace evo

@@ -33,7 +33,7 @@ void DeviceTimes::lose(std::size_t device) {
   devices_.at(device).reset();
 }
 
-/// Adds the time since the last change to the current phases.
+/// Adds the time since the last change of a phase to the current phase of each device.
 void DeviceTimes::count_time() {
   const SteadyTime now = loop_.now();
   starved_ms_ = starved_ms();

@@ -10,27 +10,28 @@
 
 namespace evo {
 
-/// The kind of work that a device does, for time statistics.
+/// The work of a device, as distinguished in the statistics of a run's time.
 enum class Phase { kIdle, kChecking, kTiming, kConfirming };
 
 /// "checking", "timing", "confirming"; empty for an idle device.
 [[nodiscard]] std::string_view to_string(Phase phase);
 
-/// The time that the devices of a pool spend in each phase. The time of a lost device is not
-/// counted.
+/// The time that the devices of a pool spend in each phase. The time after the loss of a device is
+/// not counted.
 class DeviceTimes {
  public:
-  /// `loop` must outlive the object.
+  /// `loop` must outlive this object.
   explicit DeviceTimes(EventLoop& loop) : loop_(loop), last_change_(loop.now()) {}
 
-  /// Adds an idle device. Devices are numbered in the order of these calls.
+  /// Adds an idle device. Devices are numbered in the order in which they are added.
   void add();
   void enter(std::size_t device, Phase phase);
   void lose(std::size_t device);
 
   /// Milliseconds that all devices have spent in `phase` since the first device was added.
   [[nodiscard]] double spent_ms(Phase phase) const;
-  /// The part of the idle time in which no device was busy, so that devices waited for compilers.
+  /// The part of the idle time, in ms summed over the devices, in which this program only waited
+  /// for events, so that the idle devices waited for compilers.
   [[nodiscard]] double starved_ms() const;
   /// The current phase of each usable device.
   [[nodiscard]] std::vector<Phase> phases() const;

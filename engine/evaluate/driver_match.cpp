@@ -23,8 +23,9 @@ int leading_number(std::string_view text, std::string_view name) {
 std::string step_for(int of_driver, const DeviceInfo& device) {
   constexpr int kOldest = 12;
   if (of_driver < kOldest) return "update the driver to 525 (CUDA 12) or newer";
-  // cmake/setup.sh has the same rule, because 12.8 and 12.9 crash on some kernels, and 12.6 does
-  // not support Blackwell.
+  // For drivers of CUDA 12, proposes CUDA 12.6, because ptxas of CUDA 12.8 and 12.9 crashes on some
+  // kernels. For Blackwell GPUs, proposes CUDA 12.9, because CUDA 12.6 does not support them.
+  // cmake/setup.sh has the same rule.
   constexpr int kBlackwell = 100;
   const bool is_new = leading_number(device.arch, "sm_") >= kBlackwell;
   const std::string version = fmt::format("{}.{}.*", of_driver,

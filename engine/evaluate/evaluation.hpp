@@ -23,15 +23,15 @@ struct Built {
 struct ShapeEvaluation {
   std::size_t shape = 0;  ///< number for TuningTask::shape()
   LaunchPlan launch = {};
-  /// Dynamic shared memory, such that its sum with the build's static shared memory is the total of
-  /// the step that uses the most shared memory.
+  /// The most shared memory that a step of the launch uses per CTA, minus the static shared memory
+  /// of the build; at least 0.
   int dynamic_shared_bytes = 0;
   std::optional<Timing> timing = {};
   TimingPlace place = {};              ///< host and device that timed the kernel
   std::optional<CardState> card = {};  ///< state of the card during the timing
   std::optional<Energy> energy = {};   ///< set if the objective needs the energy
   double time_ms = 0;
-  /// Times above this limit are measured coarsely.
+  /// A kernel that is certainly slower than this limit is timed coarsely.
   double early_stop_us = std::numeric_limits<double>::infinity();
 };
 
@@ -45,22 +45,22 @@ struct Evaluation {
   std::vector<ShapeEvaluation> shapes = {};  ///< in the requested order; at least one
   std::vector<CheckResult> checks = {};
   std::optional<Rejection> rejection = {};  ///< a rejection on one shape rejects the candidate
-  /// the candidate passed the quick check and needs the full check before it enters the elite
+  /// the candidate passed a screening and needs the full check before it enters the elite
   bool screened = false;
   bool was_run = false;    ///< whether the kernel ran on a device
   bool duplicate = false;  ///< the kernel was judged before and is not run again
   double check_ms = 0;
 
   [[nodiscard]] bool is_green() const { return timing() && !rejection && !duplicate; }
-  /// The timing on the first shape.
+  /// The timing on the first of `shapes`.
   [[nodiscard]] const std::optional<Timing>& timing() const { return shapes.front().timing; }
-  /// Results on the shape with this number; null if the candidate was not judged on it.
+  /// The results on shape number `shape`; null if the candidate was not judged on this shape.
   [[nodiscard]] const ShapeEvaluation* on(std::size_t shape) const;
 
-  /// Copies the results that a device has measured for the same kernel.
+  /// Copies the results of the gates on a device from `other`, which has the same kernel.
   void take_measurements(const Evaluation& other);
-  /// Discards a device's results, because the results of an earlier candidate with this kernel
-  /// apply.
+  /// Marks this candidate as a duplicate and discards its results from a device, because an earlier
+  /// candidate has the same kernel.
   void become_duplicate();
 };
 

@@ -27,8 +27,8 @@ Task<Evaluation> Evaluator::evaluate(Candidate candidate, EvaluateOptions how) {
     co_return co_await on_a_device(&Evaluator::measure_on, std::move(result), how);
   }
   co_return co_await measure_once(std::move(result), how);
-  // The callers Tuner::search() and Tournament::challenge() then record the candidate, check it
-  // fully, and compare it with the elite, in the order of the candidates.
+  // After evaluate(), its callers Tuner::search() and Tournament::challenge() record the candidate,
+  // check it fully, and compare it with the elite, for all candidates in order.
 }
 
 Task<Evaluation> Evaluator::build(Candidate candidate, EvaluateOptions how) {
@@ -56,7 +56,7 @@ Task<> Evaluator::time_on(const DeviceLease& lease, const KernelUnderTest& kerne
   result.rejection = co_await timing_gate(lease, kernel, how, result);
 }
 
-/// Runs the gates on the first free device. If that device is lost, tries another device.
+/// Runs the gates on the first free device, or, if this device is lost, on another device.
 Task<Evaluation> Evaluator::on_a_device(OnDevice gates, Evaluation built,
                                         const EvaluateOptions& how) {
   const KernelUnderTest kernel = kernel_under_test(task_, built);
@@ -163,7 +163,8 @@ Task<std::optional<Rejection>> Evaluator::timing_gate(const DeviceLease& lease,
   co_return std::nullopt;
 }
 
-/// If energy is wanted, measures the energy of a launch on each shape with a complete time.
+/// If the objective needs energy, measures the energy of a launch on each shape on which timing did
+/// not stop early.
 Task<std::optional<Rejection>> Evaluator::energy_gate(const DeviceLease& lease,
                                                       const KernelUnderTest& kernel,
                                                       Evaluation& result) {

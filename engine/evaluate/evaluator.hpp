@@ -17,23 +17,24 @@ namespace evo {
 struct EvaluateOptions {
   Effort effort = Effort::kFull;
   std::vector<std::size_t> shapes = {};  ///< empty: all shapes for which the space allows it
-  /// The limits for resources; null: the space's policy.
+  /// The limits for resources; if null, the space's policy applies.
   const ResourcePolicy* policy = nullptr;
   /// The candidate's priority when it waits for a device.
   Turn turn = kFirstTurn;
-  /// Whether a kernel that was judged before is a duplicate, which is not run again.
+  /// If true, a candidate whose kernel was judged before is a duplicate, and its kernel is not run
+  /// again.
   bool knows_kernels = false;
   /// Returns the time above which a kernel is timed coarsely on `shape`; called when timing begins.
   std::function<double(std::size_t shape)> early_stop_us = {};
-  /// Names of the ranges that profilers see (DeviceService::set_ranges).
+  /// Names of the NVTX ranges in which profilers show the launches (DeviceService::set_ranges).
   std::vector<std::string> ranges = {};
 };
 
 /// Runs candidates through the gates.
 class Evaluator {
  public:
-  /// All references must outlive this object. `energy_s`: duration of the energy measurement of a
-  /// green candidate; 0: no measurement.
+  /// All objects passed by reference must outlive this object. `energy_s`: duration of the energy
+  /// measurement of a green candidate; if 0, energy is not measured.
   Evaluator(EventLoop& loop, const TuningTask& task, Compilations& compilations,
             DevicePool& devices, double energy_s, EventSink on_event);
 
@@ -42,7 +43,7 @@ class Evaluator {
   Task<Evaluation> evaluate(Candidate candidate, EvaluateOptions how);
   /// The first part of evaluate(): the gates that need no device.
   Task<Evaluation> build(Candidate candidate, EvaluateOptions how);
-  /// Measures the times of a green evaluation again and replaces the old times.
+  /// Times the kernel of a green evaluation again, and replaces its times.
   Task<Evaluation> time_again(Evaluation measured, EvaluateOptions how);
 
   /// Starts the compilation of a candidate that is needed later.
@@ -50,7 +51,7 @@ class Evaluator {
     compilations_.prefetch(task_.request_for(candidate));
   }
 
-  /// Marks a kernel as judged.
+  /// Marks a kernel as judged, so that later candidates with this kernel are duplicates.
   void remember(const std::string& kernel_key);
   [[nodiscard]] bool knows(const std::string& kernel_key) const {
     return known_.contains(kernel_key);

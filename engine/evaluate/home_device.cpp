@@ -25,7 +25,8 @@ Task<ComparedPair> HomeDevice::compare(const KernelUnderTest& first, const Kerne
   ComparedPair result;
   result.pair = co_await compare_pair(first, second, shape);
   if (!result.pair.rejection) co_return result;
-  // Checks both kernels, because one kernel may have caused the fault of the other.
+  // Checks each of the two kernels alone, because one kernel may have caused the fault of the
+  // other.
   const bool is_first_guilty = result.pair.failed_first;
   if (is_first_guilty) result.first_failed = co_await judge_alone(first, shape);
   result.second_failed = co_await judge_alone(second, shape);
@@ -67,7 +68,7 @@ Task<std::optional<Rejection>> HomeDevice::judge_alone(const KernelUnderTest& ke
 
 Task<std::optional<Timing>> HomeDevice::time_again(const KernelUnderTest& kernel, bool closely,
                                                    std::size_t shape) {
-  // Every kernel is slower than 0 µs, so this limit leads to a coarse timing with a few samples.
+  // With a limit of 0 µs, timing stops after a few samples, because every kernel is slower.
   const double early_stop_us = closely ? kNoEarlyStop : 0;
   auto answer = co_await device().time(kernel, name_of(shape), Effort::kScreening, early_stop_us);
   const auto* result = std::get_if<TimingResult>(&answer.result);

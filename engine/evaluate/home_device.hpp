@@ -9,7 +9,8 @@
 
 namespace evo {
 
-/// The result of comparing two kernels. A kernel that failed is no longer green.
+/// The result of comparing two kernels. A kernel that failed when it was checked and timed alone is
+/// no longer green.
 struct ComparedPair {
   PairResult pair;  ///< `pair.rejection` is set if the comparison failed
   std::optional<Rejection> first_failed = {};
@@ -23,11 +24,11 @@ using FullChecks = std::map<std::string, CorrectnessResult>;
 /// run and compare green kernels again.
 class HomeDevice {
  public:
-  /// All references must outlive this object.
+  /// All objects passed by reference must outlive this object.
   HomeDevice(const TuningTask& task, DeviceLease lease, FullChecks& passed)
       : task_(task), lease_(std::move(lease)), passed_(passed) {}
 
-  /// Times two kernels in turn. Needs a device that measures times.
+  /// Times two kernels alternately (A B B A …). Needs a device that measures times.
   Task<PairResult> compare_pair(const KernelUnderTest& first, const KernelUnderTest& second,
                                 std::size_t shape = 0);
   /// Compares like compare_pair(). If a launch fails, each kernel is checked and timed alone, the
@@ -35,21 +36,21 @@ class HomeDevice {
   /// once more.
   Task<ComparedPair> compare(const KernelUnderTest& first, const KernelUnderTest& second,
                              std::size_t shape = 0);
-  /// Makes the full check of a kernel that passed the quick check, once even if several elites need
-  /// it.
+  /// Makes the full check of a kernel that passed a screening. The result of a full check is kept,
+  /// because the elites of several shapes may need it.
   Task<OrFailure<CorrectnessResult>> check_fully(const KernelUnderTest& kernel);
-  /// Makes the quick check of a kernel.
+  /// Makes a screening, which is a shortened check, of a kernel.
   Task<OrFailure<CorrectnessResult>> check_quickly(const KernelUnderTest& kernel);
   /// Checks and times a green kernel again, without another kernel. Returns why the kernel is no
   /// longer green, or nullopt.
   Task<std::optional<Rejection>> judge_alone(const KernelUnderTest& kernel, std::size_t shape = 0);
-  /// Times one kernel again, precisely or with a few samples. Nullopt if the kernel failed.
+  /// Times one kernel again, precisely or with a few samples. Returns nullopt if the kernel failed.
   Task<std::optional<Timing>> time_again(const KernelUnderTest& kernel, bool closely,
                                          std::size_t shape = 0);
-  /// The energy of one launch, measured for at least `window_s` seconds.
+  /// Measures the energy of one launch in repeated launches during at least `window_s` seconds.
   Task<OrFailure<EnergyResult>> energy_of(const KernelUnderTest& kernel, double window_s,
                                           std::size_t shape = 0);
-  /// The utilisation of the units in the time model. Needs a device that predicts times.
+  /// The utilization of the GPU's units, as predicted by the time model of a virtual GPU.
   Task<OrFailure<PredictedProfile>> predicted_profile(const KernelUnderTest& kernel,
                                                       std::size_t shape = 0);
   /// See Session::write_outputs().

@@ -34,16 +34,17 @@ class InterpretedChecks {
   [[nodiscard]] bool has_interpreter() const { return interpreter_ != nullptr; }
   /// The name of the virtual GPU, such as "virtual:h200". Requires an interpreter.
   [[nodiscard]] const std::string& device_id() const { return interpreter_->info().id; }
-  /// Sets the interpreter up. If the interpreter does not support the problem, kernels are skipped
-  /// with this reason; nothing is thrown.
+  /// Sets the interpreter up. If the interpreter does not support the problem, all kernels are
+  /// skipped for this reason, but nothing is thrown.
   Task<> set_up(SessionSetup setup);
-  /// Skips all kernels and gives `why` as the reason.
+  /// After this call, all kernels are skipped, and `why` is the reason in their results.
   void leave_out(std::string why) { left_out_ = std::move(why); }
 
-  /// Requests checks of these kernels, in this order, as time allows. Drops kernels of an earlier
-  /// request that are not in this request. A running check continues.
+  /// Requests checks of `kernels`, in this order, with the lowest priority. Drops kernels of an
+  /// earlier request that are not in this request. A running check continues.
   void want(std::vector<KernelUnderTest> kernels);
-  /// Checks this kernel before all others. A check that timed out before is tried once more.
+  /// Checks `kernel` before all others and waits for the result. Repeats an earlier check that
+  /// timed out.
   Task<InterpretedCheck> check(KernelUnderTest kernel);
 
  private:

@@ -9,7 +9,7 @@
 namespace evo {
 namespace {
 
-/// A limit far above the memory of any device.
+/// Limit of the workspaces of one kernel, far above the memory of any device.
 constexpr double kMostWorkspaceBytes = 1099511627776.0;
 
 std::string gigabytes(double bytes) {
@@ -23,7 +23,7 @@ void add_number(ContentHash& hash, double number) {
   hash.add({reinterpret_cast<const char*>(&number), sizeof number});
 }
 
-/// Adds scalars whose value depends on the configuration.
+/// Adds to `hash` the scalars whose values depend on the configuration.
 void add_scalars(ContentHash& hash, const Problem& problem, const Values& values) {
   for (const Argument& argument : problem.arguments) {
     if (!argument.is_set_by_macros || argument.tensor_map) continue;
@@ -50,7 +50,7 @@ void add_tensor_maps(ContentHash& hash, const Problem& problem, const KernelSpec
   }
 }
 
-/// Adds the sizes of buffers whose size depends on the configuration.
+/// Adds to `hash` the sizes of the buffers whose sizes depend on the configuration.
 void add_workspaces(ContentHash& hash, const Problem& problem, const KernelSpec& kernel,
                     const Shape& shape, const Values& values) {
   double total = 0;
@@ -84,7 +84,7 @@ void add_config(ContentHash& hash, const LaunchConfig& launch) {
   add_number(hash, launch.dynamic_shared_bytes);
 }
 
-/// Adds the entries that run, their order, and their parameters.
+/// Adds to `hash` the entries that a launch runs, their order, and the arguments that they take.
 void add_steps(ContentHash& hash, const LaunchPlan& launch) {
   hash.add("steps").add(std::to_string(launch.steps.size()));
   for (const LaunchStep& step : launch.steps) {

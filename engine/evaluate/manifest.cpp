@@ -18,7 +18,8 @@ OrderedJson numbers(const Values& values) {
   return object;
 }
 
-/// The expression, which users evaluate for other shapes, and its value for `values`.
+/// Returns an expression as text, which users can evaluate for other shapes, and its value for
+/// `values`.
 OrderedJson evaluated(const Expression& expression, const Values& values) {
   return {{"expression", expression.text()}, {"value", number(expression.evaluate(values))}};
 }

@@ -56,14 +56,14 @@ std::string unset_constants_text(const Problem& problem, const KernelImage& imag
   if (list.empty()) return list;
   return (is_constant ? "__constant__ " : "__device__ ") + list +
          ": the kernel reads a variable that nothing sets, so it is zero; " +
-         (is_constant ? "an argument of \"kind\": \"constant\" sets it"
-                      : "pass its content as an argument of direction \"in\"") +
-         "; if zero is intended, name it in \"unset_constants\" of problem.json";
+         (is_constant ? "set the variable by an argument of \"kind\": \"constant\""
+                      : "pass the variable's content as an argument of direction \"in\"") +
+         "; if zero is intended, name the variable in \"unset_constants\" of problem.json";
 }
 
 namespace {
 
-/// Says why these arguments do not match a kernel's parameters; empty if they match.
+/// Says why `arguments` do not match the parameters of an entry; empty if they match.
 std::string misfit_of(const std::vector<PtxParameter>& parameters,
                       const std::vector<const Argument*>& arguments) {
   constexpr std::string_view kOrder = "; allowed: arguments in the order of the parameters";
@@ -82,7 +82,8 @@ std::string misfit_of(const std::vector<PtxParameter>& parameters,
     const bool takes_float = parameter.type.starts_with(".f");
     const bool takes_integer = parameter.type.starts_with(".u") || parameter.type.starts_with(".s");
     if (!takes_float && !takes_integer) continue;
-    // PTX has the same parameter type for 16-bit floats and 16-bit integers.
+    // 16-bit scalars are not examined, because PTX has the same parameter type for 16-bit floats
+    // and 16-bit integers.
     if (size_of(argument.dtype) < sizeof(float)) continue;
     if (takes_float != is_floating(argument.dtype)) {
       return fmt::format("parameter {} is {}, the argument '{}' {}{}", i,
@@ -140,13 +141,14 @@ std::optional<Rejection> resource_gate(const TuningTask& task, const ResourcePol
       on.launch = task.kernel().launch(values);
       const std::int64_t dynamic = largest_shared_bytes(evaluation.entries, on.launch) -
                                    record.resources.static_shared_bytes;
-      // Negative if the largest static size belongs to an entry that does not run.
+      // `dynamic` is negative if the entry with the most static shared memory does not run.
       on.dynamic_shared_bytes = static_cast<int>(std::max<std::int64_t>(dynamic, 0));
     }
     evaluation.kernel_key = kernel_key(record.ptx_hash, evaluation.entries, task.problem(),
                                        task.kernel(), timed, macros, task.device());
   } catch (const InputError& error) {
-    // The problem's expressions are valid, but they have no value for this configuration.
+    // The candidate is rejected, because an expression of the problem has no valid value for its
+    // configuration.
     return Rejection{Gate::kResource, error.what()};
   }
   for (const ShapeEvaluation& on : evaluation.shapes) {

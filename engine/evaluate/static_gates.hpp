@@ -10,8 +10,8 @@
 #include "engine/gate/resource.hpp"
 #include "engine/worker/session.hpp"
 
-// The gates that need no device. These gates decide whether a candidate builds, and whether its
-// resources respect the policy.
+// The gates that need no device, which decide whether a candidate builds, and whether its resources
+// respect the policy.
 
 namespace evo {
 
@@ -31,7 +31,8 @@ namespace evo {
 [[nodiscard]] std::string parameters_text(const Problem& problem, const KernelSpec& kernel,
                                           const KernelImage& image);
 
-/// Rejects a compilation in `evaluation` that the task cannot launch.
+/// Rejects a candidate that does not compile, whose parameters do not match the launch arguments,
+/// or that reads a variable that nothing sets.
 [[nodiscard]] std::optional<Rejection> build_gate(const TuningTask& task,
                                                   const Evaluation& evaluation);
 
@@ -41,13 +42,15 @@ namespace evo {
                                                      const ResourcePolicy& policy,
                                                      Evaluation& evaluation);
 
-/// Converts a candidate's kernel, timed on these shapes, to the form for device workers.
+/// Converts a candidate's kernel to the form in which device workers receive kernels. `shapes`: the
+/// numbers of the timed shapes.
 [[nodiscard]] KernelUnderTest kernel_under_test(const TuningTask& task, const Candidate& candidate,
                                                 const CompilationRecord& compilation,
                                                 const std::string& kernel_key,
                                                 const std::vector<std::size_t>& shapes);
 
-/// Converts the kernel of a built evaluation, with all its shapes, to the form for device workers.
+/// Converts the kernel of a built evaluation, timed on all shapes of this evaluation, to the form
+/// in which device workers receive kernels.
 [[nodiscard]] KernelUnderTest kernel_under_test(const TuningTask& task,
                                                 const Evaluation& evaluation);
 

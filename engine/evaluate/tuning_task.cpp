@@ -24,8 +24,8 @@
 namespace evo {
 namespace {
 
-/// The folder of problems: kernel_templates/ in the parent of the space file's folder, or in this
-/// folder.
+/// Finds the folder kernel_templates/, which holds the problems, either next to the folder of the
+/// space file or in the folder of the space file.
 std::filesystem::path find_templates_root(const SpaceDefinition& space) {
   const std::filesystem::path folder = std::filesystem::absolute(space.file).parent_path();
   for (const auto& root :
@@ -38,14 +38,16 @@ std::filesystem::path find_templates_root(const SpaceDefinition& space) {
                    folder.string());
 }
 
-/// Finds misspelt names in the template's expressions, which would reject every candidate.
+/// Throws if an expression of the template contains an unknown name, because such an expression
+/// would reject every candidate.
 void check_names(const Problem& problem, const KernelSpec& kernel, const Shape& shape,
                  const Space& space) {
   require_known_names(problem, kernel,
                       problem.values_for(shape, 1, space.values(space.defaults())));
 }
 
-/// Finds macros that both the space and the problem set, or that the source changes.
+/// Throws if both the space and the problem set a macro, or if the source changes one of their
+/// macros.
 void check_macros(const Problem& problem, const Space& space, const KernelSource& source,
                   const std::vector<std::string>& options) {
   std::vector<std::string> own;
@@ -60,7 +62,8 @@ std::string define(const std::string& name, const std::string& value) {
   return "-D" + name + "=" + value;
 }
 
-/// Throws SpaceError, naming the file and the key, if the device does not run this architecture.
+/// The architecture for which kernels are compiled. If the device cannot run code for this
+/// architecture, throws a SpaceError that names the space file and the key "arch".
 std::string arch_of(const SpaceDefinition& space, const DeviceInfo& device) {
   try {
     return compile_arch(device.arch, space.arch);
@@ -106,7 +109,8 @@ std::vector<TuningTask::Place> TuningTask::places_of(const std::string& shapes) 
   return places;
 }
 
-/// Throws unless all timed shapes can share compilations.
+/// Throws InputError if the timed shapes need different macros, because all shapes of a run use the
+/// same compiled kernel.
 void TuningTask::require_one_build() const {
   const auto macros_text = [&](const Shape& shape) {
     std::string text;
@@ -120,7 +124,7 @@ void TuningTask::require_one_build() const {
     throw InputError("--shape: shapes '" + shape().name + "' and '" + place.shape->name +
                      "' of problem '" + problem_.name + "' are compiled with different macros (" +
                      macros_text(shape()) + " and " + macros_text(*place.shape) +
-                     "); one run over both is not supported: tune them in separate runs");
+                     "); one run over both shapes is not supported: tune them in separate runs");
   }
 }
 
@@ -179,7 +183,7 @@ std::vector<std::string> TuningTask::warnings() const {
   for (const std::string& macro : macros_never_read(source_, macros)) {
     texts.push_back("warning: " + space().definition().file + ": macro '" + macro +
                     "' is read neither by " + source_.name +
-                    " nor by the launch; all its values give the same kernel");
+                    " nor by the launch; all values of the macro give the same kernel");
   }
   return texts;
 }

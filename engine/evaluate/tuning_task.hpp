@@ -13,7 +13,7 @@
 namespace evo {
 
 /// The subject of a run on one model of device: a search space, its problem and kernel, and the
-/// timed shapes. All shapes share their compilations.
+/// timed shapes. A candidate is compiled once for all shapes.
 class TuningTask {
  public:
   /// `shapes`: an argument of Problem::select_shapes(); if empty, the shapes that the space names.
@@ -24,11 +24,13 @@ class TuningTask {
   TuningTask(const TuningTask&) = delete;
   TuningTask& operator=(const TuningTask&) = delete;
 
-  /// Number of timed shapes. The shape numbers below are indices into the list of timed shapes.
+  /// Number of timed shapes. Methods with a parameter `at` take a shape's number, which is its
+  /// index in the list of timed shapes.
   [[nodiscard]] std::size_t shape_count() const { return places_.size(); }
   [[nodiscard]] const Shape& shape(std::size_t at = 0) const { return *places_.at(at).shape; }
-  /// The space for timed shape `at`, whose sizes replace their names in the constraints. All shapes
-  /// have the same candidates and keys; the valid candidates may differ.
+  /// The space for timed shape `at`, in whose constraints the sizes of this shape replace the names
+  /// of the size variables. All shapes have the same candidates and candidate keys, but a
+  /// constraint may forbid a candidate on some shapes only.
   [[nodiscard]] const Space& space(std::size_t at = 0) const { return *places_.at(at).space; }
   /// The shapes on which a candidate is judged: all shapes for which the space allows the
   /// candidate. With a single shape, returns that shape even if the candidate violates a
@@ -37,8 +39,8 @@ class TuningTask {
   [[nodiscard]] const Problem& problem() const { return problem_; }
   [[nodiscard]] const KernelSpec& kernel() const { return kernel_; }
   [[nodiscard]] const DeviceInfo& device() const { return device_; }
-  /// The architecture for which kernels are compiled: that of the device or its variant, such as
-  /// "sm_90a".
+  /// The architecture for which kernels are compiled: the device's, or the architecture-specific
+  /// variant that the space names, such as "sm_90a".
   [[nodiscard]] const std::string& arch() const { return arch_; }
 
   /// The request for compiling a candidate.
@@ -53,16 +55,16 @@ class TuningTask {
 
   /// Hash of the contents of the space, the problem and all source files.
   [[nodiscard]] std::string problem_key() const;
-  /// Settings that are allowed but probably unintended, one text each.
+  /// Warnings about settings that are allowed but probably unintended.
   [[nodiscard]] std::vector<std::string> warnings() const;
   /// The manifest that tells how to launch the candidate's kernel on timed shape `at`.
   [[nodiscard]] std::string manifest(const Candidate& candidate, std::size_t at = 0) const;
-  /// The part of `checks` that a run on shape `at` alone would make.
+  /// Selects from `checks` those that a run with `at` as the only timed shape would also make.
   [[nodiscard]] std::vector<CheckResult> checks_on(const std::vector<CheckResult>& checks,
                                                    std::size_t at) const;
 
  private:
-  /// A timed shape, and the data that depend on it.
+  /// A timed shape, and the data that depend on this shape.
   struct Place {
     const Shape* shape = nullptr;
     std::unique_ptr<Space> space = {};

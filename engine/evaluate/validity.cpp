@@ -17,8 +17,8 @@ bool depends_on_shape(const std::string& expression, const Shape& shape) {
       parsed.variables(), [&](const std::string& name) { return shape.variables.contains(name); });
 }
 
-/// The formulas that replace names in a constraint, as in formulas_for_constraints(). Names whose
-/// values are known only at the launch are kept.
+/// The formulas that replace names in a constraint, as in formulas_for_constraints(). Names that a
+/// ShapeCondition may contain (shape variables, macros, SM_COUNT) have no formula and are kept.
 Formulas surroundings(const Problem& problem, const KernelSpec& kernel,
                       const SpaceDefinition& space, const Shape& timed, const DeviceInfo& device) {
   Formulas formulas = formulas_for_constraints(problem, kernel, timed, device);

@@ -16,17 +16,17 @@ struct ShapeCondition {
   std::string why;
 };
 
-/// The space for a timed shape. In the space's constraints and milestones, the names of the
-/// problem, the shape and the device are replaced by their values. Throws InputError if a formula
-/// of the space has the name of a problem's macro.
+/// Returns the space for the timed shape `shape`. In its constraints and milestones, names that the
+/// problem, the shape and the device define are replaced by their values. Throws InputError if a
+/// formula of the space has the name of a problem's macro.
 [[nodiscard]] SpaceDefinition placed_space(const SpaceDefinition& space, const Problem& problem,
                                            const KernelSpec& kernel, const Shape& shape,
                                            const DeviceInfo& device);
 
 /// The conditions under which a kernel compiled for `timed` may be launched on other shapes. The
 /// problem's macros must have the same values, the template must support the shape, and the shape
-/// must satisfy the space's constraints on shape variables. The limits of `device` appear as
-/// numbers.
+/// must satisfy the space's constraints on shape variables. Names of device limits are replaced by
+/// the limits of `device`.
 [[nodiscard]] std::vector<ShapeCondition> shape_conditions(const Problem& problem,
                                                            const KernelSpec& kernel,
                                                            const SpaceDefinition& space,

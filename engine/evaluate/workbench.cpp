@@ -13,8 +13,9 @@ DeviceInfo device_of(const WorkbenchOptions& options, const Services& services) 
   return arch_limits(read_space_file(options.space_file).arch);
 }
 
-/// Whether to compile with line information. A virtual device uses line information to name source
-/// lines of hazards, and to map machine instructions (SASS) to PTX lines for predicted times.
+/// Whether to compile with line information. A virtual GPU needs line information to name the
+/// source lines of the defects that it finds, and to map machine instructions (SASS) to PTX lines
+/// for predicted times.
 bool needs_lines(const Services& services) {
   return !services.devices.empty() &&
          services.devices.front()->info().time_kind == TimeKind::kPredicted;

@@ -16,14 +16,14 @@ namespace evo {
 
 struct WorkbenchOptions {
   std::filesystem::path space_file;
-  /// Selects the timed shapes, see Problem::select_shapes(); if empty, the space names the shapes.
+  /// Names the timed shapes, as in Problem::select_shapes(); if empty, the space file names them.
   std::string shape = {};
   DeviceSetupOptions device = {};
   bool allow_programs = false;  ///< whether the problem may start programs on this machine
-  double energy_s = 0;          ///< duration of the energy measurement of each candidate, see
-                                ///< Evaluator
-  /// Whether milestones and defaults are compiled while the devices are set up. A search sets this
-  /// option, because it requests these candidates first.
+  /// Duration of the energy measurement of each candidate; if 0, energy is not measured.
+  double energy_s = 0;
+  /// Whether milestones and defaults are compiled while the devices are set up. A search sets
+  /// `compiles_opening`, because it requests the milestones and the default configuration first.
   bool compiles_opening = false;
 };
 
@@ -32,13 +32,14 @@ struct Services {
   std::unique_ptr<EventLoop> loop;
   RunStore& store;  ///< must outlive the workbench
   std::unique_ptr<CompileService> compilers;
-  /// All devices are of one model. Without devices, only build and resources are judged.
+  /// All devices are of one model. If there are no devices, only the build gate and the resource
+  /// gate run.
   std::vector<std::unique_ptr<DeviceService>> devices = {};
-  /// A virtual GPU that also executes the elite of a measuring device; may be null.
+  /// A virtual GPU that executes the elite again after a GPU has found it green; may be null.
   std::unique_ptr<DeviceService> interpreter = {};
   EventSink on_event = {};
-  /// Owns the processes that launched workers on other hosts. These processes end after the
-  /// gateway, which dismisses the workers.
+  /// Owns the processes that launched workers on other hosts. The launching processes must outlive
+  /// the gateway, because the gateway tells the workers to end.
   std::shared_ptr<void> launched = {};
   /// Accepts workers of other hosts that join and leave during the run; null: no port is open.
   std::unique_ptr<WorkerGate> gate = {};
@@ -46,7 +47,7 @@ struct Services {
   WorkforceOptions workforce = {};
 };
 
-/// Where the time of a run was spent. Device times are sums over all devices.
+/// The time that a run spent on each phase. Times of devices are sums over all devices.
 struct PhaseTimes {
   double compile_ms = 0;  ///< at least one compiler was running
   double starved_ms = 0;  ///< devices waited for compilers
@@ -55,18 +56,18 @@ struct PhaseTimes {
   double confirm_ms = 0;  ///< comparing pairs, or timing the control kernel
   double engine_ms = 0;   ///< devices waited for this program
 
-  /// The time spent between two instants.
+  /// The times spent since `before`.
   [[nodiscard]] PhaseTimes operator-(const PhaseTimes& before) const;
 };
 
-/// The current work, and the time spent so far.
+/// The current work of the compilers and devices, and the time that the run has spent so far.
 struct Activity {
   std::size_t compiling = 0;
   std::vector<Phase> devices = {};
   PhaseTimes times = {};
 };
 
-/// A task with the compilers and devices for its candidates, ready for use.
+/// A TuningTask, with compilers and set-up devices that evaluate its candidates.
 ///
 /// The coroutines of engine/evaluate run only inside wait(), which blocks its caller.
 class Workbench {
@@ -86,8 +87,8 @@ class Workbench {
   [[nodiscard]] InterpretedChecks& interpreted() { return interpreted_; }
   [[nodiscard]] const SessionSetup& setup() const { return setup_; }
 
-  /// Waits for the home device and runs `work` on it. If that device is lost, runs `work` once more
-  /// on the next home device.
+  /// Waits for the home device and runs `work` on it. If the home device is lost, runs `work` once
+  /// more on the next home device.
   Task<> at_home(std::function<Task<>(HomeDevice&)> work);
   /// Waits for device `number`. The caller owns the device during the lifetime of the HomeDevice.
   Task<HomeDevice> device(std::size_t number);

@@ -17,12 +17,12 @@ void tell(const WorkforceOptions& options, const std::string& kind, const std::s
 std::string refusal_of_slice(const DeviceInfo& info) {
   if (!is_slice(info)) return {};
   return "the device is a MIG slice (" + info.name +
-         "), whose times depend on the other slices of its card; allowed: whole GPUs: disable "
-         "MIG there, or lend the host's compilers only";
+         "), and its times depend on the other slices of the card; allowed: whole GPUs; disable "
+         "MIG on that host, or lend only the host's compilers";
 }
 
-/// Awaits `step`. An invalid message from a host becomes a MissingError, because this program can
-/// then continue without the host.
+/// Awaits `step`. Converts the exception for an invalid message from a host to a MissingError,
+/// after which the run continues without this host.
 Task<> answered(Task<> step) {
   try {
     co_await std::move(step);
@@ -104,7 +104,8 @@ void Workforce::go_on() {
   loop_.spawn(end_without_devices());
 }
 
-/// The next notice of the gate. If the gateway has died, the run ends as interrupted.
+/// Returns the gateway's next notice, if one has arrived. If the gateway process has died, the run
+/// ends as interrupted.
 std::optional<WorkerGate::Notice> Workforce::next_notice() {
   try {
     return gate_.take();
@@ -138,7 +139,7 @@ Task<> Workforce::take(std::shared_ptr<RemoteHost> host) {
     co_return;
   }
   if (is_device) {
-    refuse(options_, *host, "this run judges without a device (--device none)");
+    refuse(options_, *host, "this run uses no device (--device none)");
     co_return;
   }
   co_await compilers_.add(host, host->identity().memory_bytes);
@@ -166,8 +167,8 @@ Task<> Workforce::take_device(std::shared_ptr<RemoteHost> host) {
   if (!why.empty()) refuse(options_, *host, why);
 }
 
-/// Removes the former device of this worker. After a lost connection, a worker may connect again
-/// before the gateway has noticed the loss.
+/// Removes the former device of a worker that has connected again, because it may do so before the
+/// gateway has noticed the loss of the old connection.
 void Workforce::take_out_former(const RemoteHost& host) {
   const auto former = std::ranges::find_if(members_, [&](const Member& one) {
     return one.host->identity().nonce == host.identity().nonce;
@@ -204,8 +205,8 @@ void Workforce::take_out(const WorkerGate::Left& left) {
   members_.erase(member);
 }
 
-/// Ends the run as interrupted if it has had no device for `patience`. Until then, other workers
-/// may connect.
+/// Ends the run as interrupted if it has had no device for the time `patience`, during which other
+/// workers may connect.
 Task<> Workforce::end_without_devices() {
   const AtEnd over([this] { --going_; });
   constexpr std::chrono::milliseconds kLookEvery{500};

@@ -28,7 +28,8 @@ struct Arrivals {
 };
 
 /// Waits for the first device. `why_none` returns the reason why no device can connect any more, or
-/// an empty text while a device still can. Throws MissingError with that reason.
+/// an empty text while a device may still connect. If no device can connect, throws MissingError
+/// with the reason.
 Task<Arrivals> first_device(EventLoop& loop, WorkerGate& gate, WorkforceOptions options,
                             std::function<std::string()> why_none);
 
@@ -36,13 +37,13 @@ Task<Arrivals> first_device(EventLoop& loop, WorkerGate& gate, WorkforceOptions 
 /// leave.
 class Workforce {
  public:
-  /// All references must outlive this object. The pool already holds the device of `arrivals`, as
-  /// number 0.
+  /// All objects passed by reference must outlive this object. The pool `devices` already holds the
+  /// device of `arrivals` as device 0.
   Workforce(EventLoop& loop, WorkerGate& gate, CompileService& compilers, DevicePool& devices,
             const SessionSetup& setup, WorkforceOptions options, Arrivals arrivals);
 
-  /// Starts the coroutines that add and remove workers, unless these already run. Call it again
-  /// after a stop of the run has ended the coroutines.
+  /// Starts the coroutines that add and remove workers, unless these already run. Call go_on()
+  /// again after a stop of the run, which ends the coroutines.
   void go_on();
 
  private:

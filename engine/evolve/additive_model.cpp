@@ -9,9 +9,9 @@
 namespace evo {
 namespace {
 
-/// Grid of prior variances of an effect, relative to the variance of the noise.
+/// The prior variances of an effect that are tried, relative to the variance of the noise.
 constexpr double kRatios[] = {0.01, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000};
-/// Lower limit of the noise, as a standard deviation of ln time.
+/// Lower limit of the noise's standard deviation, in units of ln time.
 constexpr double kSmallestNoise = 1e-3;
 
 /// A symmetric positive definite matrix, factored in place as L Lᵀ.
@@ -52,7 +52,8 @@ class Cholesky {
   std::size_t n_;
 };
 
-/// The sums needed for the regression, and its solution for a given ratio of variances.
+/// The normal equations of the regression, and their solution for a given ratio of the effects'
+/// prior variance to the noise's variance.
 struct NormalEquations {
   std::size_t columns = 0;
   std::size_t rows = 0;
@@ -66,7 +67,7 @@ struct NormalEquations {
     return Cholesky(std::move(matrix), columns);
   }
 
-  /// The maximum-likelihood variance of the noise, given these effects.
+  /// The maximum-likelihood variance of the noise if the effects have the values `effects`.
   [[nodiscard]] double noise(const std::vector<double>& effects) const {
     double explained = 0;
     for (std::size_t c = 0; c < columns; ++c) explained += moment[c] * effects[c];

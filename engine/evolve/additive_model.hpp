@@ -9,12 +9,12 @@
 
 namespace evo {
 
-/// Bayesian linear regression on the values of the parameters: y = mean + Σ effect(p, v). All
-/// effects have the same normal prior around 0. The prior's variance and the noise are chosen on a
-/// grid to maximise the evidence.
+/// Bayesian linear regression of a target (such as ln time) on a candidate's values: target = mean
+/// + the sum of effect(p, v) over all parameters p with their values v. All effects have the same
+/// normal prior around 0. The prior's variance is the value of a grid that maximises the evidence.
 class AdditiveModel {
  public:
-  /// `targets`: one for each candidate. There is at least one candidate.
+  /// `targets`: the target of each candidate. `candidates` must not be empty.
   AdditiveModel(const CandidateSpace& space, std::span<const Candidate> candidates,
                 std::span<const double> targets);
 

@@ -8,17 +8,19 @@
 namespace evo {
 namespace {
 
-/// temperature in ln time: a step to e^0.5 = 1.65 times the time is accepted with probability 1/e
+/// the initial temperature, in units of ln time: at 0.5, a step to a candidate that takes e^0.5 =
+/// 1.65 times as long is accepted with probability 1/e
 constexpr double kHot = 0.5;
 constexpr double kCold = 0.005;
 constexpr double kCooling = 0.98;  ///< per evaluation; kCold is reached after about 230
 constexpr int kPatience = 40;      ///< evaluations without an accepted step before a restart
 
-/// 1. Propose unseen neighbours of the current candidate. A neighbour usually differs by one step
+/// 1. Propose unseen neighbours of the current candidate, which usually differ from it by one step
 ///    of an ordered parameter.
-/// 2. For each result in turn: accept it if it is faster, otherwise with probability e^(−Δ ln t /
-///    T).
-/// 3. Lower the temperature. After kPatience rejections, restart at kHot from a random candidate.
+/// 2. For each evaluated neighbour in turn: make it the current candidate if it is faster,
+///    otherwise with probability e^(−Δ ln t / T), where t is the time and T the temperature.
+/// 3. Lower the temperature. After kPatience neighbours in turn that were not accepted, restart at
+///    temperature kHot from a random candidate.
 class AnnealingStrategy final : public SearchBase {
  public:
   using SearchBase::SearchBase;

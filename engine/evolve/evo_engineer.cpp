@@ -1,5 +1,5 @@
-// The variants Free and Insight of EvoEngineer (Guo et al., arXiv 2510.03760), with statistics in
-// place of the language model. The variant Full is in full_strategy.cpp.
+// The search methods Free and Insight of the paper EvoEngineer (Guo et al., arXiv 2510.03760), with
+// statistics in place of the language model. The method Full is in full_strategy.cpp.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -12,8 +12,8 @@ namespace {
 
 constexpr int kAttempts = 20;  ///< attempts to make a child that is valid and new
 
-/// The variant Free uses the task context (validity) and the single best candidate. The children
-/// are copies of the best candidate with one or more changes.
+/// EvoEngineer-Free knows only which candidates are valid and which candidate is the best. The
+/// children are copies of the best candidate with one or more changes.
 class FreeStrategy : public SearchBase {
  public:
   FreeStrategy(const CandidateSpace& space, const StrategyOptions& options)
@@ -40,7 +40,7 @@ class FreeStrategy : public SearchBase {
   }
 
  protected:
-  /// Returns 1 with probability 1/2, 2 with probability 1/4, and so on.
+  /// A random number of changes: 1 with probability 1/2, 2 with probability 1/4, and so on.
   std::size_t change_count() {
     std::size_t changes = 1;
     while (changes < active_.size() && random_.below(2) == 0) ++changes;
@@ -60,7 +60,7 @@ class FreeStrategy : public SearchBase {
   std::optional<Scored> best_;
 };
 
-/// Statistics of one value of one parameter.
+/// Statistics of all evaluated candidates with one value of one parameter.
 struct ValueRecord {
   double sum = 0;  ///< sum of ln time
   double squares = 0;
@@ -68,7 +68,7 @@ struct ValueRecord {
   double failures = 0;
 };
 
-/// The variant Insight is the variant Free, guided by the results so far. Thompson sampling on the
+/// EvoEngineer-Insight is EvoEngineer-Free, guided by the results so far. Thompson sampling on the
 /// mean log time and the failures of each value decides which parameter changes and to which value,
 /// so that rarely tried values are still tried.
 class InsightStrategy final : public FreeStrategy {
@@ -96,14 +96,16 @@ class InsightStrategy final : public FreeStrategy {
   }
 
  private:
-  /// A draw from the distribution of the value's mean log time. The prior counts as one run at the
-  /// overall mean. Each failure counts as a run that is one standard deviation slower.
+  /// A random draw from the posterior distribution of the mean log time of candidates with a value.
+  /// The prior counts as one candidate with the overall mean. Each failure counts as a candidate
+  /// that is one standard deviation slower.
   double draw(const ValueRecord& record) {
     const double mean = all_.sum / all_.runs;
     const double spread = std::sqrt(std::max(all_.squares / all_.runs - mean * mean, 0.0)) + 1e-3;
     const double weight = 1 + record.runs + record.failures;
     const double center = (mean + record.sum + record.failures * (mean + spread)) / weight;
-    // The sum of twelve uniform numbers is close to normal, and equal on every machine.
+    // The sum of twelve uniform numbers is approximately normal. Unlike the normal distribution of
+    // a library, this sum is the same on every machine.
     double normal = -6;
     for (int i = 0; i < 12; ++i) normal += random_.uniform();
     return center + normal * spread / std::sqrt(weight);
@@ -118,7 +120,8 @@ class InsightStrategy final : public FreeStrategy {
     return child;
   }
 
-  /// Draws random changes, and returns the one with the largest drawn gain over the current value.
+  /// Picks some random changes of one parameter. Returns the change (parameter and value) with the
+  /// largest gain, by draw(), over the value in `from`.
   std::pair<std::size_t, std::uint16_t> best_change(const Candidate& from) {
     constexpr int kDraws = 2;
     std::pair<std::size_t, std::uint16_t> best{active_.front(), from.choice[active_.front()]};

@@ -9,10 +9,10 @@
 namespace evo {
 namespace {
 
-/// The covariance kernel is fitted again when the number of observations has grown by this factor.
+/// Factor of growth of the observations after which the covariance kernel is fitted again.
 constexpr double kFitGrowth = 1.25;
-/// The logistic function of 1.702 z differs from the normal distribution function by less than 0.01
-/// (Haley 1952).
+/// The logistic function of 1.702 z approximates the normal distribution function of z with an
+/// error below 0.01 (Haley 1952).
 constexpr double kLogisticScale = 1.702;
 
 }  // namespace

@@ -12,26 +12,26 @@
 namespace evo {
 
 struct FailureSettings {
-  /// The smoothness allows jumps, because a candidate fails even if it exceeds a device limit only
-  /// slightly.
+  /// The covariance kernel allows jumps between neighbouring values, because a candidate fails as
+  /// soon as it exceeds a device limit, however slightly.
   KernelPrior prior = {
       .shape = {.relevance = 0.5, .length = 0.5}, .smoothness = Smoothness::kJumps, .noise = 0.05};
-  /// initial penalty of a certain failure, in standard deviations of ln time
+  /// the initial penalty of a candidate that is certain to fail, in standard deviations of ln time
   double penalty = 2;
-  double penalty_rise = 1.5;   ///< factor after each failure
-  double penalty_fall = 0.98;  ///< factor after each success; steady at 5 % failures
+  double penalty_rise = 1.5;   ///< multiplies the penalty after each failure
+  double penalty_fall = 0.98;  ///< after each success; at 5 % failures, the penalty is steady
   double least_penalty = 0.5;
   double most_penalty = 20;
-  /// The model uses the first `first` observations, which are spread out, and the last `latest`
-  /// ones.
+  /// The model is trained on the first `first` observations, which are spread over the space, and
+  /// on the last `latest` observations.
   std::size_t first = 32;
   std::size_t latest = 320;
 };
 
 /// Estimates the probability that a candidate fails, by Gaussian process regression of the outcome
-/// (1 or 0), which is read as a probit. The failure model is separate from the model of times and
-/// has its own covariance kernel, because a parameter that does not affect the time may decide
-/// whether a device limit is exceeded.
+/// (1: failed, 0: passed). The prediction is converted to a probability as in a probit model. The
+/// failure model is separate from the model of times and has its own covariance kernel, because a
+/// parameter that does not affect the time may decide whether a device limit is exceeded.
 class FailureModel {
  public:
   FailureModel(const std::vector<KernelDimension>& dimensions, const FailureSettings& settings);
@@ -39,12 +39,13 @@ class FailureModel {
   /// Adds an outcome. `point`: the encoded candidate.
   void add(std::span<const std::uint16_t> point, bool failed);
 
-  /// The probability of failure, 0 … 1, for each candidate of `pool` (encoded). All are 0 before
-  /// the first failure, and 1 before the first success.
+  /// The probability of failure, 0 … 1, for each candidate of `pool` (encoded, see Encoding). All
+  /// probabilities are 0 before the first failure, and 1 before the first success.
   [[nodiscard]] std::vector<float> probability(std::span<const std::uint16_t> pool);
 
  private:
-  /// Adds the new observations, and improves the kernel if there are enough new observations.
+  /// Trains the model on the observations so far. Fits the covariance kernel again if there are
+  /// enough new observations.
   void learn();
   struct TrainingSet {
     std::vector<std::uint16_t> points;

@@ -14,15 +14,14 @@
 namespace evo {
 namespace {
 
-/// Number of measured times that the model needs.
+/// Number of candidates with a time that the model needs for its first prediction.
 constexpr std::size_t kFewestTimes = 3;
-/// The covariance kernel is improved again when the number of observations has grown by this
-/// factor.
+/// Factor of growth of the observations after which the covariance kernel is fitted again.
 constexpr double kFitGrowth = 1.25;
-/// A smaller spread of ln times counts as noise.
+/// Lower limit of the assumed spread of ln times, because smaller differences are noise.
 constexpr double kSmallestSpread = 0.02;
 
-/// The score by which candidates are chosen. A lower score is better.
+/// The score by which candidates of the pool are chosen. The lowest score is the best.
 struct Acquisition {
   std::span<const float> mean;
   std::span<const float> variance;
@@ -97,7 +96,8 @@ class FullStrategy final : public SearchBase {
     return distance;
   }
 
-  /// Step 1: proposes the most distant of several random candidates, repeatedly.
+  /// Step 1: proposes candidates that are far from each other. Each candidate is the one of several
+  /// random ones that is most distant from all seen candidates.
   void propose_spread(std::vector<Candidate>& proposals, std::size_t count) {
     while (proposals.size() < count) {
       std::optional<Candidate> best;
@@ -117,8 +117,8 @@ class FullStrategy final : public SearchBase {
     }
   }
 
-  /// Selects at most `limit` observations for training: half are the fastest, the other half are
-  /// spread evenly over the rest in the order of their times.
+  /// Selects at most `limit` observations for training: the fastest for one half, and for the other
+  /// half, observations evenly spread over the rest in the order of their times.
   [[nodiscard]] std::vector<std::size_t> training_indices(std::size_t limit) const {
     std::vector<std::size_t> indices(std::min(limit, ran_.size()));
     std::iota(indices.begin(), indices.end(), std::size_t{0});
@@ -129,7 +129,8 @@ class FullStrategy final : public SearchBase {
     return indices;
   }
 
-  /// The targets are ln times, clipped from above, shifted and scaled to mean 0 and variance 1.
+  /// The training set of the model. The targets are ln times, clipped from above, then shifted and
+  /// scaled to mean 0 and variance 1.
   [[nodiscard]] TrainingSet training_set(std::size_t limit) const {
     const double best = ran_.front().log_time;
     const double median = ran_[ran_.size() / 2].log_time;
@@ -151,7 +152,7 @@ class FullStrategy final : public SearchBase {
     return set;
   }
 
-  /// Step 2: improves the covariance kernel if there are enough new observations.
+  /// Step 2: fits the covariance kernel again if there are enough new observations.
   void learn_kernel() {
     if (!settings_.learns_kernel || static_cast<double>(ran_.size()) < next_fit_) return;
     next_fit_ = static_cast<double>(ran_.size()) * kFitGrowth;
@@ -168,7 +169,7 @@ class FullStrategy final : public SearchBase {
     if (!pool.candidates().empty()) choose(process, pool, proposals, count);
   }
 
-  /// Step 3: breeds the pool of candidates.
+  /// Step 3: makes the pool of candidates from which proposals are chosen.
   ProposalPool bred_pool(const GaussianProcess& process) {
     std::vector<Candidate> elite;
     const std::size_t elite_size = std::max<std::size_t>(options_.elite_size, 1);
@@ -184,8 +185,8 @@ class FullStrategy final : public SearchBase {
     return pool;
   }
 
-  /// Predictions for the pool. Candidates that are being evaluated are appended to the pool, and
-  /// count as known.
+  /// The predictions for the pool. Candidates that are being evaluated are assumed to have their
+  /// predicted times.
   [[nodiscard]] PoolPosterior believed(const GaussianProcess& process,
                                        std::vector<std::uint16_t> points,
                                        std::size_t pool_size) const {
@@ -195,7 +196,7 @@ class FullStrategy final : public SearchBase {
     return posterior;
   }
 
-  /// Indices into the pool, most promising candidate first.
+  /// Indices into the pool, sorted so that the most promising candidate comes first.
   [[nodiscard]] std::vector<std::size_t> promising(const GaussianProcess& process,
                                                    const ProposalPool& pool) {
     const std::vector<std::uint16_t> points = pool.encoded();
@@ -211,12 +212,12 @@ class FullStrategy final : public SearchBase {
     return order;
   }
 
-  /// The β of proposal number `turn` in a generation of `count` proposals. β goes from beta_low to
-  /// beta_high; if the generation has a single proposal, β is drawn between them.
+  /// The β of proposal number `turn` in a generation of `count` proposals. β grows from beta_low to
+  /// beta_high; for a single proposal, β is drawn at random between these limits.
   [[nodiscard]] double beta_of(std::size_t turn, std::size_t count) {
     return count > 1 ? beta_at(turn, count) : beta_at_share(random_.uniform());
   }
-  /// The β of proposal number `turn` of `count` > 1 proposals.
+  /// The β of proposal number `turn` in a generation of `count` > 1 proposals.
   [[nodiscard]] double beta_at(std::size_t turn, std::size_t count) const {
     return beta_at_share(static_cast<double>(turn) / static_cast<double>(count - 1));
   }
@@ -224,7 +225,7 @@ class FullStrategy final : public SearchBase {
     return settings_.beta_low + (settings_.beta_high - settings_.beta_low) * share;
   }
 
-  /// Step 4: chooses the proposals.
+  /// Step 4: chooses proposals from the pool.
   void choose(const GaussianProcess& process, const ProposalPool& pool,
               std::vector<Candidate>& proposals, std::size_t count) {
     const std::vector<std::uint16_t> points = pool.encoded();
@@ -247,7 +248,7 @@ class FullStrategy final : public SearchBase {
     }
   }
 
-  /// Returns the best candidate that is not taken, and marks it as taken.
+  /// Returns the index of the best candidate that is not taken, and marks it as taken.
   [[nodiscard]] static std::optional<std::size_t> best_of(const Acquisition& score, double beta,
                                                           std::vector<bool>& taken) {
     std::optional<std::size_t> best;

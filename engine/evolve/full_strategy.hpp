@@ -14,7 +14,7 @@ namespace evo {
 /// measures the effect of each setting.
 struct FullSettings {
   std::size_t initial = 8;  ///< evaluations before the model takes over
-  /// a first proposal is the most distant of this many random candidates
+  /// each of the first proposals is the most distant of this many random candidates
   std::size_t initial_draws = 12;
   std::size_t max_training = 224;  ///< number of observations used to train the model
   double clip = 2;                 ///< clips ln times above best + clip · (median − best)
@@ -27,22 +27,24 @@ struct FullSettings {
   KernelPrior prior = {};
 };
 
-/// The strategy EvoEngineer-Full, with a statistical model in place of the language model:
+/// The strategy EvoEngineer-Full (Guo et al., arXiv 2510.03760), with a statistical model in place
+/// of the language model. I1 to I3 are the paper's names of the information that proposals use:
 ///
-///   1. Spread out the first generation: each candidate is the most distant of several random
-///      candidates.
-///   2. I3, insight: fit a Gaussian process to ln time. The covariance kernel learns how much each
-///      parameter matters, and models interactions of every order. A second model predicts
-///      failures.
-///   3. I1 and I2, breeding: collect valid, unseen neighbours, mutants and crossovers of the elite,
-///      random candidates, and the runners-up of the last proposal. Add the neighbours of the most
-///      promising candidates collected so far (ProposalPool).
-///   4. Choose, one by one, the candidate with the lowest mean − β · deviation + penalty for
-///      failing. β grows within a generation, from refining to exploring; for a single proposal, β
-///      is drawn at random. Chosen candidates and those under evaluation count as known, so that
-///      proposals do not cluster.
+///   1. Spread the first generation over the space: each candidate is the one of several random
+///      candidates that is most distant from the seen candidates.
+///   2. I3, insight: fit a Gaussian process to ln time. The fitted covariance kernel says how much
+///      each parameter matters, and covers interactions of any number of parameters. A second model
+///      predicts failures.
+///   3. I1 and I2, breeding: collect a pool of valid, unseen candidates: neighbours, mutants and
+///      crossovers of the elite, random candidates, and the runners-up of the last proposal. Add
+///      the neighbours of the most promising candidates of the pool.
+///   4. Choose, one by one, the candidate of the pool with the lowest mean − β · deviation +
+///      penalty for failing. β grows within a generation, so that the first proposals refine the
+///      best candidates and the last proposals explore; for a single proposal, β is drawn at
+///      random. Chosen candidates and candidates under evaluation are assumed to have their
+///      predicted times, so that proposals do not cluster.
 ///
-/// The strategy's state is a function of the seed and the sequence of propose() and observe()
+/// The strategy's state is a function of the seed and of the sequence of propose() and observe()
 /// calls. `space` must outlive the strategy.
 [[nodiscard]] std::unique_ptr<Strategy> make_full(const CandidateSpace& space,
                                                   const StrategyOptions& options,

@@ -8,14 +8,15 @@
 namespace evo {
 namespace {
 
-/// Lower limit that keeps variances above zero in single precision.
+/// Lower limit of variances, which rounding in single precision could otherwise make negative.
 constexpr float kSmallestVariance = 1e-6F;
 
-/// Number of columns that are solved at a time; so many columns fit the second-level cache.
+/// Number of columns that are solved at a time, so that they fit into the second-level cache.
 constexpr std::size_t kTile = 64;
 
-// Compiles a copy of a function for each vector width; the program chooses one at its start. All
-// copies give the same bits, because no sum runs across a vector and no operations are fused.
+// Makes the compiler emit a copy of a function for each vector width of x86; the program chooses
+// one when it starts. All copies give the same bits, because no sum runs across a vector and no
+// multiplication is fused with an addition.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define EVO_FOR_EACH_VECTOR_WIDTH __attribute__((target_clones("avx512f", "avx2", "default")))
@@ -23,14 +24,14 @@ constexpr std::size_t kTile = 64;
 #define EVO_FOR_EACH_VECTOR_WIDTH
 #endif
 
-/// Computes y += a x. Vectorisation does not change the result, because the elements are
-/// independent.
+/// Computes y += a x for n elements. Vectorisation does not change the result, because the elements
+/// are independent.
 inline void add_scaled(float a, const float* __restrict x, float* __restrict y, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) y[i] += a * x[i];
 }
 
-/// Right-looking Cholesky factorisation K = UᵀU in place, on the upper triangle of `u` (n × n). `y`
-/// becomes U⁻ᵀy.
+/// Right-looking Cholesky factorisation K = UᵀU. `u` (n × n) holds K and then U in its upper
+/// triangle. Replaces `y` by U⁻ᵀy.
 EVO_FOR_EACH_VECTOR_WIDTH void factorise(float* u, float* y, std::size_t n) {
   for (std::size_t k = 0; k < n; ++k) {
     float* row = u + k * n;
@@ -44,8 +45,8 @@ EVO_FOR_EACH_VECTOR_WIDTH void factorise(float* u, float* y, std::size_t n) {
   }
 }
 
-/// The columns of a matrix that a function processes: the first row, the row stride, and their
-/// number.
+/// Adjacent columns of a row-major matrix: their part of the first row, the row stride, and the
+/// number of columns.
 struct Columns {
   float* first;
   std::size_t stride;

@@ -12,8 +12,8 @@ namespace evo {
 /// Gaussian process regression on encoded candidates (zero mean, unit prior variance).
 class GaussianProcess {
  public:
-  /// `points`: n encoded candidates; `targets`: n values; `noise`: variance of the noise, > 0.
-  /// Takes O(n³ / 3) operations.
+  /// `points`: n encoded candidates; `targets`: n values; `noise`: variance of the noise, > 0. The
+  /// constructor takes O(n³ / 3) operations.
   GaussianProcess(const Kernel& kernel, std::vector<std::uint16_t> points,
                   std::span<const float> targets, double noise);
 
@@ -35,17 +35,17 @@ class GaussianProcess {
   std::vector<float> whitened_;  ///< L⁻¹ targets
 };
 
-/// Mean and variance of a pool of candidates, updated when candidates are chosen for evaluation. A
-/// chosen candidate is assumed to have its predicted mean (the kriging believer), so a choice
-/// changes only variances.
+/// The predicted means and variances of a pool of candidates, updated when a candidate is chosen
+/// for evaluation. The chosen candidate is assumed to have its predicted mean (the kriging
+/// believer), so a choice changes only variances.
 class PoolPosterior {
  public:
-  /// Takes O(n² m) operations for m candidates.
+  /// Takes O(n² m) operations for n observations and m candidates in the pool.
   PoolPosterior(const GaussianProcess& process, std::vector<std::uint16_t> pool);
 
   [[nodiscard]] std::span<const float> mean() const { return mean_; }
   [[nodiscard]] std::span<const float> variance() const { return variance_; }
-  /// Marks a candidate as chosen, in O(n m) operations.
+  /// Marks the candidate `index` of the pool as chosen, in O(n m) operations.
   void choose(std::size_t index);
 
  private:

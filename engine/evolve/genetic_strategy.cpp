@@ -11,10 +11,10 @@ constexpr std::size_t kPopulation = 20;
 constexpr std::size_t kTournament = 3;
 constexpr int kAttempts = 20;  ///< attempts to breed a new child
 
-/// 1. The population consists of the kPopulation fastest candidates so far, without failures.
+/// 1. The population consists of the kPopulation fastest candidates so far that passed all gates.
 /// 2. Select two different parents by tournaments.
 /// 3. Apply uniform crossover; then mutate each parameter with probability 1 / parameters.
-/// 4. Repair an invalid child; breed again if the child was seen before.
+/// 4. Repair the child if it is invalid. Breed another if the child was proposed before.
 class GeneticStrategy final : public SearchBase {
  public:
   GeneticStrategy(const CandidateSpace& space, const StrategyOptions& options)
@@ -46,7 +46,8 @@ class GeneticStrategy final : public SearchBase {
   }
 
  private:
-  /// Chooses an index into the sorted population: the smallest of several draws.
+  /// Chooses an index into the population, which is sorted by time: the smallest of several random
+  /// indices, and so the fastest of several random members.
   std::size_t tournament() {
     std::size_t winner = population_.size();
     for (std::size_t i = 0; i < kTournament; ++i) {

@@ -10,12 +10,12 @@
 namespace evo {
 namespace {
 
-/// number of failures after which a value is reported as always failing
+/// a value is reported as always failing if at least this many candidates have it, and all failed
 constexpr std::size_t kFewestFailures = 2;
-constexpr std::size_t kFewestNear = 20;  ///< required to report importance near the winner
+constexpr std::size_t kFewestNear = 20;  ///< candidates required for importance near the winner
 constexpr std::size_t kMostInteractions = 10;
 
-/// A candidate that ran, with ln of its time.
+/// The candidates that passed all gates, with ln of their times.
 struct Runs {
   std::vector<Candidate> candidates;
   std::vector<double> log_times;
@@ -55,14 +55,15 @@ double covariance_of(std::span<const double> a, std::span<const double> b) {
   return sum / static_cast<double>(a.size());
 }
 
-/// The shares of the variance of ln time in an additive model.
+/// The shares of the variance of ln time that an additive model explains: by all parameters
+/// together, and by each parameter.
 struct Shares {
   double explained = 0;
   std::vector<double> of_parameter;
 };
 
-/// A parameter's share is cov(effect of its values, ln time) / var(ln time). The shares add up to
-/// the variance that the model explains, even if the values of several parameters are correlated.
+/// The share of a parameter is cov(effect of its values, ln time) / var(ln time). The shares of all
+/// parameters add up to that of the model, even if parameters are correlated.
 Shares shares_of(const CandidateSpace& space, const Runs& runs) {
   Shares shares{.of_parameter = std::vector<double>(space.parameter_count(), 0.0)};
   const double total = covariance_of(runs.log_times, runs.log_times);

@@ -12,19 +12,21 @@
 
 namespace evo {
 
-/// Statistics of one value of one parameter.
+/// Statistics of all evaluated candidates with one value of one parameter.
 struct ValueInsight {
   std::size_t parameter = 0;
   std::size_t value = 0;
   std::size_t runs = 0;  ///< candidates with this value that passed all gates
-  /// the other candidates with this value, by the gate that they failed
+  /// number of other candidates with this value, by the gate that they failed
   std::array<std::size_t, kGates> failures = {};
-  /// The effect of this value in place of the winner's, from pairs of candidates near the winner.
-  /// Nullopt for the winner's own value and for a value that was not tried near the winner.
+  /// The effect on the time of this value in place of the winner's value, from pairs of candidates
+  /// near the winner. Nullopt for the winner's own value, and for a value that was not tried near
+  /// the winner.
   std::optional<PairEffect> effect = {};
   /// Whether the space allows a copy of the winner in which only this value differs.
   bool is_allowed_in_winner = false;
-  /// The gate that rejected a copy of the winner in which only this value differed.
+  /// The gate that rejected the copy of the winner in which only this value differs; nullopt if
+  /// that copy was not rejected.
   std::optional<Gate> failed_in_winner = {};
 
   [[nodiscard]] std::size_t failed() const;
@@ -37,24 +39,24 @@ struct KnobInsight {
   std::size_t parameter = 0;
   std::size_t best_value = 0;  ///< the winner's value
   /// The share of the variance of ln time, 0 … 1, that this parameter's values explain in an
-  /// additive model of all candidates that ran.
+  /// additive model of all candidates that passed all gates.
   double importance = 0;
   /// The importance among candidates whose time is at most NearbyPairs::kNearTime times the
-  /// winner's time. Nullopt if too few candidates are that near to the winner.
+  /// winner's time; nullopt if there are too few such candidates.
   std::optional<double> near_importance = {};
-  std::vector<ValueInsight> values;  ///< the values that occurred, in the space's order
+  std::vector<ValueInsight> values;  ///< the values that candidates had, in the space's order
 };
 
 /// Two values whose joint effect on the time differs from the sum of their separate effects.
 struct InteractionInsight {
   std::array<std::size_t, 2> parameter = {};
   std::array<std::size_t, 2> value = {};
-  PairEffect beyond;  ///< in addition to both effects; each pair is a square of four candidates
+  PairEffect beyond;  ///< the difference; PairEffect::pairs counts squares of four candidates
 };
 
-/// Findings of a run, for users. Effects and interactions come from candidates near the winner that
-/// differ only in the named values; nothing is extrapolated. Importance comes from additive models
-/// of ln time.
+/// The findings of a run about its macros, for users. Effects and interactions come from measured
+/// candidates near the winner that differ only in the named values. Importance comes from additive
+/// models of ln time.
 struct Insight {
   std::size_t evaluations = 0;
   std::size_t failed = 0;
@@ -66,17 +68,17 @@ struct Insight {
   std::vector<KnobInsight> knobs;             ///< most important near the winner first
   std::vector<InteractionInsight> interactions;
   std::vector<ValueInsight> only_failed;  ///< tried at least twice, without a success
-  /// Values that made the winner slower, or not faster by more than kSameTime, when they replaced
-  /// its own value; slowest first. Users need not try these values again.
+  /// Values that made the winner slower, or faster by at most kSameTime, when they replaced its own
+  /// value; slowest first. Users need not try these values again.
   std::vector<ValueInsight> negatives;
 };
 
-/// `observations`: all observations of a run, in any order. `winner`: a candidate that ran; if
-/// nullopt, the fastest candidate.
+/// Computes the findings of a run. `observations`: all observations of the run, in any order.
+/// `winner`: a candidate that passed all gates; if nullopt, the fastest candidate.
 [[nodiscard]] Insight learn(const CandidateSpace& space, std::span<const Observation> observations,
                             const std::optional<Candidate>& winner = {});
 
-/// The insight as text of several lines, with names and values.
+/// The insight as text of several lines, for users.
 [[nodiscard]] std::string insight_text(const CandidateSpace& space, const Insight& insight);
 
 /// The insight as a JSON object in one line.

@@ -27,7 +27,7 @@ std::string failures_text(const ValueInsight& value) {
   return text;
 }
 
-/// Text such as "in 3 pairs near it +9.3 % (+8.4 to +10.0)".
+/// An effect as text, such as "in 3 pairs near it +9.3 % (+8.4 to +10.0)"; "it" is the winner.
 std::string pairs_text(const PairEffect& effect) {
   const std::string middle = fmt::format("{:+.1f} %", log_percent(effect.middle));
   if (effect.pairs == 1) return fmt::format("in 1 pair near it {}", middle);
@@ -35,7 +35,8 @@ std::string pairs_text(const PairEffect& effect) {
                      log_percent(effect.low), log_percent(effect.high));
 }
 
-/// Text such as "+9.3 % in the winner: slower; in 3 pairs near it …". `value` must have an effect.
+/// The effect of a value as text, such as "+9.3 % in the winner: slower; in 3 pairs near it …". The
+/// value must have an effect.
 std::string effect_text(const ValueInsight& value) {
   const PairEffect& effect = *value.effect;
   if (!effect.in_winner) {
@@ -50,7 +51,7 @@ std::string effect_text(const ValueInsight& value) {
   return effect.pairs == 1 ? text : text + "; " + pairs_text(effect);
 }
 
-/// Says why the effect of the value is unknown.
+/// Says why the effect of a value is unknown.
 std::string no_effect_text(const ValueInsight& value) {
   if (value.failed_in_winner) {
     return fmt::format("in the winner it failed the {} gate", to_string(*value.failed_in_winner));
@@ -127,13 +128,13 @@ OrderedJson knob_json(const CandidateSpace& space, const KnobInsight& knob) {
   return json;
 }
 
-/// The text before the list of macros, which explains the figures.
+/// The lines before the list of macros, which explain the figures.
 std::string head_text(const Insight& insight) {
   if (!insight.best) return {};
   std::string text = fmt::format("winner: {:.2f} us\n", insight.best_us);
   text += fmt::format(
-      "importance: share of the variance of ln time that a macro explains in an additive model, "
-      "which explains {:.0f} % among all candidates that ran; ",
+      "importance: the share of the variance of ln time that a macro explains in an additive "
+      "model; the whole model explains {:.0f} % among all candidates that ran; ",
       100 * insight.explained);
   text +=
       insight.near_explained
@@ -144,9 +145,9 @@ std::string head_text(const Insight& insight) {
                 insight.near_runs);
   return text +
          fmt::format(
-             "effects: time with the value / time with the winner's, of pairs of candidates near "
-             "the winner (at most {} macros away, at most twice its time) that differ in nothing "
-             "else: median (smallest to largest)\n",
+             "effects: the time with a value / the time with the winner's value, in pairs of "
+             "candidates near the winner (at most {} macros away, at most twice its time) that "
+             "differ in nothing else: median (smallest to largest)\n",
              NearbyPairs::kNearMacros);
 }
 
@@ -170,8 +171,8 @@ std::string insight_text(const CandidateSpace& space, const Insight& insight) {
   for (const KnobInsight& knob : insight.knobs) text += knob_text(space, knob);
   if (!insight.interactions.empty()) {
     text +=
-        "joint effects, in addition to both values alone, from squares of four candidates near the "
-        "winner\n";
+        "joint effects of two values, beyond the sum of their effects, from squares of four "
+        "candidates near the winner\n";
   }
   for (const InteractionInsight& square : insight.interactions) {
     text += fmt::format("  {} with {}: {:+.1f} % ({})\n",

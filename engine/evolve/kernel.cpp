@@ -8,15 +8,16 @@
 namespace evo {
 namespace {
 
-/// The Matérn covariance (Rasmussen and Williams, Gaussian Processes for Machine Learning,
-/// equations 4.17 and 4.18).
+/// The Matérn covariance at a scaled distance (Rasmussen and Williams, Gaussian Processes for
+/// Machine Learning, equations 4.17 and 4.18).
 double matern(double distance, Smoothness smoothness) {
   if (smoothness == Smoothness::kJumps) return portable_exp(-distance);
   const double scaled = std::sqrt(3.0) * distance;
   return (1 + scaled) * portable_exp(-scaled);
 }
 
-/// The covariance of values i and j depends only on j − i, so entry m − 1 + j − i holds it.
+/// The table of the covariances of a parameter's m values. The covariance of the values i and j
+/// depends only on j − i, so entry m − 1 + j − i holds it.
 std::vector<float> make_table(const KernelDimension& dimension, const KernelShape& shape,
                               Smoothness smoothness) {
   const std::size_t m = dimension.values;

@@ -10,7 +10,7 @@
 
 namespace evo {
 
-/// A parameter of the space that the model uses.
+/// One dimension of the model: a parameter of the space that has at least two values.
 struct KernelDimension {
   std::size_t values = 2;
   bool ordered = true;
@@ -18,20 +18,22 @@ struct KernelDimension {
 
 /// The hyperparameters of the covariance kernel for one parameter.
 struct KernelShape {
-  /// relevance, 0 … 1: the share of the variation that depends on this parameter
+  /// relevance, 0 … 1: the share of the variance that depends on this parameter
   double relevance = 0.6;
   double length = 0.5;  ///< length scale of an ordered parameter, as a share of its range
 };
 
-/// How a function varies along an ordered parameter. With jumps, the Matérn covariance has ν = 1/2,
-/// which is exp(−d); with slopes, it has ν = 3/2, which is (1 + √3·d)·exp(−√3·d).
+/// The assumed form of the function along an ordered parameter. With jumps, its covariance is the
+/// Matérn covariance with ν = 1/2, exp(−d); with slopes, the one with ν = 3/2, (1 +
+/// √3·d)·exp(−√3·d).
 enum class Smoothness { kJumps, kSlopes };
 
-/// A covariance function of candidates, which is a product of factors, one for each parameter. The
-/// factor is (1 − r) + r·M(d) for an ordered parameter, with d = |i − j| / ((m − 1)·length) and the
-/// Matérn covariance M, and 1 − r for different values of an unordered parameter. The product
-/// contains interactions of every order, with weights that decrease with the order. A table per
-/// parameter holds its factors.
+/// A covariance function of two candidates: the product of a factor for each parameter. For the
+/// values i and j of an ordered parameter with m values and relevance r, the factor is (1 − r) +
+/// r·M(d), with the Matérn covariance M and d = |i − j| / ((m − 1)·length). For an unordered
+/// parameter, the factor is 1 − r for different values and 1 for equal values. The product covers
+/// interactions of any number of parameters, with weights that decrease with that number. Tables
+/// hold the factors.
 class Kernel {
  public:
   Kernel(std::vector<KernelDimension> dimensions, std::vector<KernelShape> shapes,
@@ -39,11 +41,10 @@ class Kernel {
 
   [[nodiscard]] const std::vector<KernelDimension>& dimensions() const { return dimensions_; }
   [[nodiscard]] const std::vector<KernelShape>& shapes() const { return shapes_; }
-  /// Replaces the hyperparameters of one dimension.
+  /// Replaces the hyperparameters of one parameter.
   void set_shape(std::size_t dimension, KernelShape shape);
 
-  /// The covariances of `point` with each of `points` (all encoded, see Encoding); 1 for equal
-  /// points.
+  /// The covariances of `point` with each of `points` (encoded by Encoding); 1 for equal points.
   void row(std::span<const std::uint16_t> point, std::span<const std::uint16_t> points,
            std::span<float> result) const;
 
@@ -54,7 +55,8 @@ class Kernel {
   std::vector<std::vector<float>> tables_;  ///< factors by distance, see make_table()
 };
 
-/// Encodes candidates for the model, without the parameters that have a single value.
+/// Encodes candidates for the model as the indices of their values, without the parameters that
+/// have a single value.
 class Encoding {
  public:
   explicit Encoding(const CandidateSpace& space);

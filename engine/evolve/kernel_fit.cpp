@@ -21,7 +21,8 @@ double log_odds(double share) { return portable_log(share / (1 - share)); }
 
 double squared_deviation(double value, double spread) { return value * value / (spread * spread); }
 
-/// Tries changes of a fitted kernel and keeps those that improve the fit.
+/// Tries changes of the hyperparameters of a covariance kernel, and keeps the changes that increase
+/// the posterior density.
 class Ascent {
  public:
   Ascent(FittedKernel start, const KernelPrior& prior, std::span<const std::uint16_t> points,
@@ -64,8 +65,8 @@ class Ascent {
   [[nodiscard]] FittedKernel result() && { return std::move(fitted_); }
 
  private:
-  /// `step(direction)` returns whether the step improved the fit; if so, the other direction is
-  /// skipped.
+  /// Takes up to kSteps steps in one direction while `step(direction)` returns true, that is, while
+  /// the step increases the posterior density. Tries the second direction only if the first fails.
   template <typename Step>
   void climb(Step step) {
     for (const int direction : {-1, +1}) {
@@ -90,7 +91,7 @@ class Ascent {
     return true;
   }
 
-  /// ln of the posterior density, up to a constant.
+  /// ln of the posterior density of the hyperparameters, up to a constant.
   [[nodiscard]] double density() const {
     double penalty =
         squared_deviation(portable_log(fitted_.noise / prior_.noise), prior_.noise_spread);

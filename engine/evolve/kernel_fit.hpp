@@ -17,23 +17,23 @@ struct KernelPrior {
   double relevance_spread = 1.5;  ///< standard deviation of the log-odds of a relevance
   double length_spread = 1.0;     ///< standard deviation of ln length
   double noise_spread = 1.0;      ///< standard deviation of ln noise
-  std::size_t max_points = 96;    ///< limit on the observations in a fit
+  std::size_t max_points = 96;    ///< largest number of observations that a fit uses
 };
 
-/// A covariance kernel and the variance of the noise.
+/// A covariance kernel with fitted hyperparameters, and the fitted variance of the noise.
 struct FittedKernel {
   Kernel kernel;
   double noise;
 };
 
-/// The kernel with the hyperparameters of the prior.
+/// The kernel whose hyperparameters and noise are those of the prior.
 [[nodiscard]] FittedKernel prior_kernel(const std::vector<KernelDimension>& dimensions,
                                         const KernelPrior& prior);
 
-/// Makes one round of coordinate ascent of the posterior density from `start`: each relevance, each
-/// length and the noise take a step up or down if the step improves the density. Repeated calls
-/// follow new observations at low cost. `points`: encoded candidates; `targets`: one for each
-/// point.
+/// Improves the hyperparameters of `start` by coordinate ascent: increases or decreases each
+/// relevance, each length and the noise once, as far as this increases the posterior density. If
+/// improved_kernel() is called after every few new observations, the kernel stays fitted at low
+/// cost. `points`: encoded candidates; `targets`: the target of each point.
 [[nodiscard]] FittedKernel improved_kernel(FittedKernel start, const KernelPrior& prior,
                                            std::span<const std::uint16_t> points,
                                            std::span<const float> targets);

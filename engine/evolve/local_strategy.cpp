@@ -11,11 +11,11 @@ namespace {
 constexpr std::size_t kKick = 3;  ///< parameters changed to leave a local optimum
 constexpr int kAttempts = 40;     ///< attempts to make a new kick
 
-/// 1. Propose the unseen neighbours of the centre in random order.
+/// 1. Propose the unseen neighbours of a candidate, the centre, in random order.
 /// 2. A candidate that is faster than the centre becomes the centre at once.
-/// 3. When all neighbours were seen, fill the generation with kicks of the best candidate so far
-///    (kKick random changes, repaired). The fastest kick becomes the centre, even if the best
-///    candidate is faster.
+/// 3. When all neighbours of the centre were seen, fill the generation with copies of the best
+///    candidate so far, each with kKick random changes (and repaired if it is invalid). The fastest
+///    of these copies becomes the centre, even if the best candidate is faster.
 class LocalStrategy final : public SearchBase {
  public:
   LocalStrategy(const CandidateSpace& space, const StrategyOptions& options)

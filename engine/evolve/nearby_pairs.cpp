@@ -10,7 +10,7 @@
 namespace evo {
 namespace {
 
-/// Summarises `factors`, which are not empty.
+/// Summarises the ln factors of several pairs, of which there must be at least one.
 PairEffect summary_of(std::vector<double> factors, std::optional<double> in_winner) {
   std::ranges::sort(factors);
   return {.pairs = factors.size(),
@@ -96,7 +96,7 @@ std::vector<NearbyPairs::Square> NearbyPairs::squares() const {
   std::map<std::array<Corner, 2>, std::vector<double>> factors;
   std::map<std::array<Corner, 2>, double> in_winner;
   for (const Candidate& base : near_) {
-    // Candidates that differ from `base` in one macro, for which `base` has the winner's value.
+    // Candidates that differ from `base` in a single macro, which has the winner's value in `base`.
     std::vector<std::pair<Corner, double>> beside;
     for (const auto& [other, time] : log_times_) {
       if (differing_macros(base, other) != 1) continue;
@@ -123,8 +123,8 @@ std::vector<NearbyPairs::Square> NearbyPairs::squares() const {
     const auto own = in_winner.find(corners);
     const PairEffect beyond =
         summary_of(seen, own != in_winner.end() ? std::optional(own->second) : std::nullopt);
-    // The effect combines four measured times. Each time has the same scatter, so the scatter of
-    // the effect is twice as large.
+    // A joint effect combines four measured times with equal scatter, so its scatter is twice that
+    // of one time, and its limit is twice kSameTime.
     const bool is_plain =
         std::abs(beyond.middle) > 2 * kSameTime && (beyond.low > 0 || beyond.high < 0);
     if (is_plain) {

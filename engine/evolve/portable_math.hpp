@@ -2,12 +2,12 @@
 
 namespace evo {
 
-/// Exponential function, computed with IEEE additions, multiplications and divisions only. Every
-/// machine gives the same bits, which a search needs and mathematical libraries do not guarantee.
-/// Relative error below 1e-12.
+/// The exponential function, computed with IEEE additions, multiplications and divisions only. The
+/// result has the same bits on every machine, unlike those of mathematical libraries, so that a
+/// search can be repeated anywhere. The relative error is below 1e-12.
 [[nodiscard]] double portable_exp(double x);
 
-/// Natural logarithm, as accurate and reproducible as portable_exp(). `x` > 0.
+/// The natural logarithm of x > 0, as accurate and reproducible as portable_exp().
 [[nodiscard]] double portable_log(double x);
 
 }  // namespace evo

@@ -20,7 +20,7 @@ namespace evo {
 namespace {
 
 constexpr std::size_t kLongestLine = std::size_t{64} << 20;
-/// The time that a program has for its exit after its input has ended.
+/// How long to wait for the exit of a program that has closed its output or whose input was closed.
 constexpr std::chrono::milliseconds kGrace(1000);
 
 std::string ending_text(int status) {
@@ -76,7 +76,8 @@ void ProgramPipe::fail(const std::string& problem) const {
 }
 
 void ProgramPipe::fail_ended() {
-  // The pipe is closed: the program has ended, or has closed its output and continues.
+  // The program has closed its output, so it usually ends soon. If the program continues instead,
+  // the error says that it closed its output.
   int status = 0;
   const auto end = std::chrono::steady_clock::now() + kGrace;
   while (waitpid(child_, &status, WNOHANG) == 0) {

@@ -7,30 +7,29 @@
 
 namespace evo {
 
-/// A program with which this process exchanges lines over the program's standard input and output.
-/// Both processes share standard error. The program runs in its own process group and ends with
-/// this object.
+/// Starts a program and exchanges lines of text with it through its standard input and output. The
+/// program inherits standard error and runs in its own process group. The destructor ends it.
 class ProgramPipe {
  public:
-  /// Starts `command` in the shell. Throws InputError if the command cannot be started.
+  /// Starts `command` in a shell. Throws InputError if the shell cannot be started.
   explicit ProgramPipe(std::string command);
   ~ProgramPipe();
   ProgramPipe(const ProgramPipe&) = delete;
   ProgramPipe& operator=(const ProgramPipe&) = delete;
 
-  /// Sends a line. Throws InputError naming the command if the program has ended, or has not read
-  /// the line within `limit`.
+  /// Sends a line. Throws InputError if the program has not read the line within `limit`.
   void send(const std::string& line, std::chrono::milliseconds limit);
 
   /// Returns the next line without its line end. Throws InputError if the program has ended, has
   /// written nothing within `limit`, or writes a line of more than 64 MiB.
   [[nodiscard]] std::string receive(std::chrono::milliseconds limit);
 
-  /// Throws InputError with the command and `problem`.
+  /// Throws InputError with a message that names the command and says `problem`.
   [[noreturn]] void fail(const std::string& problem) const;
 
  private:
-  /// Waits until the pipe is ready for `events` of poll(). Throws InputError after `limit`.
+  /// Waits until poll() reports one of `events` for the pipe. Throws InputError with the message
+  /// `what` after `limit`.
   void wait_for(short events, std::chrono::milliseconds limit, const char* what) const;
   [[noreturn]] void fail_ended();
 

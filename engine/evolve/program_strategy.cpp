@@ -11,10 +11,10 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// Number of successive answers without a new and valid proposal after which the run fails.
+/// The run fails after this many successive answers without a new and valid proposal.
 constexpr int kMostIdleAnswers = 100;
 
-/// Converts a value to its JSON type in the space file: 64, 0.5, true or "xor".
+/// Converts a macro's value to its JSON type in the space file: 64, 0.5, true or "xor".
 OrderedJson typed_value(const std::string& text) {
   OrderedJson value = OrderedJson::parse(text, nullptr, false);
   return value.is_number() || value.is_boolean() ? value : OrderedJson(text);
@@ -52,8 +52,8 @@ OrderedJson space_json(const CandidateSpace& space, const StrategyOptions& optio
           {"is_exact", count.exact},         {"parameters", parameters}};
 }
 
-/// Reads a configuration. Throws InputError, through `program`, unless every macro has an allowed
-/// value.
+/// Reads a configuration that the program has proposed. Throws InputError, which names the program,
+/// unless every macro has an allowed value.
 Candidate candidate_of(const CandidateSpace& space, const OrderedJson& config,
                        const ProgramPipe& program) {
   if (!config.is_object()) {
@@ -80,7 +80,8 @@ Candidate candidate_of(const CandidateSpace& space, const OrderedJson& config,
   return candidate;
 }
 
-/// Reads the list of proposals in an answer. Throws InputError, through `program`.
+/// Reads the list of proposals in an answer of the program. Throws InputError, which names the
+/// program, if the answer is malformed.
 OrderedJson proposals_of(const std::string& line, const ProgramPipe& program) {
   const OrderedJson answer = OrderedJson::parse(line, nullptr, false);
   if (!answer.is_object() || answer.size() != 1 || !answer.contains("proposals") ||

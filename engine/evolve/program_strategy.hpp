@@ -10,17 +10,17 @@
 
 namespace evo {
 
-/// The prefix of a strategy's name if the strategy is a user's program.
+/// The option --strategy with this prefix names a user's program as the strategy.
 inline constexpr std::string_view kProgramStrategy = "program:";
 
-/// The time limit for an answer of a program. The limit is long because the program may ask a
-/// language model.
+/// The time limit for one answer of a user's program. The limit is long because the program may ask
+/// a language model.
 inline constexpr std::chrono::milliseconds kProgramLimit = std::chrono::minutes(10);
 
-/// A strategy that is a user's program. docs/search.md describes its messages, each a JSON object
-/// in one line. The program is started at the first request. The program's proposals are checked:
-/// an unknown macro or value is an InputError; an invalid or repeated configuration is rejected,
-/// and the program is asked again.
+/// A strategy that a user's program implements. docs/search.md describes the messages, each of
+/// which is a JSON object in one line. The program is started at the first call of propose(). The
+/// program's proposals are checked: an unknown macro or value is an InputError; an invalid or
+/// repeated configuration is refused, and the program is asked again.
 class ProgramStrategy final : public SearchBase {
  public:
   ProgramStrategy(const CandidateSpace& space, const StrategyOptions& options, std::string command,

@@ -11,19 +11,20 @@
 
 namespace evo {
 
-/// How many candidates each operator contributes. Invalid or seen candidates are dropped.
+/// The number of candidates that each operator contributes to a ProposalPool. Invalid or seen
+/// candidates are not added, so there may be fewer.
 struct PoolSettings {
-  /// single changes of each parent; a random selection if there are more
+  /// copies of each parent with a single change: all, or a random selection of this number
   std::size_t neighbours = 80;
-  std::size_t mutants = 120;    ///< two or three random changes of a parent
+  std::size_t mutants = 120;    ///< copies of a parent with two or three random changes
   std::size_t crossovers = 50;  ///< children of two parents, half of them with one more change
   std::size_t randoms = 150;
-  std::size_t kept = 60;     ///< number of most promising candidates that stay
-  std::size_t climbers = 3;  ///< the neighbours of this many also join; 0: none join
+  std::size_t kept = 60;     ///< climb() keeps this many of the most promising candidates
+  std::size_t climbers = 3;  ///< climb() adds the neighbours of this many of them
 };
 
-/// The candidates from which a generation is chosen. All candidates of a pool are valid, unseen and
-/// distinct.
+/// The candidates from which the proposals of a generation are chosen. All candidates of a pool are
+/// valid, unseen and distinct.
 class ProposalPool {
  public:
   ProposalPool(const CandidateSpace& space, const Encoding& encoding, SeenSet& seen)

@@ -11,7 +11,8 @@
 
 namespace evo {
 
-/// The candidates that were proposed or observed, so that no candidate is evaluated twice.
+/// The candidates that were proposed or observed before. Strategies use the set so that no
+/// candidate is evaluated twice.
 class SeenSet {
  public:
   /// `space` must outlive this object.
@@ -24,12 +25,13 @@ class SeenSet {
   bool add(const Candidate& candidate) { return seen_.insert(candidate).second; }
   [[nodiscard]] std::size_t size() const { return seen_.size(); }
 
-  /// A valid candidate that is not in the set, uniformly random, or in rank order once nearly all
-  /// candidates were seen. Nullopt if all were seen. Does not add the candidate.
+  /// A random valid candidate that is not in the set. Once nearly all candidates were seen, returns
+  /// the unseen candidate of lowest rank instead; if all were seen, nullopt. Does not add the
+  /// candidate to the set.
   [[nodiscard]] std::optional<Candidate> random_unseen(Random& random);
 
-  /// The unseen valid candidate of lowest rank; nullopt if all were seen. Does not add the
-  /// candidate.
+  /// The valid candidate of lowest rank that is not in the set; nullopt if all are in the set. Does
+  /// not add the candidate to the set.
   [[nodiscard]] std::optional<Candidate> next_unseen();
 
  private:

@@ -8,21 +8,21 @@
 
 namespace evo {
 
-/// The parts that every strategy needs: the random generator and the set of proposed candidates.
+/// The base class of all strategies. Contains the random generator and the set of seen candidates.
 class SearchBase : public Strategy {
  public:
   SearchBase(const CandidateSpace& space, const StrategyOptions& options)
       : space_(space), options_(options), random_(options.seed), seen_(space) {}
 
  protected:
-  /// Appends the candidate to `proposals` if it is valid and new; otherwise returns false.
+  /// Appends the candidate to `proposals` if it is valid and unseen; otherwise returns false.
   bool take(const Candidate& candidate, std::vector<Candidate>& proposals);
 
-  /// Fills `proposals` up to `count` with random new candidates, or fewer if the space has no more.
+  /// Appends random unseen candidates to `proposals` until it has `count` or none are left.
   void fill(std::vector<Candidate>& proposals, std::size_t count);
 
-  /// A random other value of a parameter. For an ordered parameter, half of the results are the
-  /// next or the previous value. The parameter must have at least two values.
+  /// A random value of a parameter that differs from `value`. For an ordered parameter, half of the
+  /// results are the next or the previous value. The parameter must have at least two values.
   [[nodiscard]] std::uint16_t other_value(std::size_t parameter, std::uint16_t value);
 
   /// The parameters with at least two values.
@@ -34,7 +34,7 @@ class SearchBase : public Strategy {
   SeenSet seen_;
 };
 
-/// A candidate that ran, with ln of its time in microseconds.
+/// A candidate that passed all gates, with ln of its time in microseconds.
 struct Scored {
   Candidate candidate;
   double log_time = 0;

@@ -23,18 +23,18 @@ struct Observation {
 
 /// Decides which candidates to evaluate next. A strategy is deterministic on every machine: its
 /// state is a function of the space, the options and the sequence of propose() and observe() calls.
-/// To resume a run, create the strategy again and repeat these calls with the recorded results; the
-/// strategy then continues as if uninterrupted.
+/// To resume a run, create the strategy again and repeat the calls with the recorded results. The
+/// strategy then continues as if the run had not been interrupted.
 class Strategy {
  public:
   virtual ~Strategy() = default;
 
   /// Proposes at most `count` distinct valid candidates that were neither proposed nor observed
-  /// before. Proposes fewer only if the space has no more.
+  /// before. Proposes fewer only if the space has no further candidates.
   virtual std::vector<Candidate> propose(std::size_t count) = 0;
 
-  /// Takes results in the order of the proposals. Results may include milestones that were not
-  /// proposed.
+  /// Tells the strategy the results of candidates, in the order in which they were proposed. The
+  /// results may include candidates that the strategy did not propose, such as milestones.
   virtual void observe(std::span<const Observation> observations) = 0;
 };
 
@@ -46,11 +46,12 @@ struct StrategyOptions {
 /// The names that make_strategy() accepts. The default, "full", comes first.
 [[nodiscard]] std::span<const std::string_view> strategy_names();
 
-/// Whether the strategy's proposals depend on results.
+/// Returns true if the proposals of the strategy depend on earlier results.
 [[nodiscard]] bool strategy_learns(std::string_view name);
 
-/// Makes a strategy. "program: COMMAND" is a user's program, see ProgramStrategy. Throws InputError
-/// for an unknown name, and lists the known names. `space` must outlive the strategy.
+/// Makes a strategy. The name "program: COMMAND" makes a ProgramStrategy, which asks a user's
+/// program. Throws an InputError that lists the known names if the name is unknown. `space` must
+/// outlive the strategy.
 [[nodiscard]] std::unique_ptr<Strategy> make_strategy(std::string_view name,
                                                       const CandidateSpace& space,
                                                       const StrategyOptions& options);

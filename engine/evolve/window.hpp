@@ -5,10 +5,11 @@
 
 namespace evo {
 
-/// How many candidates may be in flight when the candidate of slot `slot` (0, 1, …) is proposed.
-/// The first eight candidates need no outcome. Later proposals improve if they wait for more
-/// outcomes, so the limit starts lower and grows with the slot number until it reaches `window`.
-/// docs/results/no-gpu.json compares windows.
+/// How many candidates may be in flight, that is, proposed and not evaluated yet, when candidate
+/// number `slot` (0, 1, …) of a run is proposed. The first eight proposals do not depend on
+/// results. Later proposals improve if they wait for more results, so the limit starts low and
+/// grows with the slot number until it reaches `window`. docs/results/no-gpu.json compares values
+/// of `window`.
 [[nodiscard]] constexpr std::size_t in_flight_at(std::size_t slot, std::size_t window) {
   constexpr std::size_t kAtFirst = 8;
   constexpr std::size_t kFewest = 3;
@@ -16,9 +17,10 @@ namespace evo {
   return std::min(window, slot < kAtFirst ? kAtFirst : std::max(kFewest, slot / kShare));
 }
 
-/// The default number of candidates in flight. The number is high enough that `compilers` processes
-/// do not wait for one slow compilation, and not higher than the search tolerates. A strategy that
-/// does not `learn` tolerates any number, so that other compilations continue during a long one.
+/// The default number of candidates in flight. With more candidates in flight, the `compilers`
+/// processes rarely wait for one slow compilation, but a strategy that learns knows fewer results
+/// when it proposes. If the strategy does not learn from results (`learns` is false), many
+/// candidates in flight have no disadvantage, so the number is higher.
 [[nodiscard]] constexpr std::size_t default_window(std::size_t compilers, bool learns) {
   constexpr std::size_t kFewest = 8;
   constexpr std::size_t kMost = 32;

@@ -31,7 +31,7 @@ struct PolicyMiss {
                                                     std::int64_t shared_bytes,
                                                     const ResourcePolicy& policy);
 
-/// Every limit of the policy that a step of a launch exceeds, with the largest excess over the
+/// Every limit of the policy that a step of a launch exceeds, each with its largest excess over all
 /// steps. `entries`: the entries that the steps use.
 [[nodiscard]] std::vector<PolicyMiss> policy_misses(const std::vector<CompiledEntry>& entries,
                                                     const LaunchPlan& plan,
@@ -41,9 +41,9 @@ struct PolicyMiss {
 [[nodiscard]] std::int64_t largest_shared_bytes(const std::vector<CompiledEntry>& entries,
                                                 const LaunchPlan& plan);
 
-/// The resource gate of all steps of a launch. If there are several steps, reasons name the step.
-/// If the device cannot run a step, violations of the policy are not reported. `names`: C++ names
-/// of the entries.
+/// The resource gate of all steps of a launch. If there are several steps, the reason of a
+/// rejection names the step. If the device cannot run a step, violations of the policy are not
+/// reported. `names`: C++ names of the entries.
 [[nodiscard]] std::optional<Rejection> resource_gate(const std::vector<CompiledEntry>& entries,
                                                      const std::vector<std::string>& names,
                                                      const LaunchPlan& plan,

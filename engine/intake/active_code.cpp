@@ -15,7 +15,8 @@ namespace {
 
 constexpr int kDeepest = 16;  ///< limit of nested macro expansions
 
-/// True for macros of the compiler or of its headers, whose values are unknown here.
+/// True for macros of the compiler or of CUDA's headers, because their values are unknown before
+/// the compilation.
 bool is_foreign(const std::string& name) {
   return name.starts_with("_") || name.starts_with("CUDA") || name.starts_with("CUB_");
 }
@@ -88,7 +89,8 @@ class Preprocessor {
   }
 
   void define(const MacroDefinition& macro) {
-    // Values from the command line take precedence, because the #define is usually in an #ifndef.
+    // Ignores a #define of a macro that has a value from -D, because such a #define is usually
+    // inside an #ifndef.
     if (given_.contains(macro.name)) return;
     macros_[macro.name] = macro.is_function ? std::nullopt : std::optional(macro.replacement);
   }
@@ -118,7 +120,8 @@ class Preprocessor {
     }
   }
 
-  /// Appends `condition` to `text`, with names replaced by values; false if a value is unknown.
+  /// Appends `condition` to `text`, with macros replaced by their values; false if a value is
+  /// unknown.
   bool replace(const std::string& condition, int depth, std::string& text) const {
     const std::vector<std::string> words = cpp_words(condition);
     if (depth == kDeepest) return false;

@@ -84,7 +84,7 @@ KernelSource source_beside(const Copies& copies) {
   try {
     return load_source(place / kernel.filename(), place, toolkit_include_folders());
   } catch (const InputError& error) {
-    // Replaces the temporary folder in the message by the user's folder.
+    // Replaces the temporary folder in the error message by the folder of the user's kernel.
     std::string text = error.what();
     for (std::size_t at = 0; (at = text.find(place.string(), at)) != std::string::npos;) {
       text.replace(at, place.string().size(), kernel.parent_path().string());

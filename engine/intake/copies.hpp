@@ -9,7 +9,8 @@
 
 namespace evo {
 
-/// Files to copy, as pairs: the present path, and the new path relative to the copy of the kernel.
+/// Files to copy, as pairs: the present path, and the new path relative to the folder of the
+/// kernel's copy.
 using Copies = std::vector<std::pair<std::filesystem::path, std::string>>;
 
 /// The kernel and, recursively, the headers that it includes from its own folder or from one of

@@ -56,7 +56,7 @@ class Scanner {
     return at_ + ahead < words_.size() ? std::string_view(words_[at_ + ahead]) : "";
   }
 
-  /// Moves from an opening bracket past the matching closing one; returns the words in between.
+  /// Moves from an opening bracket past the matching closing bracket; returns the words in between.
   Words skip_brackets(std::string_view open, std::string_view close) {
     Words inside;
     int depth = 0;
@@ -109,8 +109,8 @@ class Scanner {
     const std::size_t begin = at_;
     const Words inside = skip_brackets("(", ")");
     if (std::find(inside.begin(), inside.end(), "__global__") != inside.end()) {
-      // With #if, a kernel may have two first lines that share the parameter list. The scan
-      // continues at the second `__global__`.
+      // With #if and #else, a kernel may have two first lines before one parameter list, so the
+      // scan continues at the second `__global__`, which the parameter list follows.
       at_ = begin;
       while (words_[at_] != "__global__") ++at_;
       return;
@@ -215,7 +215,8 @@ class Scanner {
     }
     Words type;
     std::size_t at = 0;
-    // A word belongs to the type if another name or a '*' follows the word.
+    // Collects the words of the type: the name of the variable is the first word before "[", "=",
+    // "," or "{".
     while (at + 1 < words.size() && words[at + 1] != "[" && words[at + 1] != "=" &&
            words[at + 1] != "," && words[at + 1] != "{") {
       if (words[at] != "static" && words[at] != "const" && words[at] != "extern") {

@@ -12,8 +12,8 @@
 
 namespace evo {
 
-/// The text for an unknown value in a drafted file: "TODO: what". core/unfinished.hpp searches
-/// files for these texts.
+/// The text that a drafted file contains in place of an unknown value: "TODO: " followed by `what`.
+/// core/unfinished.hpp searches files for such texts.
 [[nodiscard]] std::string todo(const std::string& what);
 [[nodiscard]] bool is_todo(const std::string& text);
 
@@ -51,7 +51,8 @@ struct DraftArgument {
   [[nodiscard]] bool is_written() const { return kind == Kind::kOut || kind == Kind::kInOut; }
 };
 
-/// A macro of the drafted space. If `values` is empty, the file gets a TODO.
+/// A macro of the drafted space. If `values` is empty, the space file contains a TODO in place of
+/// the values.
 struct DraftParameter {
   std::string macro;
   std::vector<Json> values = {};
@@ -65,7 +66,7 @@ struct DraftShape {
   std::vector<std::string> values;
 };
 
-/// Source of the expected outputs.
+/// The source of the expected outputs in the drafted problem.
 struct DraftReference {
   enum class Kind { kProgram, kDefaults, kKernel };
 

@@ -22,8 +22,8 @@ using Kind = DraftArgument::Kind;
 
 constexpr std::string_view kUnnamed = "(anonymous namespace)::";
 
-/// The parameter types of a kernel, from its demangled symbol or from that of a function that takes
-/// a pointer to it (Trial::signature); empty for an unmangled symbol.
+/// The parameter types of a kernel. `symbol`: the mangled symbol of the kernel, or of a function
+/// with a parameter that points to the kernel (Trial::signature). Empty for an unmangled symbol.
 std::vector<std::string> types_of(const std::string& symbol) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(
@@ -164,8 +164,8 @@ class Arguments {
     }
   }
 
-  /// Matches the arguments of the T1 file with the kernel's parameters by position, and with
-  /// constants by name.
+  /// Matches the arguments of the T1 file with the kernel's parameters by position, and with its
+  /// __constant__ variables by name.
   void take_t1() {
     std::size_t next = 0;
     for (const T1Argument& given : t1_.arguments) {
@@ -209,7 +209,7 @@ class Arguments {
     }
   }
 
-  /// Text for an extent in a type with several lanes: ", 4 for each float4".
+  /// Text to append to a TODO for the extent of a vector type: ", 4 for each float4".
   static std::string lanes_of(const DraftArgument& argument) {
     if (argument.lanes == 1) return {};
     std::string type = argument.type;
@@ -238,7 +238,7 @@ class Arguments {
       return;
     }
     if (!argument.dtype.empty()) {
-      // The type has already been reported as unsupported.
+      // Keeps the dtype, because it is a TODO that already says why the type is not supported.
     } else if (argument.kind == Kind::kTexture) {
       argument.dtype = todo("type of a texel of " + plain + ", such as f32");
       draft_.notes.push_back(fmt::format(
@@ -300,8 +300,9 @@ class Arguments {
     }
   }
 
-  /// Sets the generator. T1 does not define the distribution of FillType Random, so it is drafted
-  /// as uniform, from 0 to FillValue unless MinValue and MaxValue are given.
+  /// Sets the generator of an argument. The T1 format does not define the distribution of FillType
+  /// Random; the draft assumes a uniform distribution, from 0 to FillValue unless MinValue and
+  /// MaxValue are given.
   void take_fill(const T1Argument& given, DraftArgument& target) {
     const double low = given.low.value_or(0);
     const double high = given.high.value_or(given.fill_value.value_or(1));

@@ -26,7 +26,8 @@ const DraftParameter* find(const Draft& draft, const std::string& macro) {
   return found == draft.parameters.end() ? nullptr : &*found;
 }
 
-/// A name for the problem size along `axis` that no macro has.
+/// A name for the shape variable of the problem size along `axis`, chosen so that no macro has the
+/// same name.
 std::string variable_name_for(std::size_t axis, const SourceMacros& macros, const Draft& draft) {
   std::string name = kVariables[axis];
   while (macros.defined.contains(name) || macros.open.contains(name) || find(draft, name)) {
@@ -35,7 +36,7 @@ std::string variable_name_for(std::size_t axis, const SourceMacros& macros, cons
   return name;
 }
 
-/// The largest ("max") or smallest ("min") value of a parameter, as text.
+/// The largest (`function` is "max") or smallest ("min") value of the macro `name`, as text.
 std::string extreme(const std::string& function, const std::string& name, const Draft& draft) {
   if (const auto fixed = draft.fixed.find(name); fixed != draft.fixed.end()) return fixed->second;
   const DraftParameter* parameter = find(draft, name);
@@ -65,8 +66,8 @@ class Launch {
     draft_.left_out.push_back(what + ": " + why);
   }
 
-  /// An expression for the threads of a CTA along an axis, from the T1 file or from common macro
-  /// names; empty: unknown.
+  /// An expression for the number of threads of a CTA along an axis, from the T1 file or from
+  /// macros with common names such as block_size_x; empty if neither gives it.
   std::string threads(std::size_t axis) {
     const std::string& given = t1_.local_size[axis];
     if (!given.empty()) {
@@ -83,8 +84,9 @@ class Launch {
     return threads_by_other_names(axis);
   }
 
-  /// A macro of the space with a common name for the threads of a CTA. If the space has no such
-  /// macro, the only macro that the source does not read, if there is exactly one.
+  /// The macro of the space with a usual name for the number of threads of a CTA, such as
+  /// BLOCK_SIZE. If the space has no such name, the macro that the source does not read, if there
+  /// is exactly one.
   std::string threads_by_other_names(std::size_t axis) {
     if (static_cast<int>(axis) >= facts_.block_dimensions) return {};
     const std::string letter(1, static_cast<char>('X' + axis));
@@ -111,7 +113,7 @@ class Launch {
     if (unread.size() != 1) return {};
     draft_.assumed.push_back(
         "block: " + unread.front() +
-        " is the number of threads of a CTA, since the source does not read it");
+        " is the number of threads of a CTA, because the source does not read it");
     return unread.front();
   }
 
@@ -150,7 +152,7 @@ class Launch {
       sizes.push_back("ceil_div(" + given_.sizes.front().first + ", " + draft_.block[0] + ")");
       draft_.assumed.push_back(
           "grid: " + sizes[0] +
-          ": one thread for each element, since there is a single size; --grid changes it");
+          ": one thread for each element, because there is a single size; --grid changes it");
     } else {
       for (int axis = 0; axis < facts_.grid_dimensions; ++axis) {
         const auto a = static_cast<std::size_t>(axis);
@@ -176,8 +178,8 @@ class Launch {
     return is_todo(block) ? "threads" : block;
   }
 
-  /// The CTAs along an axis: ceil_div(size, product of the divisors). Without GridDiv, the threads
-  /// of a CTA are the divisor.
+  /// The number of CTAs along an axis: ceil_div(size, product of the divisors in GridDiv). If the
+  /// T1 file has no GridDiv, the divisor is the number of threads of a CTA.
   std::string ctas_of_problem(std::size_t axis) {
     const std::string size = understood(draft_.problem_sizes[axis], draft_, true);
     const std::string wanted = todo(std::string("CTAs in ") + kAxes[axis]);
@@ -214,7 +216,8 @@ class Launch {
     return t1_.global_counts_threads && by != "1" ? "ceil_div(" + size + ", " + by + ")" : size;
   }
 
-  /// Notes a GlobalSize that contradicts ProblemSize and GridDiv, and is ignored.
+  /// Adds a note if the GlobalSize of the T1 file contradicts ProblemSize and GridDiv, because
+  /// GlobalSize is then ignored.
   void note_global_size(const std::vector<std::string>& sizes) {
     for (std::size_t axis = 0; axis < sizes.size(); ++axis) {
       if (t1_.global_size[axis].empty() || is_todo(sizes[axis])) continue;
@@ -284,8 +287,8 @@ std::optional<std::pair<std::string, std::size_t>> bracketed(std::string_view re
   return std::pair(std::string(trimmed(rest.substr(begin + 1, end - begin - 1))), end + 1);
 }
 
-/// Replaces ProblemSize[i], max(NAME), min(NAME) and fixed parameters; returns an empty text if a
-/// part cannot be replaced.
+/// Replaces ProblemSize[i], max(NAME), min(NAME) and parameters outside of the space in an
+/// expression of a T1 file; returns an empty text if one of them has no value.
 std::string replaced(const std::string& text, const Draft& draft) {
   std::string result;
   for (std::size_t at = 0; at < text.size();) {

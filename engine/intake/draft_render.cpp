@@ -122,7 +122,8 @@ Ordered argument_json(const DraftArgument& argument) {
   return json;
 }
 
-/// The row of dtypes.def for the least precise output; null if all are integers.
+/// The row of dtypes.def for the type of the least precise compared output; null if no such output
+/// has a floating type.
 const DtypeRow* least_exact(const Draft& draft) {
   const DtypeRow* least = nullptr;
   for (const DraftArgument& argument : draft.arguments) {

@@ -37,7 +37,8 @@ std::vector<Json> values_of(const std::string& name, const std::string& text) {
   }
 }
 
-/// Throws if a template of the source has a parameter `name`, because the macro would replace it.
+/// Throws if a C++ template in the source has a parameter `name`, because the macro `name` would
+/// replace the parameter.
 void require_no_template_parameter(const KernelSource& source, const std::string& name) {
   const std::vector<std::string> words = cpp_words(source.text);
   int depth = 0;
@@ -54,7 +55,8 @@ void require_no_template_parameter(const KernelSource& source, const std::string
   }
 }
 
-/// The draft's parameters as a Space reads them. Throws InputError as read_space_file() does.
+/// The draft's macros as Space would read them from the drafted file. Throws the InputErrors of
+/// read_space_file().
 std::vector<Parameter> checked(const Draft& draft) {
   Json json = {{"format", "evo-tune space 1"}, {"name", draft.name}, {"problem", draft.name},
                {"template", draft.name},       {"arch", draft.arch}, {"shape", "default"},
@@ -157,7 +159,8 @@ class SpaceDraft {
   std::set<std::string> launch_words_;
 };
 
-/// Adds the macros of a parameter and of its named values, as passed to the compiler.
+/// Adds to `texts` the macro of a parameter and the macros of its named values, as passed to the
+/// compiler.
 void add_texts(const Parameter& parameter, std::size_t value, MacroTexts& texts) {
   texts[parameter.macro] = parameter.values[value].macro_text();
   for (std::size_t i = 0; parameter.has_names() && i < parameter.values.size(); ++i) {
@@ -165,7 +168,8 @@ void add_texts(const Parameter& parameter, std::size_t value, MacroTexts& texts)
   }
 }
 
-/// The draft's constraints, in which fixed parameters are replaced by their values.
+/// The draft's constraints, in which parameters of the T1 file that are no macros of the space are
+/// replaced by their values.
 std::vector<Constraint> constraints_of(const Draft& draft,
                                        const std::vector<Parameter>& parameters) {
   const Formulas fixed(draft.fixed.begin(), draft.fixed.end());

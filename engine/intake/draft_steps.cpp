@@ -14,14 +14,14 @@ using Kind = DraftArgument::Kind;
 
 bool is_constant(const DraftArgument& argument) { return argument.kind == Kind::kConstant; }
 
-/// The name without namespaces and template arguments, for --rename: "top_scan" for
-/// "sort::top_scan" and "top_scan<4>".
+/// The name of a kernel as the option --rename uses it, without namespaces and template arguments:
+/// "top_scan" for "sort::top_scan" and "top_scan<4>".
 std::string plain(const std::string& entry) {
   const std::string name = entry.substr(0, entry.find('<'));
   return name.substr(name.rfind(':') + 1);
 }
 
-/// Renames the parameters of a kernel as --rename demands.
+/// Renames the arguments of the kernel `entry` that the option --rename names.
 void rename(const Given& given, const std::string& entry, std::vector<DraftArgument>& arguments) {
   const std::string prefix = plain(entry) + ".";
   for (const auto& [from, to] : given.renamed) {
@@ -97,7 +97,8 @@ void add_step(const Given& given, const Declarations& declared,
     if (known->kind == Kind::kOut && later.is_read()) handed_on.push_back(known->name);
     merge(later, *known);
   }
-  // __constant__ variables follow all parameters.
+  // Inserts the arguments before the __constant__ variables, which follow all kernel parameters in
+  // problem.json.
   const auto behind = std::ranges::find_if(draft.arguments, is_constant);
   draft.arguments.insert(behind, added.begin(), added.end());
   std::stable_partition(draft.arguments.begin(), draft.arguments.end(), std::not_fn(is_constant));

@@ -65,7 +65,8 @@ ElementType element_type(std::string_view type) {
       {"longlong", Dtype::kI64}, {"ulonglong", Dtype::kU64}, {"char", Dtype::kI8},
       {"short", Dtype::kI16},    {"ushort", Dtype::kU16},    {"uchar", Dtype::kU8},
       {"half", Dtype::kF16},     {"__half", Dtype::kF16}};
-  // "float (*) [4]" is a pointer to rows of floats.
+  // Drops "[4]" from a type such as "float (*) [4]", a pointer to rows of floats, whose elements
+  // are floats.
   std::string plain(type.substr(0, type.find('[')));
   if (std::count(plain.begin(), plain.end(), '*') > 1) return {};
   std::replace_if(

@@ -13,11 +13,12 @@ struct ElementType {
   std::size_t bytes = 0;        ///< size of all lanes
 };
 
-/// The elements of a C++ type, ignoring a pointer and const: "float const*", "unsigned int",
-/// "__half2*". The dtype is empty for a pointer to pointers.
+/// The type of the elements of a C++ type without const and one pointer: f32 for "float const*",
+/// u32 for "unsigned int", two lanes of f16 for "__half2*". The dtype is empty for a pointer to
+/// pointers.
 [[nodiscard]] ElementType element_type(std::string_view type);
 
-/// The elements of a type that a T1 file names: "float", "int32", "float4".
+/// The type of the elements for a type name of a T1 file: "float", "int32", "float4".
 [[nodiscard]] ElementType t1_element_type(std::string_view type);
 
 /// True if `dtype` names an integer type of problem files; false for a TODO.

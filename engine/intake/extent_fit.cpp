@@ -8,14 +8,14 @@
 namespace evo {
 namespace {
 
-constexpr std::size_t kMostNames = 8;  ///< 255 products
+constexpr std::size_t kMostNames = 8;  ///< more names would have too many products
 constexpr std::size_t kMostWithSquares = 2;
 constexpr std::int64_t kMostAdded = 64;
 constexpr std::int64_t kMostFactor = 4096;
 
 using Counts = std::vector<std::int64_t>;
 
-/// A product of some sizes.
+/// A product of sizes of the problem, such as N*C, with its value for each sample.
 struct Product {
   std::vector<std::string> names;
   Counts values;              ///< for each sample
@@ -83,7 +83,8 @@ class Fit {
     return product;
   }
 
-  /// The product number `index` with one of its sizes squared, as for a square matrix.
+  /// The product products_[index] times its size number `name`, so that this size is squared, as
+  /// for a square matrix.
   [[nodiscard]] Product squared(std::size_t index, std::size_t name) const {
     Product product = products_[index];
     product.names.push_back(product.names[name]);
@@ -100,8 +101,9 @@ class Fit {
     return true;
   }
 
-  /// True if the counts differ and one is at least 8. Smaller counts, such as 1, 1 and 2, equal
-  /// quotients of almost any sizes, so a fit would prove nothing.
+  /// True if the samples have different counts and at least one count is 8 or more. An expression
+  /// for smaller counts, such as 1, 1 and 2, would prove nothing, because they equal quotients of
+  /// almost any sizes.
   [[nodiscard]] bool has_large_counts() const {
     Counts sorted = counts_;
     std::ranges::sort(sorted);
@@ -181,7 +183,8 @@ class Fit {
     return std::nullopt;
   }
 
-  /// True if, in every sample, the product exceeds the count by at most about two rows.
+  /// True if, in every sample, the product exceeds the count by at most about two rows, where a row
+  /// is the product divided by its smallest size.
   [[nodiscard]] bool is_covered_by(const Product& product) const {
     for (std::size_t s = 0; s < counts_.size(); ++s) {
       std::int64_t row = 1;

@@ -51,7 +51,8 @@ std::string names_of(const Draft& draft, auto is_wanted) {
   return text.empty() ? "none" : text;
 }
 
-/// The argument `name`, which an option names and for which `is_wanted` is true.
+/// The argument that `option` names. Throws InputError if there is no argument `name` for which
+/// `is_wanted` is true.
 DraftArgument& named(const std::string& option, const std::string& name, const std::string& kind,
                      Draft& draft, auto is_wanted) {
   for (DraftArgument& argument : draft.arguments) {
@@ -69,7 +70,8 @@ Json number_of(const std::string& text) {
   return number.is_number() ? number : Json();
 }
 
-/// Converts the value of --input to a generator: "uniform:0:1", for example, or else a formula.
+/// Converts the value of --input to a generator: a distribution such as "uniform:0:1", or else a
+/// formula.
 Json generator_of(const std::string& name, const std::string& text) {
   struct Known {
     const char* word;
@@ -277,7 +279,7 @@ std::vector<std::string> given_expressions(const std::string& option, const std:
 
 void require_used_parameters(const IntakeRequest& request, const KernelSource& source,
                              const Trial& trial, const SourceMacros& macros) {
-  if (!request.t1.empty() || !source.outside.empty()) return;  // there, --param may be used
+  if (!request.t1.empty() || !source.outside.empty()) return;  // files that are not read may use it
   std::string text = source.text + " " + texts_of(request);
   for (const auto& [name, content] : source.headers) text += " " + content;
   const std::set<std::string> used = names_in(text);
@@ -286,7 +288,8 @@ void require_used_parameters(const IntakeRequest& request, const KernelSource& s
     std::vector<std::string> known;
     for (const auto& [macro, value] : trial.guessed) known.push_back(macro);
     for (const auto& [macro, about] : macros.open) known.push_back(macro);
-    // A macro without a similar name in the code may be the threads of a CTA, see draft_launch().
+    // Accepts a macro that resembles no name in the code, because draft_launch() may use it as the
+    // number of threads of a CTA.
     const std::string meant = did_you_mean(name, known);
     if (meant.empty()) continue;
     throw InputError("--param " + name + ": neither the code nor another option uses it" + meant);

@@ -27,7 +27,8 @@ struct Given {
   NamedTexts inputs;   ///< pointer parameter → "normal:0:1", "uniform:0:1", "integers:0:9",
                        ///< "constant:1", or a formula
   std::vector<std::string> scratch;  ///< outputs that are not compared
-  /// outputs in which the kernel leaves some elements unchanged
+  /// outputs that the user declares as inout, because the kernel leaves some of their elements
+  /// unchanged
   std::vector<std::string> inouts;
   /// launches of the kernels in order; may be shorter than the list of kernels
   std::vector<GivenLaunch> launches;
@@ -39,7 +40,8 @@ struct Given {
   std::string reference_block;
 };
 
-/// The generator for an output in which a kernel leaves some elements unchanged.
+/// The generator of the content, before a launch, of an output in which the kernel leaves some
+/// elements unchanged.
 [[nodiscard]] Json start_of_output(const std::string& dtype);
 
 /// The launch options of kernel number `kernel`; empty if none were given.
@@ -49,10 +51,11 @@ struct Given {
 void draft_sizes(const Given& given, Draft& draft);
 
 /// Sets the members of arguments from options that name them: scalars from --value or from a size
-/// of the same name, extents, generators, scratch outputs. Throws InputError for an unknown name.
+/// of the same name, extents, generators, scratch outputs. Throws InputError if an option names an
+/// argument that the kernel does not have.
 void give_arguments(const Given& given, Draft& draft);
 
-/// Throws InputError for a size that nothing uses.
+/// Throws InputError for a size of the option --size that no part of the draft uses.
 void require_used_sizes(const Given& given, const Draft& draft);
 
 /// Splits `text`, the value of `option`, into 1 to `most` expressions. Throws InputError if an

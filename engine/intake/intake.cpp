@@ -79,7 +79,7 @@ std::string launch_text(const T1File& t1, const std::string& entry) {
   return text;
 }
 
-/// Adds the macros without a value as parameters with a TODO.
+/// Adds each macro without a value to the draft, with a TODO in place of its values.
 void add_open_parameters(const Trial& trial, Draft& draft) {
   for (const auto& [name, value] : trial.guessed) {
     draft.parameters.push_back({name});
@@ -88,8 +88,8 @@ void add_open_parameters(const Trial& trial, Draft& draft) {
   }
 }
 
-/// Defines the macro kernel_tuner if the source tests it. Kernel Tuner always defines this macro,
-/// and sources test it before they define their own defaults.
+/// Defines the macro kernel_tuner if the source tests it. Sources for Kernel Tuner, which always
+/// defines kernel_tuner, define their own defaults only without this macro.
 void answer_kernel_tuner(const SourceMacros& macros, Draft& draft) {
   constexpr const char* kMacro = "kernel_tuner";
   if (!macros.open.contains(kMacro)) return;
@@ -152,8 +152,9 @@ void launch_later(const Given& given, const std::vector<Trial>& later, const Sou
   }
 }
 
-/// Compiles the default configuration and others for measure_extents(). Configurations that differ
-/// only in macros that the source does not read are compiled once.
+/// Compiles the configurations with which measure_extents() runs the kernel, the default
+/// configuration first. Configurations that differ only in macros that the source does not read
+/// share one compilation.
 std::vector<ProbeKernel> probe_kernels(Compiler& compiler, const CompileRequest& request,
                                        const Configurations& configurations, const Trial& trial,
                                        const Draft& draft) {
@@ -183,8 +184,8 @@ std::vector<ProbeKernel> probe_kernels(Compiler& compiler, const CompileRequest&
   return kernels;
 }
 
-/// True if a scalar or an extent depends on each size. A size that affects only the grid may also
-/// be a constant in the source, so other sizes might be wrong.
+/// True if every size appears in the value of a scalar or in an extent. Other values of a size that
+/// only the grid depends on may be wrong, because the source may contain the size as a constant.
 bool reach_the_kernel(const Draft& draft) {
   std::string text;
   for (const DraftArgument& argument : draft.arguments) {
@@ -224,7 +225,7 @@ void look_at_runs(const IntakeRequest& request, Compiler& compiler, const Compil
   draft.more_shapes.push_back({kind == SizeKind::kRagged ? "ragged" : "small", std::move(small)});
 }
 
-/// Notes which numbers in problem.json were assumed.
+/// Adds notes on the tolerance and the number of operations in problem.json if they are assumed.
 void note_assumed_numbers(Draft& draft) {
   const bool is_floating = std::ranges::any_of(draft.arguments, [](const auto& argument) {
     return argument.is_written() && argument.is_compared && !is_integer_type(argument.dtype);

@@ -52,10 +52,11 @@ struct Intake {
 /// Unknown values become "TODO". Throws InputError if nothing can be drafted.
 [[nodiscard]] Intake take_in(const IntakeRequest& request, Compiler& compiler);
 
-// The steps of take_in(), each in the source file of its name ------------------------------------
+// The steps of take_in(), each in the source file with the name of the function -------------------
 
-/// Fills the draft's parameters, fixed parameters, constraints and compiler options. `launch`: all
-/// expressions of the launch, because a macro may be used only there.
+/// Fills the draft's macros, parameters outside of the space (Draft::fixed), constraints and
+/// compiler options. `launch`: all expressions of the launch, because some macros appear in no
+/// other place.
 void draft_space(const IntakeRequest& request, const T1File& t1, const KernelSource& source,
                  const std::string& launch, Draft& draft);
 
@@ -69,15 +70,17 @@ void require_used_parameters(const IntakeRequest& request, const KernelSource& s
 struct Configurations {
   MacroTexts defaults;
   std::vector<MacroTexts> variants;
-  /// Configurations that differ in one value of any parameter, to find properties that do not
-  /// depend on macros.
+  /// Configurations that differ from the defaults in the value of one macro, for testing whether a
+  /// property of the kernel depends on macros.
   std::vector<MacroTexts> others;
 };
-/// Replaces defaults that violate constraints by the nearest valid configuration, with a note.
+/// Replaces defaults that violate a constraint by the nearest valid configuration, and adds a note
+/// to the draft.
 [[nodiscard]] Configurations settle_defaults(const SourceMacros& macros, Draft& draft);
 
-/// Fills the draft's arguments. `declared`: declarations in the code that the defaults select.
-/// `constants`: also constants in other code, which exist only with other values of macros.
+/// Fills the draft's arguments. `declared`: the declarations that exist with the default values of
+/// macros. `constants`: the `__constant__` variables, including those that #if excludes with the
+/// default values.
 void draft_arguments(const T1File& t1, const Declarations& declared,
                      const std::vector<DeclaredConstant>& constants, const Trial& trial,
                      Draft& draft);
@@ -88,11 +91,12 @@ void draft_arguments(const T1File& t1, const Declarations& declared,
 void add_step(const Given& given, const Declarations& declared,
               const std::vector<DeclaredConstant>& constants, const std::string& entry,
               const Trial& trial, Draft& draft);
-/// Renames the arguments of the first of several kernels and stores their names.
+/// Renames the arguments of the first of several kernels as --rename says, and stores which
+/// arguments this kernel takes.
 void begin_steps(const Given& given, Draft& draft);
 
-/// Fills the draft's shape variables. Must precede draft_arguments(), because extents use the
-/// variables.
+/// Fills the draft's shape variables. Call this function before draft_arguments(), because extents
+/// use the variables.
 void draft_shape(const Given& given, const T1File& t1, const PtxFacts& facts,
                  const SourceMacros& macros, Draft& draft);
 /// Fills the draft's grid, block and shared memory. `launch`: the user's options, which take
@@ -100,19 +104,20 @@ void draft_shape(const Given& given, const T1File& t1, const PtxFacts& facts,
 void draft_launch(const Given& given, const GivenLaunch& launch, const T1File& t1,
                   const PtxFacts& facts, const SourceMacros& macros, Draft& draft);
 
-/// Compiles another kernel of the file with the defaults.
+/// Compiles another kernel of the file with the default values of the macros.
 using TrialOf = std::function<Trial(const std::string& entry)>;
 /// Fills the source of the expected outputs from `given`; the default is reference.py. Throws
 /// InputError if a reference kernel has other parameters than the tuned kernel.
 void draft_reference(const Given& given, const Declarations& declared, const TrialOf& look,
                      Draft& draft);
 
-/// Drops the fixed parameters that no constraint names.
+/// Removes from Draft::fixed the parameters of the T1 file that no constraint uses.
 void drop_idle_fixed(Draft& draft);
 
-/// Converts `text`, an expression of a T1 file: replaces fixed parameters, `ProblemSize[i]`,
-/// `max(NAME)` and `min(NAME)`. Empty if the result is not an expression, or uses names other than
-/// shape variables and, with `with_macros`, parameters.
+/// Converts `text`, an expression of a T1 file: replaces parameters outside of the space,
+/// `ProblemSize[i]`, `max(NAME)` and `min(NAME)` by their values. Empty if the result is not an
+/// expression, or uses names other than shape variables and, if `with_macros` is true, macros of
+/// the space.
 [[nodiscard]] std::string understood(const std::string& text, const Draft& draft, bool with_macros);
 
 }  // namespace evo

@@ -1,4 +1,5 @@
-// why_not_measured(): what measure_extents() needs to run a kernel with small sizes.
+// why_not_measured() lists the values that measure_extents() lacks for running a kernel with small
+// sizes.
 
 #include <algorithm>
 
@@ -32,7 +33,7 @@ std::string why_not_measured(const Draft& draft) {
     const bool is_open = std::ranges::any_of(step.grid, is_open_text) ||
                          std::ranges::any_of(step.block, is_open_text) ||
                          is_todo(step.dynamic_shared_bytes);
-    if (is_open) needs("the launch of " + step.entry + " (--grid, --block, --shared once more)");
+    if (is_open) needs("the launch of " + step.entry + " (repeat --grid, --block, --shared)");
   }
   if (std::ranges::any_of(draft.block, is_open_text)) needs("the block (--block)");
   if (std::ranges::any_of(draft.grid, is_open_text)) needs("the grid (--grid)");

@@ -27,11 +27,11 @@ std::vector<std::string> names_of(const SizeTexts& variables) {
 
 constexpr std::int64_t kMostScale = 8;  ///< limit of `scale_`
 
-/// An expression for the extent of an argument, which runs with other sizes may refute.
+/// A possible expression for an argument's extent, which runs with other sizes may refute.
 struct Candidate {
   std::size_t argument = 0;
   ExtentFit fit;
-  std::vector<std::uint64_t> counts;  ///< for each probe
+  std::vector<std::uint64_t> counts;  ///< with each set of small sizes
   std::string doubt = {};             ///< the reason why the extent stays a TODO
 };
 
@@ -69,7 +69,7 @@ class Measurement {
     return open;
   }
 
-  /// The sizes of probe number `probe`; numbers from kProbes on mean proofs (proof_sizes()).
+  /// The sizes of a run: small sizes if `probe` < kProbes, otherwise larger sizes (proof_sizes()).
   [[nodiscard]] Values sizes_of(SizeKind kind, std::size_t probe) const {
     if (probe < kProbes) return probe_sizes(kind, draft_.variables, probe);
     return proof_sizes(kind, draft_.variables, probe - kProbes, scale_);
@@ -95,8 +95,8 @@ class Measurement {
     return low;
   }
 
-  /// Like least(), but first tries a number that fits earlier `samples`, because launches take
-  /// time. `values`: the sizes and macros of the new sample.
+  /// Bisects like least(), but first tries a number predicted from `samples`, to save launches.
+  /// `values`: the sizes and macros of the new sample.
   static std::uint64_t counted(const std::vector<std::string>& names,
                                const std::vector<ExtentSample>& samples, const Values& values,
                                std::uint64_t most, const auto& runs) {
@@ -115,11 +115,11 @@ class Measurement {
     return !device_.fault({.elements = {{argument, elements}}});
   }
 
-  /// The extents that were found with sizes of one kind.
+  /// The extents that were found with one kind of sizes, such as prime numbers.
   struct Found {
     SizeKind kind = SizeKind::kRagged;
     std::vector<Candidate> candidates = {};
-    std::size_t known = 0;  ///< number of candidates without a doubt
+    std::size_t known = 0;  ///< number of extents without a reason for doubt
   };
 
   Found with_sizes(SizeKind kind) {
@@ -153,7 +153,7 @@ class Measurement {
     if (!trouble_.empty() && is_left) draft_.notes.push_back("extents: " + trouble_);
   }
 
-  /// Steps 1 and 2.
+  /// Steps 1 and 2 of measure_extents(): finds expressions that fit runs with small sizes.
   std::vector<Candidate> candidates_of(SizeKind kind) {
     std::vector<Candidate> candidates;
     std::map<std::size_t, std::vector<ExtentSample>> samples;
@@ -193,7 +193,7 @@ class Measurement {
     return candidates;
   }
 
-  /// Increases `scale_` until the launch of a proof executes at most 4 million instructions.
+  /// Increases `scale_` until a run with larger sizes executes at most 4 million instructions.
   void choose_scale(SizeKind kind, std::uint64_t executed) {
     constexpr double kMostInstructions = 4e6;
     const auto elements = [](const Values& sizes) {
@@ -207,7 +207,7 @@ class Measurement {
     }
   }
 
-  /// The sizes of all probes as text: "N=37, C=53; N=53, C=83".
+  /// The sets of small sizes as text: "N=37, C=53; N=53, C=83".
   [[nodiscard]] std::string sizes_text(SizeKind kind) const {
     std::string text;
     for (std::size_t probe = 0; probe < kProbes; ++probe) {
@@ -221,7 +221,7 @@ class Measurement {
     return text;
   }
 
-  /// True if the kernel accesses all elements that the expression gives, except for borders.
+  /// True if the kernel accesses as many elements as the expression gives, except for borders.
   bool touches(SizeKind kind, std::size_t probe, const Candidate& candidate) {
     const std::uint64_t elements = extent_at(kind, probe, candidate);
     if (!runs_with(candidate.argument, elements)) return false;
@@ -229,7 +229,7 @@ class Measurement {
     return !runs_with(candidate.argument, less);
   }
 
-  /// A sufficient number of elements for every buffer, if each has an expression; otherwise 0.
+  /// A number of elements that suffices for every buffer; 0 if a buffer's extent is unknown.
   [[nodiscard]] std::uint64_t needed(SizeKind kind, std::size_t probe,
                                      const std::vector<Candidate>& candidates) const {
     if (candidates.size() < open_arguments().size()) return 0;
@@ -240,7 +240,7 @@ class Measurement {
     return 2 * most;
   }
 
-  /// Step 3: tests the expressions with other inputs and larger sizes.
+  /// Step 3 of measure_extents(): tests the expressions with other inputs and larger sizes.
   bool prove_by_inputs(SizeKind kind, std::vector<Candidate>& candidates) {
     for (std::size_t probe = 0; probe < kProbes + kProofs; ++probe) {
       const auto prepare = [&] {
@@ -282,7 +282,7 @@ class Measurement {
     }
   }
 
-  /// Step 4: tests the expressions with other configurations, except those that do not launch.
+  /// Step 4 of measure_extents(): tests the expressions with other configurations that launch.
   void prove_by_macros(SizeKind kind, std::vector<Candidate>& candidates) {
     for (std::size_t kernel = 1; kernel < kernels_.size(); ++kernel) {
       for (const std::size_t probe : {std::size_t{0}, std::size_t{1}, kProbes}) {
@@ -307,7 +307,7 @@ class Measurement {
         Expression(candidate.fit.text).evaluate(sizes_of(kind, probe)));
   }
 
-  /// Sets an argument's extent and returns a note for the user; empty if the extent stays a TODO.
+  /// Sets an argument's extent. Returns a note for the user, empty if the extent stays a TODO.
   std::string accept(const Candidate& candidate) {
     DraftArgument& argument = draft_.arguments[candidate.argument];
     if (!candidate.doubt.empty()) return {};
@@ -348,7 +348,7 @@ class Measurement {
     return "\n  dynamic shared memory: " + text + " bytes";
   }
 
-  /// Measures extents that depend on macros, which only workspaces may have.
+  /// Measures the extents of workspaces, the only extents that may depend on macros.
   std::string measure_workspaces(SizeKind kind) {
     std::string found;
     for (const std::size_t argument : open_arguments()) {
@@ -364,7 +364,7 @@ class Measurement {
     return found;
   }
 
-  /// Step 6: turns outputs with unchanged elements into inouts.
+  /// Step 6 of measure_extents(): turns outputs with unchanged elements into inouts.
   void find_what_is_left(const Found& found) {
     for (const Candidate& candidate : found.candidates) {
       DraftArgument& argument = draft_.arguments[candidate.argument];
@@ -384,10 +384,10 @@ class Measurement {
   const std::vector<ProbeKernel>& kernels_;
   Draft& draft_;
   ProbeDevice device_;
-  std::map<std::string, std::string> doubts_;   ///< first doubt of each argument
-  std::map<std::string, std::string> misfits_;  ///< arguments without a fitting expression
+  std::map<std::string, std::string> doubts_;   ///< first reason for doubt, by argument
+  std::map<std::string, std::string> misfits_;  ///< why no expression fits, by argument
   std::string trouble_;
-  std::int64_t scale_ = 1;  ///< divisor of the sizes of proofs
+  std::int64_t scale_ = 1;  ///< divisor of the larger sizes
 };
 
 }  // namespace

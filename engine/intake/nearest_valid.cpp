@@ -30,7 +30,8 @@ class Search {
                        [&](const Constraint& constraint) { return constraint.holds(choice_); });
   }
 
-  /// Tries all ways to change `left` more parameters, from parameter `first` on.
+  /// Tries all configurations that change `left` more parameters, among those from index `first`
+  /// on.
   void change(std::size_t first, int left, std::size_t distance) {
     if (distance >= best_distance_ || tried_ > kMostTried) return;
     if (left == 0) {

@@ -97,8 +97,8 @@ BufferId ProbeDevice::make(std::size_t argument, std::uint64_t elements) {
   }
   std::vector<std::byte> bytes(elements * size);
   if (content_ == ProbeContent::kSmallNumbers) {
-    // The numbers 1 to 8, in an order that differs between arguments; floating-point numbers are
-    // halved.
+    // Fills an integer buffer with the numbers 1 to 8, and a floating-point buffer with half of
+    // these numbers, in an order that differs between arguments.
     constexpr std::size_t kPeriod = 8;
     std::vector<std::byte> pattern(kPeriod * size);
     for (std::size_t i = 0; i < kPeriod; ++i) {
@@ -121,8 +121,8 @@ BufferId ProbeDevice::make(std::size_t argument, std::uint64_t elements) {
   return buffer;
 }
 
-/// The value of a scalar. A floating-point scalar without a given value is 1 or 1/2, because it is
-/// probably not a size.
+/// The value of a scalar argument for a launch. A floating-point scalar without a given value gets
+/// 1 or 1/2, because such a scalar is probably not a size.
 KernelArgument ProbeDevice::scalar(std::size_t argument) const {
   const DraftArgument& about = draft_.arguments[argument];
   const Dtype dtype = dtype_from_string(about.dtype);

@@ -14,27 +14,27 @@
 
 namespace evo {
 
-/// The kind of buffer contents with which a kernel runs to observe its accesses.
+/// The contents of buffers for a run that observes which elements a kernel accesses.
 enum class ProbeContent {
   kZeros,
   kSmallNumbers,
   kAnyBits,  ///< for integers; floating-point numbers are from -1000 to 1000
 };
 
-/// The kernel of a draft on the virtual GPU.
+/// Runs the kernel of a draft on the virtual GPU.
 class ProbeDevice {
  public:
   ProbeDevice(const std::vector<ProbeKernel>& kernels, const Draft& draft);
 
-  /// Allocates buffers that are larger than necessary for later launches, and sets the values of
-  /// expressions. `values`: sizes, and the macros of configuration `kernel`. `needed`: a sufficient
-  /// number of elements; 0: unknown.
+  /// Prepares launches: allocates buffers that are larger than necessary, and sets the values for
+  /// expressions. `values`: sizes, and the macros of configuration `kernel`. `needed`: a number of
+  /// elements that suffices for every buffer; 0 if it is unknown.
   void prepare(std::size_t kernel, const Values& values, ProbeContent content,
                std::uint64_t needed = 0);
 
-  /// Limits of a launch: the number of elements of buffers, by argument, for those that are not to
-  /// be larger than necessary; and the bytes of dynamic shared memory if the draft does not give
-  /// them.
+  /// Limits of a launch. `elements`: by argument, the number of elements of each limited buffer; a
+  /// launch that accesses more fails. `shared_bytes`: the dynamic shared memory if the draft does
+  /// not give it.
   struct Bounds {
     std::map<std::size_t, std::uint64_t> elements = {};
     std::uint32_t shared_bytes = kAmpleSharedBytes;
@@ -45,7 +45,7 @@ class ProbeDevice {
   /// Launches the kernel and returns its fault, or nullopt.
   [[nodiscard]] std::optional<std::string> fault(const Bounds& bounds);
 
-  /// True if a launch does not write all `elements` of an output of this size.
+  /// True if a launch leaves an element unchanged in an output of `elements` elements.
   [[nodiscard]] bool leaves_elements(std::size_t argument, std::uint64_t elements);
 
   [[nodiscard]] std::uint64_t ample_elements() const { return ample_elements_; }
@@ -53,14 +53,14 @@ class ProbeDevice {
   /// The number of warp instructions of all launches so far.
   [[nodiscard]] std::uint64_t executed() const { return executed_; }
 
-  /// True if executed() exceeds a limit, so that probing should end. The limit of warp instructions
-  /// is the same on every machine.
+  /// True if executed() exceeds a limit, so that no more runs should follow. The limit is a number
+  /// of warp instructions, not a time, so that it has the same effect on every machine.
   [[nodiscard]] bool is_exhausted() const;
 
  private:
   [[nodiscard]] BufferId make(std::size_t argument, std::uint64_t elements);
   [[nodiscard]] KernelArgument scalar(std::size_t argument) const;
-  /// The launches of all steps with the prepared values.
+  /// The launches of all kernels of the draft with the values from prepare().
   [[nodiscard]] LaunchPlan plan(const Bounds& bounds) const;
   [[nodiscard]] KernelId loaded(std::size_t kernel);
   void release_ample();

@@ -27,21 +27,22 @@ inline constexpr std::size_t kProbes = 4;
 using SizeTexts = std::vector<std::pair<std::string, std::string>>;
 
 /// Small values for the variables, different for each `probe`, so that two products of variables
-/// are unlikely to be equal in all probes. A variable that is at most 64 in the timed shape does
-/// not exceed its value there.
+/// are unlikely to be equal for every `probe`. If a variable is at most 64 in the timed shape, its
+/// small values do not exceed this value.
 [[nodiscard]] std::map<std::string, double> probe_sizes(SizeKind kind, const SizeTexts& variables,
                                                         std::size_t probe);
 
 inline constexpr std::size_t kProofs = 2;
 
-/// Larger values to test an expression that fits the small values. With a `scale` of 1, the values
-/// exceed the threads of a CTA; a larger `scale` divides the values, so that the runs take less
-/// time.
+/// Larger values of the variables, for testing an expression that fits the small values. With a
+/// `scale` of 1, the values exceed the number of threads of a CTA; a larger `scale` divides the
+/// values, so that runs take less time.
 [[nodiscard]] std::map<std::string, double> proof_sizes(SizeKind kind, const SizeTexts& variables,
                                                         std::size_t proof, std::int64_t scale);
 
 /// The values, in the order of the variables, of a small shape that is checked in addition to the
-/// timed shape. Values up to 64 are unchanged. Empty if no variable is above 64.
+/// timed shape. A variable up to 64 keeps its value from the timed shape. Empty if no variable is
+/// above 64.
 [[nodiscard]] std::vector<std::string> small_shape(SizeKind kind, const SizeTexts& variables);
 
 }  // namespace evo

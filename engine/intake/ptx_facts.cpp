@@ -86,7 +86,7 @@ class Reader {
   }
 
  private:
-  /// Collects all functions that may be called, and the module's variables that they use.
+  /// Collects `function` and all functions that it may call, directly or through other functions.
   void reach(const Function& function) {
     if (std::find(reached_.begin(), reached_.end(), &function) != reached_.end()) return;
     reached_.push_back(&function);
@@ -134,7 +134,8 @@ class Reader {
       if (instruction.operands.empty()) continue;
       const bool is_store = instruction.opcode == Opcode::kSt;
       if (is_store || instruction.opcode == Opcode::kCall) {
-        // Stores to memory other than global memory, and to the parameters of a call.
+        // Marks the parameters whose values are stored outside of global memory or passed to a
+        // function, because a load from such memory may return them.
         for (std::size_t i = is_store ? 1 : 0; i < instruction.operands.size(); ++i) {
           if (!has_modifier(instruction, "global")) {
             grow(escaped_, origins(function, instruction.operands[i]));
@@ -150,7 +151,8 @@ class Reader {
     }
   }
 
-  /// The origins of an instruction's result. Data loaded from global memory have no origin.
+  /// The kernel parameters on which an instruction's result may depend; none for data from global
+  /// memory.
   Origins sources_of(const Function& function, const Instruction& instruction) {
     Origins sources;
     if (instruction.opcode == Opcode::kLd || instruction.opcode == Opcode::kLdu) {
@@ -258,7 +260,7 @@ class Reader {
     }
   }
 
-  /// Handles an access through a texture or surface object, the first element of the address.
+  /// Handles an access through a texture or surface object, which PTX names first in the address.
   void judge_object(const Function& function, const Instruction& instruction) {
     const auto address = std::ranges::find(instruction.operands, Operand::Kind::kAddress,
                                            [](const Operand& operand) { return operand.kind; });
@@ -319,7 +321,8 @@ class Reader {
     }
   }
 
-  /// Handles the names of special registers and of the module's variables.
+  /// Derives facts from the name of a special register, such as %tid.y, or of a variable of the
+  /// module.
   void name(const Operand& symbol, const Instruction& instruction) {
     const auto widen = [](int& dimensions, int used) { dimensions = std::max(dimensions, used); };
     widen(facts_.block_dimensions, dimension_of(symbol.name, {"%tid", "%ntid"}));

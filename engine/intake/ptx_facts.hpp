@@ -32,17 +32,18 @@ struct PtxFacts {
   int block_dimensions = 1;  ///< 1 to 3: dimensions of threadIdx or blockDim
   int grid_dimensions = 1;   ///< 1 to 3: dimensions of blockIdx or gridDim
   bool has_dynamic_shared = false;
-  /// The reason why CTAs may depend on each other, other than pointers that are both read and
-  /// written; empty: CTAs are independent.
+  /// The reason why CTAs may depend on each other, empty if none is known; memory that a kernel
+  /// both reads and writes is reported by `parameters` instead.
   std::string dependence;
   /// An atomic addition of floating-point numbers, whose order may differ between runs; empty: the
   /// kernel has no such instruction.
   std::string unordered_sum;
 };
 
-/// Follows the parameters of `symbol` through registers, local and shared memory and calls,
-/// ignoring the order of instructions, so that every value that an address may depend on counts.
-/// Throws InputError for PTX that cannot be parsed.
+/// Derives the facts of the kernel `symbol`. Follows the kernel's parameters through registers,
+/// local and shared memory and calls. Ignores the order of instructions: an address counts as
+/// derived from each parameter that may reach it in any order. Throws InputError for PTX that
+/// cannot be parsed.
 [[nodiscard]] PtxFacts ptx_facts(std::string_view ptx, const std::string& symbol);
 
 /// Combines the facts of two compilations of one kernel.

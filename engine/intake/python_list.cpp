@@ -20,7 +20,8 @@ constexpr double kExact = 0x1.0p53;
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// Calls `visit(position)` at positions outside of brackets and quotes, until it returns false.
+/// Calls `visit(position)` at positions outside of brackets and quotes, until `visit` returns
+/// false.
 template <typename Visit>
 void for_each_outside(std::string_view text, Visit visit) {
   int depth = 0;
@@ -126,7 +127,8 @@ class Reader {
     return values;
   }
 
-  /// Evaluates a comprehension: `entry` for each step of `rest`, "for i in … [if …] [for …]".
+  /// Evaluates a Python list comprehension: `entry`, its expression, for each value of the loops in
+  /// `rest`, "for i in … [if …] [for …]".
   void comprehend(std::string_view entry, std::string_view rest, const Names& names,
                   std::vector<Json>& values) {
     rest.remove_prefix(std::string_view("for").size());

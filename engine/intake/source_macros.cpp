@@ -12,7 +12,8 @@ namespace {
 
 using Names = std::set<std::string>;
 
-/// True unless a word in a condition is a keyword, or a macro of the compiler or the toolkit.
+/// True if `word`, from the condition of an #if, may be a macro of the source: no keyword, and no
+/// macro of the compiler or the toolkit.
 bool is_macro_name(const std::string& word) {
   // Keywords of conditions, and names that compilers and toolkits may define.
   constexpr std::array<std::string_view, 8> kNone = {
@@ -79,7 +80,7 @@ class Collector {
     if (is_macro_name(name)) seen(file, line, name).is_asked_for = true;
   }
 
-  /// Handles `#ifndef X` followed by `#define X`, which is a default or an include guard.
+  /// Handles `#ifndef X` followed by `#define X`, which gives X a default or is an include guard.
   bool take_default(const std::string& file, const std::vector<Directive>& directives,
                     std::size_t i) {
     const MacroDefinition definition = macro_in(directives[i + 1]);
@@ -107,7 +108,8 @@ class Collector {
     }
   }
 
-  /// Marks macros as compared that are in the definition of a compared macro.
+  /// If #if compares a macro whose definition contains other macros, marks these macros as
+  /// compared, too.
   void follow_replacements() {
     std::vector<std::string> open;
     for (const auto& [name, macro] : found_.open) {

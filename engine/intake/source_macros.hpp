@@ -29,8 +29,8 @@ struct SourceMacros {
 };
 
 /// Finds the macros that #if, #ifdef and similar directives use, except include guards and names
-/// with double underscores, which belong to the compiler. Undefined macros in other code are found
-/// from the compiler's error messages (trial.hpp).
+/// with double underscores, which belong to the compiler. For undefined macros in code, not in
+/// directives, see trial.hpp, which reads the compiler's error messages.
 [[nodiscard]] SourceMacros macros_of(const KernelSource& source);
 
 }  // namespace evo

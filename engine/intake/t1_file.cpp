@@ -145,7 +145,8 @@ class Reader {
     found_.parameters.push_back(std::move(parameter));
   }
 
-  /// Makes all values real numbers, because 1 and 1.0 have different types in C++.
+  /// Makes all values of a macro of type float real numbers, because 1 and 1.0 have different types
+  /// in C++.
   static void make_real(T1Parameter& parameter) {
     for (Json& value : parameter.values) {
       if (value.is_number()) value = value.get<double>();

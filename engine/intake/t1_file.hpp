@@ -39,8 +39,8 @@ struct T1File {
   std::vector<std::string> conditions;
   std::vector<std::string> compiler_options;
   std::vector<std::string> problem_size;  ///< x first; empty: not specified
-  /// Divisors of the problem size in each dimension of the grid. An empty list: no divisor.
-  /// Nullopt: not specified.
+  /// The divisors of the problem size that give the grid's size, for each dimension. An empty list:
+  /// no divisor. Nullopt: not specified.
   std::array<std::optional<std::vector<std::string>>, 3> grid_divisors = {};
   std::array<std::string, 3> global_size = {};  ///< empty: not specified
   std::array<std::string, 3> local_size = {};
@@ -50,8 +50,8 @@ struct T1File {
   std::vector<std::string> left_out;  ///< content that cannot be used, with the reason
 };
 
-/// Reads a T1 file. Keys may have any case, and lists of values may be Python text. Throws
-/// InputError naming file and key if the file is not a T1 file.
+/// Reads a T1 file. Keys may be in upper or lower case, and a list of values may be a string with a
+/// Python expression. Throws InputError naming file and key if the file is not a T1 file.
 [[nodiscard]] T1File read_t1_file(const std::filesystem::path& file);
 
 }  // namespace evo

@@ -14,7 +14,8 @@
 namespace evo {
 namespace {
 
-/// Limit of compilations to find undefined names; the compiler reports a few dozen at a time.
+/// Limit of the number of compilations that search for undefined names, of which the compiler
+/// reports a few dozen at a time.
 constexpr int kMostRounds = 50;
 
 CompileOutcome compile(Compiler& compiler, CompileRequest request, const MacroTexts& macros) {
@@ -25,8 +26,9 @@ CompileOutcome compile(Compiler& compiler, CompileRequest request, const MacroTe
 /// True for functions of the CUDA runtime library, which are not macros.
 bool is_of_the_runtime(std::string_view name) { return name.starts_with("cuda"); }
 
-/// Names that the compiler's log reports as undefined, except host functions, and names in the
-/// compiler's own headers, which a macro has broken.
+/// Names that the compiler's log reports as undefined. Omits functions of the CUDA runtime, and
+/// names in the compiler's own headers, because a macro with an unsuitable name causes those
+/// errors.
 std::set<std::string> undefined_in(const std::string& log) {
   constexpr std::string_view kOwnHeaders = "__nv_nvrtc_";
   constexpr std::string_view kBefore = "identifier \"";
@@ -62,7 +64,8 @@ std::string listed(const MacroTexts& macros) {
   return text;
 }
 
-/// The undefined macros, with the value `guess`. Sets `outcome` to the last compilation's result.
+/// Finds the macros without a value by compiling, and assumes the value `guess` for each of them.
+/// Sets `outcome` to the last compilation's result.
 MacroTexts guesses(Compiler& compiler, const CompileRequest& request, const MacroTexts& known,
                    const SourceMacros& macros, const std::string& guess, CompileOutcome& outcome) {
   MacroTexts guessed;
@@ -85,9 +88,9 @@ MacroTexts guesses(Compiler& compiler, const CompileRequest& request, const Macr
   return guessed;
 }
 
-/// The mangled name of a function that takes a pointer to the kernel, which contains the kernel's
-/// parameter types. Empty if `symbol` itself contains the types, or if the compiler does not report
-/// the types.
+/// The mangled name of a function whose parameter is a pointer to the kernel, because such a name
+/// contains the kernel's parameter types. Empty if `symbol` itself contains the types, or if the
+/// compiler does not report the types.
 std::string signature_of(Compiler& compiler, CompileRequest request, const std::string& symbol,
                          const MacroTexts& macros) {
   constexpr const char* kProbe = "evo_type_of_the_kernel";

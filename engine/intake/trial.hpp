@@ -19,12 +19,13 @@ using MacroTexts = std::map<std::string, std::string>;
 /// The result of compiling a kernel.
 struct Trial {
   std::string symbol;
-  /// For an `extern "C"` kernel: a mangled name that contains the kernel's type, as in `f(void
-  /// (*)(float*, int))`.
+  /// For an `extern "C"` kernel: the mangled name of a function whose parameter is a pointer to the
+  /// kernel, as in `f(void (*)(float*, int))`, because this name contains the kernel's type.
   std::string signature = {};
   PtxFacts facts = {};
   std::string ptx = {};
-  /// Macros without a known value, and the values with which the kernel was compiled.
+  /// The macros without a known value, with the values that were assumed when the kernel was
+  /// compiled.
   MacroTexts guessed = {};
 };
 

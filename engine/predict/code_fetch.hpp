@@ -10,8 +10,9 @@
 
 namespace evo {
 
-/// Simulates how an SM's warps fetch instructions, in lines of 128 bytes. A sub-core keeps the most
-/// recently used lines, and requests other lines from the SM's instruction cache.
+/// Simulates how the warps of an SM fetch instructions; code is fetched in lines of 128 bytes. Each
+/// sub-core keeps the lines that it used last, and fetches other lines from the SM's instruction
+/// cache.
 class CodeFetch {
  public:
   static constexpr std::size_t kSubCores = 4;
@@ -26,7 +27,8 @@ class CodeFetch {
     for (NearCode& near : near_) near.lines.resize(fetched_.size());
   }
 
-  /// When the instruction is available to a warp of the sub-core that requests it at time `at`.
+  /// The time, in clocks, at which an instruction is available to a warp of the sub-core that
+  /// requests it at time `at`.
   double arrives(std::size_t sub_core, std::size_t instruction, double at) {
     const std::size_t number = instruction / kInstructionsOfLine;
     NearCode& near = near_[sub_core];
@@ -46,7 +48,7 @@ class CodeFetch {
       free_ = std::max(free_, at) + clocks_;
       fetched = free_;
     }
-    // Prefetching hides the jump latency of the line that follows the last one.
+    // Prefetching hides the latency if the line directly follows the sub-core's last line.
     const double jump = follows ? 0 : rates_.near_fetch_clocks;
     line.arrives = line.was_there ? at + rates_.fetch_clocks + jump : fetched;
     line.was_there = true;
@@ -56,13 +58,14 @@ class CodeFetch {
  private:
   static constexpr double kInstructionBytes = 16;
   static constexpr double kLineBytes = 128;
-  /// exceeds the number of warps that wait for a line each
+  /// more than the number of a sub-core's warps, each of which may wait for a different line
   static constexpr double kFewestLines = 32;
   static constexpr std::size_t kInstructionsOfLine = 8;
   static constexpr double kNever = -1;
 
   struct Line {
-    /// the sub-core's use counter at the last use of this line; 0: not present
+    /// value of the sub-core's use counter when this line was last used; 0 if the sub-core does not
+    /// keep the line
     std::uint64_t used = 0;
     double arrives = 0;
     bool was_there = false;

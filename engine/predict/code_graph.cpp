@@ -14,7 +14,7 @@ constexpr std::int64_t kBytesOfInstruction = 16;
 constexpr unsigned kBra = 0x147;
 constexpr unsigned kCallRel = 0x144;
 
-/// True for BRA and for a guarded CALL.REL.NOINC, with which ptxas leaves loops before sm_90.
+/// True for BRA, and for a guarded CALL.REL.NOINC, which ptxas uses before sm_90 to leave loops.
 bool is_jump(const MachineInstruction& instruction) {
   return instruction.operation() == kBra ||
          (instruction.operation() == kCallRel && instruction.is_guarded());
@@ -25,8 +25,9 @@ bool ends_block(const MachineInstruction& instruction) {
   return is_jump(instruction) || unit == Unit::kExit || unit == Unit::kReturn;
 }
 
-/// Bytes from the next instruction to the target of a BRA. Before sm_90, the offset in words begins
-/// at bit 34; since sm_90, eight lower bits of the offset are stored from bit 16 on.
+/// The number of bytes from the end of a BRA instruction to its target. Before sm_90, the offset is
+/// a number of 4-byte words that begins at bit 34 of the instruction; since sm_90, the lowest eight
+/// bits of the offset are stored from bit 16 on.
 std::int64_t branch_offset(const MachineInstruction& branch, bool is_sm90) {
   const std::uint64_t field = (branch.low >> 34) | (branch.high & 0x3ffffU) << 30;
   if (!is_sm90) return static_cast<std::int64_t>(field << 16) >> 16 << 2;
@@ -34,13 +35,13 @@ std::int64_t branch_offset(const MachineInstruction& branch, bool is_sm90) {
   return static_cast<std::int64_t>(wide << 8) >> 8 << 2;
 }
 
-/// True for BRA.DIV, which warps take whose lanes have diverged.
+/// True for BRA.DIV, which a warp takes if its lanes have diverged.
 bool is_divergence_check(const MachineInstruction& branch) {
   return (branch.high >> 27 & 1U) != 0 && branch.operation() == kBra;
 }
 
-/// Whether both edges may leave the block: its last instruction has a guard, is a branch with a
-/// second predicate among its operands, or checks for divergence.
+/// Whether a warp may leave a block in two directions, because the last instruction `end` of the
+/// block has a guard, has a second predicate as an operand, or checks for divergence.
 bool is_conditional(const MachineInstruction& end) {
   if (end.is_guarded()) return true;
   return end.operation() == kBra && ((end.high >> 23 & 0xfU) != 7 || is_divergence_check(end));
@@ -98,7 +99,7 @@ void CodeGraph::find_loops() {
   for (std::size_t b = 0; b < blocks_.size(); ++b) {
     if (!reached[b]) continue;
     for (const std::size_t head : ways(blocks_[b])) {
-      // Only a branch back to a block that dominates the branch closes a loop.
+      // A branch closes a loop only if its target is a block that dominates the branch.
       if (head != b && reachable_without(head)[b]) continue;
       std::vector<bool>& body = loops.try_emplace(head, blocks_.size(), false).first->second;
       body[head] = true;

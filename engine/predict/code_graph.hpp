@@ -17,18 +17,20 @@ struct CodeBlock {
   bool target_leaves_loop = false;
 };
 
-/// The basic blocks of a kernel's machine code, computed from the code alone.
+/// The basic blocks of a kernel's machine code and its loops, which are computed from the machine
+/// code alone, without the PTX.
 class CodeGraph {
  public:
-  /// `is_sm90`: whether branches have the encoding of sm_90 and later.
+  /// `is_sm90`: whether branches have the encoding that sm_90 and later use.
   CodeGraph(const std::vector<MachineInstruction>& code, bool is_sm90);
   [[nodiscard]] const std::vector<CodeBlock>& blocks() const { return blocks_; }
 
  private:
-  /// Finds natural loops, which a branch back to a dominating block closes. Other cycles, such as
-  /// waits that ptxas places after the kernel's end, do not count as loops.
+  /// Finds the natural loops of the code. A natural loop is closed by a branch back to a block that
+  /// dominates the branch. Other cycles in the code, such as waits that ptxas places after the
+  /// kernel's end, do not count as loops.
   void find_loops();
-  /// The blocks that are reachable from the first block without passing `avoided`.
+  /// The blocks that can be reached from the first block without passing block `avoided`.
   [[nodiscard]] std::vector<bool> reachable_without(std::size_t avoided) const;
 
   std::vector<CodeBlock> blocks_;

@@ -14,8 +14,8 @@
 
 namespace evo {
 
-/// By (barrier, phase): the number of arrivals that complete the phase, which is the number of all
-/// arrivals by the CTA's warps.
+/// For each pair of a barrier and a phase: the number of arrivals that complete the phase, which is
+/// the number of arrivals of all warps of the CTA.
 using NeededArrivals = std::map<std::pair<std::uint32_t, std::int64_t>, std::uint32_t>;
 
 [[nodiscard]] inline NeededArrivals needed_arrivals(
@@ -35,10 +35,11 @@ using NeededArrivals = std::map<std::pair<std::uint32_t, std::int64_t>, std::uin
   return is_named(barrier) ? Wait::kBarrier : Wait::kMbarrier;
 }
 
-/// The state of one CTA's barriers in the simulation of an SM. Times are in clocks.
+/// The barriers of one CTA in the time model's simulation of an SM. Times are in clocks.
 class CtaBarriers {
  public:
-  /// Records an arrival. Returns the time of completion if the arrival completes its phase.
+  /// Records an arrival. If the arrival completes its phase, returns the time of completion;
+  /// otherwise nullopt.
   std::optional<double> arrive(const SyncEvent& event, double at, const NeededArrivals& needed,
                                const MachineRates& rates) {
     Phase& phase = phases_[{event.barrier, event.arrives}];
@@ -52,7 +53,8 @@ class CtaBarriers {
     return phase.last;
   }
 
-  /// When the phase that the event awaits was completed; nullopt if the phase is incomplete.
+  /// The time at which the phase that `event` waits for was completed; nullopt if the phase is
+  /// incomplete.
   [[nodiscard]] std::optional<double> completed(const SyncEvent& event) const {
     const auto found = phases_.find({event.barrier, event.awaits});
     if (found == phases_.end() || !found->second.is_complete) return std::nullopt;
@@ -70,7 +72,7 @@ class CtaBarriers {
   std::map<std::pair<std::uint32_t, std::int64_t>, Phase> phases_;
 };
 
-/// A CTA in the simulation of an SM.
+/// A CTA in the time model's simulation of an SM.
 struct SimCta {
   std::vector<std::size_t> warps = {};  ///< indices of the CTA's warps
   std::size_t alive = 0;                ///< number of warps that still run

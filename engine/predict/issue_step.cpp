@@ -10,18 +10,18 @@ namespace {
 
 constexpr double kBytesAPass = 128;
 constexpr double kNsInMicrosecond = 1000;
-/// DRAM utilisation up to which a load waits only for L2
+/// share of sectors from DRAM (dram_share()) up to which a load has the latency of L2
 constexpr double kMostlyWarm = 0.2;
-/// distance in instructions at which two stores merge
+/// maximum distance in instructions between two stores that L1 merges
 constexpr std::ptrdiff_t kMergeDistance = 4;
-// Opcodes of instructions with a throughput of their own.
+// Opcodes of instructions whose throughput differs from that of other instructions of their unit.
 constexpr unsigned kLdsm = 0x03b;
 constexpr unsigned kStsm = 0x044;
 constexpr unsigned kArrives = 0x1b0;
 
-/// The share of the sectors requested from L2 that come from DRAM. If launches rotate through more
-/// buffers than the L2 cache holds, each byte is read from DRAM once per launch; a launch's
-/// repeated requests hit the cache.
+/// The share of the sectors that an SM requests from L2 and that come from DRAM. If launches rotate
+/// through more buffers than fit in the L2 cache, each launch reads each byte from DRAM once; later
+/// requests of the launch for the same byte hit the cache.
 double dram_share(const MachineRates& rates, const LaunchProfile& profile) {
   if (profile.rotation_bytes <= rates.l2_capacity || profile.footprint_bytes <= 0) return 0;
   return distinct_share(profile) * profile.fresh_bytes / profile.footprint_bytes;
@@ -53,7 +53,8 @@ class Steps {
   }
 
  private:
-  /// One warp execution's share of the operations that a CTA makes at the step's line.
+  /// The CTA's operations `what` at the step's PTX line, divided by the number of times that the
+  /// CTA's warps execute the machine instructions of the step's unit that were made from the line.
   [[nodiscard]] double each(const IssueStep& step, double LineActivity::*what) const {
     const auto found = profile_.lines.find(step.line);
     if (found == profile_.lines.end()) return 0;
@@ -61,7 +62,7 @@ class Steps {
     return executions > 0 ? found->second.*what / executions : 0;
   }
 
-  /// Handles instructions that use only registers, or that only wait.
+  /// Sets the costs of instructions that use only registers, or that only wait.
   void compute(const MachineInstruction& in, IssueStep& step) const {
     const auto set = [&](double occupies, double latency) {
       step.occupies = occupies;
@@ -156,8 +157,8 @@ class Steps {
     }
   }
 
-  /// Handles bulk copies. Bulk copies have no passes of the memory unit, because a separate engine
-  /// moves the data.
+  /// Handles bulk copies. Sets the costs of bulk copies, which do not occupy the memory unit of the
+  /// SM, because a separate engine moves the data.
   void use_bulk(IssueStep& step) const {
     constexpr double kSectorsOfLine = 4;
     step.sectors = std::max(each(step, &LineActivity::global_sectors), 1.0);
@@ -174,7 +175,7 @@ class Steps {
     step.passes = std::max(1.0, each(step, &LineActivity::global_lines));
     if (step.unit == Unit::kAsyncCopy)
       step.passes = std::max(1.0, each(step, &LineActivity::shared_wavefronts));
-    // Sectors that the CTA has read before are in L1 and are not requested.
+    // Sectors that the CTA has read before are in L1, so they are not requested from L2.
     if (step.unit == Unit::kGlobalLoad && each(step, &LineActivity::global_sectors) > 0) {
       step.sectors = asked * each(step, &LineActivity::global_sectors_first) /
                      each(step, &LineActivity::global_sectors);
@@ -192,7 +193,7 @@ class Steps {
       if (is_far && step.unit != Unit::kGlobalStore) {
         step.dram_lines = is_load ? step.passes : std::max(step.sectors / kSectorsOfLine, 1.0);
       } else if (is_load) {
-        // A load waits for the slowest of its lines.
+        // A load of several lines waits for the slowest of these lines.
         step.latency += rates_.slowest_line * (1 - 1 / step.passes);
       }
     }
@@ -200,8 +201,8 @@ class Steps {
 
   const MachineRates& rates_;
   const LaunchProfile& profile_;
-  /// By (PTX line, unit): how often all warps of a CTA execute the instructions made from the line
-  /// for the unit.
+  /// For each pair of a PTX line and a unit: how often all warps of a CTA together execute the
+  /// instructions of the unit that were made from the line.
   std::map<std::pair<std::uint32_t, Unit>, double> executions_;
   double dram_share_;
 };

@@ -14,8 +14,8 @@ namespace evo {
 inline constexpr double kSectorBytes = 32;
 inline constexpr unsigned kNoRegister = 255;  ///< RZ
 
-/// A machine instruction in the simulation of an SM: the resources that the instruction occupies,
-/// and for how many clocks.
+/// A machine instruction in the time model's simulation of an SM: the units that it occupies, and
+/// for how many clocks.
 struct IssueStep {
   Unit unit = Unit::kNone;
   std::uint32_t line = 0;  ///< line of the PTX, see MachineInstruction::ptx_line
@@ -30,12 +30,12 @@ struct IssueStep {
   unsigned write_barrier = 7;
   unsigned read_barrier = 7;
   unsigned waits = 0;
-  /// The first register of a result that arrives later than `stall` without a scoreboard; the
-  /// hardware delays the readers of these registers.
+  /// The first register of a result that arrives later than after `stall` clocks and has no
+  /// scoreboard; the hardware delays instructions that read it.
   unsigned result = kNoRegister;
   unsigned results = 0;  ///< number of registers of the result
   std::array<unsigned, 3> reads = {kNoRegister, kNoRegister, kNoRegister};
-  /// for a wait for asynchronous work: number of groups that may remain in flight
+  /// for a wait for asynchronous copies: the number of groups that may stay in flight
   unsigned pending = 0;
   bool commits = false;        ///< a wgmma that ends a group
   bool stores = false;         ///< a bulk copy to global memory
@@ -43,12 +43,13 @@ struct IssueStep {
   bool never = false;          ///< the instruction's guard is always false
 };
 
-/// The share of a launch's reads from outside of the SMs that are first reads: each byte of the
-/// buffers is read for the first time once.
+/// The share of a launch's reads from L2 or DRAM that read a byte for the first time; each byte of
+/// the buffers is read for the first time once.
 [[nodiscard]] double distinct_share(const LaunchProfile& profile);
 
-/// Makes a step for each instruction. `executions`: how often all warps of a CTA execute each
-/// instruction. A PTX line's memory requests are distributed over the instructions made from it.
+/// Makes an IssueStep for each machine instruction. `executions`: how often all warps of a CTA
+/// together execute each instruction. The memory requests of a PTX line are divided among the
+/// machine instructions that were made from the line.
 [[nodiscard]] std::vector<IssueStep> issue_steps(const MachineRates& rates,
                                                  const std::vector<MachineInstruction>& code,
                                                  const std::vector<double>& executions,

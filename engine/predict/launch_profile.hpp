@@ -9,8 +9,8 @@
 
 namespace evo {
 
-/// The operations of a CTA's warps at one line of the PTX (line 1 follows `.version`). The figures
-/// are means over the executed CTAs.
+/// The operations of a CTA's warps at one line of the PTX (line 1 follows `.version`). The numbers
+/// of operations are means over the executed CTAs.
 struct LineActivity {
   std::vector<double> executions;   ///< by each warp of a CTA
   std::vector<double> taken;        ///< for a branch: how often each warp took it as a whole
@@ -36,28 +36,29 @@ struct LineActivity {
 
 using LineActivities = std::map<std::uint32_t, LineActivity>;
 
-/// CTAs of a grid that make about the same operations.
+/// CTAs of a grid that execute about the same operations.
 struct CtaKind {
   LineActivities lines;  ///< mean over the executed CTAs of this kind
-  /// For each warp of a CTA: its barrier events, in order.
+  /// For each warp of a CTA: its arrivals and waits at barriers, in order.
   std::vector<std::vector<SyncEvent>> syncs;
   double share = 1;  ///< number of CTAs of this kind in the grid
   double work = 0;   ///< mean number of executed PTX instructions of the warps
 };
 
-/// The mean over all CTAs of the grid.
+/// The operations of a CTA at each PTX line, as a mean over all CTAs of the grid.
 [[nodiscard]] LineActivities mean_lines(const std::vector<CtaKind>& kinds);
 
-/// The CTAs of the SM that finishes last, if there are several kinds of CTAs.
+/// The CTAs that run on the SM that finishes last; used if the CTAs of the grid are of several
+/// kinds.
 struct LastSm {
-  /// kinds of the SM's CTAs, in order, as indices into LaunchProfile::kinds
+  /// kinds of the CTAs that run on this SM, in order, as indices into LaunchProfile::kinds
   std::vector<std::uint16_t> kinds;
   double each = 1;         ///< number of CTAs that each entry represents
   std::uint16_t last = 0;  ///< the kind of the CTA that finishes last
   double last_start = 0;   ///< when the last CTA starts, as a share of the total time
 };
 
-/// A launch as the virtual GPU observed it, from which the time is predicted.
+/// The data of a launch that the virtual GPU executed; the launch's time is predicted from them.
 struct LaunchProfile {
   std::string cubin;
   std::string entry;

@@ -2,16 +2,17 @@
 
 namespace evo {
 
-/// The time model's parameters of a card's SM, in clocks unless the name gives another unit.
-/// machine_rates() computes the parameters from the figures in device/virtual/timing/devices, which
-/// name their sources.
+/// The time model's parameters for an SM, in clocks unless a parameter's name gives another unit.
+/// machine_rates() computes them from the figures in device/virtual/timing/devices; those files
+/// name the sources.
 struct MachineRates {
   int sms = 0;
   double clock_mhz = 0;
   double tensor_clock_mhz = 0;  ///< clock in kernels that use the tensor cores
   bool is_sm90 = false;         ///< whether branches have the encoding of sm_90 and later
 
-  // How long an instruction of a warp occupies its unit in the sub-core.
+  // The following parameters say for how many clocks an instruction of a warp occupies its unit in
+  // a sub-core.
   double issue = 0;  ///< issue slot of the sub-core; mean with delays by register ports
   double alu = 0;
   double fma = 0;
@@ -28,7 +29,7 @@ struct MachineRates {
   double tensor_shares = 0;      ///< delay of a busy tensor core by another instruction
   double tensor_transforms = 0;  ///< delay of the transform unit by an mma.sync
 
-  // Clocks until results are available.
+  // The following parameters are the clocks until the result of an instruction is available.
   double tensor_latency = 0;
   double gmma_latency = 0;
   double transform_latency = 0;
@@ -43,10 +44,11 @@ struct MachineRates {
   double l2_latency = 0;
   double dram_latency = 0;  ///< smallest latency of DRAM
   double dram_spread = 0;   ///< mean additional latency of a line from DRAM
-  /// additional latency of the last of many lines from L2, as a share of the mean latency
+  /// additional latency of the last line if a load reads many lines from L2, as a share of the mean
+  /// latency
   double slowest_line = 0;
   double atomic_latency = 0;
-  /// interval between two atomics on one address by any SMs
+  /// time between two atomics on the same address, by any SMs
   double atomic_interval = 0;
   double print_clocks = 0;       ///< cost of a thread's call of printf
   double fence_latency = 0;      ///< latency of a fence if all stores have arrived
@@ -74,7 +76,7 @@ struct MachineRates {
   double cta_clocks = 0;           ///< time from the end of a CTA to the start of the next
 
   double launch_us = 0;  ///< time of an empty launch in a graph
-  /// additional time before the next launch starts if this launch stored data
+  /// additional time before the next launch starts if a launch has stored data
   double drain_us = 0;
 };
 

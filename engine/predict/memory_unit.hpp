@@ -8,15 +8,15 @@
 
 namespace evo {
 
-/// How a launch uses the resources that the card's SMs share.
+/// How a launch uses the L2 cache and the DRAM, which all SMs share.
 struct CardShare {
   double active = 1;    ///< share of the SMs that have a CTA
   double distinct = 1;  ///< share of the CTAs' reads that no other CTA makes
 };
 
-/// The memory unit of an SM, with its share of L2 and DRAM. Times are in clocks. The SMs in use
-/// share the card's bandwidth, up to the limit of one SM's path to L2. Data that several SMs read
-/// cross the card's memory system once.
+/// The memory unit of an SM, with this SM's share of the bandwidth of L2 and DRAM. Times are in
+/// clocks. The SMs that have CTAs share the GPU's bandwidth, up to the limit of one SM's path to
+/// L2. Data that several SMs read are counted only once against the shared bandwidth.
 class MemoryUnit {
  public:
   explicit MemoryUnit(const MachineRates& rates, const CardShare& share = {})
@@ -29,7 +29,7 @@ class MemoryUnit {
                      rates.l2_write_bytes)),
         dram_bytes_(rates.dram_bytes / share.active) {}
 
-  /// When the unit can accept the next instruction.
+  /// The time at which the memory unit can accept the next instruction.
   [[nodiscard]] double takes_from() const { return free_ - rates_.queue; }
 
   struct Access {
@@ -42,7 +42,7 @@ class MemoryUnit {
     const double latency = step.latency + beyond_least(step);
     double done = start + step.passes - 1 + latency;
     if (step.sectors > 0) {
-      // Writes and reads share the path between the SM and L2.
+      // Writes and reads share the path between the SM and the L2 cache.
       const bool writes = step.unit == Unit::kGlobalStore || step.unit == Unit::kAtomic;
       const double rate = writes                          ? write_bytes_
                           : step.unit == Unit::kAsyncCopy ? copy_bytes_
@@ -54,8 +54,8 @@ class MemoryUnit {
     if (step.unit == Unit::kGlobalStore) stored_ = std::max(stored_, done);
     return {done, start + rates_.operand_latency};
   }
-  /// Returns when a bulk copy has arrived. The copy occupies the path to L2, but not the memory
-  /// unit.
+  /// Returns the time at which the data of a bulk copy have arrived. A bulk copy occupies the path
+  /// to L2, but not the memory unit of the SM.
   double copy(const IssueStep& step, double at) {
     const double latency = step.latency + beyond_least(step);
     const double rate = step.stores ? write_bytes_ : copy_bytes_;
@@ -65,17 +65,18 @@ class MemoryUnit {
     if (step.stores) stored_ = std::max(stored_, done);
     return done;
   }
-  /// Returns when the operands of a wgmma have been read.
+  /// Returns the time at which a wgmma has read its operands from shared memory.
   double read_matrices(const IssueStep& step, double at) {
     free_ = std::max(free_, at) + step.passes;
     return free_;
   }
-  /// When all stores so far have arrived.
+  /// The time at which all previous stores have arrived.
   [[nodiscard]] double stored() const { return stored_; }
 
  private:
-  /// The additional latency of the last of several lines from DRAM. Delays have an exponential
-  /// distribution; multiples of the golden ratio replace random draws.
+  /// If a load reads several lines from DRAM, the additional latency of the last of these lines.
+  /// The latencies are exponentially distributed; multiples of the golden ratio replace random
+  /// numbers.
   double beyond_least(const IssueStep& step) {
     constexpr double kGolden = 0.6180339887;
     constexpr double kMost = 8;

@@ -13,8 +13,8 @@ struct Range {
   Unit unit;
 };
 
-// Units by opcode, the low nine bits of the instruction word. The opcodes were read from the output
-// of nvdisasm 13.1 for sm_80, sm_89 and sm_90.
+// The unit of each machine instruction, by ranges of the opcode, which is the low nine bits of the
+// instruction. The opcodes were read from the output of nvdisasm 13.1 for sm_80, sm_89 and sm_90.
 constexpr std::array kRanges = {
     Range{0x002, 0x01c, Unit::kAlu},       // MOV … PLOP3
     Range{0x020, 0x023, Unit::kFma},       // FMUL, FADD, FSWZADD, FFMA
@@ -89,7 +89,7 @@ constexpr std::array<Unit, kOperations> kUnits = make_table();
 constexpr double kGmmaRows = 16;    ///< rows that one warp computes
 constexpr double kGmmaHalves = 16;  ///< f16 numbers along k; for bytes, half of their number
 
-/// N of a wgmma m64nNk, which five bits encode in units of 8.
+/// N of a wgmma m64nNk: the instruction holds N / 8 − 1 in five bits.
 double gmma_columns(const MachineInstruction& instruction) {
   return 8 * (static_cast<double>(instruction.low >> 53 & 0x1fU) + 1);
 }

@@ -44,37 +44,39 @@ enum class Unit : std::uint8_t {
   kCount,
 };
 
-/// Whether results of the unit come from outside of the SM's shared memory.
+/// Whether the data of the unit's instructions come from outside of the SM's shared memory, or go
+/// there.
 [[nodiscard]] constexpr bool is_global(Unit unit) {
   return unit == Unit::kGlobalLoad || unit == Unit::kGlobalStore || unit == Unit::kAtomic ||
          unit == Unit::kAsyncCopy || unit == Unit::kBulkCopy || unit == Unit::kLocal;
 }
 
-/// The unit of an instruction; kNone for an unknown instruction.
+/// The unit that executes an instruction; kNone for an unknown instruction.
 [[nodiscard]] Unit unit_of(const MachineInstruction& instruction);
 
-/// Whether a wgmma ends a group, for which a warp can wait.
+/// Whether a wgmma ends a group of wgmma instructions, for which a warp can wait.
 [[nodiscard]] bool commits_gmma(const MachineInstruction& instruction);
 
-/// Whether a conversion packs two numbers into bytes (e4m3, e5m2).
+/// Whether the instruction converts two numbers to bytes (e4m3 or e5m2) and packs them.
 [[nodiscard]] bool packs_bytes(const MachineInstruction& instruction);
 
-/// Whether the instruction unpacks two numbers from bytes (e4m3, e5m2).
+/// Whether the instruction unpacks two bytes (e4m3 or e5m2) and converts them.
 [[nodiscard]] bool unpacks_bytes(const MachineInstruction& instruction);
 
-/// Whether the instruction converts a half to f32 (HADD2.F32).
+/// Whether the instruction converts an f16 to f32 (HADD2.F32).
 [[nodiscard]] bool widens_half(const MachineInstruction& instruction);
 
-/// Whether a store to global memory writes to the same 16 bytes per lane as the previous store. L1
-/// then merges both on the way to L2.
+/// Whether a store to global memory writes to the same 16 bytes per lane as the previous store, so
+/// that L1 merges both stores into one on the way to L2.
 [[nodiscard]] bool merges_with(const MachineInstruction& store, const MachineInstruction& before);
 
 /// Twice the number of multiply-adds of a warp's matrix instruction (mma.sync, or the warp's 16
-/// rows of a wgmma), computed from its shape. Byte types count half, because they run at twice the
-/// rate of f16. 0 for any other instruction.
+/// rows of a wgmma), computed from its shape. For 8-bit types, the number of multiply-adds itself,
+/// because the matrix unit runs them at twice the rate of f16. 0 for any other instruction.
 [[nodiscard]] double tensor_flops(const MachineInstruction& instruction);
 
-/// Bytes of shared memory that a wgmma reads for one of its four warps.
+/// The number of bytes that a wgmma reads from shared memory for one of the four warps of its
+/// warpgroup.
 [[nodiscard]] double gmma_bytes(const MachineInstruction& instruction);
 
 }  // namespace evo

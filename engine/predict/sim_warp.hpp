@@ -12,28 +12,29 @@
 
 namespace evo {
 
-/// The state of a resident warp in the simulation of an SM. Times are in clocks.
+/// The state of a resident warp in the time model's simulation of an SM. Times are in clocks.
 struct SimWarp {
   static constexpr std::size_t kScoreboards = 6;
 
   SimWarp(const CodeGraph& graph, const WarpPlan& plan, double phase)
       : cursor(graph, plan, phase) {}
 
-  /// Makes the warp's next instruction wait until `at`.
+  /// Makes the warp's next instruction wait until the time `at`.
   void wait_until(double at, Wait reason) {
     if (at <= ready) return;
     ready = at;
     ready_by = reason;
   }
-  /// Makes readers of the scoreboard `board` wait until `at`. Numbers from kScoreboards on mean no
-  /// scoreboard.
+  /// Makes instructions that wait for scoreboard `board` wait until the time `at`. If `board` is
+  /// kScoreboards or more, no instruction waits.
   void hold(unsigned board, double at, Wait reason) {
     if (board >= kScoreboards || at <= scoreboard[board]) return;
     scoreboard[board] = at;
     scoreboard_by[board] = reason;
   }
 
-  /// When the registers that the step reads are available, if no scoreboard guards them.
+  /// The time at which the registers that the step reads are available, if no scoreboard protects
+  /// them.
   [[nodiscard]] double arrives(const IssueStep& step) const {
     double at = 0;
     for (const unsigned reg : step.reads) at = std::max(at, registers[reg]);

@@ -45,7 +45,7 @@ class Simulation {
     to_run_ = static_cast<std::size_t>(std::ceil(ctas / rates.sms));
     if (differs()) to_run_ = profile.last_sm.kinds.size();
     resident_ = static_cast<std::size_t>(std::max(resident, 1));
-    // Before this SM receives its first CTA, every other SM has received one.
+    // Every other SM receives a CTA before this SM receives its first CTA.
     next_cta_ = rates.cta_interval * std::min(ctas / rates.sms, 1.0);
     for (std::size_t i = 0; i < to_run_; ++i) instructions_ += kinds_[kind_of(i)].instructions;
     if (differs()) instructions_ *= profile.last_sm.each;
@@ -59,7 +59,7 @@ class Simulation {
       if (!issue_one()) break;
       if (time_.issued >= kMostIssued) break;
     }
-    // A kernel ends when all its stores have arrived.
+    // A kernel ends when all its stores have arrived in memory.
     time_.clocks = std::max(now_, memory_.stored());
     if (activity_ != nullptr && now_ > 0) {
       for (double& busy : activity_->busy) busy /= static_cast<double>(sub_cores_.size()) * now_;
@@ -68,13 +68,13 @@ class Simulation {
     const bool is_part = alive_ > 0 || (differs() && profile_.last_sm.each > 1);
     if (is_part && time_.issued > half_issued_) {
       time_.is_whole = false;
-      // The second half of the simulated instructions is assumed to be in steady state.
+      // The rest of the kernel is assumed to run as fast as the second half of the simulated part.
       const double rate = (now_ - half_clock_) / static_cast<double>(time_.issued - half_issued_);
       time_.clocks += std::max(instructions_ - static_cast<double>(time_.issued), 0.0) * rate;
     }
     time_.us = time_.clocks / (uses_tensor_cores() ? rates_.tensor_clock_mhz : rates_.clock_mhz) +
                (memory_.stored() > 0 ? rates_.drain_us : 0);
-    // Atomics on one address are serialised in L2, independently of other work.
+    // Atomics on the same address are serialised in L2, independently of other work.
     time_.us = std::max(time_.us, profile_.hot_atomics * rates_.atomic_interval / rates_.clock_mhz);
     return time_;
   }
@@ -102,8 +102,8 @@ class Simulation {
     const double start = std::max(at + (at > 0 ? rates_.cta_clocks : 0), next_cta_);
     next_cta_ = start + rates_.cta_interval;
     const std::size_t number = ctas_.size();
-    // The first CTA has phase 0, which is slow; multiples of the golden ratio spread the phases of
-    // the others.
+    // The first CTA has phase 0, with which loops make the most passes; multiples of the golden
+    // ratio spread the phases of the other CTAs.
     constexpr double kGolden = 0.6180339887;
     const double turns = static_cast<double>(number) * kGolden;
     const double phase = turns - std::floor(turns);
@@ -128,7 +128,7 @@ class Simulation {
     ++started_;
   }
 
-  /// When the warp can issue its next instruction, and for which reason it waits until then.
+  /// The time at which the warp can issue its next instruction, and why it waits until then.
   std::pair<double, Wait> earliest(const SubCore& core, const SimWarp& warp) const {
     if (warp.blocked) return {kNever, Wait::kBarrier};
     const IssueStep& step = steps_[warp.cursor.instruction()];
@@ -158,7 +158,7 @@ class Simulation {
     core.candidate = kNever;
     for (const std::size_t w : core.warps) {
       const double at = earliest(core, warps_[w]).first;
-      // Among equals, prefers the warp that issued last, then the oldest warp.
+      // Among warps with the same time, prefers the warp that issued last, then the oldest warp.
       if (at < core.candidate || (at == core.candidate && w == core.last)) {
         core.candidate = at;
         core.chosen = w;
@@ -185,7 +185,7 @@ class Simulation {
     }
   }
 
-  /// Lets warps that wait at a barrier continue, because their paths are inconsistent.
+  /// Lets warps continue that wait for arrivals that never come, because paths are inconsistent.
   bool release_any() {
     bool any = false;
     for (SimWarp& warp : warps_) {
@@ -237,7 +237,7 @@ class Simulation {
       read = access.read;
     }
     const Wait reason = is_global(step.unit) ? Wait::kGlobal : Wait::kShared;
-    // A commit has no result to wait for, because DEPBAR waits for its group.
+    // A commit of copies has no result to wait for, because DEPBAR waits for the copies.
     if (step.unit != Unit::kAsyncCommit) warp.hold(step.write_barrier, done, reason);
     warp.hold(step.read_barrier, read, reason);
     warp.write(step, at + step.latency);
@@ -255,7 +255,7 @@ class Simulation {
         note_copied(warp, done);
         break;
       case Unit::kBulkCopy:
-        // A copy into shared memory arrives at its mbarrier.
+        // A bulk copy into shared memory arrives at its mbarrier when it is complete.
         step.stores ? note_copied(warp, done) : synchronize(warp, step, done);
         break;
       case Unit::kAsyncCommit:
@@ -290,7 +290,7 @@ class Simulation {
     warp.async_landed = std::max(warp.async_landed, at);
   }
 
-  /// Records, for an explanation, what the instruction waited for, and the units that it occupies.
+  /// Records, for SmActivity, why the instruction waited, and for how long it occupies its units.
   void note(const SubCore& core, const SimWarp& warp, const IssueStep& step, double at) {
     WaitClocks& clocks = activity_->waits[warp.cursor.instruction()];
     clocks[static_cast<std::size_t>(earliest(core, warp).second)] +=
@@ -327,7 +327,7 @@ class Simulation {
     if (event.awaits < 0) return;
     if (const auto complete = barriers.completed(event)) {
       warp.wait_until(*complete, wait_at(event.barrier));
-      // The result of the wait is available when the phase is complete.
+      // The result of a wait for an mbarrier is available when the phase is complete.
       warp.hold(step.write_barrier, *complete, wait_at(event.barrier));
     } else if (kind.needed.contains({event.barrier, event.awaits})) {
       warp.blocked = true;
@@ -387,7 +387,7 @@ SmTime simulate_sm(const MachineRates& rates, const LaunchProfile& profile, int 
                    SmActivity* activity) {
   SmTime time = Simulation(rates, profile, resident, activity).run();
   if (time.is_whole || profile.kinds.size() < 2) return time;
-  // At the end, the SM is no longer busy, so the last CTA is simulated alone.
+  // When the last CTA runs, the SM has no other CTAs, so the last CTA is simulated alone.
   LaunchProfile last = profile;
   last.last_sm = {.kinds = {profile.last_sm.last}};
   const SmTime alone = Simulation(rates, last, 1, nullptr).run();

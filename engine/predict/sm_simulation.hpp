@@ -19,19 +19,19 @@ struct SmTime {
   bool is_whole = true;      ///< whether the simulation reached the end of the last CTA
 };
 
-/// Data of a simulation that explain the predicted time.
+/// Data of the simulation with which `evo-predict explain` explains the predicted time.
 struct SmActivity {
   std::vector<WaitClocks> waits;  ///< for each machine instruction
-  /// For each unit, the share of the simulated clocks in which it was busy, averaged over the four
-  /// sub-cores.
+  /// For each unit, the share of the simulated clocks in which the unit was busy, as a mean over
+  /// the four sub-cores.
   std::array<double, static_cast<std::size_t>(Unit::kCount)> busy{};
   double memory_busy = 0;  ///< the share for the SM's memory unit
 };
 
-/// Simulates the CTAs that one SM receives, `resident` at a time. Issues nothing if the profile's
-/// cubin lacks the entry or its PTX lines. The simulation also issues nothing if the path of a warp
-/// is much longer than the executed PTX, because cubin and PTX then do not match. `activity`:
-/// filled if not null.
+/// Simulates the CTAs that one SM runs, of which `resident` run at a time. Simulates nothing if the
+/// profile's cubin lacks the kernel or the PTX lines of its instructions. Also simulates nothing if
+/// the path of a warp is much longer than the executed PTX, because the cubin and the PTX then do
+/// not match. If `activity` is not null, it is filled with the SmActivity of the simulation.
 [[nodiscard]] SmTime simulate_sm(const MachineRates& rates, const LaunchProfile& profile,
                                  int resident, SmActivity* activity = nullptr);
 

@@ -10,7 +10,8 @@
 
 namespace evo {
 
-/// The state of a sub-core of an SM: its warps, its issue slot and its units. Times are in clocks.
+/// A sub-core of an SM in the simulation: its warps, its issue slot and its units. Times are in
+/// clocks.
 struct SubCore {
   std::vector<std::size_t> warps;
   std::array<double, static_cast<std::size_t>(Unit::kCount)> free{};  ///< when each unit is free
@@ -20,7 +21,7 @@ struct SubCore {
   double candidate = -1;  ///< when the chosen warp can issue; -1: unknown
   std::size_t chosen = 0;
 
-  /// Registers have few ports, so an mma.sync and other instructions delay each other.
+  /// The register file has few ports, so an mma.sync and other instructions delay each other.
   void share_registers(const MachineRates& rates, const IssueStep& step, double at) {
     double& tensor = free[static_cast<std::size_t>(Unit::kTensor)];
     double& transform = free[static_cast<std::size_t>(Unit::kTransform)];

@@ -7,7 +7,8 @@
 
 namespace evo {
 
-/// Why a warp does not issue its next instruction. Brackets contain the name in Nsight Compute.
+/// The reasons why a warp does not issue its next instruction. The text in brackets is the name of
+/// a reason in Nsight Compute.
 enum class Wait : std::uint8_t {
   kSelected,      ///< the warp issues it
   kFixedLatency,  ///< the result of an instruction with fixed latency [wait]
@@ -41,7 +42,7 @@ inline constexpr std::array<std::string_view, kWaits> kWaitNames = {"issued",
                                                                     "instruction fetch",
                                                                     "branch"};
 
-/// Clocks that warps spent at an instruction, by reason; summed over warps.
+/// For one instruction, the clocks that warps spent waiting for each reason, summed over the warps.
 using WaitClocks = std::array<double, kWaits>;
 
 }  // namespace evo

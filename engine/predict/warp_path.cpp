@@ -11,9 +11,9 @@
 namespace evo {
 namespace {
 
-/// How often the compiler repeated a block's lines by unrolling: the lower quartile of the lines'
-/// repetitions. Conversions and matrix products are left out, because a PTX instruction of these
-/// kinds may become several machine instructions.
+/// For each block, how often the compiler repeated its PTX lines by unrolling a loop: the lower
+/// quartile of the numbers of repetitions of these lines. Conversions and matrix products are
+/// ignored, because one PTX instruction of these kinds may become several machine instructions.
 std::vector<double> unrolled_blocks(const std::vector<MachineInstruction>& code,
                                     const CodeGraph& graph) {
   std::vector<double> unrolled;
@@ -34,7 +34,8 @@ std::vector<double> unrolled_blocks(const std::vector<MachineInstruction>& code,
   return unrolled;
 }
 
-/// The distance from `line` to the nearest PTX line from which the block was made.
+/// The distance from `line` to the nearest PTX line from which an instruction of the block was
+/// made.
 double distance(const std::vector<MachineInstruction>& code, const CodeBlock& block,
                 std::uint32_t line) {
   double nearest = std::numeric_limits<double>::infinity();
@@ -46,9 +47,9 @@ double distance(const std::vector<MachineInstruction>& code, const CodeBlock& bl
   return nearest;
 }
 
-/// The share of a warp's passes that take the branch at the end of a block. The share is derived
-/// from the PTX branch from which the machine branch was made. The PTX branch may have the opposite
-/// direction.
+/// For each machine branch, the share of a warp's passes through its block that take the branch.
+/// The share is derived from the PTX branch from which the compiler made the machine branch. The
+/// two directions of a PTX branch may be exchanged in the machine branch.
 class BranchShares {
  public:
   BranchShares(const std::vector<MachineInstruction>& code, const CodeGraph& graph,
@@ -87,8 +88,8 @@ class BranchShares {
  private:
   static constexpr double kLeastShare = 1e-7;
 
-  /// How often the compiler unrolled the loop that the branch closes, or the part of a loop that it
-  /// skips.
+  /// How often the compiler repeated the body of the loop that the branch closes, or of the loop
+  /// that the branch skips, by unrolling.
   [[nodiscard]] double region(std::size_t b) const {
     const CodeBlock& block = graph_.blocks()[b];
     const auto target = static_cast<std::size_t>(block.target);
@@ -98,8 +99,9 @@ class BranchShares {
     return most;
   }
 
-  /// How often one copy of a loop runs if the compiler made several copies. The most unrolled copy
-  /// runs first, and each copy runs as often as the remaining `trips` allow.
+  /// The share of the branch at the end of block `b` if the compiler made several copies of a loop,
+  /// and the PTX loop makes `trips` passes. The copy with the most repetitions runs first; each
+  /// copy runs as often as the remaining `trips` allow.
   [[nodiscard]] double of_unrolled(std::size_t b, const std::vector<double>& unrolls,
                                    double trips) const {
     constexpr double kRounding = 1e-6;
@@ -114,15 +116,15 @@ class BranchShares {
     return times >= 1 ? 0 : 1;
   }
 
-  /// The distance from `line` to the nearer of a branch's two targets.
+  /// The smaller of the distances in PTX lines from `line` to the two targets of a branch.
   [[nodiscard]] double nearest(const CodeBlock& block, std::uint32_t line) const {
     const auto& blocks = graph_.blocks();
     return std::min(distance(code_, blocks[static_cast<std::size_t>(block.target)], line),
                     distance(code_, blocks[static_cast<std::size_t>(block.next)], line));
   }
 
-  /// Whether another branch corresponds better to the PTX branch, so that this branch selects
-  /// between copies of a loop that the compiler unrolled.
+  /// Whether another machine branch corresponds better to the PTX branch at `line`, so that the
+  /// compiler must have added branch `b` to select between copies of an unrolled loop.
   [[nodiscard]] bool is_added(std::size_t b, std::uint32_t line, const LineActivity& branch) const {
     if (copies_.at(line).size() < 2) return false;
     const double own = nearest(graph_.blocks()[b], branch.target);
@@ -132,7 +134,7 @@ class BranchShares {
     });
   }
 
-  /// For a branch around an unrolled loop: 1 if too few passes remain for the loop, otherwise 0.
+  /// If the branch skips an unrolled loop: 1 if too few passes remain for this loop, otherwise 0.
   [[nodiscard]] std::optional<double> skips_loop(std::size_t b, std::size_t warp) const {
     const auto& blocks = graph_.blocks();
     const auto end = static_cast<std::size_t>(blocks[b].target);
@@ -149,7 +151,8 @@ class BranchShares {
     return std::nullopt;
   }
 
-  /// Whether the warp ends at the block's guarded EXIT, because it executes nothing after the EXIT.
+  /// Whether the warp always ends at the guarded EXIT of a block, because it never executes the
+  /// next block.
   [[nodiscard]] bool ends_here(const CodeBlock& block, std::size_t warp) const {
     return block.next >= 0 && unit_of(code_[block.last]) == Unit::kExit &&
            executions_of(graph_.blocks()[static_cast<std::size_t>(block.next)], warp) <= 0;
@@ -168,15 +171,15 @@ class BranchShares {
            distance(code_, to, branch.next) + distance(code_, next, branch.target);
   }
 
-  /// The share of a branch that the PTX lacks, derived from the executions of the block that the
-  /// branch skips.
+  /// For a machine branch without a PTX branch: its share, derived from how often the block that
+  /// the branch skips is executed.
   [[nodiscard]] double by_counts(const CodeBlock& block, std::size_t warp) const {
     const double here = executions_of(block, warp);
     const double next = executions_of(graph_.blocks()[static_cast<std::size_t>(block.next)], warp);
     return here > 0 ? std::clamp(1 - next / here, 0.0, 1.0) : 0;
   }
 
-  /// How often a warp executes the block: the median over the block's lines.
+  /// How often a warp executes a block: the median of the executions of the block's PTX lines.
   [[nodiscard]] double executions_of(const CodeBlock& block, std::size_t warp) const {
     std::vector<double> values;
     for (std::size_t i = block.first; i <= block.last; ++i) {
@@ -193,12 +196,12 @@ class BranchShares {
   const CodeGraph& graph_;
   const LineActivities& lines_;
   std::vector<double> unrolled_;
-  /// For each line whose branch occurs in the machine code: how often the compiler unrolled each
-  /// copy.
+  /// For each PTX line: for each machine branch that was made from the line, how often the compiler
+  /// repeated the loop's body by unrolling.
   std::map<std::uint32_t, std::vector<double>> copies_;
 };
 
-/// Number of instructions that this warp executes in the slowest CTA.
+/// Number of instructions that a warp executes in the slowest CTA.
 double length_of_slowest(const CodeGraph& graph, const WarpPlan& plan) {
   double length = 0;
   for (WarpCursor cursor(graph, plan, 0); !cursor.is_done(); cursor.advance()) ++length;
@@ -289,12 +292,13 @@ WarpCursor::WarpCursor(const CodeGraph& graph, const WarpPlan& plan, double phas
 int WarpCursor::way_on(const CodeBlock& block, float branches) {
   constexpr float kWhole = 0.999F;
   const bool is_exit = block.target_leaves_loop != block.next_leaves_loop;
-  // If neither direction leaves the loop, the rarer direction is counted.
+  // If neither direction leaves a loop, the rarer direction is the one whose shares are added up.
   const bool counts_target = is_exit ? block.target_leaves_loop : branches <= 0.5F;
   const float share = counts_target ? branches : 1 - branches;
   float& owed = owed_[static_cast<std::size_t>(block_)];
-  // A warp leaves a loop of n passes after the n-th pass, independently of its phase. At any other
-  // branch, the warps of many CTAs together take each direction as often as was counted.
+  // A warp leaves a loop of n passes after the n-th pass, whatever its phase. At a branch that does
+  // not leave a loop, the warps of many CTAs together take each direction as often as the virtual
+  // GPU counted.
   if (owed < 0) {
     const float at_slowest = plan_->rarer_is_slower ? 1 - share : 0;
     owed = is_exit ? phase_ * share : std::fmod(phase_ + at_slowest, 1.0F);
@@ -317,7 +321,7 @@ void WarpCursor::advance() {
   } else if (block.target >= 0 || plan_->branches[static_cast<std::size_t>(block_)] > 0) {
     to = way_on(block, static_cast<float>(plan_->branches[static_cast<std::size_t>(block_)]));
   }
-  // A path ends at the padding after the code, which is an endless loop.
+  // After the last instruction, the code has padding that is an endless loop, at which a path ends.
   steps_ += block.last - block.first + 1;
   if ((to == block_ && block.next < 0) || steps_ > kMostSteps) to = -1;
   block_ = to;

@@ -10,39 +10,43 @@
 
 namespace evo {
 
-/// A warp's path through the basic blocks, derived from the executions of the corresponding PTX
-/// branches on the virtual GPU.
+/// The plan for a warp's path through the basic blocks of machine code, derived from how often the
+/// virtual GPU executed the corresponding PTX branches.
 struct WarpPlan {
   std::vector<double> branches;    ///< for each block: share of its executions that take the branch
   std::vector<double> executions;  ///< executions of each block; mean over CTAs
   double instructions = 0;         ///< instructions executed by the warp; mean over CTAs
   double flops = 0;                ///< matrix operations of these instructions, see tensor_flops()
-  /// If only some CTAs take a direction, the slowest CTA takes the rarer direction.
+  /// True: at a branch that only some CTAs take, the CTA with phase 0 takes the rarer direction,
+  /// because it represents the slowest CTA and its path is longer then.
   bool rarer_is_slower = false;
 };
 
-/// The path of each warp of a CTA, from the operations `lines` of CTAs of its kind.
+/// Makes a plan for each warp of a CTA, from the operations `lines` of the CTA's kind.
 [[nodiscard]] std::vector<WarpPlan> plans_of_warps(const std::vector<MachineInstruction>& code,
                                                    const CodeGraph& graph,
                                                    const LineActivities& lines, int warps_per_cta);
 
-/// How often all warps of a CTA execute each of `instructions` instructions.
+/// For each of `instructions` machine instructions, how often all warps of a CTA together execute
+/// it.
 [[nodiscard]] std::vector<double> executions_of(const std::vector<WarpPlan>& plans,
                                                 const CodeGraph& graph, std::size_t instructions);
 
-/// Whether the paths are about as long as the executed PTX and contain the same matrix products. If
-/// not, the counts do not match the machine code.
+/// Whether the planned paths are about as long as the executed PTX and contain the same matrix
+/// products. If the result is false, the operations `lines` do not match the machine code.
 [[nodiscard]] bool fit(const std::vector<WarpPlan>& plans, const LineActivities& lines);
 
-/// The position of a resident warp on its path. At a branch, the warp takes the direction that
-/// leaves a loop (otherwise the rarer direction) when the accumulated shares reach one.
+/// The position of a resident warp on its path through the basic blocks. At a branch, each pass
+/// adds the share of one direction to a sum: the direction that leaves a loop or, if neither does,
+/// the rarer one. The warp takes the direction whose shares are added whenever the sum reaches one.
 class WarpCursor {
  public:
-  /// Limit of instructions at which a path ends, in case the counts are contradictory.
+  /// Limit of the instructions on a path, in case the shares of its branches are contradictory.
   static constexpr std::uint64_t kMostSteps = 4'000'000;
 
-  /// `phase`: from 0 to 1, different for each CTA. If the mean number of passes is not whole,
-  /// evenly spread phases give this mean. With phase 0, a loop makes the most passes.
+  /// `phase`: a number from 0 to 1 that differs between CTAs. If the mean number of passes of a
+  /// loop is not whole, CTAs with evenly spread phases make this number on average. If `phase` is
+  /// 0, a loop makes the largest number of passes.
   WarpCursor(const CodeGraph& graph, const WarpPlan& plan, double phase);
   [[nodiscard]] bool is_done() const { return block_ < 0; }
   [[nodiscard]] std::size_t instruction() const { return instruction_; }
@@ -50,7 +54,8 @@ class WarpCursor {
   void advance();
 
  private:
-  /// The block that follows `block`, whose branch is taken with the share `branches`.
+  /// The block that follows `block`; `branches` is the share of passes in which its branch is
+  /// taken.
   [[nodiscard]] int way_on(const CodeBlock& block, float branches);
 
   const CodeGraph* graph_;
@@ -59,7 +64,8 @@ class WarpCursor {
   int block_ = 0;
   std::size_t instruction_ = 0;
   std::uint64_t steps_ = 0;
-  /// for each block: accumulated share of the counted direction; -1: block not reached yet
+  /// for each block: the sum to which each pass adds the share of one direction; -1 before the
+  /// first pass
   std::vector<float> owed_;
 };
 

@@ -17,7 +17,8 @@ double scalar_value(const Expression& expression, Dtype dtype, const std::string
   if (is_floating(dtype)) {
     if (std::fabs(value) <= largest_finite(dtype)) return value;
   } else {
-    // A double cannot represent the largest 64-bit integers, but it can represent 2^63 and 2^64.
+    // Compares with 2^n, the first number above the type's range, because a double cannot represent
+    // the largest 64-bit integers, but it represents 2^63 and 2^64 exactly.
     const WholeRange range = whole_range(dtype);
     const double beyond = std::ldexp(1.0, static_cast<int>(std::bit_width(range.above)));
     if (value == std::floor(value) && value < beyond &&

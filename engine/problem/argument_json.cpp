@@ -79,7 +79,7 @@ void parse_content(const JsonReader& reader, Argument& argument) {
   generator.finish();
 }
 
-/// `"kind": "constant"`: a __constant__ variable.
+/// Reads an argument with `"kind": "constant"`, which is a __constant__ variable.
 Argument parse_constant(const JsonReader& reader) {
   const std::string name = parse_name(reader);
   if (reader.has("direction")) (void)reader.one_of("direction", {"in"});
@@ -102,7 +102,8 @@ constexpr std::array<std::pair<Dtype, TexelType>, 8> kTexels = {{
     {Dtype::kF32, TexelType::kF32},
 }};
 
-/// The enumerator in `values` named by the word under `key`; the first one if `key` is absent.
+/// The enumerator in `values` whose name is the string under `key`; the first enumerator if `key`
+/// is absent.
 template <typename T>
 T parse_word(const JsonReader& reader, const char* key, std::initializer_list<T> values) {
   if (!reader.has(key)) return *values.begin();
@@ -120,7 +121,8 @@ TextureAddress parse_address(const JsonReader& reader, const char* key) {
                      TextureAddress::kMirror});
 }
 
-/// `"kind": "texture"`: an input that kernels read through a cudaTextureObject_t.
+/// Reads an argument with `"kind": "texture"`, an input that kernels read through a
+/// cudaTextureObject_t.
 Argument parse_texture(const JsonReader& reader) {
   const std::string name = parse_name(reader);
   if (reader.has("direction")) (void)reader.one_of("direction", {"in"});
@@ -168,7 +170,8 @@ Argument parse_parameter(const JsonReader& reader) {
     return argument;
   }
   const Dtype dtype = parse_dtype(reader);
-  // A workspace argument without an extent is empty unless the template gives one.
+  // A workspace argument without an "extent" is empty, except for templates that give its extent
+  // under "workspace".
   const std::string nothing = direction == Direction::kWorkspace ? "0" : "";
   Argument argument{
       name, direction, dtype, parse_expression(reader, scalar ? "value" : "extent", nothing), {}};

@@ -34,7 +34,7 @@ std::uint64_t encode_small(const DtypeRow& format, double value) {
   const std::uint64_t overflow = saturates ? format.largest_finite() : format.infinity();
   if (std::isinf(magnitude)) return sign | overflow;
   if (magnitude == 0) return sign;
-  // The unit in the last place at this magnitude. Subnormals share the smallest exponent.
+  // The exponent determines the unit in the last place; all subnormals have the smallest exponent.
   const int exponent = std::max(std::ilogb(magnitude), 1 - format.bias());
   const double ulps = std::nearbyint(std::ldexp(magnitude, format.mantissa_bits - exponent));
   const std::uint64_t code =
@@ -87,7 +87,8 @@ void store_integer(double value, std::byte* target) {
   store(result, target);
 }
 
-/// Calls `use` with a value of the C++ type for an integer or a float of more than 16 bits.
+/// Calls `use` with a value of the C++ type that represents `row`, an integer type or a floating
+/// type of 32 or 64 bits.
 template <typename Use>
 auto with_type(const DtypeRow& row, Use use) {
   if (row.kind == NumberKind::kFloat) return row.bytes == 4 ? use(float{}) : use(double{});
@@ -112,7 +113,7 @@ std::uint64_t bits_at(const DtypeRow& row, const std::byte* source) {
   return row.bytes == 1 ? load<std::uint8_t>(source) : load<std::uint16_t>(source);
 }
 
-/// Decodes every code of a format of at most 16 bits once.
+/// The values of all bit patterns of a format of at most 16 bits, decoded at the first call.
 const std::vector<float>& table_of(const DtypeRow& format) {
   static std::mutex mutex;
   static std::map<Dtype, std::vector<float>> tables;
@@ -154,7 +155,7 @@ bool is_floating(Dtype dtype) { return row_of(dtype).kind == NumberKind::kFloat;
 WholeRange whole_range(Dtype dtype) {
   const DtypeRow& row = row_of(dtype);
   if (row.kind == NumberKind::kFloat) {
-    // A significand holds all integers up to 2^bits, counting the hidden bit.
+    // A significand of n bits, including the hidden bit, represents all integers up to 2^n.
     const std::uint64_t exact = std::uint64_t{1} << (row.mantissa_bits + 1);
     const double largest = std::floor(largest_finite(dtype));
     const auto most =

@@ -60,7 +60,7 @@ struct DtypeRow {
 /// The names used in problem files: "e4m3", "f16"…
 [[nodiscard]] std::string_view to_string(Dtype dtype);
 
-/// Throws InputError for an unknown name, listing the known ones.
+/// Throws InputError, which lists the types' names, if `text` is none of them.
 [[nodiscard]] Dtype dtype_from_string(std::string_view text);
 
 /// True for the types that a scalar argument may have: floating types of 16 bits, and all types of

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kQuantiles = 1U << 16;
 
-/// Number of random bits used per element.
+/// Number of random bits from which an element of type `dtype` is drawn.
 unsigned bits_of(Dtype dtype) { return size_of(dtype) <= 2 ? 16 : size_of(dtype) == 4 ? 32 : 64; }
 
 /// Splits 0 to 2^64 into 2^bits equal intervals and returns the middle of the lowest interval.
@@ -48,7 +48,8 @@ class StandardNormal {
  private:
   static constexpr unsigned kBitsInside = 52;
   static constexpr std::size_t kParts = 1U << 12;  // the table fits the L1 cache of a CPU
-  // number of intervals at each end without interpolation
+  // number of intervals at each end of the distribution in which quantiles are computed without
+  // interpolation
   static constexpr std::size_t kTail = 16;
 
   std::vector<double> bounds_;
@@ -59,7 +60,7 @@ const StandardNormal& standard_normal() {
   return normal;
 }
 
-/// Quantiles of a normal or uniform distribution, for arguments between 0 and 2^64.
+/// Quantiles of a normal or uniform distribution: at(bits) is the quantile at `bits` / 2^64.
 class Values {
  public:
   Values(const Generator& generator, Dtype dtype)
@@ -83,7 +84,7 @@ class Values {
     return std::clamp(value, range_.low, range_.high);
   }
 
-  /// The smallest and largest value of elements that are drawn with this number of bits.
+  /// The smallest and the largest element that can be drawn from `bits` random bits.
   [[nodiscard]] Extremes extremes(unsigned bits) const {
     const std::uint64_t first = half_of(bits);
     return is_normal_ ? Extremes{at(first), at(~first)} : range_;
@@ -136,7 +137,8 @@ std::vector<std::byte> quantile_table(const Values& values, Dtype dtype) {
   return table;
 }
 
-/// Fills elements of one and two bytes. Uses a table if there are more elements than table entries.
+/// Fills elements of one and two bytes. Takes the quantiles from a table if there are more elements
+/// than entries in the table.
 std::vector<std::byte> from_quantiles(const Values& values, Dtype dtype, std::size_t count,
                                       std::uint64_t seed) {
   const bool use_table = count > kQuantiles;

@@ -10,17 +10,17 @@ namespace evo {
 
 enum class Distribution { kNormal, kUniform, kIntegers, kConstant };
 
-/// The whole numbers from low to high, inclusive. If `is_signed`, both hold the bits of a signed
-/// 64-bit integer.
+/// The whole numbers from low to high, inclusive. If `is_signed`, `low` and `high` hold the bits of
+/// signed 64-bit integers.
 struct IntegerRange {
   bool is_signed = false;
   std::uint64_t low = 0;
   std::uint64_t high = 0;
 };
 
-/// Kinds of special values, which reveal errors of kernels. A few special values are placed among
-/// the random elements. The kinds from `zero` to `runs` are used only if the distribution can
-/// produce them.
+/// The special values, such as zeros and NaN, that generate() places among the random elements
+/// because they reveal errors of kernels. The members from `zero` to `runs` place only values that
+/// the distribution can produce.
 struct SpecialValues {
   bool zero = true;      ///< 0, and −0 if the distribution contains negative numbers
   bool denormal = true;  ///< the smallest denormals of both signs
@@ -52,9 +52,10 @@ struct Extremes {
 /// Options of generate() that are independent of the distribution.
 struct Draw {
   std::uint64_t seed = 0;
-  /// True: pieces of the input are sorted or constant.
+  /// True: generate() makes some runs of consecutive elements sorted or constant.
   bool with_runs = false;
-  /// True: generate() places zeros and extremes, which may be equal in several arguments.
+  /// True: generate() places special values that several arguments may have in common: zeros and
+  /// the extremes of the distribution.
   bool with_common_values = true;
 };
 

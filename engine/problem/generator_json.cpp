@@ -66,7 +66,7 @@ Generator read_integers(const JsonReader& reader, Dtype dtype) {
 bool is_within(Dtype dtype, double value) {
   if (is_floating(dtype)) return std::fabs(value) <= largest_finite(dtype);
   const WholeRange range = whole_range(dtype);
-  // A double cannot hold 2^64 − 1; every double below 2^64 fits.
+  // The largest u64 becomes 2^64 as a double, so numbers from 2^64 on are excluded separately.
   return value >= -static_cast<double>(range.below) &&
          (value <= static_cast<double>(range.above) && value < 0x1.0p64);
 }
@@ -118,7 +118,8 @@ bool has_value(Dtype dtype, std::string_view word) {
   return true;
 }
 
-/// Changes the special values named under `key` from their default, `from`, to its opposite.
+/// Inverts the members of `special` that are named under `key` ("with" or "without"); throws for a
+/// member whose default is not `from`.
 void set_special(const JsonReader& reader, std::string_view key, bool from, Dtype dtype,
                  SpecialValues& special) {
   const SpecialValues usual;

@@ -68,7 +68,7 @@ std::vector<std::byte> make_input(const Problem& problem, const Argument& argume
                                   const Shape& shape, const Values& values, const InputCase& of) {
   const std::size_t size = size_of(argument.dtype);
   const std::size_t count = argument.bytes(values) / size;
-  // If an argument has both a file and a generator, the first case uses the file.
+  // If an argument has both a file and a generator, only the first case of a shape reads the file.
   if (argument.takes_file(shape.name) && (of.index == 0 || !argument.has_file_and_generator)) {
     return read_npy(problem.data_file(file_key(argument), argument.file, shape), argument.dtype,
                     count);

@@ -9,18 +9,19 @@
 
 namespace evo {
 
-/// Increase this version when inputs are drawn differently, because verdicts depend on the inputs.
+/// Version of the code that draws inputs. Increase the version when the code draws other inputs,
+/// because stored verdicts depend on the inputs.
 inline constexpr std::string_view kDrawVersion = "draw 2";
 
-/// A case, which is one set of inputs for a shape: its number and its seed.
+/// One set of inputs for a shape, called a case: its number among the shape's cases, and its seed.
 struct InputCase {
   std::size_t index = 0;
   std::uint64_t seed = 0;
 };
 
-/// Returns the options for drawing an input. The second case of a shape contains sorted and
-/// constant runs. Each case places zeros and extremes in only one of its inputs, a different input
-/// for each case.
+/// Returns the options with which generate() draws an input of a case. The second case of a shape
+/// contains sorted and constant runs. Each case places zeros and extremes in only one of its
+/// inputs, a different input for each case.
 [[nodiscard]] Draw draw_of(const Problem& problem, const Argument& argument, const Shape& shape,
                            const InputCase& of);
 

@@ -1,4 +1,4 @@
-// Reading the kernels of problem.json: the reference and the templates.
+// Reads the kernels of problem.json: the reference kernel and the templates.
 
 #include "engine/problem/kernel_json.hpp"
 

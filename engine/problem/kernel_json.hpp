@@ -13,9 +13,9 @@ namespace evo {
 /// The name of the reference kernel.
 inline constexpr std::string_view kReference = "reference";
 
-/// Parses a kernel of problem.json. `tolerance`: the problem's tolerance; `folder`: the folder of
-/// its source; `parameters`: names of the arguments that a step may list. Throws InputError naming
-/// key, value and the allowed values.
+/// Parses the reference kernel or a template of problem.json. `tolerance`: the problem's tolerance;
+/// `folder`: the folder of the kernel's source; `parameters`: names of the arguments that a step
+/// may list. Throws InputError naming key, value and the allowed values.
 [[nodiscard]] KernelSpec parse_kernel(const JsonReader& reader, const std::string& name,
                                       const JsonReader& tolerance,
                                       const std::filesystem::path& folder,

@@ -62,7 +62,8 @@ void require_known_names(const Problem& problem, const KernelSpec& kernel, const
       check.require("arguments: " + argument.name + "." + value, *expression);
     }
   }
-  // A reference without macros has workspaces of a fixed size, see complete() in problem_json.cpp.
+  // The workspaces of a reference without macros have a fixed size (problem_json.cpp), so their
+  // extents contain no names to check.
   if (is_reference && problem.reference.macros.empty()) return;
   for (const Argument& argument : problem.arguments) {
     if (!argument.belongs_to_kernel()) continue;

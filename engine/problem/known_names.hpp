@@ -4,10 +4,9 @@
 
 namespace evo {
 
-/// Checks that the expressions of `kernel` (launch, tolerance, workspace extents) use only names in
-/// `known`, which have values when the kernel is judged. Throws ProblemError naming file, key,
-/// expression, the unknown name and the known ones. The check reports an unknown name once before
-/// the search, instead of for each candidate.
+/// Checks before the search that the expressions of `kernel` (launch, tolerance, workspace extents)
+/// use only names in `known`, because an unknown name would reject each candidate. Throws
+/// ProblemError naming file, key, expression, the unknown name and the known names.
 void require_known_names(const Problem& problem, const KernelSpec& kernel, const Values& known);
 
 /// Checks that no macro and no named value of a space has a second definition in the problem, as a

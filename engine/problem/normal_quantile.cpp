@@ -49,7 +49,8 @@ double at(const Rational& rational, double x) {
   return at(rational.numerator, x) / at(rational.denominator, x);
 }
 
-/// The natural logarithm, because results of std::log differ between standard libraries.
+/// Computes the natural logarithm without std::log, whose results differ between standard
+/// libraries.
 double logarithm(double x) {
   int exponent = 0;
   double m = std::frexp(x, &exponent);

@@ -22,7 +22,7 @@ namespace evo {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr std::size_t kAlignment = 64;  ///< of the data's offset in the file
+constexpr std::size_t kAlignment = 64;  ///< alignment of the data's offset in the file
 
 /// NumPy's code for a type, such as "<f4"; empty if NumPy has no such type.
 std::string npy_code(const DtypeRow& row) {
@@ -51,7 +51,7 @@ struct NpyHeader {
   [[nodiscard]] static std::optional<NpyHeader> read(std::string_view text);
 };
 
-/// A read position in the text of a header.
+/// A read position in the header of a .npy file.
 class HeaderWords {
  public:
   explicit HeaderWords(std::string_view text) : rest_(text) { skip_spaces(); }
@@ -229,9 +229,9 @@ class NpyFile {
     return {source.begin(), source.end()};
   }
 
-  /// Converts the elements. Throws if an integer type cannot represent a number or a finite number
-  /// becomes infinite. Integers that are converted to an 8-bit float must be exact, because the
-  /// file may hold bit patterns instead of numbers.
+  /// Converts the elements of the file from one type to another. Throws if an integer type cannot
+  /// represent a number, or if a finite number becomes infinite. An 8-bit integer that becomes an
+  /// 8-bit float must stay exact; otherwise it is probably meant as the float's bit pattern.
   [[nodiscard]] std::vector<std::byte> converted(Dtype from, Dtype to) const {
     const std::size_t size = size_of(from);
     const bool is_code = size_of(to) == 1 && is_floating(to) && size == 1;

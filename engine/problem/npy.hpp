@@ -10,10 +10,11 @@
 namespace evo {
 
 /// Reads the elements of a NumPy file (.npy, versions 1 to 3, little endian, C order, any shape) as
-/// `dtype`. Elements of the same type are copied. Elements of another number type are converted;
-/// floats are rounded to nearest. Raw bytes of the size of `dtype` are copied, because NumPy stores
-/// 8-bit floats and bf16 in this form. Throws InputError naming the file if it has another format,
-/// does not have `count` elements, or has a value outside of an integer `dtype`.
+/// `dtype`. Elements of type `dtype` are copied. Elements of another number type are converted;
+/// floats are rounded to nearest. Elements of raw bytes ('|V1', '|V2') are copied if they have the
+/// size of `dtype`, because NumPy stores 8-bit floats and bf16 in this form. Throws InputError
+/// naming the file if it has another format, does not have `count` elements, or has a value outside
+/// of an integer `dtype`.
 [[nodiscard]] std::vector<std::byte> read_npy(const std::filesystem::path& file, Dtype dtype,
                                               std::size_t count);
 

@@ -24,7 +24,8 @@
 
 namespace evo {
 
-/// The values of names in expressions: shape variables, macros, named macro values, SM_COUNT.
+/// The values of the names that expressions may use: shape variables, macros, named macro values,
+/// SM_COUNT.
 using Values = std::map<std::string, double>;
 
 enum class Direction { kIn, kOut, kInOut, kWorkspace, kScalar, kTensorMap };
@@ -38,15 +39,15 @@ struct Field {
   Expression value;
 };
 
-/// The texture object over an argument.
+/// The texture object through which kernels read an input argument.
 struct TextureSetup {
   TextureSpec spec;  ///< its sizes are unset: see width and height
   Expression width;  ///< in texels
   std::optional<Expression> height = {};
 };
 
-/// A tensor map over another argument. Each list begins with the innermost dimension. The
-/// expressions may use macros, so each kernel has its own map.
+/// A tensor map (CUtensorMap) over another argument, its buffer. Each list begins with the
+/// innermost dimension. The expressions may use macros, so each kernel has its own tensor map.
 struct TensorMapSetup {
   std::string of;            ///< name of the buffer
   std::size_t position = 0;  ///< position of the buffer in Problem::arguments
@@ -63,16 +64,18 @@ struct Argument {
   std::string name;
   Direction direction = Direction::kIn;
   Dtype dtype = Dtype::kF32;
-  /// The number of elements, or a scalar's value. A template may replace the number of a workspace.
+  /// The number of elements of a buffer, or the value of a scalar. A template may set another
+  /// number of elements for a workspace.
   Expression size;
   Generator generator;  ///< for in and inout arguments without a formula or file
-  /// For out and inout: elements per row, as an expression of shape variables; nullopt: no rows.
+  /// For out and inout: the number of elements per row, as an expression of shape variables;
+  /// nullopt: the output has no rows.
   std::optional<Expression> row = {};
   /// For out and inout: true allows an expected output that is constant, or the same for all
   /// inputs. False: the audit rejects a constant output, because wrong kernels may produce it, too.
   bool degenerate = false;
-  /// For out and inout: false if the output is not compared. Every output is poisoned and has its
-  /// guard zones checked.
+  /// For out and inout: false if the output is not compared with the expected output. An output
+  /// that is not compared is also poisoned, and its guard zones are checked.
   bool is_compared = true;
   /// For out and inout: the number of leading elements that are compared, as an expression of shape
   /// variables. Nullopt: all elements.
@@ -81,7 +84,8 @@ struct Argument {
   std::optional<Expression> formula = {};
   /// For in and inout: a .npy file in the problem's folder; "{shape}" becomes the shape's name.
   std::string file = {};
-  /// The shapes that read `file`; for others, `generator` draws the input. Empty: all shapes.
+  /// The shapes on which `file` gives the input; on other shapes, `generator` draws it. Empty: all
+  /// shapes.
   std::vector<std::string> file_shapes = {};
   /// True: the first case of a shape reads `file`, and `generator` draws the inputs of other cases.
   bool has_file_and_generator = false;
@@ -94,11 +98,11 @@ struct Argument {
   std::optional<TensorMapSetup> tensor_map = {};
   /// Set if the argument is a structure that is passed by value.
   std::vector<Field> fields = {};
-  /// For out: true if the extent depends on macros. Each kernel has its own buffer for an output
-  /// whose extent depends on macros, and the check program judges it.
+  /// For out: true if the extent depends on macros, so that each kernel has its own buffer for the
+  /// output, and the problem's check program judges the content.
   bool is_sized_by_macros = false;
-  /// True for tensor maps, and for a scalar whose value depends on macros or SM_COUNT, because both
-  /// differ between kernels.
+  /// True if the argument's value may differ between kernels: for tensor maps, and for scalars
+  /// whose value depends on macros or SM_COUNT.
   bool is_set_by_macros = false;
 
   [[nodiscard]] bool is_input() const {
@@ -113,7 +117,7 @@ struct Argument {
   }
   [[nodiscard]] bool is_compared_whole() const { return is_compared && !compared; }
   [[nodiscard]] bool is_constant() const { return !symbol.empty(); }
-  /// True if the content of the argument depends on the seed.
+  /// True if the content of the argument is random, so that it depends on the seed.
   [[nodiscard]] bool is_drawn() const {
     return is_input() && !formula && (file.empty() || has_file_and_generator) &&
            generator.distribution != Distribution::kConstant;
@@ -131,16 +135,17 @@ struct Argument {
   /// Number of bytes of the buffer. Throws ProblemError if the extent is not a whole number ≥ 0 or
   /// the buffer is larger than kMostBytes.
   [[nodiscard]] std::size_t bytes(const Values& values) const { return bytes(values, size); }
-  /// Number of bytes for an extent given by a template, see KernelSpec::extent_of.
+  /// Number of bytes of the buffer with `extent` elements, where KernelSpec::extent_of() gives
+  /// `extent`.
   [[nodiscard]] std::size_t bytes(const Values& values, const Expression& extent) const;
-  /// Number of leading bytes that are compared. Throws ProblemError if this number exceeds the
-  /// buffer, or is 0 for a non-empty buffer.
+  /// Number of leading bytes that are compared. Throws ProblemError if the compared bytes exceed
+  /// the buffer, or are 0 for a non-empty buffer.
   [[nodiscard]] std::size_t compared_bytes(const Values& values) const;
   /// The texture object of this argument, which must have one. Throws ProblemError if CUDA does not
   /// support the texture object.
   [[nodiscard]] TextureSpec texture_spec(const Values& values) const;
-  /// Elements per row; 0 without rows. Throws ProblemError unless the compared elements are whole
-  /// rows.
+  /// Number of elements per row of an output; 0 for an output without rows. Throws ProblemError
+  /// unless the compared elements are whole rows.
   [[nodiscard]] std::size_t row_length(const Values& values) const;
   /// The value of a scalar without fields. Throws ProblemError if the value is not a whole number
   /// within the range of an integer `dtype`, or exceeds the largest finite value of a floating
@@ -151,8 +156,8 @@ struct Argument {
   /// The expressions of a scalar, of its fields, or of a tensor map, each with its key in
   /// problem.json; empty for other arguments.
   [[nodiscard]] std::vector<std::pair<std::string, const Expression*>> scalar_expressions() const;
-  /// Bytes of the kernel parameter: the size of the scalar or tensor map, or of an address or
-  /// handle.
+  /// Bytes that the argument takes among the kernel parameters: the size of the scalar, tensor map,
+  /// pointer or texture object.
   [[nodiscard]] std::size_t parameter_bytes() const;
 };
 
@@ -163,7 +168,7 @@ inline constexpr double kMostBytes = 1099511627776.0;
 struct Shape {
   std::string name;
   Values variables;
-  /// true: candidates are checked on this shape; false: only if the shape is timed
+  /// true: candidates are checked on this shape; false: they are checked on it only if it is timed
   bool check = false;
   std::vector<std::string> tags = {};  ///< names for groups of shapes
 };
@@ -176,7 +181,7 @@ struct LaunchExpressions {
 
   /// Throws ProblemError if a dimension is not a whole number within CUDA's limits.
   [[nodiscard]] LaunchConfig evaluate(const Values& values) const;
-  /// Like evaluate(), but only for the expressions whose names are all in `known`.
+  /// Like evaluate(), but evaluates only the expressions whose names are all in `known`.
   void check(const Values& known) const;
 };
 
@@ -200,7 +205,7 @@ struct ToleranceExpressions {
   /// Throws ProblemError unless every bound is finite and ≥ 0, and bad_share and relative_l2 are at
   /// most 1 (an output of zeros has relative_l2 = 1).
   [[nodiscard]] Tolerance evaluate(const Values& values) const;
-  /// Like evaluate(), but only for the bounds whose names are all in `known`.
+  /// Like evaluate(), but evaluates only the bounds whose names are all in `known`.
   void check(const Values& known) const;
   /// True if the bounds use only names in `known`.
   [[nodiscard]] bool depend_only_on(const Values& known) const;
@@ -229,33 +234,35 @@ struct KernelSpec {
   ToleranceExpressions tolerance;
   bool deterministic = true;     ///< true: a repeated run must give the same bits
   Expression shapes_where{"1"};  ///< expression of shape variables: 0 for unsupported shapes
-  /// Expression of shape variables and macros: 1 if every CTA computes its share of the outputs
-  /// independently, so that a few CTAs may be checked instead of all.
+  /// Expression of shape variables and macros: 1 if every CTA computes its part of the outputs
+  /// without other CTAs, so that a check may run a few CTAs instead of all.
   Expression independent_ctas{"0"};
   /// For a reference: the linear index of the CTA that computes row ROW of the outputs; nullopt:
   /// unknown.
   std::optional<Expression> cta_of_row = {};
-  /// The extents of workspace arguments, by name, for which the template replaces the default.
+  /// Extents that the template sets for workspace arguments, by the argument's name, in place of
+  /// Argument::size.
   std::map<std::string, Expression> workspace = {};
 
   /// True if at least one step takes the argument at `position`.
   [[nodiscard]] bool takes(std::size_t position) const;
   /// The extent of an argument for this kernel.
   [[nodiscard]] const Expression& extent_of(const Argument& argument) const;
-  /// True for a single step that takes all arguments and always runs, as with "entry", not "steps".
+  /// True for a single step that takes all arguments and always runs, as problem.json describes it
+  /// by "entry" instead of "steps".
   [[nodiscard]] bool is_plain() const;
   /// The distinct entries of the steps, in the order of first use.
   [[nodiscard]] std::vector<std::string> entries() const;
-  /// The launches of steps that run. Throws ProblemError if none runs or a dimension is out of
-  /// range.
+  /// The launches of the steps that `when` does not skip. Throws ProblemError if all steps are
+  /// skipped, or if a dimension is out of range.
   [[nodiscard]] LaunchPlan launch(const Values& values) const;
 };
 
 /// Macros and their values, as written in problem.json.
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-/// The source of the expected outputs: kernel, set, files or program. None of these members is set
-/// if only the check program of the problem judges outputs.
+/// The source of the expected outputs: one of the members `kernel`, `set`, `files` and `program` is
+/// set, or none of them if only the problem's check program judges outputs.
 struct Reference {
   std::optional<KernelSpec> kernel = {};  ///< a kernel
   Settings macros = {};                   ///< macros for this kernel
@@ -265,7 +272,7 @@ struct Reference {
   std::vector<std::string> program = {};  ///< a program and its arguments
 
   [[nodiscard]] bool is_launched() const { return kernel || set; }
-  /// The macros with numeric values, for use in the kernel's expressions.
+  /// The reference kernel's macros that have numeric values, for use in the kernel's expressions.
   [[nodiscard]] Values macro_values() const;
   /// True if files or a program give the expected outputs, so that no reference kernel is launched.
   [[nodiscard]] bool is_data() const { return !files.empty() || !program.empty(); }
@@ -300,12 +307,13 @@ class Problem {
   std::string text;  ///< the text of the file
   std::optional<ProfileSpec> profile = {};
 
-  /// The shape of this name. Throws InputError listing the known names if there is none.
+  /// The shape named `shape_name`. Throws InputError listing the shapes' names if there is no such
+  /// shape.
   [[nodiscard]] const Shape& shape(std::string_view shape_name) const;
   [[nodiscard]] const KernelSpec& kernel(std::string_view template_name) const;
 
-  /// The path of the file `name` for `shape`. Throws ProblemError naming `key` unless the file
-  /// exists below the parent of `folder`.
+  /// The path of the data file `name`, in which "{shape}" is replaced by the name of `shape`.
+  /// Throws ProblemError naming `key` unless the file exists below the parent of `folder`.
   [[nodiscard]] std::filesystem::path data_file(const std::string& key, const std::string& name,
                                                 const Shape& shape) const;
   /// All files, besides sources, that affect verdicts: data files; files named on the command lines
@@ -317,8 +325,8 @@ class Problem {
   [[nodiscard]] Values macros_for(const Shape& shape) const;
 
   /// The values for a kernel's expressions on `shape`: `macros` of a configuration, shape
-  /// variables, shape macros and SM_COUNT. If a name is in several of these groups, the value in
-  /// the last group counts.
+  /// variables, shape macros and SM_COUNT. A name that is in several of these groups has the value
+  /// from the last of them.
   [[nodiscard]] Values values_for(const Shape& shape, int sm_count,
                                   const Values& macros = {}) const;
 
@@ -343,7 +351,8 @@ class Problem {
 /// True if every variable of the expression has a value.
 [[nodiscard]] bool depends_only_on(const Expression& expression, const Values& values);
 
-/// Merges maps. If a name is in several maps, the value in the last map counts.
+/// Merges maps of names to values. A name that is in several maps gets its value from the last of
+/// them.
 [[nodiscard]] Values merged(std::initializer_list<const Values*> parts);
 
 }  // namespace evo

@@ -22,7 +22,8 @@ void require_distinct_names(const Problem& problem, const std::string& file) {
   }
 }
 
-/// Throws if a tolerance has "max_row_error" but no argument has rows, because nothing is bounded.
+/// Throws if a tolerance has "max_row_error" but no argument has rows, because the bound would have
+/// no effect.
 void require_rows(const Problem& problem, const std::string& file) {
   const auto bounds_rows = [](const KernelSpec& kernel) {
     return kernel.tolerance.max_row_error.has_value();
@@ -34,7 +35,8 @@ void require_rows(const Problem& problem, const std::string& file) {
                      ": tolerance: max_row_error needs an out or inout argument with \"row\"");
 }
 
-/// Throws if a template's "workspace" names another argument, because its extent would be ignored.
+/// Throws if a template's "workspace" names an argument that is not a workspace, because the extent
+/// given there would be ignored.
 void require_workspaces(const Problem& problem, const std::string& file) {
   std::set<std::string> known;
   std::string allowed;
@@ -61,7 +63,8 @@ bool takes_map_of(const Problem& problem, const KernelSpec& kernel, std::size_t 
   return false;
 }
 
-/// Throws if no step of `kernel` takes an output, because no step can write this output.
+/// Throws if an output is an argument of no step of `kernel`, neither itself nor by a tensor map,
+/// because the kernel then cannot write the output.
 void require_outputs_taken(const Problem& problem, const KernelSpec& kernel,
                            const std::string& where) {
   for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
@@ -71,8 +74,8 @@ void require_outputs_taken(const Problem& problem, const KernelSpec& kernel,
   }
 }
 
-/// Throws for "independent_ctas" and "cta_of_row" in a kernel of several steps: only some CTAs of a
-/// grid are checked if there is a single grid.
+/// Throws if a kernel of several steps has "independent_ctas" or "cta_of_row", because a check can
+/// run single CTAs only of a kernel with one grid.
 void require_whole_sequences(const KernelSpec& kernel, const std::string& where) {
   if (kernel.steps.size() < 2) return;
   const auto refuse = [&](const char* key) {
@@ -107,7 +110,8 @@ void require_constants_last(const Problem& problem, const std::string& file) {
   }
 }
 
-/// Throws if a macro of the reference kernel has a second definition in the problem.
+/// Throws if the name of a macro of the reference kernel is also that of a formula, a shape macro
+/// or a shape variable of the problem.
 void require_own_reference_macros(const Problem& problem, const std::string& file) {
   const auto refuse = [&](const std::string& name, const std::string& where) {
     throw ProblemError(file + ": reference.macros." + name + ": " + where +
@@ -125,7 +129,7 @@ void require_own_reference_macros(const Problem& problem, const std::string& fil
   }
 }
 
-/// Throws for an output that neither the tolerance nor a check program can judge.
+/// Throws if neither the tolerance nor a check program can judge an output.
 void require_judged(const Problem& problem, const std::string& file) {
   for (const Argument& argument : problem.arguments) {
     if (!argument.is_output()) continue;
@@ -133,24 +137,25 @@ void require_judged(const Problem& problem, const std::string& file) {
     const bool by_shape = depends_only_on(argument.size, problem.shapes.front().variables);
     if (!by_shape && !argument.is_sized_by_macros) {
       throw ProblemError(where + ".extent: '" + argument.size.text() +
-                         "': allowed: shape variables; for out also macros of the space, where "
+                         "': allowed: shape variables; for out also macros of the space, if "
                          "the problem has a \"check\" program");
     }
     if (argument.compared &&
         (argument.is_sized_by_macros ||
          !depends_only_on(*argument.compared, problem.shapes.front().variables))) {
       throw ProblemError(where + ".compare: '" + argument.compared->text() +
-                         "': allowed: true, false or, where the extent depends on the shape "
+                         "': allowed: true, false or, if the extent depends on the shape "
                          "alone, a number of elements as an expression of shape variables");
     }
     if (argument.is_sized_by_macros && argument.row) {
-      throw ProblemError(where + ".row: not supported where the extent depends on macros");
+      throw ProblemError(where + ".row: not supported if the extent depends on macros");
     }
     if (argument.is_sized_by_macros && problem.reference.kernel &&
         problem.reference.macros.empty()) {
-      throw ProblemError(where + ".extent: '" + argument.size.text() +
-                         "': the reference kernel has no \"macros\"; allowed with such an output "
-                         "are these, \"set\", or a \"check\" program without a reference");
+      throw ProblemError(
+          where + ".extent: '" + argument.size.text() +
+          "': the reference kernel has no \"macros\"; an output whose extent depends "
+          "on macros needs them, \"set\", or a \"check\" program without a reference");
     }
   }
 }
@@ -161,7 +166,7 @@ void require_outputs(const Problem& problem, const std::string& file) {
   for (const Argument& argument : problem.arguments) {
     if (argument.is_drawn()) {
       throw ProblemError(file + ": reference.files: argument '" + argument.name +
-                         "' is drawn anew for every seed; allowed beside files are generators of "
+                         "' is drawn anew for every seed; allowed with \"files\": generators of "
                          "\"file\", \"formula\" and \"constant\"");
     }
     if (argument.is_expected() && !files.contains(argument.name)) {
@@ -177,8 +182,8 @@ void require_outputs(const Problem& problem, const std::string& file) {
   }
 }
 
-/// Throws if a formula of "let" has the name of something else, because each use of the name is
-/// replaced by the formula.
+/// Throws if a formula of "let" has the name of a macro or a shape variable, because each use of
+/// the name is replaced by the formula.
 void require_own_formulas(const Problem& problem, const std::string& file) {
   const auto refuse = [&](const std::string& name, const std::string& where) {
     throw ProblemError(file + ": let." + name + ": " + where + " has this name; choose another");
@@ -209,7 +214,8 @@ void check_kernel(const Problem& problem, const KernelSpec& kernel, const Values
     const bool is_known = !step.when || depends_only_on(*step.when, values);
     const bool is_left_out = is_known && !step.runs(values);
     may_run |= !is_left_out;
-    // A step that may be skipped may have launch expressions without a valid value.
+    // Checks only steps that certainly run, because the launch expressions of a skipped step need
+    // no valid value.
     if (is_known && !is_left_out) step.launch.check(values);
   }
   if (!may_run) (void)kernel.launch(values);
@@ -232,7 +238,7 @@ Values macros_of(const Problem& problem, const Shape& shape) {
     const auto variable = shape.variables.find(macro);
     if (variable == shape.variables.end() || variable->second == macros[macro]) continue;
     throw ProblemError(expression.described(shape.variables) + ": macro '" + macro + "' is " +
-                       Json(macros[macro]).dump() + ", the shape's variable of this name " +
+                       Json(macros[macro]).dump() + ", but the shape's variable of this name is " +
                        Json(variable->second).dump() + "; choose another name");
   }
   return macros;

@@ -92,7 +92,7 @@ Settings parse_settings(const JsonReader& reader, const char* key) {
   return set;
 }
 
-/// Reads the macros of the reference kernel, whose source may be that of a template.
+/// Reads the macros of the reference kernel, which may have the source of a template.
 Settings parse_reference_macros(const JsonReader& reader) {
   if (!reader.has("macros")) return {};
   reader.require_at_most("macros", kMostNames);
@@ -187,7 +187,8 @@ std::optional<ProfileSpec> parse_profile(const JsonReader& reader) {
   ProfileSpec spec{{}, parse_expression(profile, "require")};
   for (const auto& [name, unused] : profile.object("metrics").items()) {
     const std::string metric = list.string(name);
-    // The metric becomes part of a comma-separated argument, so few characters are allowed.
+    // Allows few characters, because the metric's name becomes part of a comma-separated argument
+    // of Nsight Compute.
     const bool is_plain = !metric.empty() && std::ranges::all_of(metric, [](char c) {
       return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
     });
@@ -205,10 +206,10 @@ std::optional<ProfileSpec> parse_profile(const JsonReader& reader) {
   return spec;
 }
 
-/// Sets the members of arguments and kernels that depend on several keys of the file.
+/// Sets the members of arguments and kernels that depend on several keys of problem.json.
 void complete(Problem& problem) {
-  // A reference without macros uses no workspace, but receives a small one because all kernels have
-  // the same argument list.
+  // A reference kernel without macros uses no workspace, but it gets a small workspace because all
+  // kernels of a problem have the same arguments.
   constexpr std::size_t kUnusedBytes = 256;
   const Values& variables = problem.shapes.front().variables;
   for (Argument& argument : problem.arguments) {

@@ -11,7 +11,7 @@ namespace evo {
 /// The condition of the profile gate: an expression over Nsight Compute metrics that must be true.
 /// The problem chooses a short name for each metric.
 struct ProfileSpec {
-  /// the problem's name → Nsight Compute's metric
+  /// pairs: the short name, and the name of the metric in Nsight Compute
   std::vector<std::pair<std::string, std::string>> metrics;
   Expression require;
 };

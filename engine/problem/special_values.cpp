@@ -12,7 +12,8 @@
 namespace evo {
 namespace {
 
-// Special values have a random stream of their own, so they do not change the other elements.
+// Special values are drawn from a random stream of their own, so that the other elements do not
+// depend on them.
 constexpr std::uint64_t kStream = 0x7370656369616c73;
 constexpr std::size_t kElementsPerRun = 2048;  // each block of this length contains one run
 constexpr std::size_t kShortestRun = 32;
@@ -29,7 +30,7 @@ class Elements {
   void put_bits(std::size_t i, std::uint64_t bits) { std::memcpy(at(i), &bits, size_); }
   void copy(std::size_t to, std::size_t from) { std::memcpy(at(to), at(from), size_); }
 
-  /// Elements [first, first + length) in order.
+  /// Sorts the elements [first, first + length).
   void sort(std::size_t first, std::size_t length, bool is_rising) {
     const std::vector<std::byte> bytes(at(first), at(first + length));
     const std::vector<double> values = decode_all(dtype_, bytes);
@@ -51,7 +52,8 @@ class Elements {
   std::size_t size_;
 };
 
-/// Makes one run of elements in each block of an input ascending, descending or constant.
+/// Makes one run of elements in each block of kElementsPerRun elements ascending, descending or
+/// constant.
 void put_runs(Elements& elements, Random& random) {
   for (std::size_t start = 0; start < elements.count(); start += kElementsPerRun) {
     const std::size_t part = std::min(kElementsPerRun, elements.count() - start);
@@ -135,8 +137,8 @@ class Choice {
     }
     if (generator.special.denormal && is_floating(dtype)) {
       const double smallest = smallest_denormal(dtype);
-      // The denormals are small enough for their reciprocals to overflow; so does the reciprocal of
-      // 0, so kernels that flush denormals to zero give the same result.
+      // Uses only denormals whose reciprocals overflow, as the reciprocal of 0 does, so that a
+      // kernel that flushes denormals to zero computes the same reciprocals as any other kernel.
       constexpr std::uint64_t kMost = 1023;
       const std::uint64_t most = std::min(kMost, whole_range(dtype).above / 2 - 1);
       const double largest = smallest * static_cast<double>(most);
@@ -169,7 +171,8 @@ void put_special_values(std::span<std::byte> data, const Generator& generator, D
   if (generator.special.runs && draw.with_runs) put_runs(elements, random);
   const Choice choice(generator, dtype, draw.with_common_values);
   if (choice.size() == 0) return;
-  // A short input contains each special value once; a very short input contains only some of them.
+  // A short input contains each special value once; an input of less than kMostOf elements per
+  // special value contains only some special values.
   constexpr std::size_t kMostOf = 8;
   const std::size_t few = std::min(choice.size(), count / kMostOf);
   const std::size_t number = std::max(few, count / kElementsPerSpecial);

@@ -7,9 +7,9 @@
 
 namespace evo {
 
-/// Replaces some elements of type `dtype` with the generator's special values: one of
-/// kElementsPerSpecial elements, more in short inputs, none in inputs of fewer than kFewestElements
-/// elements.
+/// Replaces some elements of type `dtype` by the generator's special values: one in
+/// kElementsPerSpecial elements, a larger part in short inputs, and none in inputs of fewer than
+/// kFewestElements elements.
 void put_special_values(std::span<std::byte> data, const Generator& generator, Dtype dtype,
                         const Draw& draw);
 

@@ -12,7 +12,8 @@
 namespace evo {
 namespace {
 
-/// Evaluates an expression to a whole number ≥ 0; check_tensor_map() checks the fields' limits.
+/// Evaluates an expression of a tensor map to a whole number ≥ 0; check_tensor_map() checks whether
+/// CUDA allows the number.
 std::uint64_t whole(const Argument& argument, const char* key, const Expression& expression,
                     const Values& values) {
   constexpr double kMost = 0x1.0p48;
@@ -36,7 +37,7 @@ std::vector<T> numbers(const Argument& argument, const char* key,
   return list;
 }
 
-/// Gives steps without a list a list of all arguments except tensor maps.
+/// Makes each step without a list of arguments take all arguments except tensor maps.
 void leave_out_maps(KernelSpec& kernel, const std::vector<std::size_t>& others) {
   for (KernelStep& step : kernel.steps) {
     if (!step.arguments) step.arguments = others;

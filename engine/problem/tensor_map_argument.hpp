@@ -10,8 +10,8 @@ namespace evo {
 /// Reads the tensor map argument `name` of a problem.
 [[nodiscard]] Argument parse_tensor_map(const JsonReader& reader, const std::string& name);
 
-/// Finds the buffer of each tensor map. A step without a list of arguments gets a list of all
-/// except tensor maps. Throws ProblemError if a map's "of" does not name a buffer.
+/// Finds the buffer of each tensor map. Makes each step without a list of arguments take all
+/// arguments except tensor maps. Throws ProblemError if a map's "of" does not name a buffer.
 void place_tensor_maps(Problem& problem);
 
 /// The tensor map at `position` in Problem::arguments, evaluated for `kernel`. Throws ProblemError
@@ -19,8 +19,8 @@ void place_tensor_maps(Problem& problem);
 [[nodiscard]] TensorMapSpec tensor_map_of(const Problem& problem, const KernelSpec& kernel,
                                           std::size_t position, const Values& values);
 
-/// Checks, as tensor_map_of() does, the maps that `kernel` takes and whose expressions use only
-/// names in `values`.
+/// Checks the tensor maps that `kernel` takes and whose expressions use only names in `values`.
+/// Throws the errors of tensor_map_of().
 void check_tensor_maps(const Problem& problem, const KernelSpec& kernel, const Values& values);
 
 }  // namespace evo

@@ -11,7 +11,7 @@
 
 namespace evo::ptx {
 
-/// One operand of an instruction with resolved names.
+/// One operand of an instruction, in which names have been resolved.
 struct Operand {
   enum class Kind : std::uint8_t {
     kRegister,  ///< `reg`
@@ -36,8 +36,9 @@ struct Operand {
   std::vector<Operand> elements = {};
 };
 
-/// The operands of an instruction. Each access is checked because the PTX text may lack operands
-/// that the opcode needs. The decoder catches std::out_of_range and reports the line.
+/// The operands of an instruction. Each access by index is checked, because the PTX text may lack
+/// operands that the opcode needs. If an operand is missing, std::out_of_range is thrown, and the
+/// decoder catches it and reports the line.
 class OperandList {
  public:
   void push_back(Operand operand) { operands_.push_back(std::move(operand)); }
@@ -66,7 +67,7 @@ struct Instruction {
   OperandList operands = {};
 };
 
-/// A variable in any state space.
+/// A variable of a PTX module or function, in any state space.
 struct Variable {
   std::string name;
   int line = 0;  ///< line in the PTX text, from 1
@@ -76,7 +77,8 @@ struct Variable {
   std::uint64_t bytes = 0;  ///< 0 if `is_extern` (dynamic shared memory)
   bool is_extern = false;
   std::vector<std::uint8_t> initial = {};  ///< empty: zero or uninitialised
-  /// Variables whose addresses are stored in `initial`: byte position → name of the variable.
+  /// Addresses of variables that `initial` contains: byte position in `initial` → name of the
+  /// variable.
   std::map<std::uint64_t, std::string> references = {};
 };
 
@@ -94,7 +96,8 @@ struct Function {
   std::vector<int> results;         ///< indices into variables
   std::vector<Instruction> body;
   std::vector<int> labels;  ///< label → index into body; -1 until defined
-  /// `.branchtargets` lists: index of the list's own label → indices of the target labels.
+  /// The lists of `.branchtargets` directives: index of the label of the list → indices of the
+  /// target labels.
   std::map<int, std::vector<int>> branch_targets;
 };
 

@@ -11,8 +11,9 @@ namespace {
 
 using ptx::Token;
 
-/// Hashes "a::b" as the fields "a", ":", ":", "b". The fields must never change, because databases
-/// and recordings store these hashes.
+/// Adds a word to a hash; for example, "a::b" is added as the fields "a", ":", ":", "b". The
+/// division of words into fields must never change, because databases and recordings store the
+/// hashes.
 void add_word(ContentHash& hash, std::string_view word) {
   for (std::size_t colon = word.find(':'); colon != std::string_view::npos;
        colon = word.find(':')) {
@@ -23,14 +24,15 @@ void add_word(ContentHash& hash, std::string_view word) {
   if (!word.empty()) hash.add(word);
 }
 
-/// True for text that ptxas may split into other tokens than Lexer does: an unknown character, or a
+/// True for a token that ptxas may divide differently than Lexer does: an unknown character, or a
 /// string with a backslash, which ptxas may treat as an escape.
 bool is_uncertain(const Token& token) {
   return token.kind == Token::Kind::kUnknown ||
          (token.kind == Token::Kind::kString && token.text.find('\\') != std::string_view::npos);
 }
 
-/// True if `tokens` begin with a guard, "@" and a predicate, which are hashed as one field: "@%p1".
+/// True if `tokens` begin with a guard such as "@%p1", which consists of two tokens but is hashed
+/// as one field.
 bool is_guard(std::span<const Token> tokens) {
   return tokens[0].text == "@" && tokens[1].text.data() == tokens[0].text.data() + 1 &&
          tokens[1].kind == Token::Kind::kWord;

@@ -5,8 +5,8 @@
 
 namespace evo {
 
-/// A hash of the code in `ptx`: equal hashes mean the same kernel. Comments, white space, `.loc`,
-/// `.file` and debug sections do not change the hash; all other text does.
+/// A hash of the code in `ptx`; PTX texts with equal hashes are the same kernel. The hash does not
+/// depend on comments, white space, `.loc`, `.file` and debug sections, but on all other text.
 [[nodiscard]] std::string hash_ptx(std::string_view ptx);
 
 }  // namespace evo

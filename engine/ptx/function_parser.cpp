@@ -9,10 +9,10 @@ namespace {
 constexpr std::uint32_t kMaxRegisters = 1U << 20;
 constexpr int kMaxScopes = 1 << 16;
 constexpr int kMaxScopeDepth = 256;
-// limit of the offset in an address: [name + offset] or [register + offset]
+// limit of `offset` in the addresses [name + offset] and [register + offset]
 constexpr std::int64_t kMaxOffset = 1LL << 32;
 
-/// Splits the modifiers off a spelling: "global" and "f32" in "ld.global.f32".
+/// Returns the modifiers in an instruction's spelling: "global" and "f32" for "ld.global.f32".
 std::vector<std::string> split_modifiers(std::string_view spelling) {
   std::vector<std::string> modifiers;
   for (std::size_t dot = spelling.find('.'); dot != std::string_view::npos;) {
@@ -65,8 +65,8 @@ void FunctionParser::parse_statement() {
     const int label = define_label(tokens_.word());
     tokens_.expect(":");
     if (tokens_.accept(".branchtargets")) parse_branch_targets(label);
-    // Skips the prototype of an indirect call. The decoder rejects indirect calls that a kernel can
-    // reach.
+    // The prototype of an indirect call is skipped. If a kernel can reach an indirect call, the
+    // decoder rejects the kernel.
     if (tokens_.accept(".callprototype") || tokens_.accept(".calltargets")) {
       while (!tokens_.at_end() && !tokens_.accept(";")) tokens_.take();
     }
@@ -131,7 +131,8 @@ void FunctionParser::parse_location() {
   const int line = tokens_.line();
   const SourcePosition position = parse_position(line);
   location_ = {position.file, position.line};
-  // After a `.loc`, the same line may hold the function's name and the inlined_at position.
+  // The rest of the line of a `.loc` directive may contain a function name and an inlined_at
+  // position.
   while (!tokens_.at_end() && tokens_.line() == line) {
     if (tokens_.accept("inlined_at")) {
       location_.inlined_at = call_sites_.index_of(parse_position(line));
@@ -194,8 +195,8 @@ void FunctionParser::parse_instruction() {
 }
 
 void FunctionParser::parse_call_operands(Instruction& instruction) {
-  // Three operands (results, callee, arguments) mean a direct call; a fourth operand means an
-  // indirect call.
+  // A direct call has three operands: results, callee and arguments. If a call has a fourth
+  // operand, the call is indirect.
   Operand results{.kind = Operand::Kind::kList};
   if (tokens_.accept("(")) {
     results = parse_group(")", Operand::Kind::kList);

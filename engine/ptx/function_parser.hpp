@@ -11,12 +11,12 @@
 
 namespace evo::ptx {
 
-/// Parses `[.align N] [.vN] .type name[dims] [= initial] {, name …} ;` after the state space, at
-/// module or function scope.
+/// Parses the rest of a variable declaration after the state space: `[.align N] [.vN] .type
+/// name[dims] [= initial] {, name …} ;`. Variables may be declared at module or function scope.
 [[nodiscard]] std::vector<Variable> parse_variables(TokenStream& tokens, Space space,
                                                     bool is_extern);
 
-/// Parses the parameters or results of a function: from `(` to `)`.
+/// Parses the declarations of a function's parameters or results, from `(` to `)`.
 [[nodiscard]] std::vector<Variable> parse_parameters(TokenStream& tokens);
 
 /// Parses the body of one function, from `{` to `}`.

@@ -4,20 +4,20 @@
 
 namespace evo {
 
-/// The launch attributes that a kernel needs, derived from its PTX.
+/// The launch attributes that a kernel needs, as derived from its PTX.
 struct LaunchAttributes {
-  /// The kernel reads the address of the grid's workspace (%envreg1, %envreg2), because it
-  /// synchronises its CTAs with grid.sync() of cooperative groups, so all CTAs must be resident at
-  /// once.
+  /// True: the kernel synchronises its CTAs with grid.sync() of cooperative groups, so all CTAs
+  /// must be resident at once. A kernel that reads the address of the grid's workspace (%envreg1,
+  /// %envreg2) is assumed to do so.
   bool cooperative = false;
-  /// The kernel executes griddepcontrol.wait, so it may start while the previous kernel in the
-  /// stream still runs (programmatic dependent launch).
+  /// True: the kernel executes griddepcontrol.wait, so it may start while the previous kernel in
+  /// the stream still runs (programmatic dependent launch).
   bool programmatic = false;
 
   [[nodiscard]] bool operator==(const LaunchAttributes&) const = default;
 };
 
-/// The attributes that `entry` and the functions that it may call need.
+/// The launch attributes that `entry`, or a function that it may call, needs.
 [[nodiscard]] LaunchAttributes launch_attributes(std::string_view ptx, std::string_view entry);
 
 }  // namespace evo

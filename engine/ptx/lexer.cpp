@@ -28,7 +28,8 @@ bool is_in(char c, unsigned classes) {
 
 bool is_word_char(char c) { return is_in(c, kWordStart | kDigit); }
 
-/// The first position, from `at` on, whose character belongs to none of `classes`.
+/// The position, from `at` on, of the first character that is in none of the character classes
+/// `classes`.
 std::size_t behind(std::string_view text, std::size_t at, unsigned classes) {
   while (at < text.size() && is_in(text[at], classes)) ++at;
   return at;
@@ -44,7 +45,7 @@ Token Lexer::next() {
   return {kind, text_.substr(start, at_ - start), line_};
 }
 
-/// Skips white space and comments. Stops before an unterminated comment.
+/// Skips white space and comments. Stops in front of an unterminated comment.
 void Lexer::skip_blank() {
   while (at_ < text_.size()) {
     if (text_[at_] == '\n') {

@@ -22,14 +22,15 @@ struct Token {
   int line = 0;           ///< from 1
 };
 
-/// Splits PTX into tokens. Comments count as white space. Opcodes with their modifiers
-/// ("ld.global.f32") and special registers ("%tid.x") are one word; directives (".reg.b32") are cut
-/// at every dot. Accepts any text: an unterminated string or comment makes the rest one token.
-/// `text` must outlive the tokens.
+/// Splits PTX into tokens. Comments count as white space. An opcode with its modifiers
+/// ("ld.global.f32") or a special register ("%tid.x") is one token; a directive (".reg.b32") is
+/// divided at every dot. Accepts any text: the rest of the text after an unterminated string or
+/// comment becomes one token. `text` must exist as long as the tokens, which are views of it.
 class Lexer {
  public:
   explicit Lexer(std::string_view text) : text_(text) {}
-  /// The next token. At the end of the text, every call returns a kEnd token.
+  /// Returns the next token. At the end of the text, every call returns a kEnd
+  /// token.
   Token next();
 
  private:
@@ -48,7 +49,7 @@ class Lexer {
   int line_ = 1;
 };
 
-/// Splits `text` into tokens; the last token is kEnd.
+/// Splits `text` into tokens, of which the last is a kEnd token.
 [[nodiscard]] std::vector<Token> split_tokens(std::string_view text);
 
 }  // namespace evo::ptx

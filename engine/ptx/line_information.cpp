@@ -19,7 +19,8 @@ bool are_numbers(Tokens tokens, std::size_t at, std::size_t count) {
   return at + count <= tokens.size() && std::ranges::all_of(tokens.subspan(at, count), is_whole);
 }
 
-/// .loc FILE LINE COLUMN [, function_name LABEL [+ OFFSET]] [, inlined_at FILE LINE COLUMN]
+/// The number of tokens in a .loc directive: .loc FILE LINE COLUMN [, function_name LABEL [+
+/// OFFSET]] [, inlined_at FILE LINE COLUMN]
 std::size_t length_of_location(Tokens tokens) {
   if (!are_numbers(tokens, 1, 3)) return 0;
   std::size_t end = 4;
@@ -36,7 +37,7 @@ std::size_t length_of_location(Tokens tokens) {
   return end;
 }
 
-/// .file NUMBER "NAME" [, TIME, SIZE]
+/// The number of tokens in a .file directive: .file NUMBER "NAME" [, TIME, SIZE]
 std::size_t length_of_file(Tokens tokens) {
   if (!are_numbers(tokens, 1, 1) || !text_at(tokens, 2).starts_with('"')) return 0;
   std::size_t end = 3;
@@ -44,7 +45,7 @@ std::size_t length_of_file(Tokens tokens) {
   return end;
 }
 
-/// .section .debug_… { … }
+/// The number of tokens in a debug section: .section .debug_… { … }
 std::size_t length_of_debug_section(Tokens tokens) {
   if (!text_at(tokens, 1).starts_with(".debug_") || text_at(tokens, 2) != "{") return 0;
   int depth = 0;

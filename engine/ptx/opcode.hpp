@@ -5,7 +5,7 @@
 
 namespace evo::ptx {
 
-/// The opcode of an instruction: "ld" for "ld.global.f32".
+/// The opcode of an instruction, such as "ld" for "ld.global.f32".
 enum class Opcode : std::uint8_t {
   kOther,  ///< an opcode that is not in opcode.def
 #define EVO_OPCODE(name, spelling) k##name,
@@ -13,7 +13,7 @@ enum class Opcode : std::uint8_t {
 #undef EVO_OPCODE
 };
 
-/// The opcode that `name` spells without modifiers ("ld"); kOther for an unknown name.
+/// The opcode that is spelled `name` ("ld", without modifiers); kOther for an unknown spelling.
 [[nodiscard]] Opcode opcode_from_name(std::string_view name);
 
 }  // namespace evo::ptx

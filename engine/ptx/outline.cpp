@@ -6,7 +6,8 @@
 namespace evo::ptx {
 namespace {
 
-/// True for words without modifiers that are no registers, environment registers, kGridWaitWord.
+/// True for a word that may be a symbol of the module (it has no modifiers and is no register), for
+/// an environment register, and for kGridWaitWord.
 bool may_be_symbol(const Token& token) {
   if (token.kind != Token::Kind::kWord) return false;
   if (token.text == kGridWaitWord) return true;
@@ -21,9 +22,9 @@ Outline::Outline(std::string_view ptx) : lexer_(ptx) {
   while (!at_end()) take_declaration();
 }
 
-/// Reads one statement at module scope, including the ';' or '}' at its end.
+/// Reads one statement at module scope, including the ';' or '}' that ends it.
 void Outline::take_declaration() {
-  // .version, .target and .address_size have no ';' at the end.
+  // The directives .version, .target and .address_size do not end with ';'.
   if (token_.text == ".version" || token_.text == ".target" || token_.text == ".address_size") {
     do {
       advance();
@@ -42,7 +43,7 @@ void Outline::take_declaration() {
       if (sign == '}' && --depth <= 0 && !its.has_value) break;
       if (sign == ';' && depth <= 0) break;
       its.has_value |= sign == '=' && depth == 0;
-      // The return values of a function precede the function's name.
+      // In a function's declaration, the return values precede the name.
       if (sign == '(' && its.name.empty()) skip_parentheses();
     } else if (may_be_symbol(token)) {
       if (its.name.empty()) {
@@ -57,7 +58,8 @@ void Outline::take_declaration() {
 
 void Outline::note_directive(std::string_view directive, Declaration& declaration) {
   using Kind = Declaration::Kind;
-  // Later directives, such as the state spaces of a function's parameters, do not change the kind.
+  // The first directive that gives the kind of a declaration decides; later directives, such as the
+  // state spaces of a function's parameters, do not change the kind.
   if (declaration.kind != Kind::kOther) return;
   if (directive == ".entry") declaration.kind = Kind::kEntry;
   if (directive == ".func") declaration.kind = Kind::kFunction;

@@ -10,17 +10,18 @@
 
 namespace evo::ptx {
 
-/// The instruction that waits for the previous kernel in the stream.
+/// The instruction with which a kernel waits for the previous kernel in the stream.
 inline constexpr std::string_view kGridWaitWord = "griddepcontrol.wait";
 
-/// A statement at module scope: a function, a variable, or (kOther) something else.
+/// A statement at module scope: a function, a variable, or something else (kOther).
 struct Declaration {
   enum class Kind : std::uint8_t { kOther, kEntry, kFunction, kConstant, kGlobal };
   Kind kind = Kind::kOther;
   bool has_value = false;  ///< for a variable
   std::string_view name = {};
-  /// Words in the function's body or the variable's initial value that may be symbols of the
-  /// module, environment registers ("%envreg1") and kGridWaitWord; may contain duplicates.
+  /// The words in the function's body or the variable's initial value that may be symbols of the
+  /// module, that are environment registers ("%envreg1"), or that are kGridWaitWord. The list
+  /// `names` may contain a word several times.
   std::vector<std::string_view> names = {};
 
   [[nodiscard]] bool is_variable() const {
@@ -28,16 +29,17 @@ struct Declaration {
   }
 };
 
-/// The declarations of a module, with the names that each of them mentions. Outline is much faster
-/// than parse_ptx() and accepts any text, including PTX that the virtual GPU does not support.
-/// `ptx` must outlive the Outline.
+/// The declarations of a PTX module; for each declaration, the names that it mentions. Constructing
+/// an Outline is much faster than parse_ptx() and accepts any text, including PTX that the virtual
+/// GPU does not support. `ptx` must exist as long as the Outline, whose names are views of it.
 class Outline {
  public:
   explicit Outline(std::string_view ptx);
 
   [[nodiscard]] const std::vector<Declaration>& declarations() const { return declarations_; }
 
-  /// The names that `symbol` mentions directly or indirectly, and `symbol` itself.
+  /// The names that the declaration of `symbol` mentions, those that the declarations of these
+  /// names mention, and so on, and `symbol` itself.
   [[nodiscard]] std::set<std::string_view> reached_from(std::string_view symbol) const;
 
  private:

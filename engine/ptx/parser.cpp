@@ -11,7 +11,7 @@
 namespace evo::ptx {
 namespace {
 
-// limit of the bytes of one variable, and of all variables of a module
+// limit in bytes of one variable, and of all variables of a module together
 constexpr std::uint64_t kMaxVariableBytes = 1ULL << 28;
 constexpr std::size_t kMaxVariables = 8192;
 constexpr int kMaxInitialDepth = 16;  // limit of nested braces
@@ -65,7 +65,7 @@ void parse_initial_value(TokenStream& tokens, Variable& variable, std::uint64_t 
   append_bytes(variable, literal.bits, element_bytes);
 }
 
-/// Parses one name with its dimensions and initial value.
+/// Parses the name of a variable with its dimensions and initial value.
 Variable parse_declarator(TokenStream& tokens, Variable variable, std::uint64_t element_bytes) {
   variable.line = tokens.line();
   variable.name = tokens.word();
@@ -212,7 +212,8 @@ class ModuleParser {
     tokens_.fail("not supported: '" + std::string(tokens_.peek().text) + "' at module scope");
   }
 
-  /// Adds a variable of the module. A definition replaces .extern declarations of the same name.
+  /// Adds a variable to the module. A definition replaces an .extern declaration with the same
+  /// name.
   void add_variable(Variable variable) {
     if (module_.variables.size() >= kMaxVariables)
       tokens_.fail("more than " + std::to_string(kMaxVariables) + " variables in the module");

@@ -8,7 +8,7 @@ namespace {
 constexpr int kMostSteps = 8;  // length limit of a displayed chain of inlined functions
 constexpr std::size_t kMostStatement = 200;
 
-/// The text from the start of line `line`, counted from 1.
+/// The part of `text` from the start of line number `line`, counted from 1.
 std::string_view from_line(std::string_view text, int line) {
   for (int at = 1; at < line; ++at) {
     const std::size_t end = text.find('\n');

@@ -20,15 +20,16 @@ struct SourcePosition {
   friend auto operator<=>(const SourcePosition&, const SourcePosition&) = default;
 };
 
-/// The call sites of inlined functions. Each call site refers to the call site where its containing
-/// function was inlined. A `.loc` directive gives one step of this chain; the next step is in the
-/// latest `.loc` for the position of the call site.
+/// Collects the call sites of inlined functions. Each call site refers to the call site at which
+/// the function that contains it was inlined, so call sites form chains. A `.loc` directive gives
+/// one step of a chain of call sites; the next step is in the latest `.loc` for the position of the
+/// call site.
 class CallSites {
  public:
-  /// The index of the call site at `position`. Adds the call site if this position with the same
-  /// chain of outer call sites is new.
+  /// Returns the index of the call site at `position`. Adds the call site if no call site with this
+  /// position and the same chain of outer call sites exists.
   int index_of(const SourcePosition& position);
-  /// Records a `.loc` for `position`.
+  /// Records a `.loc` directive for `position`.
   void note(const SourcePosition& position, const SourceLocation& location) {
     last_[position] = location.inlined_at;
   }
@@ -45,7 +46,7 @@ class CallSites {
                                           const std::map<int, std::string>& files,
                                           const std::vector<SourceLocation>& call_sites);
 
-/// The message of `error`, followed by the PTX statement at the error's line.
+/// The message of `error`, followed by the PTX statement at the line that the error names.
 [[nodiscard]] std::string with_statement(const PtxError& error, std::string_view ptx);
 
 }  // namespace evo::ptx

@@ -20,8 +20,8 @@ struct Literal {
 /// Reads a number literal of PTX: 10, 0x1F, 017, 0b101, 5U, 0f3F800000, 0d…, 1.5. Throws PtxError.
 [[nodiscard]] Literal parse_literal(std::string_view text, int line);
 
-/// A read position in the tokens of a PTX text, which never moves past the end token. The
-/// constructor and members throw PtxError for invalid text.
+/// A position in the tokens of a PTX text, which never moves past the end token. The constructor
+/// and the member functions throw PtxError for invalid text.
 class TokenStream {
  public:
   explicit TokenStream(std::string_view text);
@@ -43,9 +43,9 @@ class TokenStream {
     return true;
   }
   void expect(std::string_view text);
-  /// Takes a name or an opcode.
+  /// Consumes the next token, which must be a name or an opcode.
   std::string word();
-  /// Takes an integer from 0 to `limit`.
+  /// Consumes the next token, which must be an integer from 0 to `limit`.
   std::uint64_t integer(std::uint64_t limit);
   [[noreturn]] void fail(const std::string& what) const { throw PtxError(what, line()); }
 

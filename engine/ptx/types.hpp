@@ -38,34 +38,36 @@ enum class Type : std::uint8_t {
   kE5m2x2,
 };
 
-/// The type named by a modifier without its dot ("u32"); nullopt if the modifier names no type.
+/// The type that a modifier names ("u32", without the dot); nullopt if the modifier names no type.
 [[nodiscard]] std::optional<Type> type_from_name(std::string_view name);
 
-/// The inverse of type_from_name(): "u32" for kU32; empty for kNone.
+/// The name of a type, which is the inverse of type_from_name(): "u32" for kU32; empty for kNone.
 [[nodiscard]] std::string_view name_of(Type type);
 
-/// Width in bits of a value of the type; 1 for predicates, 0 for kNone.
+/// The width in bits of a value of the type; 1 for predicates, 0 for kNone.
 [[nodiscard]] int bit_width(Type type);
 
 [[nodiscard]] inline bool is_signed(Type type) { return type >= Type::kS8 && type <= Type::kS64; }
 [[nodiscard]] inline bool is_float(Type type) { return type >= Type::kF16 && type <= Type::kF64; }
 
-/// State spaces of PTX memory accesses.
+/// The state spaces of PTX.
 enum class Space : std::uint8_t { kGeneric, kGlobal, kConst, kShared, kLocal, kParam };
 
-/// The source position of a line of PTX, from `.loc`; line 0 if unknown.
+/// The position in a source file from which a line of PTX was compiled, as given by `.loc`; line 0
+/// if unknown.
 struct SourceLocation {
   int file = 0;
   int line = 0;
   int inlined_at = -1;  ///< index into call sites: where the containing function was inlined
 };
 
-/// Thrown for PTX that cannot be parsed or that the virtual GPU does not support. The message
-/// begins with the fault and ends with "at line N". VirtualDevice::load() catches PtxError and
-/// returns a Fault.
+/// Thrown for PTX that cannot be parsed or that the virtual GPU does not support. The error message
+/// begins with a description of the error and ends with "at line N". VirtualDevice::load() catches
+/// PtxError and returns a Fault.
 class PtxError : public std::runtime_error {
  public:
-  /// `line`: 0 if unknown. `source`: the source position, appended after the line.
+  /// `line`: 0 if unknown. `source`: the position in the source file, which is appended to the
+  /// error message.
   PtxError(const std::string& what, int line, const std::string& source = {})
       : std::runtime_error(what + (line > 0 ? " at line " + std::to_string(line) : "") + source),
         line_(line) {}

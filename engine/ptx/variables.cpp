@@ -11,14 +11,15 @@
 namespace evo {
 
 std::string variable_name(const std::string& symbol) {
-  // An unmangled name is returned unchanged, because the demangler would read a name such as "i" as
-  // a type.
+  // A name that is not mangled is returned unchanged, because the demangler would read a name such
+  // as "i" as a type.
   if (!symbol.starts_with("_Z")) return symbol;
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(
       abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free);
   std::string name = text ? text.get() : symbol;
-  // The compiler puts a prefix that begins with _INTERNAL_ before the name of a static variable.
+  // The compiler puts a prefix, which begins with _INTERNAL_, in front of the name of a static
+  // variable.
   if (name.starts_with("_INTERNAL_")) {
     const std::size_t end = name.find("::");
     if (end != std::string::npos) name.erase(0, end + 2);

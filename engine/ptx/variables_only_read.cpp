@@ -1,4 +1,4 @@
-// Finds out how a PTX module uses its variables in device memory.
+// Determines how a PTX module uses its variables in device memory.
 
 #include <algorithm>
 #include <array>
@@ -17,7 +17,7 @@ using ptx::Token;
 using Names = std::set<std::string_view>;
 using Statement = std::vector<std::string_view>;
 
-/// Splits the tokens into statements at each ';'. A brace at the start of a statement or after a
+/// Splits tokens into statements at each ';'. A brace at the start of a statement or after a
 /// directive opens a scope; any other brace opens a register vector.
 std::vector<Statement> statements_of(const std::vector<Token>& tokens) {
   std::vector<Statement> statements(1);
@@ -39,8 +39,9 @@ std::vector<Statement> statements_of(const std::vector<Token>& tokens) {
   return statements;
 }
 
-/// Finds the registers that may hold the address of a variable, or a part of the address, and the
-/// uses of these registers. The order of instructions is ignored, so each result is an upper bound.
+/// Finds the registers that may hold the address of a variable, or a part of the address, and all
+/// uses of these registers. The order of instructions is ignored, so the class may find more
+/// registers and uses than there are, but never fewer.
 class Uses {
  public:
   explicit Uses(std::string_view variable) : holds_({variable}) {}
@@ -62,7 +63,8 @@ class Uses {
     if (statement[0] == "@") at = statement.size() > 1 && statement[1] == "!" ? 3 : 2;
     if (at >= statement.size()) return;
     const std::string_view opcode = statement[at];
-    // A malformed `.loc` may hide other statements, so a write is assumed.
+    // A `.loc` that is not well-formed may hide other statements, so the variable is assumed to be
+    // written.
     may_be_written_ |= opcode == ".loc";
     if (opcode.starts_with('.')) return;
     const auto is_held = [&](std::string_view word) { return holds_.contains(word); };
@@ -79,7 +81,7 @@ class Uses {
         *first != "{" && std::ranges::any_of(kArithmetic, [&](std::string_view name) {
           return opcode.starts_with(name);
         });
-    // An instruction other than a load or arithmetic may write to the address or let it escape.
+    // Instructions other than loads and arithmetic may write to the address or let it escape.
     may_be_written_ = may_be_written_ || !is_arithmetic;
     holds_.insert(*first);
   }
@@ -89,8 +91,8 @@ class Uses {
   bool may_be_written_ = false;
 };
 
-/// Symbols of the variables in device memory that have no initial value, that `symbol` can reach,
-/// and whose addresses are not stored in other variables.
+/// Symbols of the variables in device memory that have no initial value and that the kernel
+/// `symbol` can reach. Variables whose addresses are stored in other variables are excluded.
 Names unset_globals(std::string_view ptx, const std::string& symbol) {
   const ptx::Outline outline(ptx);
   Names unset;
@@ -107,7 +109,7 @@ Names unset_globals(std::string_view ptx, const std::string& symbol) {
   return unset;
 }
 
-/// True if the initial value of another variable of the module holds the address of `variable`.
+/// True if the initial value of another variable of the module contains the address of `variable`.
 bool is_pointed_to(const ptx::Outline& outline, std::string_view variable) {
   return std::ranges::any_of(outline.declarations(), [&](const Declaration& its) {
     return its.is_variable() && std::ranges::find(its.names, variable) != its.names.end();

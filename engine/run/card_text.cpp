@@ -42,7 +42,8 @@ std::string throttled_text(const CardSummary& summary) {
       summary.discarded);
 }
 
-/// Names the process seen most often, and the number of other processes.
+/// Says that other processes used the card. Names the process that was seen most often, and the
+/// number of further processes.
 std::string shared_text(const CardSummary& summary) {
   if (summary.shared == 0) {
     if (summary.busy_before_percent == 0) return {};

@@ -6,12 +6,13 @@
 
 namespace evo {
 
-/// Describes the state of the card during a run, as reported by the driver: a line for users for
-/// each of throttled, shared and busy; empty if the card was undisturbed.
+/// Describes the state of the card during a run, as the driver reported it. Returns a line for
+/// users for each disturbance: throttling, other processes, the power limit. The text is empty if
+/// there was no disturbance.
 [[nodiscard]] std::string card_text(const CardSummary& summary);
 
-/// Describes the card during one timing: "SM 1965 MHz (1950 at least), memory 2619 MHz, 41 °C, 312
-/// W".
+/// Describes the state of the card during one timing: "SM 1965 MHz (1950 at least), memory 2619
+/// MHz, 41 °C, 312 W".
 [[nodiscard]] std::string card_text(const CardState& state);
 
 }  // namespace evo

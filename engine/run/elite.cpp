@@ -7,8 +7,8 @@ namespace evo {
 
 namespace {
 
-/// The values up to which a kernel may be as good as `member`, because its value was measured at
-/// another time.
+/// The largest value (time or objective) with which another kernel may still be as good as
+/// `member`, because values that are measured at different times are not exactly comparable.
 double most_of(const EliteMember& member) {
   return member.value() * other_minute(member.objective ? 0 : member.p50_us);
 }
@@ -38,7 +38,7 @@ Climb::Climb(Elite& elite, EliteMember challenger)
       beaten_(elite.members_.size()),
       next_(place_by_value()) {}
 
-/// The rank of the first member that is slower than the challenger by stored values.
+/// The index of the first member whose stored value is not better than the challenger's.
 std::size_t Climb::place_by_value() const {
   const auto slower = std::ranges::find_if(elite_.members_, [&](const EliteMember& member) {
     return member.value() >= challenger_.value();

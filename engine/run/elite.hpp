@@ -19,15 +19,15 @@ struct EliteMember {
   double p50_us = 0;
   KernelUnderTest kernel;
   bool screened = false;  ///< passed the quick check, but not the full check
-  /// The value of the run's objective, unless the objective is the time.
+  /// The value of the run's objective; nullopt if the objective is the time.
   std::optional<double> objective = {};
 
-  /// The value by which members are ranked; smaller is better.
+  /// The value by which members are ranked: the objective or the time. Smaller is better.
   [[nodiscard]] double value() const { return objective.value_or(p50_us); }
 };
 
-/// The result of comparing a challenger with an incumbent in one process. A kernel that fails in
-/// the comparison leaves, because it is not green.
+/// The result of comparing a challenger with an incumbent, a member of the elite. A kernel that
+/// fails during the comparison is "out": it is not green and leaves the elite.
 enum class ComparisonResult {
   kChallengerFaster,  ///< statistically certain
   kTie,
@@ -37,15 +37,16 @@ enum class ComparisonResult {
   kBothOut,
 };
 
-/// The verdict of a gate that applies only to the elite.
+/// The verdict of a LastGate on a member of the elite.
 struct LastVerdict {
   std::optional<Rejection> rejection = {};  ///< nullopt: the member passed
 };
 
-/// A gate that applies only to the elite.
+/// A gate that only members of the elite must pass, at the end of a run.
 struct LastGate {
   Gate gate = Gate::kProfile;  ///< name of the gate in its rejections
-  /// Judges a member. Nullopt if the gate can judge no member, for example for lack of a tool.
+  /// Judges a member. Returns nullopt if the gate cannot judge any member, for example because a
+  /// tool is missing.
   std::function<std::optional<LastVerdict>(std::size_t rank, const EliteMember& member)> judge;
 };
 
@@ -54,21 +55,23 @@ class Elite {
  public:
   explicit Elite(std::size_t capacity) : capacity_(capacity) {}
 
-  /// Restores a ranking of at most `capacity` members that an earlier process confirmed.
+  /// Replaces the members by a recorded ranking of at most `capacity` members.
   void restore(std::vector<EliteMember> members) { members_ = std::move(members); }
 
-  /// Removes a member that turned out not to be green.
+  /// Removes the member `id`, if there is one, because it is not green any more.
   void remove(CandidateId id);
 
   [[nodiscard]] const std::vector<EliteMember>& members() const { return members_; }
   [[nodiscard]] std::size_t capacity() const { return capacity_; }
   [[nodiscard]] bool contains(CandidateId id) const;
 
-  /// Whether a kernel with this value may enter the elite.
+  /// True if a kernel with this value may enter the elite: the elite has fewer members than
+  /// `capacity`, or the value is not certainly worse than the last member's.
   [[nodiscard]] bool has_a_chance(double value) const;
 
-  /// The last member's time; a kernel that is certainly slower cannot enter the elite. Infinite
-  /// while the elite has room. Meaningful only if the objective is the time.
+  /// The last member's time, because a kernel that is certainly slower cannot enter the elite.
+  /// Infinite while the elite has fewer members than `capacity`. early_stop_us() is meaningful only
+  /// if the objective is the time.
   [[nodiscard]] double early_stop_us() const;
 
  private:
@@ -78,29 +81,30 @@ class Elite {
   std::vector<EliteMember> members_;
 };
 
-/// Finds a challenger's rank in the elite. The challenger first meets the best member that is
-/// slower by stored times, or else the last member. From this rank, the challenger moves up past
-/// every member that it beats, or down until it beats a member. Comparisons are assumed to be
-/// transitive. A tie leaves the incumbent ahead. A comparison is made only if the stored times
-/// leave the challenger a chance. A kernel that fails in a comparison leaves the elite, and the
-/// challenger continues.
+/// Finds the rank of a challenger in the elite. The challenger is first compared with the best
+/// member whose stored time is longer, or else with the last member. From this rank, the challenger
+/// moves up past each member that it beats, or down until it beats a member. Comparisons are
+/// assumed to be transitive. After a tie, the incumbent ranks before the challenger. A comparison
+/// is left out if the challenger is certainly slower by stored times. A member that fails in a
+/// comparison leaves the elite, and the challenger is compared with the next member.
 ///
 ///   Climb climb(elite, challenger);
 ///   while (const EliteMember* incumbent = climb.next()) climb.take(compare(…, *incumbent));
 ///   if (climb.may_enter() && …) climb.enter();
 class Climb {
  public:
-  /// `elite` must outlive this object, and only this object may change it meanwhile.
+  /// `elite` must outlive this object. Nothing else may change `elite` while this object exists.
   Climb(Elite& elite, EliteMember challenger);
 
   [[nodiscard]] const EliteMember& challenger() const { return challenger_; }
-  /// The member to compare with the challenger next; null when the challenger's place is known.
+  /// The member to compare with the challenger next; null when the challenger's rank is known.
   [[nodiscard]] const EliteMember* next();
   /// Records the result of the comparison with the member that next() returned.
   void take(ComparisonResult result);
-  /// Whether the challenger has a place; call it after next() returned null.
+  /// True if the challenger's rank is within the capacity of the elite. Call may_enter() after
+  /// next() has returned null.
   [[nodiscard]] bool may_enter() const { return !is_out_ && beaten_ < elite_.capacity_; }
-  /// Inserts the challenger. The last member leaves if there is no room.
+  /// Inserts the challenger. If the elite then exceeds its capacity, the last member leaves.
   void enter();
 
  private:
@@ -109,8 +113,8 @@ class Climb {
   Elite& elite_;
   EliteMember challenger_;
   bool is_out_ = false;
-  // Members before `unbeaten_` keep their places. Members from `beaten_` on are ranked after the
-  // challenger.
+  // Indices into the members: members before `unbeaten_` are ranked before the challenger, and
+  // members from `beaten_` on are ranked after it.
   std::size_t unbeaten_ = 0;
   std::size_t beaten_ = 0;
   std::size_t next_ = 0;

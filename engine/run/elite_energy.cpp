@@ -10,7 +10,8 @@
 namespace evo {
 namespace {
 
-/// Says why the energy of a launch is unknown; empty if the energy was measured and stored.
+/// Measures and stores the energy per launch of a member. Returns the reason if the measurement
+/// fails, otherwise an empty text.
 std::string measure(Workbench& bench, RunStore& store, const EliteMember& member, std::size_t at) {
   auto answer = bench.wait(bench.take_home().energy_of(member.kernel, kEliteEnergy_s, at));
   if (const auto* failure = std::get_if<WorkerFailure>(&answer)) return failure->reason;

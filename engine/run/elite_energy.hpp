@@ -9,9 +9,9 @@
 
 namespace evo {
 
-/// Measures and stores the energy per launch of each member on a timed shape, except of the members
-/// in `known`. Returns an empty text, or a line for users if the energy of a member is unknown.
-/// Does nothing on a device without an energy counter.
+/// Measures and stores the energy per launch of each member of the elite on the timed shape number
+/// `at`, except the members in `known`. Returns a line for users if the energy of a member could
+/// not be measured, otherwise an empty text. Does nothing on a device without an energy counter.
 [[nodiscard]] std::string measure_elite_energy(Workbench& bench, RunStore& store,
                                                const std::vector<EliteMember>& elite,
                                                const std::vector<CandidateId>& known,

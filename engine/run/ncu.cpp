@@ -23,7 +23,7 @@ constexpr const char* kDuration = "gpu__time_duration.sum";
 
 std::string ncu_program() { return environment_variable("EVO_NCU").value_or("ncu"); }
 
-/// Splits a line of CSV into cells.
+/// Splits a line of CSV into cells, without their quotes.
 std::vector<std::string> cells_of(const std::string& line) {
   std::vector<std::string> cells(1);
   bool quoted = false;
@@ -39,7 +39,7 @@ std::vector<std::string> cells_of(const std::string& line) {
   return cells;
 }
 
-/// Parses a number such as "1,234.5"; nullopt for "n/a".
+/// Parses a number such as "1,234.5" in ncu's output; nullopt for other texts, such as "n/a".
 std::optional<double> number_in(std::string text) {
   std::erase(text, ',');
   double value = 0;

@@ -19,7 +19,7 @@ struct NcuCounts {
   std::map<std::string, Figure> figures;
 };
 
-/// The reason why there are no metrics, as a line for users.
+/// Says why Nsight Compute gave no metrics, as a line for users.
 struct NcuFailure {
   std::string reason;
 };
@@ -32,16 +32,16 @@ using NcuResult = std::variant<NcuCounts, NcuFailure>;
 [[nodiscard]] NcuResult read_ncu_csv(std::string_view text,
                                      const std::vector<std::string>& metrics);
 
-/// The version of ncu, from the line of `ncu --version` that contains it; empty if there is no ncu.
-/// The environment variable EVO_NCU names a program to use instead of the ncu on the PATH.
+/// The version of Nsight Compute's program ncu, such as "ncu 2025.3.0.0"; empty if ncu cannot be
+/// started. The environment variable EVO_NCU names a program to use instead of the ncu on the PATH.
 [[nodiscard]] std::string ncu_version();
 
-/// The path of the program that ncu_version() runs; empty if there is none.
+/// The path of the ncu program that ncu_version() and run_ncu() start; empty if there is none.
 [[nodiscard]] std::filesystem::path ncu_path();
 
 /// Runs `command` under Nsight Compute, which profiles the kernels between cuProfilerStart() and
-/// cuProfilerStop(). Clocks are not locked and caches are not flushed. `waiting` is called about
-/// twice a second. Errors of ncu are returned, not thrown.
+/// cuProfilerStop(). Nsight Compute does not lock clocks or flush caches. While ncu runs, calls
+/// `waiting` about twice a second. Returns errors of ncu as NcuFailure instead of throwing.
 [[nodiscard]] NcuResult run_ncu(const std::vector<std::string>& command,
                                 const std::filesystem::path& folder,
                                 const std::vector<std::string>& metrics,

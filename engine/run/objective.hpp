@@ -9,7 +9,7 @@
 
 namespace evo {
 
-/// Seconds during which the energy of a candidate or of a member of the elite is measured.
+/// How long the energy of a candidate, or of a member of the elite, is measured, in seconds.
 inline constexpr double kCandidateEnergy_s = 0.3;
 inline constexpr double kEliteEnergy_s = 1.0;
 
@@ -18,18 +18,17 @@ inline constexpr double kEliteEnergy_s = 1.0;
 /// millijoules of a launch.
 class Objective {
  public:
-  /// Throws InputError if `text` is no expression, names anything besides time and energy, or names
-  /// neither.
+  /// Parses the expression `text`. Throws InputError if `text` is not an expression, contains a
+  /// name other than `time` and `energy`, or contains no name.
   explicit Objective(const std::string& text);
 
   [[nodiscard]] const std::string& text() const { return expression_.text(); }
-  /// True if the objective is the time; then pairs are compared and slow kernels are timed
-  /// coarsely.
+  /// True if the objective is the time. Otherwise, A/B comparisons and coarse timings are not used.
   [[nodiscard]] bool is_time() const { return text() == "time"; }
   [[nodiscard]] bool uses_energy() const { return uses_energy_; }
 
-  /// The objective's value; nullopt if it needs the energy and `energy` is unknown. Throws
-  /// InputError if the value is not a positive number.
+  /// The value of the objective for a kernel; nullopt if it depends on the energy and `energy` is
+  /// nullopt. Throws InputError if the value is not a positive number.
   [[nodiscard]] std::optional<double> of(const Timing& timing,
                                          const std::optional<Energy>& energy) const;
 

@@ -27,7 +27,8 @@ std::vector<const PolicyRejects::Reject*> most_like(const PolicyRejects& rejects
   return order;
 }
 
-/// In a kernel of several steps, each step that runs is compared with the policy separately.
+/// The limits of the policy that a candidate exceeds. In a kernel of several steps, each step that
+/// the configuration uses is compared with the policy separately.
 std::vector<PolicyMiss> misses_of(const Workbench& bench, const Store& store,
                                   const Candidate& candidate, const EvaluationRecord& record,
                                   const Resources& resources, std::size_t shape) {
@@ -44,8 +45,8 @@ std::vector<PolicyMiss> misses_of(const Workbench& bench, const Store& store,
                        bench.task().kernel().launch(values), policy);
 }
 
-/// Evaluates candidates on one shape without the space's policy, and judges known kernels again.
-/// Returns the results so far if the run is interrupted.
+/// Evaluates candidates on one shape without the space's policy, even if the run has evaluated the
+/// same kernels before. If the program is interrupted, returns the evaluations so far.
 std::vector<Evaluation> judge_beyond_policy(Workbench& bench,
                                             const std::vector<Candidate>& candidates,
                                             std::size_t shape) {
@@ -58,7 +59,7 @@ std::vector<Evaluation> judge_beyond_policy(Workbench& bench,
           bench.evaluator().evaluate(candidate, {.shapes = {shape}, .policy = &no_policy})));
     }
   } catch (const Interrupted&) {
-    // The evaluations so far are also a valid answer.
+    // The evaluations so far are returned, because each of them is valid by itself.
   }
   return judged;
 }
@@ -123,7 +124,7 @@ PolicyCost policy_cost(Workbench& bench, const PolicyRejects& rejects, const Eli
     cost.without_us = pair.second_us;
     cost.pair = pair;
   } catch (const Interrupted&) {
-    // Keeps the separately measured times.
+    // Without the A/B comparison, the result still has the times that were measured separately.
   }
   return cost;
 }

@@ -12,30 +12,32 @@
 
 namespace evo {
 
-/// The candidates of a run that passed all gates up to the policy and violate only the policy.
+/// The candidates of a run that the resource gate rejected only because they exceed the space's
+/// policy, although the device could run them.
 struct PolicyRejects {
-  /// A candidate that only the policy rejects.
+  /// A candidate that was rejected only because of the policy.
   struct Reject {
     CandidateId id = 0;
     Candidate candidate;
     std::vector<PolicyMiss> misses;
     int registers = 0;
-    double excess = 0;  ///< value / limit of the limit that is exceeded most
+    double excess = 0;  ///< value / limit, for the limit that is exceeded most
   };
 
   std::vector<Reject> rejects;  ///< different kernels, in the order of the run
-  /// number of kernels for each violated limit, such as "registers > 120"
+  /// number of kernels that exceed each limit, by texts such as "registers > 120"
   std::map<std::string, std::size_t> broken;
   std::optional<std::filesystem::path> wider_space;
 
-  /// The reject with the smallest excess, or null.
+  /// The rejected candidate with the smallest excess; null if there is none.
   [[nodiscard]] const Reject* nearest() const;
 };
 
 [[nodiscard]] PolicyRejects policy_rejects(const Workbench& bench, const Store& store, RunId run,
                                            std::size_t shape = 0);
 
-/// The cost of the policy, found by judging some of the rejects by the other gates and timing them.
+/// The time that the policy costs, found by judging some of the rejected candidates by the other
+/// gates and timing them.
 struct PolicyCost {
   std::size_t judged = 0;
   std::size_t green = 0;
@@ -46,9 +48,9 @@ struct PolicyCost {
                                                 ///< measured
 };
 
-/// Judges up to `count` of the rejects. The rejects whose configuration is most similar to the
-/// winner's come first and, among equals, those with the smaller excess. The elite does not change.
-/// `rejects` must outlive the result.
+/// Judges up to `count` of the candidates in `rejects`: first those whose configurations differ
+/// from the winner's in the fewest macros and, among equals, those with the smaller excess. The
+/// elite does not change. `rejects` must outlive the result.
 [[nodiscard]] PolicyCost policy_cost(Workbench& bench, const PolicyRejects& rejects,
                                      const EliteMember& winner, std::size_t count,
                                      std::size_t shape = 0);

@@ -15,7 +15,8 @@
 namespace evo {
 namespace {
 
-/// Evaluates the condition of the problem's profile on these figures, and records both.
+/// Evaluates the condition of the problem's "profile" on the measured or predicted figures, and
+/// adds the figures and the verdict to `record`.
 Profiled held_against(const ProfileSpec& spec, ProfileRecord record,
                       const std::map<std::string, NcuCounts::Figure>& figures) {
   std::map<std::string, double> values;

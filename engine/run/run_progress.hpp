@@ -12,7 +12,7 @@
 
 namespace evo {
 
-/// The progress of a run.
+/// The progress of a run, for displays.
 struct RunProgress {
   int generation = 0;
   int generations = 0;
@@ -26,7 +26,7 @@ struct RunProgress {
   std::size_t window = 0;     ///< limit on the candidates in flight
   std::size_t left_out = 0;   ///< green kernels not compared with the elite for lack of time
   std::map<Gate, std::size_t> rejected;
-  /// The fastest time on a shape; 0 if there is none yet.
+  /// The fastest time of a green kernel on a shape; 0 if there is none yet.
   struct Best {
     std::string shape;
     double us = 0;
@@ -36,7 +36,7 @@ struct RunProgress {
   double max_seconds = std::numeric_limits<double>::infinity();
   std::optional<double> control_drift = {};  ///< the last known drift of the control's time
 
-  /// Counts a candidate by its outcome, which is the same on all shapes.
+  /// Adds a candidate to the counts of its outcome, which is the same on all its shapes.
   void count(const EvaluationRecord& record);
 };
 

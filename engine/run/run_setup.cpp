@@ -17,10 +17,10 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// The number of candidates in flight in runs that were recorded before --window was stored.
+/// The value of --window that old runs used, which do not store it.
 constexpr std::size_t kWindowOfOldRuns = 8;
 
-/// Describes how the times of a recording were measured, for those who read it.
+/// Describes in the file of a recording how the times were measured, for readers of the file.
 OrderedJson protocol(const Workbench& bench) {
   if (bench.task().device().time_kind == TimeKind::kPredicted) return {{"statistic", "prediction"}};
   const TimingOptions& timing = bench.setup().timing;
@@ -111,8 +111,8 @@ std::string objective_of(const RunInfo& info) {
   return nlohmann::json::parse(info.options_json).value("objective", std::string("time"));
 }
 
-/// Describes the differences between the subjects of a stored run and this run, such as "space a,
-/// now it is b"; empty if the subjects are equal.
+/// Describes how space, problem, shape and device of a stored run differ from those of this run,
+/// such as "space a, now it is b"; empty if they are equal.
 std::string difference(const RunInfo& was, const RunInfo& like) {
   std::string text;
   const auto add = [&](const std::string& what, const std::string& then, const std::string& now) {
@@ -129,7 +129,8 @@ std::string difference(const RunInfo& was, const RunInfo& like) {
   return text;
 }
 
-/// Throws InputError unless the stored run has the subject of the command line.
+/// Throws InputError unless a stored run has the same space, problem, shape, device and fixed
+/// options as the command line.
 void require_same(const StoredRun& run, const RunInfo& like, const Resumption& resumption) {
   const RunInfo& was = run.info;
   const std::string name = "--resume: run " + std::to_string(run.id);
@@ -165,7 +166,7 @@ void require_same(const StoredRun& run, const RunInfo& like, const Resumption& r
   }
 }
 
-/// Says why the newest unfinished run cannot be resumed here; empty if there is none.
+/// Says how the newest unfinished run differs from this command line; empty if there is none.
 std::string why_another(const Store& store, const RunInfo& like) {
   const std::vector<StoredRun> runs = store.runs();
   const auto found = std::find_if(runs.rbegin(), runs.rend(), [&](const StoredRun& run) {
@@ -176,7 +177,7 @@ std::string why_another(const Store& store, const RunInfo& like) {
          difference(found->info, like);
 }
 
-/// Finds the runs to continue, one for each shape.
+/// Finds the stored runs that --resume continues, one for each shape.
 std::vector<StoredRun> runs_to_resume(const Store& store, const std::vector<RunInfo>& like,
                                       const Resumption& resumption) {
   RunId id = resumption.id;
@@ -211,7 +212,7 @@ std::vector<RunInfo> run_infos(const Workbench& bench, const RunRequest& request
   return infos;
 }
 
-/// A run's evaluations, without the texts that a resumed run does not need.
+/// The stored evaluations of a run, without long texts that a resumed run does not need.
 std::vector<StoredEvaluation> recorded_evaluations(const Store& store, RunId run) {
   std::vector<StoredEvaluation> history;
   store.for_each_evaluation(run, [&](StoredEvaluation evaluation) {
@@ -244,7 +245,7 @@ OpenRun continue_run(Store& store, Workbench& bench, const RunRequest& request,
                      const Resumption& resumption) {
   const std::vector<StoredRun> were = runs_to_resume(store, run_infos(bench, request), resumption);
   const StoredRun& was = were.front();
-  // Uses the inputs of the stored run, so that later verdicts do not depend on the interruption.
+  // Uses the seeds and options of the stored run, so that it continues as if uninterrupted.
   auto options = OrderedJson::parse(was.info.options_json);
   OpenRun run{{}, request.tuner};
   run.tuner.seed = was.info.seed;

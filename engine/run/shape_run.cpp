@@ -12,11 +12,11 @@
 namespace evo {
 namespace {
 
-/// Timing a control with very long launches takes about five launches, which may take a twentieth
-/// of the run.
+/// If launches are very long, the control is timed again only after the time of this many launches.
+/// A timing takes about five launches, so that the control takes at most a twentieth of the run.
 constexpr double kLaunchesBetweenControls = 100;
 
-/// The first shape uses the seed that a run over this shape alone would use.
+/// The first shape has the strategy seed that a run over this shape alone would have.
 std::uint64_t seed_for(std::uint64_t seed, std::size_t shape) {
   return shape == 0 ? seed : mix_seed(seed, shape);
 }
@@ -40,7 +40,7 @@ ShapeRun::ShapeRun(Workbench& bench, RunStore& store, RunId run, const TunerOpti
       tournament_(bench.task(), store, run, options.elite, shape, options.objective) {}
 
 double ShapeRun::early_stop_us() const {
-  // By an objective other than the time, a slow kernel may be the best.
+  // If the objective is not the time, a slow kernel may be the best.
   if (!objective_.is_time() || aim_ == Aim::kRecord) return std::numeric_limits<double>::infinity();
   std::vector<double> times_us;
   for (const EliteMember& member : elite().members()) times_us.push_back(member.p50_us);
@@ -50,7 +50,8 @@ double ShapeRun::early_stop_us() const {
     if (counts && !elite().contains(id)) times_us.push_back(judged.stored.record.timing->p50_us);
   }
   std::ranges::sort(times_us);
-  // One more than there are places, because one may be withdrawn. Very long launches cost too much.
+  // For an elite of n kernels, the limit is the time of the (n + 1)-th best, because one kernel may
+  // be withdrawn, or that of the n-th best if launches are very long.
   std::size_t last = elite().capacity();
   if (last > 0 && times_us.size() >= last && times_us[last - 1] >= kVeryLongLaunchUs) --last;
   if (times_us.size() <= last) return elite().early_stop_us();
@@ -119,7 +120,7 @@ const EvaluationRecord& ShapeRun::take(const Candidate& candidate, StoredEvaluat
   of_generation_.push_back(id);
   all_recorded_ = all_recorded_ && evaluation == nullptr;
   if (evaluation != nullptr && evaluation->duplicate) {
-    // The strategy observes the outcome of the first candidate with this kernel.
+    // The strategy observes the outcome of the first candidate with the same kernel.
     const EvaluationRecord& first =
         judged_.at(first_of_kernel_.at(evaluation->kernel_key)).stored.record;
     record.timing = first.timing;
@@ -166,7 +167,7 @@ KernelUnderTest ShapeRun::kernel_of(const Judged& judged) const {
                            bench_.task().shapes_for(judged.candidate));
 }
 
-/// The value of the objective; nullopt if the objective is the time.
+/// A candidate's value of the objective; nullopt if the objective is the time or is unknown.
 std::optional<double> ShapeRun::objective_of(const Judged& judged) const {
   if (objective_.is_time()) return std::nullopt;
   const StoredEvaluation& stored = judged.stored;
@@ -228,7 +229,7 @@ void ShapeRun::choose_control() {
 
 Task<> ShapeRun::close_generation(int generation, double wall_ms) {
   choose_control();
-  // In an extended run, a time limit may have cut the recorded generation short.
+  // In an extended run, the recorded generation may be incomplete, because a time limit ended it.
   const bool is_recorded = !recorded_generations_.empty();
   GenerationRecord recorded;
   if (is_recorded) {
@@ -261,8 +262,7 @@ void ShapeRun::dismiss(int generation, const std::string& kernel_key, const Reje
   tournament_.dismiss(generation, first->second, why);
 }
 
-/// Number of kernels that `gate` withdrew in the last closed generation. A resumed run continues
-/// with this number.
+/// The number of kernels that `gate` withdrew in the last closed generation.
 std::size_t ShapeRun::rejected_last(Gate gate) const {
   return static_cast<std::size_t>(
       std::ranges::count_if(tournament_.withdrawn(), [&](const auto& one) {
@@ -323,7 +323,7 @@ bool ShapeRun::is_recorded_elite() const {
                             &EliteEntry::candidate);
 }
 
-/// Updates the elite in the record of the last generation.
+/// Stores the last closed generation again with the present elite.
 void ShapeRun::record_elite() {
   last_.elite.clear();
   for (const EliteMember& member : elite().members()) {
@@ -345,8 +345,8 @@ void ShapeRun::close_unfinished(int generation, double wall_ms) {
   end_generation(generation);
 }
 
-/// A run whose time ended before the first comparison still gets a winner. The winner is the
-/// fastest green kernel that passes all checks, which may end after the deadline.
+/// Gives a run whose time ended before its first comparison a winner: the fastest green kernel that
+/// passes the full check, which may end after the deadline.
 void ShapeRun::admit_fastest(int generation) {
   bench_.stop_when({bench_.stop().requested});
   std::set<CandidateId> tried;

@@ -18,27 +18,28 @@
 
 namespace evo {
 
-/// The records that a run made before it was interrupted; empty for a new run.
+/// The stored evaluations and generations of a run that is resumed; empty for a new run.
 struct RunHistory {
   std::vector<StoredEvaluation> evaluations;
   std::vector<StoredGeneration> generations;
 };
 
-/// A candidate that is to be evaluated, and where it comes from.
+/// A candidate that is to be evaluated, with its origin (such as "milestone" or the name of a
+/// strategy).
 struct Planned {
   Candidate candidate;
   std::string origin;
   std::string milestone = {};
 };
 
-/// The position of a candidate in the run.
+/// The position of a candidate in the run: its generation, and its position in the generation.
 struct SlotPlace {
   int generation = 0;
   int position = 0;
 };
 
-/// The part of a run that belongs to one timed shape: a run in the database, a strategy that
-/// observes the times on this shape, and an elite. A run over several shapes has a ShapeRun for
+/// The part of a search that belongs to one timed shape: a run in the database, a strategy that
+/// observes the times on this shape, and an elite. A search over several shapes has a ShapeRun for
 /// each shape.
 class ShapeRun {
  public:
@@ -51,14 +52,16 @@ class ShapeRun {
   [[nodiscard]] Strategy& strategy() { return *strategy_; }
   [[nodiscard]] const Tournament& tournament() const { return tournament_; }
   [[nodiscard]] const Elite& elite() const { return tournament_.elite(); }
-  /// The time above which a kernel cannot enter the elite and is timed coarsely. If the elite has n
-  /// places, the limit is the time of the last member, or of the (n + 1)-th best kernel of this
-  /// generation (not the n-th, because a kernel may turn out to be wrong). Infinite in recordings
-  /// and unless the objective is the time.
+  /// The time in microseconds above which a kernel cannot enter the elite and is timed coarsely:
+  /// for an elite of at most n kernels, the time of its last member, or the time of the (n + 1)-th
+  /// best kernel of the elite and of this generation if that is shorter (not of the n-th, because a
+  /// better kernel may turn out to be wrong). Infinite in recordings, and if the objective is not
+  /// the time.
   [[nodiscard]] double early_stop_us() const;
-  /// The progress of the run over this shape, for users.
+  /// The progress of the search on this shape, for users.
   struct Standing {
-    /// time of the elite's first member; without an elite, of the fastest green kernel; 0: none
+    /// time of the first member of the elite or, if the elite is empty, of the fastest green
+    /// kernel; 0 if there is none
     double best_us = 0;
     std::size_t left_out = 0;  ///< green kernels not compared with the elite for lack of time
     std::optional<double> control_drift = {};  ///< the last known drift of the control's time
@@ -66,40 +69,41 @@ class ShapeRun {
   [[nodiscard]] Standing standing() const;
 
   void take_history(RunHistory history);
-  /// Whether the history has this configuration at this position.
+  /// True if the history (see take_history()) has this configuration at this position.
   [[nodiscard]] bool knows(const SlotPlace& place, const std::string& config_json) const;
   /// Removes the evaluation at this position from the history and returns it.
   [[nodiscard]] StoredEvaluation take_recorded(const SlotPlace& place);
 
-  /// Converts an evaluation to its record.
+  /// Converts an evaluation to the record that the database stores for this shape.
   [[nodiscard]] EvaluationRecord record_of(const SlotPlace& place, const Planned& planned,
                                            const Evaluation& evaluation) const;
-  /// Adds a finished evaluation to the generation and shows it to the strategy; null for a recorded
-  /// evaluation. Returns its record. A duplicate gets the outcome of the first candidate with the
-  /// same kernel.
+  /// Adds a stored candidate to the current generation and lets the strategy observe it.
+  /// `evaluation`: the candidate's evaluation, or null if the candidate comes from the history. A
+  /// duplicate gets the outcome of the first candidate with the same kernel. Returns the
+  /// candidate's record.
   const EvaluationRecord& take(const Candidate& candidate, StoredEvaluation stored,
                                const Evaluation* evaluation);
 
-  /// Lets the green kernels of the generation challenge the elite, times the control, and records
-  /// the generation with the elite. In a resumed run, restores the recorded state instead.
+  /// Ends a generation: lets its green kernels challenge the elite, times the control, and stores
+  /// the generation with the elite. In a resumed run, if the generation is stored already, restores
+  /// the stored elite instead.
   Task<> close_generation(int generation, double wall_ms);
-  /// Closes the generation when the time is over: compares as many kernels as time allows, and does
-  /// not time the control. Does nothing if the generation is closed or empty.
+  /// Ends a generation when the time limit is near: compares as many kernels as time allows, and
+  /// does not time the control. Does nothing if the generation is closed or empty.
   void close_unfinished(int generation, double wall_ms);
-  /// Green kernels that failed when they ran again in this generation, with the reason, by kernel
-  /// key. Kernels that the profile gate withdrew are left out, because its verdict applies to one
-  /// shape only.
+  /// The kernels that were withdrawn in a generation, by kernel key, with the reason. Kernels that
+  /// the profile gate withdrew are left out, because it judges them on one shape only.
   [[nodiscard]] std::map<std::string, Rejection> withdrawn_in(int generation) const;
-  /// Removes a kernel from the elite because the kernel failed on another shape.
+  /// Withdraws a kernel from this shape's elite because the kernel failed on another shape.
   void dismiss(int generation, const std::string& kernel_key, const Rejection& why);
-  /// Applies a last gate to the elite, best first. A member that fails leaves permanently. The
-  /// fastest green kernel outside of the elite then challenges the remaining members and must also
-  /// pass the gate. At most three further kernels are tried for each place. If the gate cannot
-  /// judge, all members stay. Throws Interrupted if a stop is requested.
+  /// Applies a last gate to the members of the elite, best first. A member that fails is withdrawn.
+  /// The fastest green kernel outside the elite then challenges the remaining members and must also
+  /// pass the gate. For an elite of at most n kernels, at most 3 n further kernels are tried. If
+  /// the gate cannot judge any member, all members stay. Throws Interrupted if a stop is requested.
   void hold_elite(const LastGate& gate);
 
  private:
-  /// A candidate with the parts of its outcome that later candidates and the elite need.
+  /// A stored candidate, with what the elite needs to run its kernel again.
   struct Judged {
     Candidate candidate;
     StoredEvaluation stored;
@@ -115,7 +119,7 @@ class ShapeRun {
 
   void observe(const Judged& judged);
   [[nodiscard]] std::optional<double> objective_of(const Judged& judged) const;
-  /// Whether the candidate is green, was timed precisely, and has a known objective.
+  /// True if the candidate is green, was timed precisely, and its objective is known.
   [[nodiscard]] bool may_challenge(const Judged& judged) const;
   [[nodiscard]] EliteMember member_of(const Judged& judged) const;
   [[nodiscard]] KernelUnderTest kernel_of(const Judged& judged) const;
@@ -143,7 +147,7 @@ class ShapeRun {
   double fastest_us_ = 0;
   std::size_t left_out_ = 0;
   std::optional<double> control_drift_;
-  /// The time from which on the control may be timed again.
+  /// The control is not timed again before this point in time.
   std::chrono::steady_clock::time_point control_due_ = {};
 
   std::map<std::pair<int, int>, StoredEvaluation> history_;  ///< by generation and position

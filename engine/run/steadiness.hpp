@@ -9,7 +9,7 @@
 
 namespace evo {
 
-/// The drift of the control's time, as a fraction of its first time.
+/// The drift of the control's time over a run, as a fraction of its first time.
 struct ControlDrift {
   std::size_t times = 0;  ///< number of generations in which the control was timed
   double lowest = 0;      ///< −0.02 means 2 % faster than the first time
@@ -22,8 +22,8 @@ struct ControlDrift {
 
 /// Checks whether the device was steady during a run, by the times of the control, which is timed
 /// after every generation, and by the scatter of the elite's times. If the device was not steady,
-/// returns a line for users, because the order of the elite is then unreliable. Empty otherwise,
-/// and for predicted times. Typical causes are other processes on the card and throttling.
+/// for example because of other processes or throttling, returns a line that warns users that the
+/// order of the elite is unreliable. Otherwise, and for predicted times, returns an empty text.
 [[nodiscard]] std::string steadiness_text(const std::vector<StoredGeneration>& generations,
                                           const std::vector<EliteRow>& elite);
 

@@ -39,7 +39,7 @@ Tournament::Tournament(const TuningTask& task, RunStore& store, RunId run, std::
 
 Task<> Tournament::challenge(HomeDevice& home, int generation,
                              std::vector<EliteMember> challengers) {
-  // If an interrupted generation is repeated, removes the kernels that were withdrawn in it.
+  // If this generation was interrupted before, the kernels withdrawn in it leave the elite.
   for (const auto& [candidate, withdrawn] : withdrawn_) {
     if (withdrawn.generation == generation) elite_.remove(candidate);
   }
@@ -57,8 +57,8 @@ Task<> Tournament::challenge(HomeDevice& home, int generation,
       while (const EliteMember* incumbent = climb.next()) {
         climb.take(co_await compare(home, generation, climb.challenger(), *incumbent));
       }
-      // The full check comes last, because for long launches it costs more than the comparison,
-      // which most challengers lose.
+      // The full check follows the comparisons, because most challengers lose a comparison, and for
+      // long launches the full check takes longer.
       if (climb.may_enter() && co_await passes_full_check(home, generation, climb.challenger())) {
         climb.enter();
       }
@@ -138,8 +138,8 @@ Task<ComparisonResult> Tournament::compare_times(HomeDevice& home, int generatio
   if (compared.second_failed) co_return ComparisonResult::kIncumbentOut;
   const PairResult& pair = compared.pair;
   if (pair.rejection) {
-    // Each kernel passes alone, but the comparison failed twice. The challenger leaves, because the
-    // incumbent has been tested more often.
+    // The comparison failed twice, although each kernel passes when it runs alone. The challenger
+    // is out, because the incumbent has been tested more often.
     store_.record_event(run_, "confirmation failed", pair.rejection->reason);
     co_return ComparisonResult::kChallengerOut;
   }
@@ -184,7 +184,7 @@ Task<std::optional<double>> Tournament::time_control(HomeDevice& home, int gener
   choose_control();
   if (!control_) co_return std::nullopt;
   const auto found = withdrawn_.find(control_->id);
-  // A kernel that only the profile gate withdrew gives right results, so it remains the control.
+  // If the profile gate withdrew the control, its results are right, so it remains the control.
   const bool is_wrong = found != withdrawn_.end() && found->second.why.gate != Gate::kProfile;
   if (is_wrong) co_return std::nullopt;
   const std::optional<Timing> timing = co_await home.time_again(control_->kernel, closely, shape_);

@@ -13,23 +13,24 @@
 
 namespace evo {
 
-/// The tournament for the elite of a run: full checks and A/B comparisons, the last steps for a
-/// candidate. If times are measured, A/B comparisons by interleaved pairs decide. A kernel that
-/// fails in a comparison and again alone is withdrawn permanently. A kernel that passed the quick
-/// check is withdrawn if it fails the full check, which precedes its entry into the elite. Every
-/// decision is recorded, and decisions made before an interruption are not repeated.
+/// Decides which green kernels enter the elite of a run, by A/B comparisons and full checks. If
+/// times are predicted, the times decide instead of A/B comparisons. A kernel that fails in a
+/// comparison and again when it runs alone is withdrawn. A kernel that passed only the screening
+/// needs a full check before it enters the elite; if it fails, it is withdrawn. Every decision is
+/// stored, and decisions that were made before an interruption are not repeated.
 ///
-/// If the objective is not the time, the values of the objective decide. Energies are measured for
-/// kEliteEnergy_s seconds before a kernel enters, and a difference below kLeastDifference is a tie.
+/// If the objective is not the time, the values of the objective decide instead of A/B comparisons;
+/// a difference below kLeastDifference is a tie. If the objective depends on the energy, the energy
+/// of each challenger is first measured for kEliteEnergy_s seconds.
 class Tournament {
  public:
-  /// All references must outlive this object. Reads the run's records. `shape`: index of the shape
-  /// in the task.
+  /// Reads the stored comparisons and withdrawals of the run. All references must outlive this
+  /// object. `shape`: index of the shape in the task.
   Tournament(const TuningTask& task, RunStore& store, RunId run, std::size_t elite_size,
              std::size_t shape = 0, const std::string& objective = "time");
 
   [[nodiscard]] const Elite& elite() const { return elite_; }
-  /// When and why a candidate was permanently removed.
+  /// The generation in which a candidate was withdrawn, and the reason.
   struct Withdrawn {
     int generation = 0;
     Rejection why;
@@ -40,29 +41,29 @@ class Tournament {
   }
 
   /// Lets the green kernels of a generation challenge the elite, the fastest first. Throws
-  /// Interrupted if time is over or a stop is requested. After Interrupted, left_out() is the
-  /// number of kernels not yet compared, and the next call skips the compared kernels.
+  /// Interrupted if the time is over or a stop is requested. left_out() is then the number of
+  /// kernels that were not compared, and the next call of challenge() skips the compared kernels.
   Task<> challenge(HomeDevice& home, int generation, std::vector<EliteMember> challengers);
   [[nodiscard]] std::size_t left_out() const { return left_out_; }
 
-  /// Sets the control, which time_control() otherwise chooses.
+  /// Sets the control. If use_control() is not called, time_control() chooses the control.
   void use_control(EliteMember control) { control_ = std::move(control); }
 
-  /// Times the control, which is the best kernel of the first generation with a green kernel. The
-  /// drift of its time shows how steady the device is. Takes a few samples, or more if `closely`.
-  /// Nullopt if times are predicted or there is no control.
+  /// Times the control and returns its p50 in microseconds. By default, the control is the best
+  /// kernel of the first generation with a green kernel. Takes a few samples, or more if `closely`.
+  /// Returns nullopt if times are predicted, there is no control, or the control fails.
   Task<std::optional<double>> time_control(HomeDevice& home, int generation, bool closely);
   /// The control, or null if there is none yet.
   [[nodiscard]] const EliteMember* control() const { return control_ ? &*control_ : nullptr; }
   /// The drift of the control: its time divided by its first time, minus 1.
   [[nodiscard]] double drift(double control_us) const { return control_us / control_first_us_ - 1; }
 
-  /// Permanently removes a kernel that failed elsewhere. Does nothing if the kernel has already
-  /// left. Do not call this function during challenge().
+  /// Withdraws a kernel that failed outside the tournament. Does nothing if the kernel is withdrawn
+  /// already. Do not call dismiss() during challenge().
   void dismiss(int generation, CandidateId candidate, const Rejection& why);
 
-  /// Restores the elite of a recorded generation and the control's time. Omits kernels that were
-  /// withdrawn by the end of the generation.
+  /// Restores the elite of a stored generation and the control's time, but omits kernels that were
+  /// withdrawn in this or an earlier generation.
   void restore(int generation, std::vector<EliteMember> members,
                const std::optional<double>& control_us);
 
@@ -76,7 +77,9 @@ class Tournament {
   [[nodiscard]] static ComparisonResult compare_values(const EliteMember& challenger,
                                                        const EliteMember& incumbent);
   Task<bool> passes_full_check(HomeDevice& home, int generation, const EliteMember& challenger);
-  /// Measures the challenger's objective over kEliteEnergy_s. False if the kernel failed.
+  /// Measures the challenger's energy for kEliteEnergy_s seconds if the objective depends on it,
+  /// and sets its value of the objective. Returns false if the kernel failed or the energy is
+  /// unknown.
   Task<bool> measure_closely(HomeDevice& home, int generation, EliteMember& challenger);
   void withdraw(int generation, CandidateId candidate, const Rejection& why);
   void choose_control();

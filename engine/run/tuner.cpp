@@ -12,8 +12,8 @@
 namespace evo {
 namespace {
 
-/// This share of the time limit, at most kMostSecondsToCompare, is reserved for comparing the
-/// last kernels with the elite. After the first comparison: a multiple of its time, if shorter.
+/// This share of the time limit, at most kMostSecondsToCompare, is reserved for comparing the last
+/// kernels with the elite. Less time is reserved if earlier comparisons were short.
 constexpr double kShareToCompare = 0.2;
 constexpr double kMostSecondsToCompare = 5;
 constexpr double kTimesLongestComparison = 2;
@@ -36,7 +36,7 @@ Tuner::Tuner(Workbench& bench, RunStore& store, const std::vector<RunId>& runs,
   progress_.max_seconds = options.max_seconds;
 }
 
-/// The total number of evaluations, limited by generations, --candidates and the space.
+/// The number of candidates to evaluate, limited by generations, --candidates and the space.
 std::size_t Tuner::most_evaluations() const {
   const std::size_t later = size_of(1) * static_cast<std::size_t>(options_.generations - 1);
   const std::size_t most = std::min(size_of(0) + later, options_.candidates);
@@ -54,7 +54,7 @@ void Tuner::plan_opening() {
   };
   if (options_.aim == Aim::kSearch) {
     for (const Milestone& milestone : bench_.task().space().definition().milestones) {
-      // Skips a milestone that no shape allows. Two milestones may have the same configuration.
+      // A milestone is left out only if it is invalid on all shapes, not if it equals another.
       if (shapes_for(milestone.candidate).empty()) continue;
       opened_.push_back(milestone.candidate);
       opening_.push_back({milestone.candidate, "milestone", milestone.name});
@@ -91,7 +91,7 @@ TunerEnd Tuner::run(std::vector<RunHistory> histories, const std::atomic<bool>& 
   return end;
 }
 
-/// Evaluations that are unrecorded when this call ends stay pending; the next call records them.
+/// When the time is over, records the finished evaluations and closes the generation.
 TunerEnd Tuner::search_until(const std::atomic<bool>& stop) {
   try {
     return bench_.wait(search());
@@ -149,8 +149,8 @@ Task<std::optional<Evaluation>> Tuner::outcome_of(const Slot& slot) {
   co_return evaluation;
 }
 
-/// Takes the outcome of a finished evaluation, and adapts it to the kernels and limits known by
-/// now.
+/// Takes the outcome of a finished evaluation. During the evaluation, its kernel may have become a
+/// duplicate, or too slow for the elite.
 Evaluation Tuner::take_outcome(Flight& flight) const {
   Evaluation evaluation = *std::exchange(flight.evaluation, std::nullopt);
   if (evaluation.was_run && bench_.evaluator().knows(evaluation.kernel_key)) {
@@ -160,8 +160,8 @@ Evaluation Tuner::take_outcome(Flight& flight) const {
   return evaluation;
 }
 
-/// Marks a precisely timed kernel that would now be timed coarsely. The marked kernel does not
-/// challenge the elite, so that the result does not depend on the order of the measurements.
+/// Marks a precisely timed kernel as coarsely timed if it is slower than the present limit, so that
+/// it does not challenge the elite, and the result does not depend on the order of timings.
 void Tuner::note_early_stops(Evaluation& evaluation) const {
   for (ShapeEvaluation& on : evaluation.shapes) {
     if (!on.timing || on.timing->kind != TimeKind::kMeasured) continue;
@@ -170,7 +170,7 @@ void Tuner::note_early_stops(Evaluation& evaluation) const {
   }
 }
 
-/// Whether a coarsely timed kernel would now be timed precisely, because a member left the elite.
+/// True if a coarsely timed kernel must be timed precisely because a member has left the elite.
 bool Tuner::must_be_timed_again(const Evaluation& evaluation) const {
   if (bench_.task().device().time_kind != TimeKind::kMeasured || !evaluation.is_green()) {
     return false;
@@ -207,7 +207,7 @@ std::optional<Planned> Tuner::propose(ShapeRun& shape) {
   while (true) {
     const std::vector<Candidate> proposed = shape.strategy().propose(1);
     if (proposed.empty()) return std::nullopt;
-    // Skips a proposal that is already in flight because another strategy proposed it.
+    // Skips a proposal that another strategy has made before and that is being evaluated.
     if (!is_under_way(proposed.front())) return Planned{proposed.front(), options_.strategy};
   }
 }
@@ -220,7 +220,7 @@ bool Tuner::is_under_way(const Candidate& candidate) const {
 
 void Tuner::fill_window() {
   const auto window = [&] {
-    // Milestones and other candidates known in advance do not wait for outcomes.
+    // Milestones and other candidates that no strategy proposes do not wait for results.
     const bool waits = strategy_learns(options_.strategy) && opening_.empty();
     return waits ? in_flight_at(started_slots_, options_.window) : options_.window;
   };
@@ -265,8 +265,8 @@ EvaluateOptions Tuner::options_for(const Slot& slot) const {
                      fmt::format("candidate {}.{}", slot.place.generation, slot.place.position)}};
 }
 
-/// If the history has other proposals at this position (from the strategy of another version), the
-/// history is ignored and the candidate is evaluated again.
+/// True if the history of a resumed run has this candidate at this position. Another version of the
+/// program may have proposed another candidate for this position.
 bool Tuner::is_recorded(const Slot& slot) const {
   const std::string config = bench_.task().space().config_json(slot.planned.candidate);
   return std::ranges::all_of(shapes_for(slot.planned.candidate), [&](const ShapeRun* shape) {
@@ -327,7 +327,7 @@ double Tuner::generation_ms() const {
   return milliseconds_between(generation_started_, bench_.loop().now());
 }
 
-/// A kernel that failed on one shape counts as wrong on all shapes.
+/// Withdraws kernels that failed on one shape on all shapes, because they are wrong.
 void Tuner::withdraw_everywhere() {
   if (shapes_.size() == 1) return;
   for (const auto& shape : shapes_) {
@@ -361,8 +361,8 @@ Task<> Tuner::close_generation() {
   tell_generation();
 }
 
-/// Starts interpreting the elites early, because the end of the run needs the results. The results
-/// are ignored until the run ends, because their arrival time must not influence the proposals.
+/// Starts to execute the elites on the virtual GPU early. Results are ignored until the run ends,
+/// because their arrival times must not influence proposals.
 void Tuner::interpret_elites() {
   if (!bench_.interpreted().has_interpreter()) return;
   std::vector<KernelUnderTest> kernels;
@@ -372,8 +372,8 @@ void Tuner::interpret_elites() {
   bench_.interpreted().want(std::move(kernels));
 }
 
-/// Records the finished candidates that follow an unfinished one. An extended run finds these
-/// candidates in its history.
+/// Records all finished candidates, even those that follow an unfinished candidate, so that the run
+/// finds them in its history if it is extended.
 void Tuner::settle_finished() {
   for (const Slot& slot : slots_) {
     if (!slot.flight || !slot.flight->evaluation) continue;
@@ -385,7 +385,7 @@ void Tuner::settle_finished() {
   slots_.clear();
 }
 
-/// Lets the candidates judged so far challenge the elite as long as there is time left.
+/// Lets candidates of the last, incomplete generation challenge the elite while there is time.
 void Tuner::close_unfinished_generation(const Stop& stop) {
   if (settled_of_generation_ == 0) return;
   bench_.stop_when(stop);

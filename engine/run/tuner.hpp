@@ -13,7 +13,7 @@
 
 namespace evo {
 
-/// A recorded candidate on every shape on which it was judged, for observers.
+/// A candidate that was just recorded, with its record on each shape on which it was judged.
 struct Evaluated {
   struct OnShape {
     std::string shape;
@@ -23,13 +23,14 @@ struct Evaluated {
   std::vector<OnShape> shapes;  ///< at least one
 };
 
-/// The elite of one shape.
+/// The elite on one shape.
 struct ShapeElite {
   std::string shape;
   const std::vector<EliteMember>* members = nullptr;
 };
 
-/// Observes a run; all calls come from the tuner's thread.
+/// The interface through which displays follow a run. All calls come from the thread that called
+/// Tuner::run().
 class TunerObserver {
  public:
   virtual ~TunerObserver() = default;
@@ -40,18 +41,19 @@ class TunerObserver {
 
 enum class TunerEnd { kFinished, kExhausted, kOutOfTime, kInterrupted };
 
-/// The loop of a run. Candidates have slots 0, 1, 2, …: first the milestones, then the defaults,
-/// then the strategy's proposals. Generation 0 ends with the first `children` proposals; every
-/// later generation has `children` proposals. The last generation is shorter if the limit
+/// The loop of a run. The candidates are numbered by slots 0, 1, 2, …: first the milestones, then
+/// the default configuration and the best candidates of earlier runs, then the strategy's
+/// proposals. Generation 0 contains all candidates up to the first `children` proposals; each later
+/// generation contains `children` proposals. The last generation is shorter if the limit
 /// `candidates` is reached.
 ///
 ///   1. Propose the candidate of slot t and start its evaluation (Evaluator::evaluate) when the
-///      outcomes of all slots up to t − w are known. The lag w is in_flight_at(t, window), or
-///      `window` for milestones, defaults and strategies that do not learn.
+///      outcomes of all slots up to t − w are known, where w is in_flight_at(t, window), or
+///      `window` for candidates that no strategy proposes and for strategies that do not learn.
 ///   2. Evaluate up to `window` candidates in parallel, on any free compilers and devices.
 ///   3. In the order of the slots, record each candidate in one transaction, and let the strategy
-///      observe the outcome. An early outcome waits for the slots before it; it is lost if the run
-///      is killed.
+///      observe the outcome. The outcome of a slot is recorded only after those of all earlier
+///      slots; if the run is killed before, the outcome is lost.
 ///   4. At the end of a generation, let its green kernels challenge the elite (Tournament). Time
 ///      the control, and record the generation with the elite.
 /// The proposals are therefore a function of the seed and of the outcomes in the order of the
@@ -59,28 +61,29 @@ enum class TunerEnd { kFinished, kExhausted, kOutOfTime, kInterrupted };
 /// first.
 ///
 /// A resumed run repeats these steps with recorded outcomes in place of steps 2 to 4, and continues
-/// as if it had never stopped. When the time is over, the run ends the current generation:
-/// evaluations stop early enough to leave time for step 4, and finished candidates that follow an
-/// unfinished candidate are recorded, too.
+/// as if it had not been interrupted. Shortly before its time limit, a run ends the current
+/// generation: evaluations stop early enough to leave time for step 4, and all finished candidates
+/// are recorded, even if a candidate before them is unfinished.
 ///
-/// A recording omits the milestones, and the challenge in step 4. The control of a recording is its
-/// first green candidate, which is the default configuration if that is green.
+/// A recording (Aim::kRecord) leaves out the milestones, and the challenge in step 4. The control
+/// of a recording is its first green candidate: the default configuration if it is green.
 ///
 /// With several shapes, a candidate is compiled and checked once, and timed on each shape for which
 /// the space allows it. Each shape has an elite and a strategy (ShapeRun). The strategies propose
-/// in turn, and each strategy observes all outcomes on its shape. A kernel withdrawn from one elite
-/// is withdrawn from all elites.
+/// in turn, and each strategy observes all outcomes on its shape. A kernel that is withdrawn on one
+/// shape is withdrawn on all shapes.
 class Tuner {
  public:
-  /// All references must outlive the tuner. `runs`: one for each shape of the task.
+  /// All references must outlive the tuner. `runs`: the stored run for each shape of the task.
   Tuner(Workbench& bench, RunStore& store, const std::vector<RunId>& runs,
         const TunerOptions& options, TunerObserver& observer);
 
-  /// `histories`: the history of each run of `runs`.
+  /// Executes the run. `histories`: the history of each run of the constructor's `runs`, empty for
+  /// a new run. When `stop` becomes true, the run is interrupted.
   [[nodiscard]] TunerEnd run(std::vector<RunHistory> histories, const std::atomic<bool>& stop);
 
-  /// Applies a last gate to the elite of a shape, as ShapeRun::hold_elite() does. Call it after
-  /// run(). Throws Interrupted if a stop is requested.
+  /// Applies a last gate to the elite of a shape, as ShapeRun::hold_elite() does. Call hold_elite()
+  /// after run(). Throws Interrupted if a stop is requested.
   void hold_elite(std::size_t shape, const LastGate& gate);
 
   [[nodiscard]] const Elite& elite(std::size_t shape = 0) const {
@@ -93,13 +96,13 @@ class Tuner {
   [[nodiscard]] const RunProgress& progress() const { return progress_; }
 
  private:
-  /// An evaluation in the background.
+  /// An evaluation in the background, and its outcome when it is finished.
   struct Flight {
     explicit Flight(EventLoop& loop) : done(loop) {}
     Event done;
     std::optional<Evaluation> evaluation = {};
   };
-  /// A candidate that is not recorded yet.
+  /// A candidate that was proposed and is not recorded yet.
   struct Slot {
     SlotPlace place;
     Planned planned;
@@ -123,7 +126,7 @@ class Tuner {
   static Task<> fly(std::shared_ptr<Flight> flight, Task<Evaluation> evaluation);
   [[nodiscard]] TunerEnd search_until(const std::atomic<bool>& stop);
   Task<TunerEnd> search();
-  /// Waits for the outcome of the slot; nullopt if the slot is recorded.
+  /// Waits for the outcome of a slot; nullopt if the history of a resumed run has the candidate.
   Task<std::optional<Evaluation>> outcome_of(const Slot& slot);
   [[nodiscard]] Evaluation take_outcome(Flight& flight) const;
   void note_early_stops(Evaluation& evaluation) const;

@@ -12,21 +12,21 @@
 
 namespace evo {
 
-/// The purpose of a run.
+/// The purpose of a run: a search or a recording.
 enum class Aim {
-  /// find the fastest kernel: keep an elite, and spend little time on kernels that cannot enter it
+  /// find the fastest kernel: rank an elite, and spend little time on kernels that cannot enter it
   kSearch,
   kRecord,  ///< record the times of all candidates, measured alike: no milestones, elite or
             ///< comparisons
 };
 
-/// "search" or "record".
+/// Returns "search" or "record".
 [[nodiscard]] std::string_view to_string(Aim aim);
 
-/// Stands for no limit on the number of candidates.
+/// The value of TunerOptions::candidates for no limit.
 inline constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
 
-/// A candidate that was among the best of an earlier run.
+/// A candidate that was a member of the elite of an earlier run.
 struct KnownCandidate {
   Candidate candidate;
   RunId run = 0;

@@ -13,7 +13,7 @@
 namespace evo {
 namespace {
 
-/// Number of the newest runs that are examined.
+/// Only this many of the newest runs in the database are examined.
 constexpr std::size_t kMostRuns = 64;
 
 struct Source {
@@ -23,8 +23,8 @@ struct Source {
   std::vector<Candidate> best = {};
 };
 
-/// The distance between the shape of an earlier run, given by its variables, and the nearest shape
-/// of the task.
+/// The distance between the shape of an earlier run (`variables`: its size variables) and the
+/// nearest shape of the task.
 double distance_to(const TuningTask& task, const Json& variables) {
   double nearest = std::numeric_limits<double>::infinity();
   for (std::size_t at = 0; at < task.shape_count(); ++at) {
@@ -48,8 +48,7 @@ bool is_allowed(const TuningTask& task, const Candidate& candidate) {
   return false;
 }
 
-/// Converts a configuration of another space to the task's space; nullopt if the space lacks a
-/// value.
+/// Converts a configuration of an earlier run to the task's space; nullopt if the space forbids it.
 std::optional<Candidate> carried_over(const TuningTask& task, const std::string& config_json) {
   const Space& space = task.space();
   std::vector<std::pair<std::string, std::string>> settings;
@@ -63,12 +62,13 @@ std::optional<Candidate> carried_over(const TuningTask& task, const std::string&
     Candidate candidate = space.candidate_from_settings(settings, space.defaults());
     if (is_allowed(task, candidate)) return candidate;
   } catch (const SpaceError&) {
-    // The task's space lacks a value of the configuration.
+    // The task's space lacks a value of the configuration, so the configuration is left out.
   }
   return std::nullopt;
 }
 
-/// Nullopt for a run on another problem or template, or without stored kernels.
+/// The elite of an earlier run, as candidates of the task's space. Nullopt if the run is on another
+/// problem or template, or if its stored files cannot be read.
 std::optional<Source> source_of(const Store& store, const TuningTask& task, const StoredRun& run) {
   if (run.info.problem.name != task.problem().name) return std::nullopt;
   try {

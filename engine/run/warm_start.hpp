@@ -9,11 +9,12 @@
 
 namespace evo {
 
-/// Finds configurations of earlier runs in the database on the same template of the same problem,
-/// for other shapes, devices or versions of the space. The best configurations of each run come
-/// first. Runs on nearer shapes (by the logarithms of their variables) and on the same device
-/// precede other runs. Only configurations that the space allows on a shape of the task are
-/// returned, at most `most`. Unknown macros are dropped, and missing macros get their defaults.
+/// Finds the elites of earlier runs on the same template of the same problem, also for other
+/// shapes, devices or versions of the space. Returns at most `most` configurations that the task's
+/// space allows on one of its shapes: first the winners of all runs, then the second-ranked, and so
+/// on; within a rank, first those from runs on the most similar shapes (by the logarithms of the
+/// size variables) and on the same device. Macros that the task's space lacks are dropped, and
+/// macros that an earlier configuration lacks get their defaults.
 [[nodiscard]] std::vector<KnownCandidate> find_known(const Store& store, const TuningTask& task,
                                                      std::size_t most);
 

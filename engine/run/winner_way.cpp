@@ -11,7 +11,7 @@
 namespace evo {
 namespace {
 
-/// The share of the time for choosing the order of the steps. Measuring the steps takes the rest.
+/// The share of the time for choosing the order of the steps; the rest is for measuring them.
 constexpr double kShareToRank = 1.0 / 3;
 
 constexpr const char* kTimeOver = "the time limit was reached";
@@ -25,7 +25,8 @@ SteadyTime later(SteadyTime from, double seconds) {
   return from + std::chrono::duration_cast<SteadyTime::duration>(span);
 }
 
-/// Sets the workbench's stop condition, and restores the former condition at the end of the scope.
+/// Adds a deadline to the workbench's stop condition, and restores the former condition at the end
+/// of the scope.
 class StopFor {
  public:
   StopFor(Workbench& bench, SteadyTime deadline) : bench_(bench), before_(bench.stop()) {
@@ -158,7 +159,7 @@ void WayFinder::rank(const Candidate& from, const std::vector<Option>& options, 
   }
 }
 
-/// Compiles the configurations that probably come next, in parallel.
+/// Starts to compile all configurations that the path will probably contain, in parallel.
 void WayFinder::build_ahead(Candidate from) {
   while (from != winner_.candidate) {
     std::vector<Option> options = options_at(from);
@@ -184,7 +185,8 @@ WinnerStep WayFinder::described(const Candidate& from, const Option& option) {
   return step;
 }
 
-/// Describes a step and measures its gain; nullopt if the kernel fails.
+/// Measures the gain of a step from one configuration to another, and describes the step; nullopt
+/// if a kernel fails.
 std::optional<WinnerStep> WayFinder::step_to(const Candidate& from, const Option& option) {
   if (!time(option.candidate) || !build(from)) return std::nullopt;
   WinnerStep step = described(from, option);
@@ -218,7 +220,7 @@ WinnerStep WayFinder::next_step(Candidate& current, SteadyTime rank_until) {
     current = option.candidate;
     return *std::move(step);
   }
-  const Option rest = all_at_once(current, "a part of these macros alone fails a gate");
+  const Option rest = all_at_once(current, "a change of only some of these macros fails a gate");
   std::optional<WinnerStep> step = step_to(current, rest);
   if (!step)
     step = described(current, rest);  // the comparison failed, but the winner itself is
@@ -239,7 +241,7 @@ void WayFinder::walk(WinnerWay& way, SteadyTime rank_until) {
   }
 }
 
-/// Checks the kernels on the path until one kernel is wrong; returns whether all are right.
+/// Checks the kernels on the path until one fails. Returns true if all kernels pass.
 bool WayFinder::passes_checks() {
   return std::ranges::all_of(path_, [&](const Candidate& candidate) { return check(candidate); });
 }

@@ -11,47 +11,48 @@
 
 namespace evo {
 
-/// A configuration at which a path begins.
+/// A configuration at which a path to the winner begins.
 struct WayStart {
   std::string name;  ///< "default", or the name of a milestone
   Candidate candidate;
 };
 
-/// The known times of a run by configuration; nullopt for a configuration that is not green.
+/// The stored times of a run in microseconds, by candidate; nullopt if it is not green.
 using KnownTimes = std::map<Candidate, std::optional<double>>;
 
-/// A path, or the reason why there is none.
+/// A path to the winner, or the reason why there is none.
 struct FoundWay {
   std::optional<WinnerWay> way = {};
   std::string why_not = {};  ///< why there is no path, as a line for users
 };
 
-/// Finds paths to a winner. A path shows how much each macro whose value differs between start and
-/// winner contributed to the speed-up. Use one object per shape, because it reuses measurements for
-/// later paths.
+/// Finds paths from other configurations to the winner of a run. A path changes macros step by step
+/// from the start's to the winner's value, and shows how much each change contributes to the
+/// speed-up. Use one WayFinder for all paths to a winner, because it reuses measurements:
 ///
-///   1. An option changes a macro that still has the start's value to the winner's value. If a
-///      constraint forbids this change, the macros of the constraint change together.
-///   2. Compile the options at the current configuration in parallel and time them. Take the option
-///      with the largest gain. After a third of the time, choose options by their last measured
-///      gains. Skip options that fail a gate; if all options fail, change all remaining macros
-///      together.
-///   3. If times are measured, time the configurations before and after each step in interleaved
-///      pairs.
-///   4. Check the kernels on the path as in a screening. If a kernel is wrong, search a path
-///      without it.
-/// When the time is over, all remaining macros change in one last step, and unchecked kernels are
-/// marked.
+///   1. At the current configuration, list the options for the next step: each changes one macro to
+///      the winner's value. If a constraint forbids this change, the macros of the constraint
+///      change together.
+///   2. Compile the options in parallel and time them. Take the option with the largest gain. After
+///      a third of the time, choose options by their last measured gains instead. Skip options that
+///      fail a gate; if all options fail, change all remaining macros together.
+///   3. If times are measured, compare the configurations before and after each step by an A/B
+///      comparison.
+///   4. Check the kernels on the path by a screening. If a kernel fails, find another path without
+///      it.
+/// When the time is over, one last step changes all remaining macros, and a note marks each step
+/// whose kernel was not checked.
 class WayFinder {
  public:
-  /// All references must outlive this object. `at`: index of the shape.
+  /// All references must outlive this object. `at`: index of the shape in the task.
   WayFinder(Workbench& bench, const EliteMember& winner, const KnownTimes& known, std::size_t at);
 
-  /// Finds the path from `start`, within `seconds`. Throws Interrupted if a stop is requested.
+  /// Finds a path from `start` to the winner within `seconds`. Throws Interrupted if a stop is
+  /// requested.
   [[nodiscard]] FoundWay find(const WayStart& start, double seconds);
 
  private:
-  /// A configuration on the path, with its build, time and verdict.
+  /// The state of a configuration that is a candidate for the path: its kernel, time and verdict.
   struct Node {
     bool is_started = false;                     ///< whether its compilation was started
     std::optional<KernelUnderTest> kernel = {};  ///< set when the kernel is built
@@ -59,7 +60,7 @@ class WayFinder {
     bool is_checked = false;
     bool has_failed = false;
   };
-  /// Macros that change together, and the reason why they do.
+  /// A possible next step: macros that change together, and the reason why they do.
   struct Option {
     std::vector<std::size_t> parameters;
     Candidate candidate = {};

@@ -7,8 +7,9 @@
 namespace evo {
 namespace {
 
-/// Tracks the unassigned parameters of each constraint while parameters are added to an order.
-/// Costs are updated incrementally, so that a thousand parameters are ordered quickly.
+/// The state of a greedy search for an order of the parameters: the assigned parameters and, for
+/// each constraint, the number of its parameters that are not assigned yet. Costs are updated
+/// incrementally, so that a thousand parameters are ordered quickly.
 class Frontier {
  public:
   Frontier(std::span<const std::size_t> value_counts,
@@ -42,8 +43,9 @@ class Frontier {
     }
   }
 
-  /// ln of the largest possible size of the next layer if `parameter` is assigned next: the product
-  /// of the value counts of the assigned parameters that unfinished constraints need.
+  /// ln of the largest possible number of nodes in the next layer of the DecisionDiagram if
+  /// `parameter` is assigned next: the product of the numbers of values of the assigned parameters
+  /// that unfinished constraints need.
   [[nodiscard]] double cost_of(std::size_t parameter) {
     double cost = cost_;
     bool is_needed = false;
@@ -67,7 +69,7 @@ class Frontier {
   std::vector<std::vector<std::size_t>> constraints_of_;
   std::vector<std::size_t> waiting_for_;  ///< unassigned parameters of each constraint
   std::vector<std::size_t> unfinished_;   ///< unfinished constraints of each parameter
-  /// for each parameter, its unfinished constraints with a single unassigned parameter
+  /// in cost_of(), for each parameter: the number of its constraints that the assignment finishes
   std::vector<std::size_t> finishing_;
   std::vector<bool> assigned_;
   double cost_ = 0;
@@ -100,7 +102,8 @@ Order greedy_order(std::size_t start, std::span<const std::size_t> value_counts,
   }
 }
 
-/// The number of parameters to try as the first one of an order: fewer than all in large spaces.
+/// The number of greedy orders to try, each of which begins with another parameter. In large
+/// spaces, not every parameter is tried, to limit the time.
 std::size_t starts_to_try(std::size_t parameters, std::span<const Constraint* const> constraints) {
   constexpr std::size_t kMostSteps = 20'000'000;
   std::size_t steps = parameters;

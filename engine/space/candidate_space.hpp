@@ -17,13 +17,12 @@ struct SpaceCount {
   bool exact = true;  ///< false: estimated by sampling
 };
 
-/// The interface through which search strategies see a space: a search space file or a recorded
-/// space.
+/// The interface of strategies to a space, which is a search space file or a recording.
 ///
 /// The valid candidates are indexed by ranks 0 … rank_count() − 1. Each valid candidate has exactly
-/// one rank. Some ranks are empty if a constraint has too many combinations of values for the
-/// index. In a space with more than 2^62 candidates, a rank is not an index but the seed of a
-/// uniform draw.
+/// one rank. If a constraint has too many combinations of values, it is checked separately, and the
+/// ranks of candidates that violate it are empty. In a space with more than 2^62 candidates, a rank
+/// is the seed of a uniform random draw instead of an index.
 class CandidateSpace {
  public:
   virtual ~CandidateSpace() = default;
@@ -34,7 +33,7 @@ class CandidateSpace {
   /// True if the parameter's values are numbers in ascending order, so that neighbouring values are
   /// similar.
   [[nodiscard]] virtual bool is_ordered(std::size_t parameter) const = 0;
-  /// The name of a parameter, which is its macro; and one of the parameter's values as text.
+  /// The name of a parameter, which is its macro, and the text of one of its values.
   [[nodiscard]] virtual std::string_view parameter_name(std::size_t parameter) const = 0;
   [[nodiscard]] virtual std::string value_text(std::size_t parameter, std::size_t value) const = 0;
 
@@ -42,10 +41,10 @@ class CandidateSpace {
   [[nodiscard]] virtual SpaceCount count() const = 0;
 
   [[nodiscard]] virtual std::uint64_t rank_count() const = 0;
-  /// The candidate of this rank; nullopt if the rank is empty. `rank` < rank_count().
+  /// The candidate with rank `rank` < rank_count(); nullopt if the rank is empty.
   [[nodiscard]] virtual std::optional<Candidate> at_rank(std::uint64_t rank) const = 0;
 
-  /// A uniform draw from the valid candidates.
+  /// A random valid candidate. All valid candidates are equally probable.
   [[nodiscard]] virtual Candidate sample(Random& random) const {
     for (;;) {
       if (std::optional<Candidate> found = at_rank(random.below(rank_count()))) return *found;

@@ -13,7 +13,7 @@
 
 namespace evo {
 
-/// A constraint of a space file.
+/// A constraint as a space file states it.
 struct ConstraintText {
   std::string expression;    ///< the condition, with formulas inserted for their names
   std::string why = {};      ///< the author's reason; may be empty
@@ -22,7 +22,7 @@ struct ConstraintText {
   [[nodiscard]] const std::string& shown() const { return written.empty() ? expression : written; }
 };
 
-/// The names that conditions may use, for a list of parameters: named values and macros.
+/// The names that the conditions of a space may contain: its macros and its named values.
 struct ConditionNames {
   explicit ConditionNames(const std::vector<Parameter>& list);
 
@@ -30,24 +30,26 @@ struct ConditionNames {
   std::map<std::string, std::size_t, std::less<>> parameters;  ///< macro → index
 };
 
-/// One condition, compiled for a list of parameters. A condition over few combinations of values is
-/// tabulated once; other conditions are evaluated on each call (see is_tabulated()). Thread-safe.
+/// One condition of a space, compiled for the list of the space's parameters. If the parameters of
+/// the condition have few combinations of values, the results are tabulated once; other conditions
+/// are evaluated on each call of holds(). Thread-safe.
 ///
-/// A condition without a finite value, such as x % 0, counts as violated.
+/// A condition whose value is not finite, such as x % 0, counts as violated.
 class Constraint {
  public:
-  /// Throws InputError for a bad expression or an unknown name. `parameters` must outlive the
-  /// Constraint.
+  /// Throws InputError if `expression` is not an expression or contains an unknown name.
+  /// `parameters` must outlive the Constraint.
   Constraint(const std::string& expression, const std::vector<Parameter>& parameters)
       : Constraint(expression, parameters, ConditionNames(parameters)) {}
-  /// Constructs a Constraint faster, with `names` computed once for many conditions.
+  /// Constructs one of many Constraints faster, because `names` is computed once for all of them.
   Constraint(const std::string& expression, const std::vector<Parameter>& parameters,
              const ConditionNames& names);
 
-  /// Indices of the parameters that the condition depends on, in the order of their names.
+  /// Indices of the parameters on which the condition depends, in the order of their names.
   [[nodiscard]] std::span<const std::size_t> scope() const { return scope_; }
 
-  /// `choice`: one index for each parameter of the space; only those of scope() are read.
+  /// True if a candidate satisfies the condition. `choice`: the index of the value of each
+  /// parameter of the space; only those of scope() are read.
   [[nodiscard]] bool holds(std::span<const std::uint16_t> choice) const;
 
   [[nodiscard]] bool is_tabulated() const { return !table_.empty(); }
@@ -65,8 +67,8 @@ class Constraint {
   Expression expression_;
   std::vector<std::size_t> scope_;
   double combinations_ = 1;
-  /// the result for each combination of values of scope_, the first parameter fastest; empty if
-  /// there are too many combinations
+  /// the result for each combination of values of the parameters in scope_, of which the first
+  /// changes fastest; empty if there are too many combinations
   std::vector<bool> table_;
 };
 

@@ -10,10 +10,10 @@ namespace evo {
 namespace {
 
 constexpr std::uint64_t kMostAssignments = std::uint64_t{1} << 62;
-/// Limit of the value indices that are stored for one layer: 128 MB.
+/// Limit on the number of value indices that are stored for the nodes of one layer: 128 MB.
 constexpr std::size_t kMostStates = std::size_t{1} << 26;
 
-/// The assigned parameters that unfinished constraints need after `level` assignments.
+/// The parameters that are assigned after `level` assignments and that unfinished constraints need.
 std::vector<std::size_t> needed_after(std::size_t level, std::span<const std::size_t> order,
                                       std::span<const Constraint* const> constraints) {
   std::vector<std::size_t> level_of(order.size());
@@ -112,7 +112,7 @@ class DiagramBuilder {
   std::span<const Constraint* const> constraints_;
   std::size_t edges_left_;
   std::vector<std::size_t> order_;
-  /// for each level, the constraints whose last parameter is assigned there
+  /// for each level, the constraints whose last parameter is assigned at this level
   std::vector<std::vector<const Constraint*>> finished_at_;
   std::vector<std::uint16_t> states_;  ///< value indices of the current layer's nodes, concatenated
 };
@@ -123,8 +123,8 @@ std::optional<DecisionDiagram> DecisionDiagram::build(
   return DiagramBuilder(value_counts, constraints, max_edges).build();
 }
 
-/// Builds a diagram from a list of assignments. Assignments with equal first values share a path,
-/// and those with equal last values share nodes.
+/// Builds a diagram from a list of assignments. Assignments whose first values are equal share the
+/// beginning of their path; nodes with the same remaining assignments are merged.
 class TableBuilder {
  public:
   explicit TableBuilder(std::span<const std::size_t> value_counts) : nodes_(value_counts.size()) {
@@ -137,7 +137,7 @@ class TableBuilder {
   }
 
   DecisionDiagram build(const std::vector<Candidate>& sorted) {
-    // Nodes are numbered when they are finished. The first layer has one node, number 0.
+    // node() builds all layers recursively. The first layer has a single node, number 0.
     if (!sorted.empty()) (void)node(0, sorted);
     DecisionDiagram diagram;
     diagram.layers_ = std::move(layers_);
@@ -146,7 +146,8 @@ class TableBuilder {
   }
 
  private:
-  /// The node of layer `level` for `sorted`, assignments that agree on their first `level` values.
+  /// Returns the number of the node in layer `level` for the assignments `sorted`, which agree on
+  /// their first `level` values.
   std::uint32_t node(std::size_t level, std::span<const Candidate> sorted) {
     DecisionDiagram::Layer& layer = layers_[level];
     std::vector<std::uint32_t> children(layer.values, DecisionDiagram::kNone);
@@ -165,7 +166,7 @@ class TableBuilder {
   }
 
   std::vector<DecisionDiagram::Layer> layers_;
-  /// for each layer, the index of a node by its children
+  /// for each layer, the number of a node by its children
   std::vector<std::map<std::vector<std::uint32_t>, std::uint32_t>> nodes_;
 };
 
@@ -198,8 +199,8 @@ void DecisionDiagram::count_up() {
   }
 }
 
-/// Computes for each node the number of assignments below it, relative to the layer's largest
-/// number.
+/// For a huge set, computes for each node the number of assignments below it, relative to the
+/// largest number of its layer.
 void DecisionDiagram::weigh() {
   std::vector<double> below = {1};
   for (std::size_t l = layers_.size(); l-- > 0;) {
@@ -234,8 +235,8 @@ Candidate DecisionDiagram::drawn(Random random) const {
       if (child != kNone) sum += l + 1 < layers_.size() ? layers_[l + 1].weights[child] : 1;
       sums[value] = sum;
     }
-    // Takes the first value whose cumulative weight exceeds `draw`, or the last value if rounding
-    // errors leave none.
+    // Takes the first value whose cumulative weight exceeds `draw`, or the last possible value if
+    // rounding errors leave none.
     const double draw = random.uniform() * sum;
     const auto found = std::upper_bound(sums.begin(), sums.end(), draw);
     const auto last = std::lower_bound(sums.begin(), sums.end(), sum);

@@ -12,22 +12,25 @@
 
 namespace evo {
 
-/// The set of all assignments that satisfy some constraints, as a layered decision diagram. The
-/// diagram counts the assignments, tests membership and finds the assignment of a rank without
-/// listing the set.
+/// The set of all assignments of values to parameters that satisfy some constraints, as a layered
+/// decision diagram. The diagram counts the assignments, tests whether the set contains an
+/// assignment, and finds the assignment of a rank, without listing the set.
 ///
-///   1. Order the parameters so that unfinished constraints need few assigned ones in each layer.
-///   2. Layer by layer, expand each node by each value. Merge partial assignments that agree on the
-///      parameters that unfinished constraints need. Check a constraint when its last parameter is
-///      assigned.
-///   3. Bottom up, count the assignments below each node, and remove nodes without any.
+///   1. Order the parameters so that, in each layer, unfinished constraints need few of the
+///      parameters that are assigned already.
+///   2. Layer by layer, extend each node by each value of the layer's parameter. Merge partial
+///      assignments that agree on the parameters that unfinished constraints need. Check a
+///      constraint when its last parameter is assigned.
+///   3. From the last layer to the first, count the assignments below each node, and remove nodes
+///      without assignments.
 ///
 /// A set of 2^62 assignments or more is called huge. In a huge set, a rank is the seed of a uniform
-/// draw instead of an index.
+/// random draw instead of an index.
 class DecisionDiagram {
  public:
-  /// Returns nullopt if the diagram would exceed `max_edges`. `value_counts`: number of values of
-  /// each parameter, ≥ 1.
+  /// Builds the diagram of the assignments that satisfy `constraints`. Returns nullopt if the
+  /// diagram would have more than `max_edges` edges. `value_counts`: the number of values of each
+  /// parameter, at least 1.
   [[nodiscard]] static std::optional<DecisionDiagram> build(
       std::span<const std::size_t> value_counts, std::span<const Constraint* const> constraints,
       std::size_t max_edges);
@@ -39,10 +42,11 @@ class DecisionDiagram {
   /// The number of ranks: the number of assignments, or 2^62 if the set is huge.
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] bool is_huge() const { return is_huge_; }
-  /// The number of assignments as a double, rounded and saturated.
+  /// The number of assignments, rounded to a double; at most the largest double.
   [[nodiscard]] double size() const;
   [[nodiscard]] bool contains(const Candidate& candidate) const;
-  /// `rank` < count(). Neighbouring ranks differ mostly in the last parameters of the order.
+  /// The assignment with rank `rank` < count(). Assignments of neighbouring ranks differ mostly in
+  /// the parameters that are assigned last.
   [[nodiscard]] Candidate at(std::uint64_t rank) const;
   [[nodiscard]] std::size_t edge_count() const;
 
@@ -50,10 +54,10 @@ class DecisionDiagram {
   struct Layer {
     std::size_t parameter = 0;
     std::size_t values = 0;
-    /// for each node and value: node of the next layer, or kNone
+    /// for each node and value: the number of a node of the next layer, or kNone
     std::vector<std::uint32_t> child;
     std::vector<std::uint64_t> counts;  ///< for each node, at most 2^62
-    /// in a huge set: number of assignments below each node, relative to the layer's largest number
+    /// in a huge set: number of assignments below each node, relative to the largest of this layer
     std::vector<double> weights;
   };
   static constexpr std::uint32_t kNone = UINT32_MAX;
@@ -72,8 +76,8 @@ class DecisionDiagram {
   friend class TableBuilder;
 };
 
-/// The order in which build() assigns parameters: the cheapest of the greedy orders that begin with
-/// different parameters.
+/// The order in which DecisionDiagram::build() assigns the parameters: the best of several greedy
+/// orders, which begin with different parameters. The best order gives the smallest diagram.
 [[nodiscard]] std::vector<std::size_t> assignment_order(
     std::span<const std::size_t> value_counts, std::span<const Constraint* const> constraints);
 

@@ -9,7 +9,8 @@ namespace {
 
 constexpr int kRepairWalks = 8;
 
-/// Changes the value of `parameter` by `step` until the candidate is valid; nullopt if no value is.
+/// Changes the index of the value of `parameter` by `step` until the candidate is valid; nullopt if
+/// no value makes it valid.
 std::optional<Candidate> next_valid(const CandidateSpace& space, const Candidate& candidate,
                                     std::size_t parameter, int step) {
   Candidate other = candidate;

@@ -7,14 +7,14 @@
 
 namespace evo {
 
-/// The changes of one parameter that lead to a neighbour.
+/// Says which changes of one parameter make a neighbour of a candidate.
 enum class Neighbourhood {
   kAnyValue,  ///< a change to any other value
   kNextValue  ///< for an ordered parameter, a change to the next valid value up or down
 };
 
-/// All valid candidates that differ from `candidate` in exactly one parameter. kNextValue skips
-/// invalid values of the parameter until the first valid one.
+/// The neighbours of `candidate`: valid candidates that differ from it in exactly one parameter.
+/// With kNextValue, values that make the candidate invalid are skipped.
 [[nodiscard]] std::vector<Candidate> neighbours(const CandidateSpace& space,
                                                 const Candidate& candidate,
                                                 Neighbourhood neighbourhood);
@@ -24,7 +24,7 @@ enum class Neighbourhood {
 
 /// A valid candidate close to `wish`: `wish` itself if it is valid; else a valid candidate at
 /// Hamming distance 1; else the closest result of several walks. A walk starts at a random valid
-/// candidate and takes over those values of `wish`, in random order, that keep the candidate valid.
+/// candidate and, in random order, takes over each value of `wish` that keeps it valid.
 [[nodiscard]] Candidate repair(const CandidateSpace& space, const Candidate& wish, Random& random);
 
 /// The numbers 0 … n − 1 in random order.

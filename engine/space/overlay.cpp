@@ -7,11 +7,11 @@
 namespace evo {
 namespace {
 
-/// Lists whose entries are identified by one of their keys.
+/// The lists of a space file, and the key that identifies an entry of each list.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kLists = {
     {{"parameters", "macro"}, {"milestones", "name"}, {"constraints", "name"}}};
 
-/// True if an entry has the key that identifies it. Entries without the key are appended.
+/// True if an entry has its identifying key; without this key, it replaces no other entry.
 bool has_name(const Json& entry, std::string_view key) {
   return entry.is_object() && entry.contains(key);
 }

@@ -14,13 +14,14 @@ struct ParameterValue {
 
   Kind kind = Kind::kInteger;
   std::string text;   ///< as written in the file: 64, 0.5, true, xor
-  double number = 0;  ///< its value in expressions; for a name, its index in the list
+  double number = 0;  ///< the number in expressions; for a name, its index in the list of values
 
-  /// The macro's definition for the compiler: the number, 1 or 0, or the index of the name.
+  /// The text by which the compiler replaces the macro: the number; 1 or 0 for true or false; or
+  /// the index of the name.
   [[nodiscard]] std::string macro_text() const;
 };
 
-/// One macro of a search space with all values it may take.
+/// One macro of a search space, with all its values.
 struct Parameter {
   std::string macro;
   std::vector<ParameterValue> values;
@@ -32,11 +33,12 @@ struct Parameter {
   }
   /// True if the values are numbers in ascending order.
   [[nodiscard]] bool is_ordered() const;
-  /// The values for a message, "32, 64, 128". A long list is shortened.
+  /// The values as text for a message, such as "32, 64, 128". A long list is shortened.
   [[nodiscard]] std::string allowed() const;
 };
 
-/// The name of a value in expressions: "SWIZZLE_XOR" for macro SWIZZLE and value xor.
+/// The name that expressions use for a value of a macro: "SWIZZLE_XOR" for the value xor of the
+/// macro SWIZZLE.
 [[nodiscard]] std::string value_name(const Parameter& parameter, std::size_t value);
 
 /// The value names of all parameters with their numbers: {"SWIZZLE_NONE": 0, "SWIZZLE_PAD": 1, …}.

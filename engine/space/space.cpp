@@ -8,10 +8,11 @@
 namespace evo {
 namespace {
 
-/// Limit of the DecisionDiagram's edges: 8 MB, which take less than a second to build.
+/// Limit on the number of edges of a space's index, so that the index takes at most 8 MB and less
+/// than a second to build.
 constexpr std::size_t kMaxEdges = 2'000'000;
-/// Number of random candidates by which estimate_count() estimates the share that satisfies the
-/// constraints outside of the index.
+/// Number of random candidates of the index from which estimate_count() estimates how many satisfy
+/// the constraints that are not in the index.
 constexpr int kEstimateDraws = 20'000;
 
 std::string quoted(const ConstraintText& constraint) {
@@ -32,7 +33,7 @@ Space::Space(SpaceDefinition definition) : definition_(std::move(definition)) {
   check_named_candidates();
 }
 
-/// Drops the milestones whose condition is false for the timed shape.
+/// Removes the milestones whose condition `where` is false on the timed shape.
 void Space::drop_other_milestones() {
   std::erase_if(definition_.milestones, [&](const Milestone& milestone) {
     if (milestone.where.empty()) return false;
@@ -60,7 +61,8 @@ void Space::compile_constraints() {
   }
 }
 
-/// Builds the index from the rows of the file's table "allowed" that satisfy all constraints.
+/// Builds the index of valid candidates from those rows of the file's table "allowed" that satisfy
+/// all constraints.
 void Space::index_table() {
   std::vector<Candidate> rows;
   for (const Candidate& row : definition_.allowed) {
@@ -81,7 +83,8 @@ void Space::build_index() {
   std::stable_sort(narrow.begin(), narrow.end(), [](const Constraint* a, const Constraint* b) {
     return a->combinations() < b->combinations();
   });
-  // Leaves out the conditions with the most combinations of values until the index is small enough.
+  // Builds the index without the conditions that have the most combinations of values, if it would
+  // otherwise be too large.
   std::optional<DecisionDiagram> diagram;
   while (!(diagram = DecisionDiagram::build(value_counts_, narrow, kMaxEdges))) {
     if (narrow.empty()) throw SpaceError(definition_.file + ": parameters: too many values");
@@ -95,8 +98,8 @@ void Space::build_index() {
   }
 }
 
-/// Finds a minimal set of contradicting constraints: drops each constraint if the remaining
-/// constraints still have no solution.
+/// Finds a minimal set of constraints that no candidate satisfies: drops each constraint without
+/// which the remaining ones still have no solution.
 std::string Space::unsatisfiable_constraints() const {
   std::vector<bool> kept(definition_.constraints.size(), true);
   for (std::size_t out = 0; out < kept.size(); ++out) {

@@ -22,10 +22,10 @@ struct Milestone {
   std::string name;
   Candidate candidate;
   std::string note = {};
-  std::string where = {};  ///< a condition; if false, the milestone is dropped
+  std::string where = {};  ///< a condition; if it is false, the milestone is left out
 };
 
-/// The content of a search space file, checked, without the index.
+/// The content of a search space file with a valid format; the class Space checks constraints.
 struct SpaceDefinition {
   std::string file;  ///< source file, for messages
   std::string name;
@@ -46,16 +46,18 @@ struct SpaceDefinition {
   std::string text = {};  ///< the text of an equivalent file that extends no other file
 };
 
-/// A search space: the parameters, the valid candidates, and their rendering as macros and JSON.
+/// A search space: its parameters, its valid candidates, and their conversion to macros and JSON.
 ///
-/// Valid candidates are counted, sampled and enumerated through a DecisionDiagram. Constraints that
-/// would make the diagram too large are checked separately; in this case, the count is an estimate.
+/// Valid candidates are counted, sampled and enumerated through an index, which is a
+/// DecisionDiagram. Constraints that would make the index too large are checked separately, and
+/// then the number of candidates is an estimate.
 ///
 /// Thread-safe, because a Space never changes after construction.
 class Space final : public CandidateSpace {
  public:
-  /// Throws SpaceError (file, key, value, allowed values) for invalid constraints, for constraints
-  /// that no candidate satisfies, and for defaults or milestones that violate a constraint.
+  /// Throws SpaceError for invalid constraints, for constraints that no candidate satisfies, and
+  /// for defaults or milestones that violate a constraint. The message names file, key, value and
+  /// allowed values.
   explicit Space(SpaceDefinition definition);
   Space(const Space&) = delete;
   Space& operator=(const Space&) = delete;
@@ -76,35 +78,38 @@ class Space final : public CandidateSpace {
 
   [[nodiscard]] Candidate defaults() const;
 
-  /// The first constraint in the order of the file that `candidate` violates, or null. The file's
-  /// table of allowed configurations counts as the last constraint. Every index of `candidate` must
-  /// be in range.
+  /// The first constraint in the order of the file that `candidate` violates; null if the candidate
+  /// is valid. The file's table "allowed" counts as the last constraint. Every value index of
+  /// `candidate` must be in range.
   [[nodiscard]] const ConstraintText* violated(const Candidate& candidate) const;
 
-  /// The number of constraints that are not in the index, because the index would be too large.
+  /// The number of constraints that are not in the index, because they would make it too large.
   [[nodiscard]] std::size_t wide_constraints() const { return wide_.size(); }
 
-  /// Names and values for the compiler option -D: all macros, and the names of all named values.
+  /// Names and values for the compiler's option -D: all macros with their values, and all named
+  /// values with their numbers.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> macros(
       const Candidate& candidate) const;
 
-  /// The values of macros() as numbers, for expressions of the problem file.
+  /// The names in macros() with their values as numbers, for expressions in the problem file.
   [[nodiscard]] std::map<std::string, double> values(const Candidate& candidate) const;
 
-  /// The candidate as JSON, in the order of parameters(): {"TILE_N":64,"SWIZZLE":"xor"}.
+  /// The candidate as JSON with its macros in the order of parameters():
+  /// {"TILE_N":64,"SWIZZLE":"xor"}.
   [[nodiscard]] std::string config_json(const Candidate& candidate) const;
 
-  /// The inverse of config_json. Throws SpaceError for unknown keys, values not in the space and
-  /// missing keys. Does not check constraints.
+  /// The inverse of config_json(). Throws SpaceError for unknown or missing macros and for values
+  /// that are not in the space. Does not check constraints.
   [[nodiscard]] Candidate candidate_from_json(std::string_view json) const;
 
-  /// `base` with some macros changed, as on a command line: {{"TILE_N", "64"}}. Throws SpaceError
-  /// naming the allowed values. Does not check constraints.
+  /// The candidate `base` with some macros set to values that are given as text, such as
+  /// {{"TILE_N", "64"}}. Throws a SpaceError that names the allowed values for an unknown macro or
+  /// value. Does not check constraints.
   [[nodiscard]] Candidate candidate_from_settings(
       std::span<const std::pair<std::string, std::string>> settings, const Candidate& base) const;
 
-  /// A hash of 32 hexadecimal digits over everything that affects results. Descriptions, meanings
-  /// of macros and reasons of constraints do not affect the hash.
+  /// A hash of everything in the space that affects results, as 32 hexadecimal digits.
+  /// Descriptions, meanings of macros and reasons of constraints do not affect the hash.
   [[nodiscard]] std::string content_key() const;
 
  private:
@@ -130,11 +135,12 @@ class Space final : public CandidateSpace {
   SpaceCount count_;
 };
 
-/// Reads a search space file strictly (docs/file-formats.md). Throws SpaceError or InputError
-/// naming file, key, value and what is allowed.
+/// Reads a search space file, whose format docs/file-formats.md describes. Throws a SpaceError or
+/// InputError that names file, key, value and allowed values for anything that the format does not
+/// allow, such as an unknown key.
 [[nodiscard]] SpaceDefinition read_space_file(const std::filesystem::path& file);
 
-/// Parses the text of a search space file; messages name `file`.
+/// Parses the text of a search space file. Error messages name `file`.
 [[nodiscard]] SpaceDefinition parse_space(const std::string& text, const std::string& file);
 
 }  // namespace evo

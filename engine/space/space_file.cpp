@@ -16,19 +16,20 @@
 namespace evo {
 namespace {
 
-/// Candidate stores indices as 16 bits.
+/// Limit on the values of one macro, because a Candidate stores their indices in 16 bits.
 constexpr std::size_t kMostValues = 65535;
 constexpr std::size_t kMostParameters = 4096;
 constexpr std::size_t kMostValuesInAll = 1'000'000;
 
-/// True for letters, digits and underscores, so that MACRO_ followed by `text` is an identifier.
+/// True if `text` consists of letters, digits and underscores, because MACRO_ followed by a value's
+/// name must be a C identifier.
 bool is_word(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '_';
   });
 }
 
-/// True for a string such as "32", "0x20", "1e3" or "True", which probably means a number.
+/// True if a string such as "32", "0x20", "1e3" or "True" was probably meant as a number.
 bool is_number_in_quotes(const std::string& text) {
   for (const char* word : {"true", "True", "TRUE", "false", "False", "FALSE"}) {
     if (text == word) return true;
@@ -39,14 +40,14 @@ bool is_number_in_quotes(const std::string& text) {
          end == text.c_str() + text.size();
 }
 
-/// Reads one value of a macro. `key`: the key of `value`, for error messages.
+/// Reads one value of a macro. `key`: the key under which the file has `value`, for error messages.
 ParameterValue read_value(const JsonReader& reader, std::string_view key, const Json& value) {
   using Kind = ParameterValue::Kind;
   if (value.is_boolean()) {
     return {Kind::kBoolean, value.get<bool>() ? "true" : "false", value.get<bool>() ? 1.0 : 0.0};
   }
   if (value.is_number_integer()) {
-    // A larger integer would be rounded in expressions, but not in the compiler's macro.
+    // Expressions use doubles, which would round a larger integer; the compiler would not.
     constexpr double kExact = 0x1.0p53;
     if (std::fabs(value.get<double>()) >= kExact) {
       reader.fail(key, value.dump() + ": allowed: integers between -2^53 and 2^53");
@@ -67,7 +68,8 @@ ParameterValue read_value(const JsonReader& reader, std::string_view key, const 
                        "of letters, digits and underscores");
 }
 
-/// Lists the values of {"from": 16, "to": 256, "step": 16} or {"from": 1, "to": 64, "times": 2}.
+/// Lists the values of a range such as {"from": 16, "to": 256, "step": 16} (sums) or {"from": 1,
+/// "to": 64, "times": 2} (products).
 std::vector<ParameterValue> read_range(const JsonReader& reader) {
   constexpr std::int64_t kExact = std::int64_t{1} << 53;
   const std::int64_t from = reader.integer("from");
@@ -76,8 +78,10 @@ std::vector<ParameterValue> read_range(const JsonReader& reader) {
   const char* key = grows ? "times" : "step";
   if (grows && reader.has("step")) reader.fail("times", "allowed: one of \"step\", \"times\"");
   const std::int64_t by = reader.integer(key);
-  if (from <= -kExact || from >= kExact) reader.fail("from", "allowed: between -2^53 and 2^53");
-  if (to <= -kExact || to >= kExact) reader.fail("to", "allowed: between -2^53 and 2^53");
+  if (from <= -kExact || from >= kExact)
+    reader.fail("from", "allowed: an integer between -2^53 and 2^53");
+  if (to <= -kExact || to >= kExact)
+    reader.fail("to", "allowed: an integer between -2^53 and 2^53");
   if (to < from) reader.fail("to", "allowed: at least \"from\", " + std::to_string(from));
   if (by >= kExact) reader.fail(key, "allowed: less than 2^53");
   if (by < (grows ? 2 : 1)) {
@@ -86,7 +90,7 @@ std::vector<ParameterValue> read_range(const JsonReader& reader) {
   if (grows && from < 1) reader.fail("from", "allowed with \"times\": an integer above 0");
   reader.finish();
   std::vector<ParameterValue> values;
-  // The loop cannot overflow, because it ends before it computes a value above `to`.
+  // The loop cannot overflow, because it returns before it would compute a value above `to`.
   for (std::int64_t value = from;;) {
     if (values.size() == kMostValues) {
       reader.fail("to", "more than " + std::to_string(kMostValues) + " values; allowed: fewer");
@@ -108,8 +112,8 @@ std::vector<ParameterValue> read_values(const JsonReader& reader) {
   return values;
 }
 
-/// Throws for duplicate values. Names are compared in upper case, as in macros; other values are
-/// compared as numbers.
+/// Throws an error if two values of a macro are equal. Names are equal if they are equal in upper
+/// case, as in value_name(); other values are compared as numbers.
 void check_values(const JsonReader& reader, const Parameter& parameter) {
   std::set<std::string> names;
   std::set<double> numbers;
@@ -195,7 +199,8 @@ ResourcePolicy read_resources(const JsonReader& reader) {
   return policy;
 }
 
-/// The index of `value`, read from `key`, in the parameter's list; nullopt if the list lacks it.
+/// The index of `value` in the parameter's list of values; nullopt if the list lacks it. `key`: the
+/// key under which the file has `value`, for error messages.
 std::optional<std::uint16_t> index_of(const JsonReader& reader, std::string_view key,
                                       const Parameter& parameter, const Json& value) {
   const ParameterValue wanted = read_value(reader, key, value);
@@ -208,7 +213,8 @@ std::optional<std::uint16_t> index_of(const JsonReader& reader, std::string_view
   return std::nullopt;
 }
 
-/// Reads "allowed": a list for each configuration, with values in the order of "parameters".
+/// Reads the table "allowed". Each row is a configuration: a list of values in the order of
+/// "parameters".
 std::vector<Candidate> read_allowed(const JsonReader& top,
                                     const std::vector<Parameter>& parameters) {
   std::vector<Candidate> rows;
@@ -278,14 +284,14 @@ ConstraintText read_constraint(const JsonReader& reader, const Formulas& let) {
   return constraint;
 }
 
-/// Throws if a macro or a named value has the name of a formula, because each use of the name is
-/// replaced by the formula.
+/// Throws an error if a macro or a named value has the name of a formula in "let", because
+/// constraints would use the formula instead.
 void check_formulas(const JsonReader& top, const SpaceDefinition& definition) {
   std::map<std::string, double> names = value_names(definition.parameters);
   for (const Parameter& parameter : definition.parameters) names[parameter.macro] = 0;
   for (const auto& [name, formula] : definition.let) {
     if (names.contains(name)) {
-      top.child("let").fail(name, "a macro or value has this name; choose another");
+      top.child("let").fail(name, "a macro or a named value has this name; choose another name");
     }
   }
 }
@@ -298,7 +304,7 @@ void read_lists(const JsonReader& top, const Json& json, SpaceDefinition& defini
     definition.parameters.push_back(read_parameter(entries[i], json.at("parameters")[i]));
     values += definition.parameters.back().values.size();
     if (values > kMostValuesInAll) {
-      throw SpaceError(entries[i].where("values") + ": with the parameters before it " +
+      throw SpaceError(entries[i].where("values") + ": this and the earlier parameters have " +
                        std::to_string(values) +
                        " values; allowed: " + std::to_string(kMostValuesInAll) + " in all");
     }
@@ -330,7 +336,7 @@ std::string read_arch(const JsonReader& top) {
 namespace {
 
 /// The text of a space file, merged with the files that it extends. Each extended file must be a
-/// valid space.
+/// valid space file.
 std::string whole_text(const std::filesystem::path& file, int depth) {
   constexpr int kDeepest = 8;
   constexpr int kIndent = 2;
@@ -348,7 +354,7 @@ std::string whole_text(const std::filesystem::path& file, int depth) {
   const std::filesystem::path base_file = file.parent_path() / base;
   if (!is_file(base_file)) top.fail("extends", "there is no such file");
   const std::string base_text = whole_text(base_file, depth + 1);
-  // Parses the extended file only to check it, so that its errors are reported under its own name.
+  // Parses the extended file only to check it, so that error messages name this file.
   (void)parse_space(base_text, base_file.string());
   overlay.erase("extends");
   return laid_over(overlay, parse_json(base_text, base_file.string())).dump(kIndent);

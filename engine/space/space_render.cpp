@@ -37,7 +37,8 @@ std::size_t parameter_index(const SpaceDefinition& definition, const std::string
   return static_cast<std::size_t>(found - parameters.begin());
 }
 
-/// True if `text` means `value`: 64 and 64.0, or true and 1, are equal; names must match exactly.
+/// True if `text` denotes `value`. 64 and 64.0 denote the same number, and 1 denotes true; names
+/// must match exactly.
 bool is_spelling(const ParameterValue& value, const std::string& text) {
   if (value.text == text) return true;
   if (value.kind == ParameterValue::Kind::kName) return false;
@@ -142,8 +143,7 @@ std::string Space::content_key() const {
   }
   hash.add(std::to_string(definition_.compiler_options.size()));
   for (const std::string& option : definition_.compiler_options) hash.add(option);
-  // The following features change the key only if a space uses them, so that the keys of other
-  // spaces never change.
+  // Include paths, milestones and allowed configurations change the key only if the space has any.
   for (const std::string& path : definition_.include_paths) hash.add("include path").add(path);
   for (const Milestone& milestone : definition_.milestones) {
     hash.add(milestone.name).add(config_json(milestone.candidate));

@@ -5,10 +5,10 @@
 
 namespace evo {
 
-/// In the constraints and milestone conditions of `space`, replaces the names in `surroundings`
-/// (values of the timed shape and of the device, and formulas of the problem) by their values.
-/// Macros and named values of the space take precedence. Sets `text` to a space file that needs no
-/// surroundings. Throws SpaceError naming file and constraint.
+/// Replaces names in the constraints and milestone conditions of `space` by their definitions in
+/// `surroundings`: values of the timed shape and of the device, and formulas of the problem. A
+/// macro or named value of the space hides a definition with the same name. Sets `text` to an
+/// equivalent space file without these names. Throws a SpaceError that names file and constraint.
 [[nodiscard]] SpaceDefinition placed(SpaceDefinition space, Formulas surroundings);
 
 }  // namespace evo

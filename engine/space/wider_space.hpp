@@ -7,9 +7,9 @@
 
 namespace evo {
 
-/// Looks in the folder of the file of `space` for spaces with the same problem, template and
-/// architecture and a strictly more permissive resource policy. Returns the most permissive of
-/// them. Skips files that are not spaces.
+/// Searches the folder of the space file of `space` for another space file with the same problem,
+/// template and architecture whose resource policy is more permissive. Returns the path of the most
+/// permissive one; nullopt if there is none. Skips files that are not space files.
 [[nodiscard]] std::optional<std::filesystem::path> find_wider_space(const SpaceDefinition& space);
 
 }  // namespace evo

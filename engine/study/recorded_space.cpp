@@ -7,8 +7,8 @@
 namespace evo {
 namespace {
 
-/// Limit of combinations up to which a direct table (16 MB) is used; otherwise a hash table is
-/// used.
+/// If the parameters have at most this number of combinations of values, a direct table (16 MB)
+/// finds a candidate's entry; otherwise a hash table does.
 constexpr double kLargestTable = 4'000'000;
 
 std::string shown(const Recording& recording, const Candidate& candidate) {

@@ -31,7 +31,7 @@ struct RecordedEntry {
   std::string failure = {};            ///< for example "CompilationFailedConfig"
 };
 
-/// A recorded space as read from its file.
+/// A recorded search space as read from its file (read_recording()).
 struct Recording {
   std::string name;  ///< file name without its extensions
   std::string device;
@@ -44,7 +44,8 @@ struct Recording {
 /// and thread-safe.
 class RecordedSpace final : public CandidateSpace {
  public:
-  /// Throws SpaceError if no configuration is recorded, none ran, or a configuration occurs twice.
+  /// Throws SpaceError if no configuration is recorded, if none ran successfully, or if a
+  /// configuration occurs twice.
   explicit RecordedSpace(Recording recording);
 
   // CandidateSpace
@@ -61,10 +62,10 @@ class RecordedSpace final : public CandidateSpace {
   [[nodiscard]] const std::string& name() const { return recording_.name; }
   [[nodiscard]] const Recording& recording() const { return recording_; }
 
-  /// The record of a valid candidate. A replay counts the candidate as one evaluation.
+  /// The recorded result of a valid candidate. Throws SpaceError if the candidate is not recorded.
   [[nodiscard]] const RecordedEntry& entry(const Candidate& candidate) const;
 
-  /// The times of all entries that ran, in ascending order, in ms.
+  /// The times in ms of all configurations that ran successfully, in ascending order.
   [[nodiscard]] std::span<const double> sorted_times_ms() const { return sorted_times_ms_; }
 
  private:
@@ -79,10 +80,11 @@ class RecordedSpace final : public CandidateSpace {
   std::vector<double> sorted_times_ms_;
 };
 
-/// Reads a Kernel Tuner cache or a T4 results file, plain or gzip. A cache whose writer stopped
-/// before it closed the braces is also read. A failure is recorded as a string in place of the
-/// time, "__error__", a huge time such as 1e20, null, or T4's "invalidity". Throws SpaceError or
-/// InputError naming the file and the fault.
+/// Reads a recorded search space from a Kernel Tuner cache or a T4 results file, uncompressed or
+/// compressed by gzip. A cache is also read if its writer stopped before it closed the braces. A
+/// configuration counts as failed if its time is a string, null, or huge (such as 1e20), or if it
+/// has Kernel Tuner's "__error__" or T4's "invalidity". Throws SpaceError or InputError, whose
+/// message names the file and its fault.
 [[nodiscard]] Recording read_recording(const std::filesystem::path& file);
 
 }  // namespace evo

@@ -11,8 +11,8 @@
 namespace evo {
 namespace {
 
-/// Longer times mark failures: for a failed configuration, Kernel Tuner writes 1e20, or in older
-/// versions the largest double, and no kernel runs for 1e10 ms (four months).
+/// Longer times mark failed configurations: Kernel Tuner writes 1e20, or in older versions the
+/// largest double. No kernel runs for 1e10 ms (four months).
 constexpr double kLongestTimeMs = 1e10;
 
 /// The data about one configuration that both file formats contain.
@@ -27,7 +27,7 @@ struct RawRecording {
   std::vector<RawEntry> entries;
 };
 
-/// The message "where: before name after".
+/// Returns the message "`where`: `before``name``after`".
 std::string message(const std::string& where, const char* before, const std::string& name,
                     const char* after) {
   return std::string(where).append(": ").append(before).append(name).append(after);
@@ -58,8 +58,9 @@ void set_outcome(RawEntry& entry, const Json& time) {
   }
 }
 
-/// Appends the braces and brackets that the writer did not close. An unfinished cache ends with an
-/// entry and a comma; an incomplete entry is dropped.
+/// Appends the braces and brackets that the writer did not close. An unfinished cache usually ends
+/// with an entry and a comma. If the last entry of an unfinished cache is incomplete, it is
+/// dropped.
 std::string completed(std::string text) {
   std::vector<char> open;
   std::vector<char> open_at_entry_end;
@@ -76,7 +77,8 @@ std::string completed(std::string text) {
     if (c == '{' || c == '[') open.push_back(c == '{' ? '}' : ']');
     if ((c == '}' || c == ']') && !open.empty()) {
       open.pop_back();
-      // At depth 2, inside "cache" or "results", this brace ends a complete entry.
+      // A brace after which two brackets are still open, that of the file and that of "cache" or
+      // "results", ends a complete entry.
       if (c == '}' && open.size() == 2) {
         entry_end = i + 1;
         open_at_entry_end = open;
@@ -89,8 +91,9 @@ std::string completed(std::string text) {
   return text;
 }
 
-/// Throws if brackets nest deeper than any recorder writes them. nlohmann's parser callback could
-/// also detect this, but it examines all members of an object again after each member.
+/// Throws SpaceError if brackets nest deeper than in any file of Kernel Tuner or T4. nlohmann's
+/// parser callback could also detect this, but it examines all members of an object again after
+/// each member.
 void limit_depth(const std::string& text, const std::string& file) {
   constexpr int kDeepest = 64;
   int depth = 0;
@@ -107,7 +110,7 @@ void limit_depth(const std::string& text, const std::string& file) {
   }
 }
 
-/// Parses a text. Returns a discarded value if the text is not JSON.
+/// Parses a text. Returns a JSON value for which is_discarded() is true if the text is not JSON.
 Json parse_text(const std::string& text, const std::string& file) {
   limit_depth(text, file);
   return Json::parse(text, nullptr, false);
@@ -164,7 +167,8 @@ RawRecording from_cache(const Json& json, const std::string& file) {
   return raw;
 }
 
-/// The value that was measured for the first objective.
+/// The value in a T4 result that was measured for its first objective, such as the time; null if
+/// there is none.
 Json t4_time(const Json& result) {
   if (!result.contains("measurements")) return nullptr;
   std::string objective = "time";
@@ -212,7 +216,8 @@ RawRecording from_t4(const Json& json, const std::string& file) {
   return raw;
 }
 
-/// Collects every value that occurs: numbers in ascending order, then names in alphabetical order.
+/// Collects every value of a parameter that occurs in the recording: numbers in ascending order,
+/// then names in alphabetical order.
 RecordedParameter collect_values(const RawRecording& raw, std::size_t parameter,
                                  const std::string& file) {
   std::map<std::string, RecordedValue> by_text;

@@ -11,8 +11,8 @@
 namespace evo {
 namespace {
 
-/// The methodology's budget ends when the excess over the optimum is this share of (median −
-/// optimum).
+/// The evaluation budget (RandomBaseline::cutoff) ends when the expected best time is above the
+/// optimum by this fraction of (median − optimum).
 constexpr double kCutoffShare = 0.05;
 
 double best_at(const ReplayTrace& trace, std::size_t evaluations) {

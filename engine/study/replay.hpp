@@ -20,14 +20,14 @@ struct ReplayTrace {
   std::vector<bool> failed;
 };
 
-/// The gate that corresponds to a recorded failure, according to the failure's name
+/// The gate at which a run would reject a configuration with the recorded failure `failure`
 /// ("CompilationFailedConfig", "timeout", …).
 [[nodiscard]] Gate gate_of_failure(const std::string& failure);
 
 /// Runs `strategy` on the recording as a real run would, with up to `window` candidates in flight
-/// (see in_flight_at()), until `budget` evaluations or the end of the space. A failed configuration
-/// costs an evaluation, and the strategy learns which gate failed. Throws Error if the strategy
-/// proposes an invalid or repeated candidate.
+/// (see in_flight_at()), until `budget` candidates are evaluated or the space is exhausted. A
+/// failed configuration counts as an evaluation, and the strategy is told which gate rejected it.
+/// Throws Error if the strategy proposes an invalid or repeated candidate.
 [[nodiscard]] ReplayTrace replay(const RecordedSpace& space, Strategy& strategy, std::size_t budget,
                                  std::size_t window);
 
@@ -37,12 +37,14 @@ class RandomBaseline {
  public:
   explicit RandomBaseline(const RecordedSpace& space);
 
-  /// The expected best time after M = `evaluations` (≥ 1), in ms: of N values sorted from worst to
-  /// best (failures count as worst), the value at the 1-based index round(M (N + 1) / (M + 1)).
+  /// The expected best time in ms after M = `evaluations` (≥ 1) evaluations, which is the time at
+  /// the 1-based index round(M (N + 1) / (M + 1)) in the list of all N times, sorted from worst to
+  /// best (failures count as worst).
   [[nodiscard]] double time_ms(std::size_t evaluations) const;
   /// Number of evaluations until time_ms() reaches optimum + 5 % of (median − optimum).
   [[nodiscard]] std::size_t cutoff() const { return cutoff_; }
-  /// The exact expectation of optimum / best after `evaluations`, where a failure counts as 0.
+  /// The exact expectation of the ratio optimum / best time after `evaluations` evaluations; the
+  /// ratio is 0 while all evaluations failed.
   [[nodiscard]] double expected_fraction(std::size_t evaluations) const;
   [[nodiscard]] double optimum_ms() const { return times_.front(); }
   [[nodiscard]] double worst_ms() const { return times_.back(); }
@@ -53,17 +55,19 @@ class RandomBaseline {
   std::size_t cutoff_ = 0;
 };
 
-/// The ratio optimum / best after `evaluations` of a trace; 0 while no candidate has run. If the
-/// search ended early (because the space was exhausted), the last ratio is used.
+/// The ratio optimum / best time after `evaluations` evaluations of a search; 0 while no candidate
+/// has run. If the search ended earlier because the space was exhausted, the last ratio is used.
 [[nodiscard]] double fraction_of_optimum(const ReplayTrace& trace, const RandomBaseline& baseline,
                                          std::size_t evaluations);
 
-/// Number of points between 1 and the cut-off at which the methodology's score is computed.
+/// Number of evaluation counts, between 1 and RandomBaseline::cutoff(), over which
+/// methodology_score() averages.
 inline constexpr std::size_t kScorePoints = 50;
 
-/// The mean over kScorePoints equidistant points of (S_rand − F) / (S_rand − S_opt). 1 means the
-/// optimum from the start, 0 means random search. The trace must reach the cut-off or the end of
-/// the space.
+/// The mean of (S_rand − F) / (S_rand − S_opt) over kScorePoints equidistant evaluation counts,
+/// where F is the best time of the search, S_rand that of random search, and S_opt the optimum. 1
+/// means that the first evaluation found the optimum; 0 means a result like that of random search.
+/// The trace must have RandomBaseline::cutoff() evaluations or all of the space.
 [[nodiscard]] double methodology_score(const ReplayTrace& trace, const RandomBaseline& baseline);
 
 }  // namespace evo

@@ -14,7 +14,8 @@
 namespace evo {
 namespace {
 
-/// Number of first evaluations, during which a strategy cannot predict failures yet.
+/// Failures in this number of first evaluations are not counted, because a strategy cannot predict
+/// failures yet.
 constexpr std::size_t kLearningPhase = 50;
 
 struct Repeat {

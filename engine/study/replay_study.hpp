@@ -18,14 +18,14 @@ inline constexpr std::array<std::size_t, 5> kReportedBudgets = {25, 50, 100, 200
 struct StudyOptions {
   std::size_t repeats = 100;
   std::size_t budget = 400;  ///< evaluations per repeat; a score may need more, see to_cutoff
-  /// continue to the methodology's cut-off, so that the score is complete
+  /// Continue each repeat at least to RandomBaseline::cutoff(), which the score requires.
   bool to_cutoff = true;
   std::size_t window = 8;  ///< candidates in flight
   std::uint64_t seed = 1;  ///< repeat i uses mix_seed(seed, i)
   std::size_t jobs = 1;    ///< threads
 };
 
-/// Mean and spread of a figure over the repeats.
+/// Mean and spread of a result over the repeats of a search.
 struct Spread {
   double mean = 0;
   double deviation = 0;  ///< standard deviation of one repeat
@@ -39,9 +39,9 @@ struct StudyResult {
   std::array<Spread, kReportedBudgets.size()> fraction;         ///< fraction of the optimum
   std::array<double, kReportedBudgets.size()> random_fraction;  ///< exact expectation
   Spread score;                                                 ///< the methodology's score
-  /// share of failures among the evaluations 51 … budget
+  /// fraction of failed evaluations among the evaluations 51 … budget
   double failed_share_after_50 = 0;
-  /// share of failures in the whole space, which is also that of random search
+  /// fraction of failed configurations in the whole space, which random search has on average
   double recorded_failed_share = 0;
   std::size_t evaluations = 0;  ///< total over all repeats
   double seconds = 0;           ///< wall clock
@@ -51,11 +51,11 @@ using StrategyMaker =
     std::function<std::unique_ptr<Strategy>(const CandidateSpace&, const StrategyOptions&)>;
 
 /// Repeats a search on a recorded space. The result, except for `seconds`, does not depend on
-/// `jobs`. Rethrows an exception of a repeat.
+/// `jobs`, the number of threads. If a repeat throws, rethrows its exception.
 [[nodiscard]] StudyResult run_study(const RecordedSpace& space, const StrategyMaker& make,
                                     const StudyOptions& options);
 
-/// A table for users, with a row for each space and a row for their mean.
+/// A table for users, with a row for each recorded space and a row for the mean over all spaces.
 [[nodiscard]] std::string study_table(const std::vector<StudyResult>& results);
 
 /// The result as a JSON object in one line.

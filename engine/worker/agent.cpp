@@ -25,7 +25,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using nlohmann::json;
 
-/// Time limit of the first connection; long because the coordinator may not listen yet.
+/// Time limit of the first connection to the coordinator, which may not listen yet.
 constexpr std::chrono::seconds kFirstDial{30};
 constexpr std::chrono::milliseconds kBetweenDials{200};
 
@@ -70,7 +70,7 @@ class Agent {
     return {};
   }
 
-  /// `deadline`: time by which the coordinator must have accepted the worker.
+  /// `deadline`: the time until which the coordinator must have accepted the worker.
   Outcome serve(FileDescriptor socket, Clock::time_point deadline) {
     FrameStream wire(tls_.over(std::move(socket)));
     is_welcome_ = false;
@@ -99,7 +99,8 @@ class Agent {
     return Outcome::kRefused;
   }
 
-  /// Forwards frames from the coordinator to the worker process, and obeys control messages.
+  /// Forwards the coordinator's frames for the worker process, and obeys the coordinator's control
+  /// messages.
   std::optional<Outcome> take_all(FrameStream& wire) {
     wire.write_waiting();
     while (!process_ || process_->waiting_bytes() <= kMostWaitingBytes) {
@@ -196,14 +197,16 @@ std::string text_of(const char* variable) {
   return environment_variable(variable).value_or(std::string());
 }
 
-/// The identity of a worker. `device`: empty for a compiler.
+/// Returns the identity of a new worker. `device`: the device of a device worker; empty for a
+/// compiler.
 WorkerIdentity identity_of(const AgentOptions& options, const std::string& device) {
   WorkerIdentity identity;
   identity.version = options.version;
   identity.role = device.empty() ? "compile" : "device";
   identity.device = device;
   identity.host = host_name();
-  // Tests of Slurm run several nodes on one machine, so host_name() does not distinguish them.
+  // The name of the Slurm node replaces host_name(), which is the same for several nodes on one
+  // machine.
   if (const auto node = environment_variable("SLURMD_NODENAME")) identity.host = *node;
   if (const auto name = environment_variable("EVO_HOST_NAME")) identity.host = *name;
   identity.gpus = text_of("CUDA_VISIBLE_DEVICES");

@@ -7,7 +7,8 @@
 namespace evo {
 namespace {
 
-/// Converts the result of a non-blocking recv() or send() to that of ByteStream::read() or write().
+/// Converts the result of a non-blocking recv() or send() to the result of ByteStream::read() or
+/// ByteStream::write().
 std::optional<std::size_t> counted(ssize_t count) {
   if (count > 0) return static_cast<std::size_t>(count);
   const bool is_for_now = count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);

@@ -17,14 +17,16 @@ class ByteStream {
 
   /// Returns the number of bytes read; 0 if no bytes are available; nullopt at the stream's end.
   [[nodiscard]] virtual std::optional<std::size_t> read(std::span<std::uint8_t> target) = 0;
-  /// Returns the number of bytes written; 0 if the buffer is full; nullopt if the reader is gone.
+  /// Returns the number of bytes written; 0 if the buffer is full; nullopt if the reader has closed
+  /// the stream.
   [[nodiscard]] virtual std::optional<std::size_t> write(std::span<const std::uint8_t> bytes) = 0;
-  /// The descriptor and the events to wait for with ::poll(). `writes`: the caller has bytes to
-  /// write.
+  /// The file descriptor and its events for which the caller must wait with ::poll(). `writes`:
+  /// whether the caller has bytes to write.
   [[nodiscard]] virtual pollfd interest(bool writes) const = 0;
-  /// Tells the other side that no more bytes follow.
+  /// Tells the reader that no more bytes follow.
   virtual void end_writing() = 0;
-  /// True if the other side refused the connection; false if the connection only ended.
+  /// True if the peer refused the connection; false if the connection was closed for another
+  /// reason.
   [[nodiscard]] virtual bool was_refused() const { return false; }
 };
 

@@ -23,7 +23,8 @@
 namespace evo {
 namespace {
 
-/// Turns the child after fork() into `arguments`, using only async-signal-safe calls.
+/// Executes the program `arguments[0]` in a child process after fork(). Uses only async-signal-safe
+/// calls.
 [[noreturn]] void become(char* const* arguments, char* const* environment, int descriptor,
                          int parent, const WorkerLimits& limits) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -36,8 +37,8 @@ namespace {
   _exit(127);
 }
 
-/// The environment for a child. Without LD_PRELOAD if the child may not write files, because a
-/// profiler fails if the library that it preloads cannot write.
+/// The environment for a child process. Leaves out LD_PRELOAD if the child must not write files,
+/// because the preloaded library of a profiler fails if it cannot write.
 std::vector<char*> environment_for(const WorkerLimits& limits) {
   std::vector<char*> variables;
   for (char** variable = environ; *variable != nullptr; ++variable) {
@@ -48,13 +49,15 @@ std::vector<char*> environment_for(const WorkerLimits& limits) {
   return variables;
 }
 
-/// True for signals that a program causes itself. All other signals come from outside.
+/// True for signals that a program causes itself by an error; other processes send all other
+/// signals.
 bool is_own_fault(int signal) {
   constexpr std::array kOwn = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSYS, SIGTRAP};
   return std::find(kOwn.begin(), kOwn.end(), signal) != kOwn.end();
 }
 
-/// True if SIGSTOP stopped the process, so that the process does not hang through its own fault.
+/// True if a signal such as SIGSTOP has stopped the process, which then does not hang by its own
+/// fault.
 bool is_stopped(int process) {
   std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
   const std::string text((std::istreambuf_iterator<char>(stat)), {});
@@ -63,7 +66,7 @@ bool is_stopped(int process) {
 }
 
 /// Waits for a killed process. Returns false if the process still exists after ten seconds, because
-/// it is in a system call that no signal interrupts, which may never return.
+/// it is in a system call that no signal interrupts and that may never return.
 bool may_be_gone(int process) {
   constexpr int kLimitMs = 10000;
   const int handle = static_cast<int>(syscall(SYS_pidfd_open, process, 0));
@@ -135,7 +138,8 @@ std::chrono::nanoseconds ChildProcess::processor_time() const {
 
 Ending ChildProcess::kill(bool is_ending) {
   if (process_ < 0) return {false, "not running", -1};
-  // A process that is about to end gets a short time, so that its own exit code or signal is seen.
+  // Waits a short time for a process that is about to end by itself, to report its own exit code or
+  // signal.
   constexpr int kPolls = 100;
   int status = 0;
   pid_t ended = 0;

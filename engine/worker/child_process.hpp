@@ -12,9 +12,9 @@ namespace evo {
 
 /// How a worker process ended.
 struct Ending {
-  /// True if a signal from outside (from the user, or from the system when memory is short) ended
-  /// the process, or had stopped the process when it was killed here, or if its host is
-  /// unreachable. False for signals that a program causes itself, such as SIGSEGV.
+  /// True if a signal from another process (of the user, or of the system when memory is short)
+  /// ended or stopped the process, or if the host of the process is unreachable. False for signals
+  /// that a program causes itself, such as SIGSEGV.
   bool killed_from_outside = false;
   std::string text;    ///< "exit code 3", "signal 11 (Segmentation fault)"
   int exit_code = -1;  ///< -1: it did not exit by itself
@@ -25,7 +25,8 @@ struct Ending {
 /// because Linux kills the child when the thread that created it ends.
 class ChildProcess {
  public:
-  /// `socket`: the child's end of the socket pair. Throws MissingError if no process starts.
+  /// Starts `program`. `socket`: the child's end of a socket pair. Throws MissingError if no
+  /// process starts.
   ChildProcess(const std::filesystem::path& program, const std::vector<std::string>& arguments,
                const WorkerLimits& limits, FileDescriptor socket);
   ~ChildProcess();
@@ -36,9 +37,9 @@ class ChildProcess {
   [[nodiscard]] int number() const { return process_; }
   /// CPU time that the process has used; 0 if the process does not run.
   [[nodiscard]] std::chrono::nanoseconds processor_time() const;
-  /// Kills the process if it still runs, and returns how it ended. Gives up after ten seconds if a
-  /// driver keeps the process alive. `is_ending`: the process is about to end by itself, so kill()
-  /// first waits for that for a short time.
+  /// Kills the process if it still runs, and returns how it ended. If the process waits inside a
+  /// driver and does not end, gives up after ten seconds. `is_ending`: the process is about to end
+  /// by itself, so kill() first waits a short time for its end.
   Ending kill(bool is_ending);
 
  private:

@@ -11,17 +11,17 @@
 namespace evo {
 namespace {
 
-/// A process is replaced after this number of compilations, because compilers leak memory.
+/// A compiler process is replaced after this number of compilations, because compilers leak memory.
 constexpr int kCompilationsPerProcess = 1000;
 
-/// A job that runs alone gets this multiple of the usual memory limit.
+/// A compilation that runs alone gets this multiple of the usual memory limit.
 constexpr std::uint64_t kMoreAlone = 2;
 
 /// Time limit for the rest of an answer whose beginning has arrived.
 constexpr std::chrono::seconds kRestOfAnswer{5};
 
-/// The reason, from its answer, why a compiler process could not compile anything, such as a
-/// missing folder; empty if it could.
+/// The reason in `reply` why a compiler process cannot compile, such as a missing folder; empty if
+/// there is none.
 std::string complaint_in(const nlohmann::json& reply) {
   if (reply.contains("missing_folder")) {
     return "it has no folder " + reply.at("missing_folder").get<std::string>() +
@@ -32,7 +32,7 @@ std::string complaint_in(const nlohmann::json& reply) {
 
 }  // namespace
 
-/// Reserves a slot until destruction.
+/// Reserves a slot of the pool for the lifetime of this object.
 class CompilePool::Taken {
  public:
   Taken(CompilePool& pool, Slot& slot) : pool_(pool), slot_(slot) {}
@@ -80,7 +80,7 @@ const std::string& CompilePool::version() {
   return version_;
 }
 
-/// The reason to refuse a compiler on another host, from its reply; empty if it is accepted.
+/// Says why the compiler on another host cannot be used, according to its reply; empty if it can.
 std::string CompilePool::refusal_of(const Slot& slot, const nlohmann::json& reply) const {
   if (reply.contains("error")) return reply.at("error").get<std::string>();
   const auto theirs = reply.value("version", std::string("none"));
@@ -116,7 +116,7 @@ Task<> CompilePool::add(std::shared_ptr<WorkerHost> host, std::uint64_t memory_b
   wake_next();
 }
 
-/// Disconnects the host of `slot`, which must be free or have lost its job.
+/// Disconnects the host of `slot`. The slot must not have a running compilation.
 void CompilePool::send_away(const Slot& slot, const std::string& why) const {
   tell("worker refused", "compile worker on " + slot.host->name() + ": " + why);
   slot.host->leave();
@@ -126,8 +126,8 @@ std::size_t CompilePool::in_flight() const {
   return static_cast<std::size_t>(std::ranges::count(slots_, true, &Slot::is_taken));
 }
 
-/// Compiles a kernel, on another host if a host is lost. Fails if kMostHosts hosts were lost with
-/// this kernel.
+/// Compiles a kernel. If a host is lost during the compilation, tries another host. Fails if
+/// kMostHosts hosts were lost.
 Task<std::variant<CompilePool::Finished, CompilePool::Failed>> CompilePool::attempt_anywhere(
     const CompileRequest& request, bool retried, Needs needs) {
   constexpr int kMostHosts = 5;
@@ -155,7 +155,8 @@ Task<CompilePool::Finished> CompilePool::compile(CompileRequest request) {
   co_return Finished{outcome_of(std::move(failure)), false};
 }
 
-/// A free slot, on this machine if possible. `spares_home`: another job waits for this machine.
+/// A free slot, on this machine if possible. `spares_home`: use other hosts only, because an
+/// earlier job waits for a slot on this machine.
 CompilePool::Slot* CompilePool::slot_for(const Needs& needs, bool spares_home) {
   const auto home = slots_ | std::views::take(static_cast<std::ptrdiff_t>(options_.jobs));
   const bool home_is_taken = std::ranges::any_of(home, &Slot::is_taken);
@@ -171,8 +172,8 @@ CompilePool::Slot* CompilePool::slot_for(const Needs& needs, bool spares_home) {
   return found != others.end() ? &*found : nullptr;
 }
 
-/// The next job in the queue that can run, and its slot. Later jobs may run on other hosts even if
-/// an earlier job waits for this machine.
+/// The first job in the queue that can run, and a slot for it. While a job waits for a slot on this
+/// machine, later jobs may run on other hosts.
 std::pair<Event*, CompilePool::Slot*> CompilePool::next_in_queue() {
   bool spares_home = false;
   for (const Waiting& one : queue_) {
@@ -220,7 +221,7 @@ void CompilePool::prepare(Slot& slot, bool afresh, bool alone) {
   slot.has_more = alone;
   if (!slot.process) {
     const std::uint64_t memory_bytes = slot.memory_bytes * (alone ? kMoreAlone : 1);
-    // The compiler's CPU priority is lower than that of the device's worker.
+    // The compiler gets a lower CPU priority than the device worker, which measures times.
     slot.process = slot.host->start({"compile"}, {memory_bytes, false, true});
     slot.compiled = 0;
     slot.source.reset();
@@ -228,8 +229,8 @@ void CompilePool::prepare(Slot& slot, bool afresh, bool alone) {
   ++slot.compiled;
 }
 
-/// Sends a request, with the source only if it has changed: all candidates of a run share the
-/// source, which the process keeps.
+/// Sends a compile request. The request contains the source only if it has changed, because the
+/// process keeps the last source, and all candidates of a run share one source.
 bool CompilePool::send(Slot& slot, const CompileRequest& request) {
   nlohmann::json message = {{"op", "compile"},
                             {"entries", request.entries},
@@ -258,7 +259,7 @@ Task<std::variant<CompilePool::Finished, CompilePool::Failed>> CompilePool::atte
     if (!slot.host->is_gone()) throw;
     co_return Failed{{CompilerFailure::Kind::kInternal, error.what()}, false, true};
   }
-  // If the process is already gone, look_at() reports this.
+  // If the process has already ended, send() fails, and look_at() reports the end.
   (void)send(slot, request);
   while (true) {
     if (auto result = look_at(slot, attempt)) {
@@ -296,13 +297,14 @@ std::optional<std::variant<CompilePool::Finished, CompilePool::Failed>> CompileP
   const bool late = is_late(slot, attempt);
   try {
     auto reply = slot.process->poll();
-    // The compilation is done, and the process waits until its answer is read.
+    // If the beginning of the answer has arrived, the compilation is finished, so the rest is read
+    // in spite of the time limit.
     if (!reply && late && slot.process->is_answering()) reply = slot.process->wait(kRestOfAnswer);
     if (reply) return result_of(slot, *reply);
   } catch (const MissingError&) {
     throw;
   } catch (const std::exception& error) {
-    // The answer of the process is not a valid message.
+    // The process sent no valid message.
     return Failed{{CompilerFailure::Kind::kInternal, error.what()}};
   }
   if (slot.process->is_open() && !late) return std::nullopt;
@@ -355,7 +357,7 @@ std::variant<CompilePool::Finished, CompilePool::Failed> CompilePool::ending_of(
                 slot.host->is_gone()};
 }
 
-/// The message for a compiler that ran out of memory.
+/// The rejection's text for a kernel with which the compiler ran out of memory.
 std::string CompilePool::out_of_memory_text(const std::string& why) const {
   const std::uint64_t bytes = options_.memory_bytes;
   return "the compiler ran out of memory with " + memory_text(bytes) + ", and alone with " +

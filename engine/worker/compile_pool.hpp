@@ -16,32 +16,35 @@ namespace evo {
 
 struct CompilePoolOptions {
   std::size_t jobs = 1;  ///< compiler processes on this machine
-  /// Time limit of one compilation, in elapsed time. For a compiler that works but gets little CPU
-  /// time because of other processes, the limit applies to its CPU time, and the elapsed time may
-  /// be up to ten times the limit.
+  /// Time limit of one compilation, in elapsed time. If a compiler gets little CPU time because of
+  /// other processes, the limit applies to its CPU time, and the elapsed time may be up to ten
+  /// times the limit.
   std::chrono::milliseconds limit{60000};
   std::uint64_t memory_bytes = 0;  ///< for one process; 0: a share of the machine's memory
   EventSink on_event = {};
 };
 
-/// Compiles in several processes at once, each with a time limit and a memory limit, so that a
-/// compiler that crashes or hangs costs one candidate only.
+/// Compiles kernels in several processes at once. Each process has a time limit and a memory limit,
+/// so that a compiler that crashes or hangs affects one candidate only.
 ///
-/// Some failures may have another cause than the kernel: another process killed the compiler, or
+/// A failure may have another cause than the kernel if another process killed the compiler, or if
 /// the compiler crashed or reported an internal error. After a failure that may have another cause,
-/// the pool compiles once more in a new process on this machine. After a crash or a lack of memory,
-/// the new process runs alone and with twice the memory, because some compilers end themselves if
-/// memory is short. After a second failure, the kernel is rejected, but the failure is not cached.
+/// the pool compiles the kernel once more in a new process on this machine. After a crash or a lack
+/// of memory, the new process runs alone and with twice the memory, because some compilers end
+/// themselves if memory is short. After a second failure, the kernel is rejected, but the rejection
+/// is not stored for later runs.
 ///
 /// Compilers may run on other hosts, which may connect and disconnect at any time. If a host is
-/// lost, its kernel is compiled on another host. A broken host cannot cause a rejection.
+/// lost during a compilation, the kernel is compiled on another host, so that a broken host does
+/// not cause a rejection.
 class CompilePool final : public CompileService {
  public:
   /// The pool starts compiler processes when needed. `loop` must outlive the pool.
   CompilePool(EventLoop& loop, std::filesystem::path program, CompilePoolOptions options);
 
-  /// Adds a process on `host` if the compiler there has version(); otherwise reports the reason to
-  /// CompilePoolOptions::on_event. `memory_bytes`: memory for a compiler on that host.
+  /// Adds a compiler process on `host` if its compiler has the same version() as this machine's.
+  /// Otherwise reports the refusal to CompilePoolOptions::on_event. `memory_bytes`: memory limit of
+  /// the process.
   Task<> add(std::shared_ptr<WorkerHost> host, std::uint64_t memory_bytes) override;
 
   [[nodiscard]] const std::string& version() override;
@@ -49,7 +52,7 @@ class CompilePool final : public CompileService {
   [[nodiscard]] std::size_t in_flight() const override;
 
  private:
-  /// A compiler process and its job.
+  /// A place for one compiler process and the compilation that it runs.
   struct Slot {
     std::shared_ptr<WorkerHost> host;
     std::uint64_t memory_bytes = 0;  ///< memory limit of a process
@@ -67,13 +70,14 @@ class CompilePool final : public CompileService {
     SteadyTime started = {};
     SteadyTime deadline = {};
   };
-  /// An attempt that failed for a reason that may not be the source, and how to repeat it.
+  /// An attempt whose failure may have another cause than the source, and how to repeat the
+  /// attempt.
   struct Failed {
     CompilerFailure failure;
     bool needs_all = false;  ///< the next attempt runs alone, with more memory
     bool lost_host = false;  ///< the host was lost before it answered
   };
-  /// Restrictions on where a job may run.
+  /// The slots on which a compilation may run.
   struct Needs {
     bool at_home = false;  ///< on this machine
     bool alone = false;    ///< on this machine, without other jobs

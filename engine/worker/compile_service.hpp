@@ -13,7 +13,8 @@
 
 namespace evo {
 
-/// Receives events about worker processes: the kind of event, and a text.
+/// A function that receives events about worker processes: the kind of event, such as "device
+/// lost", and a description.
 using EventSink = std::function<void(const std::string& kind, const std::string& text)>;
 
 /// The interface to the compilers. Several kernels may be compiled at the same time.
@@ -28,13 +29,14 @@ class CompileService {
 
   virtual ~CompileService() = default;
 
-  /// Version of the compiler, "nvrtc 13.0". Throws MissingError when there is no compiler.
+  /// Name and version of the compiler, "nvrtc 13.0". Throws MissingError when there is no compiler.
   [[nodiscard]] virtual const std::string& version() = 0;
 
   /// Compiles `request` when a compiler is free. Throws MissingError if the toolchain is broken.
   virtual Task<Finished> compile(CompileRequest request) = 0;
 
-  /// Adds a compiler on another host. A service without remote compilers ignores the call.
+  /// Adds a compiler on another host. A service that does not support compilers on other hosts
+  /// ignores the call.
   virtual Task<> add(std::shared_ptr<WorkerHost> host, std::uint64_t memory_bytes) {
     (void)host;
     (void)memory_bytes;

@@ -10,12 +10,12 @@ namespace {
 
 constexpr std::chrono::milliseconds kCallLimit{120000};  // to open a device or set up a problem
 constexpr const char* kDriverStep =
-    "\nnext step: evo-tune doctor shows which part of the driver fails; nvidia-smi and sudo dmesg "
-    "say more\nwithout the GPU: --device virtual:l4 predicts times";
+    "\nnext step: evo-tune doctor shows which part of the driver fails; "
+    "nvidia-smi and sudo dmesg show more\nwithout the GPU: --device virtual:l4 predicts times";
 constexpr std::chrono::milliseconds kMeasuredStep{10000};
 constexpr std::chrono::milliseconds kPredictedStep{300000};
 
-/// Rethrows an error that a worker reported, with its original type.
+/// Throws the error that a worker reported, with its original exit code.
 [[noreturn]] void rethrow(const nlohmann::json& message) {
   throw Error(static_cast<ExitCode>(message.at("code").get<int>()),
               message.at("error").get<std::string>());
@@ -94,7 +94,7 @@ void DeviceClient::take_info(const nlohmann::json& reply) {
   }
 }
 
-/// Waits for the reply of the process; nullopt if the process has ended or `limit` has passed.
+/// Waits for a reply of the worker process; nullopt if the process has ended or `limit` has passed.
 Task<std::optional<nlohmann::json>> DeviceClient::reply_within(std::chrono::milliseconds limit) {
   const SteadyTime deadline = loop_.now() + limit;
   std::optional<nlohmann::json> reply = process_->poll();
@@ -288,7 +288,8 @@ std::variant<nlohmann::json, DeviceClient::Lost> DeviceClient::answer_of(nlohman
                 ") while " + step_};
   }
   if (!message.contains("error")) return message;
-  // If no request has succeeded yet, the problem or the machine may be at fault.
+  // If no request has succeeded yet, this error is thrown, because the problem or the machine may
+  // cause it.
   const auto code = static_cast<ExitCode>(message.at("code").get<int>());
   if (!has_answered_ || code != ExitCode::kMissing) rethrow(message);
   return Lost{"failed while " + step_ + ": " + message.at("error").get<std::string>()};

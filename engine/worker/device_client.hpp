@@ -19,13 +19,13 @@ enum class WorkerPriority {
 };
 
 /// Sends requests to the worker process that owns the device, one at a time, and replaces the
-/// process when a kernel hangs, crashes or corrupts it.
+/// process when a kernel hangs or crashes it, or leaves it unusable.
 ///
 /// If the worker process dies, runs out of memory or reports an error of the machine, the client
 /// replaces the process and sends the request once more before it rejects the kernel, because
-/// another process may have killed the worker, or earlier kernels may have left it in a bad state.
-/// A kernel that does not finish is rejected if a new process can use the device; otherwise the
-/// device is lost.
+/// another process may have killed the worker, or earlier kernels may have damaged the state of the
+/// process. A kernel that does not finish is rejected if a new process can use the device;
+/// otherwise the device is lost.
 class DeviceClient final : public DeviceService {
  public:
   /// Starts the worker, which opens the device. `step_limit`: longest time between two progress
@@ -38,7 +38,7 @@ class DeviceClient final : public DeviceService {
   DeviceClient(EventLoop& loop, std::shared_ptr<WorkerHost> host, std::string device_id,
                std::chrono::milliseconds step_limit, EventSink on_event,
                WorkerPriority priority = WorkerPriority::kNormal);
-  /// Closes the connection, so that an idle worker ends by itself.
+  /// Closes the connection to the worker process, so that an idle worker ends by itself.
   ~DeviceClient() override;
   DeviceClient(const DeviceClient&) = delete;
   DeviceClient& operator=(const DeviceClient&) = delete;
@@ -66,15 +66,15 @@ class DeviceClient final : public DeviceService {
                                   const std::string& shape) override;
 
  private:
-  /// The reason why a request has no valid answer.
+  /// The reason why a request to the worker has no valid answer.
   struct Lost {
     std::string why;
     bool is_final = false;  ///< reject the kernel without another try
   };
 
   [[nodiscard]] std::vector<std::string> arguments() const;
-  /// Checks the reply of a process that has just started. Nullopt if another process killed it; the
-  /// caller should then start a new process.
+  /// Checks the first reply of a new worker process. Nullopt if another process killed the worker;
+  /// the caller should then start a new one.
   [[nodiscard]] std::optional<nlohmann::json> checked(std::optional<nlohmann::json> reply,
                                                       int attempt);
   Task<> start();

@@ -9,7 +9,8 @@
 
 namespace evo {
 
-/// The reason why a kernel has no result: one line of text that names the failed step.
+/// The reason why a request for a kernel has no result: one line of text that names the failed
+/// step.
 struct WorkerFailure {
   std::string reason;
 };
@@ -25,8 +26,8 @@ struct Reply {
   double wall_ms = 0;
 };
 
-/// The interface to the gates that need a device. Takes one request at a time. Requests throw
-/// MissingError if the device itself is lost.
+/// The interface to the gates that need a device. Only one request may run at a time. Requests
+/// throw MissingError if the device is lost.
 class DeviceService {
  public:
   virtual ~DeviceService() = default;
@@ -36,27 +37,30 @@ class DeviceService {
   /// Sets the names of the NVTX ranges, outermost first, in which profilers show later requests.
   virtual void set_ranges(std::vector<std::string> ranges) = 0;
 
-  /// Sets the problem for all later requests. Throws if the worker refuses the problem.
+  /// Sets the problem, template and options for all later requests, and throws if the worker
+  /// refuses them.
   virtual Task<> set_up(SessionSetup setup) = 0;
 
-  /// `limits_us`: a time limit for each of the kernel's shapes. A screening ends early, with a
-  /// rough time, if the kernel certainly exceeds its limit. Empty: no limits.
+  /// Runs the correctness gate. `limits_us`: a time limit for each of the kernel's shapes; if
+  /// empty, there are no limits. A screening ends early, with an imprecise time, if the kernel
+  /// certainly exceeds a limit.
   virtual Task<Reply<CorrectnessResult>> check(const KernelUnderTest& kernel, Effort effort,
                                                std::vector<double> limits_us) = 0;
-  /// Times the kernel, and ages it; in a screening, ageing has a shorter time limit. A kernel that
-  /// is certainly slower than `early_stop_us` is timed coarsely.
+  /// Times the kernel, and then checks it after many launches (ageing), which have a shorter time
+  /// limit in a screening. A kernel that is certainly slower than `early_stop_us` is timed
+  /// coarsely.
   virtual Task<Reply<TimingResult>> time(const KernelUnderTest& kernel, const std::string& shape,
                                          Effort effort, double early_stop_us) = 0;
   virtual Task<Reply<EnergyResult>> energy(const KernelUnderTest& kernel, const std::string& shape,
                                            double window_s) = 0;
-  /// Needs a device that predicts.
+  /// Predicts the utilization of the GPU's units. Needs a device that predicts times.
   virtual Task<Reply<PredictedProfile>> profile(const KernelUnderTest& kernel,
                                                 const std::string& shape) = 0;
   /// See Session::write_outputs().
   virtual Task<Reply<LaunchOutcome>> write_outputs(const KernelUnderTest& kernel,
                                                    const std::string& shape,
                                                    const std::string& folder) = 0;
-  /// Needs a device that measures.
+  /// Compares the times of two kernels. Needs a device that measures times.
   virtual Task<Reply<PairResult>> compare(const KernelUnderTest& first,
                                           const KernelUnderTest& second,
                                           const std::string& shape) = 0;

@@ -12,7 +12,7 @@
 namespace evo {
 namespace {
 
-/// Interval at which the flag Stop::requested is read.
+/// The event loop reads the flag Stop::requested at this interval.
 constexpr std::chrono::milliseconds kLookForStop{100};
 
 }  // namespace
@@ -95,7 +95,7 @@ void EventLoop::end_waiting() {
 }
 
 Task<> SystemLoop::wait(pollfd interest, SteadyTime until) {
-  // The handlers may run after this coroutine's frame is destroyed, so they own their data.
+  // The handlers own the timer, because they may run after this coroutine's frame is destroyed.
   const auto timer = std::make_shared<asio::steady_timer>(context_, until);
   const auto wake = [timer](const std::error_code&) { timer->cancel(); };
   asio::posix::stream_descriptor descriptor(context_);

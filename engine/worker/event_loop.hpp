@@ -37,12 +37,13 @@ class EventLoop {
   /// caller earlier. A negative descriptor is never ready.
   virtual Task<> wait(pollfd interest, SteadyTime until) = 0;
 
-  /// Runs `task` concurrently. An exception of the task ends the current run().
+  /// Runs `task` concurrently. If the task throws, the current run() ends and rethrows the
+  /// exception.
   void spawn(Task<> task);
 
-  /// Runs `task` to its end and returns its value; spawned tasks run meanwhile. Throws the
-  /// exceptions of `task` and of spawned tasks, and Interrupted as `stop` demands. If run() throws,
-  /// all coroutines have ended.
+  /// Runs `task` to its end and returns its value; spawned tasks run meanwhile. Rethrows exceptions
+  /// of `task` and of spawned tasks, and throws Interrupted if a condition of `stop` holds. All
+  /// coroutines have ended when run() throws.
   template <typename T>
   [[nodiscard]] T run(Task<T> task, const Stop& stop = {}) {
     std::optional<T> value;
@@ -51,27 +52,27 @@ class EventLoop {
   }
   void run(Task<> task, const Stop& stop = {}) { run_to_end(std::move(task), stop); }
 
-  /// Replaces the condition on which the present run() stops.
+  /// Replaces the conditions on which the present run() stops.
   void replace_stop(const Stop& stop) { stop_ = stop; }
 
-  /// Ends all spawned tasks. Call it before you destroy the objects that they refer to.
+  /// Ends all spawned tasks. Call end_all() before you destroy objects that spawned tasks use.
   void end_all();
 
-  /// The time in milliseconds during which no coroutine ran.
+  /// The total time in milliseconds during which no coroutine ran.
   [[nodiscard]] double waited_ms() const { return waited_ms_; }
 
-  /// Sets a function that run() calls about ten times a second.
+  /// Sets a function that run() calls about ten times a second, for example to show progress.
   void when_waiting(std::function<void()> watch) { watch_ = std::move(watch); }
 
  protected:
-  /// Runs one ready handler. If none is ready, waits for one until `until`.
+  /// Runs one handler. If no handler is ready, waits until one is ready or the time is `until`.
   virtual void run_one(SteadyTime until) = 0;
 
-  /// Suspends the caller until the timer expires or is cancelled.
+  /// Suspends the caller until `timer` expires or is cancelled.
   Task<> suspend(asio::steady_timer& timer);
 
-  /// begin_waiting() and end_waiting() enclose a wait of all coroutines. Resuming a coroutine also
-  /// ends the wait.
+  /// For waited_ms(): begin_waiting() starts a wait of all coroutines, and end_waiting() or the
+  /// next resumed coroutine ends it.
   void begin_waiting() { waits_since_ = now(); }
   void end_waiting();
 
@@ -120,9 +121,10 @@ class Event {
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
 
-  /// Suspends the caller until the next notify().
+  /// Suspends the caller until the next call of notify().
   Task<> wait();
-  /// Resumes all waiting coroutines, in the order of their wait() calls, when the caller suspends.
+  /// Resumes all coroutines that wait for this event, in the order of their wait() calls. The
+  /// coroutines run as soon as the caller of notify() suspends.
   void notify();
 
  private:
@@ -130,7 +132,7 @@ class Event {
   std::vector<asio::steady_timer*> waiting_;
 };
 
-/// The time from `start` to `end`.
+/// The time from `start` to `end` in milliseconds.
 [[nodiscard]] inline double milliseconds_between(SteadyTime start, SteadyTime end) {
   return std::chrono::duration<double, std::milli>(end - start).count();
 }

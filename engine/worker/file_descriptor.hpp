@@ -6,7 +6,7 @@
 
 namespace evo {
 
-/// Owns a file descriptor, or no descriptor (-1).
+/// Owns and closes a file descriptor; may be empty (-1).
 class FileDescriptor {
  public:
   FileDescriptor() = default;

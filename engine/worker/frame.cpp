@@ -17,8 +17,8 @@ constexpr std::size_t kLengthBytes = 4;
 constexpr int kDeepest = 64;  // limit of the nesting of lists and objects
 
 /// Parses a message without storing it, and stops if lists and objects are nested too deeply. The
-/// parser of nlohmann::json recurses for each level, and a level needs only one byte of a message,
-/// so a small message could exhaust the stack.
+/// parser of nlohmann::json recurses for each nesting level, and a level needs only one byte of a
+/// message, so without this check a small message could exhaust the stack.
 class NestingCheck final : public nlohmann::json_sax<nlohmann::json> {
  public:
   bool null() override { return true; }
@@ -47,7 +47,7 @@ Error no_message(const std::string& why) {
   return Error(ExitCode::kMissing, "a worker sent an invalid message: " + why);
 }
 
-/// Calls `visit` with each binary member of `value`, in order.
+/// Calls `visit` with each binary member of the JSON value `value`, in order.
 void for_each_binary(nlohmann::json& value, const std::function<void(Bytes&)>& visit) {
   if (value.is_binary()) {
     visit(value.get_binary());
@@ -74,7 +74,7 @@ std::uint32_t read_word(Span bytes) {
   return word;
 }
 
-/// Removes the next part, with its length, from the front of `bytes`.
+/// Removes the next part of a frame, with its length field, from the front of `bytes`.
 Span take_part(Span& rest) {
   const std::uint32_t size = read_word(rest);
   rest = rest.subspan(kLengthBytes);

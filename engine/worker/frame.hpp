@@ -11,13 +11,13 @@ namespace evo {
 /// The recipient of a message: the worker (kMessage), or the agent that controls it (kControl).
 enum class FrameKind { kMessage, kControl };
 
-/// Limit of a frame's length. A greater length means that the stream is corrupt.
+/// Limit of a frame's length in bytes. A greater length means that the stream is corrupt.
 inline constexpr std::size_t kLongestFrame = std::size_t{1} << 30;
 
 /// Encodes one message between processes, a JSON value with binary members. Lengths are
 /// little-endian.
 ///
-/// | bytes | what                                                                    |
+/// | bytes | content                                                                 |
 /// |-------|-------------------------------------------------------------------------|
 /// | 4     | length of all that follows; the highest bit marks a control message     |
 /// | 4     | length of the next part                                                 |
@@ -28,14 +28,14 @@ inline constexpr std::size_t kLongestFrame = std::size_t{1} << 30;
 [[nodiscard]] std::vector<std::uint8_t> encode_frame(nlohmann::json message,
                                                      FrameKind kind = FrameKind::kMessage);
 
-/// Decodes a whole frame, as made by encode_frame(). Throws Error for any other bytes.
+/// Decodes a whole frame that encode_frame() has made. Throws Error if the bytes are not a frame.
 [[nodiscard]] nlohmann::json decode_frame(std::span<const std::uint8_t> frame);
 [[nodiscard]] FrameKind kind_of(std::span<const std::uint8_t> frame);
 
-/// Cuts a byte stream into messages.
+/// Divides a stream of bytes into messages.
 class FrameReader {
  public:
-  /// A frame of more than `longest` bytes is an error.
+  /// A frame of more than `longest` bytes counts as an error.
   explicit FrameReader(std::size_t longest = kLongestFrame) : longest_(longest) {}
   void set_longest(std::size_t longest) { longest_ = longest; }
 
@@ -47,7 +47,7 @@ class FrameReader {
   /// The next message as an encoded frame, whose bytes are valid until the next feed().
   [[nodiscard]] std::optional<std::span<const std::uint8_t>> next_frame();
 
-  /// True if the beginning of another message has arrived.
+  /// True if at least a part of the next message has arrived.
   [[nodiscard]] bool has_a_part() const { return buffer_.size() > start_; }
 
  private:
@@ -56,7 +56,7 @@ class FrameReader {
   std::size_t longest_;
 };
 
-/// Converts binary data to a JSON member and back.
+/// Converts binary data to a binary member of a JSON value, and back.
 [[nodiscard]] nlohmann::json to_binary(const std::string& data);
 [[nodiscard]] std::string from_binary(const nlohmann::json& member);
 

@@ -25,7 +25,8 @@ void FrameStream::write_waiting() {
   sent_ = 0;
 }
 
-/// Reads no further once a whole frame has arrived, to bound the memory for received bytes.
+/// Returns the next frame. Stops reading when a whole frame has arrived, to limit the memory for
+/// received bytes.
 std::optional<std::span<const std::uint8_t>> FrameStream::poll_frame() {
   write_waiting();
   std::array<std::uint8_t, 65536> chunk{};

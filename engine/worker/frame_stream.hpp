@@ -11,20 +11,21 @@
 
 namespace evo {
 
-/// A forwarder stops reading frames while more than this number of bytes wait to be sent on.
+/// A process that forwards frames stops reading while more than this number of received bytes are
+/// not sent yet.
 inline constexpr std::size_t kMostWaitingBytes = std::size_t{4} << 20;
 
 /// Sends and receives frames over a stream of bytes. No member function blocks.
 class FrameStream {
  public:
-  /// A received frame of more than `longest` bytes is an error.
+  /// A received frame of more than `longest` bytes counts as an error.
   explicit FrameStream(std::unique_ptr<ByteStream> bytes, std::size_t longest = kLongestFrame)
       : bytes_(std::move(bytes)), reader_(longest) {}
 
-  /// Accepts a message, and sends as much of it as possible now; poll() sends the rest. False if
-  /// the other side is gone.
+  /// Accepts a message, and sends as much of it as possible now; poll() sends the rest. Returns
+  /// false if the peer has closed the connection.
   [[nodiscard]] bool send(nlohmann::json message, FrameKind kind = FrameKind::kMessage);
-  /// Like send(), for an encoded frame.
+  /// Like send(), for a message that is already encoded as a frame.
   [[nodiscard]] bool send_frame(std::span<const std::uint8_t> frame);
 
   /// The next message if it has arrived completely. Also sends waiting bytes. Throws Error if the
@@ -35,14 +36,14 @@ class FrameStream {
 
   /// False once no more bytes can arrive.
   [[nodiscard]] bool is_open() const { return open_; }
-  /// True if the beginning of another message has arrived.
+  /// True if at least a part of the next message has arrived.
   [[nodiscard]] bool is_answering() const { return reader_.has_a_part(); }
   /// Number of bytes that send() and send_frame() accepted and that are not sent yet.
   [[nodiscard]] std::size_t waiting_bytes() const { return waiting_.size() - sent_; }
-  /// The descriptor and events for ::poll().
+  /// The file descriptor and its events for which the caller must wait with ::poll().
   [[nodiscard]] pollfd interest() const { return bytes_->interest(waiting_bytes() > 0); }
   void set_longest(std::size_t longest) { reader_.set_longest(longest); }
-  /// Tells the other side that no more bytes follow. All waiting bytes must have been sent.
+  /// Tells the peer that no more bytes follow. Requires that waiting_bytes() is 0.
   void end_writing() { bytes_->end_writing(); }
   void write_waiting();
   [[nodiscard]] bool was_refused() const { return bytes_->was_refused(); }

@@ -25,7 +25,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Limits for connections that are not authenticated yet: the number of them, and the time of each.
+/// The greatest number of connections that are not authenticated yet, and the time limit for the
+/// authentication of each.
 constexpr std::size_t kMostStrangers = 64;
 constexpr std::chrono::seconds kGreetingLimit{5};
 
@@ -70,8 +71,8 @@ class Gateway {
   static constexpr std::uint64_t kRun = 0;
   static constexpr std::uint64_t kListener = 1;
 
-  /// Handles an event. The socket to a worker has an even id; the worker's socket to the run has
-  /// that id plus 1.
+  /// Handles an event. A connection to a worker has an even event id, and the socket that connects
+  /// the same worker to the run has the next odd id.
   void handle(std::uint64_t id) {
     if (id == kRun) {
       run_.flush();
@@ -150,7 +151,8 @@ class Gateway {
     return "dismissed";
   }
 
-  /// Reads a worker's first frame. Returns the reason to end the connection; empty to continue.
+  /// Handles the first frame of a worker, which contains its identity. Returns the reason to end
+  /// the connection; empty to continue.
   std::string greet(std::uint64_t id, Connection& connection, nlohmann::json message) {
     make_printable(message);
     const auto identity = message.at("hello").get<WorkerIdentity>();
@@ -161,7 +163,7 @@ class Gateway {
       };
       const std::string why = "the worker belongs to " + text(identity.version, identity.protocol) +
                               " and the run to " + text(version_, kWorkerProtocol) +
-                              "; install the same version on both";
+                              "; install the same version on both hosts";
       (void)connection.wire.send({{"refused", why}}, FrameKind::kControl);
       return why;
     }
@@ -175,7 +177,7 @@ class Gateway {
     return {};
   }
 
-  /// Tells a worker to end, and then closes the connection for writing.
+  /// Tells a worker to end, and then closes the connection to this worker for writing.
   static void dismiss(Connection& connection) {
     (void)connection.wire.send({{"op", "end"}}, FrameKind::kControl);
     connection.wire.end_writing();
@@ -246,7 +248,7 @@ class Gateway {
   Clock::time_point next_look_;
 };
 
-/// Raises the limit of open file descriptors to the maximum that the system allows.
+/// Raises the process's limit of open file descriptors to the maximum that the system allows.
 void allow_many_descriptors() {
   rlimit limit = {};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;

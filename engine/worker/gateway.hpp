@@ -9,9 +9,9 @@ namespace evo {
 /// `version`, gives the run a socket for each worker, and forwards frames in both directions. The
 /// gateway sends and checks heartbeats even while the run is busy, and ends when the run ends.
 ///
-/// Standard input is a PacketSocket. The run sends {listen, key}; the gateway answers {listening}
-/// or {error, code}. Later, the gateway sends {joined: identity, id} with a descriptor, {left: id,
-/// why}, and {refused: text} for workers that it does not accept.
+/// The gateway's standard input is a PacketSocket to the run. The run sends {listen, key}; the
+/// gateway answers {listening} or {error, code}. Later, the gateway sends {joined: identity, id}
+/// with a descriptor, {left: id, why}, and {refused: text} for workers that it does not accept.
 ///
 /// Returns the exit code.
 [[nodiscard]] int serve_gateway(const std::string& version);

@@ -29,7 +29,7 @@ Addresses resolve(const HostPort& address, int flags) {
   return {found, &freeaddrinfo};
 }
 
-/// Disables Nagle's algorithm, which delays small messages.
+/// Disables Nagle's algorithm for a TCP socket, because it delays small messages.
 void send_at_once(const FileDescriptor& socket) {
   const int on = 1;
   setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);

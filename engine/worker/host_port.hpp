@@ -13,13 +13,15 @@ struct HostPort {
   std::string port;
 };
 
-/// Parses HOST:PORT. Throws InputError, whose message begins with `option`.
+/// Parses HOST:PORT. Throws InputError if `text` has another form; the message begins with
+/// `option`.
 [[nodiscard]] HostPort parse_host_port(const std::string& option, const std::string& text);
 [[nodiscard]] std::string to_string(const HostPort& address);
 
-/// A socket that listens on `address`. Throws InputError.
+/// Opens a socket that listens on `address`. Throws InputError if the socket cannot be opened.
 [[nodiscard]] FileDescriptor listen_on(const HostPort& address);
-/// The port of a listening socket: the actual port if port 0 (any free port) was requested.
+/// The port of a listening socket, which is the actual port even if port 0 (any free port) was
+/// requested.
 [[nodiscard]] std::string port_of(const FileDescriptor& socket);
 /// The next incoming connection, as a non-blocking socket; not open if no connection waits.
 [[nodiscard]] FileDescriptor accept_from(const FileDescriptor& socket);

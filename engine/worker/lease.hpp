@@ -4,10 +4,10 @@
 
 namespace evo {
 
-// Heartbeats of connections between hosts: each side sends one every kBeatEvery.
+// Heartbeats: on a connection between hosts, each peer sends a message at least every kBeatEvery.
 
 inline constexpr std::chrono::milliseconds kBeatEvery{1500};
-/// A side closes the connection after this time without a message from the other side.
+/// A peer closes the connection after this time without a message from the other peer.
 inline constexpr std::chrono::milliseconds kLease{6000};
 /// An agent that cannot reach its coordinator for this time ends.
 inline constexpr std::chrono::milliseconds kGiveUpAfter{9000};

@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
 
-// Sanitizers reserve more address space than any limit here allows.
+// The address space is not limited in builds with sanitizers, which reserve more address space than
+// any of these limits allows.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kCanLimitAddressSpace = false;
 #else
@@ -75,8 +76,8 @@ std::uint64_t address_space_limit() {
 
 bool was_near_memory_limit() {
   const std::uint64_t limit = address_space_limit();
-  // Allocators request large blocks, and a failed request is not included in the peak, so a peak
-  // above 7/8 of the limit counts as close.
+  // A peak above 7/8 of the limit counts as close to the limit, because allocators request large
+  // blocks, and the peak does not include a failed request.
   return limit > 0 && peak_address_space() > limit - limit / 8;
 }
 

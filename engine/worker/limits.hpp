@@ -5,16 +5,17 @@
 
 namespace evo {
 
-/// The limits of a worker process; 0: no limit.
+/// The limits of a worker process. An address space of 0 bytes means no limit.
 struct WorkerLimits {
   std::uint64_t address_space_bytes = 0;
-  /// False: the process cannot make files grow, and starts without LD_PRELOAD.
+  /// If false, the process cannot write to files, and starts without LD_PRELOAD.
   bool writes_files = true;
-  /// True: the process has a lower CPU priority than other processes.
+  /// If true, the process has a lower CPU priority than other processes.
   bool gives_way = false;
 };
 
-/// Sets the limits of the calling process and disables core files. Safe between fork and exec.
+/// Sets the limits of the calling process and disables core files. Calls only functions that are
+/// allowed between fork and exec.
 void apply_limits(const WorkerLimits& limits);
 
 /// Memory limit of each of `jobs` compilers: an equal share of half of the machine's memory, but

@@ -12,13 +12,14 @@
 
 #include "engine/worker/limits.hpp"
 
-// A signal handler may only call async-signal-safe functions: no allocation, no stdio, no lock.
+// The signal handler in this file calls only async-signal-safe functions: no allocation, no stdio,
+// no lock.
 
 namespace evo {
 namespace {
 
-/// The handler has its own stack, because the stack of a process that ran out of memory may be
-/// unusable.
+/// The signal handler has its own stack, because the stack of a process that ran out of memory may
+/// be unusable.
 constexpr std::size_t kHandlerStackBytes = std::size_t{64} << 10;
 constexpr std::array kSignals = {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGTRAP};
 
@@ -58,9 +59,9 @@ void write_all(std::string_view text) {
   }
 }
 
-/// Writes the buffered messages to the original standard error. With `leaves_out_memory`, drops the
-/// first message about memory and all later messages. Returns true if there is a message about
-/// memory.
+/// Writes the buffered messages to the original standard error. If `leaves_out_memory` is true,
+/// drops the first message about memory and all later messages. Returns true if there is a message
+/// about memory.
 bool read_messages(bool leaves_out_memory) {
   bool is_about_memory = false;
   char text[4096];

@@ -16,7 +16,8 @@
 
 namespace evo {
 
-/// Makes all texts in a message printable, because they may come from libraries and other programs.
+/// Replaces unprintable characters in all strings of a message, because the strings may come from
+/// libraries and other programs.
 void make_printable(nlohmann::json& message);
 
 inline void to_json(nlohmann::json& json, TimeKind kind) { json = to_string(kind); }
@@ -47,10 +48,11 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompileRequest, source, entries, arch, option
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompilerFailure, kind, reason, detail)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Dependency, path, content)
 
-/// Decoding makes the texts of a rejection printable, because names in them come from source files.
+/// from_json() replaces unprintable characters in the texts of a rejection, because they contain
+/// names from source files.
 void to_json(nlohmann::json& json, const Rejection& rejection);
 void from_json(const nlohmann::json& json, Rejection& rejection);
-// The following messages contain binary data.
+// In messages with a KernelImage or Compiled, the PTX and the cubin are binary data.
 void to_json(nlohmann::json& json, const KernelImage& image);
 void from_json(const nlohmann::json& json, KernelImage& image);
 void to_json(nlohmann::json& json, const Compiled& compiled);

@@ -10,7 +10,8 @@
 
 namespace evo {
 
-/// A message, and a file descriptor that travels with it, if any.
+/// A message between two processes, and optionally a file descriptor that is passed with the
+/// message.
 struct Packet {
   nlohmann::json message;
   FileDescriptor descriptor = {};
@@ -19,13 +20,13 @@ struct Packet {
 /// Exchanges small messages and file descriptors between two processes of one machine.
 class PacketSocket {
  public:
-  /// `socket`: of type SOCK_SEQPACKET.
+  /// `socket`: a socket of type SOCK_SEQPACKET.
   explicit PacketSocket(FileDescriptor socket) : socket_(std::move(socket)) {}
 
   /// Sends a packet without blocking. If the socket's buffer is full, flush() sends the packet.
   void send(Packet packet);
   void flush();
-  /// The next packet, if one has arrived. Closes the socket if the other side is gone or sends
+  /// The next packet, if one has arrived. Closes the socket if the peer has closed it or sends
   /// invalid data.
   [[nodiscard]] std::optional<Packet> receive();
 

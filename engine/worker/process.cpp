@@ -39,7 +39,7 @@ void WorkerProcess::finish(std::chrono::milliseconds limit) {
           deadline - std::chrono::steady_clock::now()));
     }
   } catch (const Error&) {
-    // A process that writes an invalid message is killed below.
+    // The process sent an invalid message. kill() below ends it.
   }
   kill();
 }

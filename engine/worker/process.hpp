@@ -35,7 +35,7 @@ class WorkerProcess final : public WorkerChannel {
 
   /// The process id; -1 if the process does not run.
   [[nodiscard]] int number() const { return process_.number(); }
-  /// Like send() and poll(), for encoded frames.
+  /// Like send() and poll(), for messages that are encoded as frames.
   [[nodiscard]] bool send_frame(std::span<const std::uint8_t> frame);
   [[nodiscard]] std::optional<std::span<const std::uint8_t>> poll_frame() {
     return frames_.poll_frame();

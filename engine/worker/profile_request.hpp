@@ -8,20 +8,21 @@
 
 namespace evo {
 
-/// The kernel that a worker under a profiler launches, and its problem.
+/// A request to a worker process under a profiler: the kernel to launch, and its problem.
 struct ProfileRequest {
   SessionSetup setup;
   KernelUnderTest kernel;
 };
 
-/// Writes a request as one frame (encode_frame()). Throws InputError if the file cannot be written.
+/// Writes the request to `file` as one frame (encode_frame()). Throws InputError if the file cannot
+/// be written.
 void write_profile_request(const std::filesystem::path& file, const ProfileRequest& request);
-/// Reads a request. Throws Error if the file is not a request.
+/// Reads a request from `file`. Throws Error if the file does not contain a request.
 [[nodiscard]] ProfileRequest read_profile_request(const std::filesystem::path& file);
 
-/// Opens the device, warms the kernel up and launches it once between calls that start and stop the
-/// profiler. Returns the exit code of the process: 1 if the kernel faults. Throws the exceptions of
-/// `open`.
+/// Reads the request in `file`, opens the device, warms the kernel up, and launches it once between
+/// calls that start and stop the profiler. Returns the exit code of the process: 1 if the kernel
+/// faults. Throws the exceptions of `open`.
 [[nodiscard]] int launch_profiled(const std::filesystem::path& file,
                                   const std::function<std::unique_ptr<Device>()>& open);
 

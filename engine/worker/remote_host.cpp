@@ -7,7 +7,7 @@
 namespace evo {
 namespace {
 
-/// Time limit for the answer of an agent, which answers without delay.
+/// Time limit for an agent's answer to a control message, which the agent answers without delay.
 constexpr std::chrono::milliseconds kAnswerLimit{2000};
 
 }  // namespace
@@ -65,7 +65,8 @@ class RemoteProcess final : public WorkerChannel {
   Ending kill() override { return end_by({{"op", "kill"}}); }
 
  private:
-  /// Tells the other host to end the process by `what`, without waiting, because the host may hang.
+  /// Sends the other host the control message `what`, which ends the process. Does not wait for the
+  /// end of the process, because the host may hang.
   Ending end_by(const nlohmann::json& what) {
     is_killed_ = true;
     if (ended_) return *ended_;
@@ -99,8 +100,8 @@ class RemoteProcess final : public WorkerChannel {
                     how.at("exit_code").get<int>()};
   }
 
-  /// Handles a control message. After an invalid message, the host is disconnected and counts as
-  /// lost, so the kernel is not rejected.
+  /// Handles a control message. If the message is invalid, disconnects the host, which then counts
+  /// as lost, so that the kernel is not rejected.
   void obey(std::span<const std::uint8_t> frame) {
     try {
       take(decode_frame(frame));
@@ -126,7 +127,8 @@ class RemoteProcess final : public WorkerChannel {
     return std::nullopt;
   }
 
-  /// Waits until `is_there` or the end of `limit`. Keeps messages of the worker process for poll().
+  /// Waits until `is_there` returns true or `limit` has passed. Keeps messages of the worker
+  /// process that arrive meanwhile for poll().
   template <typename Condition>
   [[nodiscard]] bool wait_until(const Condition& is_there, std::chrono::milliseconds limit) {
     const auto deadline = std::chrono::steady_clock::now() + limit;

@@ -9,7 +9,7 @@
 
 namespace evo {
 
-/// A worker on another host, connected through the gateway, which runs one process at a time.
+/// A worker on another host, which is connected through the gateway and runs one process at a time.
 class RemoteHost final : public WorkerHost, public std::enable_shared_from_this<RemoteHost> {
  public:
   RemoteHost(WorkerIdentity identity, std::unique_ptr<ByteStream> bytes)
@@ -21,7 +21,8 @@ class RemoteHost final : public WorkerHost, public std::enable_shared_from_this<
     return has_left_ || !frames_ || !frames_->is_open();
   }
   void leave() override { frames_.reset(); }
-  /// Called when the gateway reports the worker as gone. Data that has arrived can still be read.
+  /// Marks the worker as disconnected, after a report of the gateway. Messages that have arrived
+  /// can still be read.
   void has_left() { has_left_ = true; }
   [[nodiscard]] std::string name() const override { return identity_.host; }
   [[nodiscard]] const WorkerIdentity& identity() const { return identity_; }

@@ -32,7 +32,7 @@ std::string read_key_file(const std::string& name) {
   }
   if ((facts.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
     throw InputError(std::string(kKeyFileVariable) + ": other users may read " + name +
-                     "; allowed: mode 600: chmod 600 " + name);
+                     "; allowed: mode 600, set by: chmod 600 " + name);
   }
   std::array<char, 256> text{};
   const ssize_t count = read(file.get(), text.data(), text.size());

@@ -11,21 +11,23 @@ namespace evo {
 /// because every user of a machine can read command lines.
 [[nodiscard]] std::string make_run_key();
 
-/// The bytes of a key. Throws InputError unless `text` is 64 hexadecimal digits; the message names
-/// `where` and does not contain `text`.
+/// Converts a key from hexadecimal digits to bytes. Throws InputError unless `text` is 64
+/// hexadecimal digits; the message names `where`, but does not reveal `text`.
 [[nodiscard]] std::vector<std::uint8_t> key_bytes(const std::string& text,
                                                   const std::string& where);
 
 inline constexpr const char* kKeyVariable = "EVO_WORKER_KEY";
 inline constexpr const char* kKeyFileVariable = "EVO_WORKER_KEY_FILE";
 
-/// The key in the variable EVO_WORKER_KEY, or in the file that EVO_WORKER_KEY_FILE names and that
-/// only its owner may read. Throws InputError if there is no valid key.
+/// Returns the run's key from the environment variable EVO_WORKER_KEY, or else from the file that
+/// EVO_WORKER_KEY_FILE names and that only its owner may read. Throws InputError if there is no
+/// valid key.
 [[nodiscard]] std::string key_of_environment();
 /// Reads the key from the first line of standard input. Throws InputError if the line is not a key.
 [[nodiscard]] std::string key_of_standard_input();
 
-/// Writes `key` to a new file of mode 600. Throws InputError, also if the file exists.
+/// Writes `key` to a new file of mode 600. Throws InputError if the file exists or cannot be
+/// written.
 void write_key_file(const std::string& name, const std::string& key);
 
 }  // namespace evo

@@ -28,9 +28,9 @@ namespace {
 using nlohmann::json;
 using Handler = std::function<json(const json&)>;
 
-/// Messages over standard input and output. The output descriptor is duplicated, and standard
-/// output is redirected to standard error, because output of libraries must not mix with the
-/// messages.
+/// Receives messages on standard input, and sends messages on standard output. The output
+/// descriptor is duplicated, and standard output is redirected to standard error, because the
+/// output of libraries must not mix with the messages.
 class Channel {
  public:
   Channel() : output_(dup(STDOUT_FILENO)) { dup2(STDERR_FILENO, STDOUT_FILENO); }
@@ -76,7 +76,7 @@ int serve(Channel& channel, const Handler& handle) {
     try {
       reply = handle(*request);
     } catch (const std::bad_alloc&) {
-      // This process ends, and the coordinator starts a new one.
+      // After this reply, this process ends, and the coordinator starts a new one.
       reply = {{"out_of_memory", memory_text(address_space_limit())}};
     } catch (const std::exception& error) {
       reply = error_message(error);
@@ -102,8 +102,8 @@ CompileAnswer blamed_on_memory(CompileAnswer answer) {
   return failure;
 }
 
-/// Adds to a rejection the names of files that the compiler was not allowed to open, if these may
-/// be the reason of the failure.
+/// Adds to a rejection the files that the compiler was not allowed to open, if its error message
+/// mentions them.
 void name_refused(Rejection& rejection, const std::vector<std::string>& refused) {
   std::string names;
   for (const std::string& file : refused) {
@@ -143,7 +143,8 @@ Watched compile_watched(Compiler& compiler, const CompileRequest& request, bool 
   } catch (const std::exception& error) {
     result.answer = CompilerFailure{CompilerFailure::Kind::kInternal, error.what()};
   }
-  // Only successful compilations are tested, because a bad option fails before files are opened.
+  // Only successful compilations must have opened a file, because the compiler opens none if an
+  // option is invalid.
   if (must_see_files && std::holds_alternative<Compiled>(result.answer) && !watch.saw_anything()) {
     throw NvrtcError("the files that the compiler opens cannot be watched on this system");
   }
@@ -153,7 +154,8 @@ Watched compile_watched(Compiler& compiler, const CompileRequest& request, bool 
 }
 
 /// Compresses the code in this process, because there are many compiler processes and only one
-/// coordinator. If this process is short of memory, the coordinator compresses the code.
+/// coordinator. If this process is short of memory, it leaves the code to the coordinator to
+/// compress.
 void pack(Compiled& compiled) {
   static ZstdFrames frames;
   try {
@@ -165,7 +167,7 @@ void pack(Compiled& compiled) {
   }
 }
 
-/// The first include folder that does not exist on this host; nullopt if all exist.
+/// The first include folder of the request that does not exist on this host; nullopt if all exist.
 std::optional<std::string> missing_folder(const CompileRequest& request) {
   for (const auto& folder : include_folders(request.options)) {
     if (!std::filesystem::is_directory(folder)) return std::string(folder);
@@ -195,7 +197,8 @@ json compile(Compiler& compiler, const CompileRequest& request, bool must_see_fi
   return reply;
 }
 
-/// Names of NVTX ranges for profilers: the coordinator's step and the gate.
+/// Names of the NVTX ranges in which profilers show a request: the names that the coordinator sent,
+/// and the name of the gate.
 std::vector<std::string> ranges_of(const json& request) {
   std::vector<std::string> ranges = request.value("ranges", std::vector<std::string>());
   const std::string op = request.at("op").get<std::string>();
@@ -269,7 +272,7 @@ class DeviceServer {
 
   void open() {
     device_ = open_();
-    // The address space is limited only for the virtual GPU, because the CUDA driver reserves more
+    // The address space is limited only for a virtual GPU. On a GPU, the CUDA driver reserves more
     // address space than the machine has memory.
     if (device_->info().time_kind == TimeKind::kPredicted) {
       apply_limits({interpreter_memory_bytes(), true});

@@ -13,17 +13,18 @@
 namespace evo {
 namespace {
 
-/// Number of loaded kernels: enough for the elite and the control kernel of each shape, and for
-/// recent candidates.
+/// Number of kernels that stay loaded on the device: enough for the elite and the control kernel of
+/// each shape, and for recent candidates.
 constexpr std::size_t kKernelsKept = 32;
 
-/// Time limit for the repeated launches (ageing) before a kernel may enter the elite.
+/// Time limit, in ms, of the repeated launches (ageing) of a kernel before it may enter the elite.
 constexpr double kMostAgeingMs = 500;
 
-/// Very long launches are few, and need no more than two input sets in turn.
+/// The number of input sets for a kernel with very long launches, which is launched only a few
+/// times.
 constexpr std::size_t kInputSetsOfVeryLong = 2;
 
-/// The clocks of a device do not drop in pauses up to this length.
+/// A device counts as busy during pauses up to this length, in which its clocks do not drop.
 constexpr std::chrono::milliseconds kStillBusy(10);
 
 std::unique_ptr<BufferWork> work_on(Device& device, const KernelImage& check_kernels) {
@@ -167,7 +168,8 @@ TimingResult Session::time(const KernelUnderTest& kernel, const std::string& sha
     }
     learn_time(kernel, shape, *result.timing);
   }
-  // A screening ages the kernel only once, after timing the last of its shapes.
+  // In a screening, the kernel is launched many times (ageing) only once, after the timing on the
+  // last of its shapes.
   result.aged = false;
   if (effort == Effort::kScreening && shape != kernel.shapes.back()) return result;
   const bool may_enter = result.timing && result.timing->complete;
@@ -193,7 +195,8 @@ CorrectnessResult Session::check_if_out_of_proportion(const KernelUnderTest& ker
     return {};
   }
   checked_.erase(found);
-  // The first check may have been slow because of low clocks or another process, so it is repeated.
+  // The check is repeated, because the first check may have been slow because of low clocks or
+  // another process.
   const auto anew = device_.load(kernel.image);
   if (const auto* fault = std::get_if<Fault>(&anew)) {
     CorrectnessResult refused;

@@ -29,7 +29,7 @@ struct SessionSetup {
   TimingOptions timing;
 };
 
-/// A kernel to be checked or timed, as sent by the coordinator.
+/// A kernel that a device worker checks or times, as sent by the coordinator.
 struct KernelUnderTest {
   std::string key;  ///< identifies the image, so that it is loaded once
   KernelImage image;
@@ -45,20 +45,21 @@ struct PredictedProfile {
   bool device_lost = false;
 };
 
-/// The outcome of a launch whose outputs were written to files.
+/// The result of Session::write_outputs().
 struct LaunchOutcome {
   std::optional<Rejection> rejection = {};
   bool device_lost = false;
 };
 
-/// The gates that need a device, for one problem and template. Used in worker processes.
+/// The gates that need a device, for one problem and template. Device workers use this class.
 class Session {
  public:
-  /// `device` must outlive the session. Throws CudaError when the reference does not load.
+  /// `device` must outlive this object. Throws CudaError if the reference kernel cannot be loaded.
   Session(Device& device, const SessionSetup& setup);
 
   /// The correctness gate. `limits_us`: a time limit for each of the kernel's shapes. A screening
-  /// stops early if the kernel certainly exceeds its limit (EarlyStop). Empty: no limits.
+  /// stops early if the kernel certainly exceeds a limit (EarlyStop). If `limits_us` is empty,
+  /// there are no limits.
   [[nodiscard]] CorrectnessResult check(const KernelUnderTest& kernel, Effort effort,
                                         const std::vector<double>& limits_us,
                                         const Progress& progress);
@@ -71,17 +72,19 @@ class Session {
   [[nodiscard]] PairResult compare_pair(const KernelUnderTest& first, const KernelUnderTest& second,
                                         const std::string& shape, const Progress& progress);
 
-  /// The energy of one launch, measured over a window of at least `window_s` seconds.
+  /// Measures the energy of one launch in repeated launches during at least `window_s` seconds.
   [[nodiscard]] EnergyResult energy(const KernelUnderTest& kernel, const std::string& shape,
                                     double window_s, const Progress& progress);
 
-  /// The utilization of the GPU's units in one launch, predicted by the time model.
+  /// The utilization of the GPU's units in one launch, as predicted by the time model of a virtual
+  /// GPU.
   [[nodiscard]] PredictedProfile predicted_profile(const KernelUnderTest& kernel,
                                                    const std::string& shape,
                                                    const Progress& progress);
 
   /// Launches the kernel once on the inputs of the first seed, with zeroed outputs, and writes each
-  /// output to `folder`/NAME.npy. Compares nothing. Throws InputError if a file cannot be written.
+  /// output to `folder`/NAME.npy. Does not compare the outputs. Throws InputError if a file cannot
+  /// be written.
   [[nodiscard]] LaunchOutcome write_outputs(const KernelUnderTest& kernel, const std::string& shape,
                                             const std::string& folder, const Progress& progress);
 
@@ -99,14 +102,15 @@ class Session {
   void report_to(const Progress& progress);
   [[nodiscard]] EarlyStop early_stop(const KernelUnderTest& kernel, Effort effort,
                                      const std::vector<double>& limits_us) const;
-  /// Whether a check has shown that its launches on this shape are very long.
+  /// Whether a check has shown that the kernel's launches on `shape` are very long
+  /// (kVeryLongLaunchUs).
   [[nodiscard]] bool is_very_long(const KernelUnderTest& kernel, const std::string& shape) const {
     return very_long_.contains({kernel.key, shape});
   }
   void learn_time(const KernelUnderTest& kernel, const std::string& shape, const Timing& timing);
-  /// If check launches took disproportionately longer than timed launches (is_out_of_proportion),
-  /// loads the kernel anew and checks it again. Rejects the kernel if its check launches are too
-  /// slow again.
+  /// If check launches took disproportionately longer than timed launches (is_out_of_proportion()),
+  /// loads the kernel anew and checks it again. Rejects the kernel if the check launches of the
+  /// second check are too slow, too.
   [[nodiscard]] CorrectnessResult check_if_out_of_proportion(const KernelUnderTest& kernel,
                                                              const std::string& shape,
                                                              const Timing& timing,
@@ -117,8 +121,8 @@ class Session {
     bool device_lost = false;
   };
   /// Launches the kernel kAgedLaunches times on the same inputs, or until `most_ms` have passed,
-  /// and checks it again. Timed launches do not count as ageing, because they alternate between
-  /// inputs.
+  /// and checks it again. Timed launches do not count among the kAgedLaunches launches, because
+  /// they alternate between inputs.
   [[nodiscard]] Aged age(const KernelUnderTest& kernel, const LoadedKernel& loaded, double most_ms,
                          const Progress& progress);
   [[nodiscard]] std::vector<const Shape*> checked_shapes(const KernelUnderTest& kernel) const;

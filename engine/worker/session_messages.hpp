@@ -7,7 +7,8 @@
 
 namespace evo {
 
-// Option structures are converted only with the members that the coordinator chooses.
+// Structures with options, such as TimingOptions, are sent with only those members that the
+// coordinator sets.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CorrectnessOptions, seeds, flops_for_all_seeds,
                                    flops_of_whole_grids, flops_of_screening, flops_of_thread,
                                    flops_of_all_shapes)

@@ -12,7 +12,7 @@ namespace {
 /// A worker process that answers one question about the machine.
 class Question {
  public:
-  /// `subject`: name of the library or device, for messages.
+  /// `subject`: the name of the library or device for error messages.
   Question(std::string subject, const std::filesystem::path& worker,
            const std::vector<std::string>& arguments, std::chrono::milliseconds patience)
       : subject_(std::move(subject)),
@@ -91,8 +91,8 @@ MachineSurvey survey_machine(const std::filesystem::path& worker, const std::str
   survey.nvml = facts_in<NvmlFacts>(nvml.answer());
   survey.cuda = facts_in<CudaFacts>(cuda.answer());
   survey.nvrtc = facts_in<NvrtcFacts>(nvrtc.answer());
-  // The device is opened after NVML has answered, so that NVML does not list the process that opens
-  // it.
+  // Opens the device only after NVML has answered, so that NVML does not list the process that
+  // opens the device.
   Question device("opening the GPU", worker, {"device", device_id}, patience);
   survey.device = device_in(device.answer());
   return survey;

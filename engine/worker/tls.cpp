@@ -15,7 +15,8 @@ constexpr std::string_view kIdentity = "evo-worker";
 constexpr const char* kCipher = "TLS_AES_128_GCM_SHA256";
 constexpr unsigned char kCipherId[] = {0x13, 0x01};  // the id of kCipher, RFC 8446, B.4
 
-/// The key as an SSL_SESSION, which OpenSSL requires for TLS 1.3; null if memory is short.
+/// The pre-shared key as an SSL_SESSION, the form that OpenSSL requires for TLS 1.3; null if memory
+/// is short.
 SSL_SESSION* session_of(SSL* connection) {
   const auto& key = *static_cast<const std::vector<std::uint8_t>*>(
       SSL_CTX_get_app_data(SSL_get_SSL_CTX(connection)));
@@ -30,8 +31,9 @@ SSL_SESSION* session_of(SSL* connection) {
   return nullptr;
 }
 
-/// Server callback: sets `session` for the client's identity. For an unknown identity, no session
-/// is set, and the handshake fails because the server has no certificate.
+/// Callback of the server: sets `session` to the pre-shared key if it knows the client's identity.
+/// For an unknown identity, `session` is null, and the handshake fails because the server has no
+/// certificate.
 int find_session(SSL* connection, const unsigned char* identity, std::size_t size,
                  SSL_SESSION** session) {
   const bool is_ours =
@@ -84,7 +86,8 @@ class TlsStream final : public ByteStream {
   }
 
   [[nodiscard]] pollfd interest(bool writes) const override {
-    // During a handshake, reading may require writing, and writing may require reading.
+    // During a TLS handshake, OpenSSL may have to write before it can read, and to read before it
+    // can write.
     const int events = POLLIN | reads_want_ | (writes ? writes_want_ : 0);
     return {socket_.get(), static_cast<short>(events), 0};
   }
@@ -94,7 +97,8 @@ class TlsStream final : public ByteStream {
   [[nodiscard]] bool was_refused() const override { return was_refused_; }
 
  private:
-  /// Stores the events that OpenSSL needs and returns 0; nullopt if the connection is closed.
+  /// Stores in `events` the events for which OpenSSL waits, and returns 0. Returns nullopt if the
+  /// connection is closed.
   std::optional<std::size_t> wants_more(int result, int& events) {
     const int error = SSL_get_error(connection_, result);
     if (error != SSL_ERROR_WANT_READ && error != SSL_ERROR_WANT_WRITE) {
@@ -105,8 +109,8 @@ class TlsStream final : public ByteStream {
     return 0;
   }
 
-  /// True if the other side sent an alert during the handshake, which means that it refuses the
-  /// key. An interrupted handshake ends without an alert.
+  /// True if the peer sent a TLS alert during the handshake, which means that it refuses the key.
+  /// If the connection is interrupted during the handshake, there is no alert.
   [[nodiscard]] bool is_alert_of_handshake(int error) const {
     return error == SSL_ERROR_SSL && SSL_is_init_finished(connection_) == 0 &&
            ERR_GET_REASON(ERR_peek_error()) > SSL_AD_REASON_OFFSET;

@@ -14,18 +14,18 @@ namespace evo {
 
 enum class TlsSide { kServer, kClient };
 
-/// TLS 1.3 connections with a pre-shared key: no certificates, no resumption, no early data. A peer
-/// without the key cannot complete the handshake.
+/// Makes TLS 1.3 connections with a pre-shared key, without certificates, session resumption and
+/// early data. A peer without the key cannot complete the handshake.
 class TlsContext {
  public:
-  /// `key`: 32 bytes. Throws MissingError if OpenSSL lacks TLS 1.3 with the cipher.
+  /// `key`: 32 bytes. Throws MissingError if OpenSSL lacks TLS 1.3 with TLS_AES_128_GCM_SHA256.
   TlsContext(TlsSide side, std::vector<std::uint8_t> key);
   ~TlsContext();
   TlsContext(const TlsContext&) = delete;
   TlsContext& operator=(const TlsContext&) = delete;
 
-  /// A stream over a non-blocking socket. The handshake takes place while the stream is read. The
-  /// context must outlive the stream.
+  /// Returns an encrypted stream over a non-blocking socket. The handshake takes place while the
+  /// stream is read. The TlsContext must outlive the stream.
   [[nodiscard]] std::unique_ptr<ByteStream> over(FileDescriptor socket) const;
 
  private:

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kStartLimitMs = 10000;
 
-/// Waits for a packet of the gateway. Throws MissingError if none comes within kStartLimitMs.
+/// Waits for a packet from the gateway. Throws MissingError if none arrives within kStartLimitMs.
 Packet wait_for_packet(PacketSocket& packets) {
   pollfd entry = packets.interest();
   ::poll(&entry, 1, kStartLimitMs);

@@ -29,8 +29,8 @@ class WorkerGate {
   };
   using Notice = std::variant<Joined, Left, Refused>;
 
-  /// Starts `program` as the gateway. Throws InputError if the gateway cannot listen on `address`,
-  /// "HOST:PORT", and MissingError if the gateway does not start.
+  /// Starts `program` as the gateway. Throws InputError if the gateway cannot listen on `address`
+  /// ("HOST:PORT"), and MissingError if the gateway does not start.
   WorkerGate(const std::filesystem::path& program, const std::string& address,
              const std::string& key);
 
@@ -43,9 +43,10 @@ class WorkerGate {
   [[nodiscard]] const std::string& address() const { return address_; }
   /// The process id of the gateway.
   [[nodiscard]] int process() const { return process_.number(); }
-  /// The gateway's next notice, if one has arrived. Throws MissingError if the gateway is gone.
+  /// The gateway's next notice about a worker, if one has arrived. Throws MissingError if the
+  /// gateway has ended.
   [[nodiscard]] std::optional<Notice> take();
-  /// The descriptor and events for ::poll().
+  /// The file descriptor and its events for which the caller must wait with ::poll().
   [[nodiscard]] pollfd interest() const { return packets_.interest(); }
 
  private:

@@ -12,8 +12,9 @@
 
 namespace evo::agreement {
 
-/// The allowed difference from the recorded result: |got − recorded| ≤ relative · |recorded| +
-/// absolute. If both bounds are 0, the bits must be equal.
+/// The allowed difference of an output element `got` of the virtual GPU from the recorded element:
+/// |got − recorded| ≤ relative · |recorded| + absolute. If both bounds are 0, the bits must be
+/// equal.
 struct Bound {
   double relative = 0;
   double absolute = 0;
@@ -39,7 +40,7 @@ struct CaseArgument {
   std::vector<Bound> columns = {{}};  ///< element i has the tolerance columns[i % size]
 };
 
-/// A kernel with its launch and its arguments, which are the same on every device.
+/// A test kernel with its launch and its arguments, which are the same on every device.
 struct AgreementCase {
   std::string entry;
   std::string source;  ///< relative to the project's folder
@@ -59,13 +60,13 @@ struct AgreementCase {
                          .columns = std::move(columns)});
     return *this;
   }
-  /// Compared bit for bit.
+  /// Adds a buffer that the kernel reads and writes; its final content is compared bit for bit.
   template <typename T>
   AgreementCase& inout(const std::vector<T>& values) {
     return inout(values, Dtype::kU8, {{}});
   }
-  /// Adds an output that is filled with a pattern; elements that the kernel does not write keep the
-  /// pattern.
+  /// Adds an output buffer. The buffer is filled with a pattern before the launch, so that elements
+  /// that the kernel does not write are equal on all devices.
   AgreementCase& out(std::size_t count, Dtype dtype, std::vector<Bound> columns = {{}}) {
     constexpr std::byte kPattern{0xa5};
     arguments.push_back({.initial = Bytes(count * size_of(dtype), kPattern),
@@ -81,19 +82,20 @@ struct AgreementCase {
   }
   AgreementCase& count(std::size_t value) { return scalar(static_cast<int>(value)); }
 
-  /// A hash of entry, scalars and buffers (except scratch). Two machines have equal hashes if they
-  /// give the kernel the same data.
+  /// A hash of the kernel's name, scalars and buffers (except scratch buffers). Equal hashes on two
+  /// machines mean that the kernel gets the same inputs.
   [[nodiscard]] std::string inputs_hash() const;
 };
 
-/// The bytes of every output, in the order of the arguments.
+/// The bytes of each output of a kernel, in the order of the arguments.
 using Outputs = std::vector<Bytes>;
 
-/// Loads `image` and launches the case once with new buffers. A write outside a buffer is a fault.
+/// Loads the compiled kernel `image` and launches it once with new buffers. Returns its outputs, or
+/// a Fault, for example after a write outside a buffer.
 [[nodiscard]] std::variant<Outputs, Fault> run_case(Device& device, const AgreementCase& data,
                                                     const KernelImage& image);
 
-/// All kernels that are compared with a real GPU, except the templates of kernel_templates/.
+/// All test kernels whose outputs on the virtual GPU are compared with those of a real GPU.
 [[nodiscard]] std::vector<AgreementCase> all_cases();
 
 }  // namespace evo::agreement

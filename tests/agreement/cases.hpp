@@ -10,7 +10,7 @@ namespace evo::agreement {
 
 inline constexpr const char* kOrdinarySource = "tests/engine/device/virtual/kernels/ordinary.cu";
 
-/// Reproducible inputs: the random numbers depend only on `name`. The class uses no mathematical
+/// Generates random inputs of test kernels, which depend only on `name`. Uses no mathematical
 /// library, so that every machine generates the same bytes.
 class Inputs {
  public:
@@ -21,18 +21,18 @@ class Inputs {
   [[nodiscard]] std::vector<int> integers(std::size_t count, int low, int high);
   [[nodiscard]] std::vector<std::uint8_t> bytes(std::size_t count);
 
-  /// Random bits, preceded by the type's edge values: zeros, the smallest and largest subnormal and
-  /// normal numbers, infinities, NaNs, rounding ties of narrower types, and pairs with random
-  /// exponents.
+  /// Random numbers mixed with edge values: zeros, the smallest and largest subnormal and normal
+  /// numbers, infinities, NaNs, and ties in the rounding to narrower types.
   [[nodiscard]] std::vector<float> edge_floats(std::size_t count);
   [[nodiscard]] std::vector<double> edge_doubles(std::size_t count);
-  /// Pairs of 16-bit floats in a word: edge values, then random bits.
+  /// Words of two 16-bit floats each: random bits mixed with edge values.
   [[nodiscard]] std::vector<std::uint32_t> edge_halves(std::size_t count);
-  /// Zeros, ones, powers of two and their neighbours, then random bits.
+  /// Integers: random bits mixed with zeros, all ones, powers of two and their neighbours.
   [[nodiscard]] std::vector<std::uint32_t> words(std::size_t count);
   [[nodiscard]] std::vector<std::uint64_t> wide_words(std::size_t count);
 
-  /// Words of 16-bit floats with `mantissa_bits` and exponents in [lowest, highest] (biased).
+  /// Words of two random 16-bit floats each, with `mantissa_bits` bits of mantissa and biased
+  /// exponents from `lowest` to `highest`.
   [[nodiscard]] std::vector<std::uint32_t> half_pairs(std::size_t count, unsigned mantissa_bits,
                                                       unsigned lowest, unsigned highest);
 

@@ -1,4 +1,5 @@
-// Approximate instructions: each result must be within the instruction's documented error.
+// Test cases of approximate instructions: each result of the virtual GPU must be within the
+// instruction's documented error.
 #include <algorithm>
 #include <limits>
 
@@ -11,10 +12,10 @@ constexpr const char* kSource = "tests/agreement/kernels/approximations.cu";
 constexpr std::size_t kCount = 1536;
 constexpr LaunchConfig kLaunch = {{6, 1, 1}, {256, 1, 1}};
 
-// The largest errors that the PTX ISA (9.0, section on floating-point instructions) allows for an
-// instruction, plus the virtual GPU's own error: half a unit in the last place for rounding, or for
-// ex2 the error of a real GPU. Real and virtual GPU may flush results below the smallest normal
-// number to zero.
+// For each instruction, the largest error that the PTX ISA 9.0 allows (section on floating-point
+// instructions), plus the virtual GPU's own error: half a unit in the last place for rounding, or
+// for ex2 the error of a real GPU. The real and the virtual GPU may flush results below the
+// smallest normal number to zero.
 constexpr double kSmallest = 0x1p-126;
 constexpr Bound kEx2{2 * 0x1p-22, kSmallest};
 constexpr Bound kLg2{0x1p-22 + 0x1p-24, 0x1p-22 + 0x1p-24};
@@ -47,14 +48,14 @@ AgreementCase unary(const char* entry, const std::vector<float>& in, std::vector
       .count(in.size());
 }
 
-/// Positive numbers over all exponents.
+/// Positive numbers of all magnitudes.
 std::vector<float> positive(Inputs& inputs) {
   std::vector<float> values = inputs.edge_floats(kCount);
   for (float& v : values) v = v < 0 ? -v : v;
   return values;
 }
 
-/// Numbers whose quotients are normal numbers.
+/// Numbers of moderate size, so that the quotient of any two of them is a normal number.
 std::vector<float> moderate(Inputs& inputs) {
   std::vector<float> values = inputs.floats(kCount, -1000, 1000);
   for (std::size_t i = 0; i < values.size(); i += 3) values[i] *= 0x1p-40F;
@@ -78,7 +79,7 @@ std::vector<AgreementCase> approximation_cases() {
                       .in(moderate(inputs))
                       .out(3 * kCount, Dtype::kF32, {kDivision, kDivision, kDivision})
                       .count(kCount));
-  // Biased exponents from 9 to 18 mean values from 2^-6 to 2^3.
+  // In f16, biased exponents from 9 to 18 are values from 2^-6 to 2^3.
   cases.push_back(AgreementCase{"approximate_f16", kSource, kLaunch}
                       .in(inputs.half_pairs(kCount, 10, 9, 18))
                       .out(4 * kCount, Dtype::kF16, {kEx2Half, kEx2Half, kTanhHalf, kTanhHalf})

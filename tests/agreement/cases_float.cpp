@@ -1,4 +1,4 @@
-// Floating-point arithmetic and conversions, bit for bit.
+// Test cases of floating-point arithmetic and conversions: results must be equal bit for bit.
 #include "tests/agreement/cases.hpp"
 
 namespace evo::agreement {
@@ -10,7 +10,8 @@ constexpr const char* kConversions = "tests/agreement/kernels/conversions.cu";
 constexpr std::size_t kCount = 320;
 constexpr LaunchConfig kLaunch = {{2, 1, 1}, {160, 1, 1}};  // kCount threads
 
-/// Completes the case of a kernel that writes `columns` outputs for each element.
+/// Adds the output and the element count to the case of a kernel that writes `columns` results for
+/// each element.
 AgreementCase& finish(AgreementCase& data, std::size_t columns, Dtype dtype) {
   return data.out(columns * kCount, dtype, std::vector<Bound>(columns)).count(kCount);
 }

@@ -1,4 +1,5 @@
-// Integer instructions, exchange between lanes, memory: results must be equal bit for bit.
+// Test cases of integer instructions, exchange between lanes and memory: results must be equal bit
+// for bit.
 #include "tests/agreement/cases.hpp"
 
 namespace evo::agreement {

@@ -1,4 +1,5 @@
-// Tensor-core products: the virtual GPU must give sm_90's sums bit for bit.
+// Test cases of tensor-core products: the virtual GPU must give the same sums as an sm_90 GPU, bit
+// for bit.
 #include <bit>
 
 #include "tests/agreement/cases.hpp"
@@ -21,14 +22,14 @@ std::vector<U32> any_bits(Inputs& inputs, std::size_t words) {
   return values;
 }
 
-/// e4m3 or e5m2 without NaN and infinities.
+/// Words of four random 8-bit floats each, which are finite both as e4m3 and as e5m2.
 std::vector<U32> finite_bytes(Inputs& inputs, std::size_t words) {
   std::vector<U32> values = any_bits(inputs, words);
   for (U32& v : values) v &= 0xbbbbbbbbU;
   return values;
 }
 
-/// f32 words with the lowest 13 bits clear, which tf32 represents exactly.
+/// Random f32 numbers whose lowest 13 bits are zero, so that tf32 represents them exactly.
 std::vector<U32> tf32_words(Inputs& inputs, std::size_t words) {
   const std::vector<float> floats = inputs.floats(words, -8, 8);
   std::vector<U32> values(words);
@@ -44,7 +45,7 @@ AgreementCase product(const char* entry, std::size_t a, std::size_t b, Fill fill
   return data.in(fill(inputs, a * kLanes)).in(fill(inputs, b * kLanes));
 }
 
-/// A product with f32 accumulators, 4 per lane.
+/// The case of a product with f32 accumulators, 4 per lane.
 AgreementCase float_product(const char* entry, std::size_t a, std::size_t b, Fill fill) {
   Inputs inputs(std::string(entry) + " c");
   return product(entry, a, b, fill)

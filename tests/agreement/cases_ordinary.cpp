@@ -1,12 +1,11 @@
-// Kernels of ordinary.cu that are data-parallel or arithmetic.
+// Test cases of the kernels in ordinary.cu that are data-parallel or test arithmetic.
 #include "tests/agreement/cases.hpp"
 
 namespace evo::agreement {
 namespace {
 
-// Tolerances for functions made of approximate instructions: twice the error stated in the CUDA C++
-// Programming Guide (in units of the last place, 2^-23), because a real and a virtual GPU may both
-// have that error.
+// Tolerances of mathematical functions, in units of the last place (2^-23): twice the error stated
+// in the CUDA C++ Programming Guide, because the real and the virtual GPU may both have this error.
 constexpr double kUlp = 0x1p-23;
 
 AgreementCase ordinary(const char* entry, LaunchConfig launch) {
@@ -21,7 +20,7 @@ std::vector<AgreementCase> linear_cases() {
                       .inout(inputs.floats(1000, -2, 2))
                       .scalar(1.5F)
                       .count(1000));
-  // These kernels add by atomics in any order, so sums may differ by rounding.
+  // The next kernels add by atomics in varying order, so sums may differ by rounding.
   cases.push_back(ordinary("grid_stride_sum_square", {{3, 1, 1}, {128, 1, 1}})
                       .in(inputs.floats(5000, -1, 1))
                       .inout(std::vector<float>{0}, Dtype::kF32, {{.relative = 1e-5}})

@@ -1,4 +1,4 @@
-// Kernels of ordinary.cu with control flow, exchange between threads, or waiting.
+// Test cases of the kernels in ordinary.cu with control flow, exchange between threads, or waiting.
 #include <bit>
 
 #include "tests/agreement/cases.hpp"

@@ -12,7 +12,8 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// The difference divided by the allowed difference; above 1, the value is outside its bound.
+/// The difference of two values divided by the difference that `bound` allows. A result above 1
+/// means that `got` is outside its bound.
 double share_of(const Bound& bound, double recorded, double got) {
   if (std::isnan(recorded) || std::isnan(got))
     return std::isnan(recorded) == std::isnan(got) ? 0 : kInfinity;
@@ -71,7 +72,8 @@ void compare_output(const CaseArgument& argument, std::size_t output, const Byte
   }
 }
 
-/// Calls a function for each output and its argument. Throws InputError if sizes differ.
+/// Calls `visit` with the argument and the index of each output. Throws InputError if the size of
+/// an output differs from that of its argument.
 template <typename F>
 void for_each_output(const AgreementCase& data, const Outputs& recorded, const Outputs& got,
                      const F& visit) {
@@ -82,14 +84,14 @@ void for_each_output(const AgreementCase& data, const Outputs& recorded, const O
         recorded[output].size() != argument.initial.size() ||
         got[output].size() != argument.initial.size()) {
       throw InputError("kernel '" + data.entry + "': output " + std::to_string(output) +
-                       " was recorded with another size; record again");
+                       " was recorded with another size; record the outputs again");
     }
     visit(argument, output);
     ++output;
   }
 }
 
-/// The distance between adjacent values of the type at `value`.
+/// The distance between adjacent numbers of the type near `value`.
 double step_of(Dtype dtype, double value) {
   const int digits = dtype == Dtype::kF16 ? 11 : dtype == Dtype::kBf16 ? 8 : 24;
   const int smallest = dtype == Dtype::kF16 ? -24 : -149;

@@ -7,7 +7,7 @@
 
 namespace evo::agreement {
 
-/// The comparison of one kernel's outputs with the recorded outputs.
+/// The result of comparing the outputs of a test kernel with the recorded outputs.
 struct CaseComparison {
   std::size_t elements = 0;
   std::size_t identical = 0;  ///< bit for bit
@@ -16,12 +16,13 @@ struct CaseComparison {
   std::string first = {};     ///< the first element outside of its bound, for messages
 };
 
-/// Compares every element with its column's bound. With an inexact bound, NaN matches NaN and
-/// infinities match themselves. Throws InputError if the outputs have other sizes.
+/// Compares each output element with the recorded element by the bound of its column. If the bound
+/// is not exact, NaN equals any NaN, and an infinity equals only itself. Throws InputError if the
+/// sizes of the outputs differ.
 [[nodiscard]] CaseComparison compare_case(const AgreementCase& data, const Outputs& recorded,
                                           const Outputs& got);
 
-/// The comparison of the outputs of one candidate's launch with the recorded outputs.
+/// The result of comparing the outputs of a candidate's launch with the recorded outputs.
 struct RunComparison {
   std::size_t elements = 0;
   std::size_t identical = 0;
@@ -30,8 +31,8 @@ struct RunComparison {
   double worst_steps = 0;   ///< largest difference in units of the last place of the recorded value
 };
 
-/// Differences over all outputs. If an element is finite on only one side, the figures are
-/// infinite.
+/// Compares all outputs of a launch. If an element is finite in only one of `recorded` and `got`,
+/// the differences are infinite.
 [[nodiscard]] RunComparison compare_run(const AgreementCase& data, const Outputs& recorded,
                                         const Outputs& got);
 

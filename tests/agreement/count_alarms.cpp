@@ -1,6 +1,6 @@
-// count-alarms: runs random candidates of search spaces on the virtual GPU with all checks. A
-// space's constraints guarantee kernels without hazards, so every report is a defect of the
-// template or a false alarm.
+// The program count-alarms runs random candidates of search spaces on the virtual GPU with all
+// checks. The constraints of these spaces exclude kernels with races and stray accesses, so every
+// report is a defect of the template or a false alarm.
 #include <CLI/CLI.hpp>
 #include <atomic>
 #include <chrono>
@@ -30,7 +30,7 @@ struct Arguments {
   std::uint64_t seed = 1;
 };
 
-/// The results of the launches of one space.
+/// Counts of the results of all launches of one space.
 struct Tally {
   std::size_t candidates = 0;
   std::size_t launches = 0;
@@ -71,7 +71,8 @@ std::vector<Candidate> sample(const Space& space, std::size_t count, Random& ran
   return drawn;
 }
 
-/// PTX of the candidates of one space, by candidate and macros of the shape. Used by one thread.
+/// Compiles and launches candidates of one space. Keeps their PTX, because shapes with equal macros
+/// share it. Not thread-safe.
 class Runner {
  public:
   Runner(const TemplateRun& run, std::uint64_t seed)
@@ -162,14 +163,14 @@ void print(const std::string& space, const Tally& tally) {
 
 ExitCode run(int argc, char** argv) {
   Arguments arguments;
-  CLI::App app("Run random candidates of search spaces on the virtual GPU with every check on.",
+  CLI::App app("Run random candidates of search spaces on the virtual GPU with all checks.",
                "count-alarms");
   app.add_option("--root", arguments.root, "the project's folder")->capture_default_str();
   app.add_option("--space", arguments.spaces, "files under search_spaces/")->capture_default_str();
   app.add_option("--shape", arguments.shapes, "shapes of the problem")->capture_default_str();
-  app.add_option("--candidates", arguments.candidates, "random ones of each space")
+  app.add_option("--candidates", arguments.candidates, "number of random candidates of each space")
       ->capture_default_str();
-  app.add_option("--seed", arguments.seed, "of candidates and of the order of warps")
+  app.add_option("--seed", arguments.seed, "seed of the candidates and of the order of warps")
       ->capture_default_str();
   if (const auto done = parse_command_line(app, argc, argv)) return *done;
   std::printf("%-28s %10s %8s %9s %8s %6s %9s\n", "space", "candidates", "launches", "too large",

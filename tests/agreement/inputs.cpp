@@ -11,9 +11,9 @@ using U16 = std::uint16_t;
 using U32 = std::uint32_t;
 using U64 = std::uint64_t;
 
-// Positive floats, each of which is used with both signs. Ties and their neighbours for f16 (bits
-// below 13), bf16 (below 16), e4m3 (below 20) and e5m2 (below 21), around 1 and at the ends of the
-// ranges.
+// Bits of f32 edge values, each of which is used with both signs. The list contains special values,
+// and ties in the rounding to f16 (which drops 13 bits), bf16 (16), e4m3 (20) and e5m2 (21) with
+// their neighbours, around 1 and at the ends of these types' ranges.
 constexpr std::array<U32, 52> kEdgeFloats = {
     0x00000000, 0x00000001, 0x00000002, 0x00400000, 0x007fffff, 0x00800000, 0x00800001, 0x7f7fffff,
     0x7f7ffffe, 0x7f800000, 0x7f800001, 0x7fc00000, 0x7fffffff, 0x3f800000, 0x3f7fffff, 0x3f800001,
@@ -31,8 +31,8 @@ constexpr std::array<U64, 16> kEdgeDoubles = {
     0x3ff0000010000000, 0x3ff0000030000000, 0x3ff0000000000001, 0x41dfffffffe00000,
     0x43e0000000000000, 0x47efffffe0000000, 0x47effffff0000000, 0x3690000000000000};
 
-/// A corner value of `bits` bits: all zeros, all ones, a power of two or a neighbour of a power of
-/// two.
+/// An edge value of an integer with `bits` bits: a power of two, its neighbour or its complement,
+/// or all ones.
 U64 corner(Random& random, unsigned bits) {
   const U64 power = U64{1} << random.below(bits);
   const std::array<U64, 5> choices = {power, power - 1, ~power, power + 1, ~U64{0}};
@@ -77,7 +77,8 @@ std::vector<float> Inputs::edge_floats(std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     const U64 bits = random_.bits();
     U32 word = static_cast<U32>(bits);
-    // A third of the floats are edge values, a third lie within ± 2^16, and a third are arbitrary.
+    // After one of each edge value, a quarter of the floats are edge values, a quarter have
+    // magnitudes from 2^-16 to 2^17, and half have arbitrary bits.
     if (i < kEdgeFloats.size() || bits >> 62 == 0) {
       word = kEdgeFloats[i < kEdgeFloats.size() ? i : (bits >> 32) % kEdgeFloats.size()] |
              (word & 0x80000000U);

@@ -12,14 +12,14 @@ namespace evo::agreement {
 namespace {
 
 constexpr const char* kFormat = "evo-tune agreement 1";
-/// Bytes of a word for byte planes: a multiple of the size of every output dtype. f16 pairs and f32
-/// compress similarly well with it.
+/// Number of byte planes. Outputs compress better if all first bytes of their 4-byte words are
+/// stored first, then all second bytes, and so on; f32 and pairs of f16 have 4 bytes.
 constexpr std::size_t kPlanes = 4;
 
 using Binary = std::vector<std::uint8_t>;
 
-/// Earlier outputs by group (kernel or shape). A later output may be stored as its difference from
-/// one of them.
+/// Earlier outputs, by group (same kernel or shape, same argument and size). A later output of the
+/// group may be stored as its difference from one of them.
 using Bases = std::map<std::string, std::vector<Bytes>>;
 constexpr std::size_t kMostBases = 24;  ///< limit per group
 
@@ -33,8 +33,9 @@ std::uint16_t half_at(const Bytes& bytes, std::size_t i) {
                                     std::to_integer<unsigned>(bytes[i + 1]) << 8);
 }
 
-/// Folds the difference of two 16-bit words, so that small differences of either sign become small
-/// numbers (0, −1, 1, −2 … to 0, 1, 2, 3 …); adjacent f16 of one sign differ by one.
+/// Maps the difference of two 16-bit words to an unsigned number, so that small differences of
+/// either sign become small numbers (0, −1, 1, −2 … to 0, 1, 2, 3 …). The words of adjacent f16
+/// numbers with the same sign differ by one.
 std::uint16_t fold(std::uint16_t difference) {
   const bool negative = (difference & 0x8000U) != 0;
   return static_cast<std::uint16_t>(negative ? ~(difference << 1) : difference << 1);
@@ -43,7 +44,7 @@ std::uint16_t unfold(std::uint16_t folded) {
   return static_cast<std::uint16_t>((folded & 1U) != 0 ? ~(folded >> 1) : folded >> 1);
 }
 
-/// Estimates the size of the compressed difference: the bits of its words.
+/// Estimates the compressed size of the difference between `output` and `base`, in bits.
 std::size_t cost_of(const Bytes& output, const Bytes& base) {
   std::size_t bits = 0;
   for (std::size_t i = 0; i + 1 < output.size(); i += 2) {
@@ -54,7 +55,7 @@ std::size_t cost_of(const Bytes& output, const Bytes& base) {
   return bits;
 }
 
-/// The output in `bases` that is most similar to `output`; −1 if there is none.
+/// The index of the output in `bases` that is most similar to `output`; −1 if `bases` is empty.
 int nearest(const std::vector<Bytes>& bases, const Bytes& output) {
   int best = -1;
   std::size_t least = std::numeric_limits<std::size_t>::max();
@@ -71,14 +72,16 @@ void remember(std::vector<Bytes>& bases, const Bytes& output) {
   if (bases.size() < kMostBases) bases.push_back(output);
 }
 
-/// Position of byte `i` in the stored order: first byte 0 of each word of kPlanes bytes, then all
-/// bytes 1, and so on; an incomplete word at the end keeps its place.
+/// The stored position of byte `i` of an output: first come the bytes 0 of all words of kPlanes
+/// bytes, then all bytes 1, and so on. An incomplete word at the end of the output keeps its
+/// position.
 std::size_t plane_position(std::size_t i, std::size_t size) {
   const std::size_t words = size / kPlanes;
   return i >= words * kPlanes ? i : i % kPlanes * words + i / kPlanes;
 }
 
-/// Returns `output`, or its folded difference from `base` if there is one. `restore`: undoes this.
+/// Replaces `output` by its folded difference from `base`, or with `restore`, such a difference by
+/// the output. If `base` is null, returns `output`.
 Bytes apply_base(Bytes output, const Bytes* base, bool restore) {
   if (base == nullptr) return output;
   for (std::size_t i = 0; i + 1 < output.size(); i += 2) {

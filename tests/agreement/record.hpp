@@ -8,14 +8,14 @@
 
 namespace evo::agreement {
 
-/// The PTX of a source file with all its kernels.
+/// The PTX of a CUDA source file with all its kernels.
 struct RecordedSource {
   std::string file;
   std::string ptx;
   std::string ptx_hash;
 };
 
-/// The outputs of one kernel of all_cases().
+/// The recorded outputs of one test kernel (see all_cases()).
 struct RecordedCase {
   std::string entry;
   std::string source;
@@ -23,14 +23,14 @@ struct RecordedCase {
   Outputs outputs;
 };
 
-/// One launch of a candidate.
+/// The recorded outputs of one launch of a candidate.
 struct RecordedRun {
   std::string shape;
   std::string inputs_hash;
   Outputs outputs;
 };
 
-/// A configuration of a search space, and its outputs on one or more shapes.
+/// A configuration of a search space, and its recorded outputs on one or more shapes.
 struct RecordedCandidate {
   std::string space;   ///< file name under search_spaces/
   std::string config;  ///< JSON object: macro → value
@@ -38,8 +38,7 @@ struct RecordedCandidate {
   std::vector<RecordedRun> runs;
 };
 
-/// The outputs of many kernels on one device, and the data needed to run the kernels on another
-/// device.
+/// The outputs of many kernels on one device, and the data needed to run them on another.
 struct Record {
   std::string device_id;  ///< "cuda:0", "virtual:h200"
   std::string device_name;
@@ -53,16 +52,17 @@ struct Record {
   std::vector<std::string> faults = {};  ///< kernels that did not finish, with the reason
 
   [[nodiscard]] bool from_hardware() const { return device_id.starts_with("cuda:"); }
-  /// The recorded source of a file. Throws InputError naming the file if the record lacks it.
+  /// The recorded PTX of the source file `file`. Throws an InputError that names the file if the
+  /// record lacks it.
   [[nodiscard]] const RecordedSource& source_of(const std::string& file) const;
 };
 
-/// A gzip file of MessagePack. Each output is stored as its difference from the most similar
-/// earlier output of the same shape and size, in byte planes, so that many candidates take little
-/// space.
+/// Writes a record as a gzip file of MessagePack. Each output is stored as its difference from the
+/// most similar earlier output of the same shape and size, in byte planes, so that many candidates
+/// take little space.
 void write_record(const Record& record, const std::filesystem::path& file);
 
-/// Reads a record. Throws InputError naming the file and the fault.
+/// Reads a record. Throws an InputError that names the file and what is wrong with it.
 [[nodiscard]] Record read_record(const std::filesystem::path& file);
 
 }  // namespace evo::agreement

@@ -1,5 +1,5 @@
-// record-agreement: runs the kernels of tests/agreement on a device and stores their outputs, or
-// compares such a file with the virtual GPU's outputs.
+// The program record-agreement runs the kernels of tests/agreement on a device and stores their
+// outputs in a file, or compares the outputs in a file with those of the virtual GPU.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <future>
@@ -50,7 +50,8 @@ ExitCode record_to(const Arguments& arguments) {
   return record.faults.empty() ? ExitCode::kGreen : ExitCode::kNothingGreen;
 }
 
-/// Prints the kernels whose outputs differ, and returns how many exceed their bounds.
+/// Prints the kernels whose outputs differ from the recorded ones, and returns how many exceed
+/// their bounds.
 std::size_t check_cases(const Arguments& arguments, const Record& record) {
   if (record.cases.empty()) return 0;
   Replay replay(arguments.root, record, 0);
@@ -84,7 +85,7 @@ std::size_t check_cases(const Arguments& arguments, const Record& record) {
 
 using Summaries = std::map<std::string, KindSummary>;
 
-/// Every `step`-th candidate from `first` on.
+/// Runs every `step`-th recorded candidate from number `first` on.
 std::vector<CandidateReplay> replay_share(const Arguments& arguments, const Record& record,
                                           std::size_t first, std::size_t step) {
   Replay replay(arguments.root, record, 1);
@@ -125,18 +126,23 @@ ExitCode check(const Arguments& arguments) {
 
 ExitCode run(int argc, char** argv) {
   Arguments arguments;
-  CLI::App app("Record the outputs of many kernels on a device, or hold the virtual GPU to them.",
-               "record-agreement");
+  CLI::App app(
+      "Record the outputs of many kernels on a device, or compare them with the virtual GPU's.",
+      "record-agreement");
   app.add_option("--root", arguments.root, "the project's folder")->capture_default_str();
-  app.add_option("--device", arguments.device, "what to record on")->capture_default_str();
-  app.add_option("--seed", arguments.seed, "of the random candidates")->capture_default_str();
+  app.add_option("--device", arguments.device, "the device whose outputs are recorded")
+      ->capture_default_str();
+  app.add_option("--seed", arguments.seed, "seed of the random candidates")->capture_default_str();
   app.add_flag_callback(
-      "--kernels-only", [&] { arguments.plan.candidates.clear(); }, "no candidates of spaces");
+      "--kernels-only", [&] { arguments.plan.candidates.clear(); },
+      "record no candidates of spaces");
   app.add_flag_callback(
-      "--wgmma", [&] { arguments.plan = wgmma_plan(); }, "only candidates of attention by wgmma");
-  auto* out = app.add_option("--out", arguments.out, "record to this file");
+      "--wgmma", [&] { arguments.plan = wgmma_plan(); },
+      "record only candidates of attention by wgmma");
+  auto* out = app.add_option("--out", arguments.out, "record the outputs to this file");
   auto* checked = app.add_option("--check", arguments.check, "compare this file with virtual:h200");
-  app.add_option("--tables", arguments.tables, "write tables of ex2.approx and rcp.approx");
+  app.add_option("--tables", arguments.tables,
+                 "write tables of ex2.approx and rcp.approx to this file");
   out->excludes(checked);
   if (const auto done = parse_command_line(app, argc, argv)) return *done;
   if (!arguments.tables.empty()) {
@@ -146,7 +152,7 @@ ExitCode run(int argc, char** argv) {
   }
   if (!arguments.out.empty()) return record_to(arguments);
   if (!arguments.check.empty()) return check(arguments);
-  throw InputError("one of --out, --check and --tables is needed");
+  throw InputError("give one of the options --out, --check and --tables");
 }
 
 }  // namespace

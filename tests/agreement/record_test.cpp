@@ -1,4 +1,4 @@
-// Tests the file of a record and the comparison of outputs, with made-up outputs.
+// Tests writing and reading a record of outputs, and comparing outputs, with made-up outputs.
 
 #include "tests/agreement/record.hpp"
 

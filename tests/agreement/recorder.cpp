@@ -24,7 +24,7 @@ std::string today() {
   return text.data();
 }
 
-/// Compiles in parallel, one compilation per core.
+/// Executes all requests in parallel, one compilation per core.
 std::vector<CompileOutcome> compile_all(Compiler& compiler,
                                         const std::vector<CompileRequest>& requests) {
   std::vector<CompileOutcome> outcomes(requests.size(), Rejection{});
@@ -56,8 +56,8 @@ namespace {
 using ShapeGroups = std::vector<std::vector<std::string>>;
 
 const ShapeGroups& attention_shapes() {
-  // The groups cover: no mask, causal, D = 128, grouped heads, one query, more queries than keys.
-  // Larger shapes are used less often.
+  // The groups of shapes cover attention without mask, with causal mask, with D = 128, with grouped
+  // heads, with one query, and with more queries than keys. Larger shapes occur in fewer groups.
   static const std::vector<std::string> ragged = {"ragged1", "ragged31"};
   static const std::vector<std::string> decode = {"ragged31", "decode"};
   static const ShapeGroups shapes = {
@@ -156,8 +156,8 @@ std::vector<Recorder::Chosen> Recorder::compiled(std::vector<Chosen> drawn) {
     if (kernel == nullptr) continue;
     const AgreementCase data =
         drawn[i].run->make_case(drawn[i].candidate, *drawn[i].shapes[0], device_.info().sm_count);
-    // Some candidates do not fit the device, because D = 128 doubles the memory that the space
-    // assumes.
+    // Some candidates exceed the device's memory, because shapes with D = 128 need twice as much as
+    // the space's constraints assume.
     if (resource_gate(kernel->resources, data.launch, {}, device_.info())) continue;
     drawn[i].kernel = *kernel;
     good.push_back(std::move(drawn[i]));
@@ -187,7 +187,7 @@ std::vector<Recorder::Chosen> Recorder::choose(const CandidatePlan& plan, std::u
   }
   if (chosen.size() < plan.count) {
     throw InputError(plan.space + ": only " + std::to_string(chosen.size()) +
-                     " candidates compile and fit the device, " + std::to_string(plan.count) +
+                     " candidates compile and fit the device, but " + std::to_string(plan.count) +
                      " are asked for");
   }
   return chosen;

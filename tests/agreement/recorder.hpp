@@ -11,41 +11,43 @@
 
 namespace evo::agreement {
 
-/// How many random candidates of a space are recorded, and on which shapes.
+/// Says how many random candidates of a space to record, and on which shapes.
 struct CandidatePlan {
   std::string space;
   std::size_t count = 0;
-  /// Candidates use these groups in turn. The shapes of a group share one kernel, because they set
-  /// the same macros.
+  /// The groups of shapes, which successive candidates use in turn. The shapes of a group set the
+  /// same macros, so that one kernel serves them all.
   std::vector<std::vector<std::string>> shape_groups;
   std::vector<std::pair<std::string, std::string>> settings = {};  ///< macros that are not random
 };
 
-/// The contents of a record.
+/// Says what to record: the test kernels, and candidates of spaces.
 struct RecordPlan {
   bool kernels = true;  ///< all_cases()
   std::vector<CandidatePlan> candidates;
 };
 
-/// Every kernel, and candidates of all templates: attention with P in f16 (200 of the mma template,
-/// 24 of wgmma, 16 of wmma) and in e4m3 (24 of mma), and row_softmax (10).
+/// All test kernels, and candidates of all templates: attention with P in f16 (200 candidates of
+/// the mma template, 24 of wgmma, 16 of wmma) and in e4m3 (24 of mma), and row_softmax (10).
 [[nodiscard]] RecordPlan default_plan();
 
-/// Attention by wgmma: 100 candidates with P in e4m3, 40 in f16.
+/// Candidates of attention by wgmma: 100 with P in e4m3, 40 with P in f16.
 [[nodiscard]] RecordPlan wgmma_plan();
 
-/// Runs all kernels and candidates on a device and records their outputs.
+/// Runs the kernels and candidates of a plan on a device, and records their outputs.
 ///
-///   1. If the plan has kernels, compile each source of all_cases() once; run each of its kernels.
-///   2. For each plan, draw candidates until `count` of them compile and fit the device.
+///   1. If the plan includes the test kernels, compile each source of all_cases() once, and run
+///      each of its kernels.
+///   2. For each CandidatePlan, draw random candidates until `count` of them compile and fit the
+///      device.
 ///   3. Run each candidate on its group of shapes.
 ///
-/// Record::faults lists failing kernels. If a fault destroyed the context, the record ends. Other
-/// errors throw an exception.
+/// Record::faults lists failing kernels. If a fault destroys the CUDA context, the record ends
+/// after it. Other errors throw an exception.
 class Recorder {
  public:
-  /// Called from time to time with the record so far, so that earlier outputs are not lost if a
-  /// kernel hangs.
+  /// A function that saves the record so far. Recorder calls it from time to time, so that earlier
+  /// outputs are not lost if a kernel hangs.
   using Save = std::function<void(const Record&)>;
 
   Recorder(std::filesystem::path root, Device& device, Compiler& compiler, Save save);

@@ -12,8 +12,8 @@
 namespace evo::agreement {
 namespace {
 
-// e4m3 has 3 fraction bits: if a last-bit difference of an exponential crosses a rounding boundary,
-// an element of P changes by up to 1/16 of its value.
+// The bound for P in e4m3 is wider, because e4m3 has 3 fraction bits: a difference in the last bit
+// of an exponential may change the rounding of an element of P, that is, change it by up to 1/8.
 constexpr CandidateBound kHalf{"P in f16", 1e-3, 0};
 constexpr CandidateBound kByte{"P in e4m3", 0, 4e-3};
 constexpr CandidateBound kSoftmax{"row_softmax", 0, 1e-6};
@@ -26,8 +26,7 @@ CandidateBound bound_of(const TemplateRun& run, const Candidate& candidate) {
   return bytes ? kByte : kHalf;
 }
 
-/// The configuration with the recorded values. Macros that were added to the space later have their
-/// defaults.
+/// The recorded configuration. Macros that were added to the space since have their defaults.
 Candidate candidate_of(const Space& space, const std::string& config) {
   std::vector<std::pair<std::string, std::string>> settings;
   const Json json = parse_json(config, "recorded configuration");
@@ -37,7 +36,8 @@ Candidate candidate_of(const Space& space, const std::string& config) {
   return space.candidate_from_settings(settings, space.defaults());
 }
 
-/// Compiles a request to PTX for the space's virtual architecture.
+/// Compiles a request to PTX for the virtual architecture of its device architecture, such as
+/// compute_90 for sm_90.
 std::string ptx_of(const CompileRequest& request) {
   constexpr std::string_view kReal = "sm_";
   return test::compile_to_ptx(request.source.expanded(),
@@ -110,8 +110,8 @@ CandidateReplay Replay::replay(const RecordedCandidate& candidate) {
       if (!result.failure.empty()) break;
     }
   } catch (const std::exception& error) {
-    // The template no longer accepts the candidate, or the kernel no longer runs: this becomes a
-    // failure of the replay.
+    // If the template no longer compiles with this configuration, or the kernel does not run, the
+    // replay has failed.
     result.failure = error.what();
   }
   if (!result.failure.empty()) result.failure += "\n" + candidate.space + " " + candidate.config;

@@ -14,14 +14,14 @@
 
 namespace evo::agreement {
 
-/// The allowed difference between the outputs of a candidate and the recorded outputs.
+/// The allowed difference between a candidate's outputs on the virtual GPU and the recorded ones.
 struct CandidateBound {
   std::string kind;         ///< "P in f16", "P in e4m3", "row_softmax"
   double max_over_rms = 0;  ///< 0: no limit
   double relative_l2 = 0;
 };
 
-/// A candidate that was run again.
+/// The result of running a recorded candidate again.
 struct CandidateReplay {
   CandidateBound bound;
   bool same_ptx = false;  ///< as recorded
@@ -37,11 +37,13 @@ class Replay {
   /// threads of the virtual device.
   Replay(std::filesystem::path root, const Record& record, int threads);
 
-  /// The comparison for a case of all_cases() with the recorded PTX and the case's inputs; nullopt
-  /// if the case was not recorded. Throws InputError if the inputs differ from the recorded inputs.
+  /// Runs the recorded PTX of a test kernel with the inputs of its case, and compares the outputs
+  /// with the recorded outputs. Nullopt if the kernel was not recorded. Throws InputError if the
+  /// inputs differ from the recorded inputs.
   [[nodiscard]] std::optional<CaseComparison> replay(const AgreementCase& data);
 
-  /// Compiles the candidate from today's template and runs it on the recorded shapes.
+  /// Compiles a recorded candidate from the present source of its template, runs it on the recorded
+  /// shapes, and compares the outputs.
   [[nodiscard]] CandidateReplay replay(const RecordedCandidate& candidate);
 
  private:
@@ -56,7 +58,7 @@ class Replay {
   std::map<std::string, std::unique_ptr<TemplateRun>> runs_ = {};
 };
 
-/// Sums over the candidates of one kind, for display.
+/// Counts and largest differences of all candidates with the same CandidateBound::kind.
 struct KindSummary {
   std::size_t candidates = 0;
   std::size_t same_ptx = 0;

@@ -1,5 +1,5 @@
-// Compares the virtual GPU with a card's outputs for the same PTX and inputs (recorded/*.gz, made
-// by record-agreement).
+// Compares outputs of the virtual GPU with the outputs of a real GPU for the same PTX and inputs,
+// which the program record-agreement has stored in recorded/*.gz.
 
 #include "tests/agreement/replay.hpp"
 
@@ -24,7 +24,7 @@ constexpr std::size_t kFewestHalfCandidates = 200;
 constexpr std::size_t kFewestWgmmaCandidates = 100;
 constexpr std::size_t kFewestWgmmaByteCandidates = 70;
 
-/// A record of a card's outputs, read once.
+/// A record of the outputs of a real GPU. Each file is read once.
 const Record& record_of(const std::string& file) {
   static std::map<std::string, Record> records;
   const auto found = records.find(file);
@@ -32,7 +32,7 @@ const Record& record_of(const std::string& file) {
   Record record = read_record(kRecorded / file);
   if (!record.from_hardware()) {
     throw std::runtime_error(file + " was recorded on " + record.device_id +
-                             "; only outputs of a card count");
+                             "; only outputs of a real GPU may be used");
   }
   return records.emplace(file, std::move(record)).first->second;
 }
@@ -81,7 +81,7 @@ TEST(Agreement, KernelsGiveWhatTheCardGave) {
     identical += result->identical == result->elements ? 1 : 0;
   }
   EXPECT_GE(compared, kFewestKernels);
-  std::cout << compared << " kernels, " << identical << " of them identical to the bit\n";
+  std::cout << compared << " kernels, " << identical << " of them with identical bits\n";
 }
 
 class Candidates : public testing::TestWithParam<std::tuple<const char*, std::size_t>> {};

@@ -11,24 +11,25 @@
 
 namespace evo::agreement {
 
-/// A search space with its problem and source, from which cases of candidates are made.
+/// A search space with its problem and its template's source. A TemplateRun makes test cases of
+/// candidates.
 class TemplateRun {
  public:
-  /// `root`: the project's folder; `space_file`: a name under search_spaces/.
+  /// `root`: the project's folder; `space_file`: the name of a file under search_spaces/.
   TemplateRun(const std::filesystem::path& root, const std::string& space_file);
 
   [[nodiscard]] const Space& space() const { return *space_; }
   [[nodiscard]] const Problem& problem() const { return problem_; }
 
-  /// Whether the template supports the shape.
+  /// True if the template supports the shape.
   [[nodiscard]] bool supports(const Shape& shape) const;
 
-  /// The compile request of the candidate for `shape`, for the space's architecture.
+  /// The request to compile a candidate for `shape` and the space's architecture.
   [[nodiscard]] CompileRequest request(const Candidate& candidate, const Shape& shape) const;
 
-  /// One launch on `shape` with inputs that depend only on the shape. `sm_count`: the number of SMs
-  /// of the recorded device, on which persistent grids depend. Outputs start as NaN, workspaces as
-  /// zeros.
+  /// One launch of a candidate on `shape` with inputs that depend only on the shape. `sm_count`:
+  /// the number of SMs of the device that was recorded, on which persistent grids depend. Outputs
+  /// are filled with NaN before the launch, workspaces with zeros.
   [[nodiscard]] AgreementCase make_case(const Candidate& candidate, const Shape& shape,
                                         int sm_count) const;
 

@@ -5,16 +5,17 @@
 
 namespace evo {
 
-/// A worker of a running program.
+/// A child process of evo-tune: a compile worker or a device worker.
 struct ChildProcess {
   int id = 0;
-  std::string role;  ///< its first argument: "compile" or "device"
+  std::string role;  ///< the first argument of its program: "compile" or "device"
 };
 
-/// The living children of a process, from /proc; empty if the process has ended.
+/// The child processes of `process`, read from /proc; empty if `process` has ended.
 [[nodiscard]] std::vector<ChildProcess> children_of(int process);
 
-/// A figure in KiB from /proc/PROCESS/status: "VmRSS", "VmHWM"; 0 if the process has ended.
+/// The memory of a process in KiB: the line `figure` ("VmRSS" or "VmHWM") of /proc/PROCESS/status;
+/// 0 if the process has ended.
 [[nodiscard]] long memory_kib(int process, const std::string& figure);
 
 }  // namespace evo

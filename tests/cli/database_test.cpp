@@ -1,5 +1,5 @@
-// Tests --db of every program that opens a database: files that are no database, a file locked by
-// another process, and a full disk.
+// Tests --db of every program that opens a database: the file is no database, another process has
+// locked it, or the disk is full.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ class DatabaseOption : public testing::Test {
     return read_text_file(session_.path("good.db"));
   }
 
-  /// Another process that writes to the database and holds the lock for a long time.
+  /// Locks the database for writing, like another process that is in the middle of a transaction.
   struct Lock {
     explicit Lock(const std::string& file)
         : database(file, SQLite::OPEN_READWRITE, 10'000),
@@ -118,7 +118,7 @@ TEST_F(DatabaseOption, LockedIsWaitedForWithAWordAboutWhom) {
     std::ifstream file(session_.path("told"));
     return std::string(std::istreambuf_iterator<char>(file), {});
   };
-  std::thread other([&] {  // until it has printed it, or ended
+  std::thread other([&] {  // waits until evo-tune has printed the message
     const auto end = std::chrono::steady_clock::now() + seconds(60);
     while (told().find("waiting for it") == std::string::npos &&
            std::chrono::steady_clock::now() < end) {
@@ -156,8 +156,6 @@ TEST_F(DatabaseOption, ALimitThatIsNoNumberIsRefused) {
   }
 }
 
-/// Starts a run that meets a locked database; `meet` is called at that moment. Returns the exit
-/// code.
 TEST_F(DatabaseOption, LockedInTheMiddleOfARunLosesNothing) {
   const FakeSession undisturbed;
   ASSERT_EQ(undisturbed.run(FakeSession::tune(kRun)).exit_code, 0);
@@ -221,8 +219,8 @@ TEST_F(DatabaseOption, SignalsWithinASecondAreOneRequestToEndInOrder) {
 TEST_F(DatabaseOption, AFullDiskStopsTheRunAndResumingItEndsAsIfItHadNotBeenFull) {
   const FakeSession undisturbed;
   ASSERT_EQ(undisturbed.run(FakeSession::tune(kRun)).exit_code, 0);
-  // Limits of the file size in units of 512 bytes: the run fails while it writes the schema,
-  // compilations or evaluations, or not at all.
+  // The file size limit (ulimit -f) has units of 512 bytes. Depending on the limit, evo-tune fails
+  // while it writes the schema, the compilations or the evaluations, or it succeeds.
   int failed = 0;
   int stored_and_failed = 0;
   for (int limit = 150; limit < 20'000; limit = limit * 5 / 4) {

@@ -1,4 +1,4 @@
-// Tests the real program evo-elite on prepared databases.
+// Tests the program evo-elite on databases that the tests fill with made-up runs.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -82,7 +82,7 @@ TEST_F(EvoElite, NothingGreenIsExitCodeOne) {
     const ProgramResult result = elite(arguments);
     EXPECT_EQ(result.exit_code, 1) << arguments;
     EXPECT_EQ(result.out, "") << arguments;
-    EXPECT_THAT(result.err, HasSubstr("nothing is green")) << arguments;
+    EXPECT_THAT(result.err, HasSubstr("no kernel is green")) << arguments;
   }
 }
 
@@ -99,7 +99,7 @@ TEST_F(EvoElite, TheTableIsAlignedAndNamesWhatDiffers) {
   EXPECT_THAT(text[2], HasSubstr("TILE=1"));
   EXPECT_THAT(text[2], Not(HasSubstr("SWIZZLE")));
   EXPECT_EQ(text[4], "in common: SWIZZLE=xor");
-  // Times are right-aligned, so their decimal points are in one column.
+  // evo-elite aligns times to the right, so their decimal points are in one column.
   EXPECT_EQ(text[2].find("9.25") + 1, text[3].find("101.50") + 3);
 }
 
@@ -214,7 +214,7 @@ TEST_F(EvoElite, WithdrawnCandidatesAreNeverCalledGreen) {
   EXPECT_THAT(elite("").out, Not(HasSubstr("10.00")));
 }
 
-/// Makes a result of compare_pytorch.py --json for a candidate of this run.
+/// Makes the output of compare_pytorch.py --json, which compares one candidate with PyTorch.
 json compared(RunId run, CandidateId candidate) {
   json results = json::parse(R"({"device": "NVIDIA H200", "pytorch": "2.11.0", "results": [
     {"manifest": "out/copy.json", "right": true, "shape": {"name": "mission"},

@@ -1,5 +1,5 @@
-// Tests --explain, the steps from the default configuration to the winner, by the real programs on
-// a fake device.
+// Tests evo-tune --explain, which times the steps from the default configuration to the winner. The
+// programs are real, the device is fake.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Tests evo-export --t4 and --kernel-tuner-cache: the reader of recordings reads the written files.
+// Tests the files that evo-export --t4 and --kernel-tuner-cache write: evo-tune can read them as
+// recordings.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,8 +24,8 @@ using testing::UnorderedElementsAre;
 
 class EvoExportResults : public testing::Test {
  protected:
-  /// A run with one configuration for each outcome; the value of TILE is the number of the
-  /// configuration.
+  /// Stores a run with one configuration for each outcome; the macro TILE numbers the
+  /// configurations.
   RunId fill(TimeKind kind) {
     const RunId run = store_.start_run(sample::run_info(kind));
     const CompilationId one = store_.put_compilation(sample::compilation("a"));
@@ -56,7 +57,8 @@ class EvoExportResults : public testing::Test {
   }
   Json file(const std::string& name) const { return read_json_file(folder_.path() / name); }
 
-  /// Maps the value of TILE to the time or the failure.
+  /// Reads an exported file, and maps each value of TILE to the time or the failure of its
+  /// configuration.
   std::map<std::string, std::string> read_back(const std::string& name) const {
     const RecordedSpace space(read_recording(folder_.path() / name));
     std::map<std::string, std::string> found;

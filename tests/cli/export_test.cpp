@@ -1,4 +1,4 @@
-// Tests the real program evo-export on prepared databases.
+// Tests the program evo-export on databases that the tests fill with made-up runs.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

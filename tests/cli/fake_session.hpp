@@ -10,10 +10,11 @@
 
 namespace evo {
 
-/// A folder in which the real programs run with the fake worker, without GPU and NVRTC.
+/// A temporary folder in which the real programs run with the fake worker
+/// (tests/fakes/fake_worker.cpp), which needs neither GPU nor NVRTC.
 class FakeSession {
  public:
-  /// The environment before a program's name, by which the program finds the fake worker.
+  /// The environment variable, as shell text, that makes the programs start the fake worker.
   [[nodiscard]] std::string environment() const {
     return "EVO_WORKER=" + (program_folder() / "fake-worker").string();
   }
@@ -26,17 +27,19 @@ class FakeSession {
     return Store::open_read_only(folder_.path() / name);
   }
 
-  /// The space file with every defect that the fake device knows.
+  /// A space file whose macro BUG has a value for every defect that the fake device knows.
   [[nodiscard]] static std::string faults_space() {
     return source_folder() / "tests/planted/search_spaces/planted_faults.json";
   }
-  /// The time limit for hanging kernels is short, but longer if a sanitizer slows the program down.
+  /// The value of --timeout in seconds: short, because tests wait this long for each hanging
+  /// kernel, but longer if a sanitizer slows the programs down.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   static constexpr const char* kStepSeconds = "4";
 #else
   static constexpr const char* kStepSeconds = "0.4";
 #endif
-  /// A command of evo-tune on faults_space().
+  /// The command line of an evo-tune run on faults_space() and the fake device, with the options
+  /// `more`.
   [[nodiscard]] static std::string tune(const std::string& more) {
     return "evo-tune --space " + faults_space() + " --device fake:measured --timeout " +
            kStepSeconds + " --jobs 2 " + more;

@@ -1,4 +1,5 @@
-// Tests the real program evo-init: from a CUDA file to a judged kernel.
+// Tests the program evo-init: it makes a problem and a space from a CUDA file, and evo-judge
+// accepts the kernel.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

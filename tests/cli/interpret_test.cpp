@@ -1,5 +1,5 @@
-// Tests evo-tune on a GPU with --interpret: the elite is also executed on a virtual GPU. The worker
-// is fake.
+// Tests evo-tune --interpret, which executes the elite of a GPU also on a virtual GPU. The GPU and
+// the virtual GPU are devices of the fake worker.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Tests the real program evo-judge on a fake device with planted (deliberately defective) kernels.
+// Tests the program evo-judge on a fake device with planted (deliberately defective) kernels.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// kill-run: kills evo-tune, or one of its workers, at random instants, resumes, and compares the
-// final database with that of an undisturbed run.
+// kill-run: starts evo-tune, kills evo-tune or one of its workers at random instants, resumes the
+// run, and compares the final database with that of an undisturbed run.
 
 #include <signal.h>
 #include <unistd.h>
@@ -29,15 +29,15 @@ struct Options {
   std::string victim = "coordinator";
 };
 
-/// A failed expectation, and the folder with the files of the run.
+/// The error that ends the program if a run lost data or differs from the undisturbed run.
 class Broken : public Error {
  public:
   explicit Broken(const std::string& message) : Error(ExitCode::kNothingGreen, message) {}
 };
 
-/// If evo-tune itself is to be killed, the run has kernels with every defect. Workers are killed
-/// only in a run of correct kernels, because otherwise a kernel that ends its worker could not be
-/// distinguished from a kill.
+/// The command line of a run. If the victim is evo-tune itself, the run has kernels with every
+/// defect. If the victims are workers, all kernels are right, because otherwise the program could
+/// not distinguish its kills from kernels that end their worker.
 std::string tune(const Options& options, const std::string& more) {
   if (options.victim == "coordinator") {
     return FakeSession::tune("--generations 6 --children 6 --seed 7 --check-seed 5 --json " + more);
@@ -59,7 +59,7 @@ class KillRun {
     expected_ = run_content(undisturbed_.store(), 1);
   }
 
-  /// Repeats runs until the requested number of kills is reached.
+  /// Makes runs until the requested number of processes has been killed.
   void kill_all() {
     int runs = 0;
     while (done_ < options_.kills) {
@@ -73,7 +73,7 @@ class KillRun {
   }
 
  private:
-  /// Makes one complete run with kills.
+  /// Makes one run, kills its processes, and resumes it until it is finished.
   void one_run(int number) {
     const FakeSession session;
     bool started = false;
@@ -114,7 +114,8 @@ class KillRun {
     }
   }
 
-  /// Checks after a kill that the file is intact and still has everything that was stored before.
+  /// Checks after a kill that the database is intact and still has everything that it had after the
+  /// previous kill.
   void check_kept(const FakeSession& session) {
     const Store store = session.store();
     const std::string damage = integrity_damage(store);
@@ -132,7 +133,8 @@ class KillRun {
     std::this_thread::sleep_for(microseconds(instant(random_)));
   }
 
-  /// Kills evo-tune at any instant after its start, or shortly after a transaction.
+  /// Kills evo-tune at a random instant: at any time after its start, or shortly after it stored a
+  /// candidate.
   void kill_coordinator(RunningProgram& program) {
     if (random_() % 2 == 0) {
       pause(length_ / 2);
@@ -146,8 +148,8 @@ class KillRun {
     program.send(SIGKILL);
   }
 
-  /// Reads the program's output until `wanted` more candidates were evaluated. Returns false if the
-  /// program ended.
+  /// Reads the output of evo-tune until evo-tune has reported `wanted` further evaluations. Returns
+  /// false if evo-tune ended before.
   static bool wait_for_evaluations(RunningProgram& program, std::uint64_t wanted) {
     for (std::uint64_t seen = 0; seen < wanted;) {
       const std::string line = program.read_line();
@@ -157,8 +159,9 @@ class KillRun {
     return true;
   }
 
-  /// Kills workers until the planned number is reached. In between, more candidates are evaluated
-  /// than can be in flight, so that no candidate meets two kills.
+  /// Repeatedly kills a worker until the requested number of kills is reached. Between two kills,
+  /// the program waits until more candidates are evaluated than can be in flight at once, so that
+  /// no candidate loses its worker twice.
   void kill_workers(const FakeSession& session, RunningProgram& program) {
     constexpr std::size_t kUnderWay = 9;
     std::size_t told = 0;
@@ -192,15 +195,16 @@ int main(int argc, char** argv) {
   return evo::tool_main("kill-run", [&] {
     evo::Options options;
     CLI::App app(
-        "Kills evo-tune (or a worker) at random instants and holds the results against an "
+        "Kills evo-tune (or a worker) at random instants and compares the results with those of an "
         "undisturbed run.");
-    app.add_option("--kills", options.kills, "how often")
+    app.add_option("--kills", options.kills, "number of kills")
         ->capture_default_str()
         ->transform(evo::whole_number(1, 1000000));
-    app.add_option("--seed", options.seed, "of the instants")
+    app.add_option("--seed", options.seed, "seed of the random instants")
         ->capture_default_str()
         ->transform(evo::seed_number());
-    app.add_option("--victim", options.victim, "coordinator, compile or device")
+    app.add_option("--victim", options.victim,
+                   "process to kill: coordinator (evo-tune), compile or device")
         ->capture_default_str()
         ->check(CLI::IsMember({"coordinator", "compile", "device"}));
     if (const auto done = evo::parse_command_line(app, argc, argv)) return *done;

@@ -1,4 +1,5 @@
-// Tests the live view: its lines, and the screen of a pseudo terminal on which evo-tune runs.
+// Tests the live view, with which evo-tune shows the progress of a run: its lines, and how they
+// look on a pseudo terminal.
 
 #include "tools/tune/live_view.hpp"
 
@@ -88,8 +89,8 @@ TEST(LiveView, ASparkLineEndsWithTheLastValue) {
   EXPECT_EQ(columns_of(spark_line(std::vector<double>(1000, 1.0), 60)), 60U);
 }
 
-/// The screen of a terminal after some output. Supports characters, carriage return, line feed,
-/// cursor up, erase to the end, and colors.
+/// Interprets the output of evo-tune as a terminal does, and keeps the lines that the user would
+/// see. Supports characters, carriage return, line feed, cursor up, erase to the end, and colors.
 class Screen {
  public:
   explicit Screen(std::size_t width) : width_(width) {}
@@ -154,10 +155,11 @@ class Screen {
   bool has_color_ = false;
 };
 
-/// A run that is slow enough that even a busy machine draws the view often before the run ends.
+/// An environment that makes compilations slow, so that even a busy machine draws the view often
+/// before the run ends.
 constexpr const char* kSlow = "TERM=xterm NO_COLOR= EVO_FAKE_COMPILE_MS=150";
 
-/// Runs evo-tune with standard error on a pseudo terminal.
+/// Runs evo-tune in a pseudo terminal, which receives the standard error.
 class OnATerminal {
  public:
   OnATerminal(const FakeSession& session, unsigned short columns, const std::string& environment,
@@ -180,8 +182,8 @@ class OnATerminal {
   OnATerminal(const OnATerminal&) = delete;
   OnATerminal& operator=(const OnATerminal&) = delete;
 
-  /// Reads output until `is_enough` returns true or the program ends. Returns the last result of
-  /// `is_enough`.
+  /// Reads the output of evo-tune until `is_enough` returns true or evo-tune ends. Returns the last
+  /// result of `is_enough`.
   bool read_until(const std::function<bool()>& is_enough) {
     std::array<char, 4096> chunk{};
     while (!is_enough()) {
@@ -193,7 +195,7 @@ class OnATerminal {
     }
     return true;
   }
-  /// The percentage of the progress bar; -1 if there is none.
+  /// The percentage that the progress bar shows; -1 if the screen has no progress bar.
   [[nodiscard]] int percent() const {
     for (const std::string& line : screen.lines()) {
       const std::size_t end = line.find(" % ");
@@ -203,7 +205,7 @@ class OnATerminal {
     }
     return -1;
   }
-  /// Sends the character of Ctrl-C to the terminal.
+  /// Sends Ctrl-C to the terminal, which then interrupts evo-tune.
   void press_control_c() { ASSERT_EQ(::write(terminal_, "\x03", 1), 1); }
   void resize(unsigned short columns) {
     winsize size{24, columns, 0, 0};
@@ -216,7 +218,7 @@ class OnATerminal {
     waitpid(process_, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
   }
-  /// How often the view was redrawn.
+  /// How often evo-tune has drawn the view.
   [[nodiscard]] std::size_t drawings() const {
     std::size_t count = 0;
     for (std::size_t at = 0; (at = raw.find("\033[J", at)) != std::string::npos; ++at) ++count;
@@ -238,7 +240,8 @@ TEST(LiveTerminal, TheViewIsDrawnInPlaceAndLeavesALine) {
   for (const unsigned short columns : {std::uint16_t{40}, std::uint16_t{120}}) {
     const FakeSession session;
     OnATerminal run(session, columns, kSlow, "");
-    // On a busy machine the view skips some generations.
+    // The test waits for several drawings, because on a busy machine the view skips some
+    // generations.
     ASSERT_TRUE(run.read_until([&] { return run.shows("best p50") && run.drawings() >= 5; }));
     const std::vector<std::string> lines = run.screen.lines();
     EXPECT_EQ(std::ranges::count_if(
@@ -276,13 +279,15 @@ TEST(LiveTerminal, TheBarFollowsTheEvaluationsOrTheTime) {
 
   OnATerminal timed(session, 80, kSlow, "--generations 1000 --max-seconds 4 --db timed.db");
   ASSERT_TRUE(timed.read_until([&] { return timed.shows("evaluated"); }));
-  // Judged by its evaluations, the run would take minutes and be at a low percentage.
+  // The bar follows --max-seconds. If it followed the number of evaluations, it would stay at a low
+  // percentage for minutes.
   EXPECT_TRUE(timed.shows("0:0")) << timed.raw;
   EXPECT_TRUE(timed.read_until([&] { return timed.percent() >= 40; })) << timed.raw;
   EXPECT_EQ(timed.finish(), 0);
 }
 
-/// Starts a run, presses Ctrl-C `keys` times, 20 ms apart, after `after_ms`, and resumes the run.
+/// Starts a run and presses Ctrl-C after `after_ms`, `keys` times with 20 ms in between. Expects
+/// that the run stops with a message and can be resumed.
 void interrupt_and_resume(int after_ms, int keys) {
   SCOPED_TRACE(std::to_string(after_ms) + " ms, keys: " + std::to_string(keys));
   const FakeSession session;
@@ -312,8 +317,8 @@ void interrupt_and_resume(int after_ms, int keys) {
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
 }
 
-/// Makes ten runs one after the other, each interrupted at another instant. The runs are not
-/// parallel, because on a busy machine two keys may arrive as two interruptions.
+/// Makes ten runs and interrupts each at another instant. The runs are not parallel, because on a
+/// busy machine evo-tune may take two quick keys for two interruptions.
 void interrupt_at_ten_instants(int keys) {
   for (int instant = 0; instant < 10; ++instant) interrupt_and_resume(60 + 230 * instant, keys);
 }

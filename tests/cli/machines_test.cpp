@@ -1,6 +1,7 @@
-// Tests the real programs on machines whose driver has another version, refuses calls, or is
-// damaged. Each program ends before it compiles anything (the fake NVRTC would abort) and names the
-// cause and the next step; the doctor reports the same.
+// Tests the real programs on fake machines with an old or a new driver, with a driver that refuses
+// calls, and with a damaged installation. Each program must end before it compiles anything, and
+// its message must name the cause and the next step; evo-tune doctor must report the same. The fake
+// NVRTC aborts if a program compiles.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -73,7 +74,7 @@ std::vector<Refusal> refusals() {
          machine.card()["context"] = 46;
          machine.card()["processes"] = json::array({4200000});
        },
-       "cuda:0 (NVIDIA L4) is taken by 4200000: its compute mode is exclusive process",
+       "cuda:0 (NVIDIA L4) is in use by 4200000, and its compute mode (exclusive process)",
        "sudo nvidia-smi -i GPU-0a1b2c3d-1111-2222-3333-444455556666 -c DEFAULT"},
       {"ExclusiveAndTakenWithoutNvml",
        [](FakeMachine& machine) {
@@ -81,7 +82,7 @@ std::vector<Refusal> refusals() {
          machine.card()["compute_mode"] = 3;
          machine.card()["context"] = 46;
        },
-       "cuda:0 (NVIDIA L4) is taken by another process: its compute mode is exclusive process",
+       "cuda:0 (NVIDIA L4) is in use by another process, and its compute mode (exclusive process)",
        "sudo nvidia-smi -i GPU-0a1b2c3d-1111-2222-3333-444455556666 -c DEFAULT"},
       {"Prohibited",
        [](FakeMachine& machine) {
@@ -94,7 +95,7 @@ std::vector<Refusal> refusals() {
          machine.card()["context"] = 2;
          machine.card()["processes"] = json::array({4200000});
        },
-       "no memory left for a context; on it: 4200000", "--device cuda:N"},
+       "no memory left for a context; it is used by 4200000", "--device cuda:N"},
       {"MigWithoutAnInstance",
        [](FakeMachine& machine) {
          machine.facts()["cards"] = json::array({a100()});
@@ -102,7 +103,7 @@ std::vector<Refusal> refusals() {
        },
        "MIG is enabled on NVIDIA A100-SXM4-40GB but has no instance", "nvidia-smi mig -i 0 -cgi 0"},
       {"ALibraryWithoutCompute", [](FakeMachine& machine) { init(machine, 100); },
-       "NVML lists 1 GPU(s), NVIDIA L4 first, but the CUDA driver sees none", "--gpus all"},
+       "NVML lists 1 GPU(s) (the first is NVIDIA L4), but the CUDA driver sees none", "--gpus all"},
       {"TheSystemRefuses", [](FakeMachine& machine) { init(machine, 304, 4); },
        "CUDA_ERROR_OPERATING_SYSTEM", "ls -l /dev/nvidia*"},
       {"NotPermitted", [](FakeMachine& machine) { init(machine, 800, 4); },
@@ -121,8 +122,8 @@ std::vector<Refusal> refusals() {
        "modprobe -r nvidia_uvm"},
       {"WithoutItsFabricManager", [](FakeMachine& machine) { init(machine, 802); },
        "fabric manager", "systemctl start nvidia-fabricmanager"},
-      {"TheStub", [](FakeMachine& machine) { init(machine, 34); }, "the stub to link with",
-       "LD_LIBRARY_PATH"},
+      {"TheStub", [](FakeMachine& machine) { init(machine, 34); },
+       "a stub library of the CUDA toolkit", "LD_LIBRARY_PATH"},
       {"MpsIsGone", [](FakeMachine& machine) { init(machine, 805); }, "multi-process service (MPS)",
        "nvidia-cuda-mps-control -d"},
       {"ResultsThatNobodyKnows", [](FakeMachine& machine) { init(machine, 777); }, "code 777",
@@ -237,7 +238,7 @@ TEST(FittingDrivers, OthersOnTheCardAndALowClockAreFindingsThatStopNothing) {
   const json facts = machine.doctor();
   EXPECT_TRUE(facts.at("run").at("works").get<bool>());
   const std::string missing = facts.at("missing").dump();
-  EXPECT_THAT(missing, AllOf(HasSubstr("others use cuda:0: 4200000"), HasSubstr("-rac"),
+  EXPECT_THAT(missing, AllOf(HasSubstr("other processes use cuda:0: 4200000"), HasSubstr("-rac"),
                              HasSubstr("is not on the PATH")));
 }
 

@@ -22,8 +22,8 @@ struct Misspelt {
 
 class MisspeltNames : public testing::Test {
  protected:
-  /// Expects that each case is rejected as bad usage, with a message of the program that was
-  /// called.
+  /// Expects that each command ends with exit code 2 and the given message, which begins with the
+  /// name of the program.
   void expect_answers(const std::vector<Misspelt>& cases) const {
     for (const auto& [command, expected] : cases) {
       const ProgramResult result =
@@ -37,7 +37,7 @@ class MisspeltNames : public testing::Test {
   void write(const std::string& name, const std::string& text) const {
     write_file(session_.path(name), text);
   }
-  /// A run in evo.db, on the shape "mission" of the device "fake:measured".
+  /// Makes a run in evo.db, on the shape "mission" of the device "fake:measured".
   void make_run(const std::string& more = {}) const {
     ASSERT_EQ(session_.run(FakeSession::tune("--generations 1 --seed 1" + more)).exit_code, 0);
   }
@@ -138,7 +138,7 @@ TEST_F(MisspeltNames, WhatADatabaseHolds) {
       {"evo-elite --shape misson", "did you mean 'mission'?"},
       {"evo-elite --device cuda:7", "unknown device 'cuda:7'; allowed: fake GPU, fake:measured"},
       {"evo-elite --run 99", "evo.db: no run 99; stored runs: 2, numbered 1 to 2"},
-      {"evo-elite show 999", "no candidate 999; `evo-elite` has a column of candidates"},
+      {"evo-elite show 999", "no candidate 999; `evo-elite` lists the numbers of candidates"},
       {"evo-elite overall --weight raged=2",
        "--weight: unknown shape 'raged'; did you mean 'ragged'?"},
       {"evo-elite --db evo.bd", "evo.bd: no such file; did you mean 'evo.db'?"},

@@ -29,7 +29,8 @@ constexpr const char* kSpace = R"({"format": "evo-tune space 1", "name": "copy_h
 constexpr const char* kManifest = R"({"entry": "copy", "shape": {"name": "mission"},
   "macros": {"TILE": 1}, "launch": {"block": [{"value": 64, "expression": "64"}]}, "arguments": [], "valid": []})";
 
-/// The winner according to each program, as its value of TILE; -1: none.
+/// The winner that each program names, as its value of the macro TILE; -1 if the program names
+/// none.
 struct Winners {
   int elite = -1;
   int json = -1;
@@ -90,7 +91,7 @@ class OneWinner : public testing::Test {
   }
   static nlohmann::json json_of(const std::string& text) { return nlohmann::json::parse(text); }
 
-  /// The winner of the run according to each program.
+  /// Calls each program on a run, and reads the winner from its output.
   Winners winners(RunId number) const {
     const std::string of_run = " --run " + std::to_string(number);
     Winners found;
@@ -135,23 +136,23 @@ TEST_F(OneWinner, WhereOthersTieWithItAndTheirTimesAreLess) {
   close(id, {first, second, third, fourth}, RunStatus::kFinished);
   EXPECT_EQ(winners(id), all(26));
   const std::string text = run("evo-elite").out;
-  EXPECT_EQ(
-      text.substr(text.find('\n') + 1),
-      "rank  p50 us  p90 us  TFLOP/s  regs  shared B  max abs err  kind      candidate  "
-      "configuration\n"
-      "  1=    5.30    5.83    377.4    96      5120      2.0e-03  measured          1  "
-      "TILE=26\n"
-      "  1=    5.29    5.82    378.1    96      5120      2.0e-03  measured          2  "
-      "TILE=31\n"
-      "  1=    5.28    5.81    378.8    96      5120      2.0e-03  measured          3  "
-      "TILE=117\n"
-      "   4    6.00    6.60    333.3    96      5120      2.0e-03  measured          4  "
-      "TILE=40\n"
-      "in common: SWIZZLE=xor\n"
-      "= marks a tie: pairs show no certain difference above 0.4 %. The first row is the winner: "
-      "no other kernel beat it\n"
-      "  candidate 2 takes 0.998 (0.995 to 1.001) of the time of 1\n"
-      "  candidate 3 takes 1.002 (0.999 to 1.005) of the time of 2\n");
+  EXPECT_EQ(text.substr(text.find('\n') + 1),
+            "rank  p50 us  p90 us  TFLOP/s  regs  shared B  max abs err  kind      candidate  "
+            "configuration\n"
+            "  1=    5.30    5.83    377.4    96      5120      2.0e-03  measured          1  "
+            "TILE=26\n"
+            "  1=    5.29    5.82    378.1    96      5120      2.0e-03  measured          2  "
+            "TILE=31\n"
+            "  1=    5.28    5.81    378.8    96      5120      2.0e-03  measured          3  "
+            "TILE=117\n"
+            "   4    6.00    6.60    333.3    96      5120      2.0e-03  measured          4  "
+            "TILE=40\n"
+            "in common: SWIZZLE=xor\n"
+            "= marks a tie: A/B pairs show no certain difference above 0.4 %. The first row is the "
+            "winner: "
+            "no other kernel beat it\n"
+            "  candidate 2 takes 0.998 (0.995 to 1.001) of the time of 1\n"
+            "  candidate 3 takes 1.002 (0.999 to 1.005) of the time of 2\n");
 }
 
 TEST_F(OneWinner, AfterAnInterruptionAndWithoutAnyComparison) {

@@ -1,5 +1,5 @@
-// Tests numbers on the command line: invalid numbers are rejected with option, value and the
-// allowed values.
+// Tests options of the command line: a program rejects an invalid number with a message that names
+// the option, the value and the allowed values.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -102,7 +102,8 @@ TEST(NumberOptions, TheLastOfTwoHolds) {
   EXPECT_EQ(session.store().run(1).info.children, 4);
 }
 
-/// An unset shell variable leaves an empty text. The user did not intend the default value.
+/// An unset shell variable in a command gives an empty value. A program must reject the empty value
+/// instead of taking the default, because the user intended another value.
 TEST(TextOptions, AnEmptyTextIsBadUsageThatNamesTheOption) {
   const FakeSession session;
   for (const auto& [program, option] : std::vector<std::pair<std::string, std::string>>{
@@ -156,7 +157,7 @@ TEST(Help, FitsEightyColumnsAndNamesValuesByWords) {
   }
 }
 
-/// Tests all programs in the folder of this test.
+/// Tests every program whose file is in the folder of this test and is named evo-….
 TEST(Version, IsToldByEveryProgram) {
   const FakeSession session;
   int programs = 0;

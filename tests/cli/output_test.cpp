@@ -1,4 +1,4 @@
-// Tests every program when its output cannot be written, and when it is started with closed
+// Tests every program with a standard output that cannot be written, and with closed standard
 // streams.
 
 #include <gmock/gmock.h>
@@ -17,7 +17,8 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A command of every program that prints something.
+/// Prepares input files in a folder, and lists commands that print something, at least one for each
+/// program.
 class Output : public testing::Test {
  protected:
   Output() {
@@ -57,8 +58,7 @@ class Output : public testing::Test {
             FakeSession::faults_space(),
         FakeSession::judge(""),
         FakeSession::judge("--json"),
-        // This command prints to standard error that times are predicted, while a worker is
-        // running.
+        // evo-judge prints to standard error that times are predicted, while a worker is running.
         "evo-judge --device fake:predicted --space " + FakeSession::faults_space(),
     };
     for (const char* program : {"evo-tune", "evo-judge", "evo-elite", "evo-export", "evo-report"}) {
@@ -72,7 +72,7 @@ class Output : public testing::Test {
     return list;
   }
 
-  /// Runs a program within shell words: "( NAME=VALUE program arguments END )".
+  /// Runs a command with shell text before and after it, for example "(" and "2>&- )".
   ProgramResult run_within(const std::string& start, const std::string& command,
                            const std::string& end) const {
     return run_program(command + " " + end, session_.folder(),

@@ -1,5 +1,5 @@
-// Tests check programs of a problem, which judge outputs, with the real programs, NVRTC and the
-// virtual GPU.
+// Tests problems with a check program, which judges the outputs of a kernel. Uses the real
+// programs, NVRTC and a virtual GPU.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,8 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// A problem with partial sums, whose number depends on the configuration.
+/// A problem whose kernel writes partial sums of x. Their number depends on the configuration. The
+/// check program adds the partial sums up and compares the total.
 class OwnCheck : public OwnData {
  protected:
   OwnCheck() {
@@ -43,7 +44,8 @@ TEST_F(OwnCheck, AProgramJudgesOutputsOfAnySize) {
       "  y[blockIdx.x * BLOCK + threadIdx.x] = x[threadIdx.x];\n}\n");
   EXPECT_THAT(judged("--allow-programs"),
               HasSubstr("the check program rejects the outputs: sums to"));
-  // An unwritten element is found with a check program, too.
+  // evo-judge reports output elements that the kernel did not write, also in a problem with a check
+  // program.
   kernel(
       "__global__ void triple(const float* x, float* y, int n) {\n"
       "  if (threadIdx.x) y[blockIdx.x * BLOCK + threadIdx.x] = x[threadIdx.x];\n}\n");
@@ -51,7 +53,7 @@ TEST_F(OwnCheck, AProgramJudgesOutputsOfAnySize) {
               HasSubstr(is_virtual() ? "never written" : "rejects the outputs"));
 }
 
-/// Both kernels have the same code, but the required outputs differ.
+/// The macro MORE changes the number of required outputs, but not the machine code of the kernel.
 TEST_F(OwnCheck, KernelsWithOtherOutputsAreNotOneKernel) {
   space_["parameters"] = {{{"macro", "BLOCK"}, {"values", {32}}},
                           {{"macro", "PARTS"}, {"values", {2}}},
@@ -137,8 +139,8 @@ TEST_F(OwnCheck, ACheckMustLookAtAllOfAnOutputThatNothingElseJudges) {
   EXPECT_EQ(verdict_of("if abs(y[0] - x[0] - 1) > 1e-6: sys.exit('first')\n"), "green");
 }
 
-/// If a kernel's output makes a working check program fail, the kernel is rejected and the run
-/// continues.
+/// If the output of one kernel makes an otherwise working check program fail, evo-tune rejects the
+/// kernel and continues the run.
 TEST_F(OwnCheck, ACandidateThatBreaksTheCheckEndsNoRun) {
   kernel(
       "__global__ void triple(const float* x, float* y, int n) {\n"

@@ -11,8 +11,8 @@
 
 namespace evo {
 
-/// A problem whose kernel computes y = x * 3 by default. The problem's Python programs do not use
-/// NumPy.
+/// A project whose kernel `triple` computes y = x * 3 by default. The problem's Python programs do
+/// not use NumPy.
 class OwnData : public OwnKernel {
  protected:
   OwnData() {
@@ -68,7 +68,8 @@ def save(name, values):
                "--space search_spaces/triple.json " +
                more);
   }
-  /// The key of the problem in the newest run of the database.
+  /// Makes a run, and returns its problem's key, which the database stores and which changes with
+  /// the problem's files.
   std::string key_of_a_run() const {
     const ProgramResult tuned = tune();
     EXPECT_EQ(tuned.exit_code, 0) << tuned.err;

@@ -1,5 +1,5 @@
 // Tests arguments and references of users' kernels: __constant__ variables, structures, formulas,
-// files, and references that are no kernel. Uses the real programs, NVRTC and the virtual GPU.
+// files, and references that are no kernel. Uses the real programs, NVRTC and a virtual GPU.
 
 #include "tests/cli/own_data.hpp"
 
@@ -47,7 +47,7 @@ TEST_F(OwnData, BytesOfAConstantThatNobodySetsAreNotGreen) {
     EXPECT_THAT(
         why, AllOf(HasSubstr("uninitialised data"), HasSubstr("byte 28 of the 32 of 'factors'")));
   }
-  // A __constant__ variable with an initialiser needs no entry in `arguments`.
+  // A __constant__ variable with an initialiser needs no entry under `arguments` in problem.json.
   const std::string value = "__constant__ float factors[8] = {1, 2, 3, 4, 5, 6, 7, 8};\n";
   kernel(body("(factors[i % 4] + factors[7]) * x[i]", value));
   reference("x[i] * (factors[i & 3] + factors[7])", value);
@@ -103,7 +103,8 @@ TEST_F(OwnData, AStructureIsPassedByItsFields) {
   EXPECT_EQ(judged(), "green");
   kernel(body("float(x[i] * p.scale + p.shift)", type, ", P p"));
   EXPECT_THAT(judged(), HasSubstr("y"));
-  // Without one field, the structure in problem.json is smaller than the kernel's.
+  // The structure in problem.json now lacks one field, so it is smaller than the kernel's
+  // parameter.
   problem_["arguments"][3]["fields"].erase(2);
   EXPECT_THAT(judge().err, HasSubstr("parameter 3 has 24 bytes, the argument 'p' 16"));
 }
@@ -132,7 +133,7 @@ TEST_F(OwnData, ArgumentsThatAreNotTheParametersAreNamed) {
 TEST_F(OwnData, AnInputMayBeAFormulaOfTheIndex) {
   problem_["arguments"][0]["generator"] = {{"formula", "INDEX % 7 - N / 500"}};
   EXPECT_EQ(judged(), "green");
-  // The kernel tests its input: the result is right only if x[i] is i % 7 - 2.
+  // The results of this kernel are right only if the input x[i] is i % 7 - 2, as the formula says.
   kernel(body("3.f * (i % 7 - 2)"));
   EXPECT_EQ(judged(), "green");
   problem_["arguments"][0]["generator"] = {{"formula", "1 / (INDEX - 999)"}};
@@ -165,7 +166,8 @@ TEST_F(OwnData, AFileMayStandBesideAGenerator) {
   Json& generator = problem_["arguments"][0]["generator"];
   generator = {{"file", "x.npy"}, {"distribution", "normal"}};
   EXPECT_EQ(judged(), "green");
-  // The first kernel is right only for the data of the file, the second only for random data.
+  // The file x.npy has x[i] = i % 11. The next kernel is right only for the data of the file, and
+  // the one after it only for random data, so evo-judge must reject both.
   kernel(body("3.f * (i % 11)"));
   EXPECT_THAT(judged(), HasSubstr("y["));
   kernel(body("x[10] == 10 && x[9] == 9 ? 0 : 3 * x[i]"));
@@ -176,7 +178,7 @@ TEST_F(OwnData, AFileMayStandBesideAGenerator) {
   problem_["shapes"]["big"] = {{"variables", {{"N", 2000}}}, {"check", true}};
   EXPECT_THAT(judged(), HasSubstr("x.npy"));
   generator["shapes"] = {"small"};
-  EXPECT_EQ(judged(), "green") << "the other shape, which the file is too short for, is drawn";
+  EXPECT_EQ(judged(), "green") << "the file is too short for the shape big, which gets random data";
   generator.erase("distribution");
   EXPECT_THAT(judged(), AllOf(HasSubstr("arguments[0].generator.shapes"),
                               HasSubstr("needs a \"distribution\" beside the file")));
@@ -193,14 +195,14 @@ TEST_F(OwnData, AnOutputMayBeScratch) {
   const std::string tripled = "tripled(scratch, i, x[i])";
   reference("3 * x[i]", "", parameter);
   kernel(body("3 * x[i]", "", parameter));
-  EXPECT_THAT(judged(), HasSubstr("scratch")) << "the reference does not write it";
+  EXPECT_THAT(judged(), HasSubstr("scratch")) << "the reference does not write scratch";
   argument["compare"] = false;
-  EXPECT_EQ(judged(), "green") << "nobody writes it";
+  EXPECT_EQ(judged(), "green") << "scratch is not compared";
   problem_["tolerance"]["max_abs_error"] = 1e-3;
   problem_["tolerance"]["bad_abs_error"] = 1e-3;
   problem_["tolerance"]["relative_l2"] = 1e-4;
   kernel(body(tripled, uses, parameter));
-  EXPECT_EQ(judged(), "green") << "the reference leaves something else there";
+  EXPECT_EQ(judged(), "green") << "scratch is not compared with the reference";
   std::string beyond = uses;
   beyond.replace(beyond.find("scratch[i] ="), 12, "scratch[i + 1] = scratch[i] =");
   kernel(body(tripled, beyond, parameter));
@@ -292,7 +294,8 @@ TEST_F(OwnData, ChangedDataAreAnotherProblem) {
   EXPECT_NE(key_of_a_run(), key);
 }
 
-/// A program of the problem may import these files, or problem.json lists them.
+/// evo-tune finds the helper files of a program by its imports and in the list `program_files` of
+/// problem.json. A change in a helper file makes another problem.
 TEST_F(OwnData, AChangedHelperOfAProgramIsAnotherProblem) {
   problem_["reference"] = {{"program", {"python3", "reference.py"}}};
   problem_["program_files"] = {"factor.txt"};
@@ -319,7 +322,7 @@ TEST_F(OwnData, AChangedHelperOfAProgramIsAnotherProblem) {
 
 TEST_F(OwnData, OutputsOfOneLaunchAreWrittenAndNotJudged) {
   kernel(body("3 * x[i]"));
-  reference("4 * x[i]");  // it is never called
+  reference("4 * x[i]");  // evo-judge --outputs does not call it
   const ProgramResult launched = judge("--outputs left");
   EXPECT_EQ(launched.exit_code, 0) << launched.err;
   EXPECT_EQ(Json::parse(launched.out)["verdict"], "launched, not judged");
@@ -377,14 +380,14 @@ for line in sys.stdin:
 }
 
 TEST_F(OwnData, DataThatIsNoDrawIsCheckedOnceByAnInterpreterAndLaunchedTwice) {
-  if (!is_virtual()) GTEST_SKIP() << "a GPU may find a race the next time";
+  if (!is_virtual()) GTEST_SKIP() << "a GPU repeats checks, because races may show later";
   problem_["arguments"][0]["generator"] = {{"formula", "INDEX % 7"}};
   kernel(body("3 * x[i]"));
   reference("3 * x[i]");
   const Json judged = Json::parse(judge().out);
   EXPECT_EQ(judged["verdict"], "green");
   EXPECT_EQ(judged["checks"].size(), 1U);
-  // The results of this kernel are right only in its first launch.
+  // The results of this kernel are right only in its first launch, so evo-judge must reject it.
   kernel(body("3 * x[i] + launches; if (i == 0) ++launches", "__device__ int launches = 0;\n"));
   EXPECT_NE(OwnData::judged(), "green");
 }

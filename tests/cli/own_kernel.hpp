@@ -13,7 +13,7 @@
 
 namespace evo {
 
-/// A project with one problem: y = 3 x over N elements.
+/// A user's project with one problem: y = 3 x over N elements.
 class OwnKernel : public testing::Test {
  protected:
   OwnKernel() {
@@ -27,7 +27,8 @@ class OwnKernel : public testing::Test {
         "  for (int i = begin; i < begin + ITEMS && i < n; ++i) y[i] = x[i] + x[i] + x[i];\n}\n");
   }
 
-  /// The device for these tests: EVO_TEST_DEVICE, or the virtual L4.
+  /// The device on which these tests judge kernels: the environment variable EVO_TEST_DEVICE, or
+  /// the virtual L4.
   static std::string device() {
     const char* chosen = std::getenv("EVO_TEST_DEVICE");
     return chosen != nullptr ? chosen : "virtual:l4";

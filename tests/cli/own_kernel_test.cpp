@@ -1,5 +1,5 @@
-// Tests kernels as users write them: forms of entries, headers, values and constraints. Uses the
-// real programs, NVRTC and the virtual GPU.
+// Tests kernels as users write them: kinds of entry names, headers, macro values and constraints.
+// Uses the real programs, NVRTC and a virtual GPU.
 
 #include "tests/cli/own_kernel.hpp"
 
@@ -33,7 +33,8 @@ TEST_F(OwnKernel, ATemplateIsInstantiatedForEveryCandidateAndExported) {
               HasSubstr("template __global__ decltype(triple<float, PER_THREAD>)"));
 }
 
-/// Writes a kernel that computes the sums of a CTA and then executes the given statements.
+/// A problem whose output y has N / 8 elements, but only the first N / 40 are compared with the
+/// reference.
 class PartialSums : public OwnKernel {
  protected:
   PartialSums() {
@@ -57,7 +58,8 @@ open(folder + "/y.npy", "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", 118
 )py");
   }
 
-  /// Writes a kernel. `rest`: statements after the result is stored.
+  /// Writes a kernel that computes y[i] for i < N / 40 + `last` (`last`: "" or "- 1") and executes
+  /// the statement `rest` for each following i < N / 8.
   void writes(const std::string& last, const std::string& rest) const {
     kernel(
         "__global__ void triple(const float* x, float* y, int n) {\n"
@@ -111,7 +113,7 @@ TEST_F(OwnKernel, AMisspeltEntryNamesFileKeyAndWhatTheCompilerSaid) {
                     HasSubstr("identifier \"tripel\" is undefined")));
 }
 
-/// The source of the kernel `triple` with these includes.
+/// The source of the kernel `triple`, with `headers` before it and `body` in it.
 std::string with_headers(const std::string& headers, const std::string& body) {
   return headers + "__global__ void triple(const float* x, float* y, int n) {\n" + body + "}\n";
 }
@@ -130,7 +132,8 @@ TEST_F(OwnKernel, AScalarMayNameMacros) {
     const ProgramResult judged = judge("--set " + set);
     EXPECT_EQ(judged.exit_code, 0) << set << judged.out << judged.err;
   }
-  // A reference kernel in another file gets only its own macros.
+  // A reference kernel in another file does not get the macros of the space, so the argument `each`
+  // has no value there.
   write("kernel_templates/triple/reference.cu", "__global__ void expected" + body);
   problem_["reference"] = Json::parse(R"json({"source": "reference.cu", "entry": "expected",
       "grid": ["ceil_div(N, 64)"], "block": [64]})json");
@@ -264,7 +267,7 @@ TEST_F(OwnKernel, ConstraintsNameTheShapeTheProblemAndTheDevice) {
   EXPECT_THAT(refused("1"), AllOf(HasSubstr("'PER_CTA' is also in"), HasSubstr("let.PER_CTA")));
   space_["let"] = {{"HALF", "PER_CTA / 2"}};
   EXPECT_THAT(refused("HALF < 64"), HasSubstr("violates the constraint HALF < 64"));
-  // The stored data of a run can be read without the problem's files.
+  // evo-elite reads the run from the database, and needs no file of the problem.
   space_["constraints"] = {{{"expression", "HALF < 999 * N"}}};
   ASSERT_EQ(run("evo-tune --device " + device() +
                 " --jobs 1 --generations 1 --strategy random "
@@ -317,7 +320,8 @@ TEST_F(OwnKernel, AConstantThatNobodySetsIsNotGreen) {
   EXPECT_THAT(judge().err, AllOf(HasSubstr("reference.cu: __constant__ table")));
 }
 
-/// Tests __device__ variables in the same way; a variable that the kernel writes itself is allowed.
+/// A __device__ variable that nothing sets is a reason to reject a kernel, as a __constant__
+/// variable is, unless the kernel itself writes the variable.
 TEST_F(OwnKernel, AVariableThatNobodySetsIsNotGreen) {
   problem_["templates"]["triple"]["entry"] = "triple";
   space_["parameters"][1]["values"] = {1};

@@ -1,4 +1,4 @@
-// Tests tensor maps as arguments of users' kernels, with the real programs, NVRTC and the virtual
+// Tests tensor maps as arguments of users' kernels. Uses the real programs, NVRTC and a virtual
 // GPU.
 
 #include <gmock/gmock.h>
@@ -49,7 +49,8 @@ __global__ void triple(const __grid_constant__ CUtensorMap x_map, float* y, int 
 })");
   }
 
-  /// Judges the kernel on a virtual H200. Returns "green" or the reason of the rejection.
+  /// Judges the kernel on a virtual H200. Returns "green", or the reason why evo-judge rejected the
+  /// kernel.
   std::string judged_on_h200(const std::string& more = {}) const {
     const ProgramResult judged =
         run("evo-judge --json --jobs 1 --device virtual:h200 --space search_spaces/triple.json " +

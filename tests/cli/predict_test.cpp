@@ -1,4 +1,4 @@
-// Tests the real program evo-predict with NVRTC and the virtual GPU.
+// Tests the program evo-predict with NVRTC and a virtual GPU.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -55,7 +55,8 @@ TEST_F(EvoPredict, ExplainsByLineOfTheSourceWhatWarpsWaitFor) {
   double waits = 0;
   for (const auto& [reason, share] : launch["waits"].items()) waits += share.get<double>();
   EXPECT_NEAR(waits, 1, 1e-9);
-  // A softmax of 32 MB mostly waits for memory, at source lines that load.
+  // A softmax over 32 MB is bound by memory, so evo-predict must attribute many of the waits of its
+  // warps to loads from global memory.
   EXPECT_GT(launch["waits"]["global memory"], 0.3);
   double lines = 0;
   double last = 1;

@@ -1,5 +1,6 @@
-// Tests evo-judge --profile and evo-tune --profile with a script in place of Nsight Compute. The
-// script runs the given worker and then prints metrics. Also tests NVTX ranges.
+// Tests evo-judge --profile and evo-tune --profile with a script in place of Nsight Compute (ncu).
+// The script runs the worker program and then prints made-up metrics. The file also tests NVTX
+// ranges.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -26,9 +27,10 @@ std::string counted(double tensor, double dram) {
       "dram__throughput.avg.pct_of_peak_sustained_elapsed", tensor, dram);
 }
 
-/// A folder with a fake ncu, which reports the given utilisation. While there are files idle0,
-/// idle1 …, the fake removes one in each run and reports 12 % and 90 %. If there is a file
-/// `interrupt`, the fake interrupts its parent.
+/// A folder with a script in place of ncu, which reports the given utilisation of the tensor cores
+/// and of the memory. As long as files idle0, idle1 … exist, each call of the script removes one
+/// and reports 12 % and 90 % instead. If a file `interrupt` exists, the script sends SIGINT to
+/// evo-tune.
 class ProfiledSession {
  public:
   ProfiledSession(double tensor, double dram, int idle_ones = 0) {
@@ -89,7 +91,7 @@ TEST(ProfileCli, WhatDoesNotPassLeavesTheElite) {
   EXPECT_EQ(withdrawals[0].why.reason,
             "tensor >= 50 || dram < 50 is false: dram 90 %, tensor 12 % (ncu 2025.1.0.0)");
   const auto rows = elite_of_run(store, 1);
-  ASSERT_EQ(rows.size(), 2U) << "the next in line is in its place";
+  ASSERT_EQ(rows.size(), 2U) << "the next kernel takes its place in the elite";
   for (const EliteRow& row : rows) {
     EXPECT_NE(row.candidate, withdrawals[0].candidate);
     EXPECT_TRUE(store.evaluation(row.candidate).profile.value().passed);

@@ -1,5 +1,5 @@
-// Tests evo-ptx-run with bad arguments and files: it ends with an exit code of error.hpp and a
-// message, not by a signal.
+// Tests evo-ptx-run with bad arguments and files: it must print a message and end with an exit code
+// of error.hpp, not by a signal.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -73,7 +73,7 @@ class PtxRun : public testing::Test {
   [[nodiscard]] ProgramResult run(const std::string& arguments) const {
     return run_program("evo-ptx-run " + arguments, folder_.string());
   }
-  /// Runs a valid launch with additional arguments.
+  /// Runs evo-ptx-run with a valid launch and the additional options `more`.
   [[nodiscard]] ProgramResult copy(const std::string& more) const {
     return run("copy.ptx --entry copy --arg in:a=zeros:128 --arg out:b=128 --arg u32:32 " + more);
   }

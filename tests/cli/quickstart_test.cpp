@@ -1,5 +1,5 @@
-// Tests how quickstart.sh passes options to programs. The programs are fakes that only print their
-// arguments.
+// Tests how quickstart.sh passes its options to evo-tune and evo-export, which are scripts here
+// that only print their arguments.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::Not;
 
-/// A copy of the script in a folder in which nothing is installed or built.
+/// A folder with a copy of quickstart.sh, in which the script neither installs nor builds anything.
 class Quickstart : public testing::Test {
  protected:
   Quickstart() {
@@ -33,8 +33,8 @@ class Quickstart : public testing::Test {
   }
 
   std::string output_with(const std::string& options) const {
-    // Names a system program relative to program_folder(), which run_program() puts before the
-    // name.
+    // run_program() puts program_folder() before the name of the program, so the path of the script
+    // must be relative to that folder.
     const std::string away = fs::relative(folder_.path(), program_folder()).string();
     const ProgramResult result =
         run_program(away + "/quickstart.sh " + options, folder_.path(), "");

@@ -1,5 +1,5 @@
-// Tests the real program evo-record on a fake device: the test reads its files, and continues an
-// interrupted recording.
+// Tests the program evo-record on a fake device: evo-replay and the tests read its files, and a
+// test continues an interrupted recording.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ json read(const FakeSession& session, const std::string& name) {
   return json::parse(read_plain_or_gzip(session.path(name)));
 }
 
-/// Maps a configuration to its time in ms or its failure.
+/// Maps each configuration to its time in ms, or to the reason of its failure.
 using Outcomes = std::map<std::string, std::string>;
 
 Outcomes read_back(const FakeSession& session, const std::string& name) {
@@ -48,7 +48,8 @@ Outcomes read_back(const FakeSession& session, const std::string& name) {
   return found;
 }
 
-/// The outcomes in the database. `words`: the names of gates.
+/// Reads the outcome of every configuration from the database. `words` maps a gate to the word that
+/// a recorded file has for rejections at the gate.
 Outcomes stored(const FakeSession& session, const std::map<Gate, std::string>& words) {
   constexpr double kUsPerMs = 1000;
   Outcomes found;
@@ -73,7 +74,7 @@ const std::map<Gate, std::string>& t4_words() {
   return words;
 }
 
-/// The record of every candidate, in order, without dates and compile times.
+/// The lines of every candidate in a recorded file, in order, without dates and compile times.
 std::vector<std::string> content(const FakeSession& session, const std::string& name) {
   std::vector<std::string> lines;
   const json file = read(session, name);
@@ -140,8 +141,8 @@ TEST(EvoRecord, TheFileSaysHowItWasMade) {
   EXPECT_EQ(first["measurements"][1]["name"], "time_p90");
 }
 
-/// A space of the planted kernels with only these defects. The space has 34 configurations for each
-/// defect, and two configurations for each kernel.
+/// Writes a space of the planted kernels in which the macro BUG has only the given values. The
+/// space has 34 configurations for each defect, of which always two compile to the same kernel.
 std::string space_of(const FakeSession& session, const std::vector<std::string>& defects) {
   json space = read_json_file(FakeSession::faults_space());
   space.erase("milestones");
@@ -197,7 +198,8 @@ class EvoRecordStopped : public testing::Test {
   }
   static void TearDownTestSuite() { undisturbed_.reset(); }
 
-  /// Starts a recording and sends it `signal` after `evaluations` reported evaluations.
+  /// Starts a recording, and sends `signal` to evo-record once it has reported `evaluations`
+  /// evaluations.
   int stop_after(int evaluations, int signal) const {
     RunningProgram program(record(std::string(kRecord) + "--json --out r.json"), session_.folder(),
                            session_.environment() + " EVO_FAKE_COMPILE_MS=20");

@@ -1,4 +1,4 @@
-// Tests the real program evo-report: its output, and the input that it rejects.
+// Tests the program evo-report: the page that it writes, and the input that it rejects.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ class EvoReport : public testing::Test {
     store_.record_evaluation(run, sample::green(0, 0, compilation, p50_us, kind));
     return run;
   }
-  /// Expects that the folder has only these files and the database.
+  /// Expects that the folder has no files except `names` and the database.
   void expect_only(const std::vector<std::string>& names) const {
     for (const fs::directory_entry& entry : fs::directory_iterator(folder_.path())) {
       const std::string name = entry.path().filename();
@@ -88,8 +88,8 @@ TEST_F(EvoReport, OfARunWithNothingGreenIsWrittenAndExitCodeOne) {
   store_.record_evaluation(run, sample::rejected(0, 0, {.gate = Gate::kBuild, .reason = "no"}));
   const ProgramResult result = report("--out r.html");
   EXPECT_EQ(result.exit_code, 1);
-  EXPECT_THAT(result.err, HasSubstr("nothing is green in run 1"));
-  EXPECT_THAT(page(), HasSubstr("mission: nothing is green (run 1)</title>"));
+  EXPECT_THAT(result.err, HasSubstr("no kernel is green in run 1"));
+  EXPECT_THAT(page(), HasSubstr("mission: no kernel is green (run 1)</title>"));
 }
 
 TEST_F(EvoReport, ReplacesAFileAsAWholeOrNotAtAll) {
@@ -103,7 +103,8 @@ TEST_F(EvoReport, ReplacesAFileAsAWholeOrNotAtAll) {
   EXPECT_EQ(report("--out r.html").exit_code, 2);
   EXPECT_EQ(page(), "__global__ void mine();");
   write_file(folder_.path() / "r.html", old);
-  // The file size limit is a tenth of the size of the page.
+  // The file size limit is a tenth of the size of the page, so evo-report cannot write the whole
+  // page.
   const ProgramResult result =
       run_program("evo-report --out r.html", folder_.path(), "ulimit -f 100; ");
   EXPECT_EQ(result.exit_code, 2);

@@ -11,7 +11,8 @@
 
 namespace evo {
 
-/// A project with one problem: the sums of rows, computed in two steps if a row is split over CTAs.
+/// A project with one problem, the sums of rows. If a row is split over several CTAs, two kernels
+/// compute its sum, one after the other.
 class RowSums {
  public:
   explicit RowSums(std::string device) : device_(std::move(device)) {
@@ -28,7 +29,8 @@ class RowSums {
     std::filesystem::create_directories(file.parent_path());
     write_file(file, text);
   }
-  /// Writes the first step, which ends with the code `last`.
+  /// Writes the source file: the kernel of the first step, which sums parts of rows, and then the
+  /// source text `last`.
   void kernel(const std::string& last) const {
     write("kernel_templates/row_sums/row_sums.cu",
           "__global__ void partial_sums(const float* x, float* parts, float* y, int n) {\n"
@@ -44,7 +46,7 @@ class RowSums {
           "  else y[blockIdx.y] = sum;\n}\n" +
               last);
   }
-  /// The second step, which writes `value`.
+  /// The source of the second step, which adds the parts of a row and writes `value`.
   static std::string final_sum(const std::string& value, const std::string& before = {}) {
     return "template <int COUNT> __global__ void final_sum(const float* parts, float* y) {\n" +
            before +

@@ -9,7 +9,7 @@
 namespace evo {
 namespace {
 
-/// A reason without its figures and signs.
+/// The reason of a rejection without its numbers and their signs.
 std::string reason_text(const std::string& reason) {
   std::string pattern = reason_pattern(reason);
   for (std::size_t at = 0; (at = pattern.find("-#", at)) != std::string::npos;)
@@ -17,14 +17,14 @@ std::string reason_text(const std::string& reason) {
   return pattern;
 }
 
-/// A candidate's identity within the run: its position.
+/// Identifies a candidate within its run by its generation and its position in the generation.
 std::string place(const EvaluationRecord& record) {
   return std::to_string(record.generation) + "." + std::to_string(record.position);
 }
 
-/// The outcome of a candidate without its number of samples. For a kernel that cannot enter the
-/// elite, this number depends on the elite at that time, which differs if other compilations are
-/// slower.
+/// The outcome of a candidate without the number of timed samples. The timing of a kernel that is
+/// too slow for the elite stops early, and its number of samples depends on which candidates were
+/// evaluated before.
 std::string outcome(const EvaluationRecord& record) {
   if (record.rejection) {
     const Rejection& rejection = *record.rejection;
@@ -41,7 +41,8 @@ std::string evaluation_line(const EvaluationRecord& record, const std::string& f
                      record.kernel_key + " shared " + std::to_string(record.dynamic_shared_bytes) +
                      " " + outcome(record);
   if (!first.empty()) line += " same as " + first;
-  // The number of seeds for a slow kernel depends on the times that the worker has measured before.
+  // The number of checked seeds is left out for a slow kernel, because it depends on the times that
+  // the worker has measured before.
   const bool is_slow = record.timing && !record.timing->complete;
   std::string last;
   for (const CheckResult& check : record.checks) {

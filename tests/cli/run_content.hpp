@@ -7,16 +7,18 @@
 
 namespace evo {
 
-/// The content of a run, in order and as text. Leaves out data that may differ between two
-/// equivalent runs: dates, durations, row numbers, and figures in the reasons of rejections, which
+/// The content of a run as lines of text, in order. Leaves out data that may differ between two
+/// equivalent runs: dates, durations, row ids, and the numbers in the reasons of rejections, which
 /// depend on the random inputs of each process.
 [[nodiscard]] std::vector<std::string> run_content(const Store& store, RunId run);
 
-/// The first line in which two contents differ, from both; empty if the contents are equal.
+/// The first line in which two results of run_content() differ, as it is in `a` and in `b`; empty
+/// if `a` and `b` are equal.
 [[nodiscard]] std::string first_difference(const std::vector<std::string>& a,
                                            const std::vector<std::string>& b);
 
-/// The faults that SQLite finds in the file and its references; empty if there are none.
+/// The damage that SQLite finds in the database file and in references between its tables; empty if
+/// there is none.
 [[nodiscard]] std::string integrity_damage(const Store& store);
 
 }  // namespace evo

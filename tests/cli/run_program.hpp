@@ -11,39 +11,39 @@ struct ProgramResult {
   std::string err;
 };
 
-/// Runs one of the project's programs ("evo-elite --json …") in the shell and waits for it.
-/// `folder`: its working folder. `prefix`: text before the program, for example "env NAME=VALUE ".
-/// Throws std::runtime_error if the program cannot be started.
+/// Runs one of the project's programs ("evo-elite --json …") in the shell and waits for its end.
+/// `folder`: the program's working folder. `prefix`: shell text before the program, for example
+/// "env NAME=VALUE ". Throws std::runtime_error if the program cannot be started.
 [[nodiscard]] ProgramResult run_program(const std::string& command, const std::string& folder,
                                         const std::string& prefix = {});
 
-/// The folder of the project's programs: the folder of the running test, so that a build folder may
-/// be moved.
+/// The folder of the project's programs: the folder of the running test, so that the tests also
+/// work in a build folder that was moved.
 [[nodiscard]] std::filesystem::path program_folder();
 
-/// The project's sources: the environment variable EVO_SOURCE_DIR, else the source folder of the
-/// build.
+/// The root folder of the project's sources: the environment variable EVO_SOURCE_DIR, or the folder
+/// from which the test was built.
 [[nodiscard]] std::filesystem::path source_folder();
 
-/// A program that runs in parallel to the test. The destructor kills it.
+/// A program that runs while the test goes on. The destructor kills it.
 class RunningProgram {
  public:
-  /// Starts a program without a shell. `prefix`: a list of NAME=VALUE. Other arguments: see
-  /// run_program().
+  /// Starts one of the project's programs and returns at once. `prefix`: environment variables,
+  /// "NAME=VALUE …". `command` and `folder`: see run_program().
   RunningProgram(const std::string& command, const std::string& folder,
                  const std::string& prefix = {});
   ~RunningProgram();
   RunningProgram(const RunningProgram&) = delete;
   RunningProgram& operator=(const RunningProgram&) = delete;
 
-  /// The next line of the program's standard output; "" at the end.
+  /// Reads the next line of the program's standard output; "" at its end.
   [[nodiscard]] std::string read_line();
   void send(int signal) const;
   [[nodiscard]] int process() const { return process_; }
-  /// False once the program has ended, even if wait() was not called yet.
+  /// False as soon as the program has ended, even if wait() was not called yet.
   [[nodiscard]] bool is_running() const;
-  /// Reads the output to its end and waits for the program. Returns the exit code, or 128 + the
-  /// number of the signal that ended the program.
+  /// Reads the program's output to its end and waits for the program. Returns the exit code, or 128
+  /// + the number of the signal that ended the program.
   [[nodiscard]] int wait();
 
  private:
@@ -52,8 +52,9 @@ class RunningProgram {
   std::string pending_;
 };
 
-/// Sends the signal once a program with --json has reported `evaluations` evaluations. Returns the
-/// result of wait().
+/// Reads the output of evo-tune or evo-record, which were started with --json, until it reports
+/// `evaluations` evaluations, and then sends `signal`. Returns the exit code, as
+/// RunningProgram::wait() does.
 [[nodiscard]] int stop_after_evaluations(RunningProgram& program, int evaluations, int signal);
 
 }  // namespace evo

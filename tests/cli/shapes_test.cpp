@@ -1,5 +1,5 @@
-// Tests the real programs on a fake device: evo-tune over several shapes and with results of
-// earlier runs, and evo-judge against a stored winner.
+// Tests evo-tune with several shapes and with results of earlier runs, and evo-judge --baseline,
+// which compares a kernel with a stored winner. The device is fake.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ TEST(EvoTuneShapes, GoesOnWhereItWasAndFurther) {
     EXPECT_EQ(store.run(run).last_generation, 3);
     EXPECT_EQ(json::parse(store.run(run).info.options_json)["generations"], 4);
   }
-  // The continued run equals a run that had four generations from the start.
+  // The resumed run must equal a run that had four generations from the start.
   const FakeSession whole;
   ASSERT_EQ(whole.run(FakeSession::tune(options + "--generations 4")).exit_code, 0);
   const auto configs = [](const Store& of) {
@@ -101,8 +101,9 @@ TEST(EvoTuneWarmStart, ALaterRunBeginsWithTheBestOfAnEarlierOne) {
   for (const StoredEvaluation& evaluation : store.evaluations(2)) {
     warm += evaluation.record.origin == "warm start" ? 1 : 0;
   }
-  EXPECT_GE(warm, 2) << "one of the three may be the defaults";
-  // The run continues with its own configurations, even if the database has newer configurations.
+  EXPECT_GE(warm, 2) << "one of the three may be the default configuration";
+  // A resumed run keeps its configurations, even if the database has got better ones from later
+  // runs in the meantime.
   const ProgramResult resumed =
       session.run(FakeSession::tune("--shape ragged --resume 2 --generations 3"));
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
@@ -148,7 +149,7 @@ TEST_F(EvoJudgeAgainst, ASlowerKernelIsExitCodeOneWithTheInterval) {
 }
 
 TEST_F(EvoJudgeAgainst, AFasterKernelIsNotSlower) {
-  // The database gets the winner of a run with only slow configurations.
+  // Makes a run in slow.db whose configurations are all slow, so that its winner is slow.
   const std::string space = session_.path("slow/search_spaces/slow.json");
   std::filesystem::create_directories(session_.path("slow"));
   std::filesystem::copy(source_folder() / "tests/planted", session_.path("slow"),

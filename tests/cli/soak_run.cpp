@@ -1,6 +1,7 @@
-// soak-run: a long run of evo-tune on the fake worker while workers are killed, stopped, or fail by
-// themselves, the disk is full, the database is locked, and evo-tune is killed and resumed. Prints
-// the results, and fails if a guarantee is violated.
+// soak-run: makes a long run of evo-tune with the fake worker, and disturbs it: workers are killed
+// or stopped, or fail by themselves; the disk is full; the database is locked; evo-tune is killed
+// and resumed. The program prints what happened, and fails if results are lost, stored twice or
+// wrong, or if memory grows too much.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -40,7 +41,8 @@ struct Options {
 
 constexpr int kChildren = 50;
 
-/// The evaluations that evo-tune reported as stored: position → outcome.
+/// The evaluations that evo-tune reported as stored: the generation and the position of a
+/// candidate, and its outcome.
 using Acknowledged = std::map<std::pair<int, int>, std::string>;
 
 std::string outcome_of(const nlohmann::json& event) {
@@ -54,7 +56,7 @@ std::string outcome_of(const EvaluationRecord& record) {
   return record.rejection ? std::string(to_string(record.rejection->gate)) : "green";
 }
 
-/// Reads the lines of a program in parallel to the faults.
+/// Reads the output of evo-tune in a thread of its own, while the main thread disturbs evo-tune.
 class Listener {
  public:
   Listener(RunningProgram& program, Acknowledged& acknowledged)
@@ -84,7 +86,8 @@ class Soak {
  public:
   explicit Soak(const Options& options) : options_(options), random_(options.seed) {}
 
-  /// Runs evo-tune with faults. Returns true if every guarantee held.
+  /// Runs and disturbs evo-tune until the run is finished. Returns whether nothing is lost, stored
+  /// twice or wrong, and memory has not grown too much.
   bool run() {
     const Clock::time_point start = Clock::now();
     while (one_life()) {
@@ -111,8 +114,8 @@ class Soak {
     }
   }
 
-  /// Runs one process of evo-tune from start to end. Returns false if the run is finished or cannot
-  /// be continued.
+  /// Starts or resumes evo-tune, and disturbs it until it ends. Returns false if the run is
+  /// finished or cannot be continued.
   bool one_life() {
     const bool resumes = has_run();
     const std::size_t before = acknowledged_.size();
@@ -194,7 +197,7 @@ class Soak {
     }
   }
 
-  /// Simulates a full disk: no file of the process can grow any more.
+  /// Simulates a full disk by a file size limit: evo-tune can no longer write to any file.
   void fill_disk(int process) {
     const rlimit none = {1, RLIM_INFINITY};
     disk_was_filled_ = true;
@@ -211,7 +214,8 @@ class Soak {
     count("database locked for 0.3 s");
   }
 
-  /// The largest resident set of evo-tune around a given share of the run.
+  /// The largest resident set of evo-tune in KiB, measured when about the fraction `share` of all
+  /// evaluations was done.
   [[nodiscard]] long memory_at(double share) const {
     constexpr double kAround = 0.1;
     const auto all = static_cast<double>(acknowledged_.size());
@@ -254,9 +258,11 @@ class Soak {
     const auto bytes = std::filesystem::file_size(session_.path("evo.db"));
     const long early = memory_at(0.25);
     const long late = memory_at(0.9);
-    // evo-tune keeps the evaluations of a run in memory; apart from that, memory must not grow.
+    // evo-tune keeps the evaluations of a run in memory. Apart from evaluations, the memory of
+    // evo-tune must not grow.
     constexpr double kKibOfAnEvaluation = 4;
-    // allowance for memory that the allocator keeps, and for pages of libraries that are used later
+    // Allows for memory that the allocator does not return, and for library code that is loaded
+    // late.
     constexpr double kSlackKib = 4096;
     const double between = 0.65 * static_cast<double>(evaluations_);
     const double allowed = static_cast<double>(early) + kSlackKib + kKibOfAnEvaluation * between;
@@ -300,17 +306,17 @@ int main(int argc, char** argv) {
   return evo::tool_main("soak-run", [&] {
     evo::Options options;
     CLI::App app(
-        "A long run on the fake worker with faults of every kind; see tools/bench/soak.sh.");
+        "Makes a long run with the fake worker and random disturbances; see tools/bench/soak.sh.");
     const auto add = [&](const char* name, auto& value, const char* text, std::uint64_t low) {
       app.add_option(name, value, text)
           ->capture_default_str()
           ->transform(evo::whole_number(low, 10'000'000));
     };
-    add("--evaluations", options.evaluations, "of the run", 50);
-    add("--seed", options.seed, "of what happens, and when", 0);
-    add("--compile-faults", options.compile_faults, "of a million compilations", 0);
-    add("--launch-faults", options.launch_faults, "of a million launches", 0);
-    add("--pause-ms", options.pause_ms, "between two things from outside, on average", 1);
+    add("--evaluations", options.evaluations, "number of evaluations", 50);
+    add("--seed", options.seed, "seed of the disturbances and their times", 0);
+    add("--compile-faults", options.compile_faults, "number of faults per million compilations", 0);
+    add("--launch-faults", options.launch_faults, "number of faults per million launches", 0);
+    add("--pause-ms", options.pause_ms, "mean time between two disturbances", 1);
     if (const auto done = evo::parse_command_line(app, argc, argv)) return *done;
     const bool kept = evo::Soak(options).run();
     std::cout << (kept ? "every promise was kept" : "A PROMISE WAS BROKEN") << std::endl;

@@ -1,5 +1,6 @@
-// Tests a sequence of kernels that is tuned as one kernel, from its files to an export, with the
-// real programs, NVRTC and the virtual GPU.
+// Tests a problem whose result several kernels compute one after the other (steps), and which
+// evo-tune tunes as one kernel: from its source to an exported kernel. Uses the real programs,
+// NVRTC and a virtual GPU.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -151,7 +152,8 @@ TEST_F(Steps, ConstantsAreThereForAll) {
                  "  y[threadIdx.x] = factor * sum;\n}\n");
   project_.kernel("__constant__ float factor;\n" + RowSums::final_sum("factor * sum"));
   EXPECT_EQ(judged("--set SPLITS=4")["verdict"], "green");
-  EXPECT_EQ(judged("--set SPLITS=1")["verdict"], "rejected") << "the first step knows no factor";
+  EXPECT_EQ(judged("--set SPLITS=1")["verdict"], "rejected")
+      << "the first step does not multiply by factor";
 }
 
 }  // namespace

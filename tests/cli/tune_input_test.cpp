@@ -1,5 +1,6 @@
-// Tests evo-tune and evo-judge with unusable input: they end with exit code 2 (3 if something is
-// missing) and a message that names the file, the key, the value and the allowed values.
+// Tests evo-tune and evo-judge with input that they cannot use. The programs must end with exit
+// code 2 (3 if something is missing on the machine) and a message that names the file, the key, the
+// value and the allowed values.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,7 +28,7 @@ class BadInput : public testing::Test {
                           std::filesystem::copy_options::recursive);
   }
 
-  /// Runs evo-tune on the space that the test has changed.
+  /// Writes the space `space_`, which a test may have changed, to a file, and runs evo-tune on it.
   ProgramResult tune_changed(const std::string& more = {}) const {
     write_file(session_.path("search_spaces/bad.json"), space_.dump());
     return session_.run("evo-tune --space search_spaces/bad.json --device fake:measured " + more);
@@ -168,7 +169,8 @@ TEST_F(BadInput, DatabaseOfAnotherProgram) {
   EXPECT_EQ(read_text_file(session_.path("other.db")).substr(0, 15), "this is not a d");
 }
 
-// These tests use the real worker, which finds missing parts of this machine.
+// The following tests use the real worker, because it reports which GPU, driver or NVRTC is
+// missing.
 
 TEST_F(BadInput, UnknownDeviceWithTheRealWorker) {
   const ProgramResult result = run_program(

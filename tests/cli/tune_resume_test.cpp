@@ -1,4 +1,4 @@
-// Tests interrupted and killed runs of evo-tune that --resume continues.
+// Tests evo-tune --resume, which continues an interrupted or killed run.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,8 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Configuration and outcome of every evaluation, in order; these identify a run.
+/// The configuration and outcome of every evaluation of a run, in order. Two runs with equal lists
+/// made the same decisions.
 std::vector<std::string> history(const Store& store, RunId run) {
   std::vector<std::string> entries;
   for (const StoredEvaluation& evaluation : store.evaluations(run)) {
@@ -42,7 +43,7 @@ std::vector<std::string> elites(const Store& store, RunId run) {
   return entries;
 }
 
-/// The number of processes with EVO_FAKE_MARK=`mark` in their environment.
+/// The number of processes that have EVO_FAKE_MARK=`mark` in their environment.
 int processes_with(const std::string& mark) {
   int count = 0;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
@@ -58,7 +59,7 @@ class EvoTuneResume : public testing::Test {
   static constexpr const char* kOptions =
       "--generations 4 --children 6 --seed 7 --json --no-warm-start";
 
-  /// Starts a run and sends it `signal` after `evaluations` reported evaluations.
+  /// Starts a run, and sends `signal` to evo-tune once it has reported `evaluations` evaluations.
   int stop_after(int evaluations, int signal) const {
     RunningProgram program(FakeSession::tune(kOptions), session_.folder(),
                            session_.environment() + " EVO_FAKE_COMPILE_MS=20");
@@ -87,8 +88,8 @@ TEST_F(EvoTuneResume, AnInterruptedRunSavesAllAndGoesOn) {
 TEST_F(EvoTuneResume, ARunKilledAnywhereContinuesAsIfItHadNotBeen) {
   const FakeSession undisturbed;
   ASSERT_EQ(undisturbed.run(FakeSession::tune(kOptions)).exit_code, 0);
-  // Stops the run in the first generation, directly after it (23 evaluations and its children), and
-  // in a later generation.
+  // Each repetition kills evo-tune in the first generation, which has more than 12 evaluations, and
+  // then resumes the run.
   for (const int evaluations : {3, 12, 6}) {
     EXPECT_EQ(stop_after(evaluations, SIGKILL), 128 + SIGKILL);
     const std::size_t stored = session_.store().evaluations(1).size();
@@ -155,7 +156,7 @@ TEST_F(EvoTuneResume, NoWorkerOutlivesAKilledRun) {
   EXPECT_GT(processes_with(session_.folder()), 1);
   program.send(SIGKILL);
   (void)program.wait();
-  // The operating system kills the children of a killed parent, but needs a moment for it.
+  // The operating system kills the workers when evo-tune is killed, but this takes a moment.
   constexpr int kLooks = 200;
   for (int i = 0; i < kLooks && processes_with(session_.folder()) > 0; ++i) usleep(10000);
   EXPECT_EQ(processes_with(session_.folder()), 0);

@@ -1,4 +1,4 @@
-// Tests the real program evo-tune on a fake device with planted (deliberately defective) kernels.
+// Tests the program evo-tune on a fake device with planted (deliberately defective) kernels.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
-/// One run over every planted defect, which all tests of this fixture examine.
+/// Makes one run whose kernels have all planted defects. All tests of this class examine this run.
 class EvoTunePlanted : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -160,7 +160,7 @@ TEST(EvoTune, NamesTheLimitsTheNearestMissAndTheWinnersChecks) {
       session.run(FakeSession::tune("--generations 1 --children 1 --quiet"));
   EXPECT_THAT(result.out,
               AllOf(HasSubstr("by limit: registers > 128: 1, spill bytes > 0: 1"),
-                    ContainsRegex("nearest miss is candidate [0-9]+ with registers "
+                    ContainsRegex("closest to the limits: candidate [0-9]+ with registers "
                                   "200 > 128"),
                     HasSubstr("the winner's checks: 5 seeds: "), Not(HasSubstr("policy cost")),
                     HasSubstr("a space with a wider policy: --space "), HasSubstr("/wide.json\n")));
@@ -175,7 +175,7 @@ TEST(EvoTune, TimesWhatOnlyThePolicyRejectedOutsideTheElite) {
       result.out,
       ContainsRegex("policy cost: none found: [0-9.]+ µs .best under policy. vs [0-9.]+ µs .best "
                     "without, measured., candidate [0-9]+, .* registers: .* > .*; of 2 "
-                    "judged without it, 1 green; interleaved pairs: ratio"));
+                    "judged without it, 1 green; A/B pairs: ratio"));
   const Store store = session.store();
   for (const EliteRow& row : elite_of_run(store, 1)) {
     EXPECT_THAT(row.config_json, Not(HasSubstr("too_many_registers")));
@@ -222,7 +222,7 @@ TEST(EvoTune, PredictedTimesAreAnnouncedAndStoredAsSuch) {
   }
 }
 
-/// A copy of the space in which every configuration has a defect.
+/// Writes a copy of the space file in which every configuration has a defect.
 std::string space_of_defects(const FakeSession& session) {
   json space = json::parse(read_text_file(FakeSession::faults_space()));
   space["parameters"][0]["values"] = {"all_zero", "too_many_registers"};
@@ -266,8 +266,8 @@ TEST(EvoTune, TwoOnOneDatabaseBothSucceed) {
   for (const StoredRun& run : store.runs()) {
     EXPECT_EQ(run.status, RunStatus::kFinished);
     EXPECT_EQ(elite_of_run(store, run.id).size(), 3U);
-    // 22 milestones, the default configuration and two generations of four: the strategy proposes
-    // fewer only when the space is exhausted.
+    // A run has 22 milestones, the default configuration and two generations of four. A run has
+    // fewer candidates only if no configuration is left to propose.
     EXPECT_GE(store.evaluations(run.id).size(), 30U);
   }
 }
@@ -277,13 +277,13 @@ TEST(EvoTune, ASecondRunReusesCompilations) {
   ASSERT_EQ(session.run(FakeSession::tune("--generations 1 --quiet")).exit_code, 0);
   ASSERT_EQ(session.run(FakeSession::tune("--generations 1 --quiet --no-warm-start")).exit_code, 0);
   for (const StoredEvaluation& evaluation : session.store().evaluations(2)) {
-    // evo-tune repeats a compilation whose compiler process died.
+    // The second run repeats a compilation if the compiler process died in the first run.
     if (evaluation.record.config_json.find("crashes_compiler") != std::string::npos) continue;
     EXPECT_EQ(evaluation.record.compile_ms, 0) << evaluation.record.config_json;
   }
 }
 
-/// A run that survives kernels that end processes, exhaust memory, or fail after they were green.
+/// A run with kernels that kill their worker, exhaust its memory, or fail after they were green.
 class EvoTuneHostile : public testing::Test {
  protected:
   [[nodiscard]] ProgramResult run(const std::string& more) const {

@@ -1,6 +1,7 @@
-"""evo-tune over four devices on two nodes. Tests kill parts of it during the run; the run must
-store the same results as a run on one device. Each file *_test.py has its own kind of nodes. Usage:
-FILE FOLDER-OF-PROGRAMS [options of unittest]."""
+"""The common part of the cluster tests: evo-tune tunes on four devices of two nodes, and a test
+kills processes of the run. The run must store the same results as a run on one device. Each file
+*_test.py starts its nodes in another way, for example by ssh or Slurm. Usage: FILE
+FOLDER-OF-PROGRAMS [options of unittest]."""
 
 import ctypes
 import os
@@ -22,14 +23,14 @@ SPACE = SOURCE / "tests/planted/search_spaces/wide.json"
 PATIENCE_S = 300
 LEASE_S = 10  # a worker without a coordinator ends by itself within this time
 
-# With this option orphans become children of this process, so that tests see every process that
-# they started.
+# With PR_SET_CHILD_SUBREAPER, the system makes orphaned processes children of this process.
+# The tests can therefore find every process that they have started.
 PR_SET_CHILD_SUBREAPER = 36
 ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
 def free_ports(count):
-    """The first of `count` consecutive free ports."""
+    """Returns the first of `count` consecutive TCP ports that are free."""
     for first in range(26000 + os.getpid() % 3000, 60000, count):
         sockets = []
         try:
@@ -47,7 +48,8 @@ def free_ports(count):
 
 
 def status(process):
-    """State and parent of a process; a zombie counts as absent."""
+    """Returns the state letter and the parent's id of a process; None if the process has ended or
+    is a zombie."""
     try:
         words = pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
         return None if words[0] == "Z" else (words[0], int(words[1]))
@@ -60,9 +62,9 @@ def parent_of(process):
 
 
 def children():
-    """All descendants of this process, parents before their children: process id and command line.
-
-    Process ids do not give this order, because they start again at a small number after the greatest."""
+    """Maps the id of each descendant of this process to its command line, parents before their
+    children. Sorting by id would not give this order, because after the greatest id the system
+    continues with small ids."""
     parents = {}
     for entry in pathlib.Path("/proc").iterdir():
         if entry.name.isdigit() and (known := status(entry.name)):
@@ -80,13 +82,14 @@ def children():
 
 
 def kilobytes(process):
-    """Resident memory of a process in kB."""
+    """Returns the resident memory of a process in kB."""
     lines = pathlib.Path(f"/proc/{process}/status").read_text().splitlines()
     return int(next(line.split()[1] for line in lines if line.startswith("VmRSS")))
 
 
 def story(database):
-    """The decisions of a run: its candidates with their outcomes, and its elites."""
+    """Reads the decisions of a run from its database: the candidates with their outcomes, and the
+    elites."""
     with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as db:
         return [db.execute(query).fetchall() for query in (
             "SELECT c.generation, c.position, c.config, t.p50_us, r.reason, d.config FROM candidate c"
@@ -122,7 +125,8 @@ class Cluster(unittest.TestCase):
                        stdin=subprocess.DEVNULL, timeout=60)
 
     def expect_no_process(self, but=()):
-        """Waits as long as a worker may take to notice that its coordinator is gone."""
+        """Expects that all processes of the test except `but` end within LEASE_S, the time after
+        which a worker without a coordinator ends by itself."""
         end = time.monotonic() + LEASE_S
         while (left := {one: words for one, words in children().items() if one not in but}) and time.monotonic() < end:
             time.sleep(0.1)
@@ -136,8 +140,9 @@ class Cluster(unittest.TestCase):
                 "--db", self.folder / database, *more]
 
     def tune(self, database, more, environment=None, within=()):
-        """Starts evo-tune. `within`: a command to start it with."""
-        # The log is a file, because a process that survives its parent would keep a pipe open.
+        """Starts evo-tune. `within`: a command that runs evo-tune, for example salloc with its
+        options."""
+        # The log is a file, because a process that survives evo-tune would keep a pipe open.
         self.log = open(self.folder / (database + ".log"), "w+")
         self.addCleanup(self.log.close)
         self.program = subprocess.Popen([*within, *self.command(database, more)], env=environment or self.environment,
@@ -167,13 +172,14 @@ class Cluster(unittest.TestCase):
             return []
 
     def is_under_way(self, database="many.db"):
-        """Whether all four devices have joined and some kernels are timed. The first device has no
-        event."""
+        """Returns whether all four devices have joined the run and some kernels are timed. The run
+        stores an event for each device except the first."""
         joined = self.rows("SELECT text FROM event WHERE kind = 'worker joined' AND text LIKE 'device%'", database)
         return len(joined) >= 3 and self.rows("SELECT count(*) FROM timing", database)[0] > 2
 
     def agents(self, role):
-        """The processes that talk to the coordinator, parents first."""
+        """Returns the ids of the workers that are connected to the run, parents before their
+        children."""
         return [one for one, words in children().items()
                 if "--connect" in words and words[0].endswith("evo-worker") and words[1] in (role, "host")]
 
@@ -181,7 +187,8 @@ class Cluster(unittest.TestCase):
         return next(one for one, words in children().items() if words[1:2] == ["gateway"])
 
     def run_alone(self):
-        """The same run on one device; only once, because all tests share it."""
+        """Makes the run on one device, unless an earlier test has made it, and keeps its decisions
+        for all tests."""
         if Cluster.alone is not None:
             return
         alone = self.tune("alone.db", ["--device", "fake:predicted"], dict(self.environment, EVO_FAKE_COMPILE_MS="0"))
@@ -189,13 +196,14 @@ class Cluster(unittest.TestCase):
         Cluster.alone = story(self.folder / "alone.db")
 
     def expect_same(self, database="many.db"):
-        """Checks that the run has the results of the run on one device."""
+        """Expects that a run on the cluster has the results of the run on one device."""
         self.assertGreater(len(Cluster.alone[1]), 0)
         self.assertEqual(Cluster.alone, story(self.folder / database))
         self.assertLessEqual(set(self.rows("SELECT host FROM timing", database)), set(self.nodes))
 
     def run_through(self, harm, more, within=(), compile_ms=150):
-        """Makes the run on one device, then on the cluster with `harm` during the run."""
+        """Makes the run on one device, then on the cluster, and calls `harm` while all four devices
+        work. The run on the cluster must have the results of the run on one device."""
         self.run_alone()
         run = self.tune("many.db", more, dict(self.environment, EVO_FAKE_COMPILE_MS=str(compile_ms)), within)
         try:
@@ -208,8 +216,8 @@ class Cluster(unittest.TestCase):
         self.expect_same()
 
     def kill_and_resume(self, victim, more, code):
-        """Kills `victim`, a part of a run. The run ends with `code`, leaves no process, and
-        resumes."""
+        """Kills the process that `victim` returns. The run must end with exit code `code`, leave no
+        process behind, and give the results of the run on one device after --resume."""
         cluster = set(children())
         run = self.tune("many.db", more)
         self.expect(self.is_under_way, "four devices do not come")

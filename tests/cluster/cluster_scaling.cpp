@@ -1,7 +1,8 @@
-// cluster-scaling: runs the whole engine on a simulated clock, with fake compilers and devices
-// whose service times were measured. The program prints candidates per second by numbers of GPUs
-// and compilers, the time until a candidate is within 2 % of the optimum, and the CPU time of the
-// coordinator per candidate, which includes writing the database on this machine's disk.
+// cluster-scaling: simulates runs with several numbers of GPUs and compilers. The program runs the
+// whole engine on a simulated clock, with fake compilers and devices whose service times were
+// measured on real ones. The program prints the candidates per second, the time until a candidate
+// is within 2 % of the optimum, and the CPU time of the coordinator per candidate, which includes
+// writing the database to the disk of this machine.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -38,8 +39,8 @@ constexpr double kOptimumUs = 10;
 constexpr std::array<const char*, 4> kOrdered = {"DEPTH", "STAGES", "UNROLL", "SPLIT"};
 constexpr int kValues = 8;
 
-/// A landscape with an optimum, two parameters that depend on each other, and 1 % of noise: one
-/// kernel of 220 is within 2 % of the fastest.
+/// The made-up time of a kernel in µs. The time has one optimum, two parameters whose best values
+/// depend on each other, and 1 % of noise. One kernel of 220 is within 2 % of the fastest.
 double time_of(const fake::Program& program) {
   std::array<double, kOrdered.size()> distance{};
   std::uint64_t number = 0;
@@ -79,7 +80,7 @@ class FirstNearOptimum final : public TunerObserver {
   SteadyTime start_;
 };
 
-/// Returns compiled kernels of realistic size, compressed as real compile workers do.
+/// Returns compiled kernels of realistic size, and compresses them as real compile workers do.
 class PackedKernels final : public fake::FakeCompileService {
  public:
   PackedKernels(fake::FakeLoop& loop, std::size_t jobs, double stored_kb)
@@ -101,9 +102,9 @@ Services fake_services(RunStore& store, const Arguments& arguments, std::size_t 
                        std::size_t compilers) {
   auto loop = std::make_unique<fake::FakeLoop>();
   auto pool = std::make_unique<PackedKernels>(*loop, compilers, arguments.stored_kb);
-  pool->longest_ms = static_cast<std::uint64_t>(2 * arguments.compile_ms);  // its mean is half
+  pool->longest_ms = static_cast<std::uint64_t>(2 * arguments.compile_ms);  // mean: a half
   fake::DeviceBehaviour behaviour;
-  behaviour.kind = TimeKind::kPredicted;  // no comparisons: the figures are those of the pools
+  behaviour.kind = TimeKind::kPredicted;  // predicted times need no comparisons
   behaviour.check_ms = arguments.check_ms;
   behaviour.time_ms = arguments.time_ms;
   behaviour.time_us = time_of;
@@ -116,7 +117,7 @@ Services fake_services(RunStore& store, const Arguments& arguments, std::size_t 
   return services;
 }
 
-/// The processor time of this process, in user and kernel mode.
+/// The processor time of this process in ms, in user and kernel mode.
 double processor_ms() {
   timespec time = {};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
@@ -148,15 +149,20 @@ Outcome simulate(const Arguments& arguments, std::size_t gpus, std::size_t compi
 
 ExitCode run(int argc, char** argv) {
   Arguments arguments;
-  CLI::App app("cluster-scaling: candidates a second of many GPUs and compilers, simulated");
+  CLI::App app(
+      "cluster-scaling: simulates how many candidates a second many GPUs and compilers evaluate");
   app.add_option("--gpus", arguments.gpus, "numbers of GPUs")->capture_default_str();
   app.add_option("--compilers", arguments.compilers, "numbers of compilers")->capture_default_str();
-  app.add_option("--compile-ms", arguments.compile_ms, "of one compilation")->capture_default_str();
-  app.add_option("--check-ms", arguments.check_ms, "of the check on a GPU")->capture_default_str();
-  app.add_option("--time-ms", arguments.time_ms, "of the timing on a GPU")->capture_default_str();
-  app.add_option("--stored-kb", arguments.stored_kb, "of a packed kernel in the database")
+  app.add_option("--compile-ms", arguments.compile_ms, "mean duration of a compilation")
       ->capture_default_str();
-  app.add_option("--strategy", arguments.strategy, "as evo-tune has them")->capture_default_str();
+  app.add_option("--check-ms", arguments.check_ms, "duration of a check on a GPU")
+      ->capture_default_str();
+  app.add_option("--time-ms", arguments.time_ms, "duration of a timing on a GPU")
+      ->capture_default_str();
+  app.add_option("--stored-kb", arguments.stored_kb, "size of a compressed kernel in the database")
+      ->capture_default_str();
+  app.add_option("--strategy", arguments.strategy, "strategy, as of evo-tune --strategy")
+      ->capture_default_str();
   if (const auto done = parse_command_line(app, argc, argv, {})) return *done;
   const sample::TemporaryFolder folder;
   std::filesystem::copy(std::filesystem::path(EVO_SOURCE_DIR) / "tests/planted",

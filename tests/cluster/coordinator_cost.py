@@ -1,6 +1,6 @@
 """Measures the processor time that evo-tune and its gateway spend on a candidate. The run has two
-hosts of four compilers and two devices on this machine, all fakes that take no time. Every kernel
-is checked, timed and stored.
+hosts on this machine, each with four compilers and two devices. The compilers and devices are fakes
+that take no time. The run checks, times and stores every kernel.
 
 coordinator_cost.py FOLDER-OF-PROGRAMS [candidates]"""
 
@@ -26,7 +26,7 @@ def space_of_distinct_kernels(folder):
     shutil.copytree(SPACE.parent.parent, folder / "project")
     file = folder / "project/search_spaces/wide.json"
     space = json.loads(file.read_text())
-    space["parameters"][3]["macro"] = "OTHER"  # it changes the code
+    space["parameters"][3]["macro"] = "OTHER"  # unlike UNUSED_ALIAS, this macro changes the code
     file.write_text(json.dumps(space))
     return file
 

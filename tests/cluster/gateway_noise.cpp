@@ -1,5 +1,6 @@
-// gateway-noise: connects to a listening run, without and with its key (EVO_WORKER_KEY or
-// EVO_WORKER_KEY_FILE), and sends frames that were changed at random.
+// gateway-noise: connects to a run of evo-tune --listen and sends it frames that were changed at
+// random, first without and then with the key of the run. The environment variable EVO_WORKER_KEY
+// or EVO_WORKER_KEY_FILE gives the key.
 
 #include <signal.h>
 
@@ -21,8 +22,8 @@ ExitCode run(int argc, char** argv) {
   options.frames = 100000;
   CLI::App app("gateway-noise: sends frames that were changed at random to a run that listens");
   app.add_option("--connect", address, "HOST:PORT of the run")->required();
-  app.add_option("--frames", options.frames, "how many")->capture_default_str();
-  app.add_option("--seed", options.seed, "of the changes")->capture_default_str();
+  app.add_option("--frames", options.frames, "number of frames")->capture_default_str();
+  app.add_option("--seed", options.seed, "seed of the random changes")->capture_default_str();
   if (const auto done = parse_command_line(app, argc, argv)) return *done;
   (void)signal(SIGPIPE, SIG_IGN);  // the run closes connections while this writes
   options.gateway = parse_host_port("--connect", address);

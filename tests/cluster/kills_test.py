@@ -1,6 +1,7 @@
-"""Kills every part of a run over two hosts at random times. Stored data must stay, and each run
-must end with the results of an undisturbed run. EVO_KILLS: the number of kills, 12 by default.
-EVO_KILLS_SEED: the seed of their times."""
+"""Kills evo-tune, its gateway and its workers at random times in runs on two hosts. Stored data
+must stay, and each run must end with the results of an undisturbed run. The environment variable
+EVO_KILLS is the number of kills (12 by default), and EVO_KILLS_SEED the seed of the random
+times."""
 
 import collections
 import os
@@ -37,7 +38,7 @@ class KillsTest(Cluster):
             one.wait()
 
     def tend_hosts(self):
-        """Restarts the workers that have ended."""
+        """Restarts the worker of each host if it has ended."""
         self.joined = [one for one in self.joined if one.poll() is None]
         for node in self.nodes:
             if node in self.hosts and self.hosts[node].poll() is None:
@@ -67,8 +68,9 @@ class KillsTest(Cluster):
         return (self.rows("SELECT count(*) FROM candidate", database) or [0])[0]
 
     def kill_one(self, database):
-        """Kills one part and returns its name, or None. Before it kills a worker, it waits until
-        all candidates in flight are done, so that no candidate is hit twice."""
+        """Kills a random process of the run and returns its role, or None if it killed nothing.
+        Unless the role is the coordinator, the function first waits until all candidates in flight
+        are done, so that no candidate loses its worker twice."""
         part = self.random.choice(self.parts)
         if part == "coordinator":
             time.sleep(self.random.uniform(0, 1))
@@ -100,7 +102,7 @@ class KillsTest(Cluster):
         return facts
 
     def one_run(self, database):
-        """One run from its start to its end, with the kills in between."""
+        """Makes one run from its start to its end, and kills its processes in between."""
         kept = set()
         while True:
             resumes = bool(self.rows("SELECT 1 FROM run", database))

@@ -1,4 +1,5 @@
-"""Workers started by a command or by hand, and strangers that call the run's port."""
+"""Tests workers that --launch or the test itself starts, and programs that send replayed, truncated
+or random data to the port of a run."""
 
 import os
 import random
@@ -56,7 +57,8 @@ class LaunchTest(Cluster):
 
 
 class Relay:
-    """A part of the network: forwards all data, records the data from callers, and can be cut."""
+    """A relay between the workers and the run. The relay forwards all data, records the data from
+    the workers, and can imitate a broken network."""
 
     def __init__(self, target):
         self.target = target
@@ -115,7 +117,8 @@ class Relay:
 
 
 def play(port, data, patience_s):
-    """Replays recorded data. Returns whether the other side closed the connection."""
+    """Sends recorded data to a port of this machine. Returns whether the receiver closed the
+    connection."""
     with socket.create_connection(("127.0.0.1", port)) as one:
         one.settimeout(patience_s)
         try:
@@ -130,7 +133,8 @@ def play(port, data, patience_s):
 
 
 class HandTest(Cluster):
-    """evo-tune only listens; the workers are started by hand, with a key in a file."""
+    """evo-tune starts no workers, but listens. The test starts the workers, which read the key of
+    the run from a file."""
     needs_root = False
     nodes = ("n1", "n2")
 
@@ -142,8 +146,7 @@ class HandTest(Cluster):
         key.write_text(drawn.stdout)
         self.environment["EVO_WORKER_KEY_FILE"] = str(key)
         self.listen = ["--listen", f"127.0.0.1:{self.port}"]
-        # The address sanitizer must not quarantine freed memory, because the test limits memory
-        # growth.
+        # The test limits memory growth, so the address sanitizer must keep little freed memory.
         self.environment["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1"
 
     def lend(self, port, nodes=None):
@@ -182,7 +185,8 @@ class HandTest(Cluster):
         self.assertEqual(self.rows(names), [0])
 
     def test_the_network_is_cut(self):
-        """The cut closes neither side's connection."""
+        """During the run, the relay begins to lose all data, but it closes neither the connection
+        to the worker nor the connection to the run."""
         relay = Relay(self.port)
         self.addCleanup(relay.close)
 
@@ -203,7 +207,8 @@ class HandTest(Cluster):
         self.run_through(harm, self.listen, compile_ms=700)
 
     def test_noise_is_refused(self):
-        """EVO_NOISE_FRAMES: number of frames, 1,500 by default; each run gets at most 10,000."""
+        """The environment variable EVO_NOISE_FRAMES is the number of random frames (1,500 by
+        default). Each run receives at most 10,000 frames."""
         left = int(os.environ.get("EVO_NOISE_FRAMES", "1500"))
         while left > 0:
             frames = min(left, 10000)

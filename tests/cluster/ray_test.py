@@ -1,5 +1,6 @@
-"""Runs on a real Ray cluster of two nodes on this machine. Ray comes from PyPI into an environment
-of its own. EVO_RAY names it; by default it is next to the programs."""
+"""Tests evo-tune on a real Ray cluster of two nodes on this machine. The test installs Ray from
+PyPI in a Python environment of its own. The environment variable EVO_RAY names the folder of this
+environment; by default it is the folder `ray` beside the folder of the programs."""
 
 import os
 import pathlib
@@ -13,7 +14,7 @@ import unittest
 from cluster_case import BIN, LEASE_S, PATIENCE_S, SOURCE, Cluster, children, free_ports, parent_of
 
 ENVIRONMENT = pathlib.Path(os.environ.get("EVO_RAY", BIN.parent / "ray"))
-# Ray chooses all other ports by itself.
+# These options of `ray start` name no port, because Ray chooses most ports by itself.
 LEAST = ["--block", "--num-cpus=4", "--num-gpus=2", "--object-store-memory=100000000", "--disable-usage-stats"]
 
 
@@ -39,7 +40,7 @@ class RayTest(Cluster):
         self.workers = ["--workers", f"ray:127.0.0.1:{self.port}", *self.lent]
         self.started = []
         self.addCleanup(self.stop)
-        # The folder is short, because the path of a Unix socket has at most 107 characters.
+        # Ray's temporary folder is short, because a Unix socket's path has at most 107 characters.
         self.start_node("--head", f"--port={self.port}", f"--temp-dir={self.folder}/r", "--node-ip-address=127.0.0.1",
                         f"--dashboard-port={self.jobs_port}", f"--include-dashboard={self.wants_jobs()}")
         self.wait_for_nodes(1)
@@ -56,7 +57,8 @@ class RayTest(Cluster):
                                              stdout=log, stderr=log, stdin=subprocess.DEVNULL))
 
     def ray(self, text):
-        """Runs `text` in a Ray driver and returns its output."""
+        """Runs the Python code `text` in a process that is connected to Ray, and returns its
+        output."""
         lines = f"import os, ray; ray.init(address='auto', logging_level='CRITICAL', log_to_driver=False); {text}"
         done = subprocess.run([ENVIRONMENT / "bin/python", "-c", lines], env=self.environment, capture_output=True,
                               text=True)
@@ -76,8 +78,8 @@ class RayTest(Cluster):
             node.wait(PATIENCE_S)
 
     def expect_no_process(self, but=()):
-        """Checks for processes of evo-tune and for actors only, because Ray starts others at any
-        time."""
+        """If Ray still runs, expects only that no worker of evo-tune and no Ray actor is left,
+        because Ray starts other processes at any time."""
         if not but:
             super().expect_no_process()
             return
@@ -113,7 +115,7 @@ class RayTest(Cluster):
         self.kill_and_resume(lambda run: run.pid, self.workers, -signal.SIGKILL)
 
     def test_a_whole_run_is_a_job(self):
-        """Submits the run as in docs/cluster.md."""
+        """Submits the whole run to Ray as a job, as docs/cluster.md describes it."""
         self.run_alone()
         words = [str(word) for word in self.command("many.db", ["--workers", "ray:auto", *self.lent])]
         submit = [ENVIRONMENT / "bin/ray", "job", "submit", "--address", f"http://127.0.0.1:{self.jobs_port}",

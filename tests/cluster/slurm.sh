@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# tests/cluster/slurm.sh start|stop FOLDER PORT: starts or stops a private Slurm on this machine,
-# with a controller and two nodes of two GPUs (/dev/null) and eight cores each. Needs root and
-# Debian's packages slurmctld, slurmd, slurm-client and munge, but neither systemd nor cgroups. Uses
-# PORT to PORT+3.
+# Starts or stops a private Slurm on this machine: tests/cluster/slurm.sh start|stop FOLDER PORT
+# This Slurm has a controller and two nodes, each with eight cores and two GPUs (null devices).
+# The script needs root and Debian's packages slurmctld, slurmd, slurm-client and munge.
+# The script needs neither systemd nor cgroups, and uses the TCP ports PORT to PORT+3.
 set -u
 folder="$(realpath -m "$2")"
 port="$3"
@@ -62,10 +62,10 @@ AutoDetect=off
 NodeName=n1 Name=gpu File=$folder/dev/gpu[0-1]
 NodeName=n2 Name=gpu File=$folder/dev/gpu[2-3]
 EOF
-  echo "CgroupPlugin=cgroup/v1" >"$folder/cgroup.conf" # there must be one; it is never used
+  echo "CgroupPlugin=cgroup/v1" >"$folder/cgroup.conf" # Slurm demands this file, but never uses it
 }
 
-is_running() { # a process that ended and nobody waited for does not count
+is_running() { # a zombie does not count
   case "$(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null)" in "" | Z*) return 1 ;; esac
 }
 

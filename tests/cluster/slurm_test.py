@@ -1,4 +1,4 @@
-"""Runs on a real Slurm cluster of two nodes on this machine."""
+"""Tests evo-tune on a real Slurm cluster of two nodes on this machine."""
 
 import os
 import pathlib
@@ -26,7 +26,8 @@ class SlurmTest(Cluster):
         self.script("slurm.sh", "start")
 
     def wait_for_steps(self):
-        """Waits until the daemons have reported the end of their steps to the controller."""
+        """Waits until no slurmstepd process is left, so that all job steps have ended before the
+        test stops Slurm."""
         end = time.monotonic() + LEASE_S
         while any(words[0].startswith("slurmstepd") for words in children().values()) and time.monotonic() < end:
             time.sleep(0.1)
@@ -51,7 +52,8 @@ class SlurmTest(Cluster):
         self.run_through(lambda run: os.kill(self.agents("device")[0], signal.SIGKILL), self.workers)
 
     def test_within_an_allocation(self):
-        """A run inside salloc. The test also kills a task."""
+        """Runs evo-tune inside salloc, so that the workers become steps of the allocation, and
+        kills one of them."""
         allocation = ["salloc", "-k", "-N2", "--exclusive", "--gpus-per-node=2"]
         self.run_through(lambda run: os.kill(self.agents("device")[0], signal.SIGKILL),
                          ["--workers", "slurm", *self.lent], within=allocation)
@@ -71,7 +73,8 @@ class SlurmTest(Cluster):
         self.run_through(harm, self.workers)
 
     def test_slurmd_is_killed(self):
-        """The run continues until Slurm notices it and ends the job's part on that node."""
+        """Kills the Slurm daemon of node n2. The run must still go on when Slurm marks n2 as down
+        and ends the tasks of the job there."""
         def harm(run):
             os.kill(int((self.folder / "slurmd-n2.pid").read_text()), signal.SIGKILL)
             self.expect(lambda: "down" in self.slurm("sinfo", "-h", "-N", "-n", "n2", "-o", "%T"),
@@ -101,7 +104,8 @@ class SlurmTest(Cluster):
         self.assertTrue(condition(), what + "\n" + (log.read_text() if log.exists() else ""))
 
     def test_a_batch_job_is_preempted_and_resumes(self):
-        """Uses the script of docs/cluster.md unchanged, with this test's options for evo-tune."""
+        """Submits the batch script of docs/cluster.md unchanged; a script named evo-tune adds the
+        options of this test."""
         page = (SOURCE / "docs/cluster.md").read_text()
         script = self.folder / "batch.sh"
         script.write_text(re.search(r"```bash\n(#!/bin/bash\n#SBATCH.*?)```", page, re.S).group(1))
@@ -118,8 +122,8 @@ class SlurmTest(Cluster):
         self.wait_for(lambda: self.job(number)["JobState"] == "PENDING", "it is not requeued")
         kept = self.rows("SELECT count(*) FROM candidate", "evo.db")[0]
         self.assertEqual(self.rows("SELECT status FROM run", "evo.db"), ["interrupted"])
-        # Slurm would restart the job after two minutes. The test restarts it after three seconds,
-        # because a node refuses a job that it ended in the same second.
+        # The test restarts the job after three seconds; Slurm by itself would wait two minutes.
+        # The test waits, because a node refuses a job that it has ended in the same second.
         self.slurm("scontrol", "update", f"jobid={number}", "StartTime=now+3")
         self.wait_for(lambda: self.job(number)["JobState"] in ("COMPLETED", "FAILED"), "it does not end")
         self.assertEqual((self.job(number)["JobState"], self.job(number)["Restarts"]), ("COMPLETED", "1"),

@@ -1,4 +1,6 @@
-"""A real sshd on the loopback, as two hosts; the second one dials back through ssh itself."""
+"""Tests evo-tune with workers on two hosts that it reaches by ssh. The hosts node1 and node2 are
+both this machine, on which a real sshd listens. The worker of node2 connects to the run through a
+tunnel in the ssh connection."""
 
 import os
 import pathlib
@@ -28,7 +30,7 @@ class SshTest(Cluster):
         self.workers = ["--workers", f"ssh:{self.folder}/hosts.txt", "--listen", "127.0.0.1:0"]
 
     def hosts(self):
-        """The first process of each host, by its name."""
+        """Maps the name of each host to the id of its first worker process."""
         found = {}
         for one in self.agents("host"):
             variables = pathlib.Path(f"/proc/{one}/environ").read_bytes().decode().split("\0")
@@ -41,7 +43,8 @@ class SshTest(Cluster):
         self.run_through(harm, self.workers)
 
     def test_the_sshd_of_a_session_is_killed(self):
-        """Only one of the two sessions carries the worker's messages."""
+        """Kills the sshd process of a host, first of node1, then of node2. Only the ssh connection
+        to node2 carries the messages of its worker."""
         for node in self.nodes:
             with self.subTest(node):
                 def harm(run):

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# tests/cluster/sshd.sh start|stop FOLDER PORT: starts or stops a private sshd on the loopback, for
-# "ssh -F FOLDER/config node1". Needs root and Debian's openssh-server.
+# Starts or stops a private sshd on the loopback: tests/cluster/sshd.sh start|stop FOLDER PORT
+# `ssh -F FOLDER/config node1` and `ssh -F FOLDER/config node2` connect to this sshd.
+# The script needs root and Debian's package openssh-server.
 set -u
 folder="$(realpath -m "$2")"
 port="$3"

@@ -1,4 +1,4 @@
-// Tests the cache of compilations in the class Store.
+// Tests storing compilations in the database and finding them by the key of their request.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -66,7 +66,7 @@ TEST(Compilations, KeepsWhatEachStateOfTheIncludedFilesGave) {
   EXPECT_EQ(found[0].key, second.key);
   EXPECT_EQ(found[0].dependencies, second.dependencies);
   EXPECT_EQ(found[1].dependencies, first.dependencies);
-  // The key of a compilation without dependencies is the key of its request.
+  // Compilation "c" has no dependencies, so its own key is also the key of its request.
   EXPECT_EQ(store.find_compilation_facts("key-c").size(), 1U);
   EXPECT_TRUE(store.find_compilation_facts("key-a").empty());
 }

@@ -1,4 +1,4 @@
-// Allowed database files, and the errors for other files.
+// Tests which files are accepted as databases, and the errors for other files.
 
 #include "db/connection.hpp"
 
@@ -27,7 +27,7 @@ using testing::HasSubstr;
 
 class DatabaseFile : public testing::Test {
  protected:
-  /// Opens the file and returns the message of the DbError.
+  /// Opens the database file by `open` and returns the message of the resulting DbError.
   std::string refusal(Store (*open)(const fs::path&)) const {
     try {
       open(file_);
@@ -162,7 +162,7 @@ TEST_F(DatabaseFile, OnAFullDiskKeepsWhatItHas) {
   for (int i = 0; i < 1'000'000; ++i) big.cubin += static_cast<char>(random());
   try {
     store.put_compilation(big);
-    FAIL() << "a megabyte fitted into two pages";
+    FAIL() << "a megabyte was stored, although the database is limited to two pages";
   } catch (const DbError& error) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr(file_), HasSubstr("disk is full")));
   }

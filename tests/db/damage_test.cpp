@@ -1,4 +1,4 @@
-// A damaged database is rejected with a DbError; it never crashes a program.
+// Tests that a damaged database is rejected with a DbError and never crashes a program.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ class Damage : public testing::Test {
     store.finish_run(run, RunStatus::kFinished);
   }
 
-  /// All data that the query tools show, as text. Throws DbError.
+  /// All data that programs such as evo-elite read from the database, as text. Throws DbError.
   static std::string answers(const std::filesystem::path& file) {
     const Store store = Store::open_read_only(file);
     std::ostringstream text;

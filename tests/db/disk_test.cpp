@@ -27,12 +27,12 @@ constexpr std::int64_t kForever = std::numeric_limits<std::int64_t>::max() / 2;
 constexpr int kGenerations = 2;
 constexpr int kChildren = 2;
 
-/// A whole run, step by step. Steps that are already stored are skipped.
+/// Stores a whole run step by step. Skips steps that are stored already.
 class Script {
  public:
   explicit Script(std::filesystem::path file) : file_(std::move(file)) {}
 
-  /// Rethrows the error of the first failing step. Counts the steps that succeeded.
+  /// Executes the steps until one throws. Counts the steps that succeeded.
   void play() {
     Store store = Store::open(file_);
     if (!run_) run_ = store.start_run(sample::run_info());
@@ -44,7 +44,7 @@ class Script {
     finished_ = true;
   }
 
-  /// Expects that all acknowledged data are stored, and no incomplete data.
+  /// Expects that the data of all steps that succeeded are stored, and no incomplete data.
   void expect_kept() const {
     const Store store = Store::open(file_);
     SQLite::Database& database = store.connection().database();
@@ -84,8 +84,8 @@ class Script {
   bool finished_ = false;
 };
 
-/// Runs the script once for every n, with the n-th disk change failing, and then to its end on a
-/// working disk. Returns the number of disk changes.
+/// For every n, executes the script on a disk whose n-th change fails, and then again on a working
+/// disk until the script ends. Returns the number of disk changes that the script makes.
 std::int64_t fail_at_every_change(std::int64_t count, int code, const std::string& message) {
   FailingVfs disk;
   for (std::int64_t n = 1;; ++n) {

@@ -52,7 +52,8 @@ TEST_F(EliteView, HasTheColumnsAPersonAsksFor) {
       names,
       "rank run device shape p50_us p90_us tflops registers shared_bytes max_abs_error config "
       "kind candidate ");
-  // Expects 2e9 FLOP in 10 us = 200 TFLOP/s, 1024 static + 4096 dynamic bytes, and the worst check.
+  // 2e9 FLOP in 10 µs are 200 TFLOP/s; 1024 static and 4096 dynamic bytes of shared memory are
+  // 5120; 0.002 is the largest error of the two checks.
   EXPECT_THAT(rows(store_, "SELECT * FROM elite"),
               ElementsAre("1|1|NVIDIA H200|mission|10.0|11.0|200.0|96|5120|0.002|"
                           "{\"SWIZZLE\":\"xor\",\"TILE\":0}|measured|1"));
@@ -63,7 +64,7 @@ TEST_F(EliteView, FollowsTheRunsOwnRankingOfItsLatestGeneration) {
   const CandidateId a = add_green(run_, 0, 0, "a", 10.0);
   const CandidateId b = add_green(run_, 0, 1, "b", 10.1);
   store_.record_generation(run_, {.number = 0, .elite = {{a, 10.0}, {b, 10.1}}});
-  // In interleaved pairs, b was faster than a.
+  // The elite ranks b before a, although the stored time of a is shorter.
   store_.record_generation(run_, {.number = 1, .elite = {{b, 10.0}, {a, 10.05}}});
   EXPECT_THAT(rows(store_, "SELECT rank, candidate FROM elite"),
               ElementsAre("1|" + std::to_string(b), "2|" + std::to_string(a)));

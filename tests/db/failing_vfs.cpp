@@ -9,7 +9,7 @@
 namespace evo {
 namespace {
 
-/// SQLite's callbacks have no user data, so the state is global.
+/// The state is global, because SQLite passes no pointer of the caller to these callbacks.
 struct State {
   sqlite3_vfs* real = nullptr;
   sqlite3_vfs vfs = {};
@@ -21,7 +21,8 @@ struct State {
 
 State state;
 
-/// A wrapped file. The real file structure follows it in memory that SQLite allocated for both.
+/// An open file of FailingVfs. SQLite allocates memory for this structure and for that of the real
+/// file system, which follows it.
 struct File {
   sqlite3_file base;
   [[nodiscard]] sqlite3_file* real() {
@@ -31,7 +32,7 @@ struct File {
 
 sqlite3_file* real(sqlite3_file* file) { return reinterpret_cast<File*>(file)->real(); }
 
-/// The result code of the next change of a file.
+/// Counts a change of a file, and returns the SQLite result code that the change must have.
 int next_change() {
   const std::int64_t number = ++state.changes;
   const bool fails = number >= state.first && number - state.first < state.count;
@@ -51,8 +52,7 @@ int truncate(sqlite3_file* file, sqlite3_int64 size) {
   return code == SQLITE_OK ? real(file)->pMethods->xTruncate(real(file), size) : code;
 }
 
-/// Does not call fsync(), because no test simulates a power failure, and fsync() would take most of
-/// the time.
+/// Does not call fsync(), which would take most of the time and matters only for power failures.
 int sync(sqlite3_file*, int) { return next_change(); }
 
 const sqlite3_io_methods& methods() {

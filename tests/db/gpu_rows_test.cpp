@@ -1,4 +1,4 @@
-// Tests the stored states of the GPU during timings, energy and profiles.
+// Tests storing energies, profiles and the states of the GPU during timings.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -85,7 +85,7 @@ TEST_F(CardRows, OnlyWhatWasTimedHasThem) {
       [&] {
         store_.record_energy(failed, {1, 1, 1, 1});
       },
-      ThrowsMessage<DbError>(HasSubstr("has no timing of its own")));
+      ThrowsMessage<DbError>(HasSubstr("has no stored timing")));
 }
 
 TEST_F(CardRows, ARunIsSummedUp) {

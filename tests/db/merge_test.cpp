@@ -15,7 +15,7 @@ class MergeTest : public testing::Test {
     return folder_.path() / name;
   }
 
-  /// Adds a database with a run and some candidates.
+  /// Adds a run with `children` candidates to the database `name`.
   RunId add_run(const std::string& name, std::uint64_t seed, int children,
                 RunStatus status = RunStatus::kFinished) {
     Store store = Store::open(file(name));
@@ -67,7 +67,7 @@ TEST_F(MergeTest, RunsComeWithAllThatBelongsToThemAndOnlyOnce) {
   EXPECT_EQ(second.added, 0);
   EXPECT_EQ(second.known, 1);
   EXPECT_EQ(figure("a.db", kAll), "2 5 5 3 3 2 2");
-  // Copied rows refer to the right rows: the elite's compilation, and the host of its time.
+  // The candidates of the elite still have their own compilations and the host of their timing.
   EXPECT_EQ(figure("a.db",
                    "SELECT group_concat(t.host || b.key) FROM elite e"
                    " JOIN candidate c ON c.id = e.candidate"

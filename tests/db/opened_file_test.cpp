@@ -48,7 +48,7 @@ class OpenedFileTest : public testing::Test {
     store_->record_event(run_, "note", "before");
   }
 
-  /// Makes a transaction and returns its error.
+  /// Tries to write to the open database; returns "stored", or the message of the error.
   std::string next_error() {
     try {
       store_->record_event(run_, "note", "after");
@@ -68,8 +68,8 @@ class OpenedFileTest : public testing::Test {
     other_content_ = content(other_);
   }
 
-  /// Expects that the second file has the name of the first, and that the program with the first
-  /// file did not change it.
+  /// Expects that the second database now has the name of the first, and that the Store, which had
+  /// opened the first, did not change the second.
   void expect_other_is_untouched() {
     store_.reset();
     EXPECT_TRUE(content(file_) == other_content_);
@@ -127,7 +127,8 @@ TEST_F(OpenedFileTest, ALinkThatLeadsElsewhereIsAReplacement) {
   fs::create_symlink(other_, link);
   EXPECT_THROW(linked.record_event(run_, "note", "after"), DbError);
   EXPECT_TRUE(content(other_) == other_content_);
-  EXPECT_EQ(next_error(), "stored") << "who opened the file by its own name";
+  EXPECT_EQ(next_error(), "stored")
+      << "store_ opened the database by its own name, so the changed link does not matter";
 }
 
 TEST_F(OpenedFileTest, WhatWasCopiedOverItStaysAsItIs) {
@@ -170,7 +171,8 @@ TEST_F(OpenedFileTest, OthersThatWriteToItAreNoChange) {
   }
 }
 
-/// Another process has opened the new file while the log of the old file lies beside it.
+/// Another process opens the new database while the write-ahead log of the old one lies beside it.
+/// evo-tune then leaves the log to the user.
 TEST_F(OpenedFileTest, ALogThatAnotherProcessUsesIsLeftToAPerson) {
   fs::rename(other_, file_);
   std::array<int, 2> ready{}, done{};

@@ -77,7 +77,7 @@ TEST(Processes, AllSucceedOnOneDatabaseThatNoneOfThemMadeBefore) {
   SQLite::Database& database = store.connection().database();
   EXPECT_EQ(database.execAndGet("SELECT count(*) FROM compilation").getInt(),
             kGenerations * kChildren)
-      << "the same compilation by four processes is one row";
+      << "four processes store the same compilations, and each must be stored once";
 }
 
 TEST(Processes, AKillAtAnyInstantLeavesWholeEvaluationsOnly) {
@@ -93,8 +93,8 @@ TEST(Processes, AKillAtAnyInstantLeavesWholeEvaluationsOnly) {
   for (int i = 0; i < kKills; ++i) {
     const std::int64_t before = written();
     const pid_t writer = start([&] { tune(file, 1'000'000, 8); });
-    // Half of the processes are killed while they start, and half while they write, even on slow
-    // machines.
+    // Kills half of the processes while they start, and half while they write: waits until the
+    // process has written something, because a machine may be slow.
     for (int wait = 0; i % 2 == 1 && wait < 1000 && written() == before; ++wait)
       std::this_thread::sleep_for(milliseconds(10));
     std::this_thread::sleep_for(milliseconds(15 + 7 * i));
@@ -111,7 +111,8 @@ TEST(Processes, AKillAtAnyInstantLeavesWholeEvaluationsOnly) {
                               " FROM timing t WHERE t.candidate_id = c.id)")
                   .getInt(),
               0);
-    // Positions have no gaps, because only the evaluation in flight may be lost.
+    // A killed process may lose only the evaluation that it was storing, so the stored positions
+    // have no gaps.
     EXPECT_EQ(database
                   .execAndGet("SELECT count(*) FROM (SELECT run_id, count(*) AS n,"
                               " max(generation * 8 + position) + 1 AS last FROM candidate"
@@ -172,7 +173,7 @@ TEST(Owner, TellsThisProcessFromOthersAndTheDead) {
   const std::string me = this_process();
   const std::string host = me.substr(0, me.rfind('/', me.rfind('/') - 1));
   EXPECT_FALSE(is_other_live_process(host + "/" + std::to_string(child) + "/0"))
-      << "the number was used by an earlier process";
+      << "a process with this number but another start time is another process";
   kill(child, SIGKILL);
   wait_for(child);
 }

@@ -18,7 +18,7 @@ using testing::ThrowsMessage;
 
 class QueryTest : public testing::Test {
  protected:
-  /// Sends `value` through a column and reads it back.
+  /// Binds `value` to a statement that returns it, and reads the result.
   template <typename Value>
   Value through(const Value& value) {
     return db_.query("SELECT ?", value).template first<Value>().value();

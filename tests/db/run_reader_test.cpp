@@ -39,7 +39,7 @@ TEST(RunReader, GivesBackEvaluationsInOrderWithAllTheyFound) {
                             .reason = "128 registers, policy allows 120",
                             .detail = "ptxas log",
                             .policy_only = true};
-  // Records are written out of order, because parallel workers finish in any order.
+  // Stores the records out of order, because parallel workers finish in any order.
   store.record_evaluation(run, sample::rejected(1, 0, rejection));
   store.record_evaluation(run, milestone);
   store.record_evaluation(run, sample::green(0, 0, compilation, 12));

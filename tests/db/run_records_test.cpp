@@ -33,7 +33,8 @@ TEST(RunRecords, KeepsWithdrawalsOfGreenCandidatesOnly) {
   EXPECT_EQ(found[0].generation, 4);
   EXPECT_EQ(found[0].why.reason, "faulted in a pair");
   EXPECT_TRUE(store.withdrawals(run + 1).empty());
-  EXPECT_FALSE(store.evaluation(green).record.rejection) << "its evaluation stays as it was";
+  EXPECT_FALSE(store.evaluation(green).record.rejection)
+      << "a withdrawal must not change the evaluation";
 }
 
 TEST(RunRecords, ADuplicateOfAnotherRunsCandidateIsRefused) {

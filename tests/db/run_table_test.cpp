@@ -98,13 +98,13 @@ TEST(RunTable, RunsOverSeveralShapesAreWrittenTogether) {
       store.record_evaluations({{runs[0], sample::green(0, 0, compilation, 10)},
                                 {runs[1], sample::green(0, 0, compilation, 2)}});
   EXPECT_EQ(store.evaluation(ids[1]).record.timing->p50_us, 2);
-  // The record for the second run cannot be stored, so the record for the first run is not stored
-  // either.
+  // The record for the second run cannot be stored, because its position is taken, so the record
+  // for the first run must not be stored either.
   EXPECT_THROW(store.record_evaluations({{runs[0], sample::green(0, 1, compilation, 10)},
                                          {runs[1], sample::green(0, 0, compilation, 2)}}),
                DbError);
   EXPECT_EQ(store.evaluations(runs[0]).size(), 1U);
-  // The requested shapes determine which run is resumed.
+  // find_resumable() finds only a run over the same list of shapes.
   EXPECT_EQ(store.find_resumable(info), runs[0]);
   EXPECT_EQ(store.find_resumable(sample::run_info()), alone);
 }

@@ -7,7 +7,7 @@
 
 namespace evo::sample {
 
-/// A new folder that the destructor removes with its content.
+/// A new temporary folder. The destructor removes the folder with its content.
 class TemporaryFolder {
  public:
   TemporaryFolder();
@@ -21,16 +21,17 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-/// A run of a made-up problem; 2e9 FLOPs per launch.
+/// A run of a made-up problem with 2e9 FLOPs per launch.
 [[nodiscard]] RunInfo run_info(TimeKind kind = TimeKind::kMeasured);
 
-/// A successful compilation with made-up content; PTX hash "ptx-<name>", key "key-<name>".
+/// A successful compilation with made-up content, the PTX hash "ptx-<name>" and the key
+/// "key-<name>".
 [[nodiscard]] CompilationRecord compilation(const std::string& name);
 [[nodiscard]] CompilationRecord failed_compilation(const std::string& name);
 
 [[nodiscard]] Timing timing(double p50_us, TimeKind kind = TimeKind::kMeasured);
 
-/// A green evaluation of configuration {"TILE": position}.
+/// A green evaluation of the configuration {"TILE": position}.
 [[nodiscard]] EvaluationRecord green(int generation, int position, CompilationId compilation,
                                      double p50_us, TimeKind kind = TimeKind::kMeasured);
 [[nodiscard]] EvaluationRecord rejected(int generation, int position, Rejection rejection);

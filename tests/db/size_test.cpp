@@ -1,5 +1,4 @@
-// Tests how much database space a compilation of the attention templates takes, with the real
-// compiler.
+// Tests how much space a compilation of the attention templates by NVRTC takes in the database.
 
 #include <gtest/gtest.h>
 
@@ -71,7 +70,7 @@ TEST_P(DatabaseSize, OfADistinctCompilationIsSmall) {
            database.execAndGet("PRAGMA page_size").getInt() / 1000.0;
   };
   Random random(5);
-  // this size includes the source, which is stored once
+  // The first compilation also stores the source, which all compilations share.
   store.put_compilation(compile(space_.sample(random)));
   const double before = kilobytes();
   constexpr int kCompilations = 80;
@@ -85,9 +84,10 @@ TEST_P(DatabaseSize, OfADistinctCompilationIsSmall) {
   for (const CompilationRecord& record : records) store.put_compilation(record);
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   const double each = (kilobytes() - before) / kCompilations;
-  std::printf("%s: %.1f KB a compilation (PTX, cubin and log: %.1f KB), stored in %.2f ms\n",
-              GetParam(), each, static_cast<double>(plain_bytes) / 1000 / kCompilations,
-              took.count() / kCompilations);
+  std::printf(
+      "%s: %.1f KB for a compilation (uncompressed PTX, cubin and log: %.1f KB), in %.2f ms\n",
+      GetParam(), each, static_cast<double>(plain_bytes) / 1000 / kCompilations,
+      took.count() / kCompilations);
   EXPECT_LT(each, kMostKilobytes);
 }
 

@@ -1,4 +1,4 @@
-// Tests times of other implementations, which programs other than evo-tune store.
+// Tests the table of times of other implementations, which compare_pytorch.py fills.
 
 #include <gtest/gtest.h>
 

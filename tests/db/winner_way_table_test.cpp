@@ -1,4 +1,4 @@
-// Tests storing the paths to the winner of a run.
+// Tests storing and reading the paths to the winner of a run.
 
 #include <gtest/gtest.h>
 
@@ -43,7 +43,8 @@ TEST(WinnerWays, AreReadBackAsTheyWereRecordedTheDefaultFirst) {
   EXPECT_EQ(step.pairs, 60);
   EXPECT_EQ(step.note, "together");
   store.record_winner_ways(run, {way_from("default", winner)});
-  EXPECT_EQ(store.winner_ways(run).size(), 1U) << "in place of those that were there";
+  EXPECT_EQ(store.winner_ways(run).size(), 1U)
+      << "record_winner_ways() must replace the paths that were stored before";
 }
 
 TEST(WinnerWays, OfAWinnerThatIsNoMoreAreLeftOut) {

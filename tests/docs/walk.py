@@ -1,14 +1,16 @@
-"""Runs the commands of a document in an empty folder, and compares their output.
+"""Runs the commands of a Markdown document in an empty folder, and compares their output with the
+document.
 
     walk.py DOCUMENT PROGRAMS    # the Markdown file; the folder of the programs
 
-Blocks of the document, in order:
-  ```cuda NAME      a file that is written
-  ```diff NAME      lines of a file to replace; "…" at the end of a "-" line matches any text
-  ```console        "$ command", then its output. A command that ends with "\\" continues in the
-                    next line. In the output, a line "…" matches any number of lines, and "…"
-                    at the end of a line matches the rest of it
-Numbers are not compared: times and registers differ between versions.
+The script goes through these blocks of the document in order:
+  ```cuda NAME      The script writes the block to the file NAME.
+  ```diff NAME      The script replaces "-" lines of the file NAME by "+" lines. "…" at the end of a
+                    "-" line matches any text.
+  ```console        The block has commands, each behind "$ ", and their outputs. A command that ends
+                    with "\\" continues in the next line. In an output, a line "…" matches any
+                    number of lines, and "…" at the end of a line matches the rest of the line.
+Numbers in outputs are not compared, because times and registers differ between versions.
 """
 
 import os
@@ -21,7 +23,7 @@ from pathlib import Path
 
 
 def blocks(text):
-    """(kind, name, lines) of every marked block."""
+    """Yields the language (cuda, diff or console), the file name and the lines of each block."""
     for match in re.finditer(r"^```(cuda|diff|console)(?: (\S+))?\n(.*?)^```$", text, re.M | re.S):
         yield match.group(1), match.group(2), match.group(3).splitlines()
 
@@ -32,7 +34,7 @@ def comparable(line):
 
 
 def matches(expected, printed):
-    """Whether the printed lines match the expected ones; "…" matches any lines."""
+    """Whether the printed lines match the expected lines, in which a line "…" matches any lines."""
     if not expected:
         return not printed
     if expected[0] == "…":
@@ -47,7 +49,7 @@ def same(expected, printed):
 
 
 def change(file, lines):
-    """Replaces each run of "-" lines by the "+" lines that follow it."""
+    """Applies a diff block to a file: replaces "-" lines by the "+" lines that follow them."""
     content = file.read_text().splitlines()
     at = 0
     for line in lines:
@@ -66,7 +68,7 @@ def change(file, lines):
 
 
 def run(lines):
-    """Runs each command of a console block; returns the number of those with other output."""
+    """Runs each command of a console block. Returns the number of commands whose output differs."""
     wrong = 0
     starts = [i for i, line in enumerate(lines) if line.startswith("$ ")] + [len(lines)]
     for start, end in zip(starts, starts[1:]):

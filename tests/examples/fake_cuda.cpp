@@ -1,9 +1,9 @@
-// A libcuda.so.1 of one GPU that implements one kernel on the CPU, causal attention of head
-// dimension 64, so that the example programs can be tested without a GPU. "Device" memory is host
-// memory.
+// A fake libcuda.so.1 with one GPU and one kernel, causal attention with head dimension 64, which
+// it computes on the CPU. The example programs can thus be tested without a GPU. "Device" memory is
+// host memory.
 //
-// With FAKE_CUDA_FAULT=wrong the kernel ignores v_scale; with =nan it writes one NaN; with =arch
-// the GPU has an older architecture.
+// The environment variable FAKE_CUDA_FAULT selects a fault: with "wrong" the kernel ignores
+// v_scale, with "nan" it writes one NaN, and with "arch" the GPU has an older architecture.
 
 #include <cuda.h>
 
@@ -18,7 +18,8 @@
 namespace {
 
 constexpr unsigned kHeadDim = 64;
-// The values of an H200, from the CUDA C++ Programming Guide for compute capability 9.0.
+// The number of SMs of an H200, and the most bytes of shared memory for a CTA, from the CUDA C++
+// Programming Guide for compute capability 9.0.
 constexpr int kSmCount = 132;
 constexpr int kMostShared = 232448;
 
@@ -43,8 +44,9 @@ T parameter(void** parameters, int index) {
   return value;
 }
 
-/// Parameters: q, k, v, o, lse, q_scale, k_scale, v_scale, softmax_scale, q_len, kv_len,
-/// batch_heads, heads_per_kv, scale_per_head, write_lse, queue, partials.
+/// Computes causal attention. `parameters` are those of the CUDA kernel: q, k, v, o, lse, q_scale,
+/// k_scale, v_scale, softmax_scale, q_len, kv_len, batch_heads, heads_per_kv, scale_per_head,
+/// write_lse, queue, partials.
 void attention(void** parameters) {
   const auto* q = parameter<const std::uint8_t*>(parameters, 0);
   const auto* k = parameter<const std::uint8_t*>(parameters, 1);
@@ -85,7 +87,8 @@ void attention(void** parameters) {
   if (fault("nan")) o[0] = static_cast<_Float16>(std::nanf(""));
 }
 
-/// The address of this variable serves as an opaque handle.
+/// The functions below return the address of this variable as the handle of every context, stream
+/// and other object.
 char handle;
 
 }  // namespace
@@ -168,7 +171,8 @@ CUresult cuFuncSetAttribute(CUfunction, CUfunction_attribute, int bytes) {
 CUresult cuLaunchKernel(CUfunction, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                         unsigned block_x, unsigned block_y, unsigned block_z, unsigned, CUstream,
                         void** parameters, void**) {
-  // The launch geometry in the test's manifest: 16 queries per CTA, a row of CTAs for each head.
+  // The test's manifest launches CTAs of 128 threads, each for 16 queries; the grid has one row for
+  // each head.
   constexpr int kTile = 16;
   const auto queries = parameter<std::int32_t>(parameters, 9);
   const auto heads = parameter<std::int32_t>(parameters, 11);

@@ -1,4 +1,5 @@
-// Tests the way from a database through evo-export to a launched kernel, on a fake GPU.
+// Tests that evo-export makes a bundle from a database, and that the example program loads the
+// bundle and launches its kernel. The GPU is fake (fake_cuda.cpp).
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +20,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-/// A kernel of the problem sdpa_fp8, checked on two shapes and tuned for the first.
+/// A kernel of the problem sdpa_fp8, which was checked on two shapes and tuned for the first one.
 class UseBundle : public testing::Test {
  protected:
   UseBundle() : manifest_(read_json_file(EVO_SOURCE_DIR "/tests/examples/manifest.json")) {
@@ -27,8 +28,8 @@ class UseBundle : public testing::Test {
     manifest_["valid"] = {{{"expression", "(CAUSAL) == 1"}, {"why", "compiled with CAUSAL=1"}}};
   }
 
-  /// Exports the kernel as the bundle "b". `in_elite`: false for a candidate that is selected by
-  /// number.
+  /// Stores the kernel in a database and exports it as the bundle "b". `in_elite`: false for a
+  /// kernel that no elite has, and that evo-export can only find by its number.
   ProgramResult put(bool in_elite = true, const std::string& options = "") {
     RunInfo info = sample::run_info();
     info.problem.name = "sdpa_fp8";
@@ -51,7 +52,8 @@ class UseBundle : public testing::Test {
     return run_program("evo-export --db evo.db --bundle b " + options, folder_.path());
   }
 
-  /// Runs the example with the fake driver. `fault`: see fake_cuda.cpp.
+  /// Runs the example program with the fake driver. `fault`: the value of FAKE_CUDA_FAULT (see
+  /// fake_cuda.cpp).
   ProgramResult use(const std::string& options, const std::string& fault = "") const {
     const std::string environment =
         "env LD_LIBRARY_PATH=" EVO_FAKE_CUDA_DIR " FAKE_CUDA_FAULT=" + fault + " ";
@@ -93,7 +95,8 @@ TEST_F(UseBundle, OtherSizesAreRefusedUnlessTheyAreAllowed) {
   EXPECT_THAT(invalid.err, HasSubstr("'(CAUSAL) == 1' does not hold: compiled with CAUSAL=1"));
 }
 
-/// Steps name their arguments, each in its own order.
+/// The manifest lists the arguments in the reverse order of the parameters, but each step names
+/// them in the right order.
 TEST_F(UseBundle, LaunchesTheStepsThatRun) {
   Json names = Json::array();
   for (const Json& argument : manifest_["arguments"]) names.push_back(argument["name"]);

@@ -1,6 +1,7 @@
-// A libcuda.so.1 for the machine in EVO_FAKE_MACHINE. The library supports calls up to the creation
-// of contexts; functions that load or launch kernels fail (missing_functions.cpp).
-// EVO_FAKE_CUDA_VERSION: the CUDA version whose functions the library has, 1200 for CUDA 12.0.
+// A fake libcuda.so.1 for the machine that the file EVO_FAKE_MACHINE describes. The library
+// supports calls up to the creation of a context; functions that load or launch kernels fail
+// (missing_functions.cpp). The macro EVO_FAKE_CUDA_VERSION is the CUDA version whose functions the
+// library has, for example 1200 for CUDA 12.0.
 
 #include <cuda.h>
 
@@ -20,7 +21,8 @@ using evo::fake_driver::Card;
 using evo::fake_driver::machine;
 using evo::fake_driver::Slice;
 
-/// A GPU, or its first MIG slice, because CUDA shows only one slice of a GPU.
+/// A device that CUDA shows: a GPU or, if MIG is enabled, its first MIG slice, because CUDA shows
+/// only one slice of a GPU.
 struct Visible {
   const Card* card = nullptr;
   const Slice* slice = nullptr;
@@ -51,7 +53,7 @@ std::vector<Visible> visible_cards() {
 }
 
 bool initialised = false;
-/// The address of this variable serves as a handle.
+/// The library returns the address of this variable as the handle of every object.
 char handle = 0;
 
 template <typename Handle>
@@ -106,7 +108,7 @@ const ErrorText* find_error(CUresult code) {
 }
 
 int attribute(const Visible& one, CUdevice_attribute which) {
-  // Figures that no test uses are those of an L4.
+  // Attributes that no test reads have the values of an L4.
   switch (which) {
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
       return one.card->arch / 10;

@@ -1,4 +1,4 @@
-// A libnvidia-ml.so.1 of the machine in EVO_FAKE_MACHINE.
+// A fake libnvidia-ml.so.1 for the machine that the file EVO_FAKE_MACHINE describes.
 
 #include <cstdio>
 #include <cstring>
@@ -20,7 +20,8 @@ using evo::nvml::ProcessInfo;
 constexpr int kNotFound = 6;
 constexpr int kNotSupported = 3;
 
-/// Handles are the addresses of Card objects and slices.
+/// NVML's handle of a GPU is here the address of its Card object, and the handle of a MIG slice the
+/// address of its Slice object.
 const Card* card_of(Device device) {
   for (const Card& card : machine().cards) {
     if (static_cast<const void*>(&card) == device) return &card;

@@ -1,6 +1,6 @@
-// A libnvrtc that only reports its version (EVO_FAKE_NVRTC, for example "12.4") and its
-// architectures. Compiling a program aborts the process, because evo-tune must not compile on a
-// machine that it rejects.
+// A fake libnvrtc that only reports its version (the environment variable EVO_FAKE_NVRTC, for
+// example "12.4") and its architectures. Compiling a program aborts the process, because evo-tune
+// must not compile on a machine that it rejects.
 
 #include <nvrtc.h>
 

@@ -33,9 +33,9 @@ struct Card {
   std::vector<Slice> slices = {};
 };
 
-/// A machine with NVIDIA's driver, for the fake libraries of this folder. The machine is read from
-/// the JSON file that the environment variable EVO_FAKE_MACHINE names. Keys are the names of the
-/// members; a missing key means the member's default.
+/// A machine with NVIDIA's driver, as the fake libraries of this folder report it. The libraries
+/// read its description from the JSON file that the environment variable EVO_FAKE_MACHINE names.
+/// The keys of this file are the names of the members; a member without a key has its default.
 struct Machine {
   int cuda = 0;                ///< 12040 for 12.4
   std::string driver;          ///< "550.54.14"
@@ -46,10 +46,11 @@ struct Machine {
   std::vector<Card> cards = {};
 };
 
-/// Reads the machine. Ends the process with a message if the file is missing.
+/// Reads the file EVO_FAKE_MACHINE at the first call. Ends the process with a message if the file
+/// is missing.
 [[nodiscard]] const Machine& machine();
 
-/// Crashes or hangs if `how` says so.
+/// Aborts the process if `how` is "crash"; never returns if `how` is "hang".
 void misbehave(const std::string& how);
 
 }  // namespace evo::fake_driver

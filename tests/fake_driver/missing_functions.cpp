@@ -1,5 +1,6 @@
-// Functions of libcuda.so.1 that the fake library only has by name: each fails with
-// CUDA_ERROR_NOT_SUPPORTED. This file does not include cuda.h, which declares other signatures.
+// Functions of libcuda.so.1 that the fake library only has so that programs find their names: each
+// returns CUDA_ERROR_NOT_SUPPORTED. This file does not include cuda.h, because cuda.h declares the
+// functions with parameters.
 
 namespace {
 constexpr int kNotSupported = 801;
@@ -46,8 +47,8 @@ EVO_MISSING(cuTensorMapEncodeTiled)
 EVO_MISSING(cuArrayCreate_v2)
 EVO_MISSING(cuArrayDestroy)
 
-// The documentation of the CUDA driver API and cuda.h of each version say which driver version
-// introduced a function.
+// Each of the following functions exists only since one CUDA version, as the documentation of the
+// CUDA driver API and the cuda.h of each version show.
 #if EVO_FAKE_CUDA_VERSION >= 1204
 EVO_MISSING(cuFuncGetParamInfo)
 #endif

@@ -16,7 +16,7 @@
 namespace evo::fake {
 namespace {
 
-/// Imitates a compiler that gets little processor time.
+/// Imitates a compiler on a busy machine, which gives it processor time for only 10 of every 40 ms.
 void work_now_and_then(std::chrono::milliseconds all) {
   constexpr std::chrono::milliseconds kWork{10};
   constexpr std::chrono::milliseconds kRest{30};
@@ -45,8 +45,8 @@ CompileAnswer failure(CompilerFailure::Kind kind) {
   return CompilerFailure{kind, "planted failure of the compiler"};
 }
 
-/// Imitates a compiler that endless templates fill with memory, up to a bound that protects the
-/// machine.
+/// Imitates a compiler whose memory grows without end, for example because of endless templates. To
+/// protect the machine, the memory grows only to 4 GiB.
 CompileAnswer eat_memory() {
   constexpr std::size_t kPiece = std::size_t{64} << 20;
   constexpr int kMostPieces = 64;

@@ -6,23 +6,25 @@
 
 namespace evo::fake {
 
-/// A compiler that does not read the source: its PTX is the list of the macros in the request
-/// (fake_program), without macros that begin with UNUSED. The macro BUG selects a failure:
-///   1. does_not_compile: the build is rejected, with a log.
-///   2. crashes_compiler: the process aborts; aborts_below_2_gib: it aborts if its address space is
-///      smaller.
+/// A compiler that does not read the source. In place of PTX, the fake compiler returns the list of
+/// the macros in the request (fake_program.hpp), without macros whose names begin with UNUSED. The
+/// macro BUG selects a failure:
+///   1. does_not_compile: the compiler rejects the source, with a log.
+///   2. crashes_compiler: the process aborts; aborts_below_2_gib: it aborts if the limit of its
+///      address space is smaller than 2 GiB.
 ///   3. hangs_compiler: the compilation never returns.
 ///   4. compiler_is_killed: the process gets SIGTERM; compiler_is_killed_once: it gets SIGKILL, but
 ///      only once.
 ///   5. fails: the compiler reports an internal error; fails_once: it does so only once.
-///   6. runs_out_of_memory: the compiler reports that; compiler_eats_memory: it really uses up its
-///      memory.
-///   7. says_nothing: a rejection without a reason; says_nul: a rejection with bytes that are no
-///      text.
+///   6. runs_out_of_memory: the compiler reports that it has no memory left; compiler_eats_memory:
+///      it really uses up its memory.
+///   7. says_nothing: the compiler rejects the source without a reason; says_nul: its reason has
+///      bytes that are no text.
 ///   8. too_many_registers: the kernel uses 200 registers.
 ///   9. spills: the kernel spills 64 bytes.
-/// Other values of BUG concern the device. A kernel has 32 + REGISTERS registers and SHARED bytes
-/// of static shared memory.
+/// Other values of BUG select a defect of the compiled kernel (planted_kernels.hpp). A compiled
+/// kernel has 32 + REGISTERS registers and SHARED bytes of static shared memory, where REGISTERS
+/// and SHARED are macros of the request.
 class FakeCompiler final : public Compiler {
  public:
   /// `delay`: the duration of each compilation.

@@ -39,7 +39,7 @@ BufferId FakeDevice::allocate(const BufferSpec& spec) {
     throw DeviceMemoryError("buffer '" + spec.name + "' does not fit");
   }
   Buffer buffer{spec, guard_pattern()};
-  // New memory has arbitrary content: neither zero nor poison.
+  // New memory has arbitrary content, as on a GPU: neither zeros nor poison.
   buffer.memory.resize(kGuardBytes + spec.bytes, std::byte{0xa5});
   const std::vector<std::byte> pattern = guard_pattern();
   buffer.memory.insert(buffer.memory.end(), pattern.begin(), pattern.end());

@@ -10,10 +10,10 @@
 
 namespace evo::fake {
 
-/// The arguments of a host function that acts as a kernel.
+/// One launch of a host function that acts as a kernel.
 struct Launch {
-  /// For each argument: the first byte of a buffer, which has guard zones before and after it, or
-  /// the bytes of a scalar.
+  /// A pointer for each argument: to the first byte of a buffer, which has guard zones before and
+  /// after it, or to the bytes of a scalar.
   std::vector<std::byte*> arguments;
   LaunchConfig config;
   std::size_t entry = 0;    ///< index of the image's entry, if steps have several
@@ -33,20 +33,20 @@ using Kernel = std::function<std::optional<Fault>(const Launch&)>;
 
 struct FakeDeviceOptions {
   DeviceInfo info;
-  /// Finds the host function of a program. load() calls it.
+  /// Returns the host function that acts as the kernel of a program. FakeDevice::load() calls it.
   std::function<std::variant<Kernel, Fault>(const Program&)> link;
-  /// The made-up time in µs of one launch in the `sample`-th execution of a graph, or the predicted
-  /// time. For a single launch, `sample` is -1.
+  /// The made-up time of one launch in µs, measured or predicted. `sample`: the number of the
+  /// execution of a graph; -1 for a single launch, 0 for a prediction.
   std::function<double(const Program&, std::int64_t sample)> time_us;
 };
 
-/// A slow device of `kind` that supports every kernel. The roofline bounds of this device are far
-/// below its times.
+/// Describes a slow device of `kind` that supports every kernel. Made-up times are far above the
+/// roofline bounds of this device.
 [[nodiscard]] DeviceInfo fake_info(TimeKind kind = TimeKind::kMeasured);
 
-/// A device in host memory, with guard zones like a real device. Kernels are host functions. A
-/// graph launches each of its argument sets once, regardless of its number of launches, and reports
-/// the made-up time.
+/// A device whose memory is host memory, with guard zones like on a GPU, and whose kernels are host
+/// functions. An execution of a graph calls the host function only once for each set of arguments,
+/// even if the graph has more launches, and returns the made-up time.
 class FakeDevice final : public Device,
                          private DeviceMemory,
                          private Measuring,
@@ -58,7 +58,7 @@ class FakeDevice final : public Device,
   [[nodiscard]] DeviceMemory& memory() override { return *this; }
   std::variant<KernelId, Fault> load(const KernelImage& image) override;
   void unload(KernelId kernel) override;
-  /// Returns nullopt, because host functions may keep state that the fake cannot see.
+  /// Returns nullopt, because the fake device cannot see the state that host functions keep.
   [[nodiscard]] std::optional<std::string> variables_hash(KernelId) const override {
     return std::nullopt;
   }
@@ -78,16 +78,16 @@ class FakeDevice final : public Device,
   [[nodiscard]] std::size_t kernels_alive() const { return kernels_.size(); }
   [[nodiscard]] std::int64_t flushes() const { return flushes_; }
 
-  /// Sets the number of graphs that can be created; creating a further graph fails.
+  /// Sets the number of graphs that can be created; the creation of a further graph fails.
   void set_graphs(int graphs) { graphs_left_ = graphs; }
 
   void set_monitor(CardMonitor* monitor) { monitor_ = monitor; }
 
-  /// Sets the memory limit of allocate(), without guard zones.
+  /// Sets how many bytes allocate() can give in total, without guard zones.
   void set_memory_bytes(std::size_t bytes) { memory_bytes_ = bytes; }
 
  private:
-  // DeviceMemory
+  // The functions of DeviceMemory.
   BufferId allocate(const BufferSpec& spec) override;
   void release(BufferId buffer) override;
   [[nodiscard]] BufferSpec spec(BufferId buffer) const override { return buffers_.at(buffer).spec; }
@@ -98,7 +98,8 @@ class FakeDevice final : public Device,
   void poison(BufferId buffer, std::span<const std::byte> pattern) override;
   std::optional<std::string> guard_violation(BufferId buffer) override;
 
-  // Measuring. The fake has no queue, so a launch runs immediately.
+  // The functions of Measuring. The fake device has no queue, so enqueue() runs a kernel
+  // immediately.
   std::optional<Fault> enqueue(KernelId kernel, const LaunchPlan& plan,
                                std::span<const KernelArgument> arguments) override {
     return launch(kernel, plan, arguments);
@@ -118,7 +119,7 @@ class FakeDevice final : public Device,
   std::variant<double, Fault> predict_us(KernelId kernel, const LaunchPlan& plan,
                                          std::span<const KernelArgument> arguments) override;
 
-  /// Throws after a fault that lost the context, because every call on a real GPU then fails.
+  /// Throws if a fault has lost the context, because every call on a real GPU then fails.
   void require_context() const;
 
   struct Buffer {

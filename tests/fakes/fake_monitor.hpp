@@ -8,7 +8,8 @@
 
 namespace evo::fake {
 
-/// A CardMonitor that reports values chosen by the test.
+/// A CardMonitor, which reports clocks, energy and other processes of a GPU. The values that
+/// FakeMonitor reports are chosen by the test.
 class FakeMonitor final : public CardMonitor {
  public:
   [[nodiscard]] CardPace pace() override { return on_pace ? on_pace(looks++) : CardPace{}; }

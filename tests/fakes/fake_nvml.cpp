@@ -1,5 +1,5 @@
-// A libnvidia-ml.so.1 with one GPU, for tests that open the library. EVO_FAKE_NVML selects its
-// behaviour.
+// A fake libnvidia-ml.so.1 with one GPU, for tests of the code that opens this library. The
+// environment variable EVO_FAKE_NVML selects the behaviour of the library.
 
 #include <unistd.h>
 
@@ -82,8 +82,9 @@ int nvmlDeviceGetUtilizationRates(Device, Utilization* rates) {
   return kSuccess;
 }
 
-/// EVO_FAKE_NVML=crowd: a hundred processes; =contained: this process under another number, from
-/// the second query on.
+/// Lists the processes on the GPU: with EVO_FAKE_NVML=crowd a hundred; with
+/// EVO_FAKE_NVML=contained, from the second call on, this process under another process id, as in a
+/// container.
 int nvmlDeviceGetComputeRunningProcesses_v3(Device, unsigned* count, ProcessInfo* infos) {
   ++listed;
   const unsigned size = does("crowd") ? 100 : does("contained") && listed < 2 ? 1 : 2;

@@ -1,5 +1,6 @@
-// A profiler library injected into NVTX (NVTX_INJECTION64_PATH): writes every pushed range and its
-// enclosing ranges to the file EVO_FAKE_NVTX_FILE, and one more line when the process ends.
+// A profiler library that NVTX loads if NVTX_INJECTION64_PATH names it. The library writes every
+// pushed range and its enclosing ranges to the file EVO_FAKE_NVTX_FILE, and one more line when the
+// process ends.
 
 #if __has_include(<nvtx3/nvToolsExt.h>)
 

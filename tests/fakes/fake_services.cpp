@@ -297,7 +297,8 @@ std::vector<StoredEvaluation> MemoryStore::evaluations(RunId run) const {
     evaluation.record = evaluations_[i].record;
     const auto energy = energies_.find(evaluation.id);
     if (energy != energies_.end()) evaluation.energy = energy->second;
-    // Like the database, returns a duplicate with the outcome of its first candidate.
+    // A duplicate candidate gets the outcome of the first candidate with the same kernel, as in the
+    // database.
     if (const auto first = evaluation.record.duplicate_of) {
       const EvaluationRecord& record = this->evaluation(*first);
       evaluation.record.timing = record.timing;

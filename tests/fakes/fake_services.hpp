@@ -15,14 +15,14 @@
 
 namespace evo::fake {
 
-/// An event loop whose clock advances only while all coroutines wait: it then jumps to the next
-/// event.
+/// An event loop with a simulated clock. The clock stands still while a coroutine runs; when all
+/// coroutines wait, it jumps to the next event.
 class FakeLoop final : public EventLoop {
  public:
   ~FakeLoop() override { end_all(); }
   [[nodiscard]] SteadyTime now() const override { return now_; }
   Task<> wait(pollfd interest, SteadyTime until) override;
-  /// Suspends the calling coroutine for `milliseconds` of the fake clock.
+  /// Suspends the calling coroutine for `milliseconds` of the simulated clock.
   Task<> sleep(double milliseconds);
 
  private:
@@ -32,8 +32,8 @@ class FakeLoop final : public EventLoop {
   std::multimap<SteadyTime, asio::steady_timer*> sleepers_;
 };
 
-/// Compiles by FakeCompiler, `jobs` requests in parallel. Durations are drawn from `seed`, so that
-/// the order of completion depends on it.
+/// A compile service that runs FakeCompiler, for at most `jobs` requests at a time. The service
+/// draws the durations from `seed`, so each seed completes the requests in another order.
 class FakeCompileService : public CompileService {
  public:
   FakeCompileService(FakeLoop& loop, std::size_t jobs, std::uint64_t seed)
@@ -45,9 +45,9 @@ class FakeCompileService : public CompileService {
 
   std::uint64_t longest_ms = 40;  ///< longest time of a compilation
 
-  /// The number of requests so far.
+  /// The number of compile requests so far.
   [[nodiscard]] std::size_t submitted() const { return submitted_; }
-  /// The largest number of waiting or running requests.
+  /// The largest number of compile requests that were waiting or running at the same time.
   [[nodiscard]] std::size_t most_at_once() const { return most_; }
 
  private:
@@ -63,36 +63,37 @@ class FakeCompileService : public CompileService {
   FakeCompiler compiler_;
 };
 
-/// The behaviour of a fake device; times in ms of its clock.
+/// The behaviour of a fake device. Durations are in ms of the simulated clock.
 struct DeviceBehaviour {
   double check_ms = 2;
   double time_ms = 3;
   double compare_ms = 4;
   TimeKind kind = TimeKind::kMeasured;
-  /// The time of a kernel in µs; by default planted_time_us().
+  /// The time of a kernel in µs, by default planted_time_us().
   std::function<double(const Program&)> time_us = {};
-  /// The time of a kernel in µs on a shape; replaces `time_us` if set.
+  /// The time of a kernel on a shape in µs; if set, it replaces `time_us`.
   std::function<double(const Program&, const std::string& shape)> time_us_on = {};
-  /// Millijoules per launch of a kernel; if unset, the device has no counter.
+  /// The energy of one launch of a kernel in mJ; if unset, the device cannot measure energy.
   std::function<double(const Program&)> launch_mj = {};
   std::optional<CardState> card = {};          ///< returned with every timing
   std::map<std::string, double> profile = {};  ///< metrics returned for every kernel
-  /// If set, this function replaces `profile`.
+  /// If set, the result of this function replaces `profile`.
   std::function<std::variant<PredictedProfile, WorkerFailure>()> profile_of = {};
   std::function<std::variant<CorrectnessResult, WorkerFailure>(const Program&)> check = {};
-  /// The result of a full check; by default the result of a screening.
+  /// The result of a full check; if unset, `check` returns the result of every check.
   std::function<std::variant<CorrectnessResult, WorkerFailure>(const Program&)> full_check = {};
   std::function<std::variant<PairResult, WorkerFailure>(const Program&, const Program&)> compare =
       {};
-  /// A quick check ends early for a kernel slower than its limit.
+  /// If true, a check ends early for a kernel that is slower than the limit in the request.
   bool stops_checks = false;
   std::string name = "fake GPU";
-  /// Called before every request. The request fails with the exceptions of this function.
+  /// Called before every request. If this function throws an exception, the request fails with that
+  /// exception.
   std::function<void()> before = {};
 };
 
-/// A device service that answers according to `behaviour` and records its requests: "check CONFIG",
-/// "time SHAPE CONFIG", "compare SHAPE".
+/// A device service that answers as `behaviour` says. The service records its requests, for example
+/// "check CONFIG", "time SHAPE CONFIG" or "compare SHAPE".
 class FakeDeviceService final : public DeviceService {
  public:
   FakeDeviceService(FakeLoop& loop, DeviceBehaviour behaviour);
@@ -115,7 +116,7 @@ class FakeDeviceService final : public DeviceService {
 
   [[nodiscard]] const std::vector<std::string>& requests() const { return requests_; }
   [[nodiscard]] const std::vector<std::string>& ranges() const { return ranges_; }
-  /// The number of requests that were abandoned before their end.
+  /// The number of requests that their callers abandoned before the answer.
   [[nodiscard]] std::size_t abandoned() const { return abandoned_; }
   [[nodiscard]] const SessionSetup& setup() const { return setup_; }
 
@@ -134,8 +135,8 @@ class FakeDeviceService final : public DeviceService {
   std::size_t abandoned_ = 0;
 };
 
-/// A RunStore in memory. Write number `fails_at` (1 is the first) and all later writes throw
-/// DbError, as if the process had been killed there.
+/// A RunStore in memory instead of a database. After fail_at(N), the write with number N (1 is the
+/// first) and all later writes throw DbError, as if the process had been killed at this moment.
 class MemoryStore final : public RunStore {
  public:
   [[nodiscard]] std::vector<CompilationFacts> find_compilation_facts(
@@ -157,13 +158,13 @@ class MemoryStore final : public RunStore {
   [[nodiscard]] std::vector<StoredEvaluation> evaluations(RunId run = 1) const;
   [[nodiscard]] std::vector<StoredGeneration> generations(RunId run = 1) const;
   [[nodiscard]] const std::vector<std::string>& events() const { return events_; }
-  /// The evaluation with the given id; ids start at 1.
+  /// The evaluation of the candidate `id`; ids start at 1.
   [[nodiscard]] const EvaluationRecord& evaluation(CandidateId id) const {
     return evaluations_.at(static_cast<std::size_t>(id - 1)).record;
   }
   [[nodiscard]] const std::map<CandidateId, Energy>& energies() const { return energies_; }
   [[nodiscard]] const std::map<CandidateId, ProfileRecord>& profiles() const { return profiles_; }
-  /// How often a stored compilation was read.
+  /// How often evo-tune has read a stored compilation.
   [[nodiscard]] std::size_t compilations_read() const { return compilations_read_; }
   [[nodiscard]] std::size_t writes() const { return writes_; }
   void fail_at(std::size_t write) { fails_at_ = write; }

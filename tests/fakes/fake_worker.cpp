@@ -1,8 +1,11 @@
-// A worker that needs neither GPU nor NVRTC. The worker speaks the real protocol, and uses the fake
-// compiler and the fake device with the planted kernels. If EVO_WORKER names it, the real evo-tune
-// and evo-judge run fast and reproducibly. EVO_FAKE_COMPILE_MS is the time of each compilation;
-// EVO_FAKE_FAULTS: see faults.hpp. EVO_FAKE_UUID is the UUID of the device. EVO_FAKE_CARD has
-// words: "throttled", "shared", "counter" (of energy: 100 W).
+// A worker program that needs neither GPU nor NVRTC. The fake worker speaks the protocol of the
+// real worker, and uses the fake compiler and the fake device with the planted kernels. If the
+// environment variable EVO_WORKER names this program, the real evo-tune and evo-judge start it, and
+// then run fast and reproducibly. Further environment variables: EVO_FAKE_COMPILE_MS is the
+// duration of each compilation, EVO_FAKE_FAULTS causes random faults (faults.hpp), and
+// EVO_FAKE_UUID is the UUID of the device. EVO_FAKE_CARD is a list of words: with "throttled" the
+// GPU reports low clocks, with "shared" another process, and with "counter" an energy that grows at
+// 100 W.
 
 #include <chrono>
 #include <cmath>
@@ -27,7 +30,7 @@ std::unique_ptr<evo::Compiler> open_compiler() {
       std::chrono::milliseconds(delay == nullptr ? 0 : std::stoi(delay))));
 }
 
-/// The fake monitor of the GPU, configured by EVO_FAKE_CARD; null if EVO_FAKE_CARD is unset.
+/// The fake monitor of the GPU, as EVO_FAKE_CARD describes it; null if EVO_FAKE_CARD is unset.
 evo::fake::FakeMonitor* fake_monitor() {
   static evo::fake::FakeMonitor monitor;
   const char* words = std::getenv("EVO_FAKE_CARD");
@@ -49,8 +52,8 @@ evo::fake::FakeMonitor* fake_monitor() {
   return &monitor;
 }
 
-/// Finds the planted kernel of a program. On a device that predicts times, defects that a GPU does
-/// not notice are faults.
+/// Returns the host function of a planted kernel. On a device that predicts times, the function
+/// reports a fault for defects that a GPU does not notice.
 std::variant<evo::fake::Kernel, evo::Fault> link(const evo::fake::Program& program,
                                                  evo::TimeKind kind) {
   const std::string bug = program.name_of("BUG");

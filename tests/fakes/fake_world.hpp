@@ -31,8 +31,8 @@ class SilentObserver final : public TunerObserver {
   int generations_ = 0;
 };
 
-/// Writes a space with few enough neighbours for a fast strategy, and enough configurations for
-/// every test.
+/// Writes space files whose configurations have so few neighbours that strategies are fast, but
+/// with enough configurations for every test.
 inline void write_space(const std::filesystem::path& folder) {
   std::filesystem::copy(std::filesystem::path(EVO_SOURCE_DIR) / "tests/planted", folder,
                         std::filesystem::copy_options::recursive);
@@ -41,7 +41,7 @@ inline void write_space(const std::filesystem::path& folder) {
   for (int i = 0; i < 12; ++i) alias.push_back(i);
   space["parameters"][3]["values"] = alias;
   write_file(folder / "search_spaces/wide.json", space.dump());
-  // the macro OTHER changes the code, so every candidate is a different kernel
+  // The macro OTHER changes the code, so every candidate is a different kernel.
   space["parameters"][3]["macro"] = "OTHER";
   write_file(folder / "search_spaces/distinct.json", space.dump());
   space["constraints"].push_back(
@@ -49,7 +49,8 @@ inline void write_space(const std::filesystem::path& folder) {
   write_file(folder / "search_spaces/by_shape.json", space.dump());
 }
 
-/// A device on which every check is a screening first, and all kernels have different times.
+/// A device that reports every first check as a screening, and on which all kernels have different
+/// times.
 inline fake::DeviceBehaviour screened_kernels() {
   fake::DeviceBehaviour behaviour;
   behaviour.time_us = [](const fake::Program& program) {
@@ -79,7 +80,7 @@ struct WorldOptions {
   std::optional<fake::DeviceBehaviour> interprets = {};
 };
 
-/// A workbench with fake workers, for one run.
+/// A Workbench (a tuning task with its compilers and devices) whose workers are fake, for one run.
 struct World {
   explicit World(fake::MemoryStore& store, fake::DeviceBehaviour behaviour = {},
                  const WorldOptions& how = {}) {
@@ -148,8 +149,9 @@ inline TunerEnd run_all(World& world, fake::MemoryStore& store, const TunerOptio
 
 inline Json read_json(const std::string& text) { return parse_json(text, "text"); }
 
-/// The outcome of every candidate, and every elite. Candidates are named by configuration, because
-/// ids depend on the order in which runs over several shapes are stored.
+/// The outcome of every candidate and every elite of a run, as lines of text. The lines name
+/// candidates by their configurations, because their ids depend on the order in which runs over
+/// several shapes store them.
 inline std::vector<std::string> outcomes(const fake::MemoryStore& store, RunId run) {
   std::vector<std::string> lines;
   for (const StoredEvaluation& stored : store.evaluations(run)) {
@@ -167,7 +169,7 @@ inline std::vector<std::string> outcomes(const fake::MemoryStore& store, RunId r
   return lines;
 }
 
-/// All decisions of a run, in order.
+/// All decisions of a run as lines of text, in order.
 inline std::vector<std::string> story(const fake::MemoryStore& store, RunId run = kRun) {
   std::vector<std::string> lines;
   for (const StoredEvaluation& stored : store.evaluations(run)) {

@@ -17,14 +17,15 @@ namespace {
 
 constexpr int kMillion = 1'000'000;
 
-/// Writes invalid bytes to the message stream. The bytes go to standard input, which is the same
-/// socket and which the server leaves open.
+/// Writes invalid bytes to the stream of messages to evo-tune. The function writes to standard
+/// input, because it is the same socket as the stream, and the code of the worker leaves it open.
 void send_rubbish() {
   const std::array<unsigned char, 8> rubbish = {3, 0, 0, 0, 0xc1, 0xc1, 0xc1, 0xff};
   (void)!write(STDIN_FILENO, rubbish.data(), rubbish.size());
 }
 
-/// A random generator for each process, so that processes have different faults.
+/// Draws the faults of a process. The process id is part of the seed, so that processes have
+/// different faults.
 class Dice {
  public:
   explicit Dice(unsigned seed) : random_(seed + static_cast<unsigned>(getpid())) {}
@@ -57,7 +58,7 @@ class FaultyCompiler final : public Compiler {
 
   [[nodiscard]] std::string version() const override { return real_->version(); }
   [[nodiscard]] CompileAnswer compile(const CompileRequest& request) override {
-    // compilers do not hang, because their time limit of a minute is too long for tests
+    // Compilers do not hang, because their time limit of a minute is too long for tests.
     dice_.roll(of_a_million_, false);
     return real_->compile(request);
   }

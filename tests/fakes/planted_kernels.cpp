@@ -33,7 +33,7 @@ struct Vectors {
 
 using Defect = std::function<std::optional<Fault>(const Launch&, const Vectors&)>;
 
-/// A defect that computes the right result and then writes something wrong.
+/// Makes a defective kernel: it computes the right result, and `spoil` then writes something wrong.
 Defect after(const std::function<void(const Launch&, const Vectors&)>& spoil) {
   return [spoil](const Launch& launch, const Vectors& v) -> std::optional<Fault> {
     v.compute();
@@ -106,7 +106,7 @@ std::map<std::string, Defect> defects() {
   };
 }
 
-/// How often a kernel of this process was launched after another kernel.
+/// Counts how often a kernel was launched directly after another kernel of the same process.
 class Turns {
  public:
   Turns() : me_(++newest_) {}
@@ -122,8 +122,9 @@ class Turns {
   int turns_ = 0;
 };
 
-/// A kernel whose results are right until its launches have alternated with those of another
-/// kernel, as in an A/B comparison. After that the kernel faults, in this process or always.
+/// Launches a kernel whose results are right until its launches have alternated with those of
+/// another kernel, as in an A/B comparison. From then on, the kernel faults in this process or, if
+/// `for_good` is set, in all processes.
 std::optional<Fault> fail_in_pairs(int turns, bool for_good, const Vectors& vectors) {
   constexpr int kTurnsAlone = 20;  // alternations with the reference, in all checks
   if (turns > kTurnsAlone && for_good) (void)is_first_time("pair");
@@ -160,8 +161,8 @@ double planted_time_us(const Program& program, std::int64_t sample) {
   constexpr double kScatter = 0.003;
   const double threads = std::log2(program.number("THREADS", 128) / 128);
   const double items = std::log2(program.number("ITEMS", 2) / 2);
-  // Times rotate through five levels, so that median and p90 do not depend on which samples are
-  // verified in between.
+  // The times rotate through five levels, so that the median and the p90 do not depend on the
+  // samples after which outputs are verified.
   const double level = static_cast<double>(std::max<std::int64_t>(sample, 0) % 5 - 2) / 2;
   return kBestUs * (1 + 0.2 * threads * threads + 0.1 * items * items) * (1 + kScatter * level);
 }

@@ -4,13 +4,14 @@
 
 namespace evo::fake {
 
-/// The kernels of tests/planted as host functions: y[i] = 2 x[i] + 1, with the defect named by its
-/// macro BUG (tests/planted/kernel_templates/planted/planted.cu describes them; `crashes` ends the
-/// process and `lies_about_time` takes no time). Arguments: x, y (f32), their length (i32).
+/// Returns the host function of a planted kernel: y[i] = 2 x[i] + 1, with the defect that its macro
+/// BUG names. tests/planted/kernel_templates/planted/planted.cu has most of these defects as CUDA
+/// code; `crashes` ends the process, and with `lies_about_time` a launch takes almost no time. The
+/// arguments are x and y (f32) and their length (i32).
 [[nodiscard]] std::variant<Kernel, Fault> link_planted(const Program& program);
 
-/// The made-up times of the planted kernels, equal in every call: THREADS 128 and ITEMS 2 are
-/// fastest; times scatter by ±0.3 %.
+/// The made-up time of a planted kernel in µs, equal in every call with equal arguments. Kernels
+/// with THREADS 128 and ITEMS 2 are fastest; the times of samples scatter by ±0.3 %.
 [[nodiscard]] double planted_time_us(const Program& program, std::int64_t sample);
 
 }  // namespace evo::fake

@@ -11,7 +11,7 @@ QueuedDevice::QueuedDevice(std::unique_ptr<Device> inner)
     : inner_(std::move(inner)), info_(inner_->info()) {
   info_.id = "queued:" + info_.id;
   info_.time_kind = TimeKind::kMeasured;
-  // A peak of 0 disables the roofline bound, so that no made-up time is below it.
+  // A peak of 0 disables the roofline bound, which might reject made-up times as impossibly short.
   info_.peak_tflops = 0;
   info_.peak_bandwidth_gbs = 0;
 }
@@ -20,7 +20,7 @@ void QueuedDevice::require_context() const {
   if (lost_) throw std::logic_error("a call on a device that is lost");
 }
 
-/// As in a real driver, a call that waits reports errors of earlier launches.
+/// Like a real driver, reports errors of earlier launches when the host waits for the device.
 void QueuedDevice::wait_for_nothing_wrong() {
   if (const auto fault = finish()) throw CudaError(fault->reason);
 }
@@ -54,8 +54,8 @@ void QueuedDevice::copy(BufferId to, BufferId from) {
 
 void QueuedDevice::poison(BufferId buffer, std::span<const std::byte> pattern) {
   require_context();
-  // Uploads the poison, so that the virtual device, like a GPU, does not report reads of unwritten
-  // elements.
+  // Uploads the poison as if it were data, because the virtual device, unlike a GPU, would
+  // otherwise report reads of unwritten elements.
   std::vector<std::byte> content(inner_->memory().spec(buffer).bytes);
   for (std::size_t i = 0; i < content.size(); ++i) content[i] = pattern[i % pattern.size()];
   queue_.emplace_back([this, buffer, data = std::move(content)] {

@@ -12,9 +12,9 @@
 
 namespace evo::fake {
 
-/// Imitates a GPU by means of a virtual device: it measures (made-up times), does not track writes,
-/// and executes queued work only when the host waits. The first fault loses the device; work that
-/// was queued later never runs.
+/// Imitates a GPU by means of a virtual device. The made-up times of this device count as measured,
+/// it does not track which elements are written, and it runs queued work only when the host waits.
+/// The first fault loses the device; work that was queued later never runs.
 class QueuedDevice final : public Device, private DeviceMemory, private Measuring {
  public:
   explicit QueuedDevice(std::unique_ptr<Device> inner);
@@ -28,20 +28,20 @@ class QueuedDevice final : public Device, private DeviceMemory, private Measurin
   std::optional<Fault> launch(KernelId kernel, const LaunchPlan& plan,
                               std::span<const KernelArgument> arguments) override;
 
-  /// From now on, every kernel may start early. If `waits` is false, a kernel runs before a
-  /// preceding kernel of the checks that writes late.
+  /// After this call, every kernel may start before the preceding kernel has ended. If `waits` is
+  /// false, a kernel does not wait for a preceding kernel of the checks that writes late, but runs
+  /// before it.
   void start_early(bool waits) {
     starts_early_ = true;
     waits_ = waits;
   }
 
-  // Counters for tests.
-  // Number of waits.
+  // Counters for tests. waits(): how often the host has waited for the device.
   [[nodiscard]] std::size_t waits() const { return wait_count_; }
   [[nodiscard]] std::size_t downloaded_bytes() const { return downloaded_bytes_; }
 
  private:
-  // DeviceMemory
+  // The functions of DeviceMemory.
   /// Makes all buffers writable, because kernels on a GPU can write to any buffer.
   BufferId allocate(const BufferSpec& spec) override {
     return inner_->memory().allocate({spec.name, spec.bytes, true});

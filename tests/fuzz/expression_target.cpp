@@ -12,7 +12,8 @@
 namespace evo::fuzz {
 namespace {
 
-/// The value, or nullopt if the expression has none.
+/// The value of an expression in which every variable is `every_variable`; nullopt if the
+/// expression has no value.
 std::optional<double> value_of(const Expression& expression, double every_variable) {
   try {
     const double value =

@@ -13,8 +13,8 @@
 namespace evo::fuzz {
 namespace {
 
-/// The messages of a stream that arrives in pieces of `piece` bytes, up to the first damaged
-/// message.
+/// Reads a stream that arrives in pieces of `piece` bytes. Returns the messages of the stream up to
+/// the first damaged message.
 std::vector<nlohmann::json> messages(std::string_view input, std::size_t piece) {
   std::vector<nlohmann::json> found;
   FrameReader reader;
@@ -30,7 +30,8 @@ std::vector<nlohmann::json> messages(std::string_view input, std::size_t piece) 
   return found;
 }
 
-/// Decodes a frame as one type of message. The decoded value must survive encoding and decoding.
+/// Decodes a message as type T. The decoded value must not change if it is encoded and decoded
+/// again.
 template <typename T>
 void decode_as(const nlohmann::json& message) {
   nlohmann::json sent;
@@ -54,7 +55,8 @@ void decode_as(const nlohmann::json& message) {
 void run_frame(std::string_view input) {
   const auto whole = messages(input, std::max<std::size_t>(input.size(), 1));
   const auto pieces = messages(input, 7);
-  if (whole.size() != pieces.size()) throw std::logic_error("the pieces change the messages");
+  if (whole.size() != pieces.size())
+    throw std::logic_error("a stream in pieces gives other messages");
   for (const nlohmann::json& message : whole) {
     decode_as<Resources>(message);
     decode_as<Rejection>(message);

@@ -1,4 +1,4 @@
-// Replays the corpora without a fuzzer, so that faults that a fuzzer once found stay fixed.
+// Replays the corpora without a fuzzer, so that faults that a fuzzer has found stay fixed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,8 @@
 namespace evo::test {
 namespace {
 
-/// An input that takes longer would slow down fuzzers and users.
+/// The time limit for one input in seconds. An input that takes longer would slow down fuzzers and
+/// users.
 constexpr double kMostSeconds = 20;
 
 std::vector<std::filesystem::path> inputs_of(std::string_view target) {

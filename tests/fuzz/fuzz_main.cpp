@@ -1,4 +1,5 @@
-// The function that libFuzzer calls; EVO_FUZZ_FUNCTION is the function of one target.
+// The function that libFuzzer calls for each input. The macro EVO_FUZZ_FUNCTION names the function
+// of one fuzz target.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

@@ -3,25 +3,25 @@
 #include <span>
 #include <string_view>
 
-// One function for each kind of external input. A function reads the input as the programs do, and
-// uses the result as far as that is cheap. Documented exceptions are no findings. Any other
-// exception is a finding; so is a crash, a sanitizer's report, a hang, or exceeding the memory
-// limit.
+// A fuzz target is a function for one kind of external input. A target reads the input as the
+// programs do, and uses the result as far as that is cheap. Exceptions that the documentation of
+// the reader names are no findings. Any other exception is a finding, and so is a crash, a report
+// of a sanitizer, a hang, or too much memory.
 
 namespace evo::fuzz {
 
-/// Reads the index of a bundle, without its first line, by the loader.
+/// Reads the input by the loader, as the index of a bundle without its first line.
 void run_bundle(std::string_view input);
-/// Parses and evaluates an expression.
+/// Parses the input as an expression and evaluates it.
 void run_expression(std::string_view input);
-/// Reads MessagePack frames of a worker.
+/// Reads the input as the stream of MessagePack frames that a worker sends.
 void run_frame(std::string_view input);
-/// Reads a PTX module and launches its kernels on a virtual GPU, with a small grid and few
-/// instructions. A first line "// launch CTAS THREADS SHARED_BYTES" chooses the launch.
+/// Reads the input as a PTX module and launches its kernels on a virtual GPU, with a small grid and
+/// few instructions. A first line "// launch CTAS THREADS SHARED_BYTES" sets the launch.
 void run_ptx(std::string_view input);
-/// Reads a recorded space, with or without gzip.
+/// Reads the input as a recording (configurations and their times), with or without gzip.
 void run_recording(std::string_view input);
-/// Reads a problem file, a space file, or both with a line "---" between them.
+/// Reads the input as a problem file, a space file, or both with a line "---" between them.
 void run_spec(std::string_view input);
 
 struct FuzzTarget {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Usage: tests/fuzz/pack.sh FOLDER. Packs everything that run.sh needs on a machine without a
-# compiler. Sanitizers are linked statically; other shared libraries except the C library are
-# copied.
+# Usage: tests/fuzz/pack.sh FOLDER
+# Copies to FOLDER everything that run.sh needs to fuzz on a machine without a compiler.
+# Sanitizers are linked statically, and other shared libraries except the C library are copied.
 set -eu
 [ $# -eq 1 ] || { echo "usage: $0 FOLDER" >&2; exit 2; }
 here="$(cd "$(dirname "$0")" && pwd)"

@@ -13,7 +13,7 @@ namespace evo::fuzz {
 namespace {
 
 constexpr std::size_t kMostEntries = 2;  ///< limit of launched entries per module
-/// size of every argument that may be a pointer
+/// Size of the buffer for every parameter that may be a pointer.
 constexpr std::size_t kBufferBytes = 4096;
 constexpr std::size_t kNoTexture = 99;              ///< the height if there is no texture
 constexpr std::uint64_t kMostInstructions = 5'000;  ///< limit of warp instructions per CTA
@@ -45,8 +45,9 @@ std::vector<std::pair<std::string, std::vector<std::uint64_t>>> entries_of(
   return entries;
 }
 
-/// The argument for a parameter of pointer size: in turn data, data, and uninitialised memory. In
-/// PTX with the comment "textures", the first such argument is a texture of one or two dimensions.
+/// The argument for parameter `number` of a kernel, which has `bytes` bytes. Parameters of pointer
+/// size get buffers: in turn two with data and one that is uninitialised. If the PTX has the
+/// comment "textures", the first parameter gets a texture of one or two dimensions.
 KernelArgument argument_of(VirtualDevice& device, std::uint64_t bytes, std::size_t number,
                            std::size_t texture_height) {
   if (bytes != 8) {

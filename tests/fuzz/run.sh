@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# Runs the fuzzers for some time: tests/fuzz/run.sh SECONDS [target…]
+# Fuzzes the given targets, or all targets, for SECONDS each: tests/fuzz/run.sh SECONDS [target…]
 #
-# Builds the targets first (preset fuzz: clang 16, address and undefined sanitizers), unless they
-# lie beside this script, as `tests/fuzz/pack.sh FOLDER` puts them for a machine without a compiler.
-# Prints the number of executions and the result of each target, also to OUT/summary.txt. Exits with
-# 1 if a target has a finding; the input is then OUT/<target>-crash-…, -timeout-… or -oom-….
+# The script first builds the targets (preset fuzz: clang 16, address and undefined sanitizers).
+# If `tests/fuzz/pack.sh FOLDER` has put targets beside this script, the script uses those instead.
+# The script prints the number of executions and the result of each target, also to OUT/summary.txt.
+# The exit code is 1 if a target has a finding.
+# The input of a finding is in the file OUT/<target>-crash-…, -timeout-… or -oom-….
 #
-#   EVO_FUZZ_JOBS     number of targets at a time (default: all cores)
+#   EVO_FUZZ_JOBS     number of targets at a time (default: number of cores)
 #   EVO_FUZZ_WORKERS  number of processes for each target (default: 1)
 #   EVO_FUZZ_SEED     seed of the mutations; 0 (default): a new seed each time
-#   EVO_FUZZ_OUT      folder for logs, findings and new inputs (default: build/fuzz/out)
+#   EVO_FUZZ_OUT      the folder OUT for logs, findings and new inputs (default: build/fuzz/out)
 set -u
 here="$(cd "$(dirname "$0")" && pwd)"
 all=(bundle expression frame ptx recording spec)
@@ -40,7 +41,7 @@ else
 fi
 mkdir -p "$out"
 
-# Runs one target for the given time and prints a line of the summary.
+# Fuzzes one target for the given time, and prints its line of the summary.
 fuzz() {
   local target="$1" log="$out/$1.log" fork=() status executions result="clean"
   local -A longest=([bundle]=12000 [expression]=400 [frame]=20000 [ptx]=6000 [recording]=8000 [spec]=12000)

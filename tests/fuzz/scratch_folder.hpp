@@ -6,8 +6,8 @@
 
 namespace evo::fuzz {
 
-/// A temporary folder for readers that take a file name, in memory if possible. The folder is
-/// removed when the process ends.
+/// A temporary folder for targets whose readers take a file name, in memory if possible. The
+/// destructor removes the folder.
 class ScratchFolder {
  public:
   ScratchFolder();
@@ -16,7 +16,7 @@ class ScratchFolder {
   ScratchFolder& operator=(const ScratchFolder&) = delete;
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  /// Writes a file and returns its name.
+  /// Writes a file and returns its path.
   std::filesystem::path write(const std::string& name, std::string_view content) const;
 
  private:

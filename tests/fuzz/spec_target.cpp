@@ -13,7 +13,8 @@
 namespace evo::fuzz {
 namespace {
 
-/// A folder with the source files that problem files name. Their content is not read.
+/// A folder with an empty file for each source file that problem files name. The target does not
+/// read the sources.
 const std::filesystem::path& problem_folder() {
   static const ScratchFolder folder;
   static const bool filled = [] {
@@ -38,7 +39,8 @@ void use_space(const Space& space) {
   (void)space.content_key();
 }
 
-/// Evaluates the expressions that a run evaluates, for one candidate (or none) and every shape.
+/// Evaluates the expressions of a problem for every shape, as a run does. `macros`: the values of
+/// one candidate, or nothing.
 void use_problem(const Problem& problem, const Values& macros) {
   for (const Shape& shape : problem.shapes) {
     try {

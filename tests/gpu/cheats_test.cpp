@@ -1,4 +1,4 @@
-// Tests kernels that cheat: each is rejected at the gate that it tries to deceive.
+// Tests kernels that cheat (cheats.cu): each is rejected at the gate that it tries to deceive.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,8 @@ using nlohmann::json;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 
-/// The expected gate and reason; an empty gate means green.
+/// The gate that must reject a kernel (empty if the kernel must be green), and regular expressions
+/// for the reason on a CUDA GPU and on a virtual GPU.
 struct Expected {
   std::string gate;
   std::string on_gpu;
@@ -40,8 +41,9 @@ const std::map<std::string, Expected>& expectations() {
       {"skips_known_address", {kCorrectness, kTimed, kAged}},
       {"skips_known_pair", {kCorrectness, kTimed + "|after more launches", kAged}},
       {"skips_known_content", {kCorrectness, kTimed, kAged}},
-      // These two cheats pass the checks before timing; on a device that predicts times, they gain
-      // nothing.
+      // The cheats remembers_address and remembers_content reuse results of earlier launches and
+      // pass the checks before timing. A device that predicts times accepts these cheats, because
+      // they gain nothing there.
       {"remembers_address", {kCorrectness, kTimed, "", true}},
       {"remembers_content", {"timing", "kernel remembers results", "", true}},
       {"stops_after", {kCorrectness, "shape mission", kAged}},
@@ -97,7 +99,8 @@ TEST_P(Cheats, WrongOnlyAfter1500LaunchesIsRejected) {
   EXPECT_EQ(json::parse(judged.out)["rejection"]["gate"], "correctness") << judged.out;
 }
 
-/// Cheats about times, which make sense only on a device that measures.
+/// Tests kernels that cheat about their times, which is possible only on a device that measures
+/// times.
 class MeasuredCheats : public Cheats {};
 
 TEST_P(MeasuredCheats, AKernelThatIsSlowSometimesDoesNotPassAsFast) {
@@ -118,7 +121,7 @@ TEST_P(MeasuredCheats, AKernelThatIsSlowSometimesDoesNotPassAsFast) {
 }
 
 TEST_P(MeasuredCheats, NoneIsInTheElite) {
-  // The virtual GPU would take minutes for the slow ones.
+  // The run has --interpret none, because the virtual GPU would take minutes for the slow kernels.
   const ProgramResult tuned =
       run("evo-tune",
           "--strategy exhaustive --generations 1 --children 84 --elite 8 --explain none "
@@ -129,7 +132,8 @@ TEST_P(MeasuredCheats, NoneIsInTheElite) {
   const std::vector<EliteRow> elite = elite_of_run(store, 1);
   ASSERT_FALSE(elite.empty());
   EXPECT_THAT(elite.front().config_json, HasSubstr(R"("CHEAT":"honest")"));
-  // Results and times of green kernels must be right; their times are long.
+  // Cheats that are slow in some launches may be in the elite, because their results are right, but
+  // only with long times.
   for (const EliteRow& row : elite) {
     EXPECT_THAT(row.config_json, ContainsRegex("honest|slow_when_busy|slow_later|slow_at_first"));
     const bool is_honest = row.config_json.find("honest") != std::string::npos;

@@ -1,5 +1,5 @@
-// Tests the check kernels on a GPU: their results equal those of the host, and results from before
-// a fault stay available.
+// Tests the kernels with which evo-tune compares outputs on a GPU: their results equal those of the
+// code for the host, and results from before a fault stay available.
 
 #include "engine/gate/correctness/check_kernels.hpp"
 

@@ -1,4 +1,5 @@
-// Tests kernels with planted defects by the real programs, on a CUDA GPU and on the virtual GPU.
+// Tests the real programs with kernels that have planted defects, on a CUDA GPU and on a virtual
+// GPU.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@ using testing::HasSubstr;
 
 std::string planted_space() { return source_folder() / "tests/planted/search_spaces/planted.json"; }
 
-/// The gate at which a defect must be rejected.
+/// The gate that must reject the kernel with a defect, and the reasons.
 struct Expected {
   std::string gate;
   std::string on_gpu;      ///< regular expression for the reason
@@ -44,7 +45,8 @@ const std::map<std::string, Expected>& expectations() {
       {"stale", {"correctness", "non-finite element", "never written"}},
       {"knows inputs", {"correctness", "error .* > ", "error .* > "}},
       {"nondeterministic", {"correctness", "second run .*y\\[0\\]", "second run .*y\\[0\\]"}},
-      // A device that predicts times launches a kernel too few times to see it become wrong.
+      // On a device that predicts times, evo-judge makes too few launches for the kernel to become
+      // wrong.
       {"wrong later", {"correctness", "timed launches.*error", ""}},
       {"illegal address",
        {"correctness", "illegal|ILLEGAL", "out-of-bounds.*outside of all buffers"}},
@@ -182,7 +184,7 @@ TEST_P(Planted, AnHonestKernelIsTimedWithinReason) {
   EXPECT_EQ(found["verdict"], "green");
   ASSERT_EQ(found["checks"].size(), 15U);
   for (const json& check : found["checks"]) EXPECT_EQ(check["max_abs_error"], 0);
-  // 4096 elements take some microseconds on any GPU.
+  // A launch with 4096 elements takes some microseconds on any GPU.
   EXPECT_GT(found["timing"]["p50_us"], 0.2);
   EXPECT_LT(found["timing"]["p50_us"], 50.0);
   EXPECT_GE(found["timing"]["samples"], is_virtual() ? 1 : 100);

@@ -1,4 +1,5 @@
-// Tests the installed programs in their own prefix, without this process's environment.
+// Tests the programs after an installation in a folder of the test, without the environment
+// variables of the test.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,14 +19,16 @@ using testing::HasSubstr;
 
 class Installed : public testing::Test {
  protected:
-  /// Runs a shell command in an empty folder. output() returns its standard output and error.
+  /// Runs a shell command in an empty folder. output() then returns the command's standard output
+  /// and error.
   int shell(const std::string& command) {
     fs::create_directories(folder_.path() / "work");
     const std::string line = "cd " + (folder_.path() / "work").string() + " && { " + command +
                              "; } >" + (folder_.path() / "output").string() + " 2>&1";
     return std::system(line.c_str());
   }
-  /// Runs an installed program, which finds only this machine's CUDA Toolkit.
+  /// Runs an installed program. The environment of the program has only PATH, the location of this
+  /// machine's CUDA Toolkit, and `variables`.
   int run(const std::string& command, const std::string& variables = {}) {
     return shell("env -i PATH=/usr/bin:/bin ${EVO_NVRTC:+EVO_NVRTC=$EVO_NVRTC} " +
                  std::string("${CUDA_HOME:+CUDA_HOME=$CUDA_HOME} ") + variables + " " + prefix() +
@@ -43,7 +46,7 @@ class Installed : public testing::Test {
 
 TEST_F(Installed, TunesAndJudgesTheInstalledSpaceWithoutAGpu) {
   install();
-  // The prefix can be moved, because no file contains the installation path.
+  // The installed folder can be moved, because no file in it contains the path of the folder.
   fs::rename(folder_.path() / "prefix", folder_.path() / "moved");
   prefix_ = "moved";
   EXPECT_EQ(run("evo-tune --device none --space row_softmax_l4 --generations 1 --children 1"), 0)
@@ -70,7 +73,8 @@ TEST_F(Installed, NothingPointsIntoTheSourceTree) {
 #endif
 }
 
-/// The scripts are written to files, so that their text needs no nested quoting.
+/// The tests write the following scripts to files, because their text as an argument of a shell
+/// would need nested quotes.
 const char* const kBashScript = R"sh(. "$1/share/bash-completion/completions/$2"
 read -r -a words <<<"$3"
 [[ $3 != *' ' ]] || words+=('')
@@ -92,7 +96,7 @@ zpty -r shell line '*<*>*'
 print -r -- ${${line#*<}%>*}
 )sh";
 
-/// bash splits words also at '=' and ':'.
+/// The completion must handle that bash splits words also at '=' and ':'.
 TEST_F(Installed, BashCompletesCommandsOptionsAndValues) {
   install();
   for (const char* file : {"own.json", "other.txt", "kept.db"})
@@ -131,7 +135,7 @@ TEST_F(Installed, BashCompletesCommandsOptionsAndValues) {
   }
 }
 
-/// The test types a line in a pseudo terminal and presses the tab key.
+/// The test types a line into zsh in a pseudo terminal, and presses the tab key.
 TEST_F(Installed, ZshCompletesCommandsOptionsAndValues) {
   if (std::system("command -v zsh >/dev/null") != 0) GTEST_SKIP() << "no zsh";
   install();
@@ -162,7 +166,7 @@ TEST_F(Installed, ManualPagesHaveTheUsualSectionsAndNoMistakes) {
                                 "EXIT STATUS", "FILES", "SEE ALSO"}) {
       EXPECT_THAT(page, HasSubstr(std::string("\n.SH ") + section + "\n")) << file;
     }
-    // Each check runs only if its program is installed on this machine.
+    // man, mandoc and groff check the manual page, each only if it is installed on this machine.
     for (const std::string check :
          {"man --warnings -l", "mandoc -T lint -W warning", "groff -man -Tutf8 -ww -z"}) {
       const std::string program = check.substr(0, check.find(' '));

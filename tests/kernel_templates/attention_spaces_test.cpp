@@ -1,4 +1,4 @@
-// Tests the spaces of the templates mma and wgmma: valid candidates compile, and the spaces'
+// Tests the spaces of the attention templates mma and wgmma: valid candidates compile, and the
 // formulas for shared memory, threads and shapes are right.
 
 #include <gmock/gmock.h>
@@ -19,8 +19,8 @@ const std::filesystem::path kRoot = EVO_SOURCE_DIR;
 
 class AttentionSpaces : public testing::TestWithParam<const char*> {
  protected:
-  /// Compiles a candidate for `shape`, with a static_assert that the template's shared memory
-  /// equals that of the problem file.
+  /// Compiles a candidate for `shape`. A static_assert compares the dynamic shared memory and the
+  /// number of threads of the template with those of the problem file.
   CompileOutcome compile(const Candidate& candidate, const Shape& shape) {
     const Values macros = problem_.macros_for(shape);
     const Values values = space_.values(candidate);
@@ -42,7 +42,7 @@ class AttentionSpaces : public testing::TestWithParam<const char*> {
     return outcome_of(compiler_->compile(request));
   }
 
-  /// Why a candidate did not compile; empty if it did.
+  /// The reason why a candidate did not compile; empty if it compiled.
   std::string failure(const Candidate& candidate, const std::string& shape) {
     const CompileOutcome outcome = compile(candidate, problem_.shape(shape));
     const auto* rejection = std::get_if<Rejection>(&outcome);
@@ -100,7 +100,7 @@ TEST_P(AttentionSpaces, CheckEveryVariantOfTheTimedShapesMacros) {
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-/// Settings that each violate one rule of the space, starting from its defaults.
+/// Changes of the default configuration, each of which violates one rule of the space.
 std::vector<Settings> forbidden_settings(const std::string& template_name) {
   if (template_name == "wgmma") {
     return {{{"STAGES_V", "2"}},
@@ -120,7 +120,8 @@ std::vector<Settings> forbidden_settings(const std::string& template_name) {
           {{"STAGES_V", "3"}}};
 }
 
-/// A template without a rule of its space would compile a forbidden configuration.
+/// The template must contain the rules of its space: it must not compile a configuration that the
+/// space forbids.
 TEST_P(AttentionSpaces, TheTemplateRefusesWhatTheSpaceForbids) {
   for (const Settings& settings : forbidden_settings(space_.definition().template_name)) {
     const Candidate candidate = space_.candidate_from_settings(settings, space_.defaults());

@@ -1,5 +1,5 @@
-// Tests random valid candidates of every shipped space: they compile, their launch matches the
-// kernel, and the expanded source gives the same kernel.
+// Tests random valid candidates of every space in search_spaces/: each compiles, its launch matches
+// its kernel, and its source with all headers expanded gives the same kernel.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ constexpr int kUsualCandidates = 3;
 
 class Candidates : public testing::TestWithParam<std::filesystem::path> {};
 
-/// True if the template defines its dynamic shared memory as kSharedBytes.
+/// True if the template has a constant kSharedBytes, its dynamic shared memory in bytes.
 bool states_shared_bytes(const KernelSource& source) {
   for (const auto& [name, text] : source.headers) {
     if (text.find(" kSharedBytes =") != std::string::npos) return true;

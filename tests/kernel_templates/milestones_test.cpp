@@ -1,5 +1,5 @@
-// Tests the milestones of every shipped space: each compiles for the space's architecture, respects
-// the space's resource policy and is a different kernel.
+// Tests the milestones of every space in search_spaces/: each compiles for the space's
+// architecture, respects the space's resource policy, and is a different kernel.
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ void expect_within_policy(const ShippedSpace& shipped, const Milestone& mileston
     if (resources.max_threads > 0) {
       EXPECT_LE(launch.block[0] * launch.block[1] * launch.block[2],
                 static_cast<unsigned>(resources.max_threads))
-          << shape->name << ": more threads than the kernel was bounded for";
+          << shape->name << ": more threads than the launch bounds of the kernel allow";
     }
   }
 }

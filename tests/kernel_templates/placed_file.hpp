@@ -8,8 +8,8 @@
 
 namespace evo {
 
-/// Reads a space file for one shape of its problem (if empty, the file's timed shape) and for the
-/// limits of its architecture. `templates`: the folder of problems.
+/// Reads a space file for one shape of its problem and for the limits of its architecture.
+/// `templates`: the folder kernel_templates. `shape`: if empty, the timed shape of the space file.
 inline SpaceDefinition placed_file(const std::filesystem::path& file,
                                    const std::filesystem::path& templates,
                                    const std::string& shape = "") {

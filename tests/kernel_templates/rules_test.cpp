@@ -13,13 +13,15 @@ constexpr int kUsualPoints = 25;
 
 const std::filesystem::path kSpaces = std::filesystem::path(EVO_SOURCE_DIR) / "search_spaces";
 
-/// Rules that come only from a machine's limits are in the spaces, but not in the templates.
+/// Whether a constraint follows only from the limits of a GPU. Constraints from limits of a GPU are
+/// in the spaces, but not in the templates.
 bool is_of_the_machine(const ConstraintText& constraint) {
   return constraint.why.find("shared memory of a CTA") != std::string::npos ||
          constraint.why.find("must fit the SM") != std::string::npos;
 }
 
-/// A random candidate, valid or not, that differs in one value from a valid candidate.
+/// Draws a valid candidate and then draws one of its values anew, so that the result may be valid
+/// or not.
 Candidate neighbour_of_valid(const Space& space, Random& random) {
   Candidate candidate = space.sample(random);
   const std::size_t parameter = random.below(space.parameter_count());

@@ -11,8 +11,8 @@
 
 namespace evo {
 
-/// A space file of search_spaces/ with its problem and its template's source, ready to compile
-/// candidates the way evo-tune does.
+/// A space file of search_spaces/, its problem, and the source of its template. The class compiles
+/// candidates as evo-tune does.
 class ShippedSpace {
  public:
   explicit ShippedSpace(const std::filesystem::path& file);
@@ -21,11 +21,12 @@ class ShippedSpace {
   [[nodiscard]] const Problem& problem() const { return problem_; }
   [[nodiscard]] const KernelSource& source() const { return source_; }
   [[nodiscard]] const Shape& timed_shape() const;
-  /// One shape for each set of compiler macros, the timed shape first.
+  /// For each different set of compiler macros that shapes define, one shape; the timed shape is
+  /// the first.
   [[nodiscard]] std::vector<const Shape*> compiled_shapes() const;
 
-  /// The compile request of a candidate for `shape`, with `source` instead of the template's
-  /// source.
+  /// The compile request of a candidate for `shape`, with `source` in place of the source of the
+  /// template.
   [[nodiscard]] CompileRequest request(const Candidate& candidate, const Shape& shape,
                                        KernelSource source) const;
   [[nodiscard]] CompileOutcome compile(const Candidate& candidate, const Shape& shape) const;
@@ -38,17 +39,19 @@ class ShippedSpace {
   KernelSource source_;
 };
 
-/// NVRTC, which is opened once per test program.
+/// NVRTC, which this function opens once per test program.
 [[nodiscard]] Compiler& nvrtc();
 
 /// The space files of search_spaces/ except default.json, sorted by name.
 [[nodiscard]] std::vector<std::filesystem::path> shipped_space_files();
 
-/// How many random candidates of each space a test uses: `usual`, or the environment variable
-/// EVO_TEMPLATE_CANDIDATES. Throws InputError if the variable is not a number.
+/// The number of random candidates of each space that a test uses: the environment variable
+/// EVO_TEMPLATE_CANDIDATES, or `usual` if it is unset. Throws InputError if the variable is not a
+/// number.
 [[nodiscard]] int candidates_per_space(int usual);
 
-/// Why a compilation yielded no kernel, with the compiler's log; empty if it yielded a kernel.
+/// The reason why a compilation gave no kernel, with the log of the compiler; empty if it gave a
+/// kernel.
 [[nodiscard]] std::string failure_of(const CompileOutcome& outcome);
 
 }  // namespace evo

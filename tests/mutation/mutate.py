@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Mutation testing of the gates: when a check is removed, a test must fail.
 
-A copy of the tree is built once in which each `if (condition)` of the files below reads
+The script builds a copy of the source tree in which each `if (condition)` of the files below reads
 `if (evo::mutant(N) && (condition))`. The environment variable EVO_MUTANT=N then disables check N
-in the tests. A mutant that no test notices is a survivor. The run fails unless survivors.txt lists
-each survivor with the reason why the check makes no difference.
+in the tests. A mutant that no test notices is a survivor. The script fails unless survivors.txt
+lists each survivor with the reason why the check makes no difference.
 
 Usage: tests/mutation/mutate.py [--work FOLDER] [--only TEXT]… [--list]
-  --work FOLDER  where the copy is made and built (default: build/mutation)
+  --work FOLDER  folder of the copy and its build (default: build/mutation)
   --only TEXT    only checks of files whose path contains TEXT; may be repeated
   --list         print the checks and stop
 """
@@ -23,7 +23,7 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# Files with checks, and the fast tests that must fail if a check is removed.
+# The files with checks, and for each the fast tests of which one must fail without a check.
 GATE_TESTS = ["gate_correctness_test", "gate_timing_test --gtest_filter=-*Noises*", "gate_card_test",
               "resource_test", "worker_test", "virtual_test"]
 RACE_TESTS = ["virtual_nvrtc_test --gtest_filter=*CtaRaces*:*Cooperative*",
@@ -55,21 +55,21 @@ FILES = {
     "engine/device/virtual/execute/placement.cpp": ["virtual_test"],
     "engine/compile/host_scanner.cpp": ["compile_test"],
     "engine/core/protected_file.cpp": ["core_test"],
-    # Files that decide which elements a sample represents.
+    # The next files decide for which output elements a check of a sample of elements is valid.
     **{file: STORE_TESTS for file in (
         "engine/device/virtual/decode/store_slice.cpp", "engine/gate/correctness/grid_cover.cpp",
         "engine/gate/correctness/near_miss.cpp", "engine/device/virtual/checks/store_owners.cpp")},
-    # Files that decide the order between CTAs and between lanes.
+    # The next files decide whether accesses of two CTAs or of two lanes are ordered.
     **{f"engine/device/virtual/{name}.cpp": ORDER_TESTS for name in (
         "checks/cta_history", "checks/releases", "checks/lane_order", "execute/member_groups",
         "execute/warp_scheduler")},
-    # Files that decide which CTAs a predicted time examines.
+    # The next files choose the CTAs from whose execution a time is predicted.
     **{f"engine/device/virtual/{name}.cpp": SURVEY_TESTS for name in (
         "decode/branch_origins", "timing/grid_survey", "timing/grid_kinds")},
-    # Files that generate the content of inputs.
+    # The next files generate the values of input arguments.
     **{f"engine/problem/{name}.cpp": ["problem_test"] for name in (
         "generator", "normal_quantile", "special_values")},
-    # Files that read and write output files and databases.
+    # The next files write output files, and open databases.
     "tools/cli/output_files.cpp": ["output_files_test"],
     "db/opened_file.cpp": ["db_test --gtest_filter=OpenedFile*"],
     "tools/bundle/checked.cpp": ["bundle_cover_test", "bundle_size_tests_test"],
@@ -93,7 +93,8 @@ inline bool mutant(int number) {
 
 
 def closing(text, start):
-    """Index of the parenthesis that closes the one at `start`."""
+    """Returns the index of the parenthesis that closes the parenthesis at index `start` of C++
+    text."""
     depth = 0
     quote = ""
     i = start
@@ -117,7 +118,8 @@ def closing(text, start):
 
 
 def outer_semicolon(condition):
-    """Index of the semicolon after an initialisation, -1 without one; skips those in lambdas."""
+    """Returns the index of the semicolon after the initialisation in the condition of an `if`, or
+    -1 if the condition has no initialisation. Ignores semicolons in lambdas."""
     condition = re.sub(r"""(["'])(?:\\.|(?!\1).)*\1""", lambda text: "x" * len(text[0]), condition)
     depth = 0
     for i, c in enumerate(condition):
@@ -128,7 +130,8 @@ def outer_semicolon(condition):
 
 
 def instrument(text, first_number):
-    """The text with a switch in each condition, and the list of conditions: (line, condition)."""
+    """Puts a call of evo::mutant() into each condition of C++ text. Returns the new text and the
+    list of conditions, (line, condition)."""
     output, checks, at = "", [], 0
     for found in re.finditer(r"\bif \(", text):
         if text[text.rfind("\n", 0, found.start()) + 1:found.start()].lstrip().startswith("//"):
@@ -154,7 +157,8 @@ def instrument(text, first_number):
 
 
 def collect(only):
-    """number -> (file, line, condition), and the changed text of each file."""
+    """Returns the list of all checks, (file, line, condition), in the order of their numbers, and
+    the changed text of each file."""
     checks, texts = [], {}
     for file in FILES:
         if only and not any(text in file for text in only):
@@ -167,7 +171,8 @@ def collect(only):
 
 
 def build(work, texts):
-    """Builds the tests of the changed files as CI does, so that ccache knows all other files."""
+    """Builds the tests of the changed files with the options of CI, because ccache then has all
+    other files."""
     source = os.path.join(work, "source")
     if os.path.isdir(source):
         for entry in os.scandir(source):
@@ -191,7 +196,8 @@ def build(work, texts):
 
 
 def notices(binaries, tests, number, limits):
-    """The test that fails without check `number`, or None; `limits`: time limits in seconds."""
+    """Returns the name of a test that fails without check `number`, or None. `limits`: the time
+    limit of each test in seconds."""
     environment = dict(os.environ)
     if number is not None:
         environment["EVO_MUTANT"] = str(number)

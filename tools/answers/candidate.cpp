@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A candidate with its related records.
+/// A stored candidate, its run, and the facts of its compilation.
 struct Found {
   StoredEvaluation evaluation;
   StoredRun run;
@@ -124,7 +124,8 @@ std::optional<double> worst(const EvaluationRecord& record, double CheckResult::
   return worst;
 }
 
-/// The rows of `evo-elite compare`: both candidates' figures, and the ratio if it is meaningful.
+/// The rows of `evo-elite compare`: a property of both candidates, and the ratio of the values if
+/// they are comparable.
 class Comparison {
  public:
   explicit Comparison(Table& table) : table_(&table) {}
@@ -230,7 +231,9 @@ Answer compare_answer(const Store& store, CandidateId a, CandidateId b) {
   if (!obstacle.empty()) answer.notes = "no ratio of times: " + obstacle + "\n";
   answer.notes += confirmation_notes(store, a, b);
   if (obstacle.empty() && answer.notes.empty()) {
-    answer.notes = "from separate measurements; no interleaved pairs of these two are stored\n";
+    answer.notes =
+        "the ratio is from separate measurements; "
+        "the database has no A/B pairs of the two candidates\n";
   }
   return answer;
 }

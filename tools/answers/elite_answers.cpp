@@ -92,13 +92,14 @@ std::string kind_label(const DeviceInfo& device) {
 
 namespace {
 
-/// How the winner was chosen, if the times alone do not explain it.
+/// How the winner was chosen, if the order of the times does not explain it.
 std::string order_note(const RunElite& elite) {
   if (elite.rows.empty()) return {};
   if (!elite.is_compared) {
     const bool is_open = elite.run.status == RunStatus::kRunning;
-    return std::string(is_open ? "the run has not compared" : "the run ended before it compared") +
-           " kernels with each other: this order is that of their times alone\n";
+    return std::string(is_open ? "the run has not compared kernels with each other yet"
+                               : "the run ended before it compared kernels with each other") +
+           ": this table is sorted by separately measured times\n";
   }
   std::string ties;
   for (std::size_t i = 1; i < elite.rows.size(); ++i) {
@@ -109,9 +110,8 @@ std::string order_note(const RunElite& elite) {
                         elite.rows[i - 1].candidate);
   }
   if (ties.empty()) return {};
-  return "= marks a tie: pairs show no certain difference above 0.4 %. The first row is the "
-         "winner: "
-         "no other kernel beat it\n" +
+  return "= marks a tie: A/B pairs show no certain difference above 0.4 %. "
+         "The first row is the winner: no other kernel beat it\n" +
          ties;
 }
 
@@ -156,15 +156,17 @@ Answer elite_answer(const RunElite& elite) {
   answer.notes = common_note(texts) + order_note(elite);
   if (kind == TimeKind::kPredicted && !elite.rows.empty()) {
     answer.notes +=
-        "these times are predicted by a model with errors: choose between the best few on a GPU\n";
+        "a model with errors predicts these times: "
+        "time the best few kernels on a GPU to choose one\n";
   }
   for (const EliteRow& row : elite.rows) {
     if (row.not_modelled.empty()) continue;
-    answer.notes += fmt::format("the time of candidate {} does not model: {}\n", row.candidate,
-                                row.not_modelled);
+    answer.notes += fmt::format("the predicted time of candidate {} does not model: {}\n",
+                                row.candidate, row.not_modelled);
   }
   if (!elite.interpreted.empty()) answer.notes += elite.interpreted + "\n";
-  if (elite.rows.empty()) answer.notes = "nothing is green in this run; see evo-elite rejections\n";
+  if (elite.rows.empty())
+    answer.notes = "no kernel is green in this run; see evo-elite rejections\n";
   return answer;
 }
 
@@ -172,9 +174,8 @@ std::string vendor_line(const std::vector<VendorTime>& fastest_first) {
   if (fastest_first.empty()) return {};
   const VendorTime& time = fastest_first.front();
   return fmt::format(
-      "{} from {} takes {:.2f} µs: {:.2f} times as long as candidate {} ({:.2f} to {:.2f}), timed "
-      "in "
-      "turn\n",
+      "{} from {} takes {:.2f} µs: "
+      "{:.2f} times as long as candidate {} ({:.2f} to {:.2f}), timed in turn\n",
       time.name, time.starts_from, time.p50_us, time.ratio, time.candidate, time.ratio_low,
       time.ratio_high);
 }
@@ -208,15 +209,14 @@ Answer ladder_answer(const StoredRun& run, const std::vector<Rung>& rungs) {
     return answer;
   }
   answer.notes =
-      "vs rung before: time of the previous green milestone / time of this milestone; above 1 is "
-      "faster\n";
+      "vs rung before: time of the previous green milestone / time of this milestone; "
+      "above 1 is faster\n";
   const std::vector<bool> builds = builds_on_before(rungs);
   const auto first = std::ranges::find(builds, false);
   if (first != builds.end()) {
     answer.notes += fmt::format(
-        "from \"{}\" on, some milestones lack changes of the previous milestone; these are "
-        "separate "
-        "configurations, not rungs\n",
+        "from \"{}\" on, some milestones lack changes of the previous milestone; "
+        "these are separate configurations, not rungs\n",
         rungs[static_cast<std::size_t>(first - builds.begin())].milestone);
   }
   return answer;

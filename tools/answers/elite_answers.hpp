@@ -12,10 +12,11 @@ namespace evo {
 struct Answer {
   std::string title;  ///< the line above the table
   Table table;
-  std::string notes = {};  ///< lines below it
+  std::string notes = {};  ///< lines below the table
 };
 
-/// Configurations as text: the macros whose value all share, and the other macros of each.
+/// Configurations as text: the macros that have one value in all configurations, and the other
+/// macros of each configuration.
 struct SplitConfigs {
   std::string common;  ///< "TILE=64 SWIZZLE=xor"
   std::vector<std::string> each;
@@ -23,14 +24,14 @@ struct SplitConfigs {
 [[nodiscard]] SplitConfigs split_configs(const std::vector<nlohmann::ordered_json>& configs);
 
 [[nodiscard]] Answer elite_answer(const RunElite& elite);
-/// A line about the fastest of the given implementations; empty if there are none.
+/// A line about the fastest of the given times of other implementations; empty if there are none.
 [[nodiscard]] std::string vendor_line(const std::vector<VendorTime>& fastest_first);
 [[nodiscard]] Answer ladder_answer(const StoredRun& run, const std::vector<Rung>& rungs);
 [[nodiscard]] Answer rejections_answer(const StoredRun& run, const RejectionSummary& summary);
 [[nodiscard]] Answer runs_answer(const std::vector<StoredRun>& runs);
 
-/// Compares two candidates figure by figure, with the macros in which they differ. Gives no ratio
-/// of times if one candidate was measured and the other predicted, or if their shapes differ.
+/// Compares the results of two candidates, and lists the macros in which they differ. Gives no
+/// ratio of times if one time was measured and the other predicted, or if the shapes differ.
 [[nodiscard]] Answer compare_answer(const Store& store, CandidateId a, CandidateId b);
 
 /// All data about one candidate, as one JSON object.
@@ -39,8 +40,8 @@ struct SplitConfigs {
 /// All data about one candidate, as readable text.
 [[nodiscard]] std::string candidate_text(const Store& store, CandidateId candidate);
 
-/// "measured times", "PREDICTED times, nothing was measured", or without a device "nothing was
-/// run".
+/// The source of a run's times: "measured times", "PREDICTED times, nothing was measured", or
+/// "nothing was run" for a run without a device.
 [[nodiscard]] std::string kind_label(const DeviceInfo& device);
 
 }  // namespace evo

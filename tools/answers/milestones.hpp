@@ -6,8 +6,9 @@
 
 namespace evo {
 
-/// Whether each milestone extends the previous one: the macros in which it differs from the first
-/// milestone include those in which the previous milestone differs. True for the first milestone.
+/// For each milestone, whether it extends the previous milestone: the macros in which it differs
+/// from the first milestone include those in which the previous milestone differs. The first
+/// milestone counts as an extension.
 [[nodiscard]] std::vector<bool> builds_on_before(const std::vector<Rung>& rungs);
 
 }  // namespace evo

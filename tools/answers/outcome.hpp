@@ -6,7 +6,8 @@
 
 namespace evo {
 
-/// Why a candidate is not green: its withdrawal, else its rejection; null if it did not fail.
+/// Why a candidate is not green: its withdrawal or its rejection; null if the candidate did not
+/// fail.
 [[nodiscard]] inline const Rejection* failure_of(const StoredEvaluation& evaluation) {
   if (evaluation.withdrawal) return &*evaluation.withdrawal;
   return evaluation.record.rejection ? &*evaluation.record.rejection : nullptr;

@@ -18,7 +18,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kRowsShown = 10;
 
-/// Generation and position, which identify a candidate on every shape.
+/// The generation of a candidate and the position in it, which are the same in the runs of all
+/// shapes.
 using Place = std::pair<int, int>;
 
 struct OnShape {
@@ -32,7 +33,7 @@ struct ServingKernel {
   Place place;
   CandidateId id = 0;  ///< id in the first run
   std::string config;
-  std::vector<double> shares = {};  ///< time of the best, for each shape
+  std::vector<double> shares = {};  ///< best time on a shape / this kernel's time
   double mean = 0;
 };
 
@@ -45,7 +46,7 @@ OnShape times_of(const Store& store, RunId run) {
     shape.best_us = std::min(shape.best_us, record.timing->p50_us);
   });
   // A/B comparisons decide the winner of a shape. A kernel whose stored time is lower than the
-  // winner's counts as equally fast.
+  // winner's time counts as equally fast as the winner.
   const std::vector<EliteRow> elite = elite_of_run(store, run);
   if (!elite.empty()) shape.best_us = elite.front().p50_us;
   for (auto& [place, us] : shape.us) us = std::max(us, shape.best_us);
@@ -107,9 +108,10 @@ Answer overall_answer(const Store& store, RunId run, const std::map<std::string,
   std::vector<OnShape> shapes;
   for (const RunId beside : store.runs_beside(run)) shapes.push_back(times_of(store, beside));
   if (shapes.size() < 2) {
-    throw InputError(fmt::format(
-        "run {} is over one shape; overall needs a search over several (evo-tune --shape A,B)",
-        run));
+    throw InputError(
+        fmt::format("run {} tunes for one shape only; "
+                    "overall needs a search for several shapes (evo-tune --shape A,B)",
+                    run));
   }
   give_weights(shapes, weights);
   const StoredRun& first = shapes.front().run;
@@ -141,8 +143,8 @@ Answer overall_answer(const Store& store, RunId run, const std::map<std::string,
   }
   if (!texts.common.empty()) answer.notes = "in common: " + texts.common + "\n";
   answer.notes +=
-      "best time known on a shape / this kernel's time, and their geometric mean; 1 is the best "
-      "everywhere\n";
+      "columns: best known time on a shape / this kernel's time, and "
+      "the geometric mean of these ratios; a kernel with mean 1 is the fastest on every shape\n";
   return answer;
 }
 

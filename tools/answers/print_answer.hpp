@@ -23,7 +23,8 @@ struct EliteOptions {
   std::vector<std::string> weights = {};
 };
 
-/// Prints the answer. Returns kNothingGreen if there is no elite.
+/// Answers a query of evo-elite and prints the answer. Returns kNothingGreen if no matching run has
+/// a green kernel.
 [[nodiscard]] ExitCode print_answer(const EliteOptions& options);
 
 }  // namespace evo

@@ -8,7 +8,8 @@
 namespace evo {
 
 /// A candidate's result at the profile gate, as shown by evo-elite, evo-judge and reports:
-/// "metrics" has the problem's names as keys, each with the profiler's name, value and unit.
+/// "metrics" has one key for each metric, the name that problem.json gives it, with the profiler's
+/// name, the value and the unit.
 [[nodiscard]] inline nlohmann::ordered_json profile_json(const ProfileRecord& profile) {
   nlohmann::ordered_json json = {{"kind", std::string(to_string(profile.kind))},
                                  {"tool", profile.tool},

@@ -6,10 +6,11 @@
 
 namespace evo {
 
-/// The search space that the run used. Throws SpaceError if its text is of another format version.
+/// The search space that the run used. Throws SpaceError if the stored space is of another format
+/// version.
 [[nodiscard]] Space space_of(const StoredRun& run);
 
-/// Evaluates the run's candidates: the effects of the macros on the time.
+/// Computes from the run's candidates how each macro affects the time.
 [[nodiscard]] Insight insight_of(const Store& store, const StoredRun& run, const Space& space);
 
 }  // namespace evo

@@ -16,7 +16,7 @@ std::optional<double> time_of_winner(const Store& store, RunId run) {
   return elite.front().p50_us;
 }
 
-/// Why the database has no path to the winner of this run.
+/// Why the database has no steps from the default configuration to the winner of this run.
 std::string why_none(const Store& store, const StoredRun& run) {
   std::string why;
   for (const StoredEvent& event : store.events(run.id)) {

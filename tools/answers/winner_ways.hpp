@@ -9,20 +9,22 @@
 
 namespace evo {
 
-/// A time for each step of a path, the start first: winner_us divided by the ratios of all later
-/// steps. The returned times agree with the ratios of the steps and end at the winner's time.
+/// A time in µs for each configuration on a path (a sequence of macro changes that ends at the
+/// winner), the start first: winner_us divided by the ratios of all later steps. The times agree
+/// with the ratios of the steps and end at the winner's time.
 [[nodiscard]] std::vector<double> levels_of(const WinnerWay& way, double winner_us);
 
-/// Whether the path has steps; false if its start is the winner.
+/// Whether the path changes any macro; false if it starts at the winner.
 [[nodiscard]] bool has_steps(const WinnerWay& way);
 
-/// How the steps were timed: "A/B pairs", "predicted times", or a mixture if the time was too short
-/// to compare all steps by pairs.
+/// How the steps of a path were timed: "A/B pairs", "PREDICTED times", or a mixture if the time
+/// limit ended before A/B pairs of all steps were timed.
 [[nodiscard]] std::string how_timed(const WinnerWay& way, TimeKind kind);
 
-/// The paths as readable lines. If the run has no paths, the text gives the reason.
+/// The paths to the run's winner as readable lines, or the reason if the run has none.
 [[nodiscard]] std::string ways_text(const Store& store, const StoredRun& run);
 
+/// The paths as JSON:
 /// {"ways": [{"start", "winner", "timed", "steps": [{"changes", "level_us", …}]}],
 ///  "why_no_ways": text or null}.
 [[nodiscard]] nlohmann::ordered_json ways_json(const Store& store, const StoredRun& run);

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Time and error of FP8 attention by length: P in f16, P in e4m3, and the FP8 libraries.
+"""Time and error of FP8 attention by length: P (the softmax) in f16 or e4m3, and FP8 libraries.
 
     attention_accuracy.py BUNDLE [more bundles ...] [--lengths 512,1024] [--max-seconds N]
 
 Each bundle has kernels of the problem sdpa_fp8 (evo-export --bundle), with P in f16 or in e4m3. For
-each head size and length (2 batches, 8 heads, as many queries as keys, no mask), it times all
-kernels that can serve the shape, in turn with the libraries of fp8_libraries.py, as
-compare_pytorch.py does. A row has the fastest kernel of each kind within its tolerance: µs a
-launch, and the relative L2 error against the attention in double precision. Q, K and V are normal
-numbers in e4m3. The output of cuDNN is e4m3, that of FlashAttention-3 bf16, ours f16.
+each head size and length (2 batches, 8 heads, as many queries as keys, no mask), the script times
+all kernels that can serve the shape, in turn with the libraries of fp8_libraries.py, as
+compare_pytorch.py does. For each type of P and each library, a row of the table has the fastest
+kernel whose error is within its tolerance: µs per launch, and the relative L2 error against the
+attention in double precision. Q, K and V are normal numbers in e4m3. The output of cuDNN is e4m3,
+that of FlashAttention-3 bf16, that of evo-tune's kernels f16.
 
 Needs PyTorch with CUDA. Exit codes: 0 done, 2 bad usage or files, 3 a package or a GPU is missing.
 """
@@ -26,13 +27,12 @@ import evo_tune
 
 P_TYPES = {"f16": "P in f16", "fp8": "P in e4m3"}
 SETS, WARMUPS, SAMPLES = 2, 5, 30
-# The templates take any sizes, so those that were not checked are allowed. A kernel for another
-# head size or mask still refuses.
+# permits shapes on which a kernel was not checked, because the templates work for any sizes
 SIZES = ("B", "H", "HKV", "LQ", "LKV", "D", "CAUSAL", "PER_HEAD", "LSE")
 
 
 def contenders_of(torch, bundles, libraries, sets):
-    """One for each bundle that can serve the shape, and for each library."""
+    """A contender for each bundle that can serve the shape, and for each library."""
     sizes, contenders = sets[0].sizes, []
     for bundle in bundles:
         try:
@@ -47,7 +47,7 @@ def contenders_of(torch, bundles, libraries, sets):
 
 
 def fastest(torch, bundles, libraries, sizes):
-    """The fastest contender of each name, with its time in µs."""
+    """The fastest contender (kernel or library) of each name, with its time in µs."""
     sets = [compare_pytorch.InputSet(torch, sizes, seed) for seed in range(1, SETS + 1)]
     contenders = contenders_of(torch, bundles, libraries, sets)
     capture_all(torch, contenders, sets[0].relative_l2)

@@ -1,4 +1,4 @@
-"""A headless Chromium for tests. It records console messages and requests, which must not occur.
+"""A headless Chromium for tests, which fail if a page logs to its console or requests a file.
 
 Needs Debian's packages chromium, chromium-driver and python3-selenium.
 """
@@ -86,7 +86,7 @@ class Browser:
         return self.driver.execute_script(script, *arguments)
 
     def wait(self, script, *arguments):
-        """Waits until the function's body returns true; at most 20 s."""
+        """Waits until a JavaScript function with the body `script` returns true; at most 20 s."""
         end = time.monotonic() + 20
         while not self.run(script, *arguments):
             if time.monotonic() > end:
@@ -94,7 +94,7 @@ class Browser:
             time.sleep(0.02)
 
     def settle(self):
-        """Waits until changes are drawn."""
+        """Waits until the browser has drawn all changes of the page."""
         self.driver.execute_async_script(
             "const done = arguments[0];"
             "requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 60)));")
@@ -103,7 +103,8 @@ class Browser:
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
     def requests(self):
-        """The requests since the last call, except the page itself and data: URLs."""
+        """The URLs that the browser requested since the last call, except the page itself and data:
+        URLs."""
         asked = []
         for entry in self.driver.get_log("performance"):
             message = json.loads(entry["message"])["message"]
@@ -114,7 +115,7 @@ class Browser:
                 if url.split("#")[0] not in pages and not url.startswith(("data:", "blob:"))]
 
     def picture(self, file, width, scheme="light", most=None):
-        """The whole page, or its first `most` pixels, as a PNG."""
+        """Writes a PNG of the whole page, or of its first `most` rows of pixels."""
         self.colours(scheme)
         self.resize(width)
         self.settle()

@@ -37,7 +37,7 @@ KernelImage compiled_kernels(const std::string& arch) {
   return {kernels.ptx, kernels.cubin, {kCheckKernelsEntry}};
 }
 
-/// The shortest time of `repeats` repetitions.
+/// The shortest time in ms of `repeats` executions of `work`.
 double best_ms(int repeats, const std::function<void()>& work) {
   double best = 0;
   for (int i = 0; i < repeats; ++i) {
@@ -56,7 +56,8 @@ struct Costs {
   double guard_ms = 0;
 };
 
-/// The times for one output. Waits for the device after each step, so that each step is timed
+/// The times of the three checks of one output: comparison with the reference, search for a
+/// difference, guard zones. Waits for the device after each check, so that each is timed
 /// separately.
 Costs costs_of(BufferWork& work, const std::vector<std::byte>& content, Dtype dtype,
                const Arguments& arguments) {
@@ -93,8 +94,9 @@ void run(const Arguments& arguments) {
   const Dtype dtype = dtype_from_string(arguments.dtype);
   const auto host = make_host_work(*device);
   const auto by_kernels = make_device_work(*device, compiled_kernels(device->info().arch));
-  std::printf("%s, %s, rows of %zu; milliseconds, best of %d\n", device->info().name.c_str(),
-              arguments.dtype.c_str(), arguments.row, arguments.repeats);
+  std::printf("%s, %s, rows of %zu elements; milliseconds, best of %d repetitions\n",
+              device->info().name.c_str(), arguments.dtype.c_str(), arguments.row,
+              arguments.repeats);
   std::printf("%12s  %14s  %14s  %14s  %14s  %14s  %14s\n", "elements", "compare host",
               "compare device", "differs host", "differs device", "guards host", "guards device");
   for (const std::size_t elements : arguments.elements) {
@@ -116,18 +118,21 @@ void run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   CLI::App app(
-      "Times comparing an output with the expected one, finding where two contents differ,\n"
-      "and checking guard zones: on the host, and by kernels on the device.");
+      "Measures how long three checks take, on the host and by kernels on the device:\n"
+      "to compare an output with the reference, "
+      "to find the first difference, to check guard zones.");
   evo::Arguments arguments;
   app.add_option("--device", arguments.device, "cuda:N or virtual:NAME")->capture_default_str();
   app.add_option("--dtype", arguments.dtype, "type of the elements")->capture_default_str();
-  app.add_option("--elements", arguments.elements, "number of elements of an output; several")
+  app.add_option("--elements", arguments.elements,
+                 "numbers of elements of an output, each timed separately")
       ->capture_default_str()
       ->transform(evo::whole_number(1, 4000000000));
   app.add_option("--row", arguments.row, "elements of a row; 0: no rows")
       ->capture_default_str()
       ->transform(evo::whole_number(0, 4000000000));
-  app.add_option("--repeats", arguments.repeats, "repetitions; the best one counts")
+  app.add_option("--repeats", arguments.repeats,
+                 "repetitions of each check; the shortest time counts")
       ->capture_default_str()
       ->transform(evo::whole_number(1, 1000000));
   return evo::tool_main("check-speed", [&] {

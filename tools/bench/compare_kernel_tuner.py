@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Measures how many candidates of the spaces of real_kernels/ Kernel Tuner judges per second.
+"""Measures how many candidates per second Kernel Tuner judges, on the spaces of real_kernels/.
 Kernel Tuner compiles one candidate after the other and checks each once against the problem's
-reference. The best configuration is printed as options of evo-judge.
+reference. The script prints the best configuration as options of evo-judge.
 
 Usage: compare_kernel_tuner.py [--count N] [--seconds S] [--strategy NAME] [SPACE[:SHAPE] ...]
 Needs a GPU and the packages kernel_tuner, cuda-bindings and numpy.

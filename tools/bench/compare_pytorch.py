@@ -1,24 +1,25 @@
 #!/usr/bin/env python3
-"""Times exported FP8 attention kernels against those of PyTorch and FP8 libraries, interleaved.
+"""Times exported FP8 attention kernels in turn with those of PyTorch and of FP8 libraries.
 
     compare_pytorch.py sdpa_fp8 [more bundles ...] [--json result.json]
 
 Takes every kernel of the bundles of the problem sdpa_fp8 (evo-export --bundle), on the shape for
-which it was tuned. Before and after timing it checks the kernel against
-scaled_dot_product_attention in double precision on the dequantised inputs. It times in one process,
-for each shape:
-- the kernels that were tuned for it;
+which it was tuned. Before and after timing, the script checks the kernel against
+scaled_dot_product_attention in double precision on the dequantised inputs. For each shape, the
+script times in one process:
+- the kernels that were tuned for the shape;
 - every backend that PyTorch has on this machine: flash, cuDNN, efficient and math, each from fp16
   tensors and from the same FP8 bytes (conversion and attention);
 - FP8 attention of the libraries that are installed (fp8_libraries.py): cuDNN and FlashAttention-3.
 A sample is one replay of a CUDA graph of many launches over rotating input sets. Samples of all
 contenders alternate, with every second turn in reverse order, so that a drifting clock affects all
-of them. Contenders whose samples are long skip turns. The relative L2 error of each contender is
-that of one input set. With --db it stores the times of the others with the run of the kernel;
-evo-elite and evo-report show them. vendor_times.py stores them later, on another machine.
+of them. Contenders whose samples take long skip turns. The relative L2 error of each contender is
+computed on one input set. With --db, the script stores the times of PyTorch and of the libraries
+with the run of the kernel; evo-elite and evo-report show these times. vendor_times.py can store
+them later or on another machine.
 
-Needs PyTorch with CUDA. Exit codes: 0 right, 1 a kernel is wrong, 2 bad usage or files, 3 a package
-or a GPU is missing.
+Needs PyTorch with CUDA. Exit codes: 0 all kernels are right, 1 a kernel is wrong, 2 bad usage or
+files, 3 a package or a GPU is missing.
 """
 
 import argparse
@@ -38,7 +39,7 @@ import use_bundle  # noqa: E402  draws the inputs
 import vendor_times  # noqa: E402
 
 BACKENDS = ("FLASH_ATTENTION", "CUDNN_ATTENTION", "EFFICIENT_ATTENTION", "MATH")
-SCORES_BYTES = 1 << 30  # of a part of the reference, and the most of the backend math
+SCORES_BYTES = 1 << 30  # limit of the scores in memory: of the reference, and of the backend math
 
 
 class InputSet:
@@ -93,8 +94,8 @@ class InputSet:
         return self.attention(q, k, v, self.folded_scale) * self.scale("v").to(half)
 
     def reference(self):
-        """The attention in double precision, computed at the first call. It takes as many heads at
-        a time as have SCORES_BYTES of scores."""
+        """The attention in double precision, computed at the first call. Computes as many heads at
+        once as keep the attention scores within SCORES_BYTES bytes."""
         if self.expected is not None:
             return self.expected
         torch, sizes = self.torch, self.sizes
@@ -154,7 +155,8 @@ def pytorch_contender(torch, backend, start, sets):
 
 
 def pytorch_contenders(torch, sets):
-    """Every backend with both kinds of input. An unavailable backend has the reason."""
+    """A contender for each backend of PyTorch, from fp16 and from FP8 inputs. If a backend would
+    need too much memory, its contender has the reason."""
     known = torch.nn.attention.SDPBackend
     contenders = []
     for name in BACKENDS:
@@ -177,8 +179,8 @@ def fp8_contender(library, sets):
 
 
 def check(sets, launch_all, tolerance):
-    """(right, worst max abs error, worst relative L2) over all input sets. Fills outputs with NaN
-    first."""
+    """Returns (whether all outputs are right, largest max abs error, largest relative L2 error)
+    over all input sets. Fills the outputs with NaN before the launches."""
     row_bound = tolerance.get("max_row_error", math.inf)
     for data in sets:
         data.tensors["o"].fill_(math.nan)
@@ -190,7 +192,7 @@ def check(sets, launch_all, tolerance):
 
 
 class Tuned:
-    """A kernel of a bundle, tuned for the shape with these sizes."""
+    """A kernel of a bundle, tuned for the shape with the sizes `sizes`."""
 
     def __init__(self, bundle, folder, kernel, sizes):
         self.bundle, self.folder, self.kernel, self.sizes = bundle, folder, kernel, sizes
@@ -206,8 +208,8 @@ class Tuned:
 
 
 def tuned_kernels(folders):
-    """The kernels of the bundles, by the sizes of their shapes; those of a shape are compared in
-    one run. Raises evo_tune.Error."""
+    """The kernels of the bundles as a list of lists: the kernels of one list were tuned for the
+    same shape and are compared with each other. Raises evo_tune.Error."""
     found = {}
     for folder in folders:
         bundle = evo_tune.load(folder)
@@ -225,7 +227,7 @@ def tuned_kernels(folders):
 
 
 def compare(torch, kernels, libraries, options):
-    """The results of each of `kernels`, which were tuned for the same shape."""
+    """The result of each kernel in `kernels`, which were tuned for the same shape."""
     sets = [InputSet(torch, kernels[0].sizes, seed) for seed in range(1, options.sets + 1)]
     before = [tuned.check(torch, sets) for tuned in kernels]
     ours = [kernel_contender(tuned.bundle, sets) for tuned in kernels]

@@ -1,7 +1,7 @@
 // duels: tests the reliability of A/B comparisons. Compares two configurations of a space many
 // times by interleaved pairs, and prints how often the first was faster, the second was faster, or
 // neither. Comparing a configuration with itself must give ties. With --reload, the second kernel
-// is loaded again for each comparison, to another address.
+// is loaded again for each comparison, because its address may affect its time.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -81,8 +81,8 @@ ExitCode run(const Options& options) {
   }
   std::sort(ratios.begin(), ratios.end());
   std::printf(
-      "%d duels: first faster %d, tie %d, second faster %d; time of first / second: median "
-      "%.4f, from %.4f to %.4f\n",
+      "%d duels: first faster %d, tie %d, second faster %d; "
+      "time of first / second: median %.4f, from %.4f to %.4f\n",
       options.count, verdicts[-1], verdicts[0], verdicts[1], ratios[ratios.size() / 2],
       ratios.front(), ratios.back());
   return ExitCode::kGreen;
@@ -97,7 +97,8 @@ int main(int argc, char** argv) {
     CLI::App app("duels: tests how reliable comparisons of two kernels are.");
     options.session.declare(app);
     app.add_option("--first", options.first, "configuration, MACRO=VALUE ...");
-    app.add_option("--second", options.second, "the other one; the same by default");
+    app.add_option("--second", options.second,
+                   "the other configuration (default: the same as --first)");
     app.add_flag("--reload", options.reload,
                  "load the second kernel again for every duel: shows the effect of its address");
     app.add_option("--count", options.count, "duels")->check(CLI::Range(1, 1000000));

@@ -1,8 +1,8 @@
 """FP8 attention of other libraries, for compare_pytorch.py to time beside evo-tune's.
 
-Each class has the name of its rows, the Python module and the package that it needs, and makes the
-calls for the input sets of one shape. A call starts from the e4m3 bytes and returns the output,
-shaped (B, H, LQ, D); multiplied by `descale`, it is the attention.
+Each class names its rows in the results, and the Python module and package that it needs. A class
+makes one call for each input set of a shape. A call starts from the e4m3 bytes and returns the
+output, shaped (B, H, LQ, D); the output times the descale factor is the attention.
 """
 
 import importlib
@@ -14,17 +14,18 @@ class Unsupported(RuntimeError):
 
 
 def version_of(module):
-    """Name and version of the installed package that has a module."""
+    """Name and version of the installed package that contains `module`."""
     names = metadata.packages_distributions().get(module, ())
     return " ".join(f"{name} {metadata.version(name)}" for name in names[:1]) or module
 
 
 class CudnnFp8:
-    """cuDNN's FP8 attention, through its frontend's graph API. On Hopper its output is e4m3."""
+    """cuDNN's FP8 attention, by the graph API of cuDNN's frontend. On Hopper, cuDNN's output is
+    e4m3."""
 
     name, module, package = "cudnn e4m3", "cudnn", "nvidia-cudnn-frontend"
     SCALAR = (1, 1, 1, 1)
-    P_SCALE = 256.0  # of exponentials, which are at most 1; the largest e4m3 is 448
+    P_SCALE = 256.0  # factor of the exponentials, which are at most 1; the largest e4m3 is 448
 
     def __init__(self, torch, cudnn):
         self.torch, self.cudnn = torch, cudnn
@@ -32,11 +33,11 @@ class CudnnFp8:
         self.library = f"cuDNN {cudnn.backend_version_string()} ({version_of(self.module)})"
 
     def attention_of(self, sets):
-        """(one call, one descale factor of the output) for each of `sets`, which share a shape."""
+        """(call, descale factor of its output) for each of `sets`, input sets of one shape."""
         sizes = sets[0].sizes
         if sizes["PER_HEAD"]:
             raise Unsupported("takes one descale factor per tensor, not per head")
-        # Its two maxima cost time and nobody here reads them, but some plans may need them.
+        # The graph's two maxima cost time and are not used here, but some plans may need them.
         try:
             graph, ids = self.graph_of(sets[0], with_maxima=False)
         except self.cudnn.cudnnGraphNotSupportedError:
@@ -46,7 +47,7 @@ class CudnnFp8:
         return [self.call_of(graph, ids, data, workspace) for data in sets]
 
     def graph_of(self, data, with_maxima):
-        """The compiled graph, and its tensors by name."""
+        """cuDNN's compiled graph, and the tensors of the graph by name."""
         cudnn, sizes = self.cudnn, data.sizes
         e4m3, f32 = cudnn.data_type.FP8_E4M3, cudnn.data_type.FLOAT
         graph = cudnn.pygraph(io_data_type=e4m3, intermediate_data_type=f32,
@@ -86,7 +87,7 @@ class CudnnFp8:
         def scalar(value):
             return torch.full(self.SCALAR, value, dtype=torch.float32, device="cuda")
 
-        # the largest power of two with which the output fits, as a user's calibration would find
+        # the largest power of two that keeps the scaled output within the range of e4m3
         o_scale = 2.0 ** int(torch.log2(448 / data.reference().abs().max()).floor().item())
         output = torch.empty(data.view("o").shape, dtype=torch.float8_e4m3fn, device="cuda")
         buffers = {name: data.view(name) for name in "qkv"}
@@ -109,18 +110,18 @@ class CudnnFp8:
 
 
 class FlashAttention3Fp8:
-    """FlashAttention-3 with e4m3 inputs. Its output is bf16. It chooses its own tiles, and whether
-    CTAs share the keys."""
+    """FlashAttention-3 with e4m3 inputs. Its output is bf16. FlashAttention-3 chooses its own
+    tiles."""
 
     name, module, package = "fa3 e4m3", "flash_attn_interface", "tokenspeed-fa3 or flash-attn-3"
-    SPLITS = 1  # CTAs that share the keys, as by default; its heuristic (0) was slower
+    SPLITS = 1  # CTAs among which the keys are divided (the default); the heuristic, 0, was slower
 
     def __init__(self, torch, interface):
         self.torch, self.interface = torch, interface
         self.library = version_of(self.module)
 
     def attention_of(self, sets):
-        """(one call, one descale factor of the output) for each of `sets`, which share a shape."""
+        """(call, descale factor of its output) for each of `sets`, input sets of one shape."""
         sizes = sets[0].sizes
         if sizes["CAUSAL"] and sizes["LQ"] != sizes["LKV"]:
             raise Unsupported("aligns the causal mask to the last key")
@@ -153,7 +154,8 @@ def strides_of(shape):
 
 
 def installed(torch, say):
-    """The libraries that this machine has. `say` gets one line for each that it lacks."""
+    """The libraries that are installed. Calls `say` with one line for each library that is
+    missing."""
     found = []
     for library in (CudnnFp8, FlashAttention3Fp8):
         try:

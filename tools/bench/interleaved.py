@@ -1,15 +1,16 @@
-"""Times contenders in turn, each by a CUDA graph of its calls, and compares their times."""
+"""Times contenders (kernels and library calls) in turn, each by a CUDA graph of its calls."""
 
 import math
 
 GRAPH_US = 400.0  # target time of one graph, so that the events around it are negligible
 LONG_SAMPLE_US = 3000.0  # contenders with longer samples skip turns
-LEAST_SAMPLES = 9  # but for so many
+LEAST_SAMPLES = 9  # a contender that skips turns still gets this many samples
 
 
 class Contender:
-    """A contender, launched once per input set, and its samples in microseconds per launch, by
-    turn. A call returns its output; times `descale`, that is the attention of the first set."""
+    """A kernel or library function, with one call per input set, and its samples in microseconds
+    per launch, by turn. A call returns its output; the first call's output times `descale` is the
+    attention."""
 
     def __init__(self, name, start, calls, library="", descale=1.0):
         self.name, self.start, self.calls = name, start, calls
@@ -20,7 +21,8 @@ class Contender:
         self.relative_l2 = None
 
     def capture(self, torch):
-        """Captures a graph of whole rounds over the input sets that takes about GRAPH_US."""
+        """Captures a graph that calls all input sets in turn, again and again, for about
+        GRAPH_US."""
         stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
@@ -32,7 +34,7 @@ class Contender:
                 call()
             end.record()
         end.synchronize()
-        # an upper bound, because it includes the CPU's overhead
+        # an upper bound of the GPU's time, because it includes the CPU's overhead
         per_round = begin.elapsed_time(end) * 1000
         rounds = max(1, min(50, round(GRAPH_US / per_round * 4)))
         graph = torch.cuda.CUDAGraph()
@@ -74,8 +76,8 @@ def first_line(error):
 
 
 def capture_all(torch, contenders, relative_l2):
-    """Captures a graph of each contender that can be, and computes the error of its output on the
-    first input set by `relative_l2`."""
+    """Captures a graph of each contender that supports the shape, and computes the error of its
+    output on the first input set by `relative_l2`."""
     for contender in contenders:
         if contender.why_not:
             continue
@@ -88,14 +90,14 @@ def capture_all(torch, contenders, relative_l2):
 
 
 def measure(torch, contenders, warmups, samples):
-    """Takes samples of the contenders in turn, every second turn in reverse order."""
+    """Takes samples of the contenders in turn; every second turn has the reverse order."""
     ready = [contender for contender in contenders if contender.graph is not None]
     for contender in ready:
         if contender.in_every_turn:
             continue
         sample_us = contender.sample(torch) * contender.launches
         contender.every = min(int(sample_us / LONG_SAMPLE_US), max(0, samples // LEAST_SAMPLES - 1))
-        contender.every |= 1  # odd, so that it takes part in both orders
+        contender.every |= 1  # odd, so that the contender is sampled in both orders
     for turn in range(-warmups, samples):
         for contender in ready if turn % 2 == 0 else reversed(ready):
             if turn % contender.every == 0:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Measures how many candidates are judged per second, and the engine's own cost. Prints one line per
-# figure.
+# Measures how many candidates evo-tune judges per second, and how much time its engine needs.
+# Prints one line per figure.
 # Usage: tools/bench/judge_rate.sh [build folder, default build/ci (has the fake worker)]
 set -eu
 cd "$(dirname "$0")/../.."

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Kills evo-tune, its compilers and the device worker with kill -9 at random instants, then every
-# part of a run over two hosts: coordinator, gateway, hosts, agents and their processes. Every run
-# must end like an undisturbed run, and no stored outcome may be lost.
-# Usage: tools/bench/kill_test.sh [kills of each, default 200] [seed, default 1]
+# Kills evo-tune, its compilers and the device worker with kill -9 at random instants.
+# Kills in the same way every process of a run over two hosts: coordinator, gateway, hosts, agents.
+# Each run must still end with the result of an undisturbed run and lose no stored outcome.
+# Usage: tools/bench/kill_test.sh [kills of each kind of process, default 200] [seed, default 1]
 set -eu
 cd "$(dirname "$0")/../.."
 bin="${EVO_BIN:-build/ci/bin}"

@@ -1,23 +1,24 @@
 #!/usr/bin/env python3
-"""Measures the CPU time of calling a bundle from Python, for several numbers of arguments.
+"""Measures the CPU time of a call that launches a bundle's kernel from Python.
 
     launch_cost.py [--arguments 2,4,8,16] [--json FILE]
                    [--driver build/ci/tests/tools/libfake_driver.so]
 
-The kernel copies its first buffer to its last buffer; the heading of a column is the number of
-buffers. On a GPU with PyTorch, the kernel is called as a bundle (by Python code alone, the
-extension, a plan, torch_op, torch.compile, a CUDA graph) and compared with a Triton kernel of the
-same arguments, torch.add and scaled_dot_product_attention. Missing packages are skipped. Results
-are checked.
+The kernel copies its first buffer to its last buffer. The table has one column for each number of
+buffers (--arguments). On a GPU with PyTorch, the kernel is called as a bundle (by Python code
+alone, the extension, a plan, torch_op, torch.compile, a CUDA graph) and compared with a Triton
+kernel of the same arguments, torch.add and scaled_dot_product_attention. Missing packages are
+skipped. The script checks that the kernel's outputs are right.
 
 --driver names a fake driver that does nothing, so no GPU is needed. Buffers are then addresses,
 objects with __cuda_array_interface__, and fake PyTorch tensors. If PyTorch is installed, the script
 also prints the overhead of a custom operator.
 
 Needs the Python package evo_tune; sets EVO_TUNE_LAUNCHER itself. Prints microseconds per call: the
-minimum of several rounds. A round has fewer calls than the driver's queue holds, and its time ends
-before the GPU is done; only for a CUDA graph, it ends when the GPU is done. Exit codes: 0 right, 1
-a result is wrong or missing, 3 a package or a GPU is missing.
+minimum of several series of calls. A series has fewer calls than the driver's queue holds, so no
+call waits for the GPU, and the time excludes the kernels' execution. Only the time of a CUDA graph
+includes the execution. Exit codes: 0 all results are right, 1 a result is wrong or missing, 3 a
+package or a GPU is missing.
 """
 
 import argparse
@@ -92,7 +93,7 @@ def write_bundle(folder, buffers):
 
 
 def one_round(call, calls=CALLS, finish=lambda: None, until_finished=False):
-    """Measures the microseconds per call."""
+    """The microseconds per call of `call` over `calls` calls."""
     finish()
     begin = time.perf_counter()
     for _ in range(calls):
@@ -170,7 +171,8 @@ def without_gpu(table, driver):
 
 
 def of_pytorch(counts):
-    """Runs in a separate process, because the fake PyTorch has the module name torch."""
+    """Measures calls with fake PyTorch tensors. Runs in a separate process, because the fake
+    PyTorch has the module name torch."""
     import torch
     table = Table(counts)
     for count in counts:
@@ -210,7 +212,7 @@ def triton_kernel(folder, count):
 
 
 def void(_):
-    """Wraps a call whose result is not the output, and returns None instead."""
+    """Takes the result of a launch that writes its output to a buffer, and returns None instead."""
 
 
 def triton_call(torch, touch, inputs):
@@ -229,8 +231,8 @@ def graph_of(torch, call):
 
 
 def ways_of(torch, folder, count, inputs, y):
-    """The ways to launch the kernel, by name: functions that return the output, or None if the
-    output is in y."""
+    """The ways to launch the kernel, by name: functions that return the output, or None if they
+    write the output to `y`."""
     import evo_tune
     pure, kernel = loaded(folder, None, True), loaded(folder, None, False)
     plan, operator = kernel.plan(*inputs, y=y), evo_tune.torch_op(kernel)
@@ -250,7 +252,8 @@ def ways_of(torch, folder, count, inputs, y):
 
 
 def checked(torch, way, call, y, expected):
-    """The function to measure. Raises ValueError if it gives a wrong output."""
+    """The function to measure for one way to launch. Raises ValueError if the function gives a
+    wrong output."""
     os.environ["EVO_TUNE_LAUNCHER"] = "python" if way == PURE else ""
     if way == GRAPH:
         graph = graph_of(torch, call)

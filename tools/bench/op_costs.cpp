@@ -34,7 +34,7 @@ class Bench {
 
   [[nodiscard]] const DeviceInfo& info() const { return device_->info(); }
 
-  /// Compiles in parallel what load() will need.
+  /// Compiles all sources in parallel, so that load() need not compile them one after the other.
   void compile_ahead(const std::vector<std::string>& sources) {
     std::vector<CompileOutcome> outcomes(sources.size(), Rejection{});
     std::atomic<std::size_t> next{0};
@@ -157,7 +157,7 @@ void print_launches(Bench& bench) {
   bench.unload(kernel);
 }
 
-/// Prints the time of code without loops, to measure instruction fetch.
+/// Prints the time of long code that is executed once, which shows the cost of instruction fetch.
 void print_code(Bench& bench) {
   const BufferId in = bench.chain(256);
   for (const int instructions : {64, 512, 2048, 4096}) {
@@ -204,7 +204,8 @@ void print_streams(Bench& bench) {
   }
 }
 
-/// Prints the time of launches that read buffers of 8 MiB in turn, 4 KiB for each CTA.
+/// Prints the time of launches that take turns between buffers of 8 MiB; each CTA reads 4 KiB, once
+/// or twice.
 void print_first_reads(Bench& bench) {
   const auto sms = static_cast<unsigned>(bench.info().sm_count);
   const KernelId kernel = bench.load(stream_source(std::size_t{1024} * 4 * sms, false));
@@ -252,7 +253,7 @@ void run(const std::string& device) {
 int main(int argc, char** argv) {
   CLI::App app(
       "Prints the cost of single operations, launches and code on a device: measured on a card,\n"
-      "predicted on a virtual GPU. The time model uses these figures.");
+      "predicted on a virtual GPU. The time model of virtual GPUs uses measured costs.");
   std::string device = "cuda:0";
   app.add_option("--device", device, "cuda:N or virtual:NAME")->capture_default_str();
   return evo::tool_main("op-costs", [&] {

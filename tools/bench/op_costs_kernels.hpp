@@ -6,15 +6,15 @@
 
 namespace evo {
 
-/// A kernel that executes one operation `ops` times in each of n rounds. The time of an operation
-/// is computed from the times for two values of n.
+/// A kernel that executes one operation `ops` times in each of n iterations of a loop. The time of
+/// an operation is computed from the kernel's times for two values of n.
 struct Operation {
   std::string name;
-  std::string setup;   ///< code before the rounds; `in`, `out`, `shared`, `t` (thread) are declared
-  std::string body;    ///< one operation; `i` counts the rounds
+  std::string setup;   ///< code before the loop; `in`, `out`, `shared`, `t` (thread) are declared
+  std::string body;    ///< one operation; `i` counts the iterations
   std::string result;  ///< result, unsigned, so that nothing is optimised away
   int warps = 1;
-  int ops = 16;             ///< repetitions of the body per round
+  int ops = 16;             ///< repetitions of the body per iteration
   std::size_t chase = 256;  ///< number of words of `in` in the chain of indices
   int repeats = 1;          ///< warps of one sub-core that share the cost
 };
@@ -26,10 +26,11 @@ struct Operation {
 /// its unit.
 [[nodiscard]] std::vector<Operation> streamed_operations();
 
-/// CUDA C++ of a kernel k(out, in, rounds).
+/// CUDA C++ of a kernel k(out, in, rounds) that executes the operation; `rounds`: its iterations.
 [[nodiscard]] std::string source_of(const Operation& operation);
 
-/// CUDA C++ of a kernel k(out, in, rounds) that reads (or writes) `bytes` of `in` in each round.
+/// CUDA C++ of a kernel k(out, in, rounds) that reads (or writes) `bytes` of `in` in each
+/// iteration.
 [[nodiscard]] std::string stream_source(std::size_t bytes, bool writes);
 
 }  // namespace evo

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Typical kernels at real sizes: prints for each how many random candidates are judged per second
-# and where the time was spent. `compare_kernel_tuner.py` prints the same figures for Kernel Tuner.
+# Tunes typical kernels at real sizes.
+# Prints for each kernel how many candidates evo-tune judges per second, and the time of each phase.
+# compare_kernel_tuner.py measures Kernel Tuner on the same kernels.
 # Usage: tools/bench/real_kernels.sh [folder of programs, default build/release/bin] [device]
 #                                    [seconds of each] [SPACE[:SHAPE] ...]
-# The environment variable STRATEGY selects a strategy (default: random).
+# The environment variable STRATEGY selects evo-tune's strategy (default: random).
 set -eu
 cd "$(dirname "$0")/../.."
 bin="${1:-build/release/bin}"

@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
-# Measures the figures of a page of results. Stores the output of each program as a run in FOLDER,
-# from which tools/site/results.py makes the page. An output replaces an older output of the same
-# name.
+# Runs the programs whose outputs make up a page of results, and stores each output in FOLDER.
+# An output replaces an older output of the same step.
+# tools/site/results.py makes the page from FOLDER.
 # Usage: tools/bench/record_results.sh DEVICE FOLDER [--bin FOLDER] [--only GLOB]
 #                                                     [--patience N] [--list]
-#   DEVICE   cuda:N: a card; none: a machine without one; recorded: what stored recordings of cards
-#            show, on a machine without one
+#   DEVICE   cuda:N: a GPU; none: measurements that need no GPU
+#            recorded: evaluations of recordings of GPUs, which need no GPU
 #   FOLDER   such as docs/results/runs/nvidia-h100
-#   --bin    folder of the programs (default: build/ci/bin, which has those of the tests)
-#   --only   only steps whose name matches, such as 'duel.*'; attention uses what the steps search.*
-#            found, accuracy and bundle what attention exported, insight what ladder found
-#   --patience  ends a step after N times its seconds and 10 more (default: 3)
-#   --list   prints the steps and their seconds, and runs none
+#   --bin    folder of the programs (default: build/ci/bin, which has the tests' programs as well)
+#   --only   runs only steps whose name matches the pattern, such as 'duel.*'
+#            The step attention uses the databases of the steps search.*
+#            The steps accuracy and bundle use the bundles of the step attention.
+#            The step insight uses the database of the step ladder.
+#   --patience  ends a step after N times its expected seconds plus 10 seconds (default: 3)
+#   --list   prints the steps and their expected seconds, and runs none
 # The environment variable EVO_RECORDED names a folder of recorded spaces for evo-replay.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
@@ -37,9 +39,9 @@ card="$(nvidia-smi --id="${device#cuda:}" --query-gpu=name,driver_version --form
 machine="${card:+$card, }$(nproc) cores of an $(sed -n 's/^model name\t: //p' /proc/cpuinfo | head -n 1)"
 status=0
 
-# step NAME SECONDS COMMAND: stores the output of COMMAND.
+# step NAME SECONDS COMMAND: runs COMMAND and stores its output as NAME.txt.
 step() {
-  # shellcheck disable=SC2254 # a pattern
+  # shellcheck disable=SC2254 # $only is a pattern
   case "$1" in $only) ;; *) return ;; esac
   [ -z "$list" ] || { printf '%-28s %5s s  %s\n' "$@"; return; }
   local begin=$SECONDS code=0
@@ -56,12 +58,13 @@ step() {
 
 attention=search_spaces/sdpa_fp8
 busy='duels --space tests/planted/search_spaces/busy.json --device $device'
-steps="sed '/^importance/,/^valid negatives/{/^valid negatives/!d}'"  # leaves out the effect of each value
+steps="sed '/^importance/,/^valid negatives/{/^valid negatives/!d}'"  # removes the effect of each value
 speed="sed -n '/\"event\":\"speed\"/p'"
 
-# Searches of attention: name, space, shapes. A search times each candidate on all of its shapes;
-# they set the same macros, so that it compiles each candidate once. With P in e4m3 each shape has a
-# search, because the fastest kernels for 2,048 keys are too inaccurate for 8,192.
+# The searches for attention kernels, one a line: name, space, shapes.
+# A search compiles each candidate once and times it on all shapes of the search.
+# With P in e4m3, each shape has its own search.
+# The reason is accuracy: the fastest kernels for 2,048 keys are too inaccurate for 8,192 keys.
 export searches='e4m3_long_d128 wgmma_e4m3 long_d128
 e4m3_longer_d128 wgmma_e4m3 longer_d128
 e4m3_mission_d128 wgmma_e4m3 mission_d128

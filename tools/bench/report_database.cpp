@@ -28,7 +28,7 @@ struct Arguments {
   std::uint64_t seed = 1;
 };
 
-// A text that would end the page's data if evo-report did not escape it.
+// A text that would end the report's <script> element of data if evo-report did not escape it.
 constexpr const char* kHostile =
     "</script><script>window.hacked = true</script><!-- <img src=x onerror=window.hacked=true>";
 
@@ -85,7 +85,7 @@ class MadeUpTimes {
   std::map<std::pair<std::size_t, std::size_t>, double> effects_;
 };
 
-/// Records a run, candidate by candidate, by the class Store.
+/// Records a made-up run in a database, candidate by candidate.
 class MadeUpRun {
  public:
   MadeUpRun(Store& store, const Space& space, const Arguments& arguments)
@@ -163,8 +163,8 @@ class MadeUpRun {
     return store_->put_compilation(record);
   }
 
-  /// Makes a candidate green or failed in one of many ways. The default configuration and the
-  /// milestones are green.
+  /// Gives a candidate a random outcome: green, a duplicate, or rejected at a random gate. With
+  /// `must_pass` (default configuration and milestones), the candidate is green.
   void judge(EvaluationRecord& record, bool must_pass) {
     const double draw = must_pass ? 1 : random_.uniform();
     if (draw < 0.05 && !elite_.empty()) {
@@ -252,7 +252,7 @@ class MadeUpRun {
                                      .control_drift = drift});
   }
 
-  /// A path from the default configuration to the winner, one macro at a time.
+  /// The steps from the default configuration to the winner, each changing one macro.
   WinnerWay way() {
     Candidate at = space_->defaults();
     WinnerWay way{.start = "default", .winner = elite_.front().candidate};

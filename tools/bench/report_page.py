@@ -1,11 +1,12 @@
 """Measures how long a report takes to open, or takes pictures of a report, with headless Chromium.
 
-    # number of candidates of the made-up run, 10,000 by default
     report_page.py speed PROGRAMS [CANDIDATES]
-    report_page.py pictures REPORT.html FOLDER       # report-400.png, report-1600.png
+    report_page.py pictures REPORT.html FOLDER
 
-PROGRAMS is the folder of the programs. Needs Debian's packages chromium, chromium-driver and
-python3-selenium.
+The command speed opens a report of a made-up run; CANDIDATES is the number of its candidates
+(default: 10000), and PROGRAMS the folder of evo-tune's programs. The command pictures writes
+report-400.png and report-1600.png to FOLDER. Both commands need Debian's packages chromium,
+chromium-driver and python3-selenium.
 """
 
 import subprocess
@@ -28,7 +29,8 @@ def timed(work):
 
 
 def opening(page):
-    """Seconds until the page is loaded, and until all its plots are drawn, in a new browser."""
+    """Opens the report in a new browser. Returns the seconds until the page is loaded, and the
+    further seconds until all plots are drawn."""
     with Browser() as browser:
         browser.driver.get("about:blank")  # waits until the browser itself responds
         opened = timed(lambda: (browser.open(page), browser.settle()))

@@ -48,7 +48,8 @@ const std::map<std::string, Setter>& knobs() {
   return map;
 }
 
-/// Applies "name=value" to a setting, or to the size of the elite ("elite=3").
+/// Sets the setting of the strategy that `text` names ("pool.mutants=0"), or the size of the elite
+/// ("elite=3").
 void apply(const std::string& text, FullSettings& settings, std::size_t& elite) {
   const auto named = evo::named_in(text);
   const auto value = named ? evo::number_in<double>(named->second) : std::nullopt;
@@ -69,7 +70,8 @@ void apply(const std::string& text, FullSettings& settings, std::size_t& elite) 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Replays the strategy full with some changed settings", "search-ablation");
+  CLI::App app("Replays recorded spaces by the strategy full with changed settings",
+               "search-ablation");
   std::vector<std::string> recorded;
   std::vector<std::string> sets;
   evo::StudyOptions study;

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Table of ablations and the leave-one-space-out check: search_leave_one_out.py ablation_*.json
+"""Prints a table of ablations and a leave-one-out check of the settings of the strategy `full`.
 
-Each file holds one line per recorded space (search-ablation --json). For each space, the best
-setting on the other spaces (by the mean fraction of the optimum over all budgets) is chosen and
-then evaluated on this space.
+    search_leave_one_out.py ablation_*.json
+
+Each file holds one line per recorded space (search-ablation --json). For each space, the script
+chooses the setting that is best on the other spaces (by the mean fraction of the optimum over all
+budgets), and evaluates this setting on the space that was left out.
 """
 import json
 import os

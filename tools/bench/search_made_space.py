@@ -3,11 +3,11 @@
 
     search_made_space.py interactions|failures OUT
 
-interactions: 8 parameters of 4 values, 53 248 valid configurations, time = exp(single effects +
-  effects of all pairs, a third of them strong). This space is larger and less regular than measured
-  spaces.
-failures: 4096 configurations of which 27 % fail; the best configurations are neighbours of failing
-configurations.
+The space `interactions` has 8 parameters of 4 values and 53 248 valid configurations. A time is
+exp(sum of the effects of all values and of all pairs of values); a third of the pairs have strong
+effects. The space `interactions` is larger and less regular than measured spaces.
+The space `failures` has 4096 configurations, of which 27 % fail. The best configurations are
+neighbours of failing configurations.
 """
 import gzip
 import itertools

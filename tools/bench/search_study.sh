@@ -1,7 +1,8 @@
 #!/bin/sh
-# Compares strategies, and settings of the strategy full, on recorded spaces:
-# search_study.sh BIN OUT RECORDED…
-# BIN: folder of evo-replay and search-ablation (a release build); OUT: a folder for the results.
+# Compares search strategies, and settings of the strategy `full`, on recorded spaces.
+# Usage: search_study.sh BIN OUT RECORDED…
+# BIN: the folder of evo-replay and search-ablation (a release build).
+# OUT: a folder for the results.
 set -eu
 bin=$1 out=$2
 shift 2

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# A long run with injected faults: workers that are killed, stopped, hang, are slow or send garbage,
-# a full disk, a locked database, evo-tune killed and resumed. Prints the result. Fails if an
-# evaluation was lost or stored twice, if a wrong kernel is green, if evo-tune ended by itself, or
-# if the memory of evo-tune grows by more than the outcomes of a run need.
+# Tests a long run of evo-tune with injected faults.
+# Workers are killed, are stopped, hang, are slow or send garbage.
+# The disk is full at times, and the database is locked.
+# evo-tune itself is killed and resumed.
+# The test fails if an evaluation was lost or stored twice, or if a wrong kernel is green.
+# The test also fails if evo-tune ended by itself, or used more memory than a run's outcomes need.
 # Usage: tools/bench/soak.sh [evaluations, default 10000] [seed, default 1]
 set -eu
 cd "$(dirname "$0")/../.."

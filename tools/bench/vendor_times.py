@@ -3,10 +3,10 @@
 
     vendor_times.py --db evo.db result.json
 
-compare_pytorch.py --json wrote result.json, on this or another machine. Each backend that was timed
-in turn with a kernel becomes a row of the table vendor_time (docs/database.md). A row replaces an
-earlier row with the same name and the same input type. All rows are stored in one transaction. Exit
-codes: 0 stored, 2 bad usage or files.
+compare_pytorch.py --json wrote result.json, on this or another machine. Each library or PyTorch
+backend that was timed in turn with a kernel becomes a row of the table vendor_time
+(docs/database.md). A row replaces an earlier row with the same name and the same input type. Either
+all rows are stored or none. Exit codes: 0 all rows are stored, 2 bad usage or files.
 """
 
 import argparse
@@ -21,8 +21,8 @@ SCHEMA_VERSION = 10  # kSchemaVersion in db/database_file.hpp
 
 
 def require_run(database, result, device):
-    """Raises ValueError unless the database has the result's candidate, with this shape and
-    device."""
+    """Raises ValueError unless the database has the candidate that was compared, on the shape and
+    device of the comparison."""
     source = result["evo_tune"]
     found = database.execute(
         "SELECT p.key, r.shape, d.name FROM candidate c JOIN run r ON r.id = c.run_id"

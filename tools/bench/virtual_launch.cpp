@@ -62,8 +62,8 @@ void run(const Arguments& arguments) {
     buffers += static_cast<double>(argument.bytes(data.values)) / kMega;
   }
   std::printf(
-      "%s, %s, shape %s on %s: %.3f s, %.1f M warp instructions; %.0f MB resident for "
-      "%.1f MB of inputs and outputs (%.0f MB before)\n",
+      "%s, %s, shape %s on %s: %.3f s, %.1f M warp instructions; "
+      "%.0f MB resident for %.1f MB of inputs and outputs (%.0f MB before)\n",
       on.space().definition().name.c_str(), arguments.milestone.c_str(), on.shape().name.c_str(),
       arguments.device.c_str(), best,
       static_cast<double>(on.device().statistics().warp_instructions) / kMega, megabytes_resident(),
@@ -75,13 +75,14 @@ void run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   CLI::App app(
-      "Times one launch of a milestone on the virtual GPU with all checks; the best of several "
-      "launches.");
+      "Measures how long the virtual GPU takes for one launch of a milestone with all checks: "
+      "the shortest time of several launches.");
   evo::Arguments arguments;
   app.add_option("space", arguments.space, "search space file")->required();
-  app.add_option("milestone", arguments.milestone, "its name in the space file")->required();
+  app.add_option("milestone", arguments.milestone, "name of the milestone in the space file")
+      ->required();
   app.add_option("--device", arguments.device, "virtual:NAME")->capture_default_str();
-  app.add_option("--shape", arguments.shape, "of the problem file (default: the space's)");
+  app.add_option("--shape", arguments.shape, "shape of the problem file (default: the space's)");
   app.add_option("--repeats", arguments.repeats, "launches")
       ->capture_default_str()
       ->transform(evo::whole_number(1, 1000000));

@@ -1,6 +1,6 @@
-// worker-cost: measures the time of one candidate's messages to and from a worker, on this machine
-// and over the loopback by TCP and TLS. The worker process is `cat`, which returns every message,
-// so only the transport is measured.
+// worker-cost: measures the time of one candidate's messages to and from a worker process, through
+// a socket pair and through the loopback interface by TCP and TLS. The worker process is `cat`,
+// which returns every message, so only the transport is measured.
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -30,7 +30,7 @@ struct Arguments {
   int candidates = 500;
 };
 
-/// Starts an agent of evo-worker that offers `cat` as a worker.
+/// Starts evo-worker in a child process, which connects to `address` and offers `cat` as a worker.
 pid_t lend(const std::string& address, const std::string& key) {
   const pid_t process = fork();
   if (process != 0) return process;
@@ -45,8 +45,9 @@ void exchange(WorkerChannel& worker, const nlohmann::json& message) {
   if (!worker.send(message) || !worker.wait(kPatience)) throw MissingError("the worker is gone");
 }
 
-/// Milliseconds of one candidate: a compilation, a check and a timing. Real messages carry the
-/// image in one direction and an echo in both, so half of the image is sent.
+/// Milliseconds of the messages of each candidate (compilation, check, timing), sorted. A real
+/// message carries the compiled kernel in one direction only, but `cat` returns every message, so
+/// these messages carry only half of the kernel's bytes.
 std::vector<double> candidate_ms(WorkerHost& host, const Arguments& arguments) {
   const auto worker = host.start({}, {});
   const nlohmann::json image = {{"op", "check"},
@@ -65,14 +66,14 @@ std::vector<double> candidate_ms(WorkerHost& host, const Arguments& arguments) {
 
 double report(const char* name, const std::vector<double>& times) {
   const double median = times[times.size() / 2];
-  std::printf("%-24s %8.3f ms per candidate (median), %8.3f ms (99 of 100)\n", name, median,
+  std::printf("%-24s %8.3f ms per candidate (median), %8.3f ms (99th percentile)\n", name, median,
               times[times.size() * 99 / 100]);
   return median;
 }
 
 ExitCode run(int argc, char** argv) {
   Arguments arguments;
-  CLI::App app("worker-cost: the cost of communication with a worker for each candidate");
+  CLI::App app("worker-cost: measures the time of communication with a worker for each candidate");
   app.add_option("--image-kb", arguments.image_kb, "size of a compiled kernel")
       ->capture_default_str()
       ->transform(whole_number(0, 100000));

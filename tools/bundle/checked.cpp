@@ -128,7 +128,7 @@ std::map<std::string, Whole> vector_widths(const Json& plan) {
   return widths;
 }
 
-/// Lists the first few values, for messages.
+/// The first few checked values of a variable as text, for messages.
 std::string listed(const std::set<double>& values) {
   constexpr std::size_t kMost = 12;
   std::vector<std::string> texts;
@@ -167,7 +167,7 @@ class Conditions {
     for (const Whole size : sizes_) divisor_ = std::gcd(divisor_, size);
     if (divisor_ > 1) {
       add_unless_zero(fmt::format("{} % {} == 0", name_, divisor_),
-                      fmt::format("it was only checked on multiples of {}", divisor_));
+                      fmt::format("the kernel was only checked on multiples of {}", divisor_));
     }
   }
 
@@ -188,7 +188,8 @@ class Conditions {
     }
   }
 
-  /// The set of powers of two up to `width` that divide the size must be that of a checked size.
+  /// Some checked size must be divisible by the same powers of two up to `width`, because the
+  /// kernel may choose the width of its memory accesses by them.
   void add_vectors(Whole width) {
     if (sizes_.empty() || divisor_ % width == 0) return;
     std::set<Whole> steps;
@@ -258,7 +259,7 @@ void add_extents(const CheckedKernel& kernel, const ShapeVariables& variables, J
     double most = 0;
     for (const auto& [name, shape] : kernel.shapes) most = std::max(most, extent.evaluate(shape));
     all.push_back({{"expression", fmt::format("{} <= {}", "(" + text + ")", formula_of(most))},
-                   {"why", fmt::format("{} had at most {} elements when it was checked",
+                   {"why", fmt::format("{} had at most {} elements during the checks",
                                        argument.at("name").get<std::string>(), formula_of(most))},
                    {"variables", names}});
   }
@@ -278,7 +279,8 @@ std::string checked_sizes(const CheckedKernel& kernel, const std::set<std::strin
   return fmt::format("{}", fmt::join(texts, " || "));
 }
 
-/// Whether no product in `test` overflows, even with the largest checked size of each variable.
+/// Whether all products in `test` fit in 31 bits, even with the largest checked size of each
+/// variable.
 bool fits(const CheckedKernel& kernel, const SizeTest& test) {
   constexpr double kBeyond = 0x1p31;
   ShapeVariables largest;
@@ -293,7 +295,8 @@ bool fits(const CheckedKernel& kernel, const SizeTest& test) {
   });
 }
 
-/// The values of `test` on the checked shapes; nullopt if it has no value on one of the shapes.
+/// The values of `test` on the checked shapes; nullopt if the test cannot be computed for one of
+/// them.
 std::optional<std::set<double>> outcomes(const CheckedKernel& kernel, const SizeTest& test) {
   if (test.expression.empty() || !fits(kernel, test)) return std::nullopt;
   const Expression expression(test.expression);
@@ -308,8 +311,8 @@ std::optional<std::set<double>> outcomes(const CheckedKernel& kernel, const Size
   return values;
 }
 
-/// Adds a condition for each test of sizes in the code: it must have the outcome that it had on a
-/// checked shape.
+/// Adds a condition for each size test in the kernel's code: the test must have an outcome that it
+/// also has on a checked shape.
 void add_size_tests(const CheckedKernel& kernel, Json& all) {
   std::set<std::string> names;
   for (const auto& [name, value] : kernel.shapes.begin()->second) names.insert(name);
@@ -325,7 +328,7 @@ void add_size_tests(const CheckedKernel& kernel, Json& all) {
       for (const double value : *seen) values.push_back(formula_of(value));
       text = fmt::format("{} in [{}]", test.expression, fmt::join(values, ", "));
       why = fmt::format(
-          "the kernel's code depends on {}, which had only these values when it was checked",
+          "the kernel's code depends on {}, which had only these values during the checks",
           test.expression);
     }
     all.push_back({{"expression", text}, {"why", why}, {"variables", test.variables}});

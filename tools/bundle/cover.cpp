@@ -25,7 +25,8 @@ class Search {
           allowed_.back().push_back(kernel);
         }
       }
-      // Tries the fastest kernel first, so that the first set that is found is already good.
+      // Tries the fastest kernel of a shape first, because then even the first set of kernels is
+      // good.
       std::ranges::stable_sort(allowed_.back(), {},
                                [&](std::size_t kernel) { return *times[kernel][shape]; });
     }

@@ -30,7 +30,7 @@ std::vector<StoredRun> runs_of(const Store& store, const ExportSource& source) {
   return runs;
 }
 
-/// Calls `action` for each cubin and PTX file that an index names: key and file name.
+/// Calls `action(file name, hash)` for each cubin and PTX file that an index names.
 template <typename Action>
 void for_each_code(OrderedJson& index, const Action& action) {
   for (OrderedJson& kernel : index.at("kernels")) {
@@ -45,8 +45,8 @@ bool has(const fs::path& file, const std::string& hash) {
   return is_file(file) && evo_tune::detail::sha256(read_text_file(file)) == hash;
 }
 
-/// Renames new code files whose names the folder already has with other contents. The old files
-/// must stay, because the old index is valid until the new index replaces it.
+/// Renames the new code files for which the folder has a file of the same name and other content.
+/// The old file must stay, because the old index is valid until the new index replaces it.
 void take_free_names(Bundle& bundle, const fs::path& folder) {
   for_each_code(bundle.index, [&](OrderedJson& name, const std::string& hash) {
     const fs::path file = name.get<std::string>();
@@ -62,7 +62,7 @@ void take_free_names(Bundle& bundle, const fs::path& folder) {
   });
 }
 
-/// The files and hashes that the index in a folder names; empty if the index is of another version.
+/// The code files that an index names, with their hashes; empty if the index is of another version.
 std::map<std::string, std::string> code_of(const fs::path& index_file) {
   std::map<std::string, std::string> files;
   try {
@@ -113,7 +113,8 @@ ExitCode export_bundle(const ExportSource& source, const BundleOptions& options)
   const bool is_one = source.candidate > 0;
   if (source.dbs.size() > 1 && (is_one || !source.runs.empty())) {
     throw InputError(std::string(is_one ? "--candidate" : "--run") +
-                     ": with several --db a number is ambiguous; it is allowed with one --db");
+                     ": allowed with one --db only, "
+                     "because databases number their runs and candidates separately");
   }
   std::vector<Store> stores;
   stores.reserve(source.dbs.size());
@@ -124,7 +125,7 @@ ExitCode export_bundle(const ExportSource& source, const BundleOptions& options)
       is_one ? std::vector{target_of(stores.front(), source.candidate)} : bundle_targets(sources);
   if (is_one) note_screened_only(stores.front(), source.candidate);
   if (targets.empty()) {
-    std::cerr << "evo-export: nothing is green in any matching run\n";
+    std::cerr << "evo-export: no kernel is green in any matching run\n";
     return ExitCode::kNothingGreen;
   }
   constexpr double kPercent = 100;

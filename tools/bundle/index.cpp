@@ -156,8 +156,8 @@ class Builder {
     }
     for (const std::string& space : target.missing_defaults) {
       bundle_.notes.push_back(
-          fmt::format("{}: the default configuration of space {} is left out: it was in no elite, "
-                      "so it did not pass through all checks",
+          fmt::format("{}: the default configuration of space {} is left out, "
+                      "because it was in no elite and so did not pass a full check",
                       target.device.name, space));
     }
     const DeviceInfo& device = target.device;
@@ -192,13 +192,13 @@ class Builder {
     }
     const ShapeWinner& winner = found->second;
     const KernelTime& time = serving.times.at(shape);
-    bundle_.notes.push_back(fmt::format(
-        "{}: {} is served by candidate {} of run {} ({:.2f} µs), not by the winner of the newest "
-        "run, candidate {} of run {} ({:.2f} µs): {}",
-        target.device.name, target.shapes.at(shape), serving.candidate, time.run.id,
-        time.timing.p50_us, winner.candidate, winner.run, winner.p50_us,
-        is_fastest ? "it was faster in its own run"
-                   : "fewer kernels serve all shapes within --loss-percent"));
+    bundle_.notes.push_back(
+        fmt::format("{}: {} is served by candidate {} of run {} ({:.2f} µs), "
+                    "not by the winner of the newest run, candidate {} of run {} ({:.2f} µs): {}",
+                    target.device.name, target.shapes.at(shape), serving.candidate, time.run.id,
+                    time.timing.p50_us, winner.candidate, winner.run, winner.p50_us,
+                    is_fastest ? "it was faster in its own run"
+                               : "fewer kernels serve all shapes within --loss-percent"));
   }
 
   /// Writes for which shapes each kernel is chosen. For a device that is not in the bundle, targets
@@ -264,8 +264,8 @@ class Builder {
     }
     if (known == all) return;
     bundle_.notes.push_back(
-        fmt::format("{}: {} kernels, {} shapes: {} of {} times are known; a kernel cannot serve a "
-                    "shape on which its time is unknown",
+        fmt::format("{}: {} kernels, {} shapes: {} of {} times are known; "
+                    "a kernel cannot serve a shape on which its time is unknown",
                     target.device.name, times.size(), target.shapes.size(), known, all));
   }
 
@@ -317,7 +317,7 @@ class Builder {
   }
 
   /// Adds the conditions on sizes to a manifest. Returns false if an older version wrote the
-  /// database, without the shapes on which the kernel is valid.
+  /// database, because then only the checked shapes are valid.
   bool put_validity(const BundleKernel& kernel, Json& manifest) {
     manifest["checked_shapes"] = Json::object();
     for (const auto& [name, shape] : kernel.checked_shapes) {
@@ -328,10 +328,10 @@ class Builder {
     for (const auto& [name, shape] : kernel.checked_shapes) {
       alternatives.push_back(fmt::format("({})", is_this_shape(shape)));
     }
-    manifest["valid"] = Json::array({condition(
-        fmt::format("{}", fmt::join(alternatives, " || ")),
-        "an older evo-tune wrote the kernel's database, which has the checked shapes but not the "
-        "conditions for other shapes")});
+    manifest["valid"] =
+        Json::array({condition(fmt::format("{}", fmt::join(alternatives, " || ")),
+                               "an older evo-tune wrote the kernel's database, "
+                               "which has the checked shapes but no conditions for other shapes")});
     bundle_.notes.push_back(manifest.at("name").get<std::string>() + ": " +
                             manifest["valid"][0]["why"].get<std::string>());
     return false;

@@ -14,7 +14,7 @@ struct Bundle {
   std::string name;
   nlohmann::ordered_json index;                            ///< docs/bundle.md
   std::vector<std::pair<std::string, std::string>> files;  ///< name, content; without the index
-  std::vector<std::string> notes;                          ///< messages for its user
+  std::vector<std::string> notes;                          ///< messages for the bundle's user
 };
 
 inline constexpr const char* kBundleIndexFile = "bundle.json";
@@ -24,8 +24,8 @@ inline constexpr const char* kBundleIndexFile = "bundle.json";
 
 /// A bundle of the fewest kernels of each target that stay within `loss` of each shape's best time,
 /// and of the default configurations. An empty `name` means the problem's name. Throws InputError
-/// if the runs are of several problems or their kernels take different arguments, and the DbErrors
-/// of export_kernel().
+/// if the runs are of several problems or their kernels take different arguments. Throws DbError if
+/// a kernel cannot be exported.
 [[nodiscard]] Bundle make_bundle(const std::vector<BundleSource>& sources,
                                  const std::vector<BundleTarget>& targets, double loss,
                                  const std::string& name);

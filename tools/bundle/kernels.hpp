@@ -22,14 +22,13 @@ struct KernelTime {
   StoredRun run;
   Timing timing;
   std::string measured_at;
-  /// The time by which kernels are chosen: the p50. For a kernel that is not the run's winner, this
-  /// time is at least the winner's p50, because A/B comparisons decided that no other kernel is
-  /// faster.
+  /// The time by which kernels are chosen: the p50. For a kernel that is not the run's winner, at
+  /// least the winner's p50 counts, because A/B comparisons decided that no other kernel is faster.
   double ranked_us = 0;
 };
 
-/// The winner of the newest run on a shape. If several spaces have runs, this is the fastest of
-/// their winners.
+/// The winner of the newest run on a shape. If several spaces have runs on the shape, the fastest
+/// of the winners.
 struct ShapeWinner {
   RunId run = 0;
   CandidateId candidate = 0;
@@ -44,7 +43,7 @@ struct BundleKernel {
   std::string config;  ///< JSON with sorted keys
   bool is_default = false;
   std::size_t source = 0;
-  CandidateId candidate = 0;                             ///< its number in an elite
+  CandidateId candidate = 0;  ///< a candidate with this kernel that was in an elite
   std::map<ShapeVariables, KernelTime> times;            ///< the newest time on each shape
   std::map<std::string, ShapeVariables> checked_shapes;  ///< by name
 };
@@ -59,14 +58,14 @@ struct BundleTarget {
   std::vector<std::string> missing_defaults;
 };
 
-/// All kernels that were in the elite of a run, and the spaces' default configurations if they
-/// passed all checks, for each device and kind of time. A kernel has a time on a shape if a run
-/// that timed this shape evaluated the kernel. Kernels that any run withdrew are left out; a
-/// withdrawal by the profile gate excludes the kernel on the shape of that run only.
+/// For each device (measured and predicted times separately): all kernels that were in the elite of
+/// a run, and the spaces' default configurations if they passed all checks. A kernel has a time on
+/// a shape if a run that timed this shape evaluated the kernel. Kernels that any run withdrew are
+/// left out; a withdrawal by the profile gate excludes the kernel on the shape of that run only.
 [[nodiscard]] std::vector<BundleTarget> bundle_targets(const std::vector<BundleSource>& sources);
 
-/// A target with one candidate, valid on its checked shapes. For a duplicate, uses its first
-/// candidate. Throws DbError if the candidate has no time.
+/// A target with one candidate, whose kernel is valid on the checked shapes. For a duplicate, uses
+/// the first candidate with the same kernel. Throws DbError if the candidate has no time.
 [[nodiscard]] BundleTarget target_of(const Store& store, CandidateId candidate);
 
 }  // namespace evo

@@ -66,9 +66,9 @@ Json factors_of(const Json& argument, const Constants& constants) {
   return factors;
 }
 
-/// Whether extents list the dimensions from the outermost to the innermost. Extents are assumed to
-/// do so if some argument has a "row", and if the last factor of each such argument's extent is its
-/// "row".
+/// Whether the extents of arguments list the dimensions from the outermost to the innermost.
+/// Row-major order is assumed if some argument has a "row", and if "row" is the last factor of the
+/// extent of each argument with a "row".
 bool is_row_major(const Json& arguments, const Constants& constants) {
   bool is_said = false;
   for (const Json& argument : arguments) {
@@ -129,7 +129,8 @@ Json buffer_plan(const Json& argument, const Constants& constants, bool with_dim
   return json;
 }
 
-/// The arguments of cuTensorMapEncodeTiled. Strides of a dense tensor are written out.
+/// The arguments of cuTensorMapEncodeTiled. For a dense tensor, computes the strides, which the
+/// manifest omits.
 Json tensor_map_plan(const Json& argument, const Json& arguments, const Constants& constants) {
   constexpr double kMostNumber = 0x1p32;
   constexpr double kMostStride = 0x1p40;

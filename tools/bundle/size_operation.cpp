@@ -34,8 +34,8 @@ bool has_modifier(const Instruction& instruction, std::string_view name) {
   return std::ranges::find(instruction.modifiers, name) != instruction.modifiers.end();
 }
 
-/// A value that depends on all sources and has no expression; nullopt if a source does not depend
-/// on sizes alone.
+/// A value without an expression that depends on the variables of all sources; nullopt if a source
+/// does not depend on sizes alone.
 std::optional<SizeValue> unwritten_of(const Sources& sources) {
   SizeValue result;
   for (const auto& source : sources) {
@@ -56,7 +56,8 @@ std::uint64_t lowest_bits(int count) {
 
 SizeOutcome tested(const SizeValue& value) { return {value, {value}}; }
 
-/// The division that the compiler replaced by this multiplication; nullopt if there is none.
+/// The division that the compiler replaced by a multiplication of `a` by `factor`; nullopt if the
+/// multiplication replaces no division.
 std::optional<SizeValue> divided(const Instruction& instruction, const SizeValue& a,
                                  const SizeValue& factor) {
   const Type type = type_of(instruction);
@@ -156,7 +157,7 @@ SizeOutcome combined_bits(const Instruction& instruction, const Sources& sources
     const SizeValue combined = subtract(add(value, bits), common);
     return is_or ? SizeOutcome{combined, {}} : tested(combined);
   }
-  // Rounding down keeps the property that the value grows with the size.
+  // A value that is rounded down still grows with the size, so no test is needed.
   return result.grows ? SizeOutcome{result, {}} : tested(result);
 }
 
@@ -208,8 +209,9 @@ SizeOutcome comparison(const Instruction& instruction, const Sources& sources) {
   return tested(result);
 }
 
-/// The outcome of an instruction with a source that does not depend on sizes alone. If the
-/// instruction combines bits of a size with such a source, each size is a separate case.
+/// The outcome of an instruction that also has a source that does not depend on sizes alone, such
+/// as a thread's index. If the instruction combines bits of a size with bits of a thread's index or
+/// of memory, each size is a separate case.
 SizeOutcome mixed(const Instruction& instruction, const Sources& sources) {
   const bool combines = instruction.opcode == Opcode::kAnd || instruction.opcode == Opcode::kXor;
   SizeOutcome outcome;

@@ -30,8 +30,8 @@ struct SizeOutcome {
   std::vector<SizeValue> tests;     ///< values by which the instruction distinguishes sizes
 };
 
-/// `instruction` must not access memory. `sources`: its operands in order; nullopt for an operand
-/// that does not depend on sizes alone.
+/// `instruction` must not access memory. `sources`: the instruction's operands in order; nullopt
+/// for an operand that does not depend on sizes alone.
 [[nodiscard]] SizeOutcome size_outcome(const ptx::Instruction& instruction,
                                        const std::vector<std::optional<SizeValue>>& sources);
 

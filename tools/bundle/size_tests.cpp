@@ -189,7 +189,8 @@ class SizeFlow {
     return list;
   }
 
-  /// Notes values that pass through shared or local memory, or into a function.
+  /// Records a test without an expression for each size that is written to shared or local memory
+  /// or passed to a function, because the analysis does not follow such sizes.
   void note_stored(const Instruction& its) {
     const std::string space = ptx_space(its);
     if (space != "param" && space != "shared" && space != "local") return;

@@ -10,7 +10,8 @@ namespace {
 
 using Whole = std::int64_t;
 
-/// Conditions with more characters than this are not written.
+/// The most characters of an expression. A value whose expression would be longer has no
+/// expression.
 constexpr std::size_t kLongestText = 300;
 /// The largest constant factor in an expression, so that products fit in 64 bits.
 constexpr Whole kLargestFactor = Whole{1} << 31;

@@ -17,7 +17,7 @@ struct SizeValue {
   bool grows = true;               ///< does not decrease when a variable increases
   std::int64_t most = 0;           ///< number of values, from 0 up; 0: no limit is known
   std::set<std::string> must_fit;  ///< intermediate products that must fit in 31 bits
-  /// If not empty, the value is `rounded` minus its remainder by `step`.
+  /// An expression; if not empty, this value is `rounded`, rounded down to a multiple of `step`.
   std::string rounded;
   std::int64_t step = 0;
 
@@ -29,16 +29,16 @@ struct SizeValue {
 // intermediate products that must fit in 31 bits.
 
 [[nodiscard]] SizeValue size_constant(std::int64_t value);
-/// A value that depends on `a` and `b` and that no expression describes.
+/// A value without an expression that depends on the variables of `a` and `b`.
 [[nodiscard]] SizeValue unwritten(const SizeValue& a, const SizeValue& b);
 
 [[nodiscard]] SizeValue add(const SizeValue& a, const SizeValue& b);
 [[nodiscard]] SizeValue subtract(const SizeValue& a, const SizeValue& b);
 [[nodiscard]] SizeValue multiply(const SizeValue& a, const SizeValue& b);
-/// a // b as PTX rounds it for numbers that are not negative.
+/// The quotient of `a` and `b`, which must not be negative, rounded down.
 [[nodiscard]] SizeValue quotient(const SizeValue& a, const SizeValue& b);
 [[nodiscard]] SizeValue remainder(const SizeValue& a, const SizeValue& b);
-/// a * 2^places / divisor without a remainder: a multiplication by a reciprocal.
+/// a * 2^places / divisor, rounded down: compilers replace divisions by such multiplications.
 [[nodiscard]] SizeValue scaled_quotient(const SizeValue& a, int places, std::uint64_t divisor);
 /// a & mask, where only the lowest `width` bits of the mask count.
 [[nodiscard]] SizeValue masked(const SizeValue& a, std::uint64_t mask, int width);
@@ -48,7 +48,7 @@ struct SizeValue {
 [[nodiscard]] SizeValue with_sign(const SizeValue& a, int width);
 [[nodiscard]] SizeValue smaller(const SizeValue& a, const SizeValue& b);
 [[nodiscard]] SizeValue larger(const SizeValue& a, const SizeValue& b);
-/// 1 or 0. `operation`: == != < <= > >= && ||
+/// The result of a comparison, 1 or 0. `operation`: == != < <= > >= && ||
 [[nodiscard]] SizeValue compared(const SizeValue& a, const std::string& operation,
                                  const SizeValue& b);
 [[nodiscard]] SizeValue chosen(const SizeValue& condition, const SizeValue& yes,

@@ -8,7 +8,8 @@
 
 namespace evo {
 
-/// Parses the whole text as a number of this type. Spaces and a plus sign are errors.
+/// Parses the whole text as a number of type Number; nullopt if the text has anything else, such as
+/// spaces or a plus sign.
 template <typename Number>
 [[nodiscard]] std::optional<Number> number_in(const std::string& text) {
   Number value{};

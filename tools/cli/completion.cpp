@@ -57,7 +57,7 @@ class Walk {
     }
     return nullptr;
   }
-  /// The option of which the next word is, or may be, a value.
+  /// The option to which the next word may belong as a value; null if there is none.
   [[nodiscard]] const CLI::Option* pending() const { return pending_; }
   [[nodiscard]] bool needs_value() const {
     return pending_ != nullptr && taken_ < pending_->get_items_expected_min();
@@ -73,7 +73,7 @@ class Walk {
     }
     return nullptr;
   }
-  /// The current command and its parents, as far as their options are accepted.
+  /// The current command, and each parent whose options are accepted after the command.
   [[nodiscard]] std::vector<const CLI::App*> levels() const {
     std::vector<const CLI::App*> all = {command_};
     while (all.back()->get_parent() != nullptr && all.back()->get_fallthrough())

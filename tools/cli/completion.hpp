@@ -17,7 +17,7 @@ inline constexpr const char* kRecording = "RECORDING";  ///< a file of results
 inline constexpr const char* kSpace = "SPACE";
 inline constexpr const char* kDevice = "DEVICE";
 inline constexpr const char* kShape = "SHAPE";
-inline constexpr const char* kShapes = "SHAPES";  ///< several, separated by commas
+inline constexpr const char* kShapes = "SHAPES";  ///< several shapes, separated by commas
 inline constexpr const char* kStrategy = "STRATEGY";
 inline constexpr const char* kObjective = "OBJECTIVE";
 inline constexpr const char* kMilestone = "MILESTONE";
@@ -27,18 +27,18 @@ inline constexpr const char* kSetting = "MACRO=VALUE";
 /// The values given so far on the command line, by the names of their options.
 using GivenValues = std::map<std::string, std::string>;
 using ValueList = std::function<std::vector<std::string>(const GivenValues&)>;
-/// Lists the possible values for a value name.
+/// For each name of a value, such as SHAPE, the function that lists the possible values.
 using ValueLists = std::map<std::string, ValueList>;
 
 /// The flag that makes any program print the completions of a command line. The completion scripts
-/// for bash and zsh use this flag.
+/// for bash and zsh use --complete.
 inline constexpr const char* kCompleteFlag = "--complete";
 
-/// `words`: the words after the program's name; the last one is being typed and may be empty.
-/// Returns lines. The first line is "none", "folders", "files" or "files *.json *.gz" and describes
-/// the matching files. The other lines are possible words: values, commands, and option names that
-/// begin with the last word. Lists that are unavailable, for example because the space file is
-/// missing, are empty.
+/// The completions of an incomplete command line. `words`: the words after the program's name; the
+/// last word is being typed and may be empty. Returns lines. The first line is "none", "folders",
+/// "files" or "files *.json *.gz" and describes the matching files. The other lines are possible
+/// words: values, commands, and option names that begin with the last word. Lists that are
+/// unavailable, for example because the space file is missing, are empty.
 [[nodiscard]] std::vector<std::string> completions(const CLI::App& app,
                                                    const std::vector<std::string>& words,
                                                    const ValueLists& lists);

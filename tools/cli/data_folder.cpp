@@ -31,8 +31,8 @@ std::optional<fs::path> find_data_folder() {
   if (const auto named = environment_variable("EVO_TUNE_DATA")) {
     if (has_spaces(*named)) return *named;
     throw InputError("EVO_TUNE_DATA=" + *named +
-                     ": there is no search_spaces/default.json; allowed: the folder of "
-                     "search_spaces/ and kernel_templates/");
+                     ": there is no search_spaces/default.json; "
+                     "allowed: the folder of search_spaces/ and kernel_templates/");
   }
   if (has_spaces(installed_folder())) return installed_folder();
   return std::nullopt;

@@ -8,14 +8,14 @@ namespace evo {
 
 /// The folder with kernel_templates/ and search_spaces/: the working directory if it has both, else
 /// the folder in the environment variable EVO_TUNE_DATA if it is set, else ../share/evo-tune
-/// relative to the program's folder. Throws InputError if no such folder exists.
+/// relative to the program's folder. Throws InputError if none of these folders exists.
 [[nodiscard]] std::filesystem::path data_folder();
 
 /// The names of the shipped spaces. Throws as data_folder() does.
 [[nodiscard]] std::vector<std::string> shipped_spaces();
 
 /// The file of the default space for an architecture ("sm_89"), or search_spaces/default.json for
-/// an unknown or empty architecture. Throws InputError if there is no such file.
+/// an unknown or empty architecture. Throws InputError if the space file does not exist.
 [[nodiscard]] std::filesystem::path default_space(const std::string& arch);
 
 /// A space named on the command line: a file, or a shipped space by its file name, with or without

@@ -50,7 +50,8 @@ std::string joined_names(const std::set<CLI::Option*>& options) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// The notes in brackets after a description.
+/// The notes in brackets after an option's description: range, default, excluded and required
+/// options.
 std::string notes_of(const CLI::Option& option) {
   std::vector<std::string> notes;
   const std::string range = type_and_range(option).second;
@@ -66,8 +67,8 @@ std::string notes_of(const CLI::Option& option) {
   return fmt::format("{}", fmt::join(notes, "; "));
 }
 
-/// The description and the notes in brackets. If the description already ends with the default in
-/// brackets, the notes go into these brackets.
+/// The description of an option and the notes in brackets. If the description already ends with the
+/// default in brackets, the notes go into these brackets.
 std::string described(const CLI::Option& option) {
   std::string text = option.get_description();
   const std::string notes = notes_of(option);
@@ -78,7 +79,7 @@ std::string described(const CLI::Option& option) {
   return text + " " + notes + ")";
 }
 
-/// Indents all lines but the first.
+/// Indents all lines of a text except the first line.
 std::string hanging(const std::string& text, std::size_t columns) {
   std::string result;
   for (const char c : text) {
@@ -98,8 +99,8 @@ std::string entry(const std::string& heading, const std::string& text) {
   return line + hanging(wrapped(text, kHelpColumns - kTextColumn, 0), kTextColumn) + "\n";
 }
 
-/// Wraps lines. Continuation lines begin below the text that follows the first gap of two spaces or
-/// more.
+/// Wraps lines of two columns that are separated by two spaces or more. Continuation lines begin at
+/// the second column.
 std::string wrapped_lines(const std::string& text) {
   std::istringstream lines(text);
   std::string result;

@@ -11,7 +11,7 @@
 namespace evo {
 namespace {
 
-// Global variables, because the signal handler uses them.
+// These variables are global, because the signal handler uses them.
 std::atomic<bool> stop{false};
 std::atomic<bool> something_to_save{false};
 std::atomic<std::int64_t> first_signal_ms{0};

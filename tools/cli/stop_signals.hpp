@@ -11,7 +11,7 @@ namespace evo {
 /// ignored.
 void handle_stop_signals();
 
-/// True after the first signal.
+/// Whether a signal has requested the end of the run.
 [[nodiscard]] const std::atomic<bool>& stop_requested();
 
 void tell_there_is_something_to_save();

@@ -20,9 +20,9 @@
 namespace evo {
 namespace {
 
-/// Opens /dev/null for each closed standard stream, in the order of descriptors, because open()
-/// takes the lowest free one. Standard output is opened for reading only, so that writes still
-/// fail.
+/// Opens /dev/null for each standard stream that is closed, in the order of their descriptors,
+/// because open() takes the lowest free descriptor. Standard output is opened for reading only, so
+/// that writes to it still fail.
 void open_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(stream, F_GETFD) >= 0 || errno != EBADF) continue;
@@ -32,8 +32,8 @@ void open_standard_streams() {
 }
 
 /// A write to a pipe without a reader, or beyond the file size limit, becomes an error instead of
-/// killing the process. Empty signal handlers do that instead of SIG_IGN, which workers would
-/// inherit.
+/// killing the process. Uses empty signal handlers instead of SIG_IGN, because worker processes
+/// would inherit SIG_IGN.
 void let_writes_fail() {
   struct sigaction nothing = {};
   nothing.sa_handler = [](int) {};
@@ -64,8 +64,8 @@ ExitCode guarded(const std::string& name, const std::function<ExitCode()>& body)
   }
 }
 
-/// True if all output has been written. Some file systems report a full disk only when a file is
-/// closed.
+/// Whether all standard output was written. Closes a copy of its descriptor, because some file
+/// systems report a full disk only when a file is closed.
 bool output_arrived() {
   errno = 0;
   std::cout.flush();
@@ -75,8 +75,8 @@ bool output_arrived() {
   return copy >= 0 && close(copy) == 0;
 }
 
-/// Returns an option with an empty value, as an unset shell variable leaves it, or null. Skips
-/// options whose value may be left out.
+/// Returns an option that was given an empty value, for example by an unset shell variable, or
+/// null. Skips options whose value may be left out.
 const CLI::Option* given_nothing(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_items_expected_min() == 0) continue;
@@ -111,7 +111,7 @@ std::string unexpected_text(const CLI::App& app) {
   }
   const std::vector<std::string> remaining = app.remaining(true);
   const std::string first = remaining.empty() ? std::string() : remaining.front();
-  // The user probably meant a command.
+  // The first remaining word is probably a misspelt command.
   if (app.get_require_subcommand_min() > 0 || commands.size() > 1 ||
       !nearest_name(first, commands).empty()) {
     return unknown_name("command", first, commands);
@@ -126,7 +126,8 @@ void collect_missing(const CLI::App& app, std::vector<const CLI::Option*>& missi
   for (const CLI::App* command : app.get_subcommands()) collect_missing(*command, missing);
 }
 
-/// CLI11's message, with the missing argument explained and the commands listed.
+/// The message for a parse error: CLI11's message, or a better one for a missing argument or
+/// command.
 std::string refusal_text(const CLI::App& app, const CLI::ParseError& error) {
   if (dynamic_cast<const CLI::RequiredError*>(&error) == nullptr) return error.what();
   std::vector<const CLI::Option*> missing;

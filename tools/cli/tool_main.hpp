@@ -10,8 +10,8 @@
 
 namespace evo {
 
-/// Parses the command line. Returns the exit code if nothing is left to do, as after --help or
-/// kCompleteFlag. If an option with one value is given twice, the last value counts. `lists`:
+/// Parses the command line. Returns an exit code if the program must end, for example after --help
+/// or an error. If an option with one value is given twice, the last value counts. `lists`:
 /// completions for the values of options.
 [[nodiscard]] std::optional<ExitCode> parse_command_line(CLI::App& app, int argc, char** argv,
                                                          const ValueLists& lists = {});

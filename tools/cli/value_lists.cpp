@@ -44,8 +44,8 @@ std::vector<std::string> settings_of(const SpaceDefinition& space) {
   return settings;
 }
 
-/// "cuda:0" for /dev/nvidia0. Device files are read, because asking the driver would take a second
-/// and GPU memory.
+/// "cuda:0" for /dev/nvidia0. Looks for device files instead of calling the driver, which would
+/// take a second and GPU memory.
 std::vector<std::string> cuda_devices() {
   constexpr std::string_view kName = "nvidia";
   std::size_t count = 0;

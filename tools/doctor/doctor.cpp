@@ -11,9 +11,10 @@ namespace evo {
 void declare_doctor(CLI::App& app, bool& json) {
   CLI::App* doctor = app.add_subcommand(
       "doctor",
-      "shows GPUs, driver, compiler, profiler and machine as evo-tune sees them, and which "
-      "features do not work");
-  doctor->add_flag("--json", json, "the same as one JSON object, for bug reports: docs/doctor.md");
+      "shows GPUs, driver, compiler, profiler and machine as evo-tune sees them, "
+      "and which features do not work");
+  doctor->add_flag("--json", json,
+                   "print the facts as one JSON object, for bug reports (docs/doctor.md)");
   doctor->footer(
       exit_codes({{0, "a run without options works here (with measured or predicted times)"},
                   {2, "bad usage"},

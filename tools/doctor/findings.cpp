@@ -78,8 +78,8 @@ void add_compiler(const Machine& machine, std::vector<Finding>& findings) {
   findings.push_back(
       {fmt::format("{} does not compile for {} ({})", nvrtc.version, arch, machine.device()->name),
        kDefaultRun,
-       "name a libnvrtc in EVO_NVRTC that supports it: from a newer CUDA Toolkit for a "
-       "newer GPU, from an older one for an older GPU",
+       "name a libnvrtc in EVO_NVRTC that supports it: "
+       "from a newer CUDA Toolkit for a newer GPU, from an older one for an older GPU",
        true});
 }
 
@@ -104,7 +104,7 @@ void add_run(const Machine& machine, std::vector<Finding>& findings) {
     findings.push_back(
         {fmt::format("{:.0f} MB free in the current folder {}",
                      static_cast<double>(*here.free_bytes) / kMega, here.path.string()),
-         "a default run, which stores evo.db there, once they are used up",
+         "a default run, which stores evo.db there, as soon as the disk is full",
          "make room, or name a file elsewhere by --db", *here.free_bytes < kTooLittleDisk});
   }
   const FolderFacts& temporary = machine.host.temporary;
@@ -115,7 +115,7 @@ void add_run(const Machine& machine, std::vector<Finding>& findings) {
              ? temporary.failure
              : fmt::format("the folder for temporary files {} {}", temporary.path.string(),
                            is_full ? "is full" : "cannot be written to"),
-         "--profile, references that are programs",
+         "--profile, and problems whose reference is a program",
          "make room there, or name another folder in TMPDIR"});
   }
 }
@@ -143,8 +143,8 @@ void add_profile(const Machine& machine, std::vector<Finding>& findings) {
   if (machine.host.counters_for_root.value_or(false) && !machine.host.is_root) {
     findings.push_back(
         {"only root may read the card's performance counters", "--profile",
-         "run as root, or: echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | sudo tee "
-         "/etc/modprobe.d/nvidia-profiling.conf, then restart the machine"});
+         "run as root, or: echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' "
+         "| sudo tee /etc/modprobe.d/nvidia-profiling.conf, then restart the machine"});
   }
 }
 
@@ -154,20 +154,21 @@ void add_card(const Machine& machine, std::vector<Finding>& findings) {
     findings.push_back(
         {"NVML: " + machine.survey.nvml.failure,
          "--energy, and monitoring of clocks and other processes while kernels are timed",
-         "install libnvidia-ml.so.1 of the driver's version; in a container: "
-         "NVIDIA_DRIVER_CAPABILITIES=compute,utility"});
+         "install libnvidia-ml.so.1 of the driver's version; "
+         "in a container: NVIDIA_DRIVER_CAPABILITIES=compute,utility"});
   }
   const CardFacts* card = card_in_use(machine);
   if (card == nullptr) return;
   if (!card->processes.empty()) {
-    findings.push_back(
-        {fmt::format("others use {}: {}", machine.device()->id, fmt::join(card->processes, ", ")),
-         "steady times", "end them, or choose another GPU by --device cuda:N"});
+    findings.push_back({fmt::format("other processes use {}: {}", machine.device()->id,
+                                    fmt::join(card->processes, ", ")),
+                        "steady times",
+                        "end these processes, or choose another GPU by --device cuda:N"});
   }
   if (card->application_clock_mhz && card->default_application_clock_mhz &&
       *card->application_clock_mhz < *card->default_application_clock_mhz) {
-    findings.push_back({fmt::format("the application clock of {} is {:.0f} MHz; its default is "
-                                    "{:.0f}",
+    findings.push_back({fmt::format("the application clock of {} is {:.0f} MHz; "
+                                    "its default is {:.0f}",
                                     machine.device()->id, *card->application_clock_mhz,
                                     *card->default_application_clock_mhz),
                         "times at full speed",
@@ -191,7 +192,7 @@ void add_host(const Machine& machine, std::vector<Finding>& findings) {
     findings.push_back(
         {fmt::format("{} of memory for {} compilers of up to {} each", memory_text(available),
                      machine.run.compilers, memory_text(machine.run.compiler_bytes)),
-         "large kernels, if all compilers work on one at once",
+         "compilation of large kernels by all compilers at once",
          fmt::format("--jobs {}", std::max<std::uint64_t>(1, available / kOfACompiler))});
   }
 }

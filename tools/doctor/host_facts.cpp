@@ -66,8 +66,8 @@ std::optional<double> least(const std::vector<fs::path>& groups, Limit limit_of)
   return found;
 }
 
-/// The number of cores that a control group allows. Version 2 has a file "150000 100000", version 1
-/// two files; "max" and -1 mean no limit.
+/// The number of cores that a control group allows. cgroup version 2 has one file with quota and
+/// period ("150000 100000"), version 1 two files; "max" and -1 mean no limit.
 std::optional<double> cores_of_group(const fs::path& group) {
   std::istringstream both(first_line(group / "cpu.max"));
   double quota = 0;

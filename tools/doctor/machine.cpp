@@ -26,7 +26,7 @@ DefaultRun default_run(const DeviceInfo* device) {
   return run;
 }
 
-/// Examines the libraries by evo-worker. Without evo-worker, all libraries are unknown.
+/// Lets evo-worker examine driver, NVML and NVRTC, whose state is unknown if evo-worker is missing.
 MachineSurvey survey() {
   try {
     return survey_machine(worker_program(), "auto");

@@ -13,9 +13,9 @@ namespace evo {
 /// The resources that a run without options would use.
 struct DefaultRun {
   std::size_t compilers = 0;
-  std::uint64_t compiler_bytes = 0;  ///< memory limit of each
-  std::string space = {};            ///< the library's file; empty if there is none
-  std::string no_space = {};         ///< the error
+  std::uint64_t compiler_bytes = 0;  ///< memory limit of each compiler
+  std::string space = {};            ///< the shipped space for the device; empty if there is none
+  std::string no_space = {};         ///< why there is no space
 };
 
 /// All facts that the doctor examines.
@@ -27,7 +27,7 @@ struct Machine {
   std::string visible = {};  ///< CUDA_VISIBLE_DEVICES; empty if unset
   std::filesystem::path ncu_path = {};
   std::string ncu_version = {};  ///< "ncu 2025.3.1.0"
-  std::string ncu_failure = {};  ///< why its version is unknown although it exists
+  std::string ncu_failure = {};  ///< why ncu exists but does not tell its version
   DefaultRun run;
 
   /// The device that a run without options opens; null if there is none.

@@ -35,7 +35,8 @@ std::string labelled(const std::string& label, const std::string& text,
   return lines + '\n';
 }
 
-/// Shortens a path that is too long for a line to its end. The JSON contains the whole path.
+/// If a path is too long for a line, keeps only the end of the path. The JSON output has the whole
+/// path.
 std::string short_path(const std::string& path) {
   constexpr std::size_t kMost = 58;
   if (path.size() <= kMost) return path;
@@ -107,7 +108,7 @@ std::string cards_text(const Machine& machine) {
   return text.empty() ? labelled("GPU", "none") : text;
 }
 
-/// The first line of a message; the findings contain the rest.
+/// The first line of a message; the list of findings contains the other lines.
 std::string headline(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 std::string driver_text(const Machine& machine) {

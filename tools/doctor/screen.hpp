@@ -11,8 +11,8 @@ namespace evo {
 [[nodiscard]] std::string doctor_screen(const Machine& machine,
                                         const std::vector<Finding>& findings);
 
-/// "GPU-0a1b2c3d" of "GPU-0a1b2c3d-1111-…": the first part is enough to distinguish the GPUs of a
-/// machine.
+/// The first part of a GPU's UUID, "GPU-0a1b2c3d" of "GPU-0a1b2c3d-1111-…", which is enough to
+/// distinguish the GPUs of a machine.
 [[nodiscard]] std::string short_uuid(const std::string& uuid);
 
 }  // namespace evo

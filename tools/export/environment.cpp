@@ -13,7 +13,7 @@ using Ordered = nlohmann::ordered_json;
 
 constexpr double kUsPerMs = 1000;
 
-/// The value at a path of keys; null if it is absent.
+/// The value at a path of keys in `json`; null if the path does not exist.
 Ordered value_at(const Json& json, std::initializer_list<std::string> path) {
   const Json* at = &json;
   for (const std::string& key : path) {

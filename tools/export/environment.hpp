@@ -7,7 +7,7 @@
 
 namespace evo {
 
-/// The names used in a run's problem.
+/// Names from a run's problem, for files of results.
 struct ExportNames {
   /// the kernel's C++ name; the problem's name if problem.json cannot be read
   std::string kernel;

@@ -50,12 +50,12 @@ void write(const KernelExport& kernel, const fs::path& folder) {
   }
 }
 
-/// The filter for one run. Throws InputError if --db or --run is repeated, which only a bundle
-/// allows.
+/// The filter that selects one run. Throws InputError if --db or --run is repeated, which only a
+/// bundle allows.
 RunFilter single_run(const ExportSource& source) {
   if (source.dbs.size() > 1 || source.runs.size() > 1) {
     throw InputError(std::string(source.dbs.size() > 1 ? "--db" : "--run") +
-                     ": more than one is allowed with --bundle only");
+                     ": may be repeated with --bundle only");
   }
   RunFilter filter{.device = source.device, .shape = source.shape};
   if (!source.runs.empty()) filter.run = source.runs.front();
@@ -98,7 +98,8 @@ ExitCode export_results(const Store& store, const RunFilter& filter, const std::
   return ExitCode::kGreen;
 }
 
-/// Writes a kernel, with a note about its limits.
+/// Writes the files of a kernel, and prints a note if the kernel's time is predicted, if it may
+/// lack a full check, or if its name had to be changed.
 void export_kernel_files(const Store& store, CandidateId candidate, const std::string& name,
                          const fs::path& folder) {
   const StoredRun of = store.run(store.evaluation(candidate).run);
@@ -126,8 +127,8 @@ void note_screened_only(const Store& store, CandidateId candidate) {
     if (std::ranges::find(elite, checked, &EliteEntry::candidate) != elite.end()) return;
   }
   std::cerr << "evo-export: candidate " << candidate
-            << " was in no elite, so it may have passed only a shortened check; evo-judge checks "
-               "it fully\n";
+            << " was in no elite, so it may have passed only a shortened check; "
+               "evo-judge checks it fully\n";
 }
 
 ExitCode export_run(const ExportSource& source, const RunExportOptions& options) {
@@ -135,8 +136,8 @@ ExitCode export_run(const ExportSource& source, const RunExportOptions& options)
   const bool wants_results = !options.t4.empty() || !options.kernel_tuner_cache.empty();
   if (options.out.empty() && !wants_results) {
     throw InputError(
-        "--out: the folder to write the kernel to is required, or --bundle, or --t4 or "
-        "--kernel-tuner-cache for the results of a run");
+        "name an output: --out FOLDER or --bundle FOLDER for kernels, "
+        "--t4 FILE or --kernel-tuner-cache FILE for the results of a run");
   }
   if (!options.kernel_tuner_cache.empty()) {
     require_two_files(options.t4, options.kernel_tuner_cache);
@@ -150,7 +151,7 @@ ExitCode export_run(const ExportSource& source, const RunExportOptions& options)
   const std::optional<CandidateId> candidate =
       source.candidate > 0 ? source.candidate : choose(store, filter, options.rank);
   if (!candidate) {
-    std::cerr << "evo-export: " << db << ": nothing is green in any matching run\n";
+    std::cerr << "evo-export: " << db << ": no kernel is green in any matching run\n";
     return ExitCode::kNothingGreen;
   }
   export_kernel_files(store, *candidate, source.name, options.out);

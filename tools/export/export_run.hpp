@@ -18,7 +18,8 @@ struct RunExportOptions {
 /// Warns on standard error if a candidate may have passed only a screening (a shortened check).
 void note_screened_only(const Store& store, CandidateId candidate);
 
-/// Writes the requested files and prints their names. Returns kNothingGreen if nothing matches.
+/// Writes the requested files and prints their names. Returns kNothingGreen if no run or no green
+/// kernel matches.
 /// Throws InputError or DbError.
 [[nodiscard]] ExitCode export_run(const ExportSource& source, const RunExportOptions& options);
 

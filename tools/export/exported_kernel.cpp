@@ -24,7 +24,7 @@ using Json = nlohmann::ordered_json;
 
 // The entries of a manifest without which a kernel cannot be launched.
 constexpr std::array<const char*, 2> kRequired = {"shape", "arguments"};
-// Further entries for a kernel without "steps".
+// Further entries that a manifest without "steps" needs to launch its kernel.
 constexpr std::array<const char*, 2> kRequiredOfOne = {"entry", "launch"};
 
 [[noreturn]] void fail(CandidateId candidate, const std::string& problem) {
@@ -153,7 +153,8 @@ Json manifest_json(const StoredRun& run, const StoredEvaluation& evaluation,
                    {"cubin", name + ".cubin"},         {"ptx", name + ".ptx"},
                    {"source", name + ".cu"},           {"arch", compilation.arch},
                    {"problem", run.info.problem.name}, {"space", run.info.space.name}};
-  // The launch description: entry or steps, shape, arguments, launch, macros, tolerance...
+  // Adds the description of the launch: entry or steps, shape, arguments, launch, macros,
+  // tolerance, and more.
   manifest.update(launch_manifest(evaluation));
   const std::vector<std::string> entries = entries_of(manifest);
   const auto compiled = compiled_entries(compilation.ptx, entries, compilation.resources);
@@ -195,7 +196,8 @@ std::string file_name(const std::string& text) {
     const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_';
     if (!plain && c != '.') c = '_';
   }
-  // A leading '.' would hide the file or name a folder; a leading '-' would look like an option.
+  // A file name that begins with '.' would be hidden or name a folder; one with '-' would look like
+  // an option.
   if (name.empty()) name = "_";
   if (name[0] == '.' || name[0] == '-') name[0] = '_';
   return name;

@@ -21,13 +21,14 @@ struct KernelExport {
   nlohmann::ordered_json manifest;  ///< docs/database.md lists its entries
 };
 
-/// Exports a green candidate of `store`; for a duplicate, its first candidate. An empty `name`
-/// means space and shape. Throws DbError if the candidate is not green, or was recorded without its
-/// kernel or without a complete manifest.
+/// Exports the kernel of a green candidate; for a duplicate, exports the first candidate with the
+/// same kernel. If `name` is empty, the files are named after the space and the shape. Throws
+/// DbError if the candidate is not green, or was recorded without its kernel or without a complete
+/// manifest.
 [[nodiscard]] KernelExport export_kernel(const Store& store, CandidateId candidate,
                                          const std::string& name);
 
-/// A time and the device on which it was measured or predicted.
+/// A kernel's time and the device on which it was measured or predicted.
 [[nodiscard]] nlohmann::ordered_json timing_json(const StoredRun& run, const Timing& timing,
                                                  const std::string& date);
 
@@ -35,10 +36,12 @@ struct KernelExport {
 /// other characters become '_'. At most 200 characters.
 [[nodiscard]] std::string file_name(const std::string& text);
 
-/// A line "#define NAME VALUE" for each -DNAME=VALUE in options in CompilationRecord's format.
+/// A line "#define NAME VALUE" for each option -DNAME=VALUE. `compile_options`: the compiler
+/// options in the form in which the database stores them.
 [[nodiscard]] std::string macro_definitions(const std::string& compile_options);
 
-/// The options that have the same meaning in nvcc and NVRTC. Drops options that only NVRTC has.
+/// The options among `compile_options` that have the same meaning in nvcc and NVRTC. Drops options
+/// that only NVRTC has.
 [[nodiscard]] std::string nvcc_options(const std::string& compile_options);
 
 }  // namespace evo

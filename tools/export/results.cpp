@@ -27,8 +27,7 @@ std::string objective_of(const StoredRun& run) {
   return run.info.device.time_kind == TimeKind::kPredicted ? "predicted_time" : "time";
 }
 
-/// Calls `visit` once for every judged configuration, and counts the configurations that were not
-/// judged.
+/// Calls `visit` once for every configuration that was timed or rejected, and counts the others.
 RunResults for_each_judged(const Store& store, const StoredRun& run,
                            const std::function<void(const StoredEvaluation&)>& visit) {
   RunResults results;

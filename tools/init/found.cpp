@@ -62,7 +62,7 @@ void print_macros(const Intake& intake) {
   }
 }
 
-/// The texts that follow TODO marks in a line, joined by "; "; empty if there are none.
+/// The texts that follow TODO marks in a line of a draft, joined by "; "; empty if there are none.
 std::string unfinished_of(const std::string& line) {
   std::string found;
   for (std::size_t at = line.find(kUnfinished); at != std::string::npos;
@@ -76,7 +76,7 @@ std::string unfinished_of(const std::string& line) {
   return found;
 }
 
-/// Prints the unfinished lines of a file and returns their number.
+/// Prints the lines of a draft that the user must complete, and returns their number.
 int print_unfinished(const DraftFile& file, const fs::path& folder) {
   std::istringstream lines(file.text);
   int count = 0;
@@ -99,9 +99,9 @@ void print_next(const Intake& intake, const fs::path& folder) {
   const bool has_out = std::any_of(intake.draft.arguments.begin(), intake.draft.arguments.end(),
                                    [](const auto& a) { return a.kind == Kind::kOut; });
   if (has_out) {
-    std::cout
-        << "  where the kernel leaves elements of an \"out\" as they are, such as a border, write "
-           "\"inout\" and a generator; where it is scratch memory, \"compare\": false\n";
+    std::cout << "  if the kernel leaves some elements of an \"out\" argument unchanged, "
+                 "such as a border, write \"inout\" and a generator; "
+                 "for scratch memory, write \"compare\": false\n";
   }
   const bool has_program = intake.draft.reference.kind == DraftReference::Kind::kProgram;
   const std::string programs = has_program ? " --allow-programs" : "";
@@ -110,8 +110,8 @@ void print_next(const Intake& intake, const fs::path& folder) {
             << ":\n  evo-judge --space " << space << " --device virtual:l4" << programs
             << "\n  evo-tune --space " << space << programs << '\n';
   if (has_program) {
-    std::cout << "--allow-programs lets them run reference.py; without it no program of a problem "
-                 "is started\n";
+    std::cout << "--allow-programs lets evo-judge and evo-tune run reference.py; "
+                 "without this option, evo-tune starts no program of a problem\n";
   }
 }
 
@@ -127,7 +127,7 @@ void print_found(const Intake& intake, const fs::path& folder) {
     std::cout << "copied: " << to << '\n';
   }
   for (const std::string& name : intake.outside) {
-    std::cout << "include left to the compiler: " << name << '\n';
+    std::cout << "not copied, the compiler must find it: " << name << '\n';
   }
   std::cout << "CTAs are "
             << (draft.has_independent_ctas ? "independent" : "not independent: " + draft.dependence)

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Splits "NAME=text". `form`: the form of the text, for messages.
+/// Splits the values "NAME=text" of an option. `form`: the allowed form of the text, for messages.
 NamedTexts split(const std::string& option, const std::vector<std::string>& texts,
                  const std::string& form) {
   NamedTexts named;
@@ -77,8 +77,8 @@ void write(const std::vector<DraftFile>& files, const InitOptions& options) {
                           .makes_folders = true});
 }
 
-/// The message for a compilation that takes too long, prepared for the signal handler, which cannot
-/// format text.
+/// The message for a compilation that takes too long, formatted in advance because the signal
+/// handler cannot format text.
 std::string too_long;
 
 extern "C" void end_what_takes_too_long(int /*signal*/) {
@@ -87,8 +87,8 @@ extern "C" void end_what_takes_too_long(int /*signal*/) {
   _exit(static_cast<int>(ExitCode::kBadInput));
 }
 
-/// Analyses the code. This process gets the time and memory limits of a compiler, because NVRTC
-/// runs in it. No file is written before the analysis has ended.
+/// Analyses the code. Sets the time and memory limits of a compiler, because NVRTC runs in this
+/// process. No file is written before the analysis has ended.
 Intake looked_at(const InitOptions& options) {
   apply_limits({.address_space_bytes = compiler_memory_bytes(1)});
   too_long = "evo-init: " + options.request.kernel.string() + ": does not compile within " +

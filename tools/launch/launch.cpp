@@ -15,8 +15,8 @@ std::vector<LaunchCommand> own_commands(const std::string& text, const LaunchReq
   const std::size_t at = text.find(kPlace);
   if (at == std::string::npos) {
     throw InputError("--launch '" + text +
-                     "': {worker} must mark the place of evo-worker and its arguments, such as "
-                     "--launch 'kubectl exec pod -- {worker}'");
+                     "': the command must contain {worker}, which evo-tune replaces by evo-worker "
+                     "and its arguments, such as --launch 'kubectl exec pod -- {worker}'");
   }
   const std::string worker = shell_word(request.worker) + " host --connect " +
                              shell_word(request.address) + " --device " +

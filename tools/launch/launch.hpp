@@ -21,22 +21,22 @@ struct LaunchRequest {
 /// (EVO_WORKER_KEY).
 struct LaunchCommand {
   std::vector<std::string> words;
-  /// also pass the key by standard input, because ssh does not pass the environment
+  /// also pass the key of the run by standard input, because ssh does not pass the environment
   bool key_on_input = false;
 };
 
-/// "ssh:FILE": evo-worker on every host in the file, one per line: "HOST", optionally followed by
-/// device=LIST, jobs=N, program=PATH, tunnel=PORT (the worker connects through a tunnel in the ssh
-/// connection). Throws InputError.
+/// "ssh:FILE": starts evo-worker on every host in the file. A line has the form "HOST", optionally
+/// followed by device=LIST, jobs=N, program=PATH, tunnel=PORT (the worker connects through a tunnel
+/// in the ssh connection). Throws InputError.
 [[nodiscard]] std::vector<LaunchCommand> ssh_commands(const std::string& file,
                                                       const LaunchRequest& request);
-/// "slurm" within an allocation, or "slurm:ARGUMENTS" to request one by salloc with these
-/// arguments: one step with a task for each GPU, and one with the remaining cores. Throws
-/// InputError outside of an allocation.
+/// "slurm" uses the Slurm allocation in which evo-tune runs; "slurm:ARGUMENTS" requests one by
+/// salloc with these arguments. Starts one step with a task for each GPU, and one step with the
+/// remaining cores. Throws InputError for "slurm" outside of an allocation.
 [[nodiscard]] std::vector<LaunchCommand> slurm_commands(const std::string& arguments,
                                                         bool makes_one,
                                                         const LaunchRequest& request);
-/// "ray:ADDRESS": one actor for each GPU, and one for the remaining cores of each node.
+/// "ray:ADDRESS": starts one Ray actor for each GPU, and one for the other cores of each node.
 [[nodiscard]] std::vector<LaunchCommand> ray_commands(const std::string& address,
                                                       const LaunchRequest& request);
 /// The command of --launch: replaces "{worker}" in the text by evo-worker with its arguments.
@@ -50,7 +50,8 @@ struct LaunchCommand {
 /// Quotes one word for a shell.
 [[nodiscard]] std::string shell_word(const std::string& text);
 
-/// The running launchers. The destructor asks each launcher to end, and kills it if it does not.
+/// The running launchers. The destructor asks each launcher to end, and kills launchers that do not
+/// end.
 class Launched {
  public:
   /// Starts the launchers. Throws MissingError if a program cannot be started.
@@ -59,7 +60,7 @@ class Launched {
   Launched(const Launched&) = delete;
   Launched& operator=(const Launched&) = delete;
 
-  /// How the launchers ended, once all have ended; empty until then, and if there is no launcher.
+  /// A text that says how the launchers ended; empty while a launcher runs, and if there is none.
   [[nodiscard]] std::string ending();
 
  private:

@@ -19,8 +19,9 @@
 namespace evo {
 namespace {
 
-/// Runs between fork and exec, so only async-signal-safe calls are allowed. The launcher's output
-/// goes to standard error, because standard output is for results.
+/// Starts a launcher in a new process. Runs between fork and exec, so only async-signal-safe calls
+/// are allowed. The launcher's output goes to standard error, because standard output is for
+/// results.
 [[noreturn]] void become(char* const* words, char* const* environment, int input, int parent) {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(1);

@@ -30,7 +30,7 @@ if [ "$rest" -gt 0 ]; then
 fi
 trap 'kill -TERM $(jobs -p) 2>/dev/null' TERM
 wait
-wait # a signal with a trap ends the first wait
+wait # again, because SIGTERM ends the first wait
 )sh";
 
 }  // namespace
@@ -45,8 +45,9 @@ std::vector<LaunchCommand> slurm_commands(const std::string& arguments, bool mak
     command.words = {"sh", "-c", kSteps};
   } else {
     throw InputError(
-        "--workers slurm: this is no allocation (SLURM_JOB_ID is not set); start evo-tune within "
-        "salloc or sbatch, or let it make one: --workers 'slurm:-N 2 --gpus-per-node=4'");
+        "--workers slurm: evo-tune runs outside of an allocation (SLURM_JOB_ID is not set); "
+        "start evo-tune within salloc or sbatch, or let evo-tune call salloc: "
+        "--workers 'slurm:-N 2 --gpus-per-node=4'");
   }
   for (const std::string& word : {std::string("evo-workers"), request.worker, request.address,
                                   request.device, request.jobs}) {

@@ -43,8 +43,7 @@ LaunchCommand command_for(const std::vector<std::string>& line, const std::strin
   }
   LaunchCommand command;
   command.words = words_of(environment_variable("EVO_SSH").value_or("ssh"));
-  // With BatchMode ssh does not ask for a password, because no user is there to type it. The key is
-  // passed by standard input.
+  // With BatchMode, ssh fails instead of asking for a password, because the run may be unattended.
   for (const char* word : {"-T", "-o", "BatchMode=yes"}) command.words.emplace_back(word);
   std::string address = request.address;
   if (!tunnel.empty()) {

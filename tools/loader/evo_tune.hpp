@@ -1,14 +1,14 @@
 // Launches the kernels of a bundle that evo-export --bundle wrote (docs/bundle.md):
 //
 //   evo_tune::Bundle bundle("sdpa_fp8");           // a folder
-//   void* const buffers[] = {q, k, v, o};          // device addresses, as bundle.buffers()
+//   void* const buffers[] = {q, k, v, o};          // in the order of bundle.buffers()
 //   // sizes in the order of shape_variables(); uses the current context
 //   bundle.launch(stream, {2, 8, 512, 64}, buffers);
 //
 // The loader needs C++17 and only the headers next to evo_tune.hpp. The loader opens the CUDA
-// driver at run time (link with libdl if the system has it). Every failure is an evo_tune::Error
-// that names file and reason. Each bundle has a copy of these headers. The headers use include
-// guards, because #pragma once does not recognise copies as one file.
+// driver at run time (link with libdl if the system has it). Every failure throws an
+// evo_tune::Error that names the file and the reason. Each bundle has a copy of these headers. The
+// headers use include guards, because #pragma once does not recognise copies as one file.
 #ifndef EVO_TUNE_HPP_V3
 #define EVO_TUNE_HPP_V3
 
@@ -34,11 +34,11 @@
 namespace evo_tune {
 inline namespace v3 {
 
-/// The kernel that serves a shape, and the reason.
+/// The kernel that serves a shape, and the reason why it was chosen.
 struct Choice {
-  std::size_t kernel = 0;  ///< its position in the index
+  std::size_t kernel = 0;  ///< position of the kernel in the index
   std::string name;
-  bool from_ptx = false;  ///< the driver compiles it
+  bool from_ptx = false;  ///< whether the driver compiles the kernel from PTX
   std::string why;
 };
 
@@ -101,9 +101,10 @@ class Bundle {
   /// allocates workspaces.
   [[nodiscard]] const std::vector<std::string>& buffers() const { return buffers_; }
 
-  /// Call this function before the first launch. For a shape variable: permits unchecked sizes
-  /// (docs/bundle.md) from `least` to `most`. For a buffer: permits the buffer to overlap other
-  /// buffers and to have an unchecked alignment. Throws Error for other names.
+  /// Call allow_unchecked() before the first launch. If `name` is a shape variable, permits
+  /// unchecked sizes (docs/bundle.md) from `least` to `most`. If `name` is a buffer, permits the
+  /// buffer to overlap other buffers and to have an unchecked alignment. Throws Error if `name` is
+  /// neither a shape variable nor a buffer.
   void allow_unchecked(const std::string& name, double least = -HUGE_VAL, double most = HUGE_VAL) {
     const auto is_there = [&](const std::vector<std::string>& names) {
       return std::find(names.begin(), names.end(), name) != names.end();
@@ -117,20 +118,21 @@ class Bundle {
   /// The device of the current context.
   [[nodiscard]] Device device() const { return driver().device(); }
 
-  /// Considers the kernels of the most similar device first. Returns the kernel for exactly this
-  /// shape; else the valid kernel of the nearest shape, by the logarithm of the variables; else the
-  /// first valid default configuration. If no kernel is valid, throws Error with the reason for
-  /// each. Also throws Error if the number of sizes is not the number of shape variables.
+  /// Chooses the kernel for a shape, first among the kernels of the most similar device. Returns
+  /// the kernel for exactly this shape; else the valid kernel of the nearest shape, by the
+  /// logarithm of the variables; else the first valid default configuration. If no kernel is valid,
+  /// throws Error with the reason for each kernel. Also throws Error if `shape` has a wrong number
+  /// of sizes.
   [[nodiscard]] Choice choose(Sizes shape, const Device& device) const {
     return chosen(checked(shape), device).first;
   }
   [[nodiscard]] Choice choose(Sizes shape) const { return choose(shape, device()); }
 
-  /// Starts the kernel for this shape on a stream of the current context. The first launch for a
-  /// shape and stream chooses and loads the kernel and allocates workspaces. prepare() does this
-  /// work beforehand; call it before you capture a launch in a graph. `buffers`: device addresses
-  /// in the order of buffers(); null is allowed for an empty buffer. A written buffer must not
-  /// overlap another buffer, and all buffers must be aligned as during the checks.
+  /// Starts the kernel for `shape` on a stream of the current context. The first launch for a shape
+  /// and stream chooses and loads the kernel and allocates workspaces. prepare() does this work
+  /// beforehand; call it before you capture a launch in a graph. `buffers`: device addresses in the
+  /// order of buffers(); null is allowed for an empty buffer. A written buffer must not overlap
+  /// another buffer, and all buffers must be aligned as during the checks.
   void launch(CUstream_st* stream, Sizes shape, void* const* buffers) const {
     const detail::Plan& plan = prepared(stream, checked(shape));
     try {
@@ -142,8 +144,8 @@ class Bundle {
   }
   void prepare(CUstream_st* stream, Sizes shape) const { (void)prepared(stream, checked(shape)); }
 
-  /// Frees all modules and workspaces on GPUs, which must not be in use. Call this function before
-  /// you destroy a context or stream that launched a kernel of this bundle.
+  /// Frees all modules and workspaces on GPUs. No kernel of the bundle may be running. Call
+  /// forget() before you destroy a context or stream that launched a kernel of this bundle.
   void forget() {
     const std::lock_guard lock(mutex_);
     epoch_ = ++last_epoch_;
@@ -171,8 +173,9 @@ class Bundle {
                 " sizes; allowed: " + std::to_string(variables_.size()) + " (" + names + ")");
   }
 
-  /// Tries the kernels, first those of the most similar device, then by distance: the sum of
-  /// squared differences of log(1 + x). The 1 makes flags (0 or 1) count as well.
+  /// Tries the kernels of the most similar device first, and among these the kernel of the nearest
+  /// shape. The distance of shapes is the sum of squared differences of log(1 + x) over all
+  /// variables x; the 1 is added because variables may be 0.
   std::pair<Choice, detail::Plan> chosen(const double* shape, const Device& device) const try {
     Values values;
     for (std::size_t i = 0; i < variables_.size(); ++i) {
@@ -183,8 +186,9 @@ class Bundle {
       return plan.at(code).number("from") <= device.compute_capability &&
              plan.at(code).number("to") >= device.compute_capability;
     };
-    // The sort key (PTX or not, another device model or not, order of the device, distance), the
-    // index of the kernel, and its entry in "chosen_for".
+    // For each kernel and shape: the sort key (whether PTX is needed, whether it was tuned on
+    // another device model, order of the devices, distance), the kernel's position in the index,
+    // and the entry in "chosen_for".
     std::vector<std::tuple<bool, bool, double, double, std::size_t, const Json*>> tries;
     const std::vector<Json>& kernels = index_.list("kernels");
     for (std::size_t i = 0; i < kernels.size(); ++i) {
@@ -234,7 +238,7 @@ class Bundle {
     return *driver_;
   }
 
-  /// The prepared launch for a shape. Takes no lock if this thread used it recently.
+  /// The prepared launch for a shape. Takes no lock if this thread used the same launch recently.
   const detail::Plan& prepared(CUstream_st* stream, const double* shape) const {
     using Entry = std::pair<const Key, detail::Plan>;
     static thread_local std::array<std::pair<std::uint64_t, const Entry*>, 8> recent;

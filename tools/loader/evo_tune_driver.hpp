@@ -48,7 +48,7 @@ class Driver {
   /// Looks up a function; null if the driver lacks it.
   Symbol find_optional(const char* name) const { return {dlsym(library_, name)}; }
   std::string file_;
-  void* library_;  // declared first, because the members below are looked up in it
+  void* library_;  // declared first, because the functions below are looked up in it
 
  public:
   explicit Driver(const std::string& file)
@@ -90,10 +90,11 @@ class Driver {
   int (*launch)(CUfunc_st*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                 CUstream_st*, void**, void**) = find("cuLaunchKernel");
   int (*error_name)(int, const char**) = find("cuGetErrorName");
-  /// cuLaunchKernelEx, from CUDA 11.8 on.
+  /// The driver's cuLaunchKernelEx; null if the driver is older than CUDA 11.8.
   int (*launch_with)(const LaunchConfig*, CUfunc_st*, void**,
                      void**) = find_optional("cuLaunchKernelEx");
-  /// cuTensorMapEncodeTiled, from CUDA 12.0 on. The integers are enumerations of cuda.h.
+  /// The driver's cuTensorMapEncodeTiled; null if the driver is older than CUDA 12.0. The arguments
+  /// of type int are enumerations of cuda.h.
   int (*encode_map)(void*, int, unsigned, std::uint64_t, const std::uint64_t*, const std::uint64_t*,
                     const unsigned*, const unsigned*, int, int, int,
                     int) = find_optional("cuTensorMapEncodeTiled");

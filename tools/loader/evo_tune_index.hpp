@@ -256,8 +256,8 @@ inline double evaluate(const Json& tree, const Values& values) {
   return op == "//" ? std::round((a - rest) / b) : throw Error("'" + op + "' is unknown");
 }
 
-/// The value of {"expression", "tree"}: evaluates the tree. Messages quote the text of
-/// "expression".
+/// The value of an expression of the index, {"expression", "tree"}: evaluates the tree. Error
+/// messages quote the text of "expression".
 inline double value_of(const Json& expression, const Values& values) {
   const Json* tree = expression.find("tree");
   try {

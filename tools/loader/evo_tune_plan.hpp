@@ -29,8 +29,9 @@ struct Device {
   int shared_bytes = 0;  ///< largest size that a CTA can opt into
 };
 
-/// Unchecked uses that the caller permits, by name. For a shape variable: the permitted range. For
-/// a buffer: it may overlap others and have another alignment; the range is ignored.
+/// The unchecked uses that the caller permits, by the name of a shape variable or buffer. A shape
+/// variable may have unchecked values in the range. A buffer may overlap other buffers and have an
+/// unchecked alignment; its range is ignored.
 using Allowed = std::map<std::string, std::pair<double, double>>;
 
 namespace detail {
@@ -103,16 +104,16 @@ struct Plan {
     std::size_t bytes = 0;
     std::vector<unsigned char> value;  ///< a scalar's bytes; a workspace's address
     std::size_t buffer = 0;            ///< index of the caller's buffer if `value` is empty
-    std::size_t alignment = 1;         ///< of its address, a power of two
+    std::size_t alignment = 1;         ///< of the buffer's address, a power of two
     bool may_overlap = false;
-    bool is_map = false;  ///< a launch encodes `map`
+    bool is_map = false;  ///< whether a launch encodes `map`
     TensorMap map;
   };
   /// The properties of a nonempty buffer that every launch checks.
   struct Span {
     std::size_t buffer = 0;
     std::uintptr_t bytes = 0;
-    std::uintptr_t low_bits = 0;  ///< of its address: must be zero
+    std::uintptr_t low_bits = 0;  ///< bits of the buffer's address that must be zero
     bool is_written = false;
     bool may_overlap = false;
   };
@@ -153,8 +154,8 @@ inline void require_valid(const Json& condition, const Values& values, const All
                                       " lets it be launched all the same");
 }
 
-/// The enumeration value for a number of bytes: 0 for 0 bytes, 1 for `first`, 2 for 2 * `first`,
-/// and so on.
+/// The value of a CUDA enumeration of powers of two: 0 for 0 bytes, 1 for `first`, 2 for 2 *
+/// `first`, and so on.
 inline int doublings(std::size_t bytes, std::size_t first, int most, const std::string& what) {
   for (int code = 0; code <= most; ++code) {
     if (bytes == (code == 0 ? 0 : first << (code - 1))) return code;
@@ -162,7 +163,8 @@ inline int doublings(std::size_t bytes, std::size_t first, int most, const std::
   throw Error(what + " is " + std::to_string(bytes) + " bytes");
 }
 
-/// Computes all members of a tensor map but `of`. The driver checks further limits.
+/// Computes all members of a tensor map except `of`. Limits that are not checked here are checked
+/// by the driver.
 inline TensorMap planned_map(const Json& its, const Values& values) {
   constexpr double kMost = 0x1p53, kMostType = 100;
   const std::string& name = its.text("name");
@@ -242,7 +244,8 @@ inline Plan::Argument planned_argument(const Json& its, const Values& values,
   return argument;
 }
 
-/// The sizes of a launch. Throws Error if a size exceeds the limit of all devices.
+/// The grid, block and dynamic shared memory of a launch. Throws Error for a size that no device
+/// allows.
 inline std::array<unsigned, 7> planned_sizes(const Json& step, const Values& values) {
   constexpr double kMost = 0x1p31 - 1;
   std::array<unsigned, 7> sizes{};

@@ -34,7 +34,8 @@ double sum_of(const WaitClocks& clocks) {
   return std::accumulate(clocks.begin(), clocks.end(), 0.0);
 }
 
-/// The source lines with their clocks, the slowest line first.
+/// The source lines, each with the clocks that warps spend there by wait reason, the slowest line
+/// first.
 std::vector<SourceLine> lines_of(const LaunchProfile& profile, const SmActivity& activity) {
   const auto code = read_machine_code(profile.cubin, profile.entry);
   std::map<std::pair<int, int>, SourceLine> lines;
@@ -114,7 +115,8 @@ OrderedJson waits_json(const WaitClocks& clocks, double all) {
   return json;
 }
 
-/// One launch of a kernel.
+/// One launch of a kernel as JSON: predicted time, occupancy, busy units, wait reasons, slowest
+/// lines.
 OrderedJson launch_json(const ptx::PredictedLaunch& launch, const SmActivity& activity,
                         const std::vector<SourceLine>& lines, std::size_t most) {
   OrderedJson json = {{"entry", launch.profile.entry},
@@ -140,13 +142,13 @@ OrderedJson launch_json(const ptx::PredictedLaunch& launch, const SmActivity& ac
 
 void print_launch(const ptx::PredictedLaunch& launch, const SmActivity& activity,
                   const std::vector<SourceLine>& lines, const SpaceOnDevice& on, std::size_t most) {
-  fmt::print("{}: PREDICTED {:.2f} µs; {} CTAs, {} at a time on each SM (limited by {})\n",
+  fmt::print("{}: PREDICTED {:.2f} µs; {} CTAs, up to {} at a time on each SM (limited by {})\n",
              launch.profile.entry, launch.us, launch.profile.ctas, launch.occupancy.ctas_per_sm,
              launch.occupancy.limit);
   if (!launch.is_simulated) {
     fmt::print(
-        "  predicted from counts of instructions, because the machine code does not match what the "
-        "virtual GPU executed, so there are no waits to show\n");
+        "  predicted from counts of instructions, because the machine "
+        "code does not match what the virtual GPU executed, so there are no waits to show\n");
     return;
   }
   std::string busy;

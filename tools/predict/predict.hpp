@@ -14,7 +14,7 @@ struct RankArguments {
   std::string shape;
   std::string json;                   ///< file; empty: none
   std::string figure;                 ///< figure of the device to vary; empty: none
-  std::vector<double> figure_values;  ///< its values
+  std::vector<double> figure_values;  ///< values of `figure` to try
   std::size_t count = 100;
   std::uint64_t seed = 1;
   int threads = 2;

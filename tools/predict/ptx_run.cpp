@@ -23,7 +23,7 @@ std::vector<std::byte> read_file(const std::string& path) {
   return {bytes.begin(), bytes.end()};
 }
 
-/// Parses the whole text as a number of the type.
+/// Parses the whole text as a number of type T. Throws InputError for any other text.
 template <typename T>
 T number(const std::string& text, const std::string& what) {
   if (const auto value = number_in<T>(text)) return *value;
@@ -43,7 +43,7 @@ std::vector<std::byte> content_of(const std::string& source) {
   if (source.starts_with("zeros:")) return std::vector<std::byte>(byte_count(source.substr(6)));
   if (source.starts_with("ones:"))
     return std::vector<std::byte>(byte_count(source.substr(5)), std::byte{1});
-  // The word before ':' in "zero:16" is a kind of content, unless a file has the name "zero:16".
+  // A source such as "zero:16" is probably a misspelt "zeros:16", unless a file has this name.
   const std::string word = source.substr(0, source.find(':'));
   const bool is_word = word.size() < source.size() && !std::filesystem::exists(source);
   if (is_word && !nearest_name(word, kContents).empty()) {
@@ -106,7 +106,7 @@ std::array<std::uint32_t, 3> three(const std::vector<std::uint32_t>& values, con
   return result;
 }
 
-/// Prints a checksum of each output, by which the results of two runs can be compared.
+/// Prints a checksum of each output, so that the outputs of two runs can be compared.
 void print_outputs(VirtualDevice& device, const std::vector<NamedBuffer>& outputs,
                    const std::string& save) {
   std::vector<OutputFile> files;
@@ -125,7 +125,7 @@ void print_outputs(VirtualDevice& device, const std::vector<NamedBuffer>& output
   write_outputs(files, {.writer = "evo-ptx-run", .makes_folders = true});
 }
 
-/// Checks that all buffers together fit into the limit, before any buffer is allocated.
+/// Throws InputError, before any buffer is allocated, if all buffers together exceed the limit.
 void check_sizes(const std::vector<std::string>& arguments) {
   std::uint64_t total = 0;
   for (const std::string& text : arguments) {

@@ -32,7 +32,7 @@ constexpr double kMicroseconds = 1e3;  ///< nanoseconds per millisecond
 struct Predicted {
   double us = 0;
   bool is_simulated = false;   ///< true if all steps are simulated
-  std::vector<double> varied;  ///< with each variant of the device
+  std::vector<double> varied;  ///< predicted time in µs with each variant of the device
 };
 
 /// Copies of the device's rates, one for each value of the figure that the user varies.
@@ -60,7 +60,8 @@ Candidate candidate_of(const Space& space, const Recording& recording, const Rec
   return space.candidate_from_settings(settings, space.defaults());
 }
 
-/// The predicted time of a candidate; nullopt if the kernel does not compile or run here.
+/// The predicted time of a candidate; nullopt if the kernel cannot be compiled or run on the
+/// virtual GPU.
 std::optional<Predicted> predict(SpaceOnDevice& on, const Candidate& candidate,
                                  const std::vector<MachineRates>& variants) {
   const CompileOutcome outcome = on.compile(candidate);
@@ -98,7 +99,7 @@ std::vector<RecordedEntry> drawn(const Recording& recording, const RankArguments
   return entries;
 }
 
-/// Predicts the time of each entry, in order.
+/// Predicts the time of each recorded candidate, in the order of `entries`.
 std::vector<std::optional<Predicted>> predict_all(const RankArguments& arguments,
                                                   const Recording& recording,
                                                   const std::vector<RecordedEntry>& entries) {
@@ -173,7 +174,8 @@ void print(const RankScore& score) {
   std::printf("\n");
 }
 
-/// The scores of every second candidate, beginning with the first or the second.
+/// The scores over every second candidate, beginning with number `half`. `value`: position of the
+/// varied value in --values.
 RankScore score_of_half(const std::vector<RecordedEntry>& entries,
                         const std::vector<std::optional<Predicted>>& predicted, std::size_t value,
                         std::size_t half) {
@@ -220,8 +222,8 @@ void rank_recorded(const RankArguments& arguments) {
   }
   const RankScore score = rank_score(measured, known);
   std::printf(
-      "%s: measured on %s, predicted for %s; %zu candidates: %zu from machine code, "
-      "%zu from counts, %zu do not compile or run here\n",
+      "%s: measured on %s, predicted for %s; "
+      "%zu candidates: %zu from machine code, %zu from counts, %zu do not compile or run here\n",
       recording.name.c_str(), recording.device.c_str(), arguments.device.c_str(), entries.size(),
       known.size() - counted, counted, entries.size() - known.size());
   print(score);

@@ -16,20 +16,21 @@ namespace evo {
 /// loads them with data for one shape. Not thread-safe.
 class SpaceOnDevice {
  public:
-  /// `space_file` must be in a folder beside kernel_templates. `shape`: if empty, the timed shape
-  /// of the space. Throws InputError that names the fault.
+  /// `space_file` must be in a folder beside kernel_templates. If `shape` is empty, uses the timed
+  /// shape of the space. Throws InputError for invalid arguments.
   SpaceOnDevice(const std::string& space_file, const std::string& shape, const std::string& device,
                 const VirtualOptions& options = {})
       : SpaceOnDevice(read_space_file(std::filesystem::absolute(space_file)), shape, device,
                       options) {}
 
-  /// Finds a file named by the compiler in the folder of the template or in kernel_templates.
+  /// Finds a source file by the name in the line information, in the folder of the template or in
+  /// kernel_templates.
   [[nodiscard]] std::filesystem::path source_file(const std::string& name) const;
   [[nodiscard]] const Space& space() const { return space_; }
   [[nodiscard]] const Problem& problem() const { return problem_; }
   [[nodiscard]] const Shape& shape() const { return shape_; }
   [[nodiscard]] VirtualDevice& device() { return *device_; }
-  /// The buffers of a launch, with inputs.
+  /// The buffers of a launch, with generated inputs.
   [[nodiscard]] const CheckCase& data() { return cases_.inputs(shape_, 0); }
 
   /// Compiles a candidate with -lineinfo.

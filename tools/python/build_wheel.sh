@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # Builds the wheel with the programs: tools/python/build_wheel.sh [FOLDER] (default: build/dist).
-# The variable PYTHON chooses the interpreter. An extension built by Python 3.12 or later also works
-# in later versions. The wheel's tag names the oldest glibc that its programs support.
+# The environment variable PYTHON chooses the interpreter that builds the wheel.
+# If Python 3.12 or later builds the extension, the extension also works in later versions.
+# The wheel's tag names the oldest glibc that its programs support.
 set -eu
 cd "$(dirname "$0")/../.."
 folder="${1:-build/dist}"
 python="${PYTHON:-python3}"
 mkdir -p "$folder"
 rm -f "$folder"/evo_tune-*.whl
-# The wheel uses the same compiler path as other builds, so that ccache finds their objects.
+# Names the compiler like other builds do, so that ccache finds the objects of other builds.
 CXX="${CXX:-/usr/bin/c++}" "$python" -m pip wheel --quiet --no-deps --wheel-dir "$folder" \
   ${EVO_WHEEL_OPTIONS:-} tools/python
 glibc="$(find build/wheel/bin build/wheel/tools/python -type f \( -perm -u+x -o -name '_launcher*.so' \) -exec objdump -T {} + 2>/dev/null |

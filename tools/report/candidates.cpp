@@ -19,7 +19,7 @@ using Ordered = nlohmann::ordered_json;
 
 constexpr int kWarp = 32;
 
-/// A column of texts that stores each distinct text once.
+/// A column of texts for the report's JSON, which stores each distinct text once.
 class WordColumn {
  public:
   /// Adds a text; an empty text becomes null.
@@ -47,8 +47,8 @@ const ptx::DeviceModel* model_of(const std::string& arch) {
   return nullptr;
 }
 
-/// The product of the launch's dimensions, "block" or "grid", from the manifest; null for a kernel
-/// of several steps or without a manifest.
+/// The number of threads per CTA ("block") or of CTAs ("grid") of a launch, from the manifest; null
+/// for a kernel of several steps or without a manifest.
 std::optional<std::int64_t> size_of(const Ordered& manifest, const char* what) {
   const Ordered* at = &manifest;
   for (const char* key : {"launch", what}) {
@@ -185,7 +185,8 @@ class Columns {
       }
       knobs_[name].add(value.is_string() ? value.get<std::string>() : value.dump());
     }
-    // Every configuration has the same macros, unless another program wrote the database.
+    // Fills missing values, because another program may have written configurations with fewer
+    // macros.
     for (const std::string& name : knob_order_) {
       if (!config.contains(name)) knobs_[name].add("");
     }

@@ -6,14 +6,15 @@
 
 namespace evo {
 
-/// Every candidate of a run, column by column:
-///   "columns"      one list per figure, null if inapplicable; texts are {"words", "values"}, where
-///                  a value is the index of a word
-///   "knobs"        the same for each macro
+/// Data about all candidates of a run, column by column:
+///   "columns"      for each property of candidates (time, registers, …), a list of values, null if
+///                  it does not apply; a list of texts is {"words", "values"}: a value is the index
+///                  of a word
+///   "knobs"        for each macro, a list of its values in the form of texts
 ///   "best"         each improvement of the best time: [candidates so far, seconds so far, µs,
 ///                  candidate]
-///   "generations"  numbers of candidates by outcome, for each generation
-///   "occupancy"    the SM limits used for the occupancy; null if unknown
+///   "generations"  for each generation, the number of candidates with each outcome
+///   "occupancy"    the SM limits from which the occupancy is computed; null if unknown
 [[nodiscard]] nlohmann::ordered_json candidates_of_run(const Store& store, const StoredRun& run);
 
 /// Seconds between two times in the database's format, "2026-11-22T20:10:12.932Z". Throws DbError

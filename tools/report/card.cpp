@@ -24,7 +24,7 @@ Ordered card_row(CandidateId candidate, const CardState& card) {
           {"others", card.others}};
 }
 
-/// `complete`: from the long measurement of the elite, not from a short one.
+/// `complete`: whether the energy is from the long measurement of the elite, not from a short one.
 Ordered energy_row(CandidateId candidate, const Energy& energy, bool complete) {
   return {{"candidate", candidate},
           {"launch_mj", energy.launch_mj},

@@ -7,8 +7,8 @@
 namespace evo {
 
 /// Data about the GPU in a run: "card" (clocks, temperature, power and other processes during the
-/// timings), "energy" (per launch) and "profiles" (metrics and the condition on them). Each of the
-/// three is a list of rows, empty if nothing is stored.
+/// timings), "energy" (per launch) and "profiles" (metrics and the condition on the metrics). The
+/// entries are lists with a row for each candidate, empty if the database has no data.
 [[nodiscard]] nlohmann::ordered_json card_of_run(const Store& store, const StoredRun& run);
 
 }  // namespace evo

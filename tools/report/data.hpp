@@ -7,7 +7,7 @@
 namespace evo {
 
 /// All data that the report shows about one run; docs/report.md lists the entries. Missing data are
-/// null or empty; the page then gives the reason. Throws DbError for damaged rows.
+/// null or empty, and the report then gives the reason. Throws DbError for damaged rows.
 [[nodiscard]] nlohmann::ordered_json report_of_run(const Store& store, const StoredRun& run);
 
 /// The command line that repeats the run.

@@ -18,7 +18,7 @@ Lines lines_of(std::string_view text) {
   return lines;
 }
 
-/// Compares all lines. Within a difference, removed lines come before added lines.
+/// Compares two texts line by line. Within a difference, removed lines come before added lines.
 std::vector<DiffLine> compared(const Lines& before, const Lines& after) {
   dtl::Diff<std::string_view, Lines> diff(before, after);
   diff.compose();
@@ -42,7 +42,7 @@ std::vector<DiffLine> compared(const Lines& before, const Lines& after) {
   return lines;
 }
 
-/// Keeps only `context` lines around each difference.
+/// Keeps the differences and `context` equal lines around each difference.
 std::vector<DiffLine> shortened(std::vector<DiffLine> lines, std::size_t context) {
   std::vector<bool> stays(lines.size(), false);
   for (std::size_t i = 0; i < lines.size(); ++i) {

@@ -30,7 +30,7 @@ report.compareTable = runs => report.table(
     const over = other => winner && other?.p50_us ? report.format.ratio(other.p50_us / winner.p50_us) : "–";
     const seconds = run.candidates.columns.seconds;
     return [report.element("a", {href: `#run${run.id}`}, String(run.id)), run.space, run.device.name,
-      `${run.strategy}, ${run.seed}`, winner ? report.format.us(winner.p50_us) : "nothing is green",
+      `${run.strategy}, ${run.seed}`, winner ? report.format.us(winner.p50_us) : "no kernel is green",
       over(run.default), over(run.baseline), winner?.tflops ? report.format.number(winner.tflops, 1) : "–",
       report.format.number(run.summary.evaluated), report.format.number(run.summary.green),
       seconds && seconds.length > 0 ? report.format.number(seconds[seconds.length - 1], 1) : "–"];

@@ -9,7 +9,7 @@
 namespace evo {
 namespace {
 
-// The page loads nothing; the browser blocks every request.
+// The page is complete in one file; the policy below makes the browser block every request.
 constexpr const char* kHead = R"html(<!DOCTYPE html>
 <html lang="en">
 <head>

@@ -6,7 +6,8 @@
 
 namespace evo {
 
-/// A text near the beginning of every page that identifies evo-report as its author.
+/// A text near the beginning of every page, by which evo-report recognises files that it may
+/// replace.
 inline constexpr std::string_view kReportMark = R"(<meta name="generator" content="evo-report">)";
 
 /// Returns the HTML page: style, programs, plotting library and `data` in one text. `data` may

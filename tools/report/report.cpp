@@ -13,8 +13,8 @@
 namespace evo {
 namespace {
 
-/// The runs that --run names, without repetition; else the newest run with a green kernel; else the
-/// newest run.
+/// The runs to show: the runs that --run names, each once; else the newest run with a green kernel;
+/// else the newest run.
 std::vector<StoredRun> chosen_runs(const Store& store, const ReportOptions& options) {
   std::vector<StoredRun> runs;
   for (const RunId id : options.runs) {
@@ -38,7 +38,7 @@ std::string title_of(const nlohmann::ordered_json& run) {
   const std::string what =
       fmt::format("{} on {}, {}", run["space"].get<std::string>(),
                   run["device"]["name"].get<std::string>(), run["shape"].get<std::string>());
-  if (run["winner"].is_null()) return fmt::format("{}: nothing is green", what);
+  if (run["winner"].is_null()) return fmt::format("{}: no kernel is green", what);
   return fmt::format("{}: {:.2f} µs {}", what, run["winner"]["p50_us"].get<double>(),
                      predicted ? "PREDICTED" : "measured");
 }
@@ -63,7 +63,7 @@ ExitCode report(const ReportOptions& options) {
     data["runs"].push_back(report_of_run(store, run));
     if (!data["runs"].back()["winner"].is_null()) continue;
     green = false;
-    std::cerr << "evo-report: " << options.db << ": nothing is green in run " << run.id
+    std::cerr << "evo-report: " << options.db << ": no kernel is green in run " << run.id
               << "; the report says why\n";
   }
   write_outputs({{options.out, report_page(title_of_page(data["runs"]), data)}},

@@ -10,7 +10,7 @@ namespace evo {
 
 struct ReportOptions {
   std::string db = "evo.db";
-  std::vector<RunId> runs;  ///< empty: the newest green one, else the newest
+  std::vector<RunId> runs;  ///< empty: the newest run with a green kernel, else the newest
   std::string out;
 };
 

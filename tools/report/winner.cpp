@@ -14,10 +14,10 @@ namespace {
 
 using Ordered = nlohmann::ordered_json;
 
-/// The default configuration as evaluated in this run.
+/// The evaluation of the space's default configuration in a run.
 struct DefaultCandidate {
   std::optional<StoredEvaluation> evaluation = {};
-  std::string why_not = {};  ///< set if there is none
+  std::string why_not = {};  ///< why there is no evaluation
 };
 
 DefaultCandidate default_of(const Store& store, const StoredRun& run) {
@@ -80,7 +80,7 @@ Ordered baseline_json(const Store& store, RunId run) {
   return nullptr;
 }
 
-/// The fastest time of another implementation; null if there is none.
+/// The fastest stored time of another implementation (a library); null if there is none.
 Ordered vendor_json(const Store& store, RunId run) {
   const std::vector<VendorTime> times = store.vendor_times(run);
   if (times.empty()) return nullptr;
@@ -104,7 +104,7 @@ Ordered changes_json(const Ordered& from, const Ordered& to) {
   return changes;
 }
 
-/// The compiled source: the macro definitions, followed by the source.
+/// The source that was compiled: the macro definitions, followed by the template's source.
 std::string source_of(const Store& store, const StoredEvaluation& evaluation) {
   if (!evaluation.record.compilation) return {};
   const CompilationRecord compilation = store.compilation(*evaluation.record.compilation);

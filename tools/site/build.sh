@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the documentation as a site in build/site, and fails if a link is broken. The pages of
-# options are made from the --help of the built programs.
+# Builds the documentation as a web site in build/site, and fails if a link is broken.
+# The pages of options are made from the --help of the built programs.
 # Usage: tools/site/build.sh [FOLDER OF THE PROGRAMS]
 set -u
 cd "$(dirname "$0")/../.." || exit 1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Opens the built site from the disk in Chromium and tries its search. Does nothing without
-# Chromium.
+# Opens the built site from the disk in Chromium and tries the site's search.
+# Does nothing if Chromium is missing.
 # Usage: tools/site/check_search.sh
 set -u
 cd "$(dirname "$0")/../.." || exit 1

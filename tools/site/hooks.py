@@ -1,10 +1,10 @@
-"""Extends MkDocs beyond mkdocs.yml: generated pages, and links into the sources.
+"""Hooks of MkDocs: add generated pages to the site, and replace links to source files.
 
 - README.md, CONTRIBUTING.md and CHANGELOG.md are pages of the site.
 - Pages of options come from the programs' --help, pages of results from docs/results
   (results.py).
 - A link that leaves docs/ must name a file that exists, or the build fails. The site does not
-  contain sources, so such a link becomes its text, with the path as title.
+  contain source files, so a link to a source file becomes plain text, with the path as title.
 
 The environment variable EVO_PROGRAMS names the folder of the built programs.
 """
@@ -61,7 +61,7 @@ def on_page_markdown(markdown, page, config, files):
     uri = page.file.src_uri
     source = ROOT / SOURCES[uri] if uri in SOURCES else Path(config.docs_dir) / uri
     parts = CODE.split(markdown)
-    # Links are looked for outside code. A link whose text is code extends over several parts.
+    # Replaces code by placeholders, so that links inside code stay as they are.
     places = {f"\0{i}\0": part for i, part in enumerate(parts) if i % 2}
     text = "".join(f"\0{i}\0" if i % 2 else part for i, part in enumerate(parts))
     text = LINK.sub(lambda match: relinked(match, source, uri, Path(config.docs_dir)), text)
@@ -87,7 +87,7 @@ def relinked(match, source, uri, docs):
 
 
 def page_of(there, docs):
-    """The file of the site that shows `there`; None if the site does not have it."""
+    """The page of the site that shows the file `there`; None if the site does not show the file."""
     if there.parent == ROOT and there.name in PAGES:
         return PAGES[there.name]
     if not there.is_relative_to(docs) or not there.is_file():

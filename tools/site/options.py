@@ -2,7 +2,7 @@
 
     options.py PROGRAMS    # the folder of the programs; prints all pages as Markdown
 
-The page of a program with commands has the help of each command.
+If a program has commands, its page also has the help of each command.
 """
 
 import re

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Pages of results, made from stored runs.
+"""Makes the pages of results from stored runs.
 
     results.py           # writes docs/results/DEVICE.json and the README's table
     results.py --check   # exit code 1 if one of these files differs from the runs
 
 docs/results/runs/DEVICE holds the runs of a page: KIND.VARIANT.txt is the unchanged output of a
 program, below the date, machine and command of the run (tools/bench/record_results.sh stores them).
-The variants of a kind of run make one table, or the page shows their outputs unchanged.
+All runs of one kind become one table, or the page shows their outputs unchanged.
 """
 
 import csv
@@ -26,7 +26,7 @@ DEVICES = {  # folder of runs: name, summary, in the order of the site
                "predicted or simulated."),
 }
 README_DEVICE = "nvidia-h100"
-# The rows and columns of the README's table; the page of results has all of them.
+# The rows of the README's table, and the column that it omits; the page of results has all.
 README_SIZES = ("2, 8, 32, 64", "2, 8, 512, 64", "2, 8, 2048, 64", "2, 8, 2048, 128",
                 "2, 8, 2048, 64, causal")
 README_LEAVES_OUT = "PyTorch, FP8 inputs"
@@ -51,7 +51,7 @@ class Run:
         return match.groups()
 
 
-# Each function makes (columns, rows) of the runs of one kind.
+# Each function below makes a table, (columns, rows), from all runs of one kind.
 
 def last_lines(runs):
     return ["run", "result"], [[run.variant, run.output.strip().splitlines()[-1]] for run in runs]
@@ -77,7 +77,7 @@ def winners(runs):
     return ["search", "shape", "p50, µs", "TFLOP/s", "registers", "largest error"], rows
 
 
-# Columns of the comparison: heading, and which rows of a result stand there. The fastest is shown.
+# Columns of the table "attention": each shows the fastest row that the function selects.
 CONTENDERS = {
     "P in f16": lambda row: row["name"] == "evo-tune" and row["p"] == "f16",
     "P in e4m3": lambda row: row["name"] == "evo-tune" and row["p"] == "fp8",
@@ -89,7 +89,7 @@ CONTENDERS = {
 
 
 def comparisons(run):
-    """(sizes, row of the fastest contender by column) of each shape, in the order of the sizes."""
+    """Yields (sizes, the fastest row for each column) for each shape, in the order of the sizes."""
     rows_of = {}
     for result in json.loads(run.output)["results"]:
         if not result["right"]:
@@ -116,7 +116,7 @@ def attention(runs):
 
 
 def operations(runs):
-    """Operations of one warp, and launches, side by side for a GPU and its virtual GPU."""
+    """The outputs of op-costs for a GPU and its virtual GPU, side by side."""
     figures, section = {}, ""
     for run in runs:
         for line in run.output.splitlines():
@@ -138,7 +138,7 @@ def energies(runs):
 
 
 def seeds(runs):
-    """The best times that searches with different seeds found."""
+    """The best times found by searches that differ only in their seeds."""
     rows = []
     for run in runs:
         best = [line["elite"][0]["p50_us"] for line in run.json_lines()]
@@ -159,7 +159,7 @@ def rates(runs):
 
 
 def scripts(runs):
-    """Scripts that ran; a later run of a script replaces an earlier one."""
+    """The Kernel Tuner scripts that ran; a later run of a script replaces an earlier run."""
     rows, tuners = {}, {"evo": "evo-tune", "kt": "Kernel Tuner"}
     for run in runs:
         for tuner, name, seconds, found in re.findall(
@@ -180,13 +180,14 @@ def predictions(runs):
 
 
 def strategies(runs):
-    """Mean fraction of the optimum after so many evaluations, over the recorded spaces."""
+    """For each strategy, optimum / best time after 25 to 400 evaluations, as the mean over the
+    recorded spaces."""
     rows = [[run.variant, *run.find(r"\nmean" + r" +(-?[\d.]+)" * 6)] for run in runs]
     rows.sort(key=lambda row: float(row[3]), reverse=True)
     return ["run", "after 25", "after 50", "after 100", "after 200", "after 400", "score P"], rows
 
 
-# Kind: title, kind of the figures, maker of the table (none: the outputs as they are), note.
+# For each kind of run: title, origin of the numbers, function that makes the table (or None), note.
 KINDS = {
     "attention": ("FP8 attention against PyTorch, cuDNN and FlashAttention-3", "measured", attention,
                   "p50 of a call in CUDA graphs, in µs; all contenders of a shape in turn in one process. "
@@ -278,7 +279,7 @@ def tables(device):
 
 
 def json_text(device):
-    """The tables as JSON, with a row or a line of output on each line."""
+    """All tables of a device as JSON, with one table row, or one line of output, per line."""
     name, summary = DEVICES[device]
     data = {"format": FORMAT, "device": name, "summary": summary, "tables": tables(device)}
     text = json.dumps(data, indent=1, ensure_ascii=False)
@@ -287,7 +288,7 @@ def json_text(device):
 
 
 def readme_text(text):
-    """The README with the rows of its table replaced."""
+    """The text of the README, with new rows in the table of times."""
     file = RESULTS / "runs" / README_DEVICE / "attention.txt"
     if not file.exists():
         return text
@@ -305,7 +306,7 @@ def row_text(cells):
 
 
 def page(file):
-    """A page of the site, as Markdown."""
+    """The page of results of one device, as Markdown."""
     data = json.loads(Path(file).read_text(encoding="utf-8"))
     lines = [f"# Results: {data['device']}", "", data["summary"], "",
              "The commands are those of `tools/bench/record_results.sh`, which sets their variables and "

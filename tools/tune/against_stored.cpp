@@ -17,7 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Compares architectures; "sm_90a" equals "sm_90", because its code runs on sm_90 devices.
+/// Compares architectures; "sm_90a" equals "sm_90", because code for sm_90a runs on devices of
+/// sm_90.
 bool is_same_arch(std::string_view a, std::string_view b) {
   const auto base = [](std::string_view arch) {
     return arch.ends_with('a') || arch.ends_with('f') ? arch.substr(0, arch.size() - 1) : arch;
@@ -56,7 +57,7 @@ StoredWinner winner_of_database(const std::string& path, const Workbench& bench)
             row.config_json, store.compilation(evaluation.record.compilation.value()), row.p50_us};
   }
   throw InputError(fmt::format("--baseline {}: no winner for {}; available: {}", path,
-                               wanted(bench), there.empty() ? "nothing green" : there));
+                               wanted(bench), there.empty() ? "no green kernel" : there));
 }
 
 bool is_shape(const Json& variables, const Shape& shape) {
@@ -137,7 +138,7 @@ AgainstStored compare_with(Workbench& bench, StoredWinner winner, const Evaluati
   HomeDevice home = bench.take_home();
   if (const auto why = bench.wait(home.judge_alone(stored))) {
     throw InputError(
-        fmt::format("--baseline: {} gives wrong results for today's problem and launch: {}",
+        fmt::format("--baseline: {} gives wrong results for the current problem and launch: {}",
                     against.winner.origin, why->reason));
   }
   const KernelUnderTest now = kernel_under_test(bench.task(), today);
@@ -150,16 +151,16 @@ AgainstStored compare_with(Workbench& bench, StoredWinner winner, const Evaluati
 }
 
 std::string against_text(const AgainstStored& against) {
-  const std::string with = fmt::format("against      {}, {:.3f} µs then\n", against.winner.origin,
-                                       against.winner.p50_us);
+  const std::string with = fmt::format("against      {}, stored time {:.3f} µs\n",
+                                       against.winner.origin, against.winner.p50_us);
   if (against.same_code) return with + "             the machine code is the same: NOT SLOWER\n";
   const PairResult& pair = *against.pair;
   const char* verdict = pair.verdict() > 0   ? "SLOWER (certain)"
                         : pair.verdict() < 0 ? "NOT SLOWER: faster (certain)"
                                              : "NOT SLOWER: a tie";
   return with + fmt::format(
-                    "             {} interleaved pairs: {:.3f} µs now, {:.3f} then; ratio {:.4f} "
-                    "({:.4f} to {:.4f}): {}\n",
+                    "             {} A/B pairs: this kernel {:.3f} µs, stored kernel {:.3f} µs; "
+                    "ratio {:.4f} ({:.4f} to {:.4f}): {}\n",
                     pair.pairs, pair.first_us, pair.second_us, pair.ratio, pair.interval.low,
                     pair.interval.high, verdict);
 }

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t kMostDevices = 64;
 constexpr const char* kAllowed =
-    "; allowed: auto, cuda:N, virtual:NAME and none, and lists of one model such as cuda:all, "
-    "cuda:0,cuda:2 or virtual:l4*4";
+    "; allowed: auto, cuda:N, virtual:NAME and none, "
+    "and lists of one model such as cuda:all, cuda:0,cuda:2 or virtual:l4*4";
 
 /// The names "cuda:0", … of all GPUs of this machine.
 std::vector<std::string> all_gpus() {
@@ -40,8 +40,7 @@ std::vector<std::string> repeated(const std::string& option, const std::string& 
   const bool is_number = read.ec == std::errc() && read.ptr == end;
   if (!is_number || count == 0 || count > kMostDevices || !item.starts_with("virtual:")) {
     throw InputError(
-        fmt::format("--device {}: '{}' is not virtual:NAME*COUNT with a count from 1 "
-                    "to {}{}",
+        fmt::format("--device {}: '{}' is not virtual:NAME*COUNT with a count from 1 to {}{}",
                     option, item, kMostDevices, kAllowed));
   }
   return std::vector<std::string>(count, item.substr(0, star));
@@ -50,7 +49,8 @@ std::vector<std::string> repeated(const std::string& option, const std::string& 
 void require_usable(const std::string& option, const std::vector<std::string>& ids) {
   for (const std::string& id : ids) {
     if (id.empty()) {
-      throw InputError(fmt::format("--device {}: a name is empty{}", option, kAllowed));
+      throw InputError(
+          fmt::format("--device {}: the name of a device is empty{}", option, kAllowed));
     }
     if (ids.size() > 1 && (id == "auto" || id == "none")) {
       throw InputError(fmt::format("--device {}: '{}' cannot be combined with other devices{}",

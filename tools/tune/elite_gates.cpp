@@ -18,7 +18,7 @@ void notice(const TuneReport& report, const std::string& text) {
   report.emit({{"event", "notice"}, {"text", text}});
 }
 
-/// The fastest kernel that the profile gate rejected, and the number of rejections.
+/// The number of kernels that the profile gate rejected, and the fastest of these kernels.
 struct Rejected {
   std::size_t count = 0;
   CandidateId candidate = 0;
@@ -46,7 +46,7 @@ void tell(const EliteMember& member, std::size_t rank, const ProfileRecord& reco
                {"passed", record.passed}});
 }
 
-/// Counts of the virtual GPU's verdicts, for the line at the end of the run.
+/// The numbers of the virtual GPU's verdicts on elite kernels, for the line at the end of the run.
 struct Interpreted {
   std::size_t passed = 0;
   std::size_t rejected = 0;
@@ -114,7 +114,7 @@ bool interpret_elite(Workbench& bench, Store& store, Tuner& tuner, RunId run, st
   }
   if (counts.rejected > 0) {
     report.say("evo-judge --device " + device +
-               " with the configuration of a withdrawn kernel shows the line of its source");
+               " with the configuration of a withdrawn kernel shows the source line of the defect");
   }
   if (counts.passed + counts.rejected + counts.left_out > 0) {
     store.record_event(run, kInterpretedEvent, counts.text(device));
@@ -146,8 +146,7 @@ bool profile_elite(Workbench& bench, Store& store, Tuner& tuner, RunId run, std:
   }
   if (rejected.count > 0 && tuner.elite(shape).members().empty()) {
     const std::string text = fmt::format(
-        "none of {} kernels passed: the elite is empty. The fastest, candidate {}, "
-        "{:.2f} µs: {}",
+        "none of {} kernels passed: the elite is empty. The fastest, candidate {}, {:.2f} µs: {}",
         rejected.count, rejected.candidate, rejected.p50_us, rejected.reason);
     notice(report, "profile gate: " + text);
     store.record_event(run, "profile gate", text);

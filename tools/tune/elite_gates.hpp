@@ -11,18 +11,20 @@
 
 namespace evo {
 
-/// Executes the elite of a shape on the virtual GPU of `bench`. A kernel with a defect is
-/// withdrawn, and the next candidate takes its place (Tuner::hold_elite()). Stores and prints the
-/// outcomes. Returns false if the user interrupted the run.
+/// Executes the elite of a shape on the virtual GPU of `bench`. Withdraws a kernel with a defect;
+/// the next candidate then joins the elite and is executed too. Stores the outcome of each kernel,
+/// and prints defects.
+/// Returns false if the user interrupted the run.
 [[nodiscard]] bool interpret_elite(Workbench& bench, Store& store, Tuner& tuner, RunId run,
                                    std::size_t shape, const TuneReport& report);
 
-/// Applies the profile gate to the elite of a shape (Tuner::hold_elite()). Stores the metrics and
-/// prints the result of each kernel. Returns false if the user interrupted the run.
+/// Applies the profile gate to the elite of a shape, and to the candidates that replace rejected
+/// kernels. Stores the metrics and prints the result of each kernel. Returns false if the user
+/// interrupted the run.
 [[nodiscard]] bool profile_elite(Workbench& bench, Store& store, Tuner& tuner, RunId run,
                                  std::size_t shape, const TuneReport& report);
 
-/// The measurements of the elite after the search: the virtual GPU, energy, profile.
+/// The optional measurements of the elite after the search.
 struct EliteLook {
   bool energy = false;   ///< joules per launch
   bool profile = false;  ///< the profile gate
@@ -37,7 +39,8 @@ struct EliteOfRun {
   const std::vector<EliteMember>& members;
 };
 
-/// Measures and stores the energy per launch. Stops with a message at the first failure.
+/// Measures and stores the energy per launch of each kernel of the elite. Stops with a message at
+/// the first failure.
 void measure_energy(Workbench& bench, Store& store, const EliteOfRun& elite,
                     const TuneReport& report);
 

@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kBetween = " · ";
 constexpr std::array<std::string_view, 8> kHeights = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 
-/// Joins the first parts, as many as fit into `width`.
+/// Joins the first `parts`, as many as fit into `width` columns.
 std::string joined(const std::vector<std::string>& parts, std::size_t width) {
   std::string line;
   for (const std::string& part : parts) {
@@ -101,7 +101,7 @@ std::string spark_line(const std::vector<double>& values, std::size_t width) {
   const std::size_t count = std::min(width, values.size());
   std::string line;
   for (std::size_t i = 0; i < count; ++i) {
-    // Each character shows the last value of its part of the curve.
+    // Each character stands for several values, of which it shows the last one.
     const double value = values[(i + 1) * values.size() / count - 1];
     const double share = high > low ? (value - low) / (high - low) : 0;
     line += kHeights[static_cast<std::size_t>(std::lround(share * (kHeights.size() - 1)))];
@@ -118,8 +118,8 @@ std::vector<std::string> live_lines(const LiveState& state, std::size_t width) {
   return lines;
 }
 
-/// Escape sequences that move to the first column of the block's first line and erase the rest of
-/// the screen. If the terminal became narrower and wrapped lines, the extra rows above are not
+/// Escape sequences that move the cursor to the block's first line and erase the rest of the
+/// screen. If the terminal became narrower and wrapped lines of the block, some rows above are not
 /// erased.
 std::string LiveBlock::erasing() const {
   if (shown_.empty()) return {};

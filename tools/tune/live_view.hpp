@@ -14,21 +14,21 @@ struct LiveState {
   double share_done = 0;  ///< 0 to 1
   double rate = 0;        ///< candidates per second; 0: unknown
   std::optional<double> left_s = {};
-  /// "19 evaluated", "17 green", …; the most important come first
+  /// "19 evaluated", "17 green", …; the most important texts come first
   std::vector<std::string> counts;
-  std::size_t in_flight = 0;  ///< candidates that are proposed and not judged
+  std::size_t in_flight = 0;  ///< candidates that were proposed and are not judged yet
   std::size_t window = 0;     ///< limit of candidates in flight
   std::size_t compiling = 0;
   std::size_t compilers = 0;
-  std::string device;  ///< "timing"; or empty if it waits, see has_device
+  std::string device;  ///< "timing"; empty if the device waits or there is none
   bool has_device = true;
-  double device_share = 0;          ///< share of the time so far in which it was busy
+  double device_share = 0;          ///< fraction of the time in which a device was busy
   std::string best;                 ///< "best p50 10.27 µs"; empty: none yet
   std::vector<double> best_so_far;  ///< best time after each evaluation since the first green one
 };
 
-/// The lines of a live view, none wider than `width` columns. Parts that do not fit are omitted,
-/// the least important first.
+/// The lines of a live view, none wider than `width` columns. Omits the least important parts of a
+/// line if the line would be too wide.
 [[nodiscard]] std::vector<std::string> live_lines(const LiveState& state, std::size_t width);
 
 /// A curve of `width` block characters with eight heights; empty without values. The last character
@@ -41,7 +41,7 @@ class LiveBlock {
   /// `colored`: uses escape sequences for colors as well as for cursor movement.
   explicit LiveBlock(bool colored) : colored_(colored) {}
 
-  /// Erases the block and draws new lines in its place.
+  /// Replaces the lines of the block on the terminal by `lines`.
   void draw(const std::vector<std::string>& lines);
   /// Erases the block.
   void erase();

@@ -25,15 +25,15 @@ std::string policy_rejects_text(const PolicyRejects& rejects, std::size_t evalua
                                 std::size_t rejected) {
   if (rejected == 0) return {};
   std::string text = std::to_string(rejected) + " of " + std::to_string(evaluated) +
-                     " candidates were rejected only by the space's policy; the device would have "
-                     "run them (evo-elite rejections)\n";
+                     " candidates were rejected only by the space's policy; "
+                     "the device would have run them (evo-elite rejections)\n";
   const PolicyRejects::Reject* nearest = rejects.nearest();
   if (nearest == nullptr) return text;
   std::string limits;
   for (const auto& [limit, count] : rejects.broken) {
     limits += (limits.empty() ? "" : ", ") + limit + ": " + std::to_string(count);
   }
-  text += "  by limit: " + limits + "; the nearest miss is candidate " +
+  text += "  by limit: " + limits + "; closest to the limits: candidate " +
           std::to_string(nearest->id) + " with " + misses_text(*nearest) + "\n";
   if (rejects.wider_space) {
     text += "  a space with a wider policy: --space " + rejects.wider_space->string() + "\n";
@@ -53,8 +53,8 @@ std::string policy_cost_text(const PolicyCost& cost, TimeKind kind) {
                      " registers: " + misses_text(*cost.best) + "; " + judged;
   if (cost.pair) {
     char ratio[96];
-    std::snprintf(ratio, sizeof ratio, "; interleaved pairs: ratio %.3f (%.3f to %.3f)",
-                  cost.pair->ratio, cost.pair->interval.low, cost.pair->interval.high);
+    std::snprintf(ratio, sizeof ratio, "; A/B pairs: ratio %.3f (%.3f to %.3f)", cost.pair->ratio,
+                  cost.pair->interval.low, cost.pair->interval.high);
     text += ratio;
   }
   return text + "\n";

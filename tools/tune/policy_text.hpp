@@ -7,9 +7,9 @@
 
 namespace evo {
 
-/// Text for the end of a run: how many candidates only the policy rejected, by which limit, the
-/// candidate that exceeds a limit by the least, and the space that allows more. Empty if there are
-/// none.
+/// A text for the end of a run about the candidates that only the policy rejected: their number by
+/// limit, the candidate that exceeds a limit by the least, and a space with a wider policy; empty
+/// if there are no such candidates.
 [[nodiscard]] std::string policy_rejects_text(const PolicyRejects& rejects, std::size_t evaluated,
                                               std::size_t rejected);
 
@@ -17,7 +17,8 @@ namespace evo {
 /// without, predicted), …".
 [[nodiscard]] std::string policy_cost_text(const PolicyCost& cost, TimeKind kind);
 
-/// Rejections and cost as the JSON object of the event "policy".
+/// The candidates that only the policy rejected, and the cost of the policy, as the JSON object of
+/// the event "policy".
 [[nodiscard]] nlohmann::ordered_json policy_json(const PolicyRejects& rejects,
                                                  const std::optional<PolicyCost>& cost,
                                                  TimeKind kind);

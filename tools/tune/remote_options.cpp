@@ -14,7 +14,8 @@
 namespace evo {
 namespace {
 
-/// The key of this run: the key in the environment (if workers are started by hand), or a new key.
+/// The secret key that workers need to connect to this run: the key in the environment (if the user
+/// starts workers by hand), or a new key.
 std::string run_key() {
   const bool is_given = std::getenv(kKeyVariable) != nullptr ||    // NOLINT(concurrency-mt-unsafe)
                         std::getenv(kKeyFileVariable) != nullptr;  // NOLINT(concurrency-mt-unsafe)
@@ -33,15 +34,16 @@ std::string dialled(const std::string& listening) {
 
 void RemoteOptions::declare(CLI::App& app) {
   app.add_option("--workers", workers,
-                 "start workers on other hosts: slurm, 'slurm:ARGUMENTS', ssh:FILE or ray:ADDRESS "
-                 "(docs/cluster.md)")
+                 "start workers on other hosts: "
+                 "slurm, 'slurm:ARGUMENTS', ssh:FILE or ray:ADDRESS (docs/cluster.md)")
       ->type_name("LAUNCHER");
-  app.add_option("--launch", launch, "start workers by a command, in which {worker} is replaced")
+  app.add_option("--launch", launch,
+                 "start workers by this command, "
+                 "in which evo-tune replaces {worker} by a call of evo-worker")
       ->type_name("COMMAND");
-  app.add_option(
-         "--listen", listen,
-         "accept workers that connect here (default: no port is opened; every interface and "
-         "any port for --workers and --launch)")
+  app.add_option("--listen", listen,
+                 "accept workers that connect to this address (default: "
+                 "with --workers or --launch, any port of every interface; else no port is opened)")
       ->type_name("HOST:PORT");
   app.add_option("--worker-device", device, "devices that each started worker offers")
       ->type_name("DEVICE")
@@ -51,7 +53,7 @@ void RemoteOptions::declare(CLI::App& app) {
       ->type_name("N")
       ->capture_default_str();
   app.add_option("--worker-wait", patience_s,
-                 "end the run as interrupted after this time without a device")
+                 "end the run as interrupted if it has no device for this time")
       ->type_name("SECONDS")
       ->check(seconds_number())
       ->capture_default_str();
@@ -66,7 +68,7 @@ void RemoteOptions::open(Services& services, double step_seconds, const EventSin
   services.gate =
       std::make_unique<WorkerGate>(own_worker(), listen.empty() ? "0.0.0.0:0" : listen, key);
   const EventSink tell = [on_event](const std::string& kind, const std::string& text) {
-    // Prints these events, because users look for the reason when workers are missing.
+    // Prints the events that explain to the user why workers are missing.
     if (kind == "worker refused" || kind == "no device left" || kind == "gateway lost") {
       fmt::print(stderr, "evo-tune: {}: {}\n", kind, text);
     }

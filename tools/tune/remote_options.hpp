@@ -12,20 +12,21 @@ namespace evo {
 /// The options of evo-tune for workers on other hosts.
 struct RemoteOptions {
   std::string listen;                ///< HOST:PORT; empty: chosen for the launchers
-  std::vector<std::string> workers;  ///< launchers
-  std::vector<std::string> launch;   ///< commands with {worker}
+  std::vector<std::string> workers;  ///< values of --workers: "slurm", "ssh:FILE", …
+  std::vector<std::string> launch;   ///< values of --launch: commands with {worker}
   std::string device = "auto";
   std::string jobs = "all";
   double patience_s = 60;
 
   void declare(CLI::App& app);
 
-  /// Whether workers may connect. If false, no port is opened.
+  /// Whether workers may connect; otherwise, evo-tune opens no port.
   [[nodiscard]] bool wants_workers() const {
     return !listen.empty() || !workers.empty() || !launch.empty();
   }
 
-  /// Opens the port, starts the launchers, and prints to standard error the address for workers.
+  /// Opens the port for workers, starts the launchers, and prints the address of the port to
+  /// standard error.
   /// Throws InputError or MissingError.
   void open(Services& services, double step_seconds, const EventSink& on_event) const;
   /// Waits for the first device of a worker, which decides the GPU model of the run.

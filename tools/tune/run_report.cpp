@@ -22,8 +22,8 @@ std::string clock_text(double seconds) {
   return text;
 }
 
-/// The best times: "1.95 µs", or for several shapes "small 1.95, mission 5.41 µs". Empty until a
-/// kernel is green.
+/// The best time of each shape: "1.95 µs", or for several shapes "small 1.95, mission 5.41 µs";
+/// empty until a kernel is green.
 std::string best_text(const std::vector<RunProgress::Best>& best) {
   std::string text;
   for (const auto& [shape, us] : best) {
@@ -36,7 +36,8 @@ std::string best_text(const std::vector<RunProgress::Best>& best) {
   return text;
 }
 
-/// The work of a device, or "2 of 4 devices busy"; empty if the only device is idle.
+/// The current work of a single device, or "2 of 4 busy" for several devices; empty if the only
+/// device is idle.
 std::string devices_text(const std::vector<Phase>& devices) {
   if (devices.empty()) return {};
   if (devices.size() == 1) return std::string(to_string(devices.front()));
@@ -120,7 +121,7 @@ std::string TuneReport::position(const RunProgress& progress) const {
   return fmt::format("generation {}/{}", progress.generation, progress.generations);
 }
 
-/// The parts of the line with the counts, the most important part first.
+/// The parts of the live view's line with numbers of candidates, the most important part first.
 std::vector<std::string> TuneReport::counts(const RunProgress& progress) const {
   std::vector<std::string> parts;
   if (progress.evaluated == 0) return parts;
@@ -184,14 +185,14 @@ LiveState TuneReport::live_state() const {
   return state;
 }
 
-/// Redraws the view at most ten times a second. Reads the width each time, because the user may
-/// have resized the terminal.
+/// Redraws the live view at most ten times a second. Reads the terminal's width each time, because
+/// the user may have resized the terminal.
 void TuneReport::draw() {
   constexpr std::chrono::milliseconds kBetween{100};
   const auto now = std::chrono::steady_clock::now();
   if (!is_live() || bench_ == nullptr || now - drawn_ < kBetween) return;
   drawn_ = now;
-  // The last column stays empty, because many terminals wrap when it is written.
+  // Leaves the last column empty, because many terminals wrap the line when that column is written.
   const std::size_t width = std::max<std::size_t>(terminal_width(), 2);
   block_.draw(live_lines(live_state(), width - 1));
 }
@@ -307,12 +308,12 @@ void report_speed(const PhaseTimes& times, const RunProgress& progress, const Tu
                {"starved_ms", times.starved_ms},
                {"engine_ms", times.engine_ms}});
   char line[256];
-  std::snprintf(
-      line, sizeof line,
-      "%.1f candidates/s; of %.1f s: checking %.1f, timing %.1f, confirming %.1f, waiting "
-      "for compilers %.1f, the engine itself %.2f; compilers running %.1f",
-      rate, total_ms / 1e3, times.check_ms / 1e3, times.time_ms / 1e3, times.confirm_ms / 1e3,
-      times.starved_ms / 1e3, times.engine_ms / 1e3, times.compile_ms / 1e3);
+  std::snprintf(line, sizeof line,
+                "%.1f candidates/s; of %.1f s: checking %.1f, timing %.1f, A/B comparisons %.1f, "
+                "waiting for compilers %.1f, evo-tune's own work %.2f; all compilers together %.1f",
+                rate, total_ms / 1e3, times.check_ms / 1e3, times.time_ms / 1e3,
+                times.confirm_ms / 1e3, times.starved_ms / 1e3, times.engine_ms / 1e3,
+                times.compile_ms / 1e3);
   report.say(line);
 }
 

@@ -11,7 +11,7 @@
 
 namespace evo {
 
-/// The output of evo-tune and evo-record during a run.
+/// Settings of the output of evo-tune and evo-record during a run.
 struct ReportOptions {
   bool json = false;   ///< JSON lines on standard output
   bool quiet = false;  ///< no readable output
@@ -20,7 +20,8 @@ struct ReportOptions {
   std::size_t compilers = 0;   ///< number of compiler processes
 };
 
-/// Shows a live view on a terminal, one line per generation otherwise, or JSON lines.
+/// Prints the progress of a run: a live view on a terminal, otherwise one line per generation, or
+/// JSON lines.
 class TuneReport final : public TunerObserver {
  public:
   explicit TuneReport(const ReportOptions& options);
@@ -28,17 +29,18 @@ class TuneReport final : public TunerObserver {
   TuneReport(const TuneReport&) = delete;
   TuneReport& operator=(const TuneReport&) = delete;
 
-  /// Shows the work of `bench` in the view until close(). `bench` must stay alive until then.
+  /// Shows the work of `bench` in the live view until close(). `bench` must stay alive until then.
   void watch(Workbench& bench);
-  /// The time of each phase since watch(); nullopt after close().
+  /// The time of each phase (compiling, checking, timing, …) since watch(); all times are 0 after
+  /// close().
   [[nodiscard]] PhaseTimes times() const;
-  /// Ends the view; a line with the run's progress remains.
+  /// Ends the live view, and leaves a line with the run's progress on the terminal.
   void close();
 
   void on_evaluated(const Evaluated& evaluated, const RunProgress& progress) override;
   void on_generation(const RunProgress& progress, const std::vector<ShapeElite>& elites) override;
 
-  /// Prints a line that the view does not overwrite.
+  /// Prints a line, which the live view does not overwrite.
   void say(const std::string& line) const;
   /// With --json, prints a JSON object.
   void emit(const nlohmann::ordered_json& object) const;
@@ -58,15 +60,15 @@ class TuneReport final : public TunerObserver {
 
   ReportOptions options_;
   bool is_terminal_;
-  mutable LiveBlock block_;  ///< printed lines appear above it
+  mutable LiveBlock block_;  ///< the live view; other lines are printed above it
   Workbench* bench_ = nullptr;
-  PhaseTimes before_;  ///< start of the view
+  PhaseTimes before_;  ///< times of the phases when watch() was called
   RunProgress progress_;
   Activity activity_;
   std::vector<double> best_so_far_;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point drawn_ = {};
-  std::chrono::steady_clock::time_point told_ = {};  ///< number of compilers
+  std::chrono::steady_clock::time_point told_ = {};  ///< last message about compilations
 };
 
 /// Prints a line with the run, its space and its device, and a note if the space is for another

@@ -33,7 +33,8 @@ std::chrono::milliseconds milliseconds_of(double seconds) {
   return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * kMilli));
 }
 
-/// Comparisons are valid only between devices of one model.
+/// Throws InputError unless all devices are of one model, because times of different models cannot
+/// be compared.
 void require_one_model(const std::vector<std::unique_ptr<DeviceService>>& devices) {
   std::string list;
   bool is_one = true;
@@ -44,8 +45,8 @@ void require_one_model(const std::vector<std::unique_ptr<DeviceService>>& device
   }
   if (is_one) return;
   throw InputError("--device: " + list +
-                   "; a run takes devices of one model: start a run for each model, such as "
-                   "evo-tune --device " +
+                   "; a run takes devices of one model: "
+                   "start a run for each model, such as evo-tune --device " +
                    devices.front()->info().id);
 }
 
@@ -53,26 +54,27 @@ void require_one_model(const std::vector<std::unique_ptr<DeviceService>>& device
 
 void SessionOptions::declare(CLI::App& app, bool takes_shapes) {
   app.add_option("--space", space,
-                 "search space: a file, or the name of a shipped one (default: by device)")
+                 "search space: a file, or the name of a shipped one (default: one for the device)")
       ->type_name(value_words::kSpace);
   app.add_option("--device", device,
-                 "auto, cuda:N, virtual:NAME, or none (build and resources only); several of one "
-                 "model: cuda:all, cuda:0,cuda:2, virtual:l4*4")
+                 "auto, cuda:N, virtual:NAME, or none (build and resources only); "
+                 "several devices of one model: cuda:all, cuda:0,cuda:2, virtual:l4*4")
       ->type_name(value_words::kDevice)
       ->capture_default_str();
   app.add_option("--shape", shape,
-                 takes_shapes ? "shape to time, or several: with commas, tag:NAME or all (default: "
-                                "the space's)"
+                 takes_shapes ? "shape to time, or several: "
+                                "SHAPE,SHAPE, tag:NAME or all (default: the space's)"
                               : "shape to time (default: the space's)")
       ->type_name(takes_shapes ? value_words::kShapes : value_words::kShape);
   app.add_option("--jobs", jobs, "compiler processes (default: one for each core)")
       ->transform(whole_number(1, 1024));
-  app.add_option("--timeout", step_seconds,
-                 "kill a kernel after this time without progress (default: 10, virtual 300)")
+  app.add_option(
+         "--timeout", step_seconds,
+         "kill a kernel after this time without progress (default: 10; on virtual GPUs 300)")
       ->type_name("SECONDS")
       ->check(seconds_number());
   app.add_option("--compiler-gb", compiler_gb,
-                 "memory limit per compiler (default: half of the memory for all, 1 to 4 each)")
+                 "memory limit of each compiler (default: half of the memory / --jobs, but 1 to 4)")
       ->type_name("GB")
       ->transform(real_number(0.1, 1024.0));
   app.add_flag("--allow-programs", allow_programs,
@@ -107,7 +109,7 @@ Services SessionOptions::open_services(RunStore& store, const EventSink& on_even
       return services;
     }
   }
-  // number of devices that are opened in parallel
+  // Starts all devices before it waits for any, so that they open in parallel.
   std::vector<std::unique_ptr<DeviceClient>> clients;
   for (const std::string& id : device_ids(device)) {
     clients.push_back(std::make_unique<DeviceClient>(*services.loop, worker_program(), id,
@@ -137,8 +139,8 @@ std::string SessionOptions::add_interpreter(Services& services, const std::strin
   const std::string id = choice == "auto" ? virtual_gpu_for(arch) : choice;
   if (id.empty()) {
     return "--interpret: there is no virtual GPU of " + arch +
-           " (available: sm_80, sm_86, sm_89 and sm_90): races and stray accesses that this GPU "
-           "does not show are not detected";
+           " (available: sm_80, sm_86, sm_89 and sm_90); "
+           "races and stray accesses that do not change the results on this GPU are not detected";
   }
   auto interpreter = std::make_unique<DeviceClient>(
       *services.loop, worker_program(), id, milliseconds_of(0), on_event, WorkerPriority::kSpare);
@@ -172,9 +174,8 @@ const DeviceInfo* device_of(const Services& services) {
 
 std::string honesty_line(const DeviceInfo* device) {
   if (device == nullptr) {
-    return "NO DEVICE: kernels are compiled and checked against the resource policy; correctness "
-           "and "
-           "time are NOT judged, so there is no elite";
+    return "NO DEVICE: kernels are compiled and checked against the resource policy; "
+           "correctness and time are NOT judged, so there is no elite";
   }
   if (device->time_kind == TimeKind::kPredicted) {
     return "NO GPU: kernels run on " + device->id +

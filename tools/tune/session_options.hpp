@@ -19,7 +19,7 @@ struct SessionOptions {
   std::string space;  ///< empty: the default for the device
   std::string device = "auto";
   std::string shape;
-  std::size_t jobs = 0;  ///< 0: one per core
+  std::size_t jobs = 0;  ///< number of compilers; 0: one per core
   double step_seconds = 0;
   bool cold = false;
   bool allow_programs = false;
@@ -30,7 +30,7 @@ struct SessionOptions {
   /// Declares the options. `takes_shapes`: --shape may name several shapes.
   void declare(CLI::App& app, bool takes_shapes = false);
 
-  /// The values of these options, for completion.
+  /// Lists the possible values of the common options, for completion.
   [[nodiscard]] static ValueLists value_lists();
 
   /// The number of compiler processes: as requested, or one per core.
@@ -40,30 +40,32 @@ struct SessionOptions {
   /// Throws MissingError or InputError.
   [[nodiscard]] Services open_services(RunStore& store, const EventSink& on_event) const;
 
-  /// Adds a virtual GPU that also executes the elite of a GPU. `choice`: "auto" selects one of the
-  /// GPU's architecture, "none" selects none, any other text names one. Returns the reason if no
-  /// virtual GPU fits; empty if one was added or none was requested. Throws InputError for an
-  /// unknown name.
+  /// Adds a virtual GPU that also executes the elite of a real GPU. `choice`: "auto" for a virtual
+  /// GPU of the same architecture, "none", or the name of a virtual GPU. If there is no virtual GPU
+  /// of the architecture, returns a text that says so; otherwise returns an empty text. Throws
+  /// InputError for an unknown name.
   [[nodiscard]] std::string add_interpreter(Services& services, const std::string& choice,
                                             const EventSink& on_event) const;
 
-  /// The options of a Workbench for the devices in `services`. Throws InputError if there is no
-  /// space file.
+  /// The options of the Workbench (the part of the program that evaluates candidates) for the
+  /// devices in `services`. Throws InputError if there is no space file.
   [[nodiscard]] WorkbenchOptions bench_options(const Services& services,
                                                std::uint64_t check_seed) const;
 
-  /// The space file of --space, or the default for `arch`. Throws InputError if there is no such
-  /// file.
+  /// The space file of --space, or the default for `arch`. Throws InputError if the file does not
+  /// exist.
   [[nodiscard]] std::filesystem::path space_file(const std::string& arch) const;
 };
 
-/// The GPU model of the devices; null without a device.
+/// Data about the GPU model of the run's devices; null without a device.
 [[nodiscard]] const DeviceInfo* device_of(const Services& services);
 
-/// A line that says that times are predicted, or that nothing is timed; empty on a GPU.
+/// A line that tells the user that times are predicted or that nothing is timed; empty on a real
+/// GPU.
 [[nodiscard]] std::string honesty_line(const DeviceInfo* device);
 
-/// Throws InputError if the user named several devices, for programs that accept one.
+/// Throws InputError if the user named several devices (or shapes) for a program that accepts only
+/// one.
 void require_one_device(const Workbench& bench);
 void require_one_shape(const Workbench& bench);
 

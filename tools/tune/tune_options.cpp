@@ -44,18 +44,18 @@ void declare(CLI::App& app, TuneOptions& options) {
   app.add_option(
          "--window", options.tuner.window,
          "candidates in flight (default: --children if given, else twice --jobs, from 8 to 32; "
-         "eight times --jobs for strategies that do not learn; with workers on other hosts "
-         "32, or 512 for such strategies)")
+         "eight times --jobs for strategies that do not learn; "
+         "with workers on other hosts 32, or 512 for such strategies)")
       ->transform(whole_number(1, 10000));
-  app.add_option("--elite", options.tuner.elite, "kernels kept")
+  app.add_option("--elite", options.tuner.elite, "number of kernels in the elite")
       ->capture_default_str()
       ->transform(whole_number(1, 1000));
   app.add_option("--strategy", options.tuner.strategy, strategy_list())
       ->type_name(value_words::kStrategy)
       ->capture_default_str();
   app.add_option("--objective", options.tuner.objective,
-                 "quantity to minimise: time, energy, or an expression over both, such as "
-                 "\"time*energy^0.5\" (µs and mJ of a launch)")
+                 "quantity to minimise: time, energy, "
+                 "or an expression over both, such as \"time*energy^0.5\" (µs and mJ of a launch)")
       ->type_name(value_words::kObjective)
       ->capture_default_str();
   app.add_option("--seed", options.tuner.seed, "seed of the search")
@@ -82,22 +82,21 @@ void declare(CLI::App& app, TuneOptions& options) {
       ->transform(whole_number(0, 10000));
   app.add_option(
          "--interpret", options.interpret,
-         "virtual GPU that also executes the elite of a GPU, to find errors that the GPU hid "
-         "by chance: auto, none, virtual:NAME")
+         "virtual GPU that also executes the elite, "
+         "to find races and stray accesses that do not show on the GPU: auto, none, virtual:NAME")
       ->type_name(kInterpreter)
       ->capture_default_str();
-  app.add_option(
-         "--explain", options.explain,
-         "after the search, time the steps from the default to the winner: auto (a tenth of "
-         "the search, 5 to 20 s), none, or at most this many seconds")
+  app.add_option("--explain", options.explain,
+                 "after the search, time the steps from the default configuration to the winner: "
+                 "auto (a tenth of the search, 5 to 20 s), none, or at most this many seconds")
       ->type_name("HOW")
       ->capture_default_str();
   app.add_flag(
       "--energy", options.elite.energy,
       "after the search, measure joules per launch of the elite (on a GPU that counts energy)");
   app.add_flag("--profile", options.elite.profile,
-               "after the search, test the elite against \"profile\" of the problem, with Nsight "
-               "Compute's counters");
+               "after the search, "
+               "test the elite's Nsight Compute counters against \"profile\" of problem.json");
   CLI::Option* json =
       app.add_flag("--json", options.json, "one JSON object per line on standard output");
   app.add_flag("--quiet", options.quiet, "no progress, only the result")->excludes(json);

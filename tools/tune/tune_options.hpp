@@ -20,10 +20,10 @@ struct TuneOptions {
   std::string db = "evo.db";
   std::optional<Resumption> resume = {};
   RunId resume_run = 0;
-  std::uint64_t check_seed = 0;  ///< 0: a new run
+  std::uint64_t check_seed = 0;  ///< seed of the inputs of the checks; 0: a new seed
   bool json = false;
   bool quiet = false;
-  EliteLook elite;  ///< measurements beyond its times
+  EliteLook elite;  ///< measurements of the elite in addition to times
   std::string interpret = "auto";
   std::string explain = "auto";
   std::size_t time_policy_rejects = 0;

@@ -14,12 +14,14 @@
 namespace evo {
 namespace {
 
-/// Explaining takes a tenth of the search's time, within these bounds. Compiling the configurations
-/// of a path takes a few seconds, so there is a lower bound.
+/// Explaining the winner (timing the steps that lead to it) takes a tenth of the search's time, but
+/// at least kFewestSeconds and at most kMostSeconds. The lower bound allows for compiling the
+/// configurations of the steps.
 constexpr double kShareOfSearch = 0.1;
 constexpr double kFewestSeconds = 5;
 constexpr double kMostSeconds = 20;
-/// The share of this time for the path from the default configuration, which is measured first.
+/// The fraction of the time for explaining that the path from the default configuration gets, which
+/// is measured first.
 constexpr double kShareOfFirst = 0.7;
 
 KnownTimes known_times(const Store& store, RunId run, const Space& space) {
@@ -37,7 +39,8 @@ KnownTimes known_times(const Store& store, RunId run, const Space& space) {
   return known;
 }
 
-/// The starts of paths: the default configuration, and the first green milestone if it differs.
+/// The configurations from which paths to the winner start: the default configuration, and the
+/// first green milestone if it differs.
 std::vector<WayStart> starts_of(const Store& store, RunId run, const Space& space) {
   std::vector<WayStart> starts = {{"default", space.defaults()}};
   for (const Rung& rung : ladder(store, run)) {
@@ -49,7 +52,7 @@ std::vector<WayStart> starts_of(const Store& store, RunId run, const Space& spac
   return starts;
 }
 
-/// The elite member that the database ranks first.
+/// The member of the elite that the database ranks first; null if there is none.
 const EliteMember* ranked_first(const Store& store, RunId run, const Elite& elite) {
   const std::vector<EliteRow> rows = elite_of_run(store, run);
   if (rows.empty()) return nullptr;

@@ -10,14 +10,16 @@
 
 namespace evo {
 
-/// The time for measuring the paths to the winners of a run. `option`: "auto", "none" or a number
-/// of seconds. Nullopt for "none". Throws InputError for another text.
+/// The time in seconds for measuring the paths to the winners of a run. A path is a sequence of
+/// macro changes. `option`: the value of --explain, "auto", "none" or a number of seconds. Returns
+/// nullopt for "none". Throws InputError for any other text.
 [[nodiscard]] std::optional<double> explain_seconds(const std::string& option, double elapsed_s);
 
-/// The duration of a run's generations, including those before it was resumed.
+/// The duration of a run's generations in seconds, including generations before the run was
+/// resumed.
 [[nodiscard]] double seconds_of_run(const Store& store, RunId run);
 
-/// The run of a shape, and the time for explaining its winner.
+/// The run of a shape, and the time in seconds for explaining the run's winner.
 struct ExplainedRun {
   RunId run = 0;
   std::size_t shape = 0;
@@ -25,8 +27,8 @@ struct ExplainedRun {
 };
 
 /// Measures the paths to the winner from the default configuration and from the first green
-/// milestone. Stores and prints these paths; if there is none, stores the reason. If the user
-/// interrupted the run, returns false and stores nothing.
+/// milestone. Stores the paths and prints the number of their steps; if there is no path, stores
+/// the reason. If the user interrupted the run, returns false and stores nothing.
 [[nodiscard]] bool explain_winner(Workbench& bench, Store& store, const Elite& elite,
                                   const ExplainedRun& explained, const TuneReport& report);
 

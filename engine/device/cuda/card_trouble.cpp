@@ -12,7 +12,7 @@
 namespace evo {
 namespace {
 
-/// The cause of a failure, and its remedy.
+/// The cause of a driver's failure, and the step that remedies it.
 struct Trouble {
   std::string cause;
   std::string step;
@@ -25,7 +25,8 @@ std::string text_of(const Trouble& trouble) {
       trouble.cause, trouble.step);
 }
 
-/// Reports files in /dev that this user cannot open, which cause many different driver errors.
+/// Reports files in /dev that this user cannot open; such files cause many different errors of the
+/// driver.
 std::optional<Trouble> denied_files(const CardSurroundings& around) {
   std::vector<std::string> denied;
   for (const DeviceFile& file : around.files) {
@@ -50,14 +51,15 @@ std::optional<Trouble> mig_without_slices(const NvmlFacts& nvml) {
       "-lgip lists smaller ones), or sudo nvidia-smi -i 0 -mig 0 disables MIG"};
 }
 
-/// Explains why the driver reports no GPU; nullopt if this is correct.
+/// Explains why the driver reports no GPU although the machine has one; nullopt if there is no GPU
+/// or CUDA_VISIBLE_DEVICES hides it.
 std::optional<Trouble> no_device(const CardSurroundings& around) {
   if (around.visible) return std::nullopt;
   if (auto denied = denied_files(around)) return denied;
   if (auto mig = mig_without_slices(around.nvml)) return mig;
   if (around.nvml.cards.empty()) return std::nullopt;
   return Trouble{
-      fmt::format("NVML lists {} GPU(s), {} first, but the CUDA driver sees none",
+      fmt::format("NVML lists {} GPU(s) (the first is {}), but the CUDA driver sees none",
                   around.nvml.cards.size(), around.nvml.cards.front().name),
       "in a container: start it with the GPU and its compute part (--gpus all, "
       "NVIDIA_DRIVER_CAPABILITIES=compute,utility); elsewhere: sudo dmesg shows the driver's "
@@ -90,8 +92,8 @@ Trouble meaning_of(const CudaDriver& driver, CUresult result, const CardSurround
               "sudo systemctl start nvidia-fabricmanager (of the driver's version), then see "
               "systemctl status nvidia-fabricmanager"};
     case CUDA_ERROR_STUB_LIBRARY:
-      return {driver.path + " is the stub to link with, not the driver",
-              "take that folder out of LD_LIBRARY_PATH"};
+      return {driver.path + " is a stub library of the CUDA toolkit for linking, not the driver",
+              "take the folder of this library out of LD_LIBRARY_PATH"};
     case CUDA_ERROR_OPERATING_SYSTEM:
     case CUDA_ERROR_NOT_PERMITTED:
       if (auto denied = denied_files(around)) return *denied;
@@ -170,14 +172,15 @@ std::string context_trouble(const CudaDriver& driver, CUresult result, const Cud
   }
   if (result == CUDA_ERROR_DEVICE_UNAVAILABLE && card.compute_mode != ComputeMode::kDefault) {
     return text_of(
-        {fmt::format("{} is taken by {}: its compute mode is {}, one at a time{}", name,
-                     holders(facts), to_string(card.compute_mode), results(driver, result, around)),
+        {fmt::format("{} is in use by {}, and its compute mode ({}) allows one process at a time{}",
+                     name, holders(facts), to_string(card.compute_mode),
+                     results(driver, result, around)),
          "wait for that process or end it, choose another GPU with --device cuda:N, or "
          "share this one: " +
              to_default});
   }
   if (result == CUDA_ERROR_OUT_OF_MEMORY) {
-    return text_of({fmt::format("{} has no memory left for a context; on it: {}{}", name,
+    return text_of({fmt::format("{} has no memory left for a context; it is used by {}{}", name,
                                 holders(facts), results(driver, result, around)),
                     "wait for that process or end it, or choose another GPU with --device cuda:N"});
   }

@@ -24,13 +24,14 @@ struct CardSurroundings {
 [[nodiscard]] CardSurroundings read_card_surroundings();
 
 /// A message for users that explains why the driver could not be initialised. First line: the
-/// cause. Second line: "next step: " and the remedy. Third line: alternatives without a GPU.
-/// Nullopt if there is no GPU, or if the use of GPUs is disabled, because neither has a remedy.
+/// cause. The second line is "next step: " and the remedy. The third line names alternatives that
+/// need no GPU. Nullopt if there is no GPU, or if the use of GPUs is disabled, because there is no
+/// remedy in these cases.
 [[nodiscard]] std::optional<std::string> init_trouble(const CudaDriver& driver, CUresult result,
                                                       const CardSurroundings& around);
 
-/// A message of three lines, as from init_trouble(), that explains why the driver cannot create a
-/// context on `card`.
+/// A message that explains why the driver cannot create a context on `card`, in three lines like
+/// that of init_trouble().
 [[nodiscard]] std::string context_trouble(const CudaDriver& driver, CUresult result,
                                           const CudaCard& card, const CardSurroundings& around);
 

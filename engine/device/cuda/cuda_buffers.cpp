@@ -17,7 +17,7 @@ BufferId CudaBuffers::allocate(const BufferSpec& spec) {
   const Buffer buffer{spec, memory_.take(spec.bytes + 2 * kGuardBytes, spec.name)};
   const BufferId id = next_id_++;
   buffers_[id] = buffer;
-  // The guard pattern repeats every two bytes and is written in 2-byte words at even addresses.
+  // guard_pattern() repeats every two bytes, so 2-byte words at even addresses write it.
   std::uint16_t word = 0;
   std::memcpy(&word, guard_pattern().data(), sizeof word);
   for (const CUdeviceptr zone : {buffer.base, buffer.data() + spec.bytes}) {

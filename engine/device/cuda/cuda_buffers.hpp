@@ -13,7 +13,8 @@
 
 namespace evo {
 
-/// Buffers between guard zones, and textures over buffers. Operations on buffers are queued.
+/// Buffers between guard zones, and textures over buffers. Operations on buffers run on the stream
+/// of `queue`, and most return before the operation ends.
 class CudaBuffers final : public DeviceMemory, public DeviceTextures {
  public:
   /// `driver` and `queue` must outlive this object; the context must be current.

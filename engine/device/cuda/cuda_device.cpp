@@ -20,11 +20,13 @@
 namespace evo {
 namespace {
 
-/// Bytes from 1 to this limit fill the unused part of constants. An element of one repeated byte in
-/// this range is not zero in any type, and different bytes give different elements.
+/// If a launch sets only the first part of a __constant__ variable, the rest is filled with a
+/// repeated byte from 1 to kMostFiller. An element that consists of one repeated byte from this
+/// range is not zero in any type, and different bytes give different elements.
 constexpr unsigned char kMostFiller = 126;
 
-/// A CUDA graph, and the arguments that fill its kernel's constants before the graph runs.
+/// A CUDA graph, and the buffers that are copied to its kernel's __constant__ variables before the
+/// graph runs.
 struct Graph {
   CUgraphExec executable = nullptr;
   KernelId kernel = 0;
@@ -77,7 +79,7 @@ class CudaDevice final : public Device, private Measuring {
       driver_.require(driver_.profiler_stop(), "cuProfilerStop");
   }
 
-  /// The arguments after the parameters, which fill constants.
+  /// Returns those of `arguments` that follow the parameters; they set __constant__ variables.
   [[nodiscard]] std::span<const KernelArgument> constants_of(
       KernelId kernel, std::span<const KernelArgument> arguments) const;
   /// The reason why `arguments` do not fit the kernel; nullopt if they fit.
@@ -86,7 +88,7 @@ class CudaDevice final : public Device, private Measuring {
   void set_constants(KernelId kernel, std::span<const KernelArgument> values);
   CUresult queue_step(CudaEntry& entry, const LaunchConfig& config,
                       std::span<const KernelArgument> parameters);
-  /// Queues the launches of all steps, up to the first launch that the driver refuses.
+  /// Queues the launches of all steps, and stops at the first launch that the driver refuses.
   CUresult launch_on(KernelId kernel, const LaunchPlan& plan,
                      std::span<const KernelArgument> arguments);
 
@@ -112,9 +114,9 @@ CudaDevice::CudaDevice(int ordinal)
   device_ = find_cuda_device(driver_, ordinal);
   monitor_ = NvmlMonitor::open(read_pci_bus_id(driver_, device_));
   (void)retain_context(driver_, device_, ordinal);
-  // Disables the persisting part of the L2 cache. A kernel could otherwise reserve lines of the L2
-  // cache at the expense of later kernels, and resetting the lines after each kernel would slow
-  // launches down.
+  // Disables the part of the L2 cache that is set aside for persisting accesses. A kernel could
+  // otherwise reserve lines of the L2 cache at the expense of later kernels, and resetting the
+  // lines after each kernel would slow launches down.
   driver_.cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0);
   if (monitor_) monitor_->find_own_process();
   queue_.open();
@@ -124,7 +126,8 @@ CudaDevice::CudaDevice(int ordinal)
 }
 
 CudaDevice::~CudaDevice() {
-  // If the queue was not opened, the driver destroys the context when the process ends.
+  // If the constructor failed before it opened the queue, the context is not released here; the
+  // driver destroys it when the process ends.
   if (queue_.is_open()) driver_.cuDevicePrimaryCtxRelease(device_);
 }
 
@@ -164,9 +167,9 @@ std::optional<Fault> CudaDevice::misfit(KernelId kernel, const LaunchPlan& plan,
   return std::nullopt;
 }
 
-/// Queues copies of `values` to the constants before later launches. If an argument covers only a
-/// part of a variable without an initial value, the rest is filled with another byte each time, so
-/// that a kernel that reads the rest gives different results.
+/// Queues copies of `values` to the kernel's __constant__ variables before later launches. If an
+/// argument sets only the first part of a variable that has no initial value, each call fills the
+/// rest with a different byte, so that a kernel that reads the rest gives varying results.
 void CudaDevice::set_constants(KernelId kernel, std::span<const KernelArgument> values) {
   const std::vector<CudaConstant>& constants = kernels_.at(kernel).constants;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -259,8 +262,8 @@ void CudaDevice::download_later(BufferId buffer, std::size_t offset, std::span<s
 }
 
 std::shared_ptr<std::byte[]> CudaDevice::host_memory(std::size_t bytes) {
-  // Page-locked memory, so that copies are queued like other work, and completed copies survive the
-  // loss of the context.
+  // The memory is page-locked, so that copies to it are queued like other work, and completed
+  // copies survive the loss of the context.
   void* memory = nullptr;
   driver_.require(driver_.cuMemHostAlloc(&memory, bytes, 0), "cuMemHostAlloc");
   return {static_cast<std::byte*>(memory),

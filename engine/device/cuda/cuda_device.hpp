@@ -6,7 +6,8 @@
 
 namespace evo {
 
-/// Opens the CUDA GPU with this ordinal. Throws MissingError if there is no driver or no such GPU.
+/// Opens the CUDA GPU with this ordinal. Throws MissingError if there is no driver or no GPU with
+/// this ordinal.
 [[nodiscard]] std::unique_ptr<Device> open_cuda_device(int ordinal);
 
 }  // namespace evo

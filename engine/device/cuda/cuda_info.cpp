@@ -11,10 +11,10 @@
 namespace evo {
 namespace {
 
-/// Dense operations (2 per multiply-add) of the fastest matrix unit per clock and SM, for e4m3 or
-/// int8 if the unit supports them (CUDA programming guide, NVIDIA architecture whitepapers). For
-/// unknown architectures, the highest known rate, so that the roofline bound of a kernel's time may
-/// be too low but never too high.
+/// Number of dense operations per clock and SM of the fastest matrix unit (2 per multiply-add), for
+/// e4m3 or int8 if the unit supports them (CUDA programming guide, NVIDIA architecture
+/// whitepapers). For unknown architectures, returns the highest known rate, so that the roofline
+/// bound of a kernel's time may be too low but never too high.
 double peak_ops_per_clock(int major, int minor) {
   constexpr double kAmpere = 4096;
   constexpr double kAda = 2048;
@@ -25,7 +25,7 @@ double peak_ops_per_clock(int major, int minor) {
   return kNewest;
 }
 
-/// A UUID as text, "0a1b2c3d-…", in the form that NVML reports after "GPU-" or "MIG-".
+/// A UUID as text, "0a1b2c3d-…", as NVML writes it after "GPU-" or "MIG-".
 std::string uuid_text(const CUuuid& uuid) {
   std::string text;
   for (std::size_t i = 0; i < sizeof uuid.bytes; ++i) {

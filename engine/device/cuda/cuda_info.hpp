@@ -7,22 +7,25 @@
 namespace evo {
 
 /// Initialises the driver and returns the number of GPUs, at least one. Throws NoCardError if there
-/// is no GPU, and MissingError with the next step if a GPU exists but cannot be used.
+/// is no GPU. Throws MissingError, whose message names the next step for the user, if a GPU exists
+/// but cannot be used.
 [[nodiscard]] int count_cuda_devices(const CudaDriver& driver);
 
 /// The handle of the GPU with this ordinal. Throws like count_cuda_devices().
 [[nodiscard]] CUdevice find_cuda_device(const CudaDriver& driver, int ordinal);
 
-/// Properties of device number `ordinal` with handle `device`, from the driver. Throws CudaError.
+/// Properties of device number `ordinal` with handle `device`, as the driver reports them. Throws
+/// CudaError.
 [[nodiscard]] DeviceInfo read_cuda_info(const CudaDriver& driver, CUdevice device, int ordinal);
 
 /// The GPU's PCI bus id, such as "0000:65:00.0".
 [[nodiscard]] std::string read_pci_bus_id(const CudaDriver& driver, CUdevice device);
 
-/// Facts about a GPU for a survey of the machine. Creates no context. Throws CudaError.
+/// Facts about a GPU for the report of `evo-tune doctor`. Creates no context. Throws CudaError.
 [[nodiscard]] CudaCard read_cuda_card(const CudaDriver& driver, CUdevice device, int ordinal);
 
-/// Creates a context on the GPU and makes it current. Throws MissingError with the next step.
+/// Creates a context on the GPU and makes it current. Throws MissingError, whose message names the
+/// next step for the user, if the driver cannot create a context.
 [[nodiscard]] CUcontext retain_context(const CudaDriver& driver, CUdevice device, int ordinal);
 
 }  // namespace evo

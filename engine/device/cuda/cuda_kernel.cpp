@@ -12,8 +12,8 @@ namespace evo {
 namespace {
 
 /// True if launches may change variables of the module. Variables are in the cubin's section
-/// .nv.global, but so are constexpr variables, so the PTX decides. __constant__ variables have
-/// another section.
+/// .nv.global, but so are constexpr variables, so the function also searches the PTX for variables
+/// that a launch may change. __constant__ variables are in another section.
 bool has_variables(const KernelImage& image) {
   if (image.cubin.find(".nv.global") == std::string::npos) return false;
   return image.ptx.empty() || std::ranges::any_of(image.entries, [&](const std::string& symbol) {
@@ -40,7 +40,7 @@ std::variant<CudaKernel, Fault> load_kernel(const CudaDriver& driver, const Kern
       driver.cuModuleUnload(kernel.module);
       return Fault{
           fmt::format("the sizes of the parameters of '{}' are not in its machine code; "
-                      "drivers from 550 on report them",
+                      "drivers from 550 on report these sizes",
                       symbol)};
     }
     entry.parameter_bytes = *std::move(parameters);

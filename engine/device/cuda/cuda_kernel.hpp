@@ -11,7 +11,7 @@
 
 namespace evo {
 
-/// A kernel in a module, which a step may launch.
+/// A kernel of a loaded module; a step of a launch plan refers to it.
 struct CudaEntry {
   std::string symbol;
   CudaFunction function;
@@ -26,7 +26,8 @@ struct CudaKernel {
   std::vector<CudaConstant> constants;
 };
 
-/// Loads the image's cubin. Returns a Fault if the driver rejects it or an entry is missing.
+/// Loads the image's cubin. Returns a Fault if the driver rejects the cubin or a kernel is missing
+/// in it.
 [[nodiscard]] std::variant<CudaKernel, Fault> load_kernel(const CudaDriver& driver,
                                                           const KernelImage& image);
 

@@ -6,7 +6,8 @@ namespace evo {
 
 CUresult queue_launch(const CudaDriver& driver, CudaFunction& kernel, CUstream stream,
                       const LaunchConfig& config, std::span<const void* const> parameters) {
-  // The limit never decreases, because steps of one graph may launch a kernel with different sizes.
+  // The kernel's limit of dynamic shared memory is raised but never lowered, because launches with
+  // different sizes may be in one graph.
   if (config.dynamic_shared_bytes > kernel.most_shared_bytes) {
     const CUresult result =
         driver.cuFuncSetAttribute(kernel.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
@@ -15,7 +16,7 @@ CUresult queue_launch(const CudaDriver& driver, CudaFunction& kernel, CUstream s
     kernel.most_shared_bytes = config.dynamic_shared_bytes;
   }
   std::vector<void*> pointers;
-  // The driver does not change the parameters.
+  // cuLaunchKernel() takes pointers to non-const parameters, but only reads the parameters.
   for (const void* parameter : parameters) pointers.push_back(const_cast<void*>(parameter));
   if (kernel.attributes == LaunchAttributes()) {
     return driver.cuLaunchKernel(kernel.function, config.grid[0], config.grid[1], config.grid[2],

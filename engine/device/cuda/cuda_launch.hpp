@@ -18,7 +18,8 @@ struct CudaFunction {
 };
 
 /// Queues one launch on the stream; also works during stream capture. `parameters`: addresses of
-/// the values. Raises the kernel's limit of dynamic shared memory if the launch needs more.
+/// the parameters' values. Raises the kernel's limit of dynamic shared memory if the launch needs
+/// more.
 [[nodiscard]] CUresult queue_launch(const CudaDriver& driver, CudaFunction& kernel, CUstream stream,
                                     const LaunchConfig& config,
                                     std::span<const void* const> parameters);

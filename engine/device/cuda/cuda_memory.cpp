@@ -18,7 +18,8 @@ CUresult queue_fill(const CudaDriver& driver, CUdeviceptr data, std::size_t byte
   if (pattern.size() == 2)
     return driver.cuMemsetD16Async(data, static_cast<unsigned short>(word), bytes / 2, stream);
   if (pattern.size() == 4) return driver.cuMemsetD32Async(data, word, bytes / 4, stream);
-  // Sets both halves of the first 8-byte element; each later copy doubles the filled part.
+  // For 8-byte patterns: sets both halves of the first element, then copies the filled part to the
+  // bytes that follow it, which doubles the filled part each time.
   std::uint32_t high = 0;
   std::memcpy(&high, pattern.data() + sizeof word, sizeof high);
   CUresult result = driver.cuMemsetD32Async(data, word, 1, stream);

@@ -14,8 +14,8 @@ namespace evo {
 [[nodiscard]] CUresult queue_fill(const CudaDriver& driver, CUdeviceptr data, std::size_t bytes,
                                   std::span<const std::byte> pattern, CUstream stream);
 
-/// Allocates device memory. Up to 4 GiB of freed memory are kept for later buffers of the same
-/// size, because allocation by the driver synchronises with the device.
+/// Allocates device memory. The class keeps up to 4 GiB of freed memory for later buffers of the
+/// same size, because the driver synchronises with the device when it allocates memory.
 class CudaMemory {
  public:
   /// `driver` must outlive this object; its context must be current.

@@ -10,7 +10,7 @@ Fault fault_of(const CudaDriver& driver, CUresult result, const std::string& wha
       result == CUDA_ERROR_NO_BINARY_FOR_GPU || result == CUDA_ERROR_INVALID_IMAGE ||
       result == CUDA_ERROR_NOT_FOUND || result == CUDA_ERROR_INVALID_PTX ||
       result == CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
-  // Only a refused launch certainly leaves the context intact.
+  // After any error except a refused launch, the context may be unusable.
   return {what + ": " + driver.describe(result), "", !refused};
 }
 
@@ -28,7 +28,8 @@ void CudaQueue::require(CUresult result, const char* what) {
 std::optional<Fault> CudaQueue::launched(CUresult result) {
   if (result != CUDA_SUCCESS) {
     const Fault refused = fault_of(driver_, result, "the launch was refused");
-    // An error that destroys the context may come from an earlier launch.
+    // An error that destroys the context may come from an earlier launch, so it is stored for
+    // finish().
     if (!has_launches_ || !refused.device_lost) return refused;
     fault_ = fault_of(driver_, result, "the kernel failed");
   }

@@ -10,11 +10,12 @@
 
 namespace evo {
 
-/// The fault for a driver error. Any error except a refused launch may have destroyed the context.
+/// Makes the Fault for a driver error. The Fault marks the context as lost for any error except a
+/// refused launch.
 [[nodiscard]] Fault fault_of(const CudaDriver& driver, CUresult result, const std::string& what);
 
-/// The stream on which kernels and memory operations run in order. The host waits only for data
-/// that it reads or frees.
+/// The stream on which kernels and memory operations run in order. The host waits for the stream
+/// only before it reads data or frees memory.
 class CudaQueue {
  public:
   /// `driver` must outlive this object.
@@ -29,7 +30,8 @@ class CudaQueue {
   /// Checks the result of a call that only queues work. An error caused by an earlier launch is
   /// stored for finish(); any other error is thrown as CudaError.
   void require(CUresult result, const char* what);
-  /// Checks the result of a launch. Returns the reason if the driver refused it; otherwise nullopt.
+  /// Checks the result of a launch. Returns the reason if the driver refused the launch; otherwise
+  /// nullopt.
   [[nodiscard]] std::optional<Fault> launched(CUresult result);
 
   /// Copies from host to device. The host may reuse its data when the call returns.
@@ -37,11 +39,12 @@ class CudaQueue {
   /// Copies from device to host.
   void copy_out(CUdeviceptr from, std::span<std::byte> data);
 
-  /// Waits for the whole device, not only the stream, because a kernel may have started other work.
+  /// Waits for the whole device, not only for this stream, because a kernel may have launched other
+  /// kernels.
   [[nodiscard]] CUresult wait();
   /// Waits for all queued work, and returns its first fault.
   [[nodiscard]] std::optional<Fault> finish();
-  /// True if a call has recorded a fault, which finish() will return.
+  /// True if an earlier call stored a fault, which finish() will return.
   [[nodiscard]] bool has_fault() const { return fault_.has_value(); }
 
  private:

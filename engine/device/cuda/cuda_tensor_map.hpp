@@ -7,7 +7,8 @@
 
 namespace evo {
 
-/// Encodes the map of a tensor at `base`, or logs and returns the error of the driver.
+/// Encodes a CUtensorMap for a tensor at `base`. If the driver refuses the map, logs and returns
+/// the driver's error.
 [[nodiscard]] std::variant<CUtensorMap, CUresult> encode_tensor_map(const CudaDriver& driver,
                                                                     const TensorMapSpec& spec,
                                                                     CUdeviceptr base);

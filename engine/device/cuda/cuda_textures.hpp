@@ -8,7 +8,7 @@
 
 namespace evo {
 
-/// The memory behind a texture.
+/// The buffer over which a texture is made.
 struct TextureSource {
   BufferId buffer = 0;
   std::size_t bytes = 0;
@@ -21,13 +21,15 @@ class CudaTextures {
   /// `driver` must outlive this object; its context must be current.
   explicit CudaTextures(const CudaDriver& driver) : driver_(driver) {}
 
-  /// Creates a texture object. Its array, if any, is filled on `stream`. Throws InputError for a
-  /// texture that CUDA does not support, and CudaError if a call of the driver fails.
+  /// Creates a texture object. If the texture needs a CUDA array, the array is filled on `stream`.
+  /// Throws InputError for a texture that CUDA does not support, and CudaError if a call of the
+  /// driver fails.
   void add(TextureId id, const TextureSpec& spec, const TextureSource& source, CUstream stream);
   void release(TextureId id);
   /// Releases the texture objects that are views of a buffer, before the buffer is freed.
   void release_views(BufferId buffer);
-  /// The handle that kernels receive. Throws InputError for an unknown texture.
+  /// The texture object that kernels receive as an argument. Throws InputError for an unknown
+  /// texture.
   [[nodiscard]] CUtexObject handle(TextureId id) const;
 
  private:

@@ -16,7 +16,7 @@ MissingError too_old(const std::string& path, const std::string& function) {
 }  // namespace
 
 CudaDriver CudaDriver::open() {
-  // The library stays open, because the driver cannot be unloaded.
+  // dlclose() is never called, because the driver cannot be unloaded.
   void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     throw NoCardError(
@@ -25,8 +25,8 @@ CudaDriver CudaDriver::open() {
   }
   CudaDriver driver;
   driver.path = library_file(library);
-// EVO_TEXT is a macro of its own, so that macros such as cuMemAlloc are expanded before the name
-// becomes text.
+// A second macro turns the name into text, so that a name that is itself a macro, such as
+// cuMemAlloc, is expanded first.
 #define EVO_TEXT(name) #name
 #define EVO_LOOK_UP(name) \
   driver.name = reinterpret_cast<decltype(driver.name)>(dlsym(library, EVO_TEXT(name)));
@@ -38,8 +38,8 @@ CudaDriver CudaDriver::open() {
 #undef EVO_FIND
 #undef EVO_LOOK_UP
 #undef EVO_TEXT
-  // In CUDA 13's cuda.h, cuEventElapsedTime means cuEventElapsedTime_v2, which drivers before CUDA
-  // 12.8 lack.
+  // In CUDA 13's cuda.h, cuEventElapsedTime is a macro for cuEventElapsedTime_v2, which drivers
+  // before CUDA 12.8 lack.
   for (const char* name : {"cuEventElapsedTime_v2", "cuEventElapsedTime"}) {
     if (driver.cuEventElapsedTime != nullptr) break;
     driver.cuEventElapsedTime =

@@ -32,19 +32,21 @@ namespace evo {
                                                               apply(cuDeviceGetUuid_v2)           \
                                                                   apply(cuTensorMapEncodeTiled)
 
-// The functions that only newer drivers have: cuFuncGetParamInfo, since CUDA 12.4. Otherwise null.
+// The functions that only newer drivers have: cuFuncGetParamInfo, since CUDA 12.4. A function's
+// pointer is null if the driver lacks the function.
 #define EVO_NEWER_CUDA_FUNCTIONS(apply) apply(cuFuncGetParamInfo)
 
 /// libcuda, opened at run time, and pointers to its functions under the functions' names.
 struct CudaDriver {
-  /// Opens libcuda. Throws NoCardError with the next step if there is no driver, and MissingError
-  /// if the driver is older than 525.
+  /// Opens libcuda. Throws NoCardError if there is no driver, and MissingError if the driver is
+  /// older than 525. The messages of NoCardError and MissingError name the next step for the user.
   static CudaDriver open();
 
-  /// Throws CudaError naming `what` unless `result` is CUDA_SUCCESS.
+  /// Throws a CudaError that names `what`, the failed call, unless `result` is CUDA_SUCCESS.
   void require(CUresult result, const char* what) const;
 
-  /// The text of a result: "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)".
+  /// The name and description of a result: "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access
+  /// was encountered)".
   [[nodiscard]] std::string describe(CUresult result) const;
 
   /// Two functions that cudaProfiler.h declares; some toolkits lack this header.

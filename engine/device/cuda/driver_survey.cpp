@@ -33,7 +33,7 @@ std::optional<nvml::Memory> memory_of(const NvmlLibrary& nvml, nvml::Device devi
   return memory;
 }
 
-/// The PCI bus id in the form of cuDeviceGetPCIBusId().
+/// The PCI bus id as cuDeviceGetPCIBusId() writes it.
 std::string bus_id_of(const NvmlLibrary& nvml, nvml::Device device) {
   nvml::PciInfo info{};
   if (nvml.pci_info == nullptr || nvml.pci_info(device, &info) != nvml::kSuccess) return {};

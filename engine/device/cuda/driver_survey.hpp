@@ -6,11 +6,11 @@
 namespace evo {
 
 /// All GPUs of this machine that NVML reports, even if CUDA cannot use them. Does not throw for
-/// driver errors; `failure` then holds the reason why the list is empty.
+/// driver errors; the member `failure` holds the reason if the list is empty.
 [[nodiscard]] NvmlFacts read_nvml_facts(const char* library = kNvmlLibrary);
 
-/// The GPUs that the CUDA driver reports in this environment. Creates no context, so this works
-/// even if another process uses a GPU exclusively. Does not throw for driver errors.
+/// The GPUs that the CUDA driver reports in this environment. Creates no context, so the function
+/// works even if another process uses a GPU exclusively. Does not throw for driver errors.
 [[nodiscard]] CudaFacts read_cuda_facts();
 
 }  // namespace evo

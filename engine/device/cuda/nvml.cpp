@@ -15,12 +15,14 @@ bool has_number(const std::vector<unsigned>& numbers, unsigned number) {
   return std::ranges::find(numbers, number) != numbers.end();
 }
 
-/// True for another process with the same parent, such as a killed worker that has not quite ended.
+/// True if process `number` has the same parent as this process: another worker, such as a killed
+/// one that has not ended yet.
 bool is_sibling(unsigned number) {
   std::ifstream file(fmt::format("/proc/{}/stat", number));
   std::string text;
   if (!std::getline(file, text)) return false;
-  // The text is "pid (name) state parent …"; the name may contain any characters.
+  // The line in /proc/PID/stat is "pid (name) state parent …"; the name may contain any characters,
+  // even ')'.
   const std::size_t behind_name = text.rfind(')');
   if (behind_name == std::string::npos) return false;
   std::istringstream fields(text.substr(behind_name + 1));

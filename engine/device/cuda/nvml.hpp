@@ -9,19 +9,19 @@
 
 namespace evo {
 
-/// Monitors a GPU through NVML. open(): the GPU with this PCI bus id ("0000:65:00.0", as returned
-/// by cuDeviceGetPCIBusId()); null if NVML is missing or does not know the GPU. Call open() before
-/// this process creates a context on the GPU, because NvmlMonitor regards all processes that use
-/// the GPU during open() as other processes.
+/// Monitors a GPU through NVML. open() returns a monitor for the GPU with this PCI bus id
+/// ("0000:65:00.0", as returned by cuDeviceGetPCIBusId()), or null if NVML is missing or does not
+/// know the GPU. Call open() before this process creates a context on the GPU, because NvmlMonitor
+/// regards all processes that use the GPU during open() as other processes.
 class NvmlMonitor final : public CardMonitor {
  public:
   [[nodiscard]] static std::unique_ptr<NvmlMonitor> open(const std::string& pci_bus_id,
                                                          const char* library = kNvmlLibrary);
   ~NvmlMonitor() override;
 
-  /// Finds out under which id NVML lists this process; call this once the process has its context.
-  /// In a container, that id may differ from getpid(), so the process that appeared since open() is
-  /// assumed to be this one.
+  /// Finds out under which process id NVML lists this process, which must already have a context on
+  /// the GPU. In a container, NVML's id of this process may differ from getpid(), so the process
+  /// that has appeared on the GPU since open() is assumed to be this process.
   void find_own_process();
 
   [[nodiscard]] CardPace pace() override;

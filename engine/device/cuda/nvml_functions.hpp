@@ -2,8 +2,8 @@
 
 // Declarations of NVML's types, constants and functions that this folder uses, from the NVML API
 // reference (https://docs.nvidia.com/deploy/nvml-api), so that no NVML header is needed. NVML's
-// binary interface is stable. A suffix such as _v2 in a function's name is the version of the
-// structures that the function uses.
+// binary interface is stable. A function's suffix, such as _v2, is the version of the structures
+// that the function uses.
 
 namespace evo::nvml {
 

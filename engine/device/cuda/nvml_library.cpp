@@ -20,7 +20,7 @@ void find(void* handle, Function& function, const char* name) {
 }  // namespace
 
 std::unique_ptr<NvmlLibrary> NvmlLibrary::open(const char* library) {
-  // The library stays open, because the driver cannot be unloaded.
+  // dlclose() is never called, because the driver's libraries cannot be unloaded.
   void* handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) return nullptr;
   nvml::Init init = nullptr;
@@ -45,7 +45,8 @@ void NvmlLibrary::find_all(void* handle) {
   find(handle, most_clock_info, "nvmlDeviceGetMaxClockInfo");
   find(handle, application_clock, "nvmlDeviceGetApplicationsClock");
   find(handle, default_application_clock, "nvmlDeviceGetDefaultApplicationsClock");
-  // The newer and the older name of the same function.
+  // Newer drivers call this function of NVML nvmlDeviceGetCurrentClocksEventReasons, older drivers
+  // nvmlDeviceGetCurrentClocksThrottleReasons.
   find(handle, event_reasons, "nvmlDeviceGetCurrentClocksEventReasons");
   if (event_reasons == nullptr) {
     find(handle, event_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");

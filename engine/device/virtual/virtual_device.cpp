@@ -33,8 +33,8 @@ using ptx::GlobalBuffer;
 using ptx::LoadedEntry;
 using ptx::LoadedKernel;
 
-/// The limit of a CTA's warp instructions without progress is at least this number if other CTAs
-/// may wait for the CTA.
+/// If other CTAs may wait for a CTA, the limit of its warp instructions without progress is at
+/// least this number.
 constexpr std::uint64_t kLeastStallBudget = 4'000'000;
 
 class Implementation final : public VirtualDevice, private Predicting, private Interpreting {
@@ -103,8 +103,9 @@ class Implementation final : public VirtualDevice, private Predicting, private I
  private:
   // Predicting
 
-  /// Runs the steps without checks, and then restores the buffers. Only a few CTAs of the last step
-  /// run, because no other step uses the last step's results.
+  /// Runs the steps of the launch without checks, predicts their times, and then restores the
+  /// buffers. Runs only a few CTAs of the last step, because no later step uses the results of this
+  /// step.
   std::variant<double, Fault> predict_us(KernelId kernel, const LaunchPlan& plan,
                                          std::span<const KernelArgument> arguments) override {
     const LoadedKernel& loaded = kernel_at(kernel);
@@ -189,8 +190,8 @@ class Implementation final : public VirtualDevice, private Predicting, private I
     return found->second;
   }
 
-  /// Removes the arguments for constants from `arguments` and copies their content to the
-  /// constants.
+  /// Removes from `arguments` those that set __constant__ variables, and copies their content to
+  /// the variables.
   std::optional<Fault> take_constants(const LoadedKernel& kernel,
                                       std::span<const KernelArgument>& arguments) {
     const std::size_t count = std::min(kernel.constants.size(), arguments.size());
@@ -298,7 +299,8 @@ class Implementation final : public VirtualDevice, private Predicting, private I
     return outcome;
   }
 
-  /// Sets the members of `context` except the arguments, and increments the launch number.
+  /// Sets all members of `context` that do not depend on the arguments, and increments the launch
+  /// number.
   void describe(ptx::LaunchContext& context, const LoadedEntry& kernel, const LaunchConfig& config,
                 const RunOptions& run_options) {
     context.program = kernel.program.get();
@@ -316,7 +318,8 @@ class Implementation final : public VirtualDevice, private Predicting, private I
     context.count_memory = run_options.count_memory;
     context.number = launches_;
     if (context.owners == nullptr) ++launches_;
-    // In the first launch and in predictions, the order of warps depends only on the seed.
+    // In the first launch and in predictions, the order of warps depends only on the seed that the
+    // user gave.
     const bool is_as_asked = context.number == 0 || context.count_memory;
     context.seed = is_as_asked ? options_.seed : mix_seed(options_.seed, context.number);
     context.placement = ptx::Placement(options_.seed, is_as_asked ? 0 : context.number,
@@ -326,7 +329,8 @@ class Implementation final : public VirtualDevice, private Predicting, private I
     context.issue_budget = options_.issue_budget;
   }
 
-  /// Prepares a cooperative launch, or returns why its CTAs cannot all be resident at once.
+  /// Prepares a cooperative launch. Returns a fault if the CTAs of a cooperative launch cannot all
+  /// be resident at once.
   static std::optional<Fault> prepare_together(const LoadedEntry& kernel,
                                                const LaunchConfig& config,
                                                ptx::LaunchContext& context,

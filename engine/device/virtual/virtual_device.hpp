@@ -17,34 +17,37 @@ struct VirtualOptions {
   bool checks = true;            ///< check for races and uninitialised data
   std::uint64_t seed = 1;        ///< determines the order in which warps run
   std::size_t max_hazards = 32;  ///< limit of different hazards reported for a launch
-  /// limit of warp instructions without progress; beyond it, a livelock is reported
+  /// limit of the warp instructions without progress; if it is exceeded, a livelock is reported
   std::uint64_t stall_budget = 64'000'000;
-  /// limit of warp instructions of one CTA; beyond it, a livelock is reported
+  /// limit of the warp instructions of one CTA; if it is exceeded, a livelock is reported
   std::uint64_t issue_budget = 20'000'000'000;
 };
 
-/// The numbers of operations in a launch, summed over all its steps.
+/// The numbers of CTAs and instructions in a launch, summed over all its steps, and the seconds on
+/// the host.
 struct VirtualStatistics {
   std::uint64_t ctas = 0;
   std::uint64_t warp_instructions = 0;
   double seconds = 0;
 };
 
-/// A device that executes PTX on the CPU, performs checks that a GPU does not, and predicts times.
+/// A device that executes PTX on the CPU, makes checks that a GPU does not make, and predicts
+/// times.
 class VirtualDevice : public Device {
  public:
   /// Sets the seed that determines the order in which warps run.
   virtual void set_seed(std::uint64_t seed) = 0;
-  /// The numbers of operations in the last launch.
+  /// The numbers of CTAs and instructions in the last launch.
   [[nodiscard]] virtual const VirtualStatistics& statistics() const = 0;
-  /// The results for each step of the last prediction.
+  /// The predicted times of the last prediction, for each step of the launch.
   [[nodiscard]] virtual const std::vector<ptx::PredictedLaunch>& predictions() const = 0;
-  /// The text that the last launch printed, in the order of its CTAs, even if the launch failed. At
-  /// most 1 MiB; a line reports dropped text.
+  /// The text that the last launch printed by printf, in the order of its CTAs, even if the launch
+  /// failed. At most 1 MiB of printed text is kept; if more was printed, a last line says so.
   [[nodiscard]] virtual const std::string& printed() const = 0;
 };
 
-/// Opens "virtual:l4", "virtual:a100" or "virtual:h200". Throws InputError for any other id.
+/// Opens the virtual GPU with the id "virtual:l4", "virtual:a100" or "virtual:h200". Throws
+/// InputError for any other id.
 [[nodiscard]] std::unique_ptr<VirtualDevice> open_virtual_device(
     std::string_view id, const VirtualOptions& options = {});
 

@@ -10,7 +10,8 @@
 namespace evo::ptx {
 namespace {
 
-/// The workspace in which a cooperative launch counts arrivals: its size, the counter, and padding
+/// The size of the workspace of a cooperative launch, in which CTAs count arrivals at grid.sync().
+/// The workspace holds its size, the counter, and padding
 /// (cooperative_groups/details/driver_abi.h).
 constexpr std::uint32_t kGridWorkspaceBytes = 256;
 
@@ -51,7 +52,8 @@ LoadedKernel load_kernel(const KernelImage& image, GlobalMemory& memory) {
     const auto declared = std::ranges::find(module.variables, symbol, &Variable::name);
     const bool has_value = declared != module.variables.end() &&
                            (!declared->initial.empty() || !declared->references.empty());
-    // The content of a constant without an initial value is unwritten until a launch sets it.
+    // If a __constant__ variable has no initial value, its bytes count as not written until a
+    // launch sets the variable.
     if (kernel.constants.back() != nullptr && !has_value) kernel.constants.back()->mark_unwritten();
   }
   return kernel;

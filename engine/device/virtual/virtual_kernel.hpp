@@ -10,7 +10,7 @@
 
 namespace evo::ptx {
 
-/// A kernel in a module, which a step may launch.
+/// A kernel of a loaded module; a step of a launch plan refers to it.
 struct LoadedEntry {
   std::string symbol;
   std::shared_ptr<const Program> program;
@@ -19,21 +19,23 @@ struct LoadedEntry {
   std::string cubin = {};                  ///< cubin of the module
   std::uint32_t version_line = 0;          ///< line of `.version` in the PTX
 
-  /// Registers per thread: from the cubin or, without a cubin, estimated from the live registers in
-  /// the PTX.
+  /// Registers per thread. The number of registers is from the cubin or, without a cubin, estimated
+  /// from the registers that are live at the same time in the PTX.
   [[nodiscard]] int registers_at_launch() const;
 };
 
-/// A module whose variables are in the device's memory until unload_kernel().
+/// A loaded module. The module's variables are in the device's memory until unload_kernel() is
+/// called.
 struct LoadedKernel {
   std::vector<LoadedEntry> entries;
   std::vector<GlobalBuffer*> variables;
-  /// variables that launches set; null for a variable that the module lacks
+  /// the __constant__ variables that launches set; null for a variable that the module does not
+  /// have
   std::vector<GlobalBuffer*> constants;
 };
 
-/// Decodes the PTX of `image`, and allocates the module's variables in `memory`. If PtxError is
-/// thrown, the variables are freed.
+/// Decodes the PTX of `image`, and allocates the module's variables in `memory`. If this function
+/// throws PtxError, it has freed the variables.
 [[nodiscard]] LoadedKernel load_kernel(const KernelImage& image, GlobalMemory& memory);
 
 void unload_kernel(const LoadedKernel& kernel, GlobalMemory& memory);

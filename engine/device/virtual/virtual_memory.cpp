@@ -63,7 +63,8 @@ void VirtualMemory::poison(BufferId buffer, std::span<const std::byte> pattern) 
   GlobalBuffer& target = at(buffer);
   std::uint64_t done = std::min<std::uint64_t>(pattern.size(), target.bytes);
   std::memcpy(target.data.get(), pattern.data(), done);
-  // Each copy doubles the filled part.
+  // The filled part of the buffer is copied to the bytes that follow it, which doubles the filled
+  // part each time.
   for (std::uint64_t more = 0; done < target.bytes; done += more) {
     more = std::min(done, target.bytes - done);
     std::memcpy(target.data.get() + done, target.data.get(), more);

@@ -12,10 +12,10 @@
 
 namespace evo::ptx {
 
-/// Buffers and textures of a virtual GPU, by the ids of DeviceMemory and DeviceTextures.
+/// The buffers and textures of a virtual GPU, by the ids of DeviceMemory and DeviceTextures.
 class VirtualMemory final : public DeviceMemory, public DeviceTextures {
  public:
-  /// `device`: the device's name for messages.
+  /// `device`: the device's name, which messages mention.
   explicit VirtualMemory(std::string device) : device_(std::move(device)) {}
 
   BufferId allocate(const BufferSpec& spec) override;
@@ -26,12 +26,13 @@ class VirtualMemory final : public DeviceMemory, public DeviceTextures {
   void copy(BufferId to, BufferId from) override;
   void fill(BufferId buffer, std::byte value) override;
   void poison(BufferId buffer, std::span<const std::byte> pattern) override;
-  /// Returns nullopt, because accesses outside of a buffer are reported when they happen.
+  /// Always returns nullopt, because the virtual GPU reports every access outside of a buffer when
+  /// it happens.
   std::optional<std::string> guard_violation(BufferId buffer) override;
   TextureId make_texture(const TextureSpec& spec, BufferId source) override;
   void release_texture(TextureId texture) override;
 
-  /// at() and handle_of() throw InputError for an unknown id.
+  /// The functions at() and handle_of() throw InputError for an unknown id.
   [[nodiscard]] GlobalBuffer& at(BufferId id) const;
   [[nodiscard]] std::uint64_t handle_of(TextureId texture) const;
 
@@ -40,7 +41,7 @@ class VirtualMemory final : public DeviceMemory, public DeviceTextures {
   TextureTable textures;
 
  private:
-  /// Throws DeviceMemoryError if there is no room for `bytes` more bytes.
+  /// Throws DeviceMemoryError if device memory cannot hold `bytes` more bytes.
   void require_room(const std::string& what, std::uint64_t bytes) const;
 
   std::string device_;

@@ -17,20 +17,21 @@
 namespace evo::ptx {
 namespace {
 
-/// The properties of a grid that are known before a CTA is executed.
+/// Facts about a grid that are found before any CTA is executed.
 struct Foreknowledge {
   std::shared_ptr<const GridSurvey> survey;  ///< null if no branch depends on a CTA's index
   bool is_certain = false;                   ///< no other property distinguishes CTAs
 };
 
-/// A seed that differs between kernels, so that a kernel cannot predict which CTAs are executed.
+/// A seed that depends on the kernel, so that the author of a kernel cannot predict which CTAs are
+/// executed.
 std::uint64_t seed_of(const StepToPredict& step) {
   constexpr std::size_t kDigits = 16;
   const std::string key = content_key(step.entry.cubin + step.entry.program->entry);
   return mix_seed(step.seed, std::stoull(key.substr(0, kDigits), nullptr, 16));
 }
 
-/// Executes, for all CTAs, the slice of the kernel that computes the conditions of branches.
+/// Executes a slice of the kernel for all CTAs; the slice computes the conditions of branches.
 Foreknowledge look_ahead(const StepToPredict& step, const ExecutePart& execute) {
   const Program& program = *step.entry.program;
   const int warps = static_cast<int>((step.config.threads() + kWarpSize - 1) / kWarpSize);
@@ -83,7 +84,7 @@ std::variant<ExecutedGrid, Fault> execute_enough(const StepToPredict& step,
   return executed;
 }
 
-/// The effects on a kernel's time that the time model neglects.
+/// The effects on a kernel's time that the time model does not take into account.
 std::vector<std::string> gaps_of(const Program& program, const ExecutedGrid& grid) {
   std::size_t looped = 0;  // instructions before this index are in a loop
   std::vector<bool> in_loop(program.code.size(), false);

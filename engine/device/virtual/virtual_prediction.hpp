@@ -13,7 +13,7 @@
 
 namespace evo::ptx {
 
-/// A launch whose time is to be predicted.
+/// A step of a launch, whose time is to be predicted.
 struct StepToPredict {
   const LoadedEntry& entry;
   const LaunchConfig& config;
@@ -24,23 +24,24 @@ struct StepToPredict {
   std::uint64_t seed = 1;
 };
 
-/// The CTAs of a kernel to execute.
+/// The CTAs of a kernel that are to be executed.
 struct GridPart {
   std::vector<std::uint64_t> ctas;  ///< linear indices; empty: all
-  /// true: the kernel is a slice, which only records the paths of its CTAs
+  /// true: the kernel is a slice (store_slice.hpp), whose execution only records the paths of its
+  /// CTAs
   bool is_slice = false;
 };
 using ExecutePart =
     std::function<std::variant<GridCounts, Fault>(const LoadedEntry& entry, GridPart part)>;
 
-/// Executes a sample of CTAs that represents the grid, and predicts the time. Executes all CTAs if
-/// a later step reads the results, or if CTAs claim work from memory or wait for each other,
-/// because a few CTAs would then do all the work.
+/// Executes a sample of CTAs that represents the grid, and predicts the time of the launch.
+/// Executes all CTAs if a later step reads their results, or if CTAs claim work from memory or wait
+/// for each other, because a few CTAs executed alone would then do the work of all.
 [[nodiscard]] std::variant<PredictedLaunch, Fault> predict_step(const DeviceModel& model,
                                                                 const StepToPredict& step,
                                                                 const ExecutePart& execute);
 
-/// The effects on the times of the steps that the time model neglects, as text.
+/// Describes the effects on the times of the steps that the time model does not take into account.
 [[nodiscard]] std::string gaps_text(const std::vector<PredictedLaunch>& launches);
 
 }  // namespace evo::ptx

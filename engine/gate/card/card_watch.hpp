@@ -12,39 +12,40 @@
 
 namespace evo {
 
-/// Monitors the card while kernels are timed, and decides which samples are valid.
+/// Monitors the GPU card while kernels are timed, and decides which samples are valid.
 ///
 ///   1. begin() records the SM clock of the warmed-up kernel.
 ///   2. After every batch of samples, accepts() queries the card. The card counts as throttled if
 ///      the driver reports a slowdown that distorts times, or if the SM clock is below
 ///      kLeastShareOfClock times the recorded clock. accepts() then pauses, so that the card
 ///      recovers, and the caller repeats the batch.
-///   3. If the card has not recovered after several tries, the samples are kept and the state
-///      records that the card was throttled. Later kernels get fewer tries until the card recovers.
+///   3. If the card has not recovered after several tries, the samples are kept, and state()
+///      reports that the card was throttled. Later kernels get fewer tries until the card recovers.
 ///
 /// A query of the card takes microseconds with some drivers and milliseconds with others. is_due()
-/// spaces the queries so that they take at most a twentieth of the time.
+/// spaces the queries so that they take at most a twentieth of the timing.
 class CardWatch {
  public:
   using Pause = std::function<void(std::chrono::milliseconds)>;
 
-  /// Samples below this share of the initial clock are discarded, as in nvbench
-  /// (--throttle-threshold).
+  /// Samples are discarded if the SM clock is below the initial clock times this factor, as in
+  /// nvbench (--throttle-threshold).
   static constexpr double kLeastShareOfClock = 0.75;
   static constexpr int kMostRefusals = 5;
-  /// Pause in which a throttled card recovers, as in nvbench (--throttle-recovery-delay).
+  /// Duration of a pause in which a throttled card recovers, as in nvbench
+  /// (--throttle-recovery-delay).
   static constexpr std::chrono::milliseconds kRecovery{50};
 
   /// `monitor`: must outlive this object; null for a device without a monitor, which never counts
-  /// as throttled. `pause`: called to wait; sleeps by default.
+  /// as throttled. `pause`: the function that waits; by default, the thread sleeps.
   explicit CardWatch(CardMonitor* monitor, Pause pause = {});
 
-  /// Call this function before the first launch. If the driver cannot list the processes on the
+  /// Call look_for_others() before the first launch. If the driver cannot list the processes on the
   /// card, measures how busy other processes keep the card. Waits up to a second for the card to
-  /// become idle, because the driver reports an average over the recent past.
+  /// become idle, because the driver reports the average utilization over the recent past.
   void look_for_others();
 
-  /// Begins the timing of another kernel, which has been warmed up.
+  /// Begins the timing of a kernel that has just been warmed up.
   void begin();
   /// Whether the card should be queried after samples that took `us` µs in total.
   [[nodiscard]] bool is_due(double us) const;
@@ -58,12 +59,13 @@ class CardWatch {
 
   [[nodiscard]] CardPace look();
   [[nodiscard]] bool was_throttled(const CardPace& pace) const;
-  /// Queries the slowly changing properties of the card, unless the last query was a moment ago.
+  /// Queries the memory clock, temperature, power and other processes of the card, unless the last
+  /// of these queries was less than 250 ms ago.
   void look_around();
 
   CardMonitor* monitor_;
   Pause pause_;
-  /// duration of the shortest query, because longer ones include delays by other processes
+  /// duration of the shortest query, because longer queries include delays by other processes
   std::optional<double> look_us_;
   int refusals_left_ = 0;  ///< remaining repetitions for the current kernel
   int refusals_allowed_ = kMostRefusals;

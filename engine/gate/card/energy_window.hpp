@@ -20,7 +20,8 @@ class EnergyWindow {
  public:
   explicit EnergyWindow(const EnergyOptions& options) : options_(options) {}
 
-  /// Adds a reading at `now_s`, with the number of launches since the first reading.
+  /// Adds a reading of the energy counter at the time `now_s`, with the number of launches since
+  /// the first reading.
   void add(double now_s, double counter_mj, std::int64_t launches);
   [[nodiscard]] bool is_finished() const { return energy_.has_value(); }
   [[nodiscard]] bool stands_still() const { return stands_still_; }

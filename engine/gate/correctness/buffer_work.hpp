@@ -13,16 +13,16 @@
 
 namespace evo {
 
-/// A pending check of a buffer, whose result is read later.
+/// The number of a queued check of a buffer, with which the result of the check is read later.
 using Look = std::size_t;
 
 /// Fills, copies and checks buffers, on the host (HostWork) or by kernels on the device
 /// (DeviceWork), whichever is faster. HostWork and DeviceWork give bitwise equal results, except
 /// for sums, which agree within 1e-12.
 ///
-/// Operations and launches run in the order of the calls. HostWork has the results of checks at
-/// once, DeviceWork after finish(). After a fault that lost the device, only is_known() and the
-/// results of checks before the failed launch may be read.
+/// Operations and launches run in the order of the calls. HostWork knows the result of a check at
+/// once; DeviceWork knows the result after finish(). After a fault that lost the device, only
+/// is_known() and the results of checks before the failed launch may be read.
 class BufferWork {
  public:
   BufferWork() = default;
@@ -34,7 +34,7 @@ class BufferWork {
 
   [[nodiscard]] virtual KeptContents& kept() = 0;
 
-  /// Launches a kernel. HostWork launches at once; DeviceWork queues the launch
+  /// Launches a kernel. HostWork waits for the end of the launch; DeviceWork only queues it
   /// (Measuring::enqueue).
   [[nodiscard]] virtual std::optional<Fault> launch(KernelId kernel, const LaunchPlan& plan,
                                                     std::span<const KernelArgument> arguments) = 0;
@@ -44,7 +44,7 @@ class BufferWork {
   /// Compares the first elements of an output with all elements of `expected`, as compare() does.
   [[nodiscard]] virtual Look compare(BufferId output, KeptId expected, Dtype dtype,
                                      double bad_abs_error, std::size_t row_length) = 0;
-  /// Finds the first byte of `buffer` that differs from `kept`.
+  /// Finds the first byte of `buffer` that differs from the copy `kept`.
   [[nodiscard]] virtual Look first_difference(BufferId buffer, KeptId kept) = 0;
   /// Checks guard zones as DeviceMemory::guard_violation() does. Only HostWork repairs damaged
   /// zones.
@@ -53,12 +53,12 @@ class BufferWork {
   virtual void mark() = 0;
 
   /// Waits for all queued operations. Returns the fault if a queued launch failed; is_known() is
-  /// then true only for checks before that launch.
+  /// then true only for checks before the failed launch.
   [[nodiscard]] virtual std::optional<Fault> finish() = 0;
 
   [[nodiscard]] virtual bool is_known(Look look) const = 0;
-  // Returns the result of a finished check. Throws CudaError if the fingerprint of the kept content
-  // has changed.
+  // Returns the result of a finished check. Throws CudaError if the expected content in device
+  // memory has been overwritten since its fingerprint was recorded.
   [[nodiscard]] virtual Comparison comparison(Look look) const = 0;
   [[nodiscard]] virtual std::optional<std::size_t> difference(Look look) const = 0;
   [[nodiscard]] virtual std::optional<std::string> guard_damage(Look look) const = 0;
@@ -68,9 +68,9 @@ class BufferWork {
 /// HostWork.
 [[nodiscard]] std::unique_ptr<BufferWork> make_host_work(Device& device);
 
-/// Makes a DeviceWork, which runs the kernels of check_kernels.cu. `kernels`: the image of these
-/// kernels; its list of entries is ignored. `device` must outlive the DeviceWork. Throws CudaError
-/// if the device cannot run the kernels.
+/// Makes a DeviceWork, which runs the kernels of check_kernels.cu. `kernels`: the compiled image of
+/// check_kernels.cu, whose list of entries is ignored. `device` must outlive the DeviceWork. Throws
+/// CudaError if the device cannot run the kernels.
 [[nodiscard]] std::unique_ptr<BufferWork> make_device_work(Device& device,
                                                            const KernelImage& kernels);
 

@@ -14,7 +14,7 @@
 namespace evo {
 namespace {
 
-/// Every byte of the poison is combined with this byte by XOR, which gives the inverted poison.
+/// XOR with this byte inverts a byte of the poison.
 constexpr std::byte kFlip{0xff};
 
 }  // namespace
@@ -112,14 +112,14 @@ std::unique_ptr<CheckCase> CaseSet::build(const Shape& shape, std::size_t index)
   return data;
 }
 
-/// Case 0 of the same shape. Null if it is not made yet, or if it is `data` itself.
+/// Case 0 of the shape of `data`; null if case 0 is not made yet, or if `data` is case 0.
 const CheckCase* CaseSet::first_case(const CheckCase& data) const {
   const auto found = cases_.find({data.shape->name, 0});
   return found == cases_.end() || data.index == 0 ? nullptr : found->second.get();
 }
 
-/// Whether case 0 is made and computes the same: no input depends on the seed. A program may depend
-/// on it.
+/// Whether case 0 is made and has the same inputs and expected outputs as `data`: no input depends
+/// on the seed, and the reference is no program, because a program may use the seed.
 bool CaseSet::repeats_the_first(const CheckCase& data) const {
   return first_case(data) != nullptr && problem_.reference.program.empty() &&
          std::ranges::none_of(problem_.arguments, &Argument::is_drawn);
@@ -202,7 +202,7 @@ void CaseSet::run_reference(const CheckCase& data) {
   }
 }
 
-/// Combines every byte of the poison with `flip` by XOR.
+/// Fills the outputs with a random poison, each byte of which is combined with `flip` by XOR.
 void CaseSet::poison_outputs(const CheckCase& data, std::byte flip) {
   for (std::size_t i = 0; i < data.arguments.size(); ++i) {
     const Argument& argument = problem_.arguments[i];
@@ -271,7 +271,7 @@ std::vector<std::vector<std::byte>> CaseSet::run_for_expected(const CheckCase& d
   return outputs;
 }
 
-/// The content of each output according to the reference; empty for outputs without expected
+/// The expected content of each argument, from the reference; empty for arguments without expected
 /// content.
 std::vector<std::vector<std::byte>> CaseSet::expected_of(const CheckCase& data) {
   if (reference_) return run_for_expected(data);
@@ -322,7 +322,7 @@ void CaseSet::compute_expected(CheckCase& data) {
     data.expected.back() = keep(argument, outputs[i]);
   }
   data.complete = true;
-  // Removes the reference's results, so that no kernel can find them.
+  // Overwrites the reference's results in the output buffers, so that no kernel can find them.
   poison_outputs(data, std::byte{0});
   restore_inputs(data);
 }

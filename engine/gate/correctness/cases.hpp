@@ -17,13 +17,14 @@
 
 namespace evo {
 
-/// The data of one shape and one seed: device buffers, and copies for comparison.
+/// A check case, which is the data for one shape and one seed: device buffers, and copies for
+/// comparison.
 struct CheckCase {
   const Shape* shape = nullptr;
   std::size_t index = 0;
   std::uint64_t seed = 0;
   Values values;  ///< shape variables, shape macros, SM_COUNT
-  /// workspaces and tensor maps are empty until a kernel provides its own
+  /// arguments of a launch; those for workspaces and tensor maps are empty until a kernel sets them
   std::vector<KernelArgument> arguments;
   std::map<std::size_t, BufferId> views;      ///< buffers behind textures that are not arrays
   std::vector<std::optional<KeptId>> inputs;  ///< initial contents of in and inout arguments
@@ -59,7 +60,7 @@ struct LoadedKernel {
   [[nodiscard]] LaunchPlan launch_for(const CheckCase& data) const;
 };
 
-/// A launch of the reference kernel that takes this long, in µs, counts as long.
+/// A launch of the reference kernel counts as long if it takes at least this time in µs.
 inline constexpr double kLongReferenceUs = 100'000;
 
 struct CaseOptions {
@@ -71,12 +72,12 @@ struct CaseOptions {
   std::size_t end_of_checks = 0;
 };
 
-/// Makes the cases of checks on demand and caches them. The inputs are generated from the run's
-/// check seed. The expected outputs come from the reference, which is a kernel on the same device,
-/// a program, or files. The problem is at fault if the reference leaves an expected element
-/// unwritten, or if the expected outputs cannot tell right results from wrong ones
-/// (ReferenceAudit). A problem without a reference has no expected outputs. Contents that do not
-/// depend on the seed are made once for all cases of a shape.
+/// Makes check cases on demand and caches them. The inputs are generated from the run's check seed.
+/// The expected outputs come from the reference, which is a kernel on the same device, a program,
+/// or files. Throws ProblemError if the reference leaves an expected element unwritten, or if a
+/// comparison with the expected outputs could not detect wrong results (ReferenceAudit). A problem
+/// without a reference has no expected outputs. Data that do not depend on the seed are made once
+/// for all cases of a shape.
 class CaseSet {
  public:
   /// `work`, `problem` and `programs` must outlive this object. `reference`: the reference kernel,
@@ -91,12 +92,13 @@ class CaseSet {
         options_(options),
         audit_(problem) {}
 
-  /// Sets a function that is called while a case is made, because large data take long.
+  /// Sets a function that is called while a case is made, to report progress, because making large
+  /// inputs takes long.
   void report_to(std::function<void(const std::string&)> progress) { tell_ = std::move(progress); }
 
   /// Returns case number `index` (0, 1, …) of `shape`. The device's queue must be empty, because
-  /// making a new case uses the device. Throws ProblemError if the reference fails, or if its
-  /// outputs cannot tell right results from wrong ones.
+  /// making a new case uses the device. Throws ProblemError if the reference fails, or if a
+  /// comparison with its outputs could not detect wrong results.
   [[nodiscard]] const CheckCase& get(const Shape& shape, std::size_t index);
 
   /// Whether a launch of the reference kernel on this shape takes at least kLongReferenceUs, by the
@@ -107,15 +109,16 @@ class CaseSet {
   [[nodiscard]] const CheckCase& inputs(const Shape& shape, std::size_t index);
 
   /// Like get(), but with the expected output of at least `rows` (CheckCase::known). Needs a device
-  /// that samples grids and a reference with cta_of_row. Throws ProblemError if the CTA that
-  /// cta_of_row names does not write the row.
+  /// that can run a part of a grid, and a reference with "cta_of_row" in problem.json. Throws
+  /// ProblemError if the CTA that cta_of_row names does not write the row.
   [[nodiscard]] const CheckCase& expect_rows(const Shape& shape, std::size_t index,
                                              const std::vector<std::size_t>& rows);
 
-  /// The values of expressions on `shape`, without a kernel's macros.
+  /// The values of the names in expressions on `shape` (shape variables, shape macros, SM_COUNT),
+  /// without a kernel's macros.
   [[nodiscard]] Values values_of(const Shape& shape) const;
 
-  /// Converts a case to the form that the problem's programs read.
+  /// Converts a case to the form in which ProblemPrograms writes it to files.
   [[nodiscard]] ProgramCase program_case(const CheckCase& data) const;
 
   /// Restores all inputs and inout arguments, for example after a kernel changed inputs.
@@ -123,8 +126,8 @@ class CaseSet {
   /// Restores only the inout arguments.
   void restore_inouts(const CheckCase& data);
 
-  /// Throws ProblemError if the expected outputs of the cases made so far cannot tell right results
-  /// from wrong ones.
+  /// Throws ProblemError if a comparison with the expected outputs of all cases made so far could
+  /// not detect wrong results.
   void require_meaningful() const { audit_.require_meaningful(); }
 
  private:

@@ -1,4 +1,5 @@
-// Expected outputs of chosen rows, from a part of the reference's grid.
+// CaseSet::expect_rows(), which computes the expected outputs of chosen rows with a part of the
+// reference's grid.
 
 #include <algorithm>
 #include <cmath>

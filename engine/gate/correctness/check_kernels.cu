@@ -1,9 +1,10 @@
-// The kernels that check outputs on the device. These kernels are compiled together with
-// check_numbers.cu.
+// The kernels that check outputs on the device. The source that is compiled consists of
+// check_numbers.cu followed by this file.
 
-// 3. Error figures of elements, and the reduction of these figures.
+// 3. Error statistics of elements (struct Figures), and the reduction of these statistics.
 
-/// Figures of one row, from which the error relative to the row is computed.
+/// Statistics of one row, which give the largest error relative to the root mean square of the
+/// row's expected elements.
 struct Row {
   Squares reference;  // sum over all finite expected elements
   u64 finite;
@@ -23,7 +24,7 @@ struct Figures {
   u64 first_special;
 };
 
-// These sizes must match those in device_work.cpp.
+// device_work.cpp contains the sizes of Row and Figures, too.
 static_assert(sizeof(Row) == 48 && sizeof(Figures) == 104, "");
 
 __device__ Row empty_row() { return {{0, 0, 0}, 0, 0, kNowhere}; }
@@ -55,7 +56,7 @@ __device__ void add(Figures& to, const Figures& from) {
   if (from.first_special < to.first_special) to.first_special = from.first_special;
 }
 
-/// Adds the figures of a whole row. The relative error is infinite if the row is expected to be 0.
+/// Adds the relative error of a whole row, which is infinite if all its expected elements are 0.
 __device__ void finish_row(Figures& figures, const Row& row) {
   if (row.largest == 0) return;
   const double relative = row.largest / root_mean(row.reference, (double)row.finite);
@@ -125,8 +126,9 @@ __device__ void add_element(Figures& figures, Row& row, const Outputs& outputs, 
 }
 
 /// Each warp compares segments of at most `segment_length` elements, none of which crosses a row.
-/// Without rows, `row_length` is the number of all elements. The figures of each CTA go to `parts`;
-/// figures of rows with several segments go to `segments`, which evo_compare_rows reads.
+/// For an output without rows, `row_length` is the number of all elements. Each CTA writes its
+/// error statistics to `parts`. If a row has several segments, the statistics of each segment go to
+/// `segments`, which evo_compare_rows reads.
 extern "C" __global__ void __launch_bounds__(kThreads)
     evo_compare_elements(const void* output, const void* expected, u64 key, u32 format,
                          double bad_abs_error, int has_rows, u64 row_length, u64 segment_length,
@@ -162,8 +164,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   if (threadIdx.x == 0) parts[blockIdx.x] = mine;
 }
 
-/// Combines the segments of long rows, one CTA for each row. The figures of each CTA go to `parts`,
-/// starting at index `first_part`.
+/// Combines the segments of long rows, one CTA for each row. Each CTA writes its error statistics
+/// to `parts`, starting at index `first_part`.
 extern "C" __global__ void __launch_bounds__(kThreads)
     evo_compare_rows(const Row* segments, u64 rows, u64 segments_per_row, Figures* parts,
                      u32 first_part) {
@@ -184,7 +186,8 @@ __device__ void put(u64* slot, int word, double value) {
   slot[word] = (u64)__double_as_longlong(value);
 }
 
-/// One CTA reduces all parts to the final result.
+/// One CTA combines the error statistics in `parts`, and writes the result of the comparison to a
+/// slot.
 extern "C" __global__ void __launch_bounds__(kThreads)
     evo_compare_finish(const void* output, const void* expected, u64 key, int size,
                        const Figures* parts, u32 part_count, u64* slots, u32 slot_number) {
@@ -235,9 +238,10 @@ __device__ u64 mixed(u64 z) {
 /// The contribution of word `i`, or of byte `i` after the last whole word, to a fingerprint.
 __device__ u64 mixed_at(u64 value, u64 i) { return mixed(value ^ mixed(i + 1)); }
 
-/// Writes the index of the first byte in which `data` differs from `kept` to word 0 of the slot, or
-/// all ones if the bytes are equal. Writes the fingerprint of `kept` to word kFingerprint, as
-/// evo_fingerprint does. `data` and `kept` are aligned to eight bytes.
+/// Writes the index of the first byte in which `data` differs from the masked copy `kept` to word 0
+/// of the slot; if all bytes are equal, all bits of this word stay 1. Writes the fingerprint of
+/// `kept` to word kFingerprint, as evo_fingerprint does. `data` and `kept` are aligned to eight
+/// bytes.
 extern "C" __global__ void __launch_bounds__(kThreads)
     evo_first_difference(const void* data, const void* kept, u64 key, u64 bytes, u64* slots,
                          u32 slot_number) {
@@ -263,8 +267,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   done_by_one(slot);
 }
 
-/// Copies content and masks or unmasks it. `to` and `from` are aligned to eight bytes and may be
-/// equal.
+/// Copies `from` to `to` with each byte combined with the mask of `key` by XOR, which masks plain
+/// data and unmasks masked data. `to` and `from` are aligned to eight bytes and may be equal.
 __device__ void mask_content(void* to, const void* from, u64 key, u64 bytes) {
   const u64 words = bytes / 8;
   const u64 threads = (u64)gridDim.x * kThreads;
@@ -285,8 +289,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   mask_content(to, from, key, bytes);
 }
 
-/// Like evo_mask, but lets the next kernel start at once, and writes so late that a next kernel
-/// that does not wait has already read.
+/// Like evo_mask, but lets the next kernel start at once (programmatic dependent launch), and
+/// writes only after about 0.1 ms. If the next kernel does not wait for the end of evo_mask_late,
+/// it reads the old content.
 extern "C" __global__ void __launch_bounds__(kThreads)
     evo_mask_late(void* to, const void* from, u64 key, u64 bytes) {
   constexpr int kSleeps = 128;
@@ -303,8 +308,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 
 /// Checks that the guard zones of a buffer, which begin `before` and `after` bytes from its first
 /// byte, hold `pattern` (two bytes, repeated). Word 0 of the slot: the offset of the first damaged
-/// byte behind the buffer. Word 1: the distance of the last damaged byte before the buffer (1 is
-/// next to the buffer). A word is all ones if its zone is intact.
+/// byte behind the buffer. Word 1 of the slot: the distance, in bytes, of the last damaged byte
+/// before the buffer (1 is next to the buffer). If a zone is intact, all bits of its word stay 1.
 extern "C" __global__ void __launch_bounds__(kThreads)
     evo_guard_zones(const u8* buffer, long long before, long long after, u32 zone_bytes,
                     u32 pattern, u64* slots, u32 slot_number) {

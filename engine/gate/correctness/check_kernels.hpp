@@ -6,16 +6,16 @@
 
 namespace evo {
 
-/// The text of check_kernels.cu, whose kernels DeviceWork launches. Any CUDA compiler can compile
-/// the text, because it includes no files.
+/// The source text of check_kernels.cu, whose kernels DeviceWork launches. Any CUDA compiler can
+/// compile this text, because it includes no files.
 [[nodiscard]] const std::string& check_kernels_source();
 
-/// The entry to request when check_kernels_source() is compiled. The compiler also keeps the other
-/// kernels of the text.
+/// The entry that a compile request for check_kernels_source() must name. The compiled image holds
+/// all kernels of the source.
 inline constexpr const char* kCheckKernelsEntry = "evo_compare_elements";
 
-/// Whether a session on `device` checks outputs by kernels. On real cards, kernels check outputs;
-/// on an interpreted device, checks on the host are faster.
+/// Whether a session on `device` checks outputs by kernels. A GPU checks outputs by kernels. For a
+/// virtual GPU, checks by host code are faster than interpreted kernels.
 [[nodiscard]] inline bool takes_check_kernels(const DeviceInfo& device) {
   return device.id.starts_with("cuda:");
 }

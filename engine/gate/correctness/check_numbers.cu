@@ -1,9 +1,10 @@
-// Functions that compare outputs on a real device with the same figures as compare.cpp on the host.
-// Errors, counts, indices and maxima are bitwise equal to the host's. Sums of squares are added in
-// another order, which is fixed, so that the same data give the same bits.
+// Functions that compare outputs on a GPU, and give the same error statistics as compare.cpp on the
+// host. Errors, counts, indices and maxima are bitwise equal to those of the host. Sums of squares
+// are added in another order, which is fixed, so that the same data give the same bits.
 //
-// Every kernel writes its result to a slot of kSlotWords words, which the host has filled with
-// ones, and writes kDone to the slot's last word. check_slots.hpp names the words of a slot.
+// Every kernel writes its result to a slot of kSlotWords 64-bit words, in which the host has set
+// all bits to 1, and writes kDone to the slot's last word. check_slots.hpp names the words of a
+// slot.
 
 typedef unsigned char u8;
 typedef unsigned short u16;
@@ -27,7 +28,8 @@ struct Format {
   __device__ bool has_infinity() const { return (word >> 6 & 1) != 0; }
   __device__ int exponent_bits() const { return (int)(word >> 8 & 255); }
   __device__ int mantissa_bits() const { return (int)(word >> 16); }
-  /// True for 64-bit integers, because a double cannot represent all of them.
+  /// True for 64-bit integers, which need exact subtraction because a double cannot represent all
+  /// of them.
   __device__ bool is_wide_integer() const { return !is_float() && bytes() == 8; }
 };
 
@@ -57,7 +59,7 @@ __device__ double small_float(u32 bits, int exponent_bits, int mantissa_bits, bo
                                           (u64)mantissa << (52 - mantissa_bits)));
 }
 
-/// The bits of an element of 1, 2, 4 or 8 bytes.
+/// The bits of element `i` of `data`, whose elements have 1, 2, 4 or 8 bytes.
 __device__ u64 bits_at(const void* data, u64 i, int size) {
   if (size == 1) return ((const u8*)data)[i];
   if (size == 2) return ((const u16*)data)[i];
@@ -90,9 +92,9 @@ __device__ bool is_finite(double x) {
 __device__ bool is_nan(double x) { return x != x; }
 
 // Expected outputs in device memory are masked, so that no kernel under test can find them. Each
-// copy is combined by XOR with a stream of random numbers that depends only on the copy's key. The
-// generator is Philox4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", 2011);
-// its counter is the position of the bytes.
+// copy of an expected output is combined by XOR with a stream of random numbers that depends only
+// on the copy's key. The generator is Philox4x32-10 (Salmon et al., "Parallel Random Numbers: As
+// Easy as 1, 2, 3", 2011); its counter is the position of the bytes.
 
 struct MaskBlock {
   u64 low;
@@ -142,7 +144,7 @@ __device__ u64 bits_at(const Masked& masked, u64 i, int size) {
 
 // 2. Sums of squares without overflow and underflow: large and small numbers are summed separately
 //    and scaled (J. L. Blue, "A Portable Fortran Program to Find the Euclidean Norm of a Vector",
-//    1978). For types shorter than f64, only the sum of unscaled numbers is used.
+//    1978). For types shorter than f64, only the sum of unscaled numbers (`middle`) is used.
 
 constexpr int kFarExponent = 500;    // beyond 2^±500 the square overflows or underflows
 constexpr int kScaleExponent = 600;  // large numbers are multiplied by 2^−600, small ones by 2^600
@@ -183,7 +185,8 @@ __device__ double root_mean(const Squares& sum, double count) {
   const double up = power_of_two(kScaleExponent);
   const double down = power_of_two(-kScaleExponent);
   if (sum.large > 0) return sqrt((sum.large + sum.middle * down * down) / count) * up;
-  // Above this limit, the sum of small numbers is below the last bit of the middle sum.
+  // If sum.middle is above this limit, adding the scaled sum of the small numbers would not change
+  // it.
   if (sum.middle > power_of_two(-2 * 400)) return sqrt(sum.middle / count);
   return sqrt((sum.middle * up * up + sum.small) / count) * down;
 }

@@ -9,7 +9,7 @@
 namespace evo {
 namespace {
 
-// The words of a slot that holds a comparison, as evo_compare_finish writes them.
+// The 64-bit words in which evo_compare_finish writes the result of a comparison to a slot.
 enum Word : std::size_t {
   kErrorSquares = 0,      // three sums: of small, middle and large numbers
   kReferenceSquares = 3,  // three sums: of small, middle and large numbers
@@ -30,7 +30,7 @@ constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 double number_at(SlotWords slot, std::size_t word) { return std::bit_cast<double>(slot[word]); }
 
 /// Adds the device's sums of squares of small, middle and large numbers, and undoes their scaling
-/// by 2^600 and 2^−600. A long double holds the total.
+/// by 2^600 and 2^−600. The total is a long double, whose exponent range is large enough.
 long double sum_at(SlotWords slot, std::size_t word) {
   constexpr int kScaleOfSquares = 1200;
   return std::ldexp(static_cast<long double>(number_at(slot, word)), -kScaleOfSquares) +

@@ -10,9 +10,9 @@
 
 namespace evo {
 
-/// Number of words in a slot, which holds the result of a kernel of check_kernels.cu. The meaning
-/// of a slot's words depends on the kernel. Before the kernel runs, its slot is filled with ones on
-/// the device; until the result arrives, it is filled with zeros on the host.
+/// Number of 64-bit words in a slot, which holds the result of a kernel of check_kernels.cu. The
+/// meaning of a slot's words depends on the kernel. Before the kernel runs, all bits of its slot in
+/// device memory are 1; until the result arrives, the copy of the slot on the host is zero.
 inline constexpr std::size_t kSlotWords = 32;
 inline constexpr std::size_t kSlotBytes = kSlotWords * sizeof(std::uint64_t);
 inline constexpr std::byte kEmptySlot{0xff};
@@ -24,10 +24,11 @@ using SlotWords = std::span<const std::uint64_t, kSlotWords>;
 /// The result of evo_compare_finish. `elements`: number of elements, above 0.
 [[nodiscard]] Comparison comparison_in(SlotWords slot, Dtype dtype, std::size_t elements);
 
-/// The result of evo_first_difference.
+/// The result of evo_first_difference: the index of a byte, or nullopt if all bytes are equal.
 [[nodiscard]] std::optional<std::size_t> difference_in(SlotWords slot);
 
-/// The result of evo_guard_zones for a buffer.
+/// The result of evo_guard_zones for a buffer of `bytes` bytes: a description of the damage, or
+/// nullopt.
 [[nodiscard]] std::optional<std::string> guard_damage_in(SlotWords slot, const std::string& buffer,
                                                          std::size_t bytes);
 

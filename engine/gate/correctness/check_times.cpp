@@ -6,16 +6,18 @@ namespace evo {
 namespace {
 
 constexpr std::size_t kFewestKernels = 3;
-/// Another kernel's ratio of check time to time may lie outside of the known ratios by this factor.
-/// For very long launches the factor is smaller, because caches and loading make no difference.
+/// A kernel's ratio of check time to measured time may exceed the largest known ratio, or be below
+/// the smallest one, by this factor. The factor is smaller for very long launches, because caches
+/// and the loading of the kernel make no difference to them.
 constexpr double kSlack = 1.05;
 constexpr double kSlackOfVeryLong = 1.01;
-/// A launch timed alone between two events takes up to this much longer than a launch timed among
-/// many.
+/// A launch that is timed alone between two CUDA events takes up to this time longer than one of
+/// many launches in a graph.
 constexpr double kAloneUs = 5;
 
-/// Reading from memory instead of L2 multiplies the time by less than kMostTimes. A launch that
-/// runs alone, with cold instruction caches, takes less than kMostAloneUs longer.
+/// If a launch reads data from memory instead of the L2 cache, its time grows by a factor below
+/// kMostTimes. A launch that runs alone, with cold instruction caches, takes less than kMostAloneUs
+/// longer.
 constexpr double kMostTimes = 4;
 constexpr double kMostAloneUs = 20;
 

@@ -11,19 +11,19 @@
 
 namespace evo {
 
-/// Whether check launches took much longer than timed launches: longer than cold caches and
-/// isolated launches explain. A kernel with this difference may be fast only when it detects that
+/// Whether check launches took so much longer than timed launches that cold caches and isolated
+/// launches do not explain the difference, so that the kernel may be fast only when it detects that
 /// it is timed.
 [[nodiscard]] bool is_out_of_proportion(double check_us, double timed_us);
 
 /// Estimates a kernel's time from the launches that check its results. A check launch runs alone,
 /// after other work has evicted the caches, so it takes longer than a timed launch. CheckTimes
-/// learns this excess from kernels that were both checked and timed. CheckTimes learns separately
-/// for devices that were idle before the check, because their clocks may be low. All times are in
-/// µs per launch.
+/// learns from kernels that were both checked and timed how much longer a check launch takes.
+/// CheckTimes keeps separate data for checks on a device that was idle before, because the clocks
+/// of an idle device may be low. All times are in µs per launch.
 class CheckTimes {
  public:
-  /// The conditions of a check, besides the kernel, that influence its times.
+  /// The conditions of a check, besides the kernel, that influence the times of its launches.
   struct Place {
     std::string shape;
     bool was_idle = false;  ///< whether the device was idle before the check
@@ -34,22 +34,22 @@ class CheckTimes {
   /// `timed_us`.
   void learn(const Place& place, double check_us, double timed_us);
 
-  /// Whether enough kernels are known for an estimate.
+  /// Whether enough kernels were checked and timed under the conditions `place` for an estimate.
   [[nodiscard]] bool knows(const Place& place) const;
 
   /// Estimates the kernel's time, with an interval of two standard deviations. The estimate uses
   /// the median ratio or the median difference of the known kernels, whichever gives the longer
-  /// time, because a part of a check launch's extra time is the same for all kernels. The timing is
-  /// marked incomplete. Requires knows().
+  /// time, because a part of a check launch's extra time is the same for all kernels. The
+  /// `complete` of the returned Timing is false. Requires knows().
   [[nodiscard]] Timing timing_of(const Place& place, double check_us, int launches) const;
 
-  /// Whether the whole interval of the estimate lies above `limit_us`. False without knows().
+  /// Whether the whole interval of the estimated time lies above `limit_us`. False without knows().
   [[nodiscard]] bool is_surely_slower(const Place& place, double check_us, double limit_us) const;
 
  private:
   [[nodiscard]] Interval interval_of(const Place& place, double check_us) const;
 
-  /// Figures of kernels that were both checked and timed, sorted.
+  /// Data of the kernels that were both checked and timed, in ascending order.
   struct Known {
     std::vector<double> ratios;          ///< check_us / timed_us
     std::vector<double> differences_us;  ///< check_us - timed_us

@@ -9,14 +9,14 @@
 
 namespace evo {
 
-/// Copies the chosen `elements` of `all`, each of `size` bytes, one after the other.
+/// Copies the elements of `all` whose indices are `elements`, each of `size` bytes, into one array.
 [[nodiscard]] std::vector<std::byte> gathered(std::span<const std::byte> all,
                                               std::span<const std::size_t> elements,
                                               std::size_t size);
 
-/// Compares the chosen `elements` of `output` with `expected`. If `row_length` is not 0, the
-/// elements are whole rows. Adds the figures to the last check of `result`, and rejects the kernel
-/// if the figures violate its tolerance.
+/// Compares `expected` with the elements of `output` whose indices are `elements`. If `row_length`
+/// is not 0, the elements must be whole rows. Adds the errors to the last check of `result`, and
+/// rejects the kernel if they violate its tolerance.
 void compare_chosen(CorrectnessResult& result, const LoadedKernel& kernel, const CheckCase& data,
                     const Argument& argument, std::span<const std::byte> output,
                     std::span<const std::size_t> elements, const Expectation& expected,

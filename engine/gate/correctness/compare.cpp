@@ -13,7 +13,8 @@
 namespace evo {
 namespace {
 
-/// Sums of squares of f64 values may overflow or underflow a double; those of shorter types cannot.
+/// The type for sums of squares of f64 values, because these sums, unlike sums for shorter types,
+/// may overflow or underflow a double.
 using Wide = long double;
 
 std::string number(double value) {
@@ -22,7 +23,7 @@ std::string number(double value) {
   return text;
 }
 
-/// Whether both are NaN or the same infinity.
+/// Whether both numbers are NaN, or both are the same infinity.
 bool same_special(double a, double b) { return (std::isnan(a) && std::isnan(b)) || a == b; }
 
 /// |a − b| of 64-bit integers, rounded to double; 0 only if `a` equals `b`.
@@ -38,7 +39,7 @@ double distance_at(const std::byte* a, const std::byte* b) {
                              static_cast<std::uint64_t>(smaller));
 }
 
-/// |output − expected| of each element; not finite if output or expected element is not.
+/// Computes |output − expected| of each element, which is not finite if one of them is not finite.
 class Errors {
  public:
   Errors(std::span<const std::byte> output, const Expectation& expected)
@@ -75,14 +76,14 @@ double rms_of(std::span<const double> row) {
   return count == 0 ? 0 : static_cast<double>(std::sqrt(square / static_cast<Sum>(count)));
 }
 
-/// Collects the figures of one comparison, element by element and row by row.
+/// Computes the error statistics of one comparison, element by element and row by row.
 template <typename Sum>
 class Figures {
  public:
   Figures(const Errors& errors, const std::vector<double>& expected, double bad_abs_error)
       : errors_(errors), expected_(expected), bad_abs_error_(bad_abs_error) {}
 
-  /// Adds the elements `start` to `start + length`, which are a row if `is_row`.
+  /// Adds `length` elements from index `start` on, which are one row if `is_row`.
   void add(std::size_t start, std::size_t length, bool is_row) {
     double largest = 0;
     std::size_t largest_at = start;
@@ -203,8 +204,8 @@ std::optional<std::string> violation(const Comparison& comparison, const Toleran
     why = "relative L2 error " + number(comparison.relative_l2) + " > " +
           number(tolerance.relative_l2);
   } else if (comparison.relative_l2 >= 1) {
-    // A relative error of 1 or more is always rejected, because an output of zeros would be no
-    // worse.
+    // A relative L2 error of 1 or more is always rejected, because an output of zeros has the error
+    // 1.
     why = "relative L2 error " + number(comparison.relative_l2) + ", no better than zeros";
   } else if (!(comparison.max_row_error <= tolerance.max_row_error)) {
     why = "error relative to the row " + number(comparison.max_row_error) + " > " +

@@ -12,7 +12,8 @@
 namespace evo {
 namespace {
 
-/// Longest total time of launches between two waits, so that a worker reports progress in time.
+/// Launches of at most this total time are queued before the worker waits for them and reports
+/// progress.
 constexpr double kMostQueuedMs = 500;
 
 void append(CorrectnessResult& total, CorrectnessResult part) {
@@ -39,7 +40,8 @@ class ShapeClock {
     if (!time_) return;
     ++launches_;
     time_->fastest_us = std::min(time_->fastest_us, launch_us);
-    // Rising clocks hardly change the time of a very long launch, so the device counts as busy.
+    // For very long launches, an idle device counts as busy, because the rise of its clocks hardly
+    // changes their times.
     time_->was_idle = stop_.was_idle && time_->fastest_us < kVeryLongLaunchUs;
   }
 
@@ -115,23 +117,25 @@ double CorrectnessGate::work_of(const Shape& shape) const {
 }
 
 std::size_t CorrectnessGate::seeds_for(const Shape& shape, Effort effort) {
-  // On the same data, an interpreter always gives the same result; on a real device, a race
-  // condition may show in a later launch only.
+  // If no input depends on the seed, a virtual GPU needs one case only, because it always gives the
+  // same result for the same data. A GPU needs all cases, because a race condition may show only in
+  // a later launch.
   const bool is_one_case = !measures() && !has_drawn_inputs();
   if (is_one_case || work_of(shape) > options_.flops_for_all_seeds) return 1;
-  // Kernels that take as long as the reference are launched less often than there are seeds.
+  // If the reference takes long, a check other than the full check has no time to launch most
+  // kernels on all seeds, so it makes few cases.
   constexpr std::size_t kOfLongReference = 2;
   const bool has_few = measures() && effort != Effort::kFull && cases_.has_long_reference(shape);
   return has_few ? std::min(options_.seeds, kOfLongReference) : options_.seeds;
 }
 
-/// Whether seeds differ in their inputs.
+/// Whether an input depends on the seed.
 bool CorrectnessGate::has_drawn_inputs() const {
   return std::ranges::any_of(problem_.arguments, &Argument::is_drawn);
 }
 
-/// The work by which devices that predict limit a screening: that of the problem, or of the
-/// launched threads.
+/// The work of a launch in floating-point operations, by which a virtual GPU limits a screening:
+/// the work of the problem or the work of the launched threads, whichever is larger.
 double CorrectnessGate::screening_work(const LoadedKernel& kernel, const Shape& shape) {
   if (options_.flops_of_thread == 0) return work_of(shape);
   double threads = 0;
@@ -155,7 +159,8 @@ bool CorrectnessGate::can_be_sampled(const Shape& shape) const {
 
 bool CorrectnessGate::repeats(const LoadedKernel& kernel, const Shape& shape, Effort effort,
                               double first_launch_ms) {
-  // A device that tracks writes finds unwritten elements without a second poison.
+  // A virtual GPU tracks writes, so it finds unwritten elements without a repeated launch over
+  // another poison.
   const bool is_long = work_of(shape) > options_.flops_for_all_seeds || options_.seeds == 1;
   if (is_long && device_.interpreting() != nullptr) return false;
   return measures() ? allows_repeat(effort, first_launch_ms)
@@ -171,8 +176,8 @@ std::size_t CorrectnessGate::most_launches(const LoadedKernel& kernel, const Sha
 }
 
 CorrectnessResult CorrectnessGate::check_shape(const Job& job, const Shape& shape) {
-  // All cases are made before the workspace, so that only the workspace can exceed the memory
-  // later.
+  // Makes all cases before the kernel's workspace, so that the kernel is at fault if the remaining
+  // memory is too small for its workspace.
   if (!can_be_sampled(shape) || work_of(shape) <= options_.flops_of_whole_grids) {
     const std::size_t seeds = seeds_for(shape, job.effort);
     for (std::size_t index = 0; index < seeds; ++index) (void)cases_.get(shape, index);
@@ -195,7 +200,8 @@ CorrectnessResult CorrectnessGate::check_shape(const Job& job, const Shape& shap
 std::optional<CorrectnessResult> CorrectnessGate::check_part(const Job& job, const Shape& shape,
                                                              const Workspace& workspace) {
   if (!is_too_large(job.kernel, shape, job.effort)) return std::nullopt;
-  // The part of the limit, in the problem's operations.
+  // The limit of the part's work in the problem's floating-point operations, because the work in
+  // screening_work() may be that of threads.
   double flops = options_.flops_of_whole_grids;
   if (job.effort == Effort::kScreening) {
     const double share = work_of(shape) / screening_work(job.kernel, shape);
@@ -214,7 +220,8 @@ std::optional<CorrectnessResult> CorrectnessGate::check_part(const Job& job, con
   return std::nullopt;
 }
 
-/// Launches once for each input, if the device may start the kernel before earlier work has ended.
+/// If the device may start the kernel before earlier work has ended, launches it once for each
+/// input, while the input is still being written.
 void CorrectnessGate::check_early_start(Trials& trials, const LoadedKernel& kernel,
                                         const CheckCase& data) const {
   const Measuring* measuring = device_.measuring();
@@ -236,7 +243,7 @@ CorrectnessResult CorrectnessGate::check_whole(const Job& job, const Shape& shap
   ShapeClock clock(job.stop, shape.name, measures());
   std::size_t runs =
       job.effort == Effort::kAfterScreening ? 1 : 0;  // the screening used the first poison
-  // 1. Launch once, which finds most errors and shows how long a launch takes.
+  // 1. Launch once, to find most errors and to measure the time of a launch.
   job.progress("checking " + name + ", seed 1");
   const Trials::LaunchTime once = trials.run_timed(first, poison_of_run(runs++), Kind::kSeed);
   double launch_ms = once.host_ms;
@@ -268,7 +275,7 @@ CorrectnessResult CorrectnessGate::check_whole(const Job& job, const Shape& shap
       return clock.end(trials);
     }
   }
-  // 3. Launch many times if the kernel keeps state between launches.
+  // 3. If the kernel keeps state between launches, launch many times.
   if (state && !trials.is_over() && state_of(kernel, workspace) != state) {
     job.progress("launching " + name + " often");
     check_old(trials, kernel, {&first}, workspace, Kind::kRepeat, job.progress);
@@ -278,14 +285,16 @@ CorrectnessResult CorrectnessGate::check_whole(const Job& job, const Shape& shap
     job.progress("checking " + name + ", seed " + std::to_string(index + 1));
     run(cases_.get(shape, index), Kind::kSeed);
   }
-  // 5. If the kept state has changed, launch on all inputs in turn, as the kernel may count inputs.
+  // 5. If the kernel's state has changed since the first launch, launch on all inputs in turn,
+  //    because the kernel may count its inputs.
   trials.settle();
   if (state && !trials.is_over() && state_of(kernel, workspace) != state) {
     std::vector<const CheckCase*> inputs;
     for (std::size_t index = 0; index < seeds; ++index) inputs.push_back(&cases_.get(shape, index));
     check_old(trials, kernel, inputs, workspace, Kind::kExtra, job.progress);
   }
-  // 6. With few seeds, launch with the remaining poisons, to check each shape with all poisons.
+  // 6. If there are fewer seeds than poisons, launch over the remaining poisons, so that each shape
+  //    is checked with all poisons.
   while (device_.interpreting() == nullptr && runs < kPoisons && is_allowed())
     run(first, Kind::kExtra);
   // 7. If the kernel may start before its inputs are written, launch it during the write of an

@@ -16,43 +16,45 @@
 
 namespace evo {
 
-/// Milliseconds of a steady clock.
+/// The time of the machine's steady clock in milliseconds.
 [[nodiscard]] double steady_ms();
 
 struct CorrectnessOptions {
   std::size_t seeds = 5;  ///< number of inputs for each shape
-  /// Shapes with more work than this are checked with one seed and without a repeat.
+  /// Shapes with more floating-point operations than this are checked with one seed and without a
+  /// repeated launch.
   double flops_for_all_seeds = 1e18;
-  /// On devices that sample grids, shapes with more work than this are checked in part: by a sample
-  /// of about this much work (SampledCheck).
+  /// On a virtual GPU, shapes with more floating-point operations than this are checked by a sample
+  /// with about this number of operations, if SampledCheck or ElementSample can check them.
   double flops_of_whole_grids = 1e18;
-  /// On devices that predict times, a screening spends about this much work on a shape: it makes
-  /// fewer launches or runs a part of the grid.
+  /// On a virtual GPU, a screening executes about this number of floating-point operations on a
+  /// shape, by fewer launches or by a part of the grid.
   double flops_of_screening = 1e18;
-  /// On devices that predict times, each thread counts as at least this much work, because
-  /// elementwise kernels may launch many threads for few operations.
+  /// On a virtual GPU, each thread counts as at least this number of floating-point operations,
+  /// because elementwise kernels may launch many threads for few operations.
   double flops_of_thread = 0;
-  /// Shapes are checked in ascending order of work as long as their total work does not exceed
-  /// this. The first shape is always checked.
+  /// Shapes are checked in ascending order of work, until their total number of floating-point
+  /// operations exceeds this limit. The first shape is always checked.
   double flops_of_all_shapes = 1e18;
   std::function<double()> now_ms = steady_ms;  ///< the clock that times launches
 };
 
-/// Limits that end a check early. On a real device, the check of a shape with a limit ends when the
-/// kernel is certainly slower than the limit: after one very long launch, after two long ones, or
-/// after three short ones.
+/// Limits that end a check early. On a GPU, the check of a shape with a limit ends when the kernel
+/// is certainly slower than the limit: after one very long launch, after two long ones, or after
+/// three short ones.
 struct EarlyStop {
   const CheckTimes* times = nullptr;  ///< null: no check ends early
   bool was_idle = false;              ///< whether the device was idle before the check
-  /// In µs, by shape name. Only launches on these shapes are compared with a limit.
+  /// The limit in µs for each shape, by shape name. A shape that is not in `limit_us` has no limit.
   std::map<std::string, double> limit_us = {};
 };
 
 /// The correctness gate.
 ///
-/// For every shape, in ascending order of work, the tolerance must be able to tell right results
-/// from wrong ones (ToleranceAudit). A shape with too much work for the device is checked by
-/// SampledCheck. On other shapes, the gate takes these steps for every seed:
+/// The gate checks the shapes in ascending order of work. On each shape, the gate first requires
+/// that the tolerance refuses typical wrong results (ToleranceAudit). A shape with too much work
+/// for a virtual GPU is checked in part if SampledCheck or ElementSample can check it. On other
+/// shapes, the gate takes these steps for every seed:
 ///   1. poison the outputs with a new value (poison_of_run), restore inout arguments, launch;
 ///   2. check that guard zones are intact, that inputs are unchanged, and that every output element
 ///      is written (if the device tracks writes; otherwise step 4 detects unwritten elements);
@@ -61,19 +63,20 @@ struct EarlyStop {
 ///   4. launch again over another poison and require the same bits (or, for a template that is not
 ///      deterministic, agreement within the tolerance); this also finds unwritten elements;
 ///   5. if two launches on the same input left the workspaces or the kernel's variables different,
-///      launch until this state repeats, at most kAgedLaunches times, and check again.
-/// If the launches on all seeds have changed this state, the gate repeats step 5 with all inputs in
-/// turn. A kernel that may start while the kernel before it still runs is launched once for each
-/// input, after work that writes that input late. At the end, the expected outputs must be able to
-/// tell right results from wrong ones (ReferenceAudit).
+///      launch until this state repeats, at most kAgedLaunches times, and check again. If the
+///      launches on all seeds have changed the workspaces or the kernel's variables, the gate
+///      repeats step 5 with all inputs in turn. A kernel that may start while the kernel before it
+///      still runs is launched once for each input, after a kernel that writes this input with a
+///      delay. At the end, the gate requires that a comparison with the expected outputs could
+///      detect wrong results (ReferenceAudit).
 ///
-/// A screening makes fewer launches if a launch takes long. On real devices, the number of launches
-/// depends on the launch time (launches_allowed). On devices that predict times, the number depends
-/// on the shape's work, so that it is reproducible. On real devices, all launches on a shape after
-/// the first two are queued together (Trials).
+/// A screening makes fewer launches if a launch takes long. On a GPU, the number of launches
+/// depends on the launch time (launches_allowed), and all launches on a shape after the first two
+/// are queued together (Trials). On a virtual GPU, the number of launches depends on the shape's
+/// work, so that it is reproducible.
 class CorrectnessGate {
  public:
-  /// All references must outlive this object.
+  /// All objects passed by reference must outlive this object.
   CorrectnessGate(BufferWork& work, const Problem& problem, CaseSet& cases, OutputJudge& judge,
                   const CorrectnessOptions& options)
       : work_(work),
@@ -88,10 +91,10 @@ class CorrectnessGate {
                                         std::vector<const Shape*> shapes, Effort effort,
                                         const EarlyStop& stop, const Progress& progress);
 
-  /// Makes `launches` launches on the shape of `shapes` with the least work, or as many as fit into
-  /// `most_ms`, and then a checked launch. Use this check for kernels that were timed with fewer
-  /// launches than a user's program makes. Works only on real devices. The result is incomplete if
-  /// fewer launches were made.
+  /// On the shape of `shapes` with the least work, launches the kernel `launches` times, or as
+  /// often as fits into `most_ms`, and then makes a checked launch. Use check_aged() for kernels
+  /// that were timed with fewer launches than a user's program makes. Works only on a GPU. The
+  /// `complete` of the result is false if fewer than `launches` launches were made.
   [[nodiscard]] CorrectnessResult check_aged(const LoadedKernel& kernel,
                                              std::vector<const Shape*> shapes, int launches,
                                              double most_ms, const Progress& progress);
@@ -117,7 +120,7 @@ class CorrectnessGate {
   [[nodiscard]] bool has_drawn_inputs() const;
   [[nodiscard]] std::size_t seeds_for(const Shape& shape, Effort effort);
   [[nodiscard]] double screening_work(const LoadedKernel& kernel, const Shape& shape);
-  /// Whether the work of a launch is more than a check of this effort may run as a whole.
+  /// Whether a launch has so much work that a check of this effort runs only a part of its grid.
   [[nodiscard]] bool is_too_large(const LoadedKernel& kernel, const Shape& shape, Effort effort);
   [[nodiscard]] bool can_be_sampled(const Shape& shape) const;
   [[nodiscard]] bool repeats(const LoadedKernel& kernel, const Shape& shape, Effort effort,
@@ -140,7 +143,7 @@ class CorrectnessGate {
   struct Aged {
     int launches = 0;
     std::optional<Fault> fault = {};
-    // mean µs of a launch in the first and the last full graph; 0 without a graph
+    // mean time of a launch in µs, in the first and in the last full graph; 0 without such a graph
     double first_us = 0;
     double last_us = 0;
   };

@@ -10,8 +10,8 @@
 namespace evo {
 namespace {
 
-/// Whether the last of many launches takes much longer than the first: longer than changes of clock
-/// and temperature explain.
+/// Whether the last of many launches took so much longer than the first that changes of clocks and
+/// temperature do not explain the difference.
 bool has_become_slow(double first_us, double last_us) {
   constexpr double kMostRatio = 2;
   constexpr double kLeastDifferenceUs = 5;
@@ -20,7 +20,8 @@ bool has_become_slow(double first_us, double last_us) {
 
 }  // namespace
 
-/// Rejects a kernel whose workspace does not fit into the device's memory.
+/// The result for a kernel whose workspace does not fit into the device's memory, which is a
+/// rejection.
 CorrectnessResult CorrectnessGate::without_workspace(const CheckCase& data, const Fault& fault) {
   CorrectnessResult result;
   result.reject("shape " + data.shape->name + ", seed " + std::to_string(data.seed) + ": ",
@@ -48,15 +49,17 @@ CorrectnessResult CorrectnessGate::check_aged(const LoadedKernel& kernel,
   result.complete = aged.launches >= launches;
   if (!result.rejection && has_become_slow(aged.first_us, aged.last_us)) {
     result.rejection = Rejection{
-        Gate::kTiming, fmt::format("shape {}: a launch takes {:.1f} µs instead of {:.1f} µs",
-                                   shape.name, aged.last_us, aged.first_us)};
+        Gate::kTiming,
+        fmt::format("shape {}: after many launches, a launch takes {:.1f} µs instead of {:.1f} µs",
+                    shape.name, aged.last_us, aged.first_us)};
   }
   return result;
 }
 
-/// Number of launches that age a kernel on an interpreter, fewer on shapes with much work.
+/// Number of launches before a kernel is checked again on a virtual GPU; fewer on shapes with much
+/// work.
 int CorrectnessGate::launches_to_age(const Shape& shape) const {
-  // 2^31 operations, which take some seconds on an interpreter
+  // 2^31 floating-point operations, which take some seconds on a virtual GPU
   constexpr double kWork = 2147483648.0;
   constexpr double kFewest = 16;
   const double launches = kWork / work_of(shape);
@@ -79,7 +82,8 @@ void CorrectnessGate::check_old(Trials& trials, const LoadedKernel& kernel,
 }
 
 /// A hash of the state that the kernel keeps between launches. Nullopt if the device cannot read
-/// this state, or if the device measures times, because its timed launches reveal kept state.
+/// this state, and always nullopt on a GPU, where the verification of timed launches finds errors
+/// caused by kept state.
 std::optional<std::string> CorrectnessGate::state_of(const LoadedKernel& kernel,
                                                      const Workspace& workspace) const {
   if (measures()) return std::nullopt;
@@ -88,8 +92,9 @@ std::optional<std::string> CorrectnessGate::state_of(const LoadedKernel& kernel,
   return *variables + workspace.content_hash();
 }
 
-/// Launches the kernel on all inputs in turn. Ends early when the kept state repeats after a round
-/// of inputs, because all further launches would repeat, too.
+/// Launches the kernel on all inputs in turn. Ends early if the kernel's state after the last input
+/// equals an earlier state after the last input, because all further launches would repeat earlier
+/// ones.
 std::optional<Fault> CorrectnessGate::age(const LoadedKernel& kernel,
                                           const std::vector<const CheckCase*>& inputs,
                                           const Workspace& workspace, int launches,
@@ -126,8 +131,8 @@ std::optional<Fault> CorrectnessGate::age(const LoadedKernel& kernel,
   return fault;
 }
 
-/// Ages a kernel on a real device, which cannot read the kept state, until `most_ms` have passed.
-/// Uses graphs of many launches, because a graph costs the host less time than its launches.
+/// Launches a kernel `launches` times on a GPU, or until `most_ms` have passed. Uses graphs of many
+/// launches, because one graph costs the host less time than many single launches.
 CorrectnessGate::Aged CorrectnessGate::age_by_graphs(const LoadedKernel& kernel,
                                                      const CheckCase& data,
                                                      const Workspace& workspace, int launches,
@@ -144,7 +149,8 @@ CorrectnessGate::Aged CorrectnessGate::age_by_graphs(const LoadedKernel& kernel,
                                                              workspace.arguments_of(data));
     const auto graph = measuring.make_graph(kernel.id, config, arguments, count);
     if (const auto* fault = std::get_if<Fault>(&graph)) return {aged.launches, *fault};
-    // Runs the graph repeatedly while at least `count` launches remain.
+    // A graph of kMostTogether launches is repeated while launches and time remain; a smaller graph
+    // runs once.
     do {
       const auto ran = measuring.run_graph(std::get<GraphId>(graph));
       if (const auto* fault = std::get_if<Fault>(&ran)) aged.fault = *fault;

@@ -11,7 +11,8 @@
 
 namespace evo {
 
-/// Called with the name of the next operation, so that a hang can be attributed to it.
+/// A function that is called with the name of the next operation, so that a hang can be attributed
+/// to this operation.
 using Progress = std::function<void(const std::string&)>;
 
 /// The time of the launches that checked a kernel on one shape.
@@ -19,18 +20,20 @@ struct CheckedTime {
   std::string shape;
   double fastest_us = 0;  ///< time of the faster of the first two launches, or of the only launch
   bool was_idle = false;  ///< whether the device was idle before the check
-  /// The estimated time, if the check ended because this time is certainly above the limit.
+  /// The estimated time, if the check ended because this time is certainly above the shape's limit
+  /// (EarlyStop).
   std::optional<Timing> too_slow = {};
 };
 
-/// The result of the correctness gate: the figures of all comparisons, and the rejection, if any.
+/// The result of the correctness gate: the errors in all comparisons, and the rejection, if any.
 struct CorrectnessResult {
   std::vector<CheckResult> checks;
   std::optional<Rejection> rejection = {};
   bool device_lost = false;             ///< true: the worker process must be replaced
   bool complete = true;                 ///< false: a screening skipped seeds or a repeat
   std::vector<CheckedTime> times = {};  ///< only for shapes that have a limit
-  /// Set if loading or a launch failed; unset if a comparison rejected the kernel.
+  /// The fault, if loading the kernel or a launch failed; nullopt if a comparison rejected the
+  /// kernel.
   std::optional<FaultKind> fault = {};
 
   /// Ends the check because of a fault. `place` names the shape and seed and ends with ": ".

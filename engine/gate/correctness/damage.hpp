@@ -8,18 +8,18 @@
 
 namespace evo {
 
-/// Checks that a launch has not damaged its buffers.
+/// Checks that a launch has changed neither the guard zones around its buffers nor its inputs.
 class DamageLook {
  public:
-  /// Queues a check of the buffers in `arguments`, which belong to a launch on `data` or on a copy
-  /// of its buffers. `work` and `problem` must outlive this object.
+  /// Queues a check of the buffers in `arguments`, the arguments of a launch on `data` or on copies
+  /// of the buffers of `data`. `work` and `problem` must outlive this object.
   DamageLook(BufferWork& work, const Problem& problem, const std::vector<KernelArgument>& arguments,
              const CheckCase& data);
 
   [[nodiscard]] bool is_known() const;
 
-  /// Describes the damage of the first damaged argument: an overwritten guard zone or else a
-  /// changed input. Call found() after the check has finished.
+  /// Describes the damage to the first damaged argument: an overwritten guard zone or a changed
+  /// input. Call found() after the check has finished.
   [[nodiscard]] std::optional<std::string> found() const;
 
  private:

@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::size_t kSlots = 4096;
 constexpr std::uint32_t kWarps = CheckKernel::kThreads / 32;
-/// Length of a segment, which a warp compares at once; long rows are split into segments.
+/// Number of elements in a segment, which one warp compares; longer rows are split into segments.
 constexpr std::uint64_t kSegment = 4096;
-// Sizes of the structures in check_kernels.cu.
+// Sizes of the structures Figures and Row in check_kernels.cu, in bytes.
 constexpr std::size_t kFiguresBytes = 104;
 constexpr std::size_t kRowBytes = 48;
 
@@ -36,7 +36,7 @@ std::uint32_t format_word(Dtype dtype) {
          static_cast<std::uint32_t>(row.mantissa_bits) << 16;
 }
 
-/// The distribution of elements over warps.
+/// The division of an output into segments, each of which one warp compares.
 struct Cut {
   std::uint64_t row_length = 0;  ///< number of all elements if there are no rows
   std::uint64_t rows = 1;
@@ -150,8 +150,8 @@ class DeviceWork final : public BufferWork {
     return note({.slot = slot, .buffer = spec.name, .bytes = spec.bytes});
   }
 
-  /// Copies only new results, because earlier results are already on the host, where later launches
-  /// cannot overwrite them.
+  /// Copies the results since the last mark() to the host, where later launches cannot overwrite
+  /// them.
   void mark() override {
     if (used_ == marked_) return;
     const std::size_t start = marked_ * kSlotBytes;
@@ -185,7 +185,8 @@ class DeviceWork final : public BufferWork {
   }
 
  private:
-  /// The expected fingerprint of a slot.
+  /// The recorded fingerprint of a copy, and the slot to which a kernel writes the fingerprint
+  /// again.
   struct Seal {
     std::string name;
     std::uint32_t slot = 0;
@@ -201,7 +202,7 @@ class DeviceWork final : public BufferWork {
     std::optional<Seal> seal = {};
   };
 
-  /// The guard pattern repeats every two bytes.
+  /// The pattern of guard zones, which repeats every two bytes.
   static std::uint32_t guard_word() {
     std::uint16_t word = 0;
     std::memcpy(&word, guard_pattern().data(), sizeof word);
@@ -234,7 +235,7 @@ class DeviceWork final : public BufferWork {
     return asked;
   }
 
-  /// Allocates memory for the segments of long rows.
+  /// Allocates device memory for the statistics of `count` segments of long rows.
   void need_segments(std::uint64_t count) {
     if (count <= segments_held_) return;
     if (segments_held_ > 0) memory_.release(segments_);

@@ -7,35 +7,35 @@
 
 namespace evo {
 
-/// The extent of a check.
+/// The extent of a correctness check.
 enum class Effort {
   kScreening,  ///< fewer launches on shapes with long launches
   kFull,       ///< all seeds and a repeat on every shape
-  /// the part of the full check that screening and timing left out, with as many launches as a
-  /// user's program makes; required before a kernel may enter the elite
+  /// the rest of the full check after a screening and timing, with as many launches as a user's
+  /// program makes; required before a kernel may enter the elite
   kAfterScreening,
 };
 
 /// "screening", "full" or "after screening".
 [[nodiscard]] std::string_view to_string(Effort effort);
 
-/// The inverse of to_string. Throws InputError for any other text.
+/// The inverse of to_string. Throws InputError if `text` names no effort.
 [[nodiscard]] Effort effort_from_string(std::string_view text);
 
-/// Launches longer than this, in ms, count as long.
+/// Launches that take more than this time, in ms, count as long.
 inline constexpr double kLongLaunchMs = 1;
 /// The time in ms that a screening spends on one shape if its launches are long.
 inline constexpr double kScreeningMs = 10;
-/// The time in ms that the check before the elite spends on one shape if its launches are long.
-/// This short time suffices, because small shapes use all seeds, and timed launches are verified,
-/// too.
+/// The time in ms that a check with Effort::kAfterScreening spends on one shape if its launches are
+/// long. A short time suffices for this check, because shapes with short launches are checked with
+/// all seeds, and because timed launches are verified, too.
 inline constexpr double kAfterScreeningMs = 200;
 
-/// A first launch up to this time, in ms, may be long only because the driver loads the kernel at
-/// its first launch.
+/// If the first launch takes at most this time, in ms, it may be long only because the driver loads
+/// the kernel at its first launch.
 inline constexpr double kFirstLaunchMs = 50;
 
-/// Whether a check launches a second time after a first launch of this duration.
+/// Whether a check repeats the first launch if that launch took `first_launch_ms`.
 [[nodiscard]] bool allows_repeat(Effort effort, double first_launch_ms);
 
 /// The most launches that a check makes on one shape, at least one, if one launch takes

@@ -44,7 +44,7 @@ std::vector<ElementSample::Output> ElementSample::outputs_of(
   return outputs;
 }
 
-/// Whether each element that has to be written is written by some CTA.
+/// Whether every element that has to be written is written by a CTA.
 bool ElementSample::covers(const GridCover& cover, const Output& output) const {
   const std::size_t size = size_of(problem_.arguments[output.position].dtype);
   const std::vector<std::uint32_t>& owners = cover.owners(output.position);

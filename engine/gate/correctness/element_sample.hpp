@@ -11,29 +11,30 @@
 
 namespace evo {
 
-/// Checks a part of a grid. The device must support partial grids, and the expected outputs must be
-/// known in advance (reference files). Tolerances for errors relative to rows (max_row_error) are
-/// excluded, because a part of a row does not determine the row's error.
+/// Checks a sample of a grid's CTAs. The device must be able to run a part of a grid, and the
+/// expected outputs must be known in advance (reference files). Tolerances for errors relative to
+/// rows (max_row_error) are excluded, because a part of a row does not determine the row's error.
 ///
-/// GridCover proves that the sampled CTAs (draw_part) represent the grid: its CTAs write all
+/// GridCover proves that the sampled CTAs (draw_part) represent the grid: the grid's CTAs write all
 /// elements of every output, each exactly once (for an inout argument, all elements that are
-/// expected to change). All elements that the sampled CTAs write are compared. If the proof fails,
-/// the whole grid must run.
+/// expected to change). All elements that the sampled CTAs write are compared. If GridCover cannot
+/// prove this, the whole grid must run.
 class ElementSample {
  public:
-  /// All references must outlive this object. `flops`: approximate limit of the sample's work.
+  /// All objects passed by reference must outlive this object. `flops`: approximate limit of the
+  /// sample's floating-point operations.
   ElementSample(BufferWork& work, const Problem& problem, CaseSet& cases, double flops)
       : work_(work), device_(work.device()), problem_(problem), cases_(cases), flops_(flops) {}
 
   [[nodiscard]] static bool is_possible(const Problem& problem, const KernelSpec& kernel);
 
-  /// Nullopt if no part of the grid represents the whole grid.
+  /// Checks the kernel on `shape`. Nullopt if no part of the grid represents the whole grid.
   [[nodiscard]] std::optional<CorrectnessResult> check(const LoadedKernel& kernel,
                                                        const Shape& shape,
                                                        const Workspace& workspace);
 
  private:
-  /// An output, and its elements that the sampled CTAs write.
+  /// An output, and for each element whether the sampled CTAs write it.
   struct Output {
     std::size_t position = 0;  ///< index of the argument
     BufferId buffer = 0;

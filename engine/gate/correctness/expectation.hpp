@@ -30,7 +30,8 @@ class Expectation {
   std::vector<double> values_;
 };
 
-/// One element for messages: integers with all digits, floating-point numbers with four.
+/// One element as text for messages: integers with all digits, floating-point numbers with four
+/// digits.
 [[nodiscard]] std::string element_text(Dtype dtype, const std::byte* element);
 
 }  // namespace evo

@@ -8,8 +8,8 @@
 namespace evo {
 namespace {
 
-/// Finds the CTA that writes each element from the CTA that writes each granule of memory; nullopt
-/// if several CTAs write one element.
+/// Converts the list of the CTAs that write each granule of memory to a list of the CTAs that write
+/// each element. Nullopt if several CTAs write one element.
 std::optional<std::vector<std::uint32_t>> by_element(const std::vector<std::uint32_t>& granules,
                                                      std::size_t granule, std::size_t elements,
                                                      std::size_t size) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kFewestCtas = 8;
 
-/// The place of a CTA in one dimension: 0 for first, 1 for between, 2 for last.
+/// The position of a CTA in one dimension of the grid: 0 for first, 2 for last, 1 for any other.
 std::uint32_t place_in(std::uint64_t at, std::uint32_t size) {
   if (at == 0) return 0;
   return at + 1 == size ? 2 : 1;

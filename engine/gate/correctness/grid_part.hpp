@@ -7,10 +7,11 @@
 
 namespace evo {
 
-/// Draws about `share` of a grid's CTAs and returns their linear indices, sorted. The draw, seeded
-/// by the case, covers each place in the grid (first, last or between in each dimension), because
-/// errors often occur at edges. Returns nothing if no part represents the whole grid: the template
-/// does not declare independent CTAs, the launch has several steps, or the share is the whole grid.
+/// Draws about the fraction `share` of a grid's CTAs and returns their linear indices, sorted. The
+/// draw depends on the seed of `data`. The drawn CTAs lie at the edges and inside of the grid in
+/// each dimension, because errors often occur at edges. Returns no CTA if no part represents the
+/// whole grid: the template does not declare independent CTAs, the launch has several steps, or
+/// `share` is the whole grid.
 [[nodiscard]] std::vector<std::uint64_t> draw_part(const LoadedKernel& kernel,
                                                    const CheckCase& data, double share);
 

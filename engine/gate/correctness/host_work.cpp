@@ -32,7 +32,7 @@ class HostContents final : public KeptContents {
   [[nodiscard]] const std::vector<std::byte>& bytes(KeptId kept) const {
     return kept_.at(kept).bytes;
   }
-  /// The kept content as numbers, which are decoded at the first comparison.
+  /// The elements of a copy as numbers, which are decoded at the first comparison with this copy.
   [[nodiscard]] const Expectation& numbers(KeptId id, Dtype dtype) {
     Kept& kept = kept_.at(id);
     if (!kept.numbers) kept.numbers.emplace(dtype, kept.bytes);

@@ -11,10 +11,11 @@
 
 namespace evo {
 
-/// Identifies a copy of data that kernels do not see: an expected output, or data to restore.
+/// Identifies a copy of data that is hidden from kernels: an expected output, or data for restoring
+/// a buffer.
 using KeptId = std::uint32_t;
 
-/// Stores copies of data (KeptId) on the host or on the device.
+/// Stores copies of data, each identified by a KeptId, on the host or on the device.
 class KeptContents {
  public:
   KeptContents() = default;
@@ -22,18 +23,18 @@ class KeptContents {
   KeptContents(const KeptContents&) = delete;
   KeptContents& operator=(const KeptContents&) = delete;
 
-  /// Allocates room for a copy of `bytes` bytes. Throws DeviceMemoryError if the memory is too
+  /// Allocates memory for a copy of `bytes` bytes. Throws DeviceMemoryError if the memory is too
   /// small.
   [[nodiscard]] virtual KeptId reserve(const std::string& name, std::size_t bytes) = 0;
-  /// Fills the copy `to` with `content`, which has the size that was reserved.
+  /// Fills the copy `to` with `content`, whose size must equal the reserved size.
   virtual void keep(KeptId to, std::span<const std::byte> content) = 0;
-  /// Fills the copy `to` from the start of the buffer `from`, which is at least as large.
+  /// Fills the copy `to` from the start of the buffer `from`, which must be at least as large.
   virtual void keep(KeptId to, BufferId from) = 0;
-  /// Copies the copy `from` to the start of the buffer `to`.
+  /// Writes the data of the copy `from` to the start of the buffer `to`.
   virtual void put_back(BufferId to, KeptId from) = 0;
-  /// Like put_back(), but by work that lets the next launch start at once and then takes its time.
-  /// A kernel that does not wait for the end of this work (griddepcontrol.wait) reads the previous
-  /// content of the buffer.
+  /// Like put_back(), but by a kernel that lets the next launch start at once (programmatic
+  /// dependent launch) and writes with a delay. If the next kernel does not wait for the end of
+  /// this kernel (griddepcontrol.wait), it reads the previous content of the buffer.
   virtual void put_back_late(BufferId to, KeptId from) { put_back(to, from); }
   /// Returns the bytes of the copy `kept`. Waits for the device.
   [[nodiscard]] std::vector<std::byte> content(KeptId kept) {

@@ -62,7 +62,7 @@ void MaskedContents::put_back(BufferId to, KeptId from) {
 }
 
 void MaskedContents::put_back_late(BufferId to, KeptId from) {
-  // So few CTAs leave room on the card for any next kernel.
+  // Uses few CTAs, so that the next kernel can run on the GPU at the same time.
   constexpr std::uint32_t kCtas = 16;
   const Kept& kept = kept_.at(from);
   if (kept.bytes == 0) return;

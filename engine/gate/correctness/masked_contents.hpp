@@ -17,7 +17,8 @@ namespace evo {
 class CheckKernel {
  public:
   static constexpr std::uint32_t kThreads = 256;
-  /// Number of CTAs that fill any card but are few enough for one CTA to reduce their results.
+  /// Limit of the number of CTAs, which is enough to occupy any GPU, and low enough for one CTA to
+  /// combine the results of all CTAs.
   static constexpr std::uint64_t kMostCtas = 1024;
 
   /// `device` must outlive this object. Throws CudaError if the device does not support the kernel
@@ -26,7 +27,7 @@ class CheckKernel {
 
   void enqueue(std::uint32_t ctas, const std::vector<KernelArgument>& arguments) const;
 
-  /// The number of CTAs for `pieces` work items, or for `bytes` bytes.
+  /// The number of CTAs for `pieces` CTA-sized parts of the work, or for `bytes` bytes.
   [[nodiscard]] static std::uint32_t ctas_for(std::uint64_t pieces);
   [[nodiscard]] static std::uint32_t ctas_for_bytes(std::size_t bytes);
 
@@ -59,13 +60,13 @@ class MaskedContents final : public KeptContents {
   void seal(KeptId id) override;
 
   [[nodiscard]] const Kept& at(KeptId kept) const { return kept_.at(kept); }
-  /// Queues a kernel that writes the fingerprint of `kept` to a slot.
+  /// Queues a kernel that writes the fingerprint of the copy `kept` to a slot (check_slots.hpp).
   void enqueue_fingerprint(const Kept& kept, BufferId slots, std::uint32_t slot) const;
 
  private:
   [[nodiscard]] static std::vector<KernelArgument> mask_arguments(BufferId to, BufferId from,
                                                                   const Kept& kept);
-  /// Copies content to or from the store, and masks or unmasks the content.
+  /// Copies the bytes of `from` to `to`, and masks or unmasks them with the key of `kept`.
   void mask(BufferId to, BufferId from, const Kept& kept) const;
   [[nodiscard]] std::uint64_t new_key();
 

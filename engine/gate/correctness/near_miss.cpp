@@ -10,7 +10,8 @@
 namespace evo {
 namespace {
 
-/// with this many similar elements, the similarity is no coincidence
+/// A near miss must differ from the expected output in at least this number of elements, because
+/// fewer differences may be within the tolerance by coincidence.
 constexpr std::size_t kFewestOthers = 32;
 
 struct Words {
@@ -27,11 +28,11 @@ constexpr std::array<Words, 4> kWords = {{
     {NearMiss::kRowsExchanged, "exchanged neighbouring rows", "exchanges rows"},
 }};
 
-/// The other element of the pair that contains element `i`; a last element without partner gives
-/// `i`.
+/// The index of the other element in the pair of neighbours that contains element `i`, or `i` if
+/// the last element is in no pair.
 std::size_t partner_of(std::size_t i, std::size_t count) { return (i ^ 1U) < count ? i ^ 1U : i; }
 
-/// The index of the element that replaces element `i`.
+/// The index of the expected element that stands at index `i` in the wrong output.
 std::size_t source_of(NearMiss miss, std::size_t i, std::size_t count, std::size_t row_length) {
   const std::size_t row = i / row_length;
   const std::size_t column = i % row_length;
@@ -70,7 +71,8 @@ bool is_accepted(NearMiss miss, const Expectation& expected, const Tolerance& to
   double square = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t source = source_of(miss, i, count, length);
-    // The loop ends early, because most near misses fail within the first elements.
+    // Ends the loop at the first violated bound, because most near misses violate a bound within
+    // the first elements.
     const double error = std::fabs(values[source] - values[i]);
     if (error > tolerance.max_abs_error) return false;
     square += std::isfinite(error) ? error * error : 0;

@@ -8,18 +8,21 @@
 
 namespace evo {
 
-/// A wrong output, as a typical indexing error gives it: each element is a nearby expected element.
+/// A wrong output that a typical indexing error causes: each element has the expected value of a
+/// nearby element.
 enum class NearMiss { kElementBefore, kElementBehind, kElementsExchanged, kRowsExchanged };
 
 /// Describes the wrong output, for example "the previous element in place of every element".
 [[nodiscard]] std::string_view what_it_is(NearMiss miss);
-/// Describes the kernel's error, for example "is off by one".
+/// Describes a kernel that makes the error `miss`, for example "is off by one".
 [[nodiscard]] std::string_view who_gives_it(NearMiss miss);
 
-/// The near misses of `expected` that pass the tolerance. Near misses that differ from `expected`
-/// in only a few elements, for example because most elements are equal, are not counted.
-/// `expected`: a whole output, or some of its rows in order. `row_length`: elements per row, a
-/// divisor of the number of elements; 0: no rows. Near misses exchange elements only within a row.
+/// Returns the near misses, which are wrong outputs similar to `expected`, that the tolerance
+/// accepts. Near misses that differ from `expected` in only a few elements, for example because
+/// most elements are equal, are not counted. `expected`: a whole output, or some of its rows in
+/// order. `row_length`: elements per row, which divides the number of elements; 0 if the output has
+/// no rows. Unless whole rows are exchanged, an element is replaced only by an element of the same
+/// row.
 [[nodiscard]] std::vector<NearMiss> accepted_near_misses(const Expectation& expected,
                                                          const Tolerance& tolerance,
                                                          std::size_t row_length);

@@ -33,7 +33,7 @@ void OutputJudge::copy_outputs(Looks& looks, const std::vector<KernelArgument>& 
   }
 }
 
-/// Returns memory for a copy, reusing memory that is no longer in use.
+/// Returns memory for a copy, and reuses memory of the same size that no launch needs any more.
 std::shared_ptr<KeptId> OutputJudge::room_for(const std::string& name, std::size_t bytes) {
   const auto [first, last] = copies_.equal_range(bytes);
   const auto unused =

@@ -12,7 +12,7 @@
 
 namespace evo {
 
-/// Decides whether outputs match the expected ones within the kernel's tolerance. No other code
+/// Decides whether outputs match the expected outputs within the kernel's tolerance. No other code
 /// declares a kernel correct.
 class OutputJudge {
  public:
@@ -22,7 +22,7 @@ class OutputJudge {
       std::size_t position = 0;  ///< index of the argument
       Look comparison = 0;
     };
-    /// For a problem with a check program: the copy of an output after the launch.
+    /// The copy of an output after the launch, which the problem's check program judges.
     struct Copy {
       std::size_t position = 0;      ///< index of the argument
       std::shared_ptr<KeptId> kept;  ///< memory that is reused when it has no other owner
@@ -37,18 +37,18 @@ class OutputJudge {
     std::optional<std::string> violation = {};  ///< why an output is wrong, in one line
   };
 
-  /// All references must outlive this object.
+  /// All objects passed by reference must outlive this object.
   OutputJudge(BufferWork& work, const Problem& problem, CaseSet& cases, ProblemPrograms& programs)
       : work_(work), problem_(problem), cases_(cases), programs_(programs) {}
 
-  /// Queues the comparison of all outputs of a launch with the expected ones.
+  /// Queues the comparison of all outputs of a launch with the expected outputs.
   [[nodiscard]] Looks look(const LoadedKernel& kernel, const CheckCase& data,
                            const std::vector<KernelArgument>& arguments);
 
   [[nodiscard]] bool is_known(const Looks& looks) const;
 
-  /// The verdict on a launch whose checks have finished. A comparison without elements is a
-  /// violation.
+  /// The verdict on a launch whose checks have finished. If no element of any output was compared,
+  /// the launch is judged wrong.
   [[nodiscard]] Verdict judge(const Looks& looks);
 
  private:

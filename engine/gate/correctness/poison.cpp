@@ -10,8 +10,8 @@
 namespace evo {
 namespace {
 
-/// The codes of −infinity (or of the lowest value if the type has no infinity) and of the largest
-/// value.
+/// The bit patterns of −infinity (or of the lowest value if the type has no infinity) and of the
+/// largest finite value.
 struct Bounds {
   std::uint64_t below;
   std::uint64_t above;

@@ -11,7 +11,8 @@
 namespace evo {
 
 /// The content of an output before a kernel runs. A kernel that wrongly reads its uninitialised
-/// output (for a minimum, sum or maximum) may be right over some poisons by luck, but not over all.
+/// output (for a minimum, sum or maximum) may by luck give right results over some poisons, but not
+/// over all of them.
 enum class Poison {
   kNan,    ///< all bits 1: NaN in floating-point types, −1 or the largest value in integers
   kBelow,  ///< −infinity, or the lowest value of the type
@@ -20,19 +21,19 @@ enum class Poison {
   kRandom,  ///< random bits that a kernel cannot predict
 };
 
-/// One element of `dtype`, which is repeated to fill a buffer. `seed`: used by kRandom.
+/// One element of type `dtype`, with which a buffer is filled. `seed`: used by kRandom.
 [[nodiscard]] std::vector<std::byte> poison_pattern(Poison poison, Dtype dtype, std::uint64_t seed);
 
-/// The byte offset of the first unwritten element, which holds `pattern` (from poison_pattern()) in
-/// `once` and the inverted pattern in `again`. `again` has the size of `once` or is empty; if
-/// empty, an element counts as unwritten if it holds `pattern` in `once`.
+/// The byte offset of the first unwritten element. An element counts as unwritten if it holds
+/// `pattern` (from poison_pattern()) in `once`, and the inverted pattern in `again`. If `again` is
+/// empty, only `once` is inspected; otherwise it has the size of `once`.
 [[nodiscard]] std::optional<std::size_t> first_poisoned(std::span<const std::byte> once,
                                                         std::span<const std::byte> again,
                                                         std::span<const std::byte> pattern);
 
 inline constexpr std::size_t kPoisons = 5;
 
-/// The poison of run number `run` on a shape. Any kPoisons successive runs use all poisons.
+/// The poison for launch number `run` on a shape. Any kPoisons successive launches use all poisons.
 [[nodiscard]] Poison poison_of_run(std::size_t run);
 
 }  // namespace evo

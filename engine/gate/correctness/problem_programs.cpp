@@ -59,7 +59,7 @@ std::string last_line(const std::string& text) {
   return text.substr(start == std::string::npos ? 0 : start + 1, end - start).substr(0, kMost);
 }
 
-/// Why a program gave no answer; nullopt if the program exited.
+/// Says why a program did not exit by itself; nullopt if it did.
 std::optional<std::string> breakdown(const ProgramEnd& end) {
   switch (end.kind) {
     case ProgramEnd::Kind::kExited:
@@ -80,7 +80,7 @@ std::optional<std::string> breakdown(const ProgramEnd& end) {
 /// Whether a check ended with an unexpected Python exception instead of a verdict. The exit code is
 /// 1 in both cases, an exception and a verdict of "wrong".
 bool is_exception(const std::string& output) {
-  // Python prints no traceback for a syntax error.
+  // For a syntax error, Python prints no "Traceback" line, so the last line is examined.
   for (const char* name : {"SyntaxError", "IndentationError", "TabError"}) {
     if (last_line(output).starts_with(name)) return true;
   }
@@ -105,7 +105,7 @@ Json numbers(const Values& values) {
   return object;
 }
 
-/// Null if the scalar's value depends on the kernel's macros.
+/// The value of a scalar as JSON; null if it depends on the kernel's macros.
 Json scalar_json(const Argument& argument, const Values& values) {
   if (argument.is_set_by_macros) return nullptr;
   if (argument.fields.empty()) return number(argument.scalar(values));
@@ -115,8 +115,8 @@ Json scalar_json(const Argument& argument, const Values& values) {
   return fields;
 }
 
-/// The ranges of elements, [first, last), whose change a check must notice: both halves of the
-/// written part, and the last element, because kernels often forget the tail.
+/// The ranges of elements, [first, last), whose change a check must notice: for an output, both
+/// halves, and the last element, because kernels often leave out the last elements.
 std::vector<std::pair<std::size_t, std::size_t>> parts_to_change(Direction direction,
                                                                  std::size_t elements) {
   if (elements == 0) return {};
@@ -233,7 +233,8 @@ ProblemPrograms::Verdict ProblemPrograms::run_check(const ProgramCase& data,
   progress_(step);
   write_case(data, folder, outputs);
   for (const Argument& argument : problem_.arguments) {
-    // The first loop also writes files for outputs without elements; the second loop adds contents.
+    // Writes an empty file for each output, because the check program expects a file also for an
+    // output without elements. The next loop replaces the files of outputs with elements.
     if (argument.is_output() && argument.is_compared) {
       write_npy(folder / ("output_" + argument.name + ".npy"), argument.dtype, {});
     }
@@ -271,8 +272,8 @@ bool ProblemPrograms::refuses(const ProgramCase& data, const std::vector<Program
   return verdict.refusal.has_value();
 }
 
-/// Requires that the check rejects zeros and random data; a check that accepts both compares
-/// nothing.
+/// Requires that the check program rejects outputs of zeros and outputs of random data, because a
+/// program that accepts them does not compare the outputs.
 void ProblemPrograms::require_refusal(const ProgramCase& data,
                                       const std::vector<ProgramOutput>& outputs) {
   for (const bool is_noise : {false, true}) {
@@ -312,13 +313,14 @@ void ProblemPrograms::require_each_judged(const ProgramCase& data,
                     ? std::string("it holds")
                     : "its elements " + std::to_string(first) + " to " + std::to_string(last - 1) +
                           " of " + std::to_string(elements) + " hold") +
-               ", and nothing else judges it; allowed: a check that looks at every output; "
+               ", and it has no expected content; allowed: a check that looks at every output; "
                "if this is intended, set \"degenerate\": true for the output");
     }
   }
 }
 
-/// Whether the check notices a change of elements `first` to `last` - 1 of an output.
+/// Whether the check program rejects `outputs` after a change of elements `first` to `last` - 1 of
+/// the output with index `output`.
 bool ProblemPrograms::notices(const ProgramCase& data, const std::vector<ProgramOutput>& outputs,
                               std::size_t output, std::size_t first, std::size_t last) {
   constexpr std::byte kLarge{0x7e};  // large in most number types

@@ -15,14 +15,14 @@
 
 namespace evo {
 
-/// The data of a case, as a problem's program reads them.
+/// The data of a check case for a program of the problem.
 struct ProgramCase {
   const Shape* shape = nullptr;
   std::uint64_t seed = 0;
   const Values* values = nullptr;  ///< values for expressions of the shape
-  /// Returns the content of the input argument at this position.
+  /// Returns the content of the input argument with this index.
   std::function<std::vector<std::byte>(std::size_t)> input = {};
-  /// Returns the expected content of the output at this position; empty if there is none.
+  /// Returns the expected content of the output argument with this index; empty if there is none.
   std::function<std::vector<std::byte>(std::size_t)> expected = {};
 };
 
@@ -33,8 +33,8 @@ struct ProgramOutput {
 };
 
 /// Runs the programs of a problem. A program runs in the problem's folder and reads its data from
-/// files in a temporary folder, whose name is its last argument (docs/file-formats.md describes the
-/// files).
+/// files in a temporary folder, whose path is the program's last argument (docs/file-formats.md
+/// describes the files).
 class ProblemPrograms {
  public:
   /// `problem` must outlive this object.
@@ -52,10 +52,11 @@ class ProblemPrograms {
   [[nodiscard]] std::vector<std::vector<std::byte>> expected(const ProgramCase& data);
 
   /// Returns why the check program finds the outputs wrong; nullopt if they are right. Equal
-  /// outputs of a case are judged only once. On every shape, the program must first prove that it
-  /// can reject outputs. Throws ProblemError if the program cannot run, or if it accepts outputs of
-  /// zeros, random outputs, or any content of an output that nothing else judges. After this proof,
-  /// outputs for which the program gives no verdict count as wrong.
+  /// outputs of a case are judged only once. At the first call for a shape, the program must also
+  /// reject wrong outputs. Throws ProblemError if the program cannot run, or if it accepts outputs
+  /// of zeros, random outputs, or any content of an output that has no expected content. At later
+  /// calls for the shape, outputs for which the program gives no verdict, for example because it
+  /// crashes, count as wrong.
   [[nodiscard]] std::optional<std::string> judge(const ProgramCase& data,
                                                  const std::vector<ProgramOutput>& outputs);
 
@@ -78,11 +79,12 @@ class ProblemPrograms {
 
   const Problem& problem_;
   std::function<void(const std::string&)> progress_ = [](const std::string&) {};
-  std::map<std::string, std::optional<std::string>> verdicts_;  ///< by case and content of the
-                                                                ///< outputs
-  /// Shapes on which the check program rejected wrong outputs. On shapes in judges_each_, the
-  /// program also judges every output that nothing else judges.
+  /// Results of judge(), by a hash of the case and the outputs.
+  std::map<std::string, std::optional<std::string>> verdicts_;
+  /// Names of shapes on which the check program was tested with wrong outputs.
   std::set<std::string> proven_;
+  /// Names of shapes on which the check program was tested with changes of each output that has no
+  /// expected content.
   std::set<std::string> judges_each_;
 };
 

@@ -10,7 +10,8 @@
 namespace evo {
 namespace {
 
-/// with this many elements, their equality is no coincidence
+/// An output with fewer elements than this is judged only together with the argument's outputs for
+/// other cases, because its elements may be equal by coincidence.
 constexpr std::size_t kEnoughElements = 32;
 
 bool all_the_same(std::span<const std::byte> bytes, std::span<const std::byte> element) {

@@ -11,10 +11,10 @@
 
 namespace evo {
 
-/// Inspects the expected outputs, and rejects a problem that cannot tell a right kernel from a
-/// wrong one: an output is constant or nowhere finite, equals the previous content of an inout
-/// argument, or does not depend on the inputs. Arguments marked "degenerate" are skipped, because
-/// the problem's author declares their outputs as intended.
+/// Inspects the expected outputs, and rejects a problem whose outputs are degenerate, because wrong
+/// kernels might pass: an output is constant or nowhere finite, equals the previous content of an
+/// inout argument, or does not depend on the inputs. Arguments marked "degenerate" are skipped,
+/// because the problem's author declares that such outputs are intended.
 class ReferenceAudit {
  public:
   /// `problem` must outlive this object.
@@ -22,7 +22,7 @@ class ReferenceAudit {
 
   /// Adds the reference's output at `position` for one shape and seed. `input`: the previous
   /// content of an inout argument, else empty. Throws ProblemError if this output has at least
-  /// kEnoughElements elements and is degenerate.
+  /// kEnoughElements elements and is constant, nowhere finite, or equal to `input`.
   void take(const Shape& shape, std::uint64_t seed, std::size_t position,
             std::span<const std::byte> expected, std::span<const std::byte> input);
 
@@ -34,8 +34,8 @@ class ReferenceAudit {
     std::size_t elements = 0;
     std::vector<std::byte> first;  ///< the first element seen
     bool varies = false;
-    std::map<std::string, std::pair<std::uint64_t, std::string>> by_shape;  ///< seed, and its
-                                                                            ///< output's content
+    /// By shape name: the first seed, and a hash of the output for this seed.
+    std::map<std::string, std::pair<std::uint64_t, std::string>> by_shape;
     bool has_second_seed = false;
     bool depends_on_seed = false;
   };

@@ -18,7 +18,8 @@ namespace {
 
 constexpr int kNotStarted = 127;
 
-/// Runs in the child process between fork and exec, where only async-signal-safe calls are allowed.
+/// Prepares the child process between fork and exec, where only async-signal-safe calls are
+/// allowed.
 [[noreturn]] void become(char* const* words, const char* folder, const char* log, int failure,
                          int parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -22,10 +22,11 @@ struct ProgramEnd {
 /// is read.
 inline constexpr std::uintmax_t kMostLogBytes = std::uintmax_t{64} << 20;
 
-/// Runs a program in `folder` without input and waits for its end. `words`: the program, found as a
-/// shell finds it, and its arguments. The program and its process group are killed if the program
-/// takes longer than `limit`, if it writes more than kMostLogBytes, or if this process dies. `log`:
-/// a file for the program's output. `waiting` is called about twice a second.
+/// Runs a program in `folder`, with empty standard input, and waits for its end. `words`: the
+/// program, which is searched for in PATH, and its arguments. The program and its process group are
+/// killed if the program takes longer than `limit`, if it writes more than kMostLogBytes, or if
+/// this process dies. `log`: a file for the program's output. `waiting` is called about twice a
+/// second while the program runs.
 [[nodiscard]] ProgramEnd run_program(const std::vector<std::string>& words,
                                      const std::filesystem::path& folder,
                                      const std::filesystem::path& log, std::chrono::seconds limit,

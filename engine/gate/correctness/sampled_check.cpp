@@ -38,7 +38,7 @@ std::string share(std::uint64_t part, std::uint64_t whole, const std::string& wh
   return std::to_string(part) + " of " + std::to_string(whole) + " " + what;
 }
 
-/// Number of rows of the outputs on a shape. 0 if an output with elements has no rows or if two
+/// Number of rows of each output on a shape; 0 if an output with elements has no rows, or if two
 /// outputs have different numbers of rows.
 std::size_t rows_of(const Problem& problem, const Values& values) {
   std::size_t rows = 0;
@@ -150,8 +150,7 @@ SampledCheck::Ran SampledCheck::run(const LoadedKernel& kernel, const CheckCase&
 std::variant<SampledCheck::Ran, std::string> SampledCheck::run_sample(
     const LoadedKernel& kernel, const CheckCase& data,
     const std::vector<KernelArgument>& arguments) {
-  // Draws at most as many CTAs as rows can be compared, so that all outputs of the CTAs are
-  // compared.
+  // Limits the share of CTAs so that the reference can compute all rows that the CTAs write.
   const auto rows = static_cast<double>(rows_of(problem_, data.values));
   const double of_work = flops_ / problem_.flops.evaluate(data.shape->variables);
   const double part = std::min(of_work, static_cast<double>(kRows) / rows);
@@ -191,7 +190,7 @@ std::optional<Fault> SampledCheck::unwritten(const Ran& ran) const {
   return std::nullopt;
 }
 
-/// The completely written rows; empty if any row was written in part.
+/// The rows of which all elements were written; empty if a row was written only in part.
 std::vector<std::size_t> SampledCheck::written_rows(const Ran& ran, std::size_t all) const {
   std::vector<std::size_t> rows;
   for (std::size_t row = 0; row < all; ++row) {

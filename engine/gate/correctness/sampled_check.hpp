@@ -9,21 +9,22 @@
 
 namespace evo {
 
-/// Checks a part of a kernel's work on a shape with too much work for an interpreter:
+/// Checks a part of a kernel's work on a shape with too much work for a virtual GPU:
 ///
 /// 1. If the template declares independent CTAs, trace the stores of all CTAs without computing the
 ///    stored values (GridCover). The CTAs must write all elements of the outputs, each element
 ///    once, and nothing else.
-/// 2. If they do, run a sample of CTAs (draw_part). The sample must write exactly the traced
-///    elements, in whole rows. All rows that the sample writes are compared.
+/// 2. If step 1 succeeds, run a sample of CTAs (draw_part). The sample must write exactly the
+///    traced elements, in whole rows. All rows that the sample writes are compared.
 /// 3. For a kernel that no sample represents, run the whole grid. The grid must write every
-///    element; some rows are drawn and compared.
-/// 4. The reference computes the compared rows of every output. The compared rows also serve to
-///    audit the tolerance if no complete result is known.
+///    element. A random selection of rows is compared.
+/// 4. The reference computes the compared rows of every output. The same rows of the reference
+///    serve to audit the tolerance (ToleranceAudit).
 class SampledCheck {
  public:
-  /// All references must outlive this object. The device must support sampling. `flops`:
-  /// approximate limit of the work for each kernel, the reference included.
+  /// All objects passed by reference must outlive this object. The device must be able to run a
+  /// part of a grid. `flops`: approximate limit of the floating-point operations of the kernel, and
+  /// of the reference.
   SampledCheck(Device& device, const Problem& problem, CaseSet& cases, ToleranceAudit& tolerances,
                double flops)
       : device_(device), problem_(problem), cases_(cases), tolerances_(tolerances), flops_(flops) {}

@@ -10,9 +10,10 @@
 namespace evo {
 namespace {
 
-/// with at least this many elements, the mean is meaningful
+/// Outputs with fewer elements than this are not compared with their mean, because a few elements
+/// may all be close to their mean.
 constexpr std::size_t kElementsWithAMean = 32;
-/// Only the first bytes of larger outputs are inspected.
+/// At most this number of elements is inspected, from the start of an output.
 constexpr std::size_t kMostLookedAt = std::size_t{1} << 22;
 
 std::vector<std::byte> bytes_of_doubles(const std::vector<double>& values) {
@@ -26,7 +27,8 @@ bool is_the_same(const Comparison& comparison) {
   return comparison.max_abs_error == 0 && comparison.non_finite == 0;
 }
 
-/// Whether an output whose elements all are the expected mean, rounded to the type, passes.
+/// Whether the tolerance accepts an output in which all finite elements are the mean of the
+/// expected elements.
 bool takes_the_mean(const Expectation& expected, const Tolerance& tolerance,
                     std::size_t row_length) {
   if (expected.size() < kElementsWithAMean) return false;
@@ -46,7 +48,7 @@ bool takes_the_mean(const Expectation& expected, const Tolerance& tolerance,
                     tolerance, "");
 }
 
-/// The indices of all elements in these rows.
+/// The indices of all elements in the rows `rows`.
 std::vector<std::size_t> elements_of(std::span<const std::size_t> rows, std::size_t row_length) {
   std::vector<std::size_t> elements;
   for (const std::size_t row : rows) {
@@ -99,7 +101,7 @@ std::optional<std::string> ToleranceAudit::look_at(std::size_t position, const S
   if (argument.degenerate || right.size() == 0) return std::nullopt;
   const auto blind = [&](const std::string& what, const std::string& who) {
     return "tolerance: on shape '" + subject.shape.name + "' it accepts " + what + " of '" +
-           argument.name + "' as right, so that a kernel that " + who +
+           argument.name + "' as right, so a kernel that " + who +
            " would pass; tighten the tolerance or, if this is intended, set \"degenerate\": true "
            "for the "
            "argument";
@@ -116,7 +118,8 @@ std::optional<std::string> ToleranceAudit::look_at(std::size_t position, const S
     if (input == position) return blind("the content before the launch", "does nothing");
     return blind("the content of '" + problem_.arguments[input].name + "' in place", "copies it");
   }
-  // A single result may be similar by coincidence, so the results of all seeds must be similar.
+  // Finds a fault only if the results of all seeds are within the tolerance of each other, because
+  // two results may be similar by coincidence.
   bool found = false;
   for (std::size_t index = 1; index < subject.seeds; ++index) {
     const auto other = expected_of(data_of(subject, index), position, subject);
@@ -129,7 +132,8 @@ std::optional<std::string> ToleranceAudit::look_at(std::size_t position, const S
   return blind("the result for other inputs", "ignores its inputs");
 }
 
-/// A near miss that passes in every case. `first`: the expected output of the first seed.
+/// A near miss that the tolerance accepts in every case. `first`: the expected output of the first
+/// seed.
 std::optional<NearMiss> ToleranceAudit::near_miss(std::size_t position, const Expectation& first,
                                                   const Subject& subject,
                                                   const Tolerance& tolerance) {
@@ -146,9 +150,9 @@ std::optional<NearMiss> ToleranceAudit::near_miss(std::size_t position, const Ex
   return misses.empty() ? std::nullopt : std::optional(misses.front());
 }
 
-/// Whether the previous content of an argument passes in every case without being equal to the
-/// expected output. (An equal content is right, because the kernel's task is then to copy.)
-/// `first`: the expected output of the first seed.
+/// Whether the tolerance accepts the content of argument `input` before the launch as the output in
+/// every case. Contents that equal the expected output do not count, because the kernel's task may
+/// be to copy them. `first`: the expected output of the first seed.
 bool ToleranceAudit::takes_input(std::size_t position, std::size_t input, const Expectation& first,
                                  const Subject& subject, const Tolerance& tolerance) {
   const Argument& argument = problem_.arguments[position];
@@ -162,7 +166,7 @@ bool ToleranceAudit::takes_input(std::size_t position, std::size_t input, const 
     const Expectation& right = of_seed ? *of_seed : first;
     const auto held = part_of(data.inputs[input].value(), data, position, subject);
     if (held.size() != right.bytes().size()) return false;
-    // A few elements may be similar by coincidence.
+    // With one seed, a few elements may be similar by coincidence.
     if (subject.seeds == 1 && right.size() < kElementsWithAMean) return false;
     const std::size_t row_length = argument.row_length(data.values);
     const Comparison comparison = compare(held, right, tolerance.bad_abs_error, row_length);
@@ -178,7 +182,7 @@ const CheckCase& ToleranceAudit::data_of(const Subject& subject, std::size_t ind
                               : cases_.inputs(subject.shape, index);
 }
 
-/// The expected content of one output; empty if there is none.
+/// The inspected part of an output's expected content; empty if there is none.
 std::vector<std::byte> ToleranceAudit::expected_of(const CheckCase& data, std::size_t position,
                                                    const Subject& subject) const {
   const Argument& argument = problem_.arguments[position];
@@ -192,8 +196,8 @@ std::vector<std::byte> ToleranceAudit::expected_of(const CheckCase& data, std::s
   return {expected.bytes().begin(), expected.bytes().end()};
 }
 
-/// The inspected part of an output: the chosen rows, or whole rows from its start. Empty if the
-/// output lacks one of the chosen rows.
+/// The inspected part of a copy: the rows of `subject`, or, if it has no rows, whole rows from the
+/// start. Empty if the copy lacks one of the rows.
 std::vector<std::byte> ToleranceAudit::part_of(KeptId kept, const CheckCase& data,
                                                std::size_t position, const Subject& subject) const {
   const std::size_t row_length = problem_.arguments[position].row_length(data.values);

@@ -20,18 +20,19 @@ namespace evo {
 /// skipped, because the problem's author allows any tolerance for them.
 class ToleranceAudit {
  public:
-  /// All references must outlive this object.
+  /// All objects passed by reference must outlive this object.
   ToleranceAudit(BufferWork& work, const Problem& problem, CaseSet& cases)
       : work_(work), problem_(problem), cases_(cases) {}
 
   /// Describes a wrong output that a kernel's tolerance accepts on `shape`; nullopt if the
-  /// tolerance is strict enough. The audit compares the expected outputs of `seeds` seeds. The
-  /// device's queue must be empty. Each tolerance is tested once. Throws ProblemError if the
-  /// tolerance is too loose and the same for all configurations.
+  /// tolerance is strict enough. The audit uses the expected outputs of `seeds` seeds. The device's
+  /// queue must be empty. The result for a tolerance is kept, so that each tolerance is audited
+  /// once. Throws ProblemError if the tolerance is too loose and does not depend on the
+  /// configuration.
   [[nodiscard]] std::optional<std::string> blind_spot(const LoadedKernel& kernel,
                                                       const Shape& shape, std::size_t seeds);
-  /// Like blind_spot(), but uses only these rows of the first seed's expected outputs, which
-  /// CaseSet::expect_rows computed.
+  /// Like blind_spot(), but uses only the rows `rows` of the first seed's expected outputs, which
+  /// CaseSet::expect_rows() must have computed.
   [[nodiscard]] std::optional<std::string> blind_spot_in(std::span<const std::size_t> rows,
                                                          const LoadedKernel& kernel,
                                                          const Shape& shape);

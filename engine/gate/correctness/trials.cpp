@@ -167,7 +167,7 @@ std::optional<std::string> Trials::unwritten(const CheckCase& data,
     if (argument.direction != Direction::kOut || !argument.is_compared) continue;
     const auto byte = interpreting->first_unwritten(std::get<BufferId>(arguments[i]));
     if (!byte) continue;
-    // an element that is not compared
+    // An element outside of the compared part may stay unwritten.
     if (argument.compared && *byte >= argument.compared_bytes(data.values)) continue;
     return argument.name + "[" + std::to_string(*byte / size_of(argument.dtype)) +
            "] was never written";
@@ -181,7 +181,8 @@ void Trials::settle() {
   const CheckCase* last = pending_.back().data;
   judge_known();
   if (fault) {
-    // Blames the first launch whose checks did not finish, because all earlier checks finished.
+    // Blames the first launch whose checks did not finish, because the checks of all earlier
+    // launches have finished.
     if (!is_over()) reject(pending_.empty() ? *last : *pending_.front().data, *fault);
     result_.device_lost = result_.device_lost || fault->device_lost;
   } else if (!is_over() && !pending_.empty()) {
@@ -207,7 +208,7 @@ CorrectnessResult Trials::take() {
   return std::move(result_);
 }
 
-/// Restores the data of all used cases, because launches after the failed one may have damaged
+/// Restores the data of all used cases, because launches after a wrong launch may have damaged
 /// them.
 void Trials::tidy_up() {
   pending_.clear();

@@ -16,13 +16,14 @@
 namespace evo {
 
 /// The launches of one kernel on one shape, and their verdict. The first wrong launch determines
-/// the verdict, as if each launch had been waited for.
+/// the verdict, as if the host had waited for each launch.
 ///
-/// Each launch and the checks of its buffers are queued, and many launches are waited for together.
-/// On a device without a queue, each launch is judged at once.
+/// Each launch and the checks of its buffers are queued, and the host waits for many launches
+/// together. On a device without a queue, each launch is judged at once.
 class Trials {
  public:
-  /// All references must outlive this object; all cases must be complete. `now_ms`: a clock.
+  /// All objects passed by reference must outlive this object; all cases must be complete.
+  /// `now_ms`: a clock in milliseconds.
   Trials(BufferWork& work, const Problem& problem, CaseSet& cases, OutputJudge& judge,
          const LoadedKernel& kernel, const Workspace& workspace, std::function<double()> now_ms);
   ~Trials() = default;
@@ -40,8 +41,8 @@ class Trials {
   /// has failed.
   void run(const CheckCase& data, Poison poison, Kind kind);
 
-  /// Like run(), for a kernel that may start early: launches it after work that writes input
-  /// `position` late, and waits.
+  /// Like run(), for a kernel that may start while the kernel before it still runs: launches it
+  /// after a kernel that writes input `position` with a delay, and waits.
   void run_after_late_input(const CheckCase& data, Poison poison, std::size_t position);
 
   /// The time that one launch took.
@@ -52,14 +53,14 @@ class Trials {
   /// Like run(), but waits before and after the launch.
   LaunchTime run_timed(const CheckCase& data, Poison poison, Kind kind);
 
-  /// Keeps the outputs of the last launch, which was on `data`; later kRepeat launches must give
-  /// the same.
+  /// Keeps the outputs of the last launch, which was on `data`, because later launches of kind
+  /// kRepeat must give the same bits.
   void keep_outputs(const CheckCase& data);
 
   /// Waits for all launches and judges them.
   void settle();
 
-  /// Whether a launch was found wrong; the verdict ignores later launches.
+  /// Whether a launch was found wrong. Later launches do not change the verdict.
   [[nodiscard]] bool is_over() const { return result_.rejection.has_value(); }
   /// The number of launches that are not judged yet.
   [[nodiscard]] std::size_t unsettled() const { return pending_.size(); }

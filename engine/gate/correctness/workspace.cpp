@@ -48,7 +48,8 @@ Workspace::~Workspace() {
     try {
       device_->memory().release(buffer.id);
     } catch (const std::exception& error) {
-      // After a fault, the context rejects every call, and the worker process will be replaced.
+      // After a fault, the CUDA context rejects every call. The memory is freed when the worker
+      // process ends.
       spdlog::debug("workspace not released: {}", error.what());
     }
   }

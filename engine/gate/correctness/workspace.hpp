@@ -10,7 +10,7 @@ namespace evo {
 
 /// The arguments that depend on one kernel's configuration on one shape: buffers whose size depends
 /// on macros (outputs, and workspaces, which are zeroed once), values of scalars, and tensor maps.
-/// This object frees the buffers.
+/// The destructor frees the buffers.
 class Workspace {
  public:
   /// Returns a Fault if the device has too little memory. Throws InputError if an extent is no
@@ -23,14 +23,15 @@ class Workspace {
   Workspace(Workspace&& other) noexcept = default;
   Workspace& operator=(Workspace&&) = delete;
 
-  /// The arguments of a case of the same shape, with the arguments of this workspace inserted.
+  /// The arguments for a launch on `data`, a case of the same shape: the arguments of the case,
+  /// with the arguments of this workspace inserted.
   [[nodiscard]] std::vector<KernelArgument> arguments_of(const CheckCase& data) const;
 
   /// Whether the kernel has any workspace.
   [[nodiscard]] bool is_empty() const { return bytes_ == 0; }
 
-  /// Zeroes the workspaces again, because a partial grid may leave a state that no full launch
-  /// leaves.
+  /// Zeroes the workspaces again, because a launch of a part of the grid may leave a state that no
+  /// launch of the whole grid leaves.
   void clear() const;
 
   /// A hash of the content of the workspaces.

@@ -9,10 +9,10 @@
 namespace evo {
 namespace {
 
-/// Graphs are longer than for timing, so that the card idles less between graphs.
+/// Graphs take longer than in the timing gate, so that the card idles less between graphs.
 constexpr double kEnergySampleUs = 2000;
-/// Reading the counter takes at most 1 / kReadingShare of the time, because the card idles
-/// meanwhile.
+/// Reading the energy counter takes at most 1 / kReadingShare of the time, because the card idles
+/// while the counter is read.
 constexpr double kReadingShare = 50;
 constexpr double kMostBetweenReadings_s = 0.02;
 
@@ -23,7 +23,7 @@ std::string why_not(const DeviceInfo& device, const CardMonitor* monitor) {
   }
   if (monitor == nullptr) {
     return "energy is not supported on " + device.name +
-           ": the driver's management library (libnvidia-ml.so.1) does not report it";
+           ": the driver's library NVML (libnvidia-ml.so.1) does not report the energy";
   }
   return "energy is not supported on " + device.name +
          ": the card has no energy counter (cards before Volta, and some virtual ones, have none)";

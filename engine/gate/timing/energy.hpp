@@ -19,9 +19,9 @@ struct EnergyResult {
   bool device_lost = false;
 };
 
-/// Measures the energy of one launch. Launches the kernel repeatedly, as timing does, in graphs
-/// over rotating inputs, and divides the increase of the card's energy counter by the number of
-/// launches. The result is the energy of the whole card, including its idle power. `now_s`: a
+/// Measures the energy of one launch. Launches the kernel repeatedly, as the timing gate does, in
+/// graphs over rotating inputs, and divides the increase of the card's energy counter by the number
+/// of launches. The result is the energy of the whole card, including its idle power. `now_s`: a
 /// steady clock in seconds. `monitor`: null if the card has no energy counter.
 [[nodiscard]] EnergyResult measure_energy(const Stopwatch::Setup& setup, const LoadedKernel& kernel,
                                           const Shape& shape, CardMonitor* monitor,

@@ -8,32 +8,35 @@ namespace {
 
 using Doubt = Stopwatch::Doubt;
 
-/// The limit is certainly exceeded if two launches of at least 1 ms exceed it by this factor.
+/// A kernel whose launches take at least 1 ms is certainly too slow if two launches exceed the
+/// early-stop limit by this factor.
 constexpr StoppingOptions::Hopeless kFar = {.samples = 2, .times = 1.2};
 
-/// The criterion for shorter launches on a busy device. For launches below kNearUs (in µs),
-/// skipping the warm-up saves too little.
+/// A kernel with shorter launches on a busy device is certainly too slow if six samples exceed the
+/// early-stop limit by this factor. Launches below kNearUs (in µs) are always warmed up, because
+/// skipping the warm-up would save too little time.
 constexpr StoppingOptions::Hopeless kNear = {.samples = 6, .times = 1.06};
 constexpr double kNearUs = 50;
 
-/// The criterion that launches without a warm-up may meet. Nullopt if a warm-up costs nothing, or
-/// if the clocks may be low.
+/// The criterion by which timing may stop early before the warm-up. Nullopt if a warm-up costs
+/// nothing, or if the clocks of the device may be low.
 std::optional<StoppingOptions::Hopeless> early_look(const Stopwatch& stopwatch,
                                                     const TimingOptions& options) {
   if (stopwatch.is_very_long() || options.cold) return std::nullopt;
   if (stopwatch.is_long()) return kFar;
-  // Without a positive limit, the time itself is wanted.
+  // The limit 0 requests a coarse time of any kernel (HomeDevice::time_again), which needs a
+  // warm-up.
   const bool may_be_slow = options.stopping.early_stop_us > 0;
   if (may_be_slow && options.is_busy && stopwatch.launch_us() >= kNearUs) return kNear;
   return std::nullopt;
 }
 
-/// Sets the numbers of samples that suit the launch time.
+/// Adapts the numbers of samples to the launch time.
 StoppingOptions stopping_for(const Stopwatch& stopwatch, const TimingOptions& options) {
-  // If the device was idle, its clocks settle within this time. If the device was busy, short
-  // disturbances by other processes end within this time.
+  // Time in µs before the median is compared with the early-stop limit, because the clocks of an
+  // idle device rise at first, and because another process may disturb a few samples.
   const double settled_us = options.is_settled ? 2000 : 4000;
-  // with fewer samples, all may lie on one side of the median by chance
+  // With fewer samples, all of them may be slower than the median by chance.
   constexpr std::size_t kSamplesToBeSure = 5;
   StoppingOptions stopping = options.stopping;
   stopping.least_samples = stopwatch.budget().least_samples();
@@ -41,15 +44,15 @@ StoppingOptions stopping_for(const Stopwatch& stopwatch, const TimingOptions& op
   stopping.samples_to_be_sure =
       std::clamp(static_cast<std::size_t>(settled_us / std::max(stopwatch.sample_us(), 1.0)),
                  kSamplesToBeSure, std::max(kSamplesToBeSure, stopping.samples_to_be_sure));
-  // Times of long launches of one kernel differ by a few percent only.
+  // The times of a kernel's long launches differ by a few percent only, so few samples are needed.
   if (stopwatch.is_long()) stopping.hopeless = {{.samples = 3, .times = 1.05}, kFar};
   const auto early = early_look(stopwatch, options);
   if (early && !stopwatch.is_long()) stopping.hopeless.push_back(*early);
   return stopping;
 }
 
-/// Whether each of the last samples is far slower than the median of all samples. The kernel may
-/// count its launches, or another process may use the device.
+/// Whether each of the last samples is far slower than the median of all samples, because the
+/// kernel counts its launches or another process uses the device.
 bool became_slower(const std::vector<double>& samples_us) {
   constexpr std::size_t kFewest = 20;
   constexpr std::size_t kShareOfLast = 10;
@@ -61,11 +64,12 @@ bool became_slower(const std::vector<double>& samples_us) {
   return *std::min_element(last, samples_us.end()) > kMostRatio * median_us;
 }
 
-/// The numbers of samples after which timed launches are verified, and the kind of verification.
-/// Long launches are verified while they are timed: the first two launches and one later launch.
-/// The first of several very long launches, which determined the number of samples, has already run
-/// over a poison. If the check determined that number, its launch ran over a poison and is the
-/// first sample; the next two launches are verified.
+/// The numbers of samples after which timed launches are verified, and the kind of verification. If
+/// launches are long, the verified launches are samples, too: the first two launches and one later
+/// launch. If launches are very long, the first launch, which determines the number of samples, has
+/// already run over a poison. If instead a launch of the correctness check has determined the
+/// number of samples, this launch was verified and is the first sample, and the next two launches
+/// are verified.
 std::map<std::size_t, Doubt> doubts_of(const Stopwatch& stopwatch, std::size_t least_samples,
                                        Random& random) {
   if (stopwatch.is_long()) {
@@ -111,8 +115,8 @@ TimingResult Measurement::run() {
   take_samples();
   doubt_at_the_end();
   if (!result_.rejection && !rule_.gave_up()) result_.rejection = stopwatch_.verify_pace();
-  // Looks for damage even after a wrong result, because remaining damage would be blamed on the
-  // next kernel.
+  // Searches for damage even after a wrong result, because damage that remains would be blamed on
+  // the next kernel.
   std::optional<Rejection> damage = stopwatch_.find_damage();
   if (!result_.rejection) result_.rejection = std::move(damage);
   if (stopwatch_.fault()) {
@@ -131,11 +135,11 @@ void Measurement::take_samples() {
   while (!is_over()) {
     if (rule_.is_finished()) {
       if (rule_.samples_us().size() != counted_.samples_us().size() && !look_at_card()) {
-        progress_("timing shape " + shape_.name + " again: the card was throttled");
+        progress_("timing shape " + shape_.name + " again, because the card was throttled");
         continue;
       }
       if (is_taken_again_ || rule_.gave_up() || !became_slower(rule_.samples_us())) return;
-      progress_("timing shape " + shape_.name + " again: its launches became slower");
+      progress_("timing shape " + shape_.name + " again, because its launches became slower");
       is_taken_again_ = true;
       rule_ = StoppingRule(stopping_);
       counted_ = rule_;
@@ -181,13 +185,13 @@ void Measurement::doubt_in_turn() {
   doubt(doubts_.begin()->second);
   doubts_.erase(doubts_.begin());
   add_others();
-  // Launches once more, to restore the usual state of the caches for short launches.
+  // Launches once more, because the times of short launches depend on the content of the caches.
   if (!stopwatch_.is_long()) stopwatch_.sample();
 }
 
-/// Runs the remaining verifications, checks the outputs of the last samples, then repeats a
-/// launch in newly allocated buffers. If timing stopped early, the kernel cannot enter the elite:
-/// two verifications of long launches are enough, and one of short ones, over poison.
+/// Runs the remaining verifications, checks the outputs of the last samples, then repeats a launch
+/// in newly allocated buffers. If timing stopped early, the kernel cannot enter the elite, so fewer
+/// verifications are enough: two of long launches, or one of short launches over a poison.
 void Measurement::doubt_at_the_end() {
   if (stopwatch_.is_long() && rule_.gave_up() && doubts_.size() <= 1) return;
   if (!stopwatch_.is_long() && rule_.gave_up()) {

@@ -20,16 +20,16 @@ struct TimingResult {
   std::optional<Rejection> rejection = {};
   bool device_lost = false;
   bool aged = true;  ///< false: needs more launches before the kernel may enter the elite
-  /// state of the card during timing, if the device reports it
+                     /// state of the GPU card during timing, if the device reports its state
   std::optional<CardState> card = {};
 };
 
 /// Measures the time of one kernel on one shape. Takes samples until a StoppingRule has enough, and
-/// verifies launches between samples and at the end (Stopwatch::verify). Also queries the card;
-/// samples of a throttled card are repeated.
+/// verifies launches between samples and at the end (Stopwatch::verify). Also queries the card, and
+/// repeats the samples of a throttled card (CardWatch).
 class Measurement {
  public:
-  /// All references must outlive this object.
+  /// All objects passed by reference must outlive this object.
   Measurement(const Stopwatch::Setup& setup, CardWatch& card, const LoadedKernel& kernel,
               const Shape& shape, const Progress& progress);
 
@@ -39,15 +39,18 @@ class Measurement {
  private:
   void take_samples();
   void take_sample();
-  /// Whether a few launches may show that the kernel is too slow, so that the warm-up is skipped.
+  /// Whether the first launches suggest that the kernel is too slow, so that the first samples
+  /// should be taken without a warm-up.
   [[nodiscard]] bool looks_hopeless() const;
   void warm_up_after_all();
   void doubt(Stopwatch::Doubt what);
   void doubt_in_turn();
   void doubt_at_the_end();
-  /// Adds long launches made for other purposes as samples.
+  /// Adds the times of long launches for verification or planning as samples
+  /// (Stopwatch::take_other_us).
   void add_others();
-  /// Queries the card. False if the samples since the last query are invalid.
+  /// Queries the card, and returns false if the samples since the last query of the card are
+  /// invalid.
   bool look_at_card();
   [[nodiscard]] bool is_over() const { return stopwatch_.fault() || result_.rejection; }
 
@@ -63,7 +66,8 @@ class Measurement {
   double since_look_us_ = 0;
   bool is_warm_ = true;
   bool is_taken_again_ = false;  ///< the samples were repeated because the launches became slower
-  /// Keys: numbers of samples before the verification. Kernels cannot predict these numbers.
+  /// The planned verifications, each by the number of samples before it, which kernels cannot
+  /// predict.
   std::map<std::size_t, Stopwatch::Doubt> doubts_;
   TimingResult result_;
 };

@@ -7,9 +7,11 @@
 namespace evo {
 namespace {
 
-/// 99.7 %, two-sided: even if samples are slightly dependent, at most 1 % of verdicts are false.
+/// The confidence interval covers 3 standard deviations (99.7 %), so that at most 1 % of the
+/// verdicts are false even if samples are slightly dependent.
 constexpr double kPairZ = 3.0;
-/// The bound for verdicts after more pairs is stricter, because each evaluation may err by chance.
+/// For evaluations after more pairs, the interval is wider, because each evaluation may err by
+/// chance.
 constexpr double kLaterPairZ = 3.5;
 /// A smaller relative difference counts as a tie even if it is certain, because the placement of
 /// the two kernels' buffers can cause it.
@@ -87,8 +89,8 @@ PairComparison::PairComparison(const Stopwatch::Setup& setup, const LoadedKernel
       block_(std::min(first_.budget().pairs(), second_.budget().pairs())),
       random_(setup.cases.inputs(shape, 0).seed),
       samples_(length_) {
-  // For long launches, one verification between pairs must suffice. The second pair of very long
-  // launches may be the last pair.
+  // Only one verification is made between pairs. For very long launches, this verification follows
+  // the first pair, because the second pair may be the last.
   if (length_ == LaunchLength::kVeryLong) {
     block_ = std::min(block_, PairSamples::kMostOfVeryLong);
     within_ = {1, Stopwatch::Doubt::kFreshInputs};
@@ -100,20 +102,23 @@ PairComparison::PairComparison(const Stopwatch::Setup& setup, const LoadedKernel
 }
 
 PairResult PairComparison::run() {
-  // Kernels with long launches are warm, because their launch time was measured first.
+  // Kernels with long launches need no warm-up, because the launches that estimated their time have
+  // warmed them up.
   if (!are_long()) {
     first_.warm_up();
     second_.warm_up();
   }
   add_long_launches();
-  // A small difference between very long launches does not justify seconds of timing.
+  // A small difference between very long launches does not justify several seconds of timing, so
+  // only one block of pairs is taken.
   const std::size_t most_blocks = !are_long() ? 4 : first_.is_very_long() ? 1 : 2;
   for (std::size_t block = 1; block <= most_blocks && !is_over(); ++block) {
     take_pairs(block * block_);
     if (is_over()) break;
     samples_.summarize_into(result_, block == 1 ? kPairZ : kLaterPairZ);
     if (is_plain()) break;
-    // Takes more pairs only if there seems to be a difference that these pairs do not prove.
+    // Takes more pairs only if the median ratio shows a difference that the interval does not
+    // prove.
     if (result_.verdict() != 0 || std::fabs(result_.ratio - 1) <= kLeastEffect) break;
   }
   verify_within();

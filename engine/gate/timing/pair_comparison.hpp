@@ -24,20 +24,23 @@ struct PairResult {
   bool failed_first = false;
   bool device_lost = false;
 
-  /// −1: the first kernel is certainly faster; +1: the second is; 0: a tie, or a kernel failed.
+  /// −1: the first kernel is certainly faster; +1: the second kernel is certainly faster; 0: a tie,
+  /// or a kernel failed.
   [[nodiscard]] int verdict() const;
 };
 
-/// The launch time of both kernels: below 1 ms, above 1 ms, or above 10 ms.
+/// The length of the launches of two kernels: launches of at least one kernel take less than 1 ms,
+/// launches of both take at least 1 ms, or launches of both are very long (kVeryLongLaunchUs).
 enum class LaunchLength { kShort, kLong, kVeryLong };
 
-/// Times of two kernels, measured in turn.
+/// Times of two kernels, measured alternately in pairs.
 class PairSamples {
  public:
   /// The number of pairs of long launches that suffice to show a clear difference or a tie.
   static constexpr std::size_t kFewestOfLong = 4;
   static constexpr std::size_t kFewestOfVeryLong = 2;
-  /// More pairs of very long launches cost more than a small difference is worth.
+  /// The most pairs of very long launches, because more pairs would cost more time than a small
+  /// difference is worth.
   static constexpr std::size_t kMostOfVeryLong = 4;
 
   explicit PairSamples(LaunchLength length) : length_(length) {}
@@ -45,20 +48,23 @@ class PairSamples {
   void add(double first_us, double second_us);
   [[nodiscard]] std::size_t size() const { return ratios_.size(); }
 
-  /// True if the difference is so much larger than the scatter of the ratios that more pairs would
-  /// add nothing. The difference must be three times the scatter after six pairs, or after four
-  /// pairs of long launches. For long launches, the difference may also equal the scatter after six
-  /// pairs, or half the scatter after eight. Normally distributed ratios without a difference, with
-  /// a scatter above the least effect, pass this test with a probability of 1 in 100,000; for long
-  /// launches, 1 in 1,000. Two pairs of very long launches are enough if they differ by 1 % and
-  /// scatter by a tenth of that.
+  /// True if the difference of the times is so much larger than the scatter of the ratios (largest
+  /// minus smallest ratio) that more pairs would not change the verdict. The difference must be
+  /// three times the scatter after six pairs, or after four pairs of long launches. For long
+  /// launches, the difference may also equal the scatter after six pairs, or half the scatter after
+  /// eight. Normally distributed ratios without a difference, with a scatter above the limit of a
+  /// tie (0.4 %), pass this test with a probability of 1 in 100,000; for long launches, 1 in 1,000.
+  /// Two pairs of very long launches are enough if the difference is above 1 % and more than ten
+  /// times the scatter.
   [[nodiscard]] bool is_plain() const;
-  /// True if enough pairs of long launches were taken and no ratio exceeds the limit of a tie. With
-  /// two more pairs, also true if the ratios lie on both sides of 1 and their median is within the
+  /// True if enough pairs of long launches were taken, and in no pair the ratio of the times
+  /// differs from 1 by more than the limit of a tie (0.4 %). After more than kFewestOfLong pairs,
+  /// also true if ratios are below and above 1, and their median differs from 1 by at most this
   /// limit.
   [[nodiscard]] bool is_plain_tie() const;
 
-  /// Sets medians, and the interval of the median ratio at `z` standard deviations.
+  /// Sets the medians in `result`, and the confidence interval of the median ratio at `z` standard
+  /// deviations.
   void summarize_into(PairResult& result, double z) const;
 
  private:
@@ -69,11 +75,11 @@ class PairSamples {
 };
 
 /// Compares two kernels by interleaved pairs (A B B A …). Timed launches are verified between pairs
-/// and at the end. If launches are long, each launch is also used as one half of a pair, even a
+/// and at the end. If launches are long, every launch also counts as one half of a pair, even a
 /// launch that is verified or that determined the number of pairs.
 class PairComparison {
  public:
-  /// All references must outlive this object.
+  /// All objects passed by reference must outlive this object.
   PairComparison(const Stopwatch::Setup& setup, const LoadedKernel& first,
                  const LoadedKernel& second, const Shape& shape, const Progress& progress);
 
@@ -98,7 +104,8 @@ class PairComparison {
   LaunchLength length_;
   std::size_t block_;  ///< number of pairs before the first evaluation
   Random random_;
-  /// Number of pairs before launches are verified; kernels cannot predict this number.
+  /// The verification between pairs, and the number of pairs before it, which kernels cannot
+  /// predict.
   std::optional<std::pair<std::size_t, Stopwatch::Doubt>> within_;
   PairSamples samples_;
   PairResult result_;

@@ -48,7 +48,8 @@ bool StoppingRule::is_finished() const {
   const std::size_t count = samples_us_.size();
   if (count < options_.least_samples) return false;
   if (count >= options_.most_samples) return true;
-  // Evaluates rarely, because each evaluation sorts the samples and may end the timing by luck.
+  // Evaluates the precision only after every quarter of the least samples, because each evaluation
+  // sorts the samples, and by chance may end the timing too soon.
   const std::size_t look_every = std::max<std::size_t>(options_.least_samples / 4, 1);
   return (count - options_.least_samples) % look_every == 0 && is_precise();
 }

@@ -7,21 +7,22 @@
 namespace evo {
 
 struct StoppingOptions {
-  /// the least number of samples for a time that may enter the elite
+  /// the least number of samples for a kernel that may enter the elite
   std::size_t least_samples = 100;
   std::size_t most_samples = 400;
-  double relative_interval = 0.005;  ///< stop when the median's 95 % confidence interval is ± this
-                                     ///< fraction of the median
-  /// Stop early when the kernel is certainly slower than this limit.
+  /// Stop when the 95 % confidence interval of the median is within ± this fraction of the median.
+  double relative_interval = 0.005;
+  /// Stop early when the kernel's time is certainly above this limit.
   double early_stop_us = std::numeric_limits<double>::infinity();
-  /// After `samples` samples, stop if even the fastest one exceeds early_stop_us by the factor
+  /// After `samples` samples, stop if even the fastest sample exceeds early_stop_us by the factor
   /// `times`.
   struct Hopeless {
     std::size_t samples = 0;
     double times = 0;
   };
   std::vector<Hopeless> hopeless = {{.samples = 5, .times = 2}};
-  /// After this many samples, stop if the interval of the median lies above early_stop_us.
+  /// After this number of samples, stop if the confidence interval of the median lies above
+  /// early_stop_us.
   std::size_t samples_to_be_sure = 20;
 };
 
@@ -35,8 +36,8 @@ class StoppingRule {
 
   void add_measurement(double time_us);
   [[nodiscard]] bool is_finished() const;
-  /// True if timing stopped because the kernel is too slow to matter; its statistics are then
-  /// rough.
+  /// True if timing stopped because the kernel is certainly slower than early_stop_us, so that the
+  /// statistics of its time are imprecise.
   [[nodiscard]] bool gave_up() const { return gave_up_; }
   [[nodiscard]] const std::vector<double>& samples_us() const { return samples_us_; }
 

@@ -49,7 +49,8 @@ Stopwatch::Stopwatch(const Setup& setup, const LoadedKernel& kernel, const Shape
   if (!fault_) plan(launch_us);
 }
 
-/// The time of the fastest of three launches, of two long launches, or of one very long launch.
+/// Estimates the time of a launch in µs: the fastest of three launches, of two long launches, or
+/// the time of one very long launch.
 double Stopwatch::estimate_launch_us() {
   double launch_us = sample();
   if (launch_us >= kVeryLongLaunchUs) other_us_.push_back(launch_us);  // counts as a sample
@@ -58,7 +59,7 @@ double Stopwatch::estimate_launch_us() {
   return launch_us;
 }
 
-/// Makes the graphs that are timed.
+/// Makes the graphs that are timed, for a kernel whose launch takes `launch_us`.
 void Stopwatch::plan(double launch_us) {
   std::size_t launches = 1;
   std::size_t graphs = period();
@@ -66,8 +67,8 @@ void Stopwatch::plan(double launch_us) {
     constexpr double kMostLaunches = 400;
     launches = static_cast<std::size_t>(std::clamp(
         std::ceil(setup_.options.sample_us / std::max(launch_us, 0.1)), 1.0, kMostLaunches));
-    // A graph covers whole periods (see Stopwatch), or a part into which a period divides, so that
-    // the next graph continues where the last graph ended.
+    // A graph consists of one or more whole periods (see Stopwatch), or several graphs make up one
+    // period, so that each graph continues the sequence of the graph before.
     if (launches >= period()) {
       launches = launches / period() * period();
     } else {
@@ -87,12 +88,12 @@ Stopwatch::~Stopwatch() {
     release_graphs();
     for (const BufferId buffer : own_buffers_) memory_.release(buffer);
   } catch (const std::exception& error) {
-    spdlog::debug("a stopwatch was not released: {}", error.what());
+    spdlog::debug("the graphs and buffers of timed launches were not released: {}", error.what());
   }
 }
 
-/// Allocates one output set more than there are inputs. No other kernel writes to these buffers,
-/// because its results might be taken for this kernel's.
+/// Allocates one output set more than there are input sets. No other kernel writes to the output
+/// sets of a kernel, because its results could be mistaken for results of this kernel.
 bool Stopwatch::make_output_sets() {
   for (std::size_t set = 0; set <= inputs_.size(); ++set) {
     std::vector<KernelArgument> arguments =
@@ -112,7 +113,7 @@ bool Stopwatch::make_output_sets() {
       }
       arguments[i] = own_buffers_.back();
       output_bytes_ += bytes;
-      // Poisons the memory, which may hold the results of another kernel.
+      // Poisons the new output set, because its memory may hold the results of another kernel.
       memory_.poison(own_buffers_.back(), poison_pattern(Poison::kNan, argument.dtype, 0));
     }
     outputs_.push_back(std::move(arguments));
@@ -157,7 +158,7 @@ void Stopwatch::release_graphs() {
 
 void Stopwatch::note_launches(std::size_t first, std::size_t count) {
   launched_ += static_cast<std::int64_t>(count);
-  // Only the last launch on each output set leaves visible results.
+  // Only the last launch on each output set leaves results in it.
   const std::size_t skipped = count - std::min(count, period());
   for (std::size_t launch = first + skipped; launch < first + count; ++launch) {
     content_[launch % outputs_.size()] = inputs_[launch % inputs_.size()];
@@ -185,7 +186,7 @@ double Stopwatch::sample() {
   return run_next() / static_cast<double>(launches_per_graph_);
 }
 
-/// Like sample(), but for a launch whose result is checked.
+/// Runs the next graph for a verification. The time of a long launch counts as a sample.
 void Stopwatch::run_to_verify() {
   const double us = run_next() / static_cast<double>(launches_per_graph_);
   if (!fault_ && is_long()) other_us_.push_back(us);
@@ -194,10 +195,8 @@ void Stopwatch::run_to_verify() {
 std::vector<double> Stopwatch::take_other_us() { return std::exchange(other_us_, {}); }
 
 void Stopwatch::warm_up() {
-  if (launch_us_ >= kVeryLongLaunchUs)
-    return;  // the launch that was timed first has warmed the
-             // kernel up
-  // The launches that estimated the time of a long launch have warmed it up, too.
+  if (launch_us_ >= kVeryLongLaunchUs) return;  // the first launch has warmed the kernel up
+  // The launches that estimated the time of a long launch count as a part of the warm-up.
   const std::int64_t before = is_long() ? 0 : launched_;
   while (launched_ - before < budget_.warmups() && !fault_) sample();
 }

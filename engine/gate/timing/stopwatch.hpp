@@ -32,15 +32,16 @@ struct TimingOptions {
 
 /// A kernel's timed launches on one shape, and the verification of their results.
 ///
-/// 1. Launch j takes input set j mod k and writes output set j mod (k + 1). An output set therefore
-///    never holds the result of the next launch. A kernel that skips work because the output
-///    already holds a result, or because it has seen the inputs before, leaves a wrong result. If a
-///    graph has fewer than k (k + 1) launches (a period), several graphs form one sequence.
+/// 1. Launch j takes input set j mod k and writes output set j mod (k + 1). Before a launch, its
+///    output set therefore never holds the results for the launch's inputs. A kernel that skips
+///    work because the output already holds a result, or because it has seen the inputs before,
+///    leaves a wrong result. If a graph has fewer than k (k + 1) launches (a period), several
+///    graphs form one sequence.
 /// 2. verify() runs the same graphs again without timing, and checks their results. The kernel
 ///    cannot distinguish the verified launches from the timed launches.
 class Stopwatch {
  public:
-  /// All references must outlive this object.
+  /// All objects passed by reference must outlive the Stopwatch.
   struct Setup {
     BufferWork& work;
     const Problem& problem;
@@ -52,8 +53,9 @@ class Stopwatch {
 
   /// The change that a verification makes before it launches.
   enum class Doubt {
-    /// no change: the outputs keep the results of earlier launches. In a graph of whole periods, a
-    /// kernel that does nothing would leave the expected results, so kPoison is needed as well.
+    /// No change: the outputs keep the results of earlier launches. kNothing does not detect a
+    /// kernel that does nothing if earlier launches left the expected results, so kPoison is
+    /// needed, too.
     kNothing,
     kPoison,         ///< poisons the outputs
     kFreshInputs,    ///< puts new data at known addresses
@@ -70,32 +72,37 @@ class Stopwatch {
 
   void warm_up();
 
-  /// True if a launch takes so long that caches and previous work make no difference.
+  /// True if a launch takes so long that the content of caches and earlier launches hardly change
+  /// its time.
   [[nodiscard]] bool is_long() const { return launch_us_ >= kLongLaunchUs && !setup_.options.cold; }
-  /// True if a launch takes so long that loading the kernel makes no difference. The first launch
-  /// then counts as a sample; it is omitted if the check has shown the launch time.
+  /// True if a launch takes so long that loading the kernel hardly changes its time. The first
+  /// launch then counts as a sample; it is omitted if the correctness check has measured the launch
+  /// time.
   [[nodiscard]] bool is_very_long() const { return is_long() && launch_us_ >= kVeryLongLaunchUs; }
-  /// Returns the times, in µs, of the long launches since the last call that were made for
-  /// verification or planning, because they count as samples; also that of the check's launch that
-  /// determined the number of samples. Empty if launches are short.
+  /// Returns the times, in µs, of long launches since the last call of this function that were made
+  /// for verification or to plan the number of samples, because they count as samples, too. If a
+  /// launch of the correctness check determined the number of samples, its time is included. Empty
+  /// if launches are short.
   [[nodiscard]] std::vector<double> take_other_us();
-  /// Whether the check has shown the time of a very long launch. False if the L2 cache is flushed.
+  /// Whether the correctness check has measured the time of a very long launch. False if the L2
+  /// cache is flushed before each launch.
   [[nodiscard]] bool was_planned_by_check() const {
     return !setup_.options.cold && setup_.options.checked_us >= kVeryLongLaunchUs;
   }
 
-  /// The numbers of launches and samples for this kernel.
+  /// The numbers of warm-ups, samples and pairs for this kernel.
   [[nodiscard]] const TimeBudget& budget() const { return budget_; }
   /// Approximate microseconds of one launch.
   [[nodiscard]] double launch_us() const { return launch_us_; }
   /// Approximate microseconds of one sample.
   [[nodiscard]] double sample_us() const { return sample_us_; }
 
-  /// Verifies the results of launches that run as the timed launches do. Checks all outputs, or the
-  /// outputs of one launch chosen by `random` if outputs are large. Returns why a result is wrong.
+  /// Verifies the results of launches in the timed graphs. Checks all output sets, or one set
+  /// chosen by `random` if outputs are large. Returns a rejection if a result is wrong.
   [[nodiscard]] std::optional<Rejection> verify(Doubt doubt, Random& random);
 
-  /// Whether some outputs hold the results of a launch on the timed inputs.
+  /// Whether an output set holds the results of a launch on the timed inputs, which can be
+  /// compared.
   [[nodiscard]] bool has_results() const;
 
   /// Checks that a launch on new data takes as long as the next launch on the same data. A kernel
@@ -107,7 +114,7 @@ class Stopwatch {
   /// or nullopt.
   [[nodiscard]] std::optional<Rejection> find_damage();
 
-  /// The first fault of a launch; no kernel is launched after a fault.
+  /// The first fault of a launch. After a fault, this object launches no kernel.
   [[nodiscard]] const std::optional<Fault>& fault() const { return fault_; }
   [[nodiscard]] std::int64_t launches() const { return launched_; }
 
@@ -151,7 +158,7 @@ class Stopwatch {
   std::optional<Workspace> workspace_;
   bool has_inout_ = false;
   std::vector<const CheckCase*> inputs_;
-  /// arguments of a launch, by the output set that it writes
+  /// arguments of a launch, by the index of the output set that the launch writes
   std::vector<std::vector<KernelArgument>> outputs_;
   std::vector<BufferId> own_buffers_;
   std::size_t output_bytes_ = 0;  ///< total over all output sets
@@ -164,8 +171,8 @@ class Stopwatch {
   std::vector<GraphId> graphs_;
   std::size_t launches_per_graph_ = 0;
   std::size_t next_graph_ = 0;
-  std::vector<const CheckCase*> content_;  ///< for each output set: the inputs of the last launch
-                                           ///< on it
+  /// for each output set: the inputs of the last launch that wrote the set
+  std::vector<const CheckCase*> content_;
   std::int64_t launched_ = 0;
   std::optional<Fault> fault_;
 };

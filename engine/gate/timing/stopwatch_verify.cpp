@@ -14,7 +14,8 @@
 namespace evo {
 namespace {
 
-/// Larger outputs are compared for one set only, because comparing this many bytes takes some ms.
+/// If the output sets have more than this number of bytes in total, only one set is compared,
+/// because comparing this number of bytes takes some ms.
 constexpr std::size_t kBytesToCompare = std::size_t{8} << 20;
 
 }  // namespace
@@ -40,8 +41,8 @@ std::optional<Rejection> Stopwatch::compare(const std::vector<Launched>& launche
   return std::nullopt;
 }
 
-/// Puts the inputs of the case `content` into the buffers of `where`. All cases share constants and
-/// textures.
+/// Copies the inputs of the case `content` to the buffers of the case `where`, except textures,
+/// which all timed cases share.
 void Stopwatch::put_inputs(const CheckCase& where, const CheckCase& content) {
   for (std::size_t i = 0; i < content.inputs.size(); ++i) {
     if (!content.inputs[i] || setup_.problem.arguments[i].texture) continue;
@@ -72,10 +73,10 @@ std::optional<Rejection> Stopwatch::verify(Doubt doubt, Random& random) {
   if (doubt == Doubt::kFreshAddresses) return verify_fresh_addresses(random);
   if (doubt == Doubt::kPoison) {
     poison_outputs(random);
-    // Poisoned outputs may be compared only after a launch has written them.
+    // Poisoned outputs must not be compared before a launch has written them.
     std::ranges::fill(content_, nullptr);
   }
-  // The results of earlier long launches are checked in place.
+  // If launches are long, checks the results of earlier launches instead of launching again.
   if (!is_long() || !has_results()) run_to_verify();
   while (!fault_ && !has_results()) run_to_verify();
   if (fault_) return std::nullopt;
@@ -95,7 +96,7 @@ std::optional<Rejection> Stopwatch::verify(Doubt doubt, Random& random) {
 
 std::optional<Rejection> Stopwatch::verify_fresh_inputs(Random& random) {
   const CheckCase& fresh = setup_.cases.get(shape_, setup_.fresh_case);
-  // A graph of long launches has one launch, so the next graph of the sequence is verified.
+  // If launches are long, each graph has one launch, so the inputs of the next graph are replaced.
   const std::size_t chosen =
       is_long() ? next_graph_ % inputs_.size() : random.below(inputs_.size());
   const CheckCase& usual = *inputs_[chosen];
@@ -113,13 +114,13 @@ std::optional<Rejection> Stopwatch::verify_fresh_inputs(Random& random) {
   if (!fault_) rejection = compare({{&outputs_[*set], &fresh}});
   if (!fault_ || !fault_->device_lost) {
     setup_.cases.restore_inputs(usual);
-    // The outputs computed from fresh data have no expected content afterwards.
+    // The outputs computed from `fresh` must not be compared with the expected outputs of `usual`.
     std::ranges::replace(content_, &usual, nullptr);
   }
   return rejection;
 }
 
-/// Launches outside of a graph. The time of a long launch counts as a sample.
+/// Launches the kernel without a graph. The time of a long launch counts as a sample.
 void Stopwatch::run_beside(const std::vector<KernelArgument>& arguments) {
   const auto ran = measuring_.launch_timed(kernel_.id, plan_, arguments);
   ++launched_;
@@ -154,15 +155,15 @@ std::optional<Rejection> Stopwatch::verify_fresh_addresses(Random& random) {
     run_beside(arguments);
     if (!fault_) rejection = compare({{&arguments, &data}});
   } catch (const DeviceMemoryError& error) {
-    spdlog::debug("the kernel was not timed at fresh addresses: {}", error.what());
+    spdlog::debug("no launch in new buffers was verified: {}", error.what());
   }
   if (fault_ && fault_->device_lost) return rejection;
   for (const BufferId buffer : buffers) memory_.release(buffer);
   return rejection;
 }
 
-/// Repeated launches change an inout argument each time, so this verification launches once on
-/// fresh data.
+/// Verifies a kernel with an inout argument by a single launch on fresh data, because each repeated
+/// launch would change the inout argument again.
 std::optional<Rejection> Stopwatch::verify_inout(Random& random) {
   const std::size_t chosen = random.below(inputs_.size());
   const CheckCase& usual = *inputs_[chosen];
@@ -197,8 +198,9 @@ double Stopwatch::run_single(GraphId graph) {
 }
 
 std::optional<Rejection> Stopwatch::verify_pace() {
-  // In each round, the relative difference must exceed kMostRatio, and the difference must exceed
-  // kLeastDifferenceUs, the noise of the clock.
+  // Rejects the kernel if in every round the launch on new data takes longer than the next launch
+  // on the same data, by at least kLeastDifferenceUs (the noise of the clock) and at least
+  // (kMostRatio − 1) times the time of the fastest launch.
   constexpr std::size_t kRounds = 3;
   constexpr double kMostRatio = 1.5;
   constexpr double kLeastDifferenceUs = 2;
@@ -214,9 +216,9 @@ std::optional<Rejection> Stopwatch::verify_pace() {
   try {
     for (std::size_t round = 0; round < kRounds && !fault_; ++round) {
       const CheckCase& fresh = setup_.cases.inputs(shape_, setup_.fresh_case + 1 + round);
-      // Before each of the two launches, writes the same data and runs another input, so that the
-      // caches have the same content. The two launches then differ only in whether the kernel has
-      // seen the data before.
+      // Before each of the two launches on the fresh data, writes this data and launches on another
+      // input, so that the caches have the same content before both launches. The two launches of a
+      // round therefore differ only in whether the kernel has seen the data before.
       const auto run_it = [&] {
         if (fault_) return 0.0;
         put_inputs(usual, fresh);
@@ -225,14 +227,15 @@ std::optional<Rejection> Stopwatch::verify_pace() {
       };
       const double fresh_us = run_it();
       const double met_us = run_it();
-      // A graph of one launch takes longer than the launch in it.
+      // The bound depends on the fastest launch in a long graph, because a graph of one launch
+      // takes longer than the launch alone.
       const double most_us = std::max(kLeastDifferenceUs, (kMostRatio - 1) * fastest_us_);
       if (fault_ || fresh_us - met_us < most_us) break;
       ++slower;
       ratio = fresh_us / met_us;
     }
   } catch (const DeviceMemoryError& error) {
-    spdlog::debug("the launch time on fresh data was not checked: {}", error.what());
+    spdlog::debug("the launch time on new data was not checked: {}", error.what());
   }
   if (fault_ && fault_->device_lost) return std::nullopt;
   for (const GraphId graph : {*looked_at, *between}) measuring_.release_graph(graph);

@@ -14,10 +14,12 @@ constexpr double kLeastPairs = 10;
 /// The times for warm-ups and for the most samples, as multiples of the time for the least samples.
 constexpr double kShareOfWarmups = 0.2;
 constexpr double kShareOfMost = 1.4;
-/// A few launches of at least this length give a precise time.
+/// For launches of at least this length, the time for the least samples is multiplied by
+/// kShareOfLong, because a few such launches give a precise time.
 constexpr double kLongLaunchUs = 1000;
 constexpr double kShareOfLong = 0.6;
-/// The share for very long launches, the first of which is as precise as the others.
+/// For very long launches, this factor replaces kShareOfLong, because even the first launch gives a
+/// precise time.
 constexpr double kShareOfVeryLong = 0.25;
 constexpr std::size_t kLeastOfLong = 10;
 
@@ -35,7 +37,8 @@ TimeBudget::TimeBudget(const Wanted& wanted, double launch_us, double sample_us)
   const double growth = std::sqrt(std::max(launch_us / kShortLaunchUs, 1.0));
   const auto least_wanted = static_cast<double>(wanted.least_samples);
   const double all_us = least_wanted * wanted.sample_us * growth;
-  // A sample of short launches may take slightly longer than wanted, but the budget ignores that.
+  // A sample of short launches may take slightly longer than requested. The budget ignores this
+  // difference.
   const double each_us = launch_us <= kShortLaunchUs ? wanted.sample_us : sample_us;
   const double each_launch_us = std::max(launch_us, 1e-3);
   warmups_ = static_cast<int>(fitting(kShareOfWarmups * all_us, each_launch_us, 1,

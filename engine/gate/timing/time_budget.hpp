@@ -4,11 +4,12 @@
 
 namespace evo {
 
-/// How often a kernel is timed, depending on the time of one launch. Short launches are timed as
-/// often as requested. Long launches are timed less often, so that the time per candidate grows
-/// with the square root of the launch time. With the default numbers:
+/// The numbers of warm-ups, samples and pairs for timing a kernel, depending on the time of one
+/// launch. Short launches are timed as often as requested. Long launches are timed less often, so
+/// that the time per candidate grows with the square root of the launch time. With the default
+/// numbers:
 ///
-/// | one launch | warm-ups | samples    | all of it     |
+/// | one launch | warm-ups | samples    | total time    |
 /// |------------|----------|------------|---------------|
 /// | ≤ 100 µs   | 20       | 100 to 400 | 20 to 80 ms   |
 /// | 0.9 ms     | 13       | 66 to 93   | 70 to 95 ms   |
@@ -20,7 +21,7 @@ namespace evo {
 /// From 1 ms on, launch times vary so little that ten samples may reach the requested precision.
 class TimeBudget {
  public:
-  /// The numbers for short launches.
+  /// The requested numbers, which short launches get unchanged.
   struct Wanted {
     int warmups = 20;  ///< number of launches
     std::size_t least_samples = 100;

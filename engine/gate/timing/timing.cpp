@@ -34,7 +34,8 @@ TimingResult TimingGate::time(const LoadedKernel& kernel, const Shape& shape,
 }
 
 TimingResult TimingGate::predict(const LoadedKernel& kernel, const Shape& shape) {
-  // Uses new data, because the kernel may have cached results of known data.
+  // Uses data on which the kernel was not launched before, because the kernel may have cached
+  // results.
   const CheckCase& data = cases_.inputs(shape, fresh_case_);
   const auto made = Workspace::make(device_, problem_, kernel, data);
   TimingResult result;

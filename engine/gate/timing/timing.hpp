@@ -14,12 +14,12 @@ namespace evo {
 
 /// The timing gate: measures the time of one launch inside a graph of many launches, over rotating
 /// inputs. Also verifies that timed launches compute the expected results (Stopwatch::verify), at
-/// moments that the kernel cannot predict and at the end. A wrong result is a rejection by the
-/// correctness gate. Samples of a throttled card are repeated (CardWatch).
+/// moments that the kernel cannot predict and at the end. If a result is wrong, the rejection names
+/// the correctness gate. Samples of a throttled card are repeated (CardWatch).
 class TimingGate {
  public:
-  /// All references must outlive this object. `fresh_case`: index of the first case that kernels
-  /// meet only in this gate.
+  /// All objects passed by reference must outlive this object. `fresh_case`: index of the first
+  /// check case on which only this gate launches kernels.
   TimingGate(BufferWork& work, const Problem& problem, CaseSet& cases, OutputJudge& judge,
              CardWatch& card, std::size_t fresh_case, const TimingOptions& options)
       : work_(work),
@@ -34,8 +34,8 @@ class TimingGate {
   [[nodiscard]] TimingResult time(const LoadedKernel& kernel, const Shape& shape,
                                   const Progress& progress);
 
-  /// Compares two kernels by interleaved pairs (A B B A …); only on real devices. Comparing a
-  /// kernel with itself gives a tie in at least 99 % of comparisons.
+  /// Compares two kernels by interleaved pairs (A B B A …). Works only on a GPU. Comparing a kernel
+  /// with itself gives a tie in at least 99 % of comparisons.
   [[nodiscard]] PairResult compare_pair(const LoadedKernel& first, const LoadedKernel& second,
                                         const Shape& shape, const Progress& progress);
 

@@ -13,7 +13,8 @@ CompileRequest request() {
       {"k.cu", "text", {{"a.cuh", "a"}, {"b.cuh", "b"}}}, {"k"}, "sm_89", {"-DTILE=1", "-DX=2"}};
 }
 
-/// All flags are part of the key of a compilation; otherwise different binaries would share a key.
+/// The key of a stored compilation depends on all compiler options, because different binaries must
+/// not share a key.
 TEST(CompilationKey, EverythingThatDecidesABuildChangesIt) {
   const std::vector<std::function<void(CompileRequest&)>> changes = {
       [](CompileRequest& r) { r.options[0] = "-DTILE=2"; },
@@ -37,7 +38,7 @@ TEST(CompilationKey, EverythingThatDecidesABuildChangesIt) {
       [](CompileRequest& r) { r.source.headers[1].second = "c"; },
       [](CompileRequest& r) { r.source.headers[1].first = "c.cuh"; },
       [](CompileRequest& r) { r.source.headers.pop_back(); },
-      // A value that moves from one list to the next changes the key.
+      // The key differs between a header (name and content) and two options with the same texts.
       [](CompileRequest& r) {
         r.options.insert(r.options.begin(),
                          {r.source.headers[1].first, r.source.headers[1].second});
@@ -51,7 +52,7 @@ TEST(CompilationKey, EverythingThatDecidesABuildChangesIt) {
     change(changed);
     EXPECT_TRUE(keys.insert(changed.key("nvrtc 13.0")).second) << keys.size();
   }
-  // The expected keys must not change, because databases store compilations under such keys.
+  // The expected key must not change, because databases store compiled kernels under such keys.
   EXPECT_EQ(request().key("nvrtc 13.0"), "f8fcf4db8a10fd3e1ea7627c8ec1c4ea");
 }
 

@@ -1,5 +1,5 @@
-// Tests which files the compiler may open. Uses the real worker, because only evo-worker intercepts
-// the functions that open files.
+// Tests which files the compiler may open. Starts the program evo-worker, because only this program
+// intercepts the functions that open files.
 
 #include "engine/compile/file_watch.hpp"
 
@@ -77,7 +77,8 @@ TEST_F(FileWatchTest, WhatIsOpenedInAnIncludePathIsADependency) {
   EXPECT_FALSE(is_current(second.dependencies));
 }
 
-/// A file that was missing and appears later may also change the kernel.
+/// A header that is missing during a compilation is a dependency, because the kernel may change
+/// when the header appears.
 TEST_F(FileWatchTest, WhatWasMissingIsADependencyToo) {
   const CompilePool::Finished without =
       compile("#if __has_include(\"b.h\")\n#include \"b.h\"\n#endif");
@@ -116,7 +117,7 @@ TEST_F(FileWatchTest, WithoutIncludePathsNothingDepends) {
   EXPECT_TRUE(finished.dependencies.empty());
 }
 
-/// A space with an include path: a stored compilation is reused only if its headers are unchanged.
+/// If a space has an include path, a stored binary is reused only if its headers are unchanged.
 TEST_F(FileWatchTest, AChangedHeaderNeverGivesTheOldBinary) {
   const auto programs = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   setenv("EVO_WORKER", (programs / "evo-worker").c_str(), 1);
@@ -142,7 +143,7 @@ TEST_F(FileWatchTest, AChangedHeaderNeverGivesTheOldBinary) {
   };
   const Built one = built("1");
   ASSERT_TRUE(one.record.ok) << one.record.log;
-  EXPECT_EQ(built("1").compile_ms, 0) << "it is stored";
+  EXPECT_EQ(built("1").compile_ms, 0) << "the binary comes from the database";
   const Built two = built("2");
   EXPECT_GT(two.compile_ms, 0);
   EXPECT_NE(two.record.ptx_hash, one.record.ptx_hash);

@@ -19,7 +19,7 @@ std::string device_code(const std::string& text) {
   return without_host_code({"k.cu", text, {}}).text;
 }
 
-/// Removes host code and returns the remaining words.
+/// Removes host code from CUDA source and returns the remaining tokens, separated by spaces.
 std::string words(const std::string& text) {
   std::string joined;
   for (const std::string& word : cpp_words(device_code(text))) {

@@ -18,7 +18,7 @@ std::string said_of(const std::string& log) {
 TEST(KeptMacros, AreThoseOfTheOptions) {
   EXPECT_EQ(given_macros({"-arch=sm_89", "-DTILE=5", "-DFAST", "-I", "x", "-DEMPTY=", "-DA=b=c"}),
             (std::vector<GivenMacro>{{"TILE", "5"}, {"FAST", "1"}, {"EMPTY", ""}, {"A", "b=c"}}));
-  EXPECT_EQ(macro_check({}), "") << "the source is as it was";
+  EXPECT_EQ(macro_check({}), "") << "without macros, nothing is added";
 }
 
 TEST(KeptMacros, ARedefinitionIsReportedWhereItStands) {
@@ -36,7 +36,7 @@ TEST(KeptMacros, ARedefinitionIsReportedWhereItStands) {
 TEST(KeptMacros, OtherMacrosMayBeRedefined) {
   EXPECT_EQ(said_of("k.cu(3): warning #47-D: incompatible redefinition of macro \"TILES\"\n"), "");
   EXPECT_EQ(said_of("k.cu(3): error: #error directive: \"evo: undefined macro TILE\"\n"), "")
-      << "a text of the source's own";
+      << "this #error comes from the kernel's source";
   EXPECT_EQ(said_of(""), "");
 }
 

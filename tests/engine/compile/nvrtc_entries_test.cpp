@@ -1,4 +1,5 @@
-// Tests entries and errors of a source with the real compiler.
+// Tests with NVRTC by which names (entries) a kernel of a source can be requested, and the errors
+// for wrong names and wrong sources.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -68,7 +69,8 @@ TEST_P(Nvrtc, AnEntryIsWhatCppCallsTheKernel) {
     const Compiled compiled = built({{"t.cu", kTemplates, {}}, {entry}, GetParam(), {"-DITEMS=4"}});
     EXPECT_EQ(entry_symbol(compiled.ptx, entry), symbol);
     EXPECT_TRUE(read_cubin(compiled.cubin, symbol).has_value()) << entry;
-    EXPECT_EQ(compiled.ptx_hash, hash_ptx(compiled.ptx)) << "the first line is no code";
+    EXPECT_EQ(compiled.ptx_hash, hash_ptx(compiled.ptx))
+        << "the comment in the first line does not change the hash";
   }
 }
 
@@ -100,7 +102,8 @@ TEST_P(Nvrtc, SeveralEntriesAreOneCompilation) {
     EXPECT_EQ(entry.resources.registers, facts->registers);
     EXPECT_LE(entry.resources.registers, compiled.resources.registers);
   }
-  EXPECT_EQ(compiled.ptx_hash, hash_ptx(compiled.ptx)) << "the first lines are no code";
+  EXPECT_EQ(compiled.ptx_hash, hash_ptx(compiled.ptx))
+      << "the comments in the first lines do not change the hash";
   for (const char* wrong : {"scale<float, UNKNOWN>", "absent", "scale"}) {
     const CompileAnswer answer = compiler_->compile(
         {{"t.cu", kTemplates, {}}, {"scale<float, 2>", "plain", wrong}, GetParam(), {}});

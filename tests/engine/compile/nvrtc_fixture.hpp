@@ -13,8 +13,8 @@
 
 namespace evo {
 
-/// A source that needs registers for LIVE values and SHARED bytes of shared memory, and has a
-/// second kernel.
+/// CUDA source with two kernels. Kernel k keeps LIVE values in registers and uses SHARED floats of
+/// shared memory.
 inline constexpr const char* kNvrtcSource = R"(
 extern "C" __global__ void other(float* y) { y[0] = 1; }
 extern "C" __global__ void __launch_bounds__(THREADS) k(const float* x, float* y, int n) {

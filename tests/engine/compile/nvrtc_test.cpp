@@ -1,4 +1,5 @@
-// Compares the resource report of the real compiler with the cubin and with the program ptxas.
+// Compares the resources (registers, spills, shared memory) that NVRTC reports with the cubin and
+// with the report of the program ptxas.
 
 #include "engine/compile/nvrtc.hpp"
 
@@ -57,7 +58,8 @@ TEST_P(Nvrtc, ReportsResourcesThatAgreeWithTheCubin) {
 }
 
 TEST_P(Nvrtc, SpillsAreSeen) {
-  // With 1024 threads, a thread has 64 registers for 120 live values, so the kernel must spill.
+  // With 1024 threads per CTA, a thread has only 64 registers for 120 live values, so it must
+  // spill.
   const Compiled compiled = built(nvrtc_request(GetParam(), 120, 1, 1024));
   EXPECT_LE(compiled.resources.registers, 64);
   EXPECT_GT(compiled.resources.spill_store_bytes + compiled.resources.spill_load_bytes, 0);
@@ -165,8 +167,8 @@ TEST_P(Nvrtc, AMacroOfTheConfigurationKeepsItsValue) {
     return rejection == nullptr ? std::string() : rejection->reason;
   };
   EXPECT_EQ(said_of(""), "");
-  EXPECT_EQ(said_of("#define TILE 5\n"), "") << "the same value";
-  EXPECT_EQ(said_of("#if TILE == 4\n#define TILE 6\n#endif\n"), "") << "a branch that is off";
+  EXPECT_EQ(said_of("#define TILE 5\n"), "") << "the source defines the same value";
+  EXPECT_EQ(said_of("#if TILE == 4\n#define TILE 6\n#endif\n"), "") << "the condition is false";
   EXPECT_EQ(said_of("#ifndef TILE\n#include <sets.h>\n#endif\n"), "");
   const std::string why = " #define TILE: the configuration sets this macro to 5";
   EXPECT_THAT(said_of("#if TILE == 5\n#define TILE 6\n#endif\n"), HasSubstr("k.cu:2:" + why));
@@ -200,8 +202,8 @@ TEST_P(Nvrtc, PlantedKernelsCompileAsTheirTestsExpect) {
   }
 }
 
-/// A source can write text to the log in many ways, but no such text changes the reported
-/// resources.
+/// A source can print text to the compiler's log in many ways, for example by #warning, but such
+/// text never changes the resources that are read from the log.
 TEST_P(Nvrtc, NothingASourcePrintsIsTakenForAReport) {
   const std::string report =
       "Compiling entry function 'k' for '" + GetParam() +
@@ -234,7 +236,8 @@ TEST_P(Nvrtc, TooMuchSharedMemoryIsARejectionThatCanBeStored) {
   EXPECT_EQ(rejection.detail.find('\0'), std::string::npos);
 }
 
-/// The exported source compiles to the candidate's code without the candidate's options.
+/// The exported source, compiled without the candidate's options, gives the same machine code as
+/// the candidate.
 TEST_P(Nvrtc, TheExpandedSourceIsTheSameKernel) {
   const sample::TemporaryFolder folder;
   const auto root = folder.path();

@@ -12,7 +12,7 @@
 namespace evo {
 namespace {
 
-// A log as the program ptxas prints it.
+// A log in the format of the program ptxas.
 constexpr const char* kProgramLog =
     "ptxas info    : 0 bytes gmem\n"
     "ptxas info    : Compiling entry function 'first' for 'sm_90'\n"
@@ -26,7 +26,7 @@ constexpr const char* kProgramLog =
     "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
     "ptxas info    : Used 8 registers, used 0 barriers\n";
 
-// The middle line of the log as NVRTC prints it.
+// A log in NVRTC's format, whose line about spills begins differently.
 constexpr const char* kNvrtcLog =
     "ptxas info    : Compiling entry function 'k' for 'sm_89'\n"
     "ptxas info    : Function properties for k\n"
@@ -85,7 +85,7 @@ TEST(PtxasLog, AnIncompleteReportIsNothing) {
   EXPECT_FALSE(report(kNvrtcLog, ""));
   EXPECT_FALSE(report(kProgramLog, "firs"));
   const std::string text = kNvrtcLog;
-  // If any of these lines is missing, the log has no report.
+  // If one of ptxas's lines about the kernel is missing, the log contains no complete report.
   for (const char* part : {"Compiling entry", "Function properties", "spill stores", "Used 255"}) {
     std::string cut = text;
     const std::size_t at = cut.find(part);
@@ -102,7 +102,8 @@ TEST(PtxasLog, AReportNeverComesFromTheNextEntry) {
   EXPECT_FALSE(report(text, "first"));
 }
 
-/// Text that a source prints can appear before, between or after the lines of ptxas.
+/// Text that a source prints (by #warning or #pragma message) can appear in the log before, between
+/// or after the lines of ptxas.
 TEST(PtxasLog, ALogWithMoreThanPtxasPrintsIsNotBelieved) {
   const std::string genuine = kNvrtcLog;
   const std::vector<std::string> forged = {

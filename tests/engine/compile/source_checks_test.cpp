@@ -14,7 +14,8 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// The error for a source if the space sets the macros TILE and MODE; "" if there is none.
+/// The error for a source that changes the macros TILE or MODE, which the space sets; "" if there
+/// is no error.
 std::string said_of(const std::string& text, const std::string& header = {}) {
   try {
     require_macros_kept({"k.cu", text, {{"part.cuh", header}}}, {"TILE", "MODE"});
@@ -45,7 +46,8 @@ TEST(SourceChecks, TextThatLooksLikeACommentHidesNothing) {
   EXPECT_NE(said_of("auto a = R\"x(\" /* )\" )x\";" + define), "");
   EXPECT_NE(said_of("// /*" + define), "");
   EXPECT_NE(said_of("/* // */" + define), "");
-  EXPECT_NE(said_of("/\\\n/ comment" + define), "") << "a comment whose slashes are on two lines";
+  EXPECT_NE(said_of("/\\\n/ comment" + define), "")
+      << "the two slashes of the comment are on different lines";
 }
 
 TEST(SourceChecks, WhatThePreprocessorNeverReachesIsAllowed) {
@@ -53,7 +55,8 @@ TEST(SourceChecks, WhatThePreprocessorNeverReachesIsAllowed) {
   EXPECT_EQ(said_of("#if !defined(TILE)\n#define TILE 16\n#endif"), "");
   EXPECT_EQ(said_of("#if ! defined TILE && X > 2\n#define TILE 16\n#endif"), "");
   EXPECT_EQ(said_of("#ifdef TILE\nint a;\n#else\n#define TILE 16\n#endif"), "");
-  EXPECT_EQ(said_of("#ifndef MODE\n#if X\n#define TILE 16\n#endif\n#endif"), "") << "MODE is given";
+  EXPECT_EQ(said_of("#ifndef MODE\n#if X\n#define TILE 16\n#endif\n#endif"), "")
+      << "the space sets MODE";
   EXPECT_EQ(said_of("#if defined(TILE)\n#elif X\n#define TILE 16\n#endif"), "");
   EXPECT_EQ(said_of("#if 0\n#define TILE 16\n#endif"), "");
   EXPECT_EQ(said_of("// #define TILE 1\n/*\n#define TILE 1\n*/\nint b; // \\\n#define TILE 2"), "");
@@ -138,9 +141,10 @@ TEST(SourceChecks, MacrosThatNothingReads) {
   using Names = std::vector<std::string>;
   EXPECT_EQ(unread("int x = A; // B\n/* C */"), (Names{"B", "C"}));
   EXPECT_EQ(unread("int AB = 1;", "#if defined(B) && C"), Names{"A"});
-  EXPECT_EQ(unread("#define MAKE(x) x##B"), Names{}) << "names can be made";
+  EXPECT_EQ(unread("#define MAKE(x) x##B"), Names{}) << "## can make the names A and B";
   EXPECT_EQ(unread("/*"), macros);
-  EXPECT_EQ(unread("f(\"// A\", B, \"/*\", C);"), Names{}) << "no comments";
+  EXPECT_EQ(unread("f(\"// A\", B, \"/*\", C);"), Names{})
+      << "comment marks inside strings start no comment";
   EXPECT_EQ(unread("_Pragma(\"unroll A\")"), (Names{"B", "C"}));
   EXPECT_EQ(unread("A /* B"), (Names{"B", "C"}));
 }

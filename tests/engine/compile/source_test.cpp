@@ -54,10 +54,10 @@ TEST_F(SourceTest, AngleBracketsFindAFileBesideTheSourceWhereNobodyElseHasIt) {
   write_file(root() / "paths/own.h", "");
   EXPECT_EQ(load_source(root() / "kernel/b.cu", root(), {root() / "paths"}).outside.front(),
             "own.h")
-      << "an include path comes first";
+      << "include paths are searched before the folder of the source";
 }
 
-/// The text of a source without its directives.
+/// The text of a source without its preprocessor directives.
 std::string code_of(const std::string& text) {
   std::string code;
   std::istringstream lines(text);
@@ -152,7 +152,7 @@ TEST_F(SourceTest, ATextThatNoCompilerTakesIsNamed) {
   EXPECT_EQ(error_of(kernel + "// \xef\xbb\xbf\n"), "read");
 }
 
-/// Files outside the root folder are rejected before their content is read.
+/// Included files outside the root folder of the source are rejected before they are read.
 TEST_F(SourceTest, NothingOutsideOfTheRootIsRead) {
   write_file(root().parent_path() / "evo_secret_of_source_test", "hunter2\n");
   std::filesystem::create_symlink("/etc/passwd", root() / "kernel/linked.cuh");

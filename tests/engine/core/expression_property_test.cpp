@@ -1,5 +1,5 @@
-// Compares random expressions, written in all forms that the language allows, with an independent
-// evaluator of trees.
+// Compares the values of random expressions with an independent evaluator of expression trees. The
+// expressions use all operators, functions and spellings of the expression language.
 
 #include <gtest/gtest.h>
 
@@ -16,13 +16,13 @@
 namespace evo {
 namespace {
 
-/// nullopt if the expression has no value; an expression that uses it then has no value either
+/// nullopt if an expression has no value; an expression with such an operand has no value either
 using Value = std::optional<double>;
 
 const std::map<std::string, double> kVariables = {{"A", 0}, {"B", 1},    {"C", -3},
                                                   {"D", 7}, {"E2", 0.5}, {"min_x", 64}};
 
-/// The rules of the grammar by precedence, the lowest first.
+/// The rules of the expression grammar by precedence, the lowest first.
 enum Rule { kChoice, kOr, kAnd, kNot, kComparison, kSum, kProduct, kUnary, kPower, kPrimary };
 
 struct Tree {
@@ -97,8 +97,8 @@ Value list_value(const Tree& tree) {
   return found == (tree.op == "in") ? 1 : 0;
 }
 
-/// The value of and, or, && and ||, which evaluate the second operand only if the first does not
-/// decide.
+/// The value of `and`, `or`, && and ||, whose second operand is evaluated only if the first operand
+/// does not determine the value.
 Value logical_value(const Tree& tree) {
   const Value left = value_of(*tree.parts[0]);
   if (!left) return std::nullopt;
@@ -304,8 +304,8 @@ TEST(ExpressionProperty, TheConjunctsTogetherMeanTheWhole) {
   EXPECT_GT(split, 300);
 }
 
-/// Any text of the language's characters is rejected or has a value; it never crashes or hangs the
-/// parser.
+/// For any sequence of the expression language's words, the parser reports an error or returns an
+/// expression with a value; it never crashes or hangs.
 TEST(ExpressionProperty, ArbitraryTextEndsInAValueOrAnInputError) {
   Random random(22);
   const char* const words[] = {"(",  ")", "[",  "]",  ",",  "?", ":",   "=", "==",  "<",

@@ -51,12 +51,15 @@ TEST(Expression, NamesWhatIsWrong) {
 
 TEST(Expression, RefusesToDivideByZero) {
   EXPECT_THROW((void)value("1 / 0"), InputError);
-  EXPECT_THROW((void)value("1 / A > 5", {{"A", 0}}), InputError) << "also inside a comparison";
+  EXPECT_THROW((void)value("1 / A > 5", {{"A", 0}}), InputError)
+      << "a division by zero inside a comparison is an error, too";
   EXPECT_THROW((void)value("min(1 / A, 5)", {{"A", 0}}), InputError);
   EXPECT_THROW((void)value("!(sqrt(A) < 0)", {{"A", -1}}), InputError);
-  EXPECT_EQ(value("A == 0 || 64 % A == 0", {{"A", 0}}), 1) << "what does not count may fail";
+  EXPECT_EQ(value("A == 0 || 64 % A == 0", {{"A", 0}}), 1)
+      << "an operand that is not evaluated may divide by zero";
   EXPECT_EQ(value("A ? 1 / A : 7", {{"A", 0}}), 7);
-  EXPECT_EQ(value("2 * N / 98", {{"N", 49}}), 1) << "a division is no multiplication by 1 / 98";
+  EXPECT_EQ(value("2 * N / 98", {{"N", 49}}), 1)
+      << "a division is not replaced by a multiplication by 1 / 98";
 }
 
 /// The error message for `text`; "" if `text` is a valid expression.
@@ -143,7 +146,7 @@ TEST(Expression, PythonsWordsMeanWhatTheyMeanInPython) {
   EXPECT_EQ(value("7 // 2"), 3);
   EXPECT_EQ(value("-7 // 2"), -4);
   EXPECT_EQ(value("1 // 0.1"), 9);
-  EXPECT_EQ(value("-7 % 3"), 2) << "the divisor's sign";
+  EXPECT_EQ(value("-7 % 3"), 2) << "a remainder has the divisor's sign";
   EXPECT_EQ(value("7 % -3"), -2);
 }
 
@@ -162,7 +165,8 @@ TEST(Expression, DeepAndLongTextsAreRefusedAndNotFollowed) {
   EXPECT_EQ(value(repeated("1+", 3000) + "1"), 3001);
   EXPECT_THAT(message(repeated("1+", 30000) + "1"), HasSubstr("too long"));
   EXPECT_THAT(message("A" + repeated("<A+1", 2400)), HasSubstr("too long"));
-  // Each level of parentheses would double the size of the translated expression.
+  // The translated expression must not become too long, although each level of parentheses may
+  // double its length.
   EXPECT_THAT(message(repeated("(", 60) + "A" + repeated(" or B) or C", 60)), HasSubstr(""));
   EXPECT_THAT(message(repeated("(0 < ", 60) + "A" + repeated(" < B)", 60)), HasSubstr("too long"));
 }

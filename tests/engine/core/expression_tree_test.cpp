@@ -49,7 +49,8 @@ TEST(ExpressionTree, ANodeOfTwoIsCountedTwice) {
   EXPECT_EQ(tree.evaluate(node, std::array{1.0}).value, 0x1p41);
 }
 
-/// Several threads use one space, whose widest constraints are evaluated in each call.
+/// Several threads may evaluate the same expression at once, because several threads may use one
+/// space.
 TEST(ExpressionTree, ThreadsMayEvaluateItTogether) {
   const ParsedExpression parsed = parse_expression("A * A // 3 + (B and A % B)", {});
   const auto outcome = [&](double a) {

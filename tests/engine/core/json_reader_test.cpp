@@ -157,7 +157,8 @@ TEST(JsonFile, WhatHasNoEndIsNotReadForEver) {
   EXPECT_THAT(message_of([] { (void)read_text_file("/tmp"); }), HasSubstr("folder"));
 }
 
-/// Runs `body` in a child process in which no file may grow beyond `bytes`.
+/// Runs `body` in a child process in which files are limited to `bytes` bytes. Returns the child's
+/// exit code, which is 1 after an InputError.
 int with_small_files(rlim_t bytes, const std::function<void()>& body) {
   const pid_t child = fork();
   if (child == 0) {
@@ -185,11 +186,12 @@ TEST(WriteFile, WritesAllOrLeavesWhatWasThere) {
   write_file(file, "old");
   EXPECT_EQ(with_small_files(1000, [&] { write_file(file, std::string(1001, 'x')); }), 1);
   EXPECT_EQ(read_text_file(file), "old");
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 1) << "nothing partial stays";
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 1)
+      << "no partial file is left in the folder";
   EXPECT_EQ(with_small_files(1000, [&] { write_file(file, std::string(1000, 'x')); }), 0);
   EXPECT_EQ(read_text_file(file), std::string(1000, 'x'));
   EXPECT_THROW(write_file(folder / "no/such/folder", "x"), InputError);
-  EXPECT_THROW(write_file(folder, "x"), InputError) << "a folder";
+  EXPECT_THROW(write_file(folder, "x"), InputError) << "the path is a folder";
   fs::remove_all(folder);
 }
 

@@ -35,7 +35,7 @@ def expression(depth):
 
 
 def value(text):
-    """The value of `text`; None if Python has no number for it."""
+    """The value of the expression `text`; None if Python reports an arithmetic or type error."""
     try:
         return eval(text, {}, dict(NAMES))
     except (ArithmeticError, TypeError):

@@ -1,4 +1,5 @@
-// Compares expressions in Python's syntax with Python's results (python_expressions.py).
+// Compares the values of expressions in Python's syntax with Python's results, which
+// python_expressions.py recorded.
 
 #include <gtest/gtest.h>
 
@@ -30,7 +31,8 @@ TEST(PythonExpressions, MeanTheSameOrAreRefused) {
         EXPECT_EQ(*value, std::stod(expected)) << line;
       }
     } catch (const InputError&) {
-      // Lists are supported only after `in`, whereas Python can also compare, add and repeat lists.
+      // Only expressions with lists are rejected: lists are supported after `in` only, whereas
+      // Python can also compare, add and repeat lists.
       EXPECT_NE(text.find(" in "), std::string::npos) << line;
       ++refused;
     }

@@ -12,7 +12,7 @@ TEST(NearestName, FindsWhatWasMisspelt) {
   EXPECT_EQ(nearest_name("--generation", kOptions), "--generations");
   EXPECT_EQ(nearest_name("--genertions", kOptions), "--generations");
   EXPECT_EQ(nearest_name("--SEED", kOptions), "--seed");
-  EXPECT_EQ(nearest_name("--hsape", kOptions), "--shape") << "two letters swapped";
+  EXPECT_EQ(nearest_name("--hsape", kOptions), "--shape") << "two letters are swapped";
   EXPECT_EQ(nearest_name("--sapce", kOptions), "--space");
   EXPECT_EQ(nearest_name("sdpa_fp8_mma_h20", {"sdpa_fp8_mma_h200", "sdpa_fp8_mma_l4"}),
             "sdpa_fp8_mma_h200");

@@ -61,7 +61,7 @@ TEST_F(TemporaryFolderTest, IsMadeWhereTheUserSaysAndGoes) {
     write_file(made / "file", "text");
   }
   EXPECT_FALSE(fs::exists(made));
-  EXPECT_EQ(refusal_of(""), "accepted") << "as if it were not set";
+  EXPECT_EQ(refusal_of(""), "accepted") << "an empty TMPDIR is ignored";
 }
 
 TEST_F(TemporaryFolderTest, ThatCannotBeMadeNamesTheVariableAndItsValue) {

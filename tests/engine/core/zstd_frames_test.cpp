@@ -14,7 +14,7 @@ std::string random_bytes(std::size_t size, unsigned seed) {
   return bytes;
 }
 
-/// A text with many similar lines, as in PTX.
+/// A text of `lines` similar lines, like PTX.
 std::string text(std::size_t lines) {
   std::string text;
   for (std::size_t i = 0; i < lines; ++i) {
@@ -52,9 +52,10 @@ TEST(ZstdFrames, ThatAreCutOffOrContinuedAreRefused) {
     ASSERT_FALSE(frames.unpack(frame.substr(0, size))) << size;
   }
   EXPECT_FALSE(frames.unpack(frame + "x"));
-  EXPECT_FALSE(frames.unpack(frame + frame)) << "one frame, not two";
+  EXPECT_FALSE(frames.unpack(frame + frame)) << "two frames are not one frame";
   EXPECT_FALSE(frames.unpack("no frame at all"));
-  EXPECT_EQ(frames.unpack(frame), content) << "a damaged one leaves nothing behind";
+  EXPECT_EQ(frames.unpack(frame), content)
+      << "frames that were rejected before do not influence later frames";
 }
 
 TEST(ZstdFrames, WithAChangedBitNeverGiveAnotherContent) {

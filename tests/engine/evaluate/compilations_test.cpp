@@ -31,7 +31,7 @@ TEST(Compilations, WhatIsBeingCompiledIsNotCompiledAgain) {
   EXPECT_NE(other.record.ptx, built[0].record.ptx);
 }
 
-/// The test prefetches a compilation, as is done while the devices are being opened.
+/// A run starts compilations while it opens the devices, before a candidate needs them.
 TEST(Compilations, APrefetchedCompilationIsTakenWithItsTime) {
   fake::FakeLoop loop;
   fake::FakeCompileService compilers(loop, 1, 1);
@@ -41,7 +41,8 @@ TEST(Compilations, APrefetchedCompilationIsTakenWithItsTime) {
   compilations.prefetch(request);
   compilations.prefetch(request);
   loop.run(loop.sleep(1000));
-  EXPECT_EQ(compilations.in_flight(), 0U) << "it is done, and nobody has asked for it";
+  EXPECT_EQ(compilations.in_flight(), 0U)
+      << "the compilation has finished before the first request";
   const Built first = loop.run(compilations.compile(request));
   const Built second = loop.run(compilations.compile(request));
   EXPECT_EQ(compilers.submitted(), 1U);

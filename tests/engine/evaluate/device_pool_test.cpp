@@ -1,4 +1,4 @@
-// Tests the order in which the pool assigns devices, and lost devices.
+// Tests the order in which the pool assigns devices to waiting coroutines, and the loss of devices.
 
 #include "engine/evaluate/device_pool.hpp"
 
@@ -9,7 +9,7 @@
 namespace evo {
 namespace {
 
-/// A pool of fake devices, and coroutines that use them.
+/// A pool of fake devices, and coroutines that use the devices.
 class DevicePoolTest : public testing::Test {
  protected:
   DevicePool& open(std::size_t count) {
@@ -21,7 +21,8 @@ class DevicePoolTest : public testing::Test {
   }
   ~DevicePoolTest() override { loop_.end_all(); }
 
-  /// Holds a device for the given time and records its name when it gets it.
+  /// A coroutine that waits for a device, appends `name` to order_, and holds the device for the
+  /// given time.
   Task<> use(char name, Turn turn, double milliseconds, std::optional<std::size_t> which = {}) {
     Task<DeviceLease> wanted = which ? pool_->one(*which, turn) : pool_->any(turn);
     const DeviceLease lease = co_await std::move(wanted);
@@ -42,7 +43,7 @@ TEST_F(DevicePoolTest, TheLowestTurnGoesFirstWhateverCameFirst) {
   }
   loop_.spawn(use('h', kFirstTurn, 10, 0U));
   loop_.run(loop_.sleep(100));
-  EXPECT_EQ(order_, "ahcd") << "the first has it already";
+  EXPECT_EQ(order_, "ahcd") << "'a' already has the device";
 }
 
 TEST_F(DevicePoolTest, AllDevicesWorkAtTheSameTime) {
@@ -74,7 +75,7 @@ TEST_F(DevicePoolTest, ALostDeviceIsNotUsedAgainAndTheHomeMovesOn) {
   loop_.spawn(use('y', 1, 10));
   loop_.run(loop_.sleep(100));
   EXPECT_EQ(order_, "xy");
-  EXPECT_THROW(loop_.run(lose(1)), MissingError) << "the last one";
+  EXPECT_THROW(loop_.run(lose(1)), MissingError) << "the last device is lost";
 }
 
 TEST_F(DevicePoolTest, WhoWaitsForTheHomeDeviceGetsTheNextOneWhenItIsLost) {
@@ -95,7 +96,8 @@ TEST_F(DevicePoolTest, WhoWaitsForTheHomeDeviceGetsTheNextOneWhenItIsLost) {
   loop_.spawn(lose_later());
   loop_.spawn(use('b', 1, 5, 1));
   EXPECT_EQ(loop_.run(compare()), 1U);
-  EXPECT_THROW((void)loop_.run(pool.one(0, 1)), MissingError) << "that one, and no other";
+  EXPECT_THROW((void)loop_.run(pool.one(0, 1)), MissingError)
+      << "device 0 is lost, and another device cannot replace it";
 }
 
 TEST_F(DevicePoolTest, WhoWaitsForADeviceThatIsLostIsTold) {
@@ -141,7 +143,7 @@ TEST_F(DevicePoolTest, OneThatComesTakesTheWorkOfTheLastThatLeft) {
   loop_.run(loop_.sleep(1));
   EXPECT_EQ(loop_.run(work()), 1U);
   EXPECT_EQ(pool.home(), 1U);
-  EXPECT_EQ(pool.times().phases().size(), 1U) << "of those that can be used";
+  EXPECT_EQ(pool.times().phases().size(), 1U) << "only usable devices count";
 }
 
 TEST_F(DevicePoolTest, TheLossOfTheLastIsNoErrorWhereOthersMayCome) {

@@ -1,5 +1,5 @@
-// Tests kernels of a GPU that are also executed on a virtual GPU: which results count, which
-// kernels are skipped, and that the search does not depend on the virtual GPU.
+// Tests checks of a GPU's kernels that a virtual GPU executes in addition: which results reject a
+// kernel, which kernels are skipped, and that the search does not depend on the virtual GPU.
 
 #include "engine/evaluate/interpreted_checks.hpp"
 
@@ -39,7 +39,7 @@ KernelUnderTest kernel(const std::string& key) {
   return under_test;
 }
 
-/// Checks on a fake interpreter.
+/// InterpretedChecks on a fake virtual GPU, whose answers `check` determines.
 class Interpreting {
  public:
   explicit Interpreting(std::function<Answer(const fake::Program&)> check = {}) {
@@ -49,7 +49,7 @@ class Interpreting {
   }
   ~Interpreting() { loop_.end_all(); }
   InterpretedChecks& checks() { return *checks_; }
-  /// The kernels that the interpreter was asked to execute.
+  /// The kernels that the fake virtual GPU was asked to execute.
   [[nodiscard]] std::vector<std::string> requests() const { return device_->requests(); }
   void pass_time() { loop_.run(loop_.sleep(1000)); }
   InterpretedCheck outcome_of(const std::string& key) {
@@ -109,7 +109,7 @@ TEST(InterpretedChecks, ACheckThatEndedWithoutAnAnswerCanBeRepeated) {
   const auto second = run.outcome_of("a");
   ASSERT_TRUE(second.rejection);
   (void)run.outcome_of("a");
-  EXPECT_EQ(calls, 2) << "a verdict stays";
+  EXPECT_EQ(calls, 2) << "the verdict is stored and not computed again";
 }
 
 TEST(InterpretedChecks, KernelsThatAreNotWantedAnyMoreAreDropped) {
@@ -135,13 +135,14 @@ TEST(InterpretedChecks, WithoutAnInterpreterNothingIsAsked) {
   EXPECT_FALSE(none.has_interpreter());
 }
 
-/// Makes a run with the given interpreter, until the end of the last generation.
+/// Makes a whole run whose virtual GPU behaves like `interprets`, and returns the run's events.
 std::vector<std::string> story_with(const std::optional<fake::DeviceBehaviour>& interprets) {
   fake::MemoryStore store;
   World world(store, screened_kernels(), {.space = "distinct", .interprets = interprets});
   EXPECT_EQ(run_all(world, store, options_for(4, 8)), TunerEnd::kFinished);
   if (world.interpreter != nullptr) {
-    EXPECT_THAT(world.interpreter->requests(), testing::Not(IsEmpty())) << "it starts early";
+    EXPECT_THAT(world.interpreter->requests(), testing::Not(IsEmpty()))
+        << "the virtual GPU executes kernels during the run";
   }
   return story(store);
 }

@@ -58,7 +58,7 @@ TEST(KernelKey, CoversAllOfASequence) {
   EXPECT_TRUE(keys.insert(key_of(file, {{"a", {}}, {"c", {}}})).second);
 }
 
-/// Kernels with the same code have different keys if their tensor maps differ.
+/// Two kernels with the same code but different tensor maps have different keys.
 TEST(KernelKey, CoversTensorMaps) {
   Json file = read_json_file(kFolder / "problem.json");
   file["arguments"].push_back({{"name", "x_map"},

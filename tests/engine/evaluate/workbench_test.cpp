@@ -1,5 +1,6 @@
-// Tests the class Workbench on the fake worker: which candidates share a kernel, which errors no
-// configuration can cause, and how kernels that fail in comparisons are treated.
+// Tests the class Workbench with a fake worker: which candidates share one kernel, which errors in
+// the problem or space reject one candidate or the whole run, and how kernels that fail in A/B
+// comparisons are treated.
 
 #include "engine/evaluate/workbench.hpp"
 
@@ -95,7 +96,9 @@ class WorkbenchTest : public testing::Test {
   Store store_ = Store::in_memory();
 };
 
-/// Macros that do not change the code: the fake compiler ignores those that begin with UNUSED.
+/// The macros that begin with UNUSED do not change the code, because the fake compiler ignores
+/// them. If an UNUSED macro changes the launch or the check, candidates have different kernels
+/// nevertheless.
 TEST_F(WorkbenchTest, TwoCandidatesAreOneKernelOnlyWhereAllThatDecidesAgrees) {
   change(space_file(), [](Json& space) {
     for (const char* macro :
@@ -112,7 +115,8 @@ TEST_F(WorkbenchTest, TwoCandidatesAreOneKernelOnlyWhereAllThatDecidesAgrees) {
     kernel["grid"] = {"ceil_div(N, THREADS) + UNUSED_GRID"};
     kernel["block"] = {"THREADS + UNUSED_BLOCK"};
     kernel["dynamic_shared_bytes"] = "16 * UNUSED_SHARED";
-    // The workspace differs only on a shape that is checked but not timed.
+    // UNUSED_WORKSPACE changes the size of the workspace only on a shape that is checked but not
+    // timed.
     kernel["workspace"] = {{"w", "N == 1003 ? 4 + UNUSED_WORKSPACE : 4"}};
     kernel["tolerance"] = {{"relative_l2", "N == 1 ? 0.001 * (1 + UNUSED_TOLERANCE) : 0.001"},
                            {"max_row_error", "0.001 * (1 + UNUSED_ROW)"}};
@@ -135,8 +139,8 @@ TEST_F(WorkbenchTest, TwoCandidatesAreOneKernelOnlyWhereAllThatDecidesAgrees) {
   EXPECT_EQ(judged.back().kernel_key, judged.front().kernel_key);
 }
 
-/// The condition contains names instead of the timed shape's numbers, so that it can be evaluated
-/// for another shape.
+/// The manifest's conditions contain the names of size variables, not the timed shape's numbers, so
+/// that loaders can evaluate the conditions for other shapes.
 TEST_F(WorkbenchTest, TheManifestSaysWhichOtherShapesAKernelIsFor) {
   change(space_file(), [](Json& space) {
     space["let"] = {{"TILE", "THREADS * ITEMS"}};
@@ -199,7 +203,8 @@ TEST_F(WorkbenchTest, AConfigurationThatBreaksAnExpressionIsRejectedAndTheOthers
     if (std::string(one.what) != "independent") {
       EXPECT_THAT(judged[1].rejection->reason, HasSubstr(one.what));
     }
-    EXPECT_TRUE(judged[1].kernel_key.empty()) << "a candidate that is no kernel is nobody's twin";
+    EXPECT_TRUE(judged[1].kernel_key.empty())
+        << "a rejected candidate shares its kernel with no other candidate";
     EXPECT_FALSE(judged[0].rejection || judged[2].rejection) << one.what;
     write_file(problem_file(), original);
   }
@@ -239,7 +244,7 @@ TEST_F(WorkbenchTest, AKernelThatFailsInPairsOnlyIsNotBlamedAlone) {
   const KernelUnderTest good = green_kernel(*bench, "none");
   const KernelUnderTest bad = green_kernel(*bench, "fails_in_pairs");
   const ComparedPair result = compare(*bench, good, bad);
-  EXPECT_TRUE(result.pair.rejection) << "it was tried once more, and failed again";
+  EXPECT_TRUE(result.pair.rejection) << "the comparison was repeated and failed again";
   EXPECT_FALSE(result.first_failed);
   EXPECT_FALSE(result.second_failed);
   const ComparedPair next = compare(*bench, good, good);

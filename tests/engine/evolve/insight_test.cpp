@@ -61,7 +61,7 @@ TEST(Insight, FindsEffectsInteractionsFailuresAndNegatives) {
   const ValueInsight& slow = value_of(insight, 0, 3);
   EXPECT_EQ(slow.effect->verdict(), PairVerdict::kSlower);
   EXPECT_NEAR(*slow.effect->in_winner, 3 * std::log(1.1), 0.01);
-  EXPECT_EQ(slow.effect->pairs, 10U) << "2 × 3 × 2, less two that differ in three macros";
+  EXPECT_EQ(slow.effect->pairs, 10U) << "2 × 3 × 2 pairs, without two that differ in three macros";
   const std::uint16_t other = insight.best->choice[1] == 0 ? 1 : 0;
   EXPECT_EQ(value_of(insight, 1, other).effect->verdict(), PairVerdict::kSame);
   ASSERT_EQ(insight.only_failed.size(), 1U);
@@ -80,8 +80,8 @@ TEST(Insight, FindsEffectsInteractionsFailuresAndNegatives) {
 }
 
 TEST(Insight, AValueThatWasNotTriedNearTheWinnerHasNoEffect) {
-  // P0 = 3 ran only with P1 = 1, and no candidate differs from these only in P0. An additive model
-  // would still report an effect of P0 = 3.
+  // P0 = 3 ran only with P1 = 1, and no other value of P0 ran with P1 = 1, so no two candidates
+  // differ in P0 = 3 alone. An additive model would still report an effect of P0 = 3.
   const RecordedSpace space = known_space();
   std::vector<Observation> observations;
   for (const Observation& one : observe_all(space, 0, 1)) {
@@ -112,7 +112,7 @@ TEST(Insight, TheWinnerIsTheOneThatIsGiven) {
   EXPECT_EQ(insight.best, second);
   const PairEffect& back = *value_of(insight, 0, 0).effect;
   EXPECT_EQ(back.verdict(), PairVerdict::kFaster);
-  EXPECT_GT(back.high, 0) << "slower where P3 = 1";
+  EXPECT_GT(back.high, 0) << "P0 = 0 is slower than P0 = 1 if P3 = 1";
 }
 
 TEST(Insight, ImportanceNearTheWinnerNeedsEnoughCandidatesThere) {
@@ -123,7 +123,8 @@ TEST(Insight, ImportanceNearTheWinnerNeedsEnoughCandidatesThere) {
   ASSERT_TRUE(many.near_explained);
   double sum = 0;
   for (const KnobInsight& one : many.knobs) sum += *one.near_importance;
-  EXPECT_NEAR(sum, *many.near_explained, 0.05) << "shares add up to what the model explains";
+  EXPECT_NEAR(sum, *many.near_explained, 0.05)
+      << "the importances of all macros add up to the share of variance that the model explains";
   const Insight few = learn(space, std::span(all).first(19));
   EXPECT_LT(few.near_runs, 20U);
   EXPECT_FALSE(few.near_explained);
@@ -131,7 +132,8 @@ TEST(Insight, ImportanceNearTheWinnerNeedsEnoughCandidatesThere) {
   EXPECT_THAT(insight_text(space, few), HasSubstr("too few for this figure"));
 }
 
-/// Insight's statements about a value are true even in a space with many interactions.
+/// The statements of the insight report about a macro's value hold even in a space with many
+/// interactions.
 TEST(Insight, ClaimsOfASearchHoldInTheWinner) {
   const RecordedSpace space = bumpy_space();
   std::size_t held = 0;

@@ -46,7 +46,7 @@ double covariance(const Kernel& kernel, std::span<const std::uint16_t> points, s
   return static_cast<double>(value);
 }
 
-/// Solves A x = b by Gaussian elimination with pivoting, in double precision.
+/// Solves the linear system A x = b by Gaussian elimination with pivoting, in double precision.
 std::vector<double> solve(std::vector<std::vector<double>> a, std::vector<double> b) {
   const std::size_t n = b.size();
   for (std::size_t k = 0; k < n; ++k) {
@@ -69,7 +69,8 @@ std::vector<double> solve(std::vector<std::vector<double>> a, std::vector<double
   return b;
 }
 
-/// Mean and variance at point `at` of the pool by the textbook formula, given some known points.
+/// Mean and variance of a Gaussian process at `point`, computed by the textbook formula from known
+/// points.
 std::pair<double, double> textbook(const Kernel& kernel, std::span<const std::uint16_t> known,
                                    std::span<const double> targets, double noise,
                                    std::span<const std::uint16_t> point) {
@@ -158,7 +159,8 @@ TEST(FailureModel, LearnsAThreshold) {
   EXPECT_EQ(fresh.probability(pool), std::vector<float>(4, 0.0F));
 }
 
-/// 4096 candidates; about a third of them fail: too much shared memory or too many registers.
+/// A space of 4096 candidates, about a third of which fail, as if they needed too much shared
+/// memory or too many registers.
 RecordedSpace failing_space() {
   return made_space(
       {8, 8, 8, 4, 2}, [](const Candidate&) { return true; },
@@ -203,7 +205,7 @@ TEST(RunStudy, SameResultWithAnyNumberOfThreads) {
   EXPECT_EQ(one.evaluations, three.evaluations);
 }
 
-/// More than a million valid candidates with ten parameters.
+/// A space of more than a million valid candidates with eleven parameters.
 SpaceDefinition million_space() {
   SpaceDefinition definition{.file = "m.json",
                              .name = "m",

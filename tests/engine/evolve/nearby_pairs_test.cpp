@@ -33,13 +33,14 @@ TEST(NearbyPairs, AnEffectIsThatOfCandidatesThatDifferInNothingElse) {
   ASSERT_TRUE(effect->in_winner);
   EXPECT_NEAR(log_percent(*effect->in_winner), 20, 1e-9);
   EXPECT_EQ(effect->verdict(), PairVerdict::kSlower);
-  // A candidate with value 2 ran, but no candidate differs from it only in this macro.
+  // The effect of value 2 of the first macro is unknown, because no other candidate differs from
+  // the candidate with this value in the first macro alone.
   EXPECT_FALSE(pairs.effect(0, 2));
 }
 
 TEST(NearbyPairs, PairsFarFromTheWinnerDoNotCount) {
-  // The pairs differ from the winner in three macros, or in two macros with more than twice its
-  // time.
+  // A pair does not count if its candidates differ from the winner in three macros, or if they
+  // differ in two macros and take more than twice the winner's time.
   const NearbyPairs pairs = pairs_of({{{0, 0, 0, 0}, 10},
                                       {{0, 1, 1, 1}, 11},
                                       {{1, 1, 1, 1}, 8},
@@ -61,7 +62,7 @@ TEST(NearbyPairs, AVerdictIsThatOfTheWinnersOwnPair) {
   EXPECT_EQ(verdict(95, 110), PairVerdict::kFaster);
   EXPECT_EQ(verdict(101.5, 130), PairVerdict::kSame);
   EXPECT_EQ(verdict(98.5, 130), PairVerdict::kSame);
-  // Clear differences in pairs without the winner prove nothing about the winner.
+  // A clear difference in a pair that does not contain the winner proves nothing about the winner.
   const auto beside = pairs_of({{{0, 0}, 100}, {{0, 1}, 100}, {{1, 1}, 50}}).effect(0, 1);
   EXPECT_EQ(beside->verdict(), PairVerdict::kUntried);
   EXPECT_DOUBLE_EQ(beside->best_known(), beside->middle);
@@ -73,7 +74,8 @@ TEST(NearbyPairs, ASquareSaysWhatTwoValuesDoTogether) {
   EXPECT_EQ(squares[0].first_parameter, 0U);
   EXPECT_EQ(squares[0].second_parameter, 1U);
   EXPECT_NEAR(std::exp(squares[0].beyond.middle), 20.0 * 10 / (12 * 11), 1e-9);
-  // Effects that multiply are no interaction, and three candidates cannot prove an interaction.
+  // Two effects whose time factors multiply are no interaction, and three candidates cannot prove
+  // an interaction.
   EXPECT_TRUE(
       pairs_of({{{0, 0}, 10}, {{1, 0}, 12}, {{0, 1}, 11}, {{1, 1}, 13.2}}).squares().empty());
   EXPECT_TRUE(pairs_of({{{0, 0}, 10}, {{1, 0}, 12}, {{0, 1}, 11}}).squares().empty());

@@ -15,8 +15,9 @@ using std::chrono::milliseconds;
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// A Python program. The statements in `body` compute its answers from the variables "line" (the
-/// request) and "space" (the first line).
+/// The command of a strategy written in Python. The statements in `body` compute the program's
+/// answer from the variables "line" (the request) and "space" (the first line that the program
+/// reads).
 std::string python(const std::string& body) {
   return "python3 -c '\nimport json, sys, itertools\nspace = json.loads(sys.stdin.readline())\n"
          "macros = [p[\"macro\"] for p in space[\"parameters\"]]\n"
@@ -63,7 +64,7 @@ TEST(ProgramStrategy, OutcomesReachTheProgram) {
   const RecordedSpace space = bumpy_space();
   const Candidate first = space.at_rank(0).value();
   const Candidate second = space.at_rank(1).value();
-  // The program proposes only after it has received both outcomes.
+  // The program proposes a configuration only after it has received both observed outcomes.
   ProgramStrategy strategy(
       space, {},
       python("    if \"observe\" in line: told = line[\"observe\"]\n"
@@ -82,7 +83,8 @@ TEST(ProgramStrategy, ARepetitionIsRefusedAndTheProgramAskedAgain) {
       python("    same = [dict(zip(macros, [p[\"values\"][0] for p in space[\"parameters\"]]))]\n"
              "    say(take(line[\"propose\"]) if \"refused\" in line else same)\n"));
   EXPECT_EQ(strategy.propose(1).size(), 1U);
-  EXPECT_EQ(strategy.propose(3).size(), 3U) << "the first answer repeats a proposal";
+  EXPECT_EQ(strategy.propose(3).size(), 3U)
+      << "after its repeated proposal was refused, the program gives a new answer";
 }
 
 TEST(ProgramStrategy, NonsenseIsAnErrorThatNamesTheCommand) {

@@ -26,7 +26,7 @@ TEST(ProposalPool, TakesWhatIsValidNewAndNotThereYet) {
   Random random(1);
   pool.breed(std::vector<Candidate>{second}, {}, random);
   EXPECT_GT(pool.candidates().size(), 100U);
-  EXPECT_EQ(pool.candidates().front(), first) << "what was there stays";
+  EXPECT_EQ(pool.candidates().front(), first) << "breeding keeps the earlier candidates";
   for (const Candidate& candidate : pool.candidates()) {
     EXPECT_TRUE(space.is_valid(candidate));
     EXPECT_NE(candidate, measured);

@@ -34,7 +34,7 @@ std::vector<Candidate> proposals_of(const RecordedSpace& space, Strategy& strate
     EXPECT_LE(proposals.size(), batch);
     for (const Candidate& candidate : proposals) {
       EXPECT_TRUE(space.is_valid(candidate));
-      EXPECT_TRUE(seen.insert(candidate).second) << "proposed twice";
+      EXPECT_TRUE(seen.insert(candidate).second) << "a candidate was proposed twice";
       all.push_back(candidate);
       observations.push_back(look_up(space, candidate));
     }
@@ -53,7 +53,8 @@ class EveryStrategy : public testing::TestWithParam<std::string_view> {
 TEST_P(EveryStrategy, ProposesValidNewCandidatesUntilTheSpaceIsExhausted) {
   const RecordedSpace space = bumpy_space();
   for (const std::size_t batch : {1U, 8U, 13U}) {
-    // Skipped: it tests the same code as other batch sizes, and takes a minute under sanitizers.
+    // The strategy "full" with a batch of 1 is skipped, because it tests the same code as other
+    // batches, and takes a minute under sanitizers.
     if (batch == 1 && GetParam() == "full") continue;
     const auto strategy = make(space);
     const auto all = proposals_of(space, *strategy, 5000 / static_cast<int>(batch), batch);
@@ -132,7 +133,7 @@ TEST(MakeStrategy, NamesTheKnownOnes) {
   const RecordedSpace space = tiny_space();
   try {
     (void)make_strategy("best", space, {});
-    FAIL() << "made a strategy that does not exist";
+    FAIL() << "make_strategy accepted an unknown name";
   } catch (const InputError& error) {
     EXPECT_THAT(error.what(), testing::HasSubstr("'best'"));
     EXPECT_THAT(error.what(), testing::HasSubstr("full, free, insight, random, exhaustive"));

@@ -1,5 +1,5 @@
 // Tests the gates on a device that behaves like a GPU: launches are queued, and check kernels
-// compare outputs. The virtual GPU executes everything. Verdicts, texts and figures must equal
+// compare outputs. The virtual GPU executes all kernels. Verdicts, messages and errors must equal
 // those of checks on the host.
 
 #include <gmock/gmock.h>
@@ -43,8 +43,9 @@ const char* const kProblem = R"json({
   "templates": {"card": {"source": "card.cu", "entry": "card", "grid": ["ceil_div(N, 64)"],
                          "block": [64]}}})json";
 
-/// `spoil`: statements that damage the result, inserted after the computation. END: the end of the
-/// kernel. `X0`: the bits of x[0], which differ between seeds.
+/// A kernel that computes y = 2 x + 1 and updates `sum`. The statements in `spoil` follow the
+/// computation and may damage the results, possibly depending on X0, the bits of x[0], which differ
+/// between seeds. The kernel does not compute the elements from index END on.
 std::string kernel_text(const std::string& name, const std::string& spoil) {
   return R"(
 #include <cuda_fp16.h>
@@ -63,7 +64,7 @@ extern "C" __global__ void )" +
          "\n}\n";
 }
 
-/// One way to check outputs (on the device or on the host), with its own device.
+/// Gates that check outputs in one way (on the device or on the host), with their own device.
 struct Way {
   explicit Way(const Problem& problem, bool by_kernels) {
     device =
@@ -74,7 +75,8 @@ struct Way {
     const KernelId reference = load("reference", "");
     constexpr std::uint64_t kSeed = 11;
     made = std::make_unique<MadeGates>(*work, problem, reference, kSeed);
-    // The duration of launches does not influence these tests.
+    // The gate's clock stands still, because the duration of launches must not influence these
+    // tests.
     gate = std::make_unique<CorrectnessGate>(*work, problem, made->cases, made->judge,
                                              CorrectnessOptions{.now_ms = [] { return 0.0; }});
   }
@@ -120,7 +122,7 @@ class Card : public testing::Test {
     return gate.time(kernel, problem_->shape("timed"), [](const std::string&) {});
   }
 
-  /// The bits of the first input of one case.
+  /// The bits of x[0] in one case, as a C++ literal.
   [[nodiscard]] std::string x0(const std::string& shape, std::size_t index) {
     const CheckCase& data = host_->made->cases.get(problem_->shape(shape), index);
     const std::vector<std::byte> x = host_->work->kept().content(*data.inputs[0]);
@@ -129,7 +131,8 @@ class Card : public testing::Test {
     return std::to_string(bits) + "u";
   }
 
-  /// Expects the same verdict from both ways to check. Returns its text, or "passed".
+  /// Checks a kernel on the host and on the device, and expects the same verdict. Returns the
+  /// message of the rejection, or "passed".
   std::string verdict(const std::string& spoil, const std::string& end = {}) {
     const CorrectnessResult by_host = check(*host_, spoil, end);
     const CorrectnessResult by_card = check(*card_, spoil, end);
@@ -161,7 +164,7 @@ class Card : public testing::Test {
 
 TEST_F(Card, AnHonestKernelPasses) {
   EXPECT_EQ(verdict(""), "passed");
-  // The next kernel finds the module variables unchanged.
+  // A kernel may write to its workspace.
   EXPECT_EQ(verdict("if (i == 0) kept[1] = X0;"), "passed");
 }
 
@@ -175,7 +178,8 @@ TEST_F(Card, AnErrorIsReportedWithItsElement) {
 }
 
 TEST_F(Card, TheFirstLaunchThatIsWrongIsBlamed) {
-  // The kernel is wrong on the third and on the fifth seed, which are judged together.
+  // The kernel is wrong on the fifth seed and, in two of the three cases, on an earlier seed. All
+  // seeds are judged together, and the first wrong seed must be named.
   for (const std::size_t seed : {1, 2, 4}) {
     const std::string wrong =
         verdict("if (i == 3 && (X0 == " + x0("small", seed) + " || X0 == " + x0("small", 4) +
@@ -212,7 +216,7 @@ TEST_F(Card, AnInputThatIsChangedIsNamedAndPutBack) {
   const std::string changes = "if (i == 0) const_cast<float*>(x)[n - 1] = 5.0f;";
   EXPECT_THAT(verdict(changes), HasSubstr("changed its input 'x', first at byte 1"));
   EXPECT_EQ(verdict(""), "passed");
-  // Only later seeds reveal the error.
+  // The kernel changes its input only on the third seed.
   EXPECT_THAT(
       verdict("if (i == 0 && X0 == " + x0("timed", 2) + ") const_cast<float*>(x)[9] = 5.0f;"),
       HasSubstr("changed its input 'x', first at byte 3"));
@@ -250,10 +254,11 @@ TEST_F(Card, AShapeIsWaitedForAFewTimesAndNothingLargeIsDownloaded) {
   const std::size_t waits = card_->device->waits();
   const std::size_t bytes = card_->device->downloaded_bytes();
   (void)check(*card_, "");
-  // Two launches run alone, each with waits before, after and for its checks; the other launches
-  // run together.
+  // For each of the two shapes, the host waits for two single launches and their checks, and for
+  // all other launches together.
   EXPECT_LE(card_->device->waits() - waits, 2U * 10U);
-  // Only results of comparisons are copied: slots of 256 bytes, some of them more than once.
+  // Only results of comparisons are downloaded. Each result takes 256 bytes, and some results are
+  // downloaded several times.
   EXPECT_LE(card_->device->downloaded_bytes() - bytes, 2U * 80'000U);
 }
 
@@ -264,7 +269,7 @@ TEST_F(Card, WhatIsKeptAndOverwrittenIsNoVerdict) {
   damaged[4] ^= std::byte{0x10};
   card_->work->kept().keep(*data.expected[1], damaged);
   EXPECT_THROW((void)check(*card_, ""), CudaError);
-  // A kernel that writes the damaged expected data does not pass either.
+  // A kernel whose output equals the damaged expected data does not pass either.
   EXPECT_THROW((void)check(*card_, "if (i == 2) *((unsigned char*)y + 4) ^= 0x10;"), CudaError);
   card_->work->kept().keep(*data.expected[1], right);
   EXPECT_FALSE(check(*card_, "").rejection);

@@ -16,8 +16,8 @@ namespace evo {
 /// A progress callback that ignores all reports.
 inline const Progress kSilent = [](const std::string&) {};
 
-/// Problem, fake device and cases for tests of the gates: y = 2 x + 1 over two checked shapes. A
-/// kernel is a host function, selected by name.
+/// A problem y = 2 x + 1 with two checked shapes, a fake device and cases, for tests of the gates.
+/// A kernel is a host function, selected by its name.
 class GateFixture {
  public:
   /// `dtype`: the type of x and y. `deterministic`: the template's declaration.
@@ -26,10 +26,10 @@ class GateFixture {
   GateFixture(const GateFixture&) = delete;
   GateFixture& operator=(const GateFixture&) = delete;
 
-  /// Loads a kernel that the gates are to judge.
+  /// Loads a kernel for the gates.
   [[nodiscard]] LoadedKernel load(const std::string& name, fake::Kernel kernel);
 
-  /// Runs the correctness gate on all shapes.
+  /// Runs the correctness gate for a kernel on both shapes.
   [[nodiscard]] CorrectnessResult check(const LoadedKernel& kernel,
                                         const CorrectnessOptions& options = {},
                                         Effort effort = Effort::kFull, const EarlyStop& stop = {});
@@ -38,7 +38,7 @@ class GateFixture {
     return {*work, problem, made->cases, made->judge, card, fresh_case, options};
   }
 
-  /// The correct kernel for f32.
+  /// The kernel that correctly computes y = 2 x + 1 in f32.
   static std::optional<Fault> honest(const fake::Launch& launch);
 
   sample::TemporaryFolder folder;

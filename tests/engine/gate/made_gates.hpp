@@ -8,12 +8,13 @@
 
 namespace evo {
 
-/// The cases of a problem, and the objects that judge with them.
+/// The cases of a problem, and the objects that judge kernels by these cases.
 struct MadeGates {
   /// Creates gates whose reference is a loaded kernel.
   MadeGates(BufferWork& work, const Problem& problem, KernelId reference, std::uint64_t seed)
       : MadeGates(work, problem, LoadedKernel{reference, &*problem.reference.kernel, {}}, seed) {}
-  /// Creates gates without a reference, or with data as the reference.
+  /// Creates gates without a reference kernel if `reference` is null; the problem may then have
+  /// data as its reference.
   MadeGates(BufferWork& work, const Problem& problem, std::optional<LoadedKernel> reference,
             std::uint64_t seed)
       : programs(problem),

@@ -55,9 +55,9 @@ TEST(ResourceGate, ALaunchBeyondTheKernelsOwnBoundIsRejected) {
     ASSERT_TRUE(rejection.has_value());
     EXPECT_EQ(rejection->gate, Gate::kResource);
     EXPECT_THAT(rejection->reason, HasSubstr(" > 256 (the kernel's __launch_bounds__)"));
-    EXPECT_FALSE(rejection->policy_only) << "no device would run it";
+    EXPECT_FALSE(rejection->policy_only) << "no device could launch this kernel";
   }
-  EXPECT_FALSE(judge(resources(64), launch(1024))) << "0: the kernel says nothing";
+  EXPECT_FALSE(judge(resources(64), launch(1024))) << "0: the kernel has no __launch_bounds__";
 }
 
 TEST(ResourceGate, AtTheLimitPassesAndOneMoreDoesNot) {
@@ -94,7 +94,8 @@ TEST(ResourceGate, WhatTheDeviceCannotRunIsNotOnlyPolicy) {
                    "shared bytes 101377 > 101376 (sm_89)"),
         std::tuple(resources(32), launch(1056), "threads 1056 > 1024 (sm_89)"),
         std::tuple(resources(80), launch(1024), "registers of a CTA 81920 > 65536"),
-        // The kernel also violates the policy, but the device's limit is reported.
+        // The kernel violates the policy and a limit of the device; the limit of the device is
+        // reported.
         std::tuple(resources(200), launch(1024), "registers of a CTA 204800 > 65536")}) {
     const auto rejection = judge(used, config);
     ASSERT_TRUE(rejection.has_value()) << text;

@@ -7,7 +7,8 @@
 namespace evo {
 namespace {
 
-/// Removes inactive code from `text` and returns the remaining words.
+/// Removes the code of `text` that the preprocessor would skip, and returns the remaining tokens,
+/// separated by spaces.
 std::string left(const std::string& text, const MacroTexts& macros) {
   std::string joined;
   for (const std::string& word : cpp_words(active_code({"k.cu", text, {}}, macros).text)) {
@@ -21,7 +22,7 @@ TEST(ActiveCode, ConditionsChoose) {
   EXPECT_EQ(left(text, {{"SOA", "0"}, {"N", "4"}}), "a d");
   EXPECT_EQ(left(text, {{"SOA", "1"}, {"N", "1"}}), "b d");
   EXPECT_EQ(left(text, {{"SOA", "0"}, {"N", "2"}}), "c d");
-  EXPECT_EQ(left(text, {}), "c d") << "an unknown name is 0";
+  EXPECT_EQ(left(text, {}), "c d") << "the preprocessor replaces an unknown name by 0";
 }
 
 TEST(ActiveCode, DefinitionsCount) {

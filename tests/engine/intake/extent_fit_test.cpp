@@ -1,4 +1,4 @@
-// Tests finding expressions for the number of elements that kernels access.
+// Tests the search for an expression that gives the number of elements that a kernel accesses.
 
 #include "engine/intake/extent_fit.hpp"
 
@@ -31,7 +31,7 @@ TEST(ExtentFit, TheSimplestExpressionIsTaken) {
   EXPECT_EQ(fit_of([](auto n, auto) { return (n + 3) / 4; }).text, "ceil_div(N, 4)");
   EXPECT_EQ(fit_of([](auto n, auto) { return n / 2 * 2; }).text, "2*floor_div(N, 2)");
   EXPECT_EQ(fit_of([](auto n, auto c) { return (n + c - 1) / c + n; }).text, "")
-      << "no form has it";
+      << "none of the tried expressions fits";
   EXPECT_EQ(fit_of([](auto n, auto c) { return (n + 6) * (c + 6); }).text, "(N + 6)*(C + 6)");
 }
 
@@ -49,7 +49,7 @@ TEST(ExtentFit, ABorderThatIsLeftOutBelongsToTheBuffer) {
   EXPECT_FALSE(fit.is_exact);
   EXPECT_TRUE(fit_of([](auto n, auto c) { return n * c; }).is_exact);
   EXPECT_EQ(fit_of([](auto n, auto c) { return n * c / 2 + 7 * n; }).text, "")
-      << "half of it is no border";
+      << "half of a buffer is too much for a border";
 }
 
 TEST(ExtentFit, NothingTouchedIsNothingKnown) {

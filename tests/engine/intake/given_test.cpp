@@ -1,5 +1,5 @@
-// Tests the user's options about a problem, and the results of running the kernel on the virtual
-// GPU with these options.
+// Tests evo-init's options about a problem (sizes, launch, inputs, …), and the results of running
+// the kernel on the virtual GPU with these options.
 
 #include "engine/intake/given.hpp"
 
@@ -70,7 +70,7 @@ TEST_F(GivenOfAKernel, OneSizeIsEnoughForAKernelOfOneSize) {
   EXPECT_EQ(found["templates"]["k"]["grid"], Json({"ceil_div(n, BLOCK)"}));
   EXPECT_EQ(found["reference"]["set"]["BLOCK"], 64);
   EXPECT_EQ(found["tolerance"]["relative_l2"], 1e-5);
-  EXPECT_EQ(intake.files.size(), 2U) << "no reference.py";
+  EXPECT_EQ(intake.files.size(), 2U) << "evo-init writes no reference.py";
   EXPECT_THAT(
       intake.draft.assumed,
       AllOf(Contains(HasSubstr("BLOCK is the number of threads of a CTA")),
@@ -99,7 +99,7 @@ TEST_F(GivenOfAKernel, WhatIsGivenStandsAsItIs) {
   const Json found = problem(intake);
   EXPECT_EQ(found["shapes"]["default"]["variables"], Json::parse(R"({"n": 1024, "rows": 512})"));
   EXPECT_EQ(found["shapes"]["size2"]["variables"], Json::parse(R"({"n": 1024, "rows": 33})"));
-  EXPECT_EQ(found["shapes"].size(), 2U) << "nothing is added to shapes that are given";
+  EXPECT_EQ(found["shapes"].size(), 2U) << "evo-init adds no shapes to given sizes";
   const Json& arguments = found["arguments"];
   EXPECT_EQ(arguments[0]["extent"], "rows*n");
   EXPECT_EQ(arguments[0]["generator"],
@@ -132,7 +132,7 @@ TEST_F(GivenOfAKernel, WhatDependsOnInputsOrMacrosIsNotKnown) {
       "  if (i < n) atomicAdd(&bins[x[i] >> 24], 1u);\n}\n");
   EXPECT_EQ(extent(bins, 0), "n");
   EXPECT_THAT(extent(bins, 1).get<std::string>(), HasSubstr("TODO"))
-      << "small numbers all lead to the first";
+      << "all inputs are small numbers, which fall into the first bin";
   const Intake partial = take(
       "__global__ void f(const float *x, float *parts, int n) {\n"
       "  int i = blockIdx.x * BLOCK + threadIdx.x;\n"
@@ -153,7 +153,7 @@ TEST_F(GivenOfAKernel, WhatFitsSmallSizesMustFitLargerOnes) {
       "  if (threadIdx.x == 0) parts[blockIdx.x] = i < n ? x[n - 1] : 0;\n}\n");
   EXPECT_EQ(extent(intake, 0), "n");
   EXPECT_THAT(extent(intake, 1).get<std::string>(), HasSubstr("TODO"))
-      << "the small sizes are one CTA";
+      << "with the small sizes, the grid has only one CTA";
   EXPECT_THAT(intake.draft.notes, Contains(HasSubstr("with larger sizes, it is no longer 1")));
 }
 
@@ -179,7 +179,8 @@ TEST_F(GivenOfAKernel, AnOutputWhoseBorderIsLeftAloneIsInout) {
   EXPECT_EQ(extent(intake, 1), "n");
   EXPECT_EQ(problem(intake)["arguments"][1]["direction"], "inout");
   EXPECT_EQ(problem(intake)["arguments"][1]["generator"]["distribution"], "normal");
-  EXPECT_EQ(problem(intake)["templates"]["k"]["independent_ctas"], 1) << "it is not loaded";
+  EXPECT_EQ(problem(intake)["templates"]["k"]["independent_ctas"], 1)
+      << "the kernel does not read y";
 }
 
 TEST_F(GivenOfAKernel, DynamicSharedMemoryIsMeasuredToo) {
@@ -280,7 +281,8 @@ TEST_F(GivenOfAKernel, KernelsThatFollowEachOtherAreSteps) {
   EXPECT_EQ(kernel["steps"][1], Json::parse(R"({"entry": "second", "grid": [1], "block": [1],
                                                 "arguments": ["parts", "y", "count"]})"));
   EXPECT_FALSE(kernel.contains("entry"));
-  EXPECT_FALSE(kernel.contains("independent_ctas")) << "refused with several steps";
+  EXPECT_FALSE(kernel.contains("independent_ctas"))
+      << "independent_ctas is not allowed with several steps";
   EXPECT_THAT(
       intake.draft.assumed,
       Contains(HasSubstr("argument parts: one kernel writes it and a later kernel reads it")));

@@ -1,4 +1,4 @@
-// Tests drafts for CUDA files, with the real compiler.
+// Tests the drafts of problem and space files that evo-init makes from CUDA files, with NVRTC.
 
 #include "engine/intake/intake.hpp"
 
@@ -46,7 +46,7 @@ TEST_F(TakeIn, DirectionsTypesAndWhatIsToBeWritten) {
   const Json& kernel = found["templates"]["k"];
   EXPECT_EQ(kernel["block"], Json({"block_size_x"}));
   EXPECT_EQ(kernel["grid"][0], "TODO: CTAs in x, such as ceil_div(N_X, block_size_x)");
-  EXPECT_EQ(kernel["independent_ctas"], 0) << "y is loaded and stored";
+  EXPECT_EQ(kernel["independent_ctas"], 0) << "the kernel reads and writes y";
   EXPECT_EQ(found["reference"]["program"], Json({"python3", "reference.py"}));
 }
 

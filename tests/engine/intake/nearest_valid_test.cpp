@@ -35,7 +35,7 @@ TEST(NearestValid, FewestChangesThenTheSmallestOnes) {
   EXPECT_THAT(nearest(parameters, {"A == B"}), Optional(ElementsAre(1, 1)));
   EXPECT_THAT(nearest(parameters, {"A * B == 32"}), Optional(ElementsAre(2, 3)));
   EXPECT_THAT(nearest(parameters, {"A * B == 16"}), Optional(ElementsAre(3, 1)))
-      << "one change of A, not two small ones";
+      << "one large change of A is nearer than two small changes";
 }
 
 TEST(NearestValid, NothingWhereNothingIsValid) {

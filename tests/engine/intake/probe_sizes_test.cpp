@@ -20,7 +20,7 @@ TEST(ProbeSizes, ProductsOfTwoSizesDifferInEveryProbe) {
     std::set<double> products;
     for (std::size_t probe = 0; probe < kProbes; ++probe) {
       const auto sizes = probe_sizes(kind, variables, probe);
-      EXPECT_LE(sizes.at("B"), 8) << "a size that should be small is large";
+      EXPECT_LE(sizes.at("B"), 8) << "a size must not exceed the user's size";
       products.insert(sizes.at("N") * sizes.at("C"));
     }
     EXPECT_GE(products.size(), 3U);

@@ -10,7 +10,8 @@ namespace {
 
 using testing::HasSubstr;
 
-/// PTX of a kernel k with three pointers and an int. `body` follows the loads of the parameters.
+/// PTX of a kernel k with three pointers and an int as parameters. The instructions in `body`
+/// follow the loads of the parameters.
 std::string kernel(const std::string& body, const std::string& before = {}) {
   return ".version 8.0\n.target sm_89\n.address_size 64\n" + before +
          ".visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u32 p3)\n{\n"
@@ -73,7 +74,7 @@ TEST(PtxFacts, TexturesAreRead) {
   };
   EXPECT_EQ(facts("2d", "%f5, %f6").parameters[1].texture, 2);
   EXPECT_EQ(facts("2d", "%f5, %f6").parameters[0].texture, 0);
-  EXPECT_EQ(facts("2d", "%f5, %f6").dependence, "") << "nobody writes a texture";
+  EXPECT_EQ(facts("2d", "%f5, %f6").dependence, "") << "no kernel writes to a texture";
   EXPECT_EQ(facts("1d", "%f5").parameters[1].texture, 1);
   EXPECT_FALSE(facts("1d", "%f5").parameters[1].is_other_object);
   EXPECT_TRUE(facts("3d", "%f5, %f6, %f7, %f7").parameters[1].is_other_object);

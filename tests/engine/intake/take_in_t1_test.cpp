@@ -1,4 +1,4 @@
-// Tests drafts for CUDA files with a T1 file, with the real compiler.
+// Tests the drafts that evo-init makes from a CUDA file and a T1 file, with NVRTC.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -60,7 +60,7 @@ TEST_F(TakeIn, AT1FileFillsIn) {
   EXPECT_EQ(found["shapes"]["default"]["variables"]["N_X"], 4096);
   EXPECT_EQ(found["templates"]["k"]["grid"], Json({"ceil_div(N_X, block_size_x * tile)"}));
   EXPECT_EQ(found["templates"]["k"]["block"], Json({"block_size_x"}));
-  EXPECT_FALSE(found.contains("bytes")) << "every buffer once, where nothing is said";
+  EXPECT_FALSE(found.contains("bytes")) << "without the key 'bytes', every buffer counts once";
 }
 
 TEST_F(TakeIn, RandomFillsHaveTwoEnds) {
@@ -79,7 +79,8 @@ TEST_F(TakeIn, WhatAT1FileSaysWronglyIsLeftOutAndSaid) {
   EXPECT_EQ(made["compiler_options"], Json({"--std=c++17", "--generate-line-info"}));
   EXPECT_EQ(made["let"], Json::parse(R"({"idle": 1})"));
   EXPECT_EQ(made["constraints"].size(), 1U);
-  EXPECT_EQ(made["parameters"][0]["default"], 32) << "the nearest that is valid";
+  EXPECT_EQ(made["parameters"][0]["default"], 32)
+      << "32 is the valid value nearest to the given default";
   const auto& said = intake.draft.left_out;
   for (const char* text :
        {"parameter idle: neither the source nor the launch reads it; in expressions, it is "

@@ -1,4 +1,5 @@
-// Tests predicted times of grids whose CTAs differ, and of waiting, with NVRTC and the virtual GPU.
+// Tests predicted times of grids whose CTAs do different work, and of kernels that wait, with NVRTC
+// and the virtual GPU.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +23,7 @@ using testing::IsEmpty;
 constexpr unsigned kCtas = 528;
 constexpr unsigned kThreads = 128;
 constexpr double kMhz = 1980;
-/// 20,000 dependent multiply-adds with a latency of four clocks.
+/// The time of 20,000 dependent multiply-adds with a latency of four clocks, in µs.
 constexpr double kHeavyUs = 20'000 * 4 / kMhz;
 
 constexpr const char* kHead = R"(
@@ -169,7 +170,7 @@ TEST(PredictedTime, ACtaThatSleepsIsOfAnotherKindThanOneThatDoesNot) {
 TEST(PredictedTime, AtomicsOnOneAddressFollowEachOther) {
   const double one = predict("for (int j = 0; j < 20; ++j) atomicCAS(&counter, -1, 0);").us;
   EXPECT_GT(one, kCtas * kThreads * 20 / kMhz);
-  // The compiler combines the 32 atomics of a warp into one.
+  // The compiler combines the 32 atomic additions of a warp into one.
   const double merged = predict("for (int j = 0; j < 20; ++j) atomicAdd(&counter, 1);").us;
   EXPECT_GT(merged, kCtas * kThreads / 32 * 20 / kMhz);
   EXPECT_LT(merged, one);

@@ -50,11 +50,12 @@ TEST(MemoryUnit, ReadsWaitBehindWritesOnTheWayToL2) {
   const double alone = memory.access(access_of(Unit::kGlobalLoad, 1), 0).done;
   MemoryUnit busy(rates);
   (void)busy.access(access_of(Unit::kGlobalStore, 100), 0);
-  // 100 sectors of 32 bytes take 200 clocks at 16 bytes per clock.
+  // A store of 100 sectors of 32 bytes occupies the memory unit for 200 clocks at 16 bytes per
+  // clock.
   EXPECT_NEAR(busy.access(access_of(Unit::kGlobalLoad, 1), 0).done - alone, 200, 2);
 }
 
-/// The clocks for 1000 sectors, without the latency of an access.
+/// The clocks for an access to 1000 sectors, without the latency of an access.
 double clocks_of(Unit unit, const CardShare& share) {
   const MachineRates rates = memory_rates();
   MemoryUnit memory(rates, share);
@@ -110,7 +111,8 @@ MachineRates code_rates() {
 
 constexpr std::size_t kInstructionsOfALine = 8;
 
-/// The clocks that a warp waits in a second pass over `lines` instruction cache lines.
+/// The clocks that a warp waits for instructions when it runs through `lines` instruction cache
+/// lines for the second time.
 double waits_again(std::size_t lines) {
   const MachineRates rates = code_rates();
   CodeFetch fetch(rates, lines * kInstructionsOfALine);

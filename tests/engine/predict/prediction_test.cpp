@@ -1,5 +1,5 @@
-// Tests predicted times from machine code, end to end: NVRTC, the virtual GPU, the simulation of an
-// SM.
+// Tests the prediction of times as a whole: NVRTC compiles a kernel, the virtual GPU executes its
+// PTX, and the simulation of an SM runs its machine code.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -79,7 +79,8 @@ Compiled compile(std::vector<std::string> options, bool lines = true) {
   return std::get<Compiled>(std::move(outcome));
 }
 
-/// tensor_flops() counts operations on bytes as half.
+/// The matrix operations of an instruction. tensor_flops() counts operations on bytes as half, so
+/// this function doubles them.
 double all_flops(const MachineInstruction& instruction) {
   constexpr unsigned kQmma = 0x07a;
   constexpr unsigned kQgmma = 0x1f3;
@@ -87,7 +88,7 @@ double all_flops(const MachineInstruction& instruction) {
   return tensor_flops(instruction) * (operation == kQmma || operation == kQgmma ? 2 : 1);
 }
 
-/// Predicts the time of a launch of 264 CTAs of 128 threads in microseconds.
+/// Predicts the time of a launch of 264 CTAs of 128 threads, in µs.
 double predict(const Compiled& compiled, int trips, LaunchProfile* profile = nullptr) {
   const auto device = open_virtual_device("virtual:h200", {.threads = 1});
   const auto kernel = std::get<KernelId>(device->load({compiled.ptx, compiled.cubin, {"k"}}));
@@ -102,7 +103,8 @@ double predict(const Compiled& compiled, int trips, LaunchProfile* profile = nul
   return std::get<double>(us);
 }
 
-/// The matrix operations on the paths of a CTA's warps: the mean over CTAs with `phases` phases.
+/// The matrix operations on the simulated paths of a CTA's warps: the mean over `phases` CTAs with
+/// different phases, because the paths through loops and branches depend on a CTA's phase.
 double walked_flops(const LaunchProfile& profile, bool is_sm90, int phases = 32) {
   const auto code = read_machine_code(profile.cubin, profile.entry);
   const CodeGraph graph(code, is_sm90);
@@ -154,7 +156,7 @@ TEST(PredictedTime, GrowsWithTheTripsOfALoop) {
   }
 }
 
-/// Two CTAs per SM copy 4 KiB in each iteration and do no other work.
+/// With KIND=5, a kernel with two CTAs per SM only copies 4 KiB in each iteration.
 TEST(PredictedTime, BulkCopiesTakeTheirLatencyAndTheirBytes) {
   const Compiled compiled = compile({"-DKIND=5"});
   const double each_us = (predict(compiled, 800) - predict(compiled, 400)) / 400;
@@ -185,7 +187,8 @@ TEST(PredictedTime, LanesMayLeaveALoopEarlyAndWarpsTheKernel) {
   }
 }
 
-/// The simulated paths of all warps contain the matrix products that the PTX executed.
+/// The simulated paths of all warps must contain as many matrix products as the virtual GPU
+/// executed.
 class ShippedWays : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
 TEST_P(ShippedWays, DoTheWorkThatWasExecuted) {
@@ -224,7 +227,7 @@ INSTANTIATE_TEST_SUITE_P(Attention, ShippedWays,
                                          std::pair("sdpa_fp8_wmma_l4.json", "virtual:l4"),
                                          std::pair("sdpa_fp8_wmma_h200.json", "virtual:h200")));
 
-/// The launch profile of a candidate of the template mma on a virtual H200.
+/// The launch profile of a configuration of the space sdpa_fp8_mma_h200 on a virtual H200.
 LaunchProfile profile_of(const std::vector<std::pair<std::string, std::string>>& settings) {
   SpaceOnDevice on(std::string(EVO_SOURCE_DIR) + "/search_spaces/sdpa_fp8_mma_h200.json", "",
                    "virtual:h200", {.threads = 1});
@@ -248,9 +251,9 @@ TEST(PredictedTime, PartsThatCtasLeaveForEachOtherAreInL2) {
             split.footprint_bytes - whole.footprint_bytes);
 }
 
-/// A CTA takes 512 tiles / 132 = 3.88 on average. The slowest CTA, with which the simulation
-/// starts, takes 4. ptxas places waits after the kernel's end that jump back into the loop; these
-/// do not count as loops.
+/// A CTA processes 512 tiles / 132 = 3.88 tiles on average. The slowest CTA, with which the
+/// simulation starts, processes 4 tiles. After the kernel's end, ptxas places code that waits and
+/// jumps back into the loop; such code does not count as a loop.
 TEST(PredictedTime, ThePersistentCtaThatIsSimulatedFirstTakesMostTiles) {
   const LaunchProfile profile = profile_of({{"PERSISTENT_CTA", "static"},
                                             {"PRODUCER_WARPS", "2"},

@@ -1,5 +1,5 @@
-// Compares element types with tables that are built independently, from the formulas of the
-// formats.
+// Compares conversions of element types with tables that the tests compute from the formulas of the
+// floating-point formats.
 
 #include "engine/problem/dtype.hpp"
 
@@ -87,8 +87,8 @@ TEST_P(SmallFloats, EveryCodeDecodesToItsFormulaAndComesBack) {
   }
 }
 
-/// The expected code is the nearest in the table of all finite values; ties go to the even
-/// mantissa.
+/// The expected bit pattern is that of the nearest number in the table of all finite values; ties
+/// go to the even mantissa.
 TEST_P(SmallFloats, RoundsToNearestEven) {
   const Format& format = GetParam();
   std::map<double, unsigned> finite;
@@ -163,14 +163,14 @@ TEST(Dtype, ConstantsOfTheSpecifications) {
   EXPECT_EQ(decoded(Dtype::kF16, 0x7bff), 65504);
   EXPECT_EQ(decoded(Dtype::kF16, 0x3555), 0.333251953125);
   EXPECT_EQ(decoded(Dtype::kBf16, 0x3f80), 1);
-  EXPECT_EQ(encoded(Dtype::kE4m3, 464), 0x7e);  // half-way to 480, which is NaN's place
+  EXPECT_EQ(encoded(Dtype::kE4m3, 464), 0x7e);  // half-way to 480, whose code is NaN
   EXPECT_EQ(encoded(Dtype::kF16, 65520), 0x7c00);
   EXPECT_EQ(encoded(Dtype::kF16, 65519.99), 0x7bff);
 }
 
 TEST(Dtype, F16AgreesWithTheCompilersOwnConversion) {
-  // _Float16 is an independent implementation, because it uses the conversion of the CPU or of the
-  // compiler's library.
+  // The conversion to _Float16 is independent of evo-tune, because the CPU or the compiler's
+  // library does it.
   Random random(10);
   for (int i = 0; i < 200000; ++i) {
     const float value =

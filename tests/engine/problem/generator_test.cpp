@@ -47,7 +47,8 @@ TEST(Generator, TheSameSeedGivesTheSameBytesAndAnotherDoesNot) {
 }
 
 TEST(Generator, ALongArrayBeginsLikeAShortOne) {
-  // Long arrays use a table of quantiles, which must give the same values.
+  // Long arrays are generated from a table of quantiles, which must give the same values as the
+  // method for short arrays.
   for (const Dtype dtype : {Dtype::kE4m3, Dtype::kF16, Dtype::kF32}) {
     const auto small = generate(kNormal, dtype, 4000, {7});
     auto large = generate(kNormal, dtype, 80000, {7});
@@ -57,7 +58,8 @@ TEST(Generator, ALongArrayBeginsLikeAShortOne) {
 }
 
 TEST(Generator, BytesAreTheSameOnEveryMachine) {
-  // The expected values must not change, because that would change the inputs of all stored runs.
+  // The expected values must not change, because the inputs of all stored runs would change with
+  // them.
   const std::uint64_t bits = 2469588189546311528ULL;  // the first output of mt19937_64(1)
   const auto share_below = [](double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); };
   const std::vector<double> shorts = values(kNormal, Dtype::kBf16, 4, 1);
@@ -72,7 +74,7 @@ TEST(Generator, BytesAreTheSameOnEveryMachine) {
   }
   const std::vector<double> wide = values(kNormal, Dtype::kF64, 1, 1);
   EXPECT_NEAR(share_below(wide[0]), static_cast<double>(bits) * 0x1.0p-64, 1e-7);
-  // The values must be equal to the last bit.
+  // All bits of the generated values must be equal on every machine.
   std::uint64_t all = 0;
   for (const Dtype dtype : {Dtype::kE4m3, Dtype::kF16, Dtype::kF32, Dtype::kF64}) {
     for (const Generator& generator : {kNormal, Generator{}, Generator{Distribution::kUniform}}) {
@@ -90,7 +92,8 @@ std::size_t distinct(std::vector<double> values) {
 }
 
 TEST(Generator, NumbersRepeatAsRarelyAsTheTypeAllows) {
-  // If only 2^16 quantiles existed, 40,000 draws would give 29,944 different values.
+  // If the generator only drew from 2^16 quantiles, 40,000 draws would give about 29,944 different
+  // values.
   EXPECT_GT(distinct(values(kNormal, Dtype::kF32, 40000, 3)), 39900);
   EXPECT_GT(distinct(values(uniform(0, 1), Dtype::kF32, 40000, 3)), 39900);
   constexpr std::size_t kMany = 1U << 20;
@@ -99,7 +102,7 @@ TEST(Generator, NumbersRepeatAsRarelyAsTheTypeAllows) {
 }
 
 TEST(Generator, TheNormalDistributionHasItsShapeInEveryPart) {
-  // Each of 1,000 equally likely intervals gets its share, including the tails.
+  // Each of 1,000 equally likely intervals, including the tails, contains its share of the values.
   for (const Dtype dtype : {Dtype::kF32, Dtype::kF64}) {
     std::vector<int> counts(1000);
     for (const double x : values(kNormal, dtype, 1'000'000, 4)) {
@@ -109,7 +112,7 @@ TEST(Generator, TheNormalDistributionHasItsShapeInEveryPart) {
     double chi_square = 0;
     for (const int count : counts) chi_square += (count - 1000.0) * (count - 1000.0) / 1000;
     EXPECT_NEAR(chi_square, 999, 5 * std::sqrt(2 * 999.0));
-    // One in 15,787 normal numbers lies beyond four standard deviations.
+    // One in 15,787 normally distributed numbers lies beyond four standard deviations.
     const auto drawn = values(kNormal, dtype, 1'000'000, 5);
     const auto far = std::ranges::count_if(drawn, [](double x) { return std::fabs(x) > 4; });
     EXPECT_NEAR(static_cast<double>(far), 63.3, 5 * 8);
@@ -118,7 +121,8 @@ TEST(Generator, TheNormalDistributionHasItsShapeInEveryPart) {
 }
 
 TEST(Generator, AUniformNumberIsBelowItsEnd) {
-  // Without correction, half of the numbers just below the upper end would be rounded to it in f32.
+  // The range contains only one f32, so without a correction, half of the drawn numbers would be
+  // rounded up to the end, which must not be reached.
   const auto least = static_cast<double>(std::nextafter(1.1F, 1.0F));
   for (const double value : values(uniform(least, 1.1), Dtype::kF32, 1000, 1)) {
     EXPECT_LT(value, 1.1);
@@ -129,7 +133,7 @@ TEST(Generator, AUniformNumberIsBelowItsEnd) {
   EXPECT_EQ(extremes.high, 1 - 0x1.0p-24);
 }
 
-/// Large arrays are filled by several threads, each of which fills a part.
+/// Several threads fill a large array, each of them a part.
 TEST(Generator, LargeDataAreTheSameEachTimeAndNoPartIsLikeAnother) {
   constexpr std::size_t kPart = std::size_t{1} << 20;
   const auto once = generate(kNormal, Dtype::kF32, 3 * kPart + 5, {7});
@@ -143,7 +147,7 @@ TEST(Generator, LargeDataAreTheSameEachTimeAndNoPartIsLikeAnother) {
   const std::vector<double> all = decode_all(Dtype::kF32, once);
   const double sum = std::accumulate(all.begin(), all.end(), 0.0);
   EXPECT_NEAR(sum / static_cast<double>(all.size()), 0, 0.01);
-  EXPECT_LT(std::ranges::count(all, 0.0), 10);  // none is left out
+  EXPECT_LT(std::ranges::count(all, 0.0), 10);  // no value is left out
 }
 
 TEST(Generator, NormalMoments) {
@@ -189,7 +193,7 @@ TEST(Generator, IntegersCoverAllOf64BitsExactly) {
     return values;
   };
   const auto is_spread = [](const std::vector<std::uint64_t>& values, std::uint64_t low) {
-    // In `value - low`, every bit is set in about half of the values.
+    // Every bit of `value - low` is set in about half of the values.
     for (int bit = 0; bit < 64; ++bit) {
       const auto ones = std::count_if(values.begin(), values.end(),
                                       [&](std::uint64_t v) { return ((v - low) >> bit & 1) != 0; });
@@ -200,7 +204,7 @@ TEST(Generator, IntegersCoverAllOf64BitsExactly) {
   EXPECT_TRUE(is_spread(drawn({false, 0, kAll}, Dtype::kU64), 0));
   const std::uint64_t lowest = std::uint64_t{1} << 63;
   EXPECT_TRUE(is_spread(drawn({true, lowest, lowest - 1}, Dtype::kI64), lowest));
-  // Adjacent integers beyond 2^53, which doubles cannot distinguish.
+  // Adjacent integers beyond 2^53 must be drawn exactly, although doubles cannot distinguish them.
   const std::uint64_t far = (std::uint64_t{1} << 60) + 1;
   const auto near = drawn({false, far, far + 1}, Dtype::kI64);
   EXPECT_EQ(std::set<std::uint64_t>(near.begin(), near.end()),

@@ -56,7 +56,7 @@ TEST(CheckedShapes, TheTimedOneFirstThenThoseOfTheSameKernel) {
     }
     return result;
   };
-  // Shapes with another HEAD_DIM need another kernel.
+  // A kernel is compiled for one HEAD_DIM, so shapes with another HEAD_DIM are not checked.
   const KernelSpec& kernel = problem.kernel("wmma");
   const auto found = names("long", kernel);
   EXPECT_EQ(found.front(), "long");
@@ -91,7 +91,8 @@ TEST(SelectShapes, ByNamesTagsAndAll) {
   EXPECT_EQ(names("mission,single,mission"), "mission single ");
   EXPECT_EQ(names("tag:small"), "ragged ");
   EXPECT_EQ(names("mission,tag:odd"), "mission ragged single ");
-  EXPECT_EQ(names("all"), "mission ragged ") << "those with the macros of the first";
+  EXPECT_EQ(names("all"), "mission ragged ")
+      << "'all' means all shapes whose macros have the same values as on the first";
   for (const char* unknown : {"", "none", "mission,", "tag:none", "tag:"}) {
     EXPECT_THROW((void)names(unknown), InputError) << unknown;
   }

@@ -19,7 +19,7 @@ using testing::HasSubstr;
 
 class Npy : public testing::Test {
  protected:
-  /// A file as written by NumPy 1.
+  /// Writes a .npy file in format version 1.0.
   void write(const std::string& type, const std::string& shape, const std::string& data,
              const std::string& order = "False") const {
     const std::string header =
@@ -148,8 +148,8 @@ TEST_F(Npy, WhatDoesNotFitIsSaid) {
   EXPECT_THAT(complaint(Dtype::kF32, 1), HasSubstr("cut off"));
 }
 
-/// NumPy uses the last of two equal keys, and rejects headers that are not a dictionary of the
-/// three known keys.
+/// In the header of a .npy file, NumPy uses the last of two equal keys, and rejects a header that
+/// is not a dictionary of the keys descr, fortran_order and shape.
 TEST_F(Npy, AHeaderThatNumPyMayReadOtherwiseIsRefused) {
   const auto with_header = [&](std::string header) {
     header.resize(118, ' ');
@@ -171,7 +171,7 @@ TEST_F(Npy, AHeaderThatNumPyMayReadOtherwiseIsRefused) {
   }
 }
 
-/// In a file for an 8-bit float, bytes are numbers, not bit patterns.
+/// If a file with integers is read as an 8-bit float, its bytes are numbers, not bit patterns.
 TEST_F(Npy, BytesThatAnEightBitFloatDoesNotHoldAreNoNumbers) {
   write("|u1", "3,", bytes<unsigned char>({0, 16, 240}));
   EXPECT_THAT(read(Dtype::kE4m3, 3), testing::ElementsAre(0, 16, 240));
@@ -182,7 +182,8 @@ TEST_F(Npy, BytesThatAnEightBitFloatDoesNotHoldAreNoNumbers) {
   EXPECT_THAT(complaint(Dtype::kE5m2, 1), HasSubstr("element 0 is 9"));
 }
 
-/// For any header, the reader reports an error or returns the right number of bytes.
+/// For any header of a .npy file, the reader reports an error or returns the right number of bytes;
+/// it never crashes.
 TEST_F(Npy, BrokenHeadersAreNoCrash) {
   write("<f4", "2,", bytes<float>({1, 2}));
   const std::string whole = read_text_file(file_);

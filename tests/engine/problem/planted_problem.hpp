@@ -13,15 +13,15 @@
 
 namespace evo {
 
-/// The folder of the problem of tests/planted.
+/// The folder of the problem "planted", which lies below tests/planted.
 inline std::filesystem::path planted_folder() {
   return std::filesystem::path(EVO_SOURCE_DIR) / "tests/planted/kernel_templates/planted";
 }
 
-/// The problem file as JSON, which tests may change.
+/// The problem file of "planted" as JSON, which tests may change.
 inline Json planted() { return read_json_file(planted_folder() / "problem.json"); }
 
-/// The error for the problem file after `change`; "" if there is none.
+/// The error for the problem file of "planted" after `change`; "" if the file is valid.
 inline std::string complaint(const std::function<void(Json&)>& change) {
   Json json = planted();
   change(json);

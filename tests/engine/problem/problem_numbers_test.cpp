@@ -13,7 +13,8 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// The error for the planted problem with x of this dtype and generator.
+/// The error for the problem "planted" if its input x has the given dtype and generator; "" if
+/// there is no error.
 std::string about_input(const char* dtype, const Json& generator) {
   return complaint([&](Json& j) {
     j["arguments"][0]["dtype"] = dtype;
@@ -50,12 +51,12 @@ TEST(ProblemFile, AnInputIsOnlyConstantWhereItSaysSo) {
   EXPECT_THAT(drawn("f32", "normal", "mean", 0, "std", -1), HasSubstr("allowed: more than 0"));
   EXPECT_THAT(drawn("f32", "uniform", "low", 2, "high", 2), HasSubstr("more than low"));
   EXPECT_THAT(drawn("i32", "integers", "low", 2, "high", 2), HasSubstr("constant"));
-  // All values would be equal after rounding to the type.
+  // A generator is rejected if all values would be equal after rounding to the type.
   EXPECT_THAT(drawn("f16", "uniform", "low", 1, "high", 1.0001), HasSubstr("the same f16"));
   EXPECT_THAT(drawn("i8", "normal", "mean", 0, "std", 0.1), HasSubstr("the same i8"));
   EXPECT_THAT(drawn("f64", "normal", "mean", 1, "std", 1e-20), HasSubstr("the same f64"));
-  // Most elements would be outside the type's range, and would become its largest value or
-  // infinity.
+  // A generator is rejected if most elements would be outside the type's range and would become the
+  // type's largest value or infinity.
   EXPECT_THAT(drawn("e4m3", "normal", "mean", 0, "std", 1000), HasSubstr("cannot hold"));
   EXPECT_THAT(drawn("f16", "uniform", "low", 0, "high", 1e6), HasSubstr("cannot hold"));
   EXPECT_THAT(drawn("u8", "normal", "mean", 0, "std", 1), HasSubstr("cannot hold"));

@@ -33,7 +33,8 @@ TEST(ProblemFile, WithoutBytesEveryBufferCountsOnce) {
   json.erase("bytes");
   const Problem problem = Problem::parse(json.dump(), planted_folder());
   EXPECT_EQ(problem.bytes.evaluate({{"N", 10}}), 80);
-  // As in a stencil, the kernel leaves the border of y unchanged, and reads nothing that it writes.
+  // An inout argument counts only once, because a kernel such as a stencil leaves the border
+  // unchanged and does not read the elements that it writes.
   json["arguments"][1]["direction"] = "inout";
   json["arguments"][1]["generator"] = {{"distribution", "normal"}};
   EXPECT_EQ(Problem::parse(json.dump(), planted_folder()).bytes.evaluate({{"N", 10}}), 80);
@@ -143,7 +144,7 @@ TEST(ProblemFile, RowsOfAnOutputAndTheirBound) {
       Problem::parse(json.dump(), planted_folder()).templates.front().tolerance.max_row_error);
 }
 
-/// The planted problem with a workspace and a template that sets its size.
+/// The problem "planted" with an additional workspace, whose size the template sets.
 Json planted_with_workspace() {
   Json json = planted();
   json["arguments"].push_back({{"name", "scratch"}, {"direction", "workspace"}, {"dtype", "f32"}});
@@ -157,13 +158,13 @@ TEST(ProblemFile, ATemplateSaysHowMuchWorkspaceItNeeds) {
   const Expression& own = problem.templates.front().extent_of(scratch);
   EXPECT_EQ(scratch.bytes({{"ITEMS", 4}, {"N", 10}}, own), 160U);
   EXPECT_EQ(scratch.bytes({{"ITEMS", 1}, {"N", 10}}, own), 0U);
-  EXPECT_EQ(scratch.bytes({}), 0U) << "nobody asked for more";
+  EXPECT_EQ(scratch.bytes({}), 0U) << "without a template's size, a workspace is empty";
   const Argument& other = problem.arguments.front();
   EXPECT_EQ(&problem.templates.front().extent_of(other), &other.size);
   require_known_names(problem, problem.templates.front(), {{"N", 1}, {"THREADS", 1}, {"ITEMS", 1}});
   try {
     require_known_names(problem, problem.templates.front(), {{"N", 1}, {"THREADS", 1}});
-    ADD_FAILURE() << "ITEMS is not known";
+    ADD_FAILURE() << "the unknown name ITEMS was accepted";
   } catch (const ProblemError& error) {
     EXPECT_THAT(error.what(), HasSubstr("templates.planted"));
   }
@@ -271,10 +272,11 @@ TEST(ProblemFile, SourcesStayInTheFolderOfProblems) {
   (void)Problem::load(root / "planted");
   std::filesystem::remove(root / "planted/reference.cu");
   std::filesystem::create_symlink("/etc/passwd", root / "planted/reference.cu");
-  EXPECT_THROW((void)Problem::load(root / "planted"), InputError) << "a link leads out";
+  EXPECT_THROW((void)Problem::load(root / "planted"), InputError)
+      << "a symbolic link leads out of the folder";
   std::filesystem::remove(root / "planted/reference.cu");
   std::filesystem::create_symlink("reference.cu", root / "planted/reference.cu");
-  EXPECT_THROW((void)Problem::load(root / "planted"), InputError) << "a link leads in a circle";
+  EXPECT_THROW((void)Problem::load(root / "planted"), InputError) << "symbolic links form a circle";
   std::filesystem::remove_all(root);
 }
 

@@ -1,4 +1,5 @@
-// Tests special values that break kernels and are placed among random values.
+// Tests the special values (zeros, limits, denormals, …) that are placed among the random values of
+// an input to reveal wrong kernels.
 
 #include "engine/problem/special_values.hpp"
 
@@ -41,7 +42,7 @@ std::size_t equal_neighbours(const std::vector<double>& values) {
   return count;
 }
 
-/// Number of elements in the longest ordered run.
+/// The length of the longest sequence of adjacent elements in ascending or descending order.
 std::size_t longest_in_order(const std::vector<double>& values) {
   std::size_t longest = 0;
   for (const bool is_rising : {true, false}) {
@@ -78,7 +79,7 @@ TEST(SpecialValues, AFewOfEachKindStandInEveryFloatingInput) {
     EXPECT_GT(how_many(values, [&](double x) { return x == round(ends.low); }), 10);
     EXPECT_GT(how_many(values, [&](double x) { return x == round(ends.high); }), 10);
     EXPECT_GT(equal_neighbours(values), 10U);
-    // There are few denormal values: about one per kElementsPerSpecial elements.
+    // Only about one of kElementsPerSpecial elements is denormal.
     EXPECT_LT(how_many(values, [&](double x) { return std::fabs(x) < 1e-30; }), 200);
     EXPECT_EQ(how_many(values, [](double x) { return std::isfinite(x); }), 100'000);
   }
@@ -86,7 +87,8 @@ TEST(SpecialValues, AFewOfEachKindStandInEveryFloatingInput) {
 
 TEST(SpecialValues, ShorterTypesHaveTheirCounterparts) {
   for (const Dtype dtype : {Dtype::kE4m3, Dtype::kE5m2, Dtype::kF16, Dtype::kBf16}) {
-    // The distribution itself never gives such small numbers.
+    // A uniform distribution from -1 to 400 almost never gives denormals, so the denormals are
+    // special values.
     const auto values = drawn(R"({"distribution": "uniform", "low": -1, "high": 400})", dtype);
     EXPECT_GT(how_many(values, is_minus_zero), 5) << to_string(dtype);
     const double normal =
@@ -105,7 +107,7 @@ TEST(SpecialValues, NoneLiesOutsideOfTheDistribution) {
     EXPECT_GT(how_many(positive, is_zero), 5) << to_string(dtype);
     const auto negative = drawn(R"({"distribution": "uniform", "low": -2, "high": -1})", dtype);
     EXPECT_EQ(how_many(negative, [](double x) { return x < -2 || x > -1; }), 0);
-    // There are no zeros if the mean is far from zero.
+    // Zeros are no special values of a distribution whose mean is far from zero.
     const auto far = drawn(R"({"distribution": "normal", "mean": 100, "std": 1})", dtype);
     EXPECT_EQ(how_many(far, [](double x) { return x < 90; }), 0) << to_string(dtype);
   }

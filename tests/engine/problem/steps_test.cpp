@@ -1,4 +1,5 @@
-// Tests templates with several steps: valid descriptions in a problem, and rejected descriptions.
+// Tests templates whose launch consists of several steps: valid and rejected descriptions in a
+// problem file.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +19,7 @@ Json step(const std::string& entry) {
   return {{"entry", entry}, {"grid", {"ceil_div(N, 32)"}}, {"block", {32}}};
 }
 
-/// Gives the template of the planted problem these steps.
+/// Replaces the launch of the template of problem "planted" by `steps`.
 void put_steps(Json& file, const Json& steps) {
   Json& kernel = file["templates"]["planted"];
   for (const char* key : {"entry", "grid", "block", "dynamic_shared_bytes"}) kernel.erase(key);
@@ -132,7 +133,7 @@ TEST(Steps, NamesInConditionsAreKnown) {
   const Problem problem = with_steps({step("first"), second});
   try {
     require_known_names(problem, problem.templates.front(), {{"N", 1}, {"THREADS", 1}});
-    FAIL() << "PARTS is nothing";
+    FAIL() << "the unknown name PARTS was accepted";
   } catch (const ProblemError& error) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("templates.planted.steps[1].when"),
                                     HasSubstr("unknown name 'PARTS'")));

@@ -8,7 +8,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// A map of a matrix with rows of 16 elements over x; N = 4096 has 256 rows.
+/// A tensor map over x as a matrix with rows of 16 elements; for N = 4096, it has 256 rows.
 Json row_map() {
   return {{"name", "x_map"},     {"direction", "tensor_map"},
           {"of", "x"},           {"dims", {16, "max(N // 16, 1)"}},
@@ -70,7 +70,7 @@ TEST(TensorMapArgument, IsTakenOnlyByKernelsThatListIt) {
               testing::Optional(ElementsAre(0, 1, 2)));
 }
 
-/// A kernel may write an output through its tensor map only.
+/// A kernel whose arguments contain a tensor map of y need not have y itself as an argument.
 TEST(TensorMapArgument, OfAnOutputStandsForIt) {
   EXPECT_EQ(complaint([](Json& json) {
               json["shapes"].erase("single");

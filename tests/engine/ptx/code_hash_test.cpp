@@ -30,7 +30,8 @@ TEST(HashPtx, CodeCounts) {
   }
 }
 
-/// Text that a source puts into PTX by inline assembly must not hide the text after it.
+/// Text that a source inserts into PTX by inline assembly must not exclude the code after it from
+/// the hash.
 TEST(HashPtx, NothingHidesTheCodeBehindIt) {
   for (const char* curtain :
        {"/*\n.section .x\n*/", "// .section .debug_line {", ".section .debug_line",
@@ -48,8 +49,8 @@ TEST(HashPtx, NothingHidesTheCodeBehindIt) {
   }
 }
 
-/// Random code: comments, white space and line information between its words do not change the
-/// hash; every other word does.
+/// In random code, comments, white space and line information between tokens do not change the
+/// hash; every other token does.
 TEST(HashPtx, OnlyWordsCountWhereverTheyStand) {
   const std::vector<std::string> words = {
       "add.s32", "%r1", "|", "1", ";", "{", "}", "$L1:", "bra", "[%rd]", ".reg", "\"text // x\""};

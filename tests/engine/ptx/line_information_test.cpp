@@ -7,8 +7,8 @@
 namespace evo::ptx {
 namespace {
 
-/// The text after the line information at the start of `text`; "none" if `text` does not start with
-/// line information.
+/// The first token after the line information at the start of `text`; "none" if `text` does not
+/// start with line information.
 std::string behind(const std::string& text) {
   const auto tokens = split_tokens(text);
   const std::size_t length = length_of_line_information(tokens);

@@ -9,7 +9,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsSupersetOf;
 
-/// PTX with an instruction and a cluster that the virtual GPU does not support.
+/// PTX that the virtual GPU does not support, because it contains an unknown instruction and a
+/// cluster of two CTAs.
 constexpr const char* kOutlined = R"(
 .version 9.0
 .target sm_90, debug
@@ -45,7 +46,8 @@ TEST(Outline, KnowsFunctionsAndVariables) {
   EXPECT_EQ(all[2].kind, Declaration::Kind::kFunction);
   EXPECT_THAT(all[2].names, ElementsAre("in", "%envreg2", "zeros"));
   EXPECT_EQ(all[3].name, "k");
-  EXPECT_EQ(all[3].kind, Declaration::Kind::kEntry) << "not what its parameters point to";
+  EXPECT_EQ(all[3].kind, Declaration::Kind::kEntry)
+      << "`.global` among a kernel's parameters does not make it a variable";
   EXPECT_THAT(all[3].names, ElementsAre("p", "bra", "$L", "$L", "table"));
 }
 

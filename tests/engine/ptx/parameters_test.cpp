@@ -7,7 +7,8 @@
 namespace evo {
 namespace {
 
-/// The type and size of each parameter of kernel `symbol`: ".u64 8, .f32 4"; or "none".
+/// The type and size in bytes of each parameter of kernel `symbol`, such as ".u64 8, .f32 4";
+/// "none" if there is no such kernel.
 std::string parameters_in(const std::string& list, const std::string& symbol = "k") {
   const std::string ptx = ".version 8.0\n// .entry\n.visible .entry kk(\n\t.param .u16 a\n)\n{}\n" +
                           std::string(".visible .entry k(") + list + ")\n.maxntid 32\n{\n}\n";

@@ -4,7 +4,7 @@
 
 #include "tests/engine/device/virtual/test_gpu.hpp"
 
-// Tests the positions in PTX and source that a report names.
+// Tests which lines of the PTX and of the source a report names.
 
 namespace evo::ptx {
 namespace {
@@ -79,8 +79,9 @@ TEST(SourceLines, SystemCallsWithOtherParametersAreRefused) {
   EXPECT_EQ(reason_of("call vprintf, (out, out);\nret;\n"),
             "call of 'vprintf': 'out' is not an aligned .param variable of 8 bytes at line 9: call "
             "vprintf, (out, out);");
-  EXPECT_EQ(reason_of("call vprintf;\nret;\n"),
-            "call of 'vprintf' with other parameters than it has at line 9: call vprintf;");
+  EXPECT_EQ(
+      reason_of("call vprintf;\nret;\n"),
+      "call of 'vprintf' with the wrong number of parameters or results at line 9: call vprintf;");
 }
 
 }  // namespace

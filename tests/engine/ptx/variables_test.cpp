@@ -7,7 +7,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// PTX in NVRTC's form: two kernels, one of which reads a table through a function.
+/// PTX in the format of NVRTC, with two kernels, one of which reads a table through a function.
 constexpr const char* kModule = R"(
 // .const .b8 comment[4];
 .version 9.0
@@ -63,7 +63,8 @@ TEST(UnsetConstants, AreThoseThatTheKernelReaches) {
   EXPECT_TRUE(unset_constants(kModule, "none").empty());
 }
 
-/// The letter "c" is also the mangled name of the type char.
+/// A variable is found by a name of one letter such as "c", although "c" is also the mangled name
+/// of the type char.
 TEST(UnsetConstants, AVariableOfOneLetterIsNamedByIt) {
   for (const char* name : {"a", "b", "c", "d", "f", "i", "x", "Dh"}) {
     const std::string text = ".const .align 4 .b8 " + std::string(name) + "[16];\n.entry k()\n{\n" +
@@ -73,7 +74,8 @@ TEST(UnsetConstants, AVariableOfOneLetterIsNamedByIt) {
   }
 }
 
-/// A kernel with a variable in device memory and the given body.
+/// PTX of a kernel with the instructions `body`, and of two variables in device memory: table and
+/// given.
 std::string with_table(const std::string& body) {
   return ".version 9.0\n.target sm_89\n.address_size 64\n.visible .global .align 4 .b8 table[16];\n"
          ".global .align 4 .b8 given[4] = {1, 0, 0, 0};\n.visible .entry k(\n.param .u64 "
@@ -107,7 +109,8 @@ TEST(VariablesOnlyRead, AreNoneThatMayBeWritten) {
     EXPECT_TRUE(variables_only_read(with_table(body + read), "k").empty()) << body;
     EXPECT_TRUE(variables_only_read(with_table(read + body), "k").empty()) << body;
   }
-  // The variable is neither read nor written, or another variable refers to it.
+  // Variables do not count as only read if no instruction reads them, or if another variable
+  // contains their address.
   EXPECT_TRUE(variables_only_read(with_table("mov.u64 %rd5, table;"), "k").empty());
   EXPECT_TRUE(
       variables_only_read(".global .u64 where[1] = {generic(table)};\n" + with_table(read), "k")

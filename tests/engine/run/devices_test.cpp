@@ -1,5 +1,5 @@
-// Tests runs over several devices: they give the same result as with one device, are faster, and
-// survive the loss of a device.
+// Tests runs over several devices: such runs give the same result as with one device, are faster,
+// and survive the loss of a device.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ TEST(Devices, ARunOverSeveralEndsAsOverOne) {
   }
 }
 
-/// The duration of a recording of 300 candidates, all of which run on the devices.
+/// The duration in ms of a recording of 300 candidates on `devices` devices.
 double duration_ms(std::size_t devices) {
   fake::MemoryStore store;
   fake::DeviceBehaviour behaviour = screened_kernels();
@@ -106,7 +106,7 @@ TEST(Devices, TheLastOneThatIsLostEndsTheRun) {
   fake::MemoryStore store;
   World world(store, behaviour, {.space = "distinct", .devices = 3});
   EXPECT_THROW((void)run_all(world, store, options_for(6, 8)), MissingError);
-  EXPECT_FALSE(store.evaluations().empty()) << "what was judged before is kept";
+  EXPECT_FALSE(store.evaluations().empty()) << "outcomes before the loss are stored";
 }
 
 }  // namespace

@@ -34,13 +34,13 @@ ComparisonResult by_time(const EliteMember& challenger, const EliteMember& incum
 ComparisonResult tie(const EliteMember&, const EliteMember&) { return ComparisonResult::kTie; }
 
 ComparisonResult must_not_be_asked(const EliteMember&, const EliteMember&) {
-  ADD_FAILURE() << "a comparison was spent without need";
+  ADD_FAILURE() << "an A/B comparison was made without need";
   return ComparisonResult::kTie;
 }
 
 using Compare = std::function<ComparisonResult(const EliteMember&, const EliteMember&)>;
 
-/// Lets a challenger find its rank in the elite. Returns true if the elite changed.
+/// Lets a new kernel climb in the elite by A/B comparisons. Returns true if the elite changed.
 bool consider(Elite& elite, EliteMember challenger, const Compare& compare) {
   const std::vector<CandidateId> before = ids(elite);
   Climb climb(elite, std::move(challenger));
@@ -64,7 +64,7 @@ TEST(Elite, ChallengersClimbToWhereTheyBelong) {
 TEST(Elite, ATieLeavesTheIncumbent) {
   Elite elite(2);
   consider(elite, member(1, 10), tie);
-  EXPECT_TRUE(consider(elite, member(2, 9.9), tie));  // there is room below
+  EXPECT_TRUE(consider(elite, member(2, 9.9), tie));  // the elite has a free place
   EXPECT_THAT(ids(elite), ElementsAre(1, 2));
   EXPECT_FALSE(consider(elite, member(3, 9.8), tie));
   EXPECT_THAT(ids(elite), ElementsAre(1, 2));
@@ -117,7 +117,7 @@ TEST(Elite, LessIsWorthAComparisonIfLaunchesAreVeryLong) {
   consider(elite, member(1, 1e5), by_time);
   EXPECT_TRUE(elite.has_a_chance(1.005e5));
   EXPECT_FALSE(elite.has_a_chance(1.015e5));
-  // The value of another objective tells nothing about the launch.
+  // If the objective is not the time, its value says nothing about the duration of a launch.
   EliteMember measured = member(1, 1e5);
   measured.objective = 2e4;
   elite.restore({measured});
@@ -182,7 +182,8 @@ TEST(Elite, RemovesByName) {
   EXPECT_THAT(ids(elite), ElementsAre(1, 3));
 }
 
-/// If comparisons are right, the elite has the best of all considered kernels, in order.
+/// If all A/B comparisons are right, the elite contains the best of all considered kernels, in
+/// order.
 TEST(Elite, HoldsTheBestOfAnySequence) {
   Random random(5);
   for (int round = 0; round < 200; ++round) {

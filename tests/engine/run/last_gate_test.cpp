@@ -1,5 +1,5 @@
-// Tests gates for the elite after the search: which kernels leave, which replace them, and the
-// effect of a kill.
+// Tests gates that judge the elite after the search: which kernels leave the elite, which kernels
+// replace them, and the effect of killing the process.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ using testing::SizeIs;
 
 constexpr std::size_t kPlaces = 3;
 
-/// A gate that rejects the kernels whose configuration contains `text`.
+/// A gate that rejects the kernels whose configuration contains `text` in JSON.
 LastGate against(World& world, const std::string& text) {
   return {Gate::kProfile,
           [&world, text](std::size_t, const EliteMember& member) -> std::optional<LastVerdict> {
@@ -30,7 +30,7 @@ LastGate against(World& world, const std::string& text) {
           }};
 }
 
-/// A whole run, or the rest of a resumed run, followed by the gate on each of its shapes.
+/// Makes a whole run or the rest of a resumed run; the elite of each shape can then be judged.
 class Held {
  public:
   Held(World& world, fake::MemoryStore& store, const TunerOptions& options) {
@@ -94,7 +94,8 @@ TEST(LastGate, WhereAllFailTheEliteIsEmptyAfterAFewForEachPlace) {
   };
   held.tuner().hold_elite(0, {Gate::kProfile, rejects});
   EXPECT_THAT(times, SizeIs(4 * kPlaces));
-  EXPECT_TRUE(std::is_sorted(times.begin() + kPlaces, times.end())) << "the fastest is the next";
+  EXPECT_TRUE(std::is_sorted(times.begin() + kPlaces, times.end()))
+      << "the fastest remaining kernel is judged next";
   EXPECT_THAT(held.tuner().elite().members(), IsEmpty());
   EXPECT_THAT(last_elite(store), IsEmpty());
   EXPECT_THAT(store.withdrawals(kRun), SizeIs(4 * kPlaces));
@@ -159,7 +160,7 @@ TEST(LastGate, WhatIsCountedOnOneShapeSaysNothingOfAnother) {
     EXPECT_THAT(store.withdrawals(kRun + 1), IsEmpty());
   };
   run();
-  run();  // resumed: all is recorded
+  run();  // resumed: all candidates are stored
 }
 
 }  // namespace

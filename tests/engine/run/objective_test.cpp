@@ -43,7 +43,8 @@ TEST(Objective, NamesWhatIsAllowed) {
               ThrowsMessage<InputError>(HasSubstr("must be above zero")));
 }
 
-/// Slower kernels use less energy, so the winner by energy is not the winner by time.
+/// A device on which slower kernels use less energy, so the winner by energy is not the winner by
+/// time.
 fake::DeviceBehaviour frugal_when_slow() {
   fake::DeviceBehaviour behaviour;
   behaviour.launch_mj = [](const fake::Program& program) {
@@ -54,7 +55,7 @@ fake::DeviceBehaviour frugal_when_slow() {
 
 class Energetic : public testing::Test {
  protected:
-  /// The p50 of the winner.
+  /// Makes a run with the given objective and returns the winner's p50 in µs.
   double winner(const std::string& objective, double energy_s) {
     World world(store_, frugal_when_slow(), {.space = "distinct", .energy_s = energy_s});
     TunerOptions options = options_for(3, 4);
@@ -100,7 +101,7 @@ TEST_F(Energetic, TimeIsTheObjectiveUnlessAskedOtherwise) {
 TEST_F(Energetic, AResumedRunDecidesTheSame) {
   (void)winner("energy", kCandidateEnergy_s);
   const std::vector<std::string> whole = story(store_);
-  (void)winner("energy", kCandidateEnergy_s);  // everything is recorded
+  (void)winner("energy", kCandidateEnergy_s);  // all candidates are stored
   EXPECT_EQ(story(store_), whole);
   EXPECT_EQ(asked("energy"), 0U);
 }

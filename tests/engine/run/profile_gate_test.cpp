@@ -1,5 +1,5 @@
-// Tests the profile gate: parsing of Nsight Compute's output, a missing ncu, and the time model's
-// values.
+// Tests the profile gate: parsing of Nsight Compute's output, a missing ncu, and values that the
+// time model predicts.
 
 #include "engine/run/profile_gate.hpp"
 
@@ -60,7 +60,7 @@ TEST(NcuCsv, WhatIsMissingIsNamed) {
               HasSubstr("no value of sm__y"));
 }
 
-/// A shell script in place of ncu.
+/// Tests with a shell script in place of the program ncu.
 class FakeNcu : public testing::Test {
  protected:
   FakeNcu() { setenv("EVO_WORKER", EVO_BINARY_DIR "/bin/fake-worker", 1); }
@@ -116,7 +116,7 @@ TEST_F(FakeNcu, TellsItsVersion) {
   EXPECT_EQ(ncu_version(), "ncu 2025.1.0.0");
 }
 
-/// Applies the profile gate to the default configuration.
+/// Applies the profile gate to the default configuration on a fake device.
 Profiled profiled_on(const fake::DeviceBehaviour& behaviour, const std::string& space = "wide") {
   fake::MemoryStore store;
   World world(store, behaviour, {.space = space});
@@ -125,7 +125,8 @@ Profiled profiled_on(const fake::DeviceBehaviour& behaviour, const std::string& 
   return profile_gate(*world.bench, kernel_under_test(world.task(), evaluation));
 }
 
-/// Applies the profile gate on a device that predicts these utilisations.
+/// Applies the profile gate on a device that predicts the given utilisations of tensor cores and
+/// DRAM, in percent.
 Profiled predicted(double tensor, double dram) {
   fake::DeviceBehaviour behaviour;
   behaviour.kind = TimeKind::kPredicted;

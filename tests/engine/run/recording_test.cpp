@@ -1,4 +1,5 @@
-// Tests the loop of a run that makes a recording, with fake services.
+// Tests runs that make a recording (evaluate many candidates without an elite), with fake
+// compilers, devices and store.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,7 +23,7 @@ TunerOptions recording_of(std::size_t candidates, std::uint64_t seed = 7) {
   return options;
 }
 
-/// The events of the run, and the times of the control kernel.
+/// The events of a run, and the control's p50 and drift in each generation.
 std::vector<std::string> story_with_control(const fake::MemoryStore& store) {
   std::vector<std::string> lines = story(store);
   for (const StoredGeneration& stored : store.generations()) {
@@ -40,8 +41,8 @@ std::vector<std::string> configurations(const fake::MemoryStore& store) {
   return found;
 }
 
-/// A device on which every later kernel is slower. In a search, the elite would stop such timings
-/// early.
+/// A device on which each kernel is slower than all kernels before it. A search would stop the
+/// timings of slower kernels early.
 fake::DeviceBehaviour ever_slower() {
   auto count = std::make_shared<int>(0);
   fake::DeviceBehaviour behaviour;
@@ -58,7 +59,7 @@ TEST(Recording, SlowKernelsAreTimedAsCarefullyAsFastOnes) {
     ASSERT_TRUE(stored.record.timing.has_value());
     EXPECT_TRUE(stored.record.timing->complete);
   }
-  // In a search, timings on this device stop early.
+  // A search, unlike a recording, stops the timings of slower kernels early.
   fake::MemoryStore searched;
   World other(searched, ever_slower(), {.space = "distinct"});
   (void)run_all(other, searched, options_for(5, 8));
@@ -74,7 +75,8 @@ TEST(Recording, NothingIsComparedAndThereIsNoElite) {
   World world(store, {}, {.space = "distinct"});
   (void)run_all(world, store, recording_of(40));
   for (const std::string& request : world.device->requests()) EXPECT_NE(request, "compare");
-  EXPECT_EQ(store.generations().size(), 5U) << "the defaults and eight, eight, eight, eight, seven";
+  EXPECT_EQ(store.generations().size(), 5U)
+      << "the default configuration, then 39 candidates in generations of eight";
   for (const StoredGeneration& stored : store.generations()) {
     EXPECT_TRUE(stored.record.elite.empty());
     EXPECT_TRUE(stored.record.control_p50_us.has_value());
@@ -167,7 +169,8 @@ TEST(Recording, TheDriftIsThatOfTheDefaults) {
   };
   World world(store, behaviour, {.space = "distinct"});
   (void)run_all(world, store, recording_of(25));
-  // The kernel takes 10 µs when it is timed as a candidate; later it is timed as the control.
+  // The default kernel is timed first as a candidate, with 10 µs, and after each generation as the
+  // control, with 11, 12 and 13 µs.
   std::vector<double> drifts;
   for (const StoredGeneration& stored : store.generations()) {
     drifts.push_back(stored.record.control_drift.value_or(-1));

@@ -1,4 +1,4 @@
-// Tests one search over several shapes, with fake compilers and a fake device.
+// Tests a search for several shapes at once, with fake compilers and a fake device.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,8 @@ using testing::StartsWith;
 constexpr RunId kMission = 1;
 constexpr RunId kRagged = 2;
 
-/// The time of a kernel: 64 threads are fastest on the shape "mission", 256 on the ragged shape.
+/// The time of a kernel in µs. Kernels with 64 threads are fastest on the shape "mission", kernels
+/// with 256 threads on the ragged shape.
 double time_on(const fake::Program& program, const std::string& shape) {
   const double best = shape == "mission" ? 64 : 256;
   const double off = std::log2(program.number("THREADS", best) / best);
@@ -47,9 +48,10 @@ TEST(Shapes, ACandidateIsCompiledAndCheckedOnceAndTimedOnEach) {
   ASSERT_EQ(world.task().shape_count(), 2U);
   ASSERT_EQ(run_all(world, store, options_for(4, 8)), TunerEnd::kFinished);
   const std::size_t evaluated = store.evaluations(kMission).size();
-  EXPECT_EQ(evaluated, 25U) << "the defaults, and six a generation for both shapes together";
+  EXPECT_EQ(evaluated, 25U)
+      << "the default configuration and six candidates per generation for both shapes together";
   EXPECT_EQ(store.evaluations(kRagged).size(), evaluated);
-  EXPECT_EQ(world.compilers->submitted(), evaluated + 1) << "and the reference";
+  EXPECT_EQ(world.compilers->submitted(), evaluated + 1) << "the reference is compiled, too";
   EXPECT_EQ(count(world, "check "), evaluated);
   EXPECT_EQ(count(world, "time mission"), count(world, "time ragged"));
 }
@@ -77,7 +79,7 @@ TEST(Shapes, EachHasTheEliteOfItsOwnTimes) {
 
 TEST(Shapes, WhatAShapeDoesNotAllowIsNotJudgedThere) {
   fake::MemoryStore store;
-  // On the ragged shape at most two elements per thread are allowed.
+  // On the ragged shape, the constraints allow at most two elements per thread (ITEMS).
   World world(store, by_shape(), {.space = "by_shape", .shapes = "mission,ragged"});
   ASSERT_EQ(run_all(world, store, options_for(8, 8)), TunerEnd::kFinished);
   const auto mission = store.evaluations(kMission);
@@ -90,7 +92,7 @@ TEST(Shapes, WhatAShapeDoesNotAllowIsNotJudgedThere) {
   const bool has_more = std::ranges::any_of(mission, [](const StoredEvaluation& evaluation) {
     return read_json(evaluation.record.config_json).at("ITEMS") > 2;
   });
-  EXPECT_TRUE(has_more) << "the mission's own strategy proposes these";
+  EXPECT_TRUE(has_more) << "the strategy of shape 'mission' proposes larger ITEMS";
 }
 
 TEST(Shapes, AKernelThatIsWrongIsRejectedOnAll) {
@@ -114,8 +116,8 @@ TEST(Shapes, AKernelThatIsWrongIsRejectedOnAll) {
   EXPECT_GT(rejected, 0);
 }
 
-/// Kernels with two elements per thread pass their screening, fail the full check once, and then
-/// pass again.
+/// A device on which kernels with two elements per thread pass their screening, fail their first
+/// full check, and pass later full checks.
 fake::DeviceBehaviour fails_once(std::map<std::string, int>& full_checks) {
   fake::DeviceBehaviour behaviour = by_shape();
   behaviour.check = [](const fake::Program&) {
@@ -174,8 +176,8 @@ TEST(Shapes, AWithdrawalSurvivesAKillAnywhere) {
       (void)run_all(killed, store, options);
       FAIL() << "write " << write << " did not fail";
     } catch (const DbError&) {
-      // The objects are destroyed as by a kill: the process and its state are lost, possibly with
-      // the kernel's first failure.
+      // As after a kill of the process, only the database remains; even the first failure of a
+      // kernel may be lost.
     }
     store.fail_at(0);
     full_checks.clear();
@@ -203,7 +205,7 @@ TEST(Shapes, ARunThatWasKilledAnywhereEndsAsTheOneThatWasNot) {
       (void)run_all(killed, store, options);
       FAIL() << "write " << write << " did not fail";
     } catch (const DbError&) {
-      // The objects are destroyed as by a kill: the process and its state are lost.
+      // As after a kill of the process, only the database remains.
     }
     store.fail_at(0);
     World resumed(store, by_shape(),
@@ -237,7 +239,8 @@ TEST(Shapes, WhatIsKnownIsJudgedBehindTheDefaults) {
   EXPECT_EQ(store.evaluation(1).origin, "default");
   EXPECT_EQ(store.evaluation(2).origin, "warm start");
   EXPECT_EQ(store.evaluation(2).config_json, space.config_json(known));
-  EXPECT_EQ(store.evaluation(3).origin, "full") << "the defaults are judged once";
+  EXPECT_EQ(store.evaluation(3).origin, "full")
+      << "the default configuration is evaluated only once";
 }
 
 TEST(Tuner, ARunThatWasOutOfTimeCanBeExtended) {

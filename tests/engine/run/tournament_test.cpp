@@ -1,4 +1,4 @@
-// Tests how kernels enter and leave the elite, with fake services.
+// Tests how kernels enter and leave the elite, with fake compilers, devices and store.
 
 #include "engine/run/tournament.hpp"
 
@@ -47,8 +47,8 @@ TEST(Contest, AKernelThatFailsBesideOthersAndAloneLeavesTheElite) {
   }
 }
 
-/// A device on which kernels are only screened at first; the full check finds that kernels with 128
-/// threads are wrong.
+/// A device on which every kernel passes its screening, but kernels with 128 threads fail the full
+/// check.
 fake::DeviceBehaviour screening() {
   fake::DeviceBehaviour behaviour = screened_kernels();
   behaviour.full_check = [](const fake::Program& program) {
@@ -73,7 +73,7 @@ TEST(Contest, OnlyWhoWouldEnterIsCheckedFully) {
   World world(store, behaviour);
   (void)run_all(world, store, options_for(3, 8));
   EXPECT_GT(store.confirmations(kRun).size(), 6U);
-  EXPECT_EQ(full_checks, 3) << "while there was room";
+  EXPECT_EQ(full_checks, 3) << "only the three members of the elite are checked fully";
 }
 
 TEST(Contest, NoKernelEntersTheEliteOnAScreeningAlone) {
@@ -90,7 +90,7 @@ TEST(Contest, NoKernelEntersTheEliteOnAScreeningAlone) {
     for (const EliteEntry& entry : generation.record.elite) {
       const EvaluationRecord& record = store.evaluation(entry.candidate);
       EXPECT_THAT(record.config_json, testing::Not(HasSubstr("\"THREADS\":128")));
-      EXPECT_EQ(record.checks.size(), 2U) << "what is told of it is what was done";
+      EXPECT_EQ(record.checks.size(), 2U) << "the stored checks are those of the full check";
       ++members;
     }
   }
@@ -99,7 +99,8 @@ TEST(Contest, NoKernelEntersTheEliteOnAScreeningAlone) {
   for (const std::string& request : world.device->requests()) {
     full += request.starts_with("full check") ? 1 : 0;
   }
-  EXPECT_LT(full, store.evaluations().size() / 2) << "only of those that had a chance";
+  EXPECT_LT(full, store.evaluations().size() / 2)
+      << "only kernels that may enter the elite are checked fully";
 }
 
 TEST(Contest, AScreenedRunThatWasKilledEndsAsTheOneThatWasNot) {

@@ -1,5 +1,5 @@
-// Tests the end of a run: out of time, stopped, or without a working machine. All services are
-// fakes.
+// Tests the end of a run that reaches its time limit, is stopped, or loses its last compiler or
+// device. Compilers, devices and store are fakes.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -55,14 +55,14 @@ TEST(Tuner, IsOutOfTimeWithinOneLaunchAndKeepsWhatItFound) {
   EXPECT_EQ(tuner.run({}, never), TunerEnd::kOutOfTime);
   EXPECT_LE(milliseconds_between(start, world.loop->now()), 9510);
   EXPECT_FALSE(tuner.elite().members().empty());
-  EXPECT_EQ(store.generations().size(), 1U) << "the generation it was in";
+  EXPECT_EQ(store.generations().size(), 1U) << "the unfinished generation is stored";
   EXPECT_GE(world.device->abandoned(), 1U);
   EXPECT_GT(tuner.progress().left_out, 0U);
   EXPECT_LT(tuner.progress().left_out, tuner.progress().green);
 }
 
 TEST(Tuner, WhenTimeEndsWithinAContestNobodyEntersTwice) {
-  // The time for comparing ends within the first generation's tournament, in both runs.
+  // The time limit ends the run at different moments of a tournament.
   for (double seconds = 8; seconds < 60; seconds += 1.7) {
     fake::MemoryStore store;
     fake::DeviceBehaviour behaviour;
@@ -90,7 +90,8 @@ TEST(Tuner, WhenTimeEndsWithinAContestNobodyEntersTwice) {
   }
 }
 
-/// Notes when the last candidate was judged.
+/// Records the time at which the last candidate was evaluated, in seconds since the start of the
+/// run.
 class LastOutcome final : public TunerObserver {
  public:
   void on_evaluated(const Evaluated& evaluated, const RunProgress& progress) override {
@@ -105,7 +106,8 @@ class LastOutcome final : public TunerObserver {
 };
 
 TEST(Tuner, QuickComparisonsLeaveTheTimeToTheSearch) {
-  // A fifth of the limit is reserved until a generation was compared, then twice its time.
+  // A run reserves time for A/B comparisons: a fifth of the time limit until the first comparisons
+  // of a generation, then twice the time of these comparisons.
   for (const auto& [compare_ms, least_s, most_s] :
        {std::tuple(1.0, 3.7, 4.0), std::tuple(100.0, 2.0, 3.25)}) {
     fake::MemoryStore store;
@@ -140,7 +142,7 @@ TEST(Tuner, SomebodyMayAskForTheEndWhileTheLastKernelsAreCompared) {
   behaviour.compare_ms = 3000;
   behaviour.time_us = [](const fake::Program&) { return 10.0; };  // each has to be compared
   behaviour.compare = [&](const fake::Program&, const fake::Program&) {
-    // The search may last until 16 s; later comparisons exceed the time limit.
+    // The search may last until 16 s, so a stop after 15 s comes during the last comparisons.
     stop = loop->now() > start + std::chrono::seconds(15);
     PairResult pair;
     pair.ratio = 1;
@@ -176,7 +178,7 @@ TEST(Tuner, StopsAtOnceWhenAskedAndGoesOnLater) {
     SilentObserver observer;
     Tuner tuner(*stopped.bench, store, {kRun}, options_for(4, 8), observer);
     EXPECT_EQ(tuner.run({}, stop), TunerEnd::kInterrupted);
-    EXPECT_EQ(stopped.device->abandoned(), 1U) << "the launch that was running is given up";
+    EXPECT_EQ(stopped.device->abandoned(), 1U) << "the running launch is abandoned";
     EXPECT_EQ(checks, 9);
   }
   World resumed(store);
@@ -195,7 +197,8 @@ TEST(Tuner, WhatWasRecordedBeforeTheMachineFailedIsKept) {
   fake::MemoryStore store;
   World world(store, behaviour, {.space = "distinct"});
   EXPECT_THROW((void)run_all(world, store, options_for(4, 8)), MissingError);
-  // All candidates are recorded except those that were not evaluated yet.
+  // The outcomes before the loss of the device are stored, except for up to seven candidates that
+  // were still being evaluated.
   EXPECT_LE(store.evaluations().size(), static_cast<std::size_t>(kJudged));
   EXPECT_GT(store.evaluations().size() + 8, static_cast<std::size_t>(kJudged));
 }
@@ -219,7 +222,8 @@ TEST(Tuner, WhenTimeEndsWhatIsFinishedBehindOneThatIsNotIsRecorded) {
     EXPECT_FALSE(tuner.elite().members().empty());
     if (stored.back().record.position + 1 > static_cast<int>(stored.size())) ++gaps;
 
-    // A run that is extended fills the gaps.
+    // When a run that reached its time limit is extended, it evaluates the candidates that were
+    // missing.
     options.max_seconds = 1e6;
     options.generations = 1;
     World later(store, screened_kernels(), {.space = "distinct"});
@@ -235,8 +239,8 @@ TEST(Tuner, WhenTimeEndsWhatIsFinishedBehindOneThatIsNotIsRecorded) {
 }
 
 TEST(Tuner, TimeMayEndAnywhereAlsoWhileAKernelIsTimedAgain) {
-  // Fast kernels turn out to be wrong, so members leave the elite, and slower kernels are timed
-  // again.
+  // Kernels with OTHER below 4 turn out to be wrong, so they leave the elite, and slower kernels
+  // are timed again.
   fake::DeviceBehaviour behaviour = screened_kernels();
   behaviour.stops_checks = true;
   behaviour.check = {};

@@ -1,5 +1,5 @@
-// Tests the loop of a run with fake services: compilers that finish in any order, a scripted
-// device, a clock that advances only while something waits, and a store in memory.
+// Tests the loop of a run with fakes: compilers that finish in any order, a device with scripted
+// results, a clock that advances only while a coroutine waits, and a store in memory.
 
 #include "engine/run/tuner.hpp"
 
@@ -41,15 +41,15 @@ TEST(Tuner, TheWindowIsWhatIsInFlight) {
     EXPECT_LE(world.compilers->most_at_once(), window);
     const std::size_t slots = store.evaluations().size();
     EXPECT_GE(world.compilers->most_at_once() + 2, in_flight_at(slots - 1, window))
-        << "some are found in the database, and the device takes one";
+        << "some compilations come from the database, and one candidate is on the device";
   }
 }
 
-/// A device whose order of kernels by time is reversed after `from` timings.
+/// A device on which slow kernels become fast and fast kernels become slow after `from` timings.
 fake::DeviceBehaviour turning(int from) {
   auto count = std::make_shared<int>(0);
   fake::DeviceBehaviour behaviour;
-  // predicted times need no A/B comparisons and no control, so there is one timing per candidate
+  // Predicted times need no A/B comparisons and no control, so each candidate is timed once.
   behaviour.kind = TimeKind::kPredicted;
   behaviour.time_us = [=](const fake::Program& program) {
     const double time = 10 + program.number("THREADS", 0) / 100 + program.number("ITEMS", 0);
@@ -79,7 +79,7 @@ TEST(Tuner, ACandidateIsProposedFromWhatIsKnownBeforeTheWindow) {
   std::size_t first_told = turned + 1;  // the first proposal that can depend on it
   while (first_told - in_flight_at(first_told, 4) < turned) ++first_told;
   EXPECT_GE(same, first_told);
-  EXPECT_LT(same, a.size()) << "what is learned makes a difference";
+  EXPECT_LT(same, a.size()) << "different outcomes must lead to different proposals";
 }
 
 TEST(Tuner, ARunThatWasKilledAnywhereEndsAsTheOneThatWasNot) {
@@ -97,7 +97,7 @@ TEST(Tuner, ARunThatWasKilledAnywhereEndsAsTheOneThatWasNot) {
       (void)run_all(killed, store, options);
       FAIL() << "write " << write << " did not fail";
     } catch (const DbError&) {
-      // The objects are destroyed as by a kill: the process and its state are lost.
+      // As after a kill of the process, only the database remains.
     }
     store.fail_at(0);
     World resumed(store, {}, {.compiler_seed = write + 1});
@@ -122,7 +122,8 @@ TEST(Tuner, WhatASearchBeginsWithIsCompiledWhileTheDeviceIsSetUp) {
   (void)run_all(plain, one, options_for(5, 8));
   (void)run_all(ahead, two, options_for(5, 8));
   EXPECT_EQ(story(two), story(one));
-  EXPECT_EQ(ahead.compilers->submitted(), plain.compilers->submitted()) << "nothing twice";
+  EXPECT_EQ(ahead.compilers->submitted(), plain.compilers->submitted())
+      << "nothing is compiled twice";
 }
 
 TEST(Tuner, CompilersWorkWhileTheDeviceComparesKernels) {
@@ -203,7 +204,8 @@ TEST(Tuner, ASpaceWithoutMoreCandidatesEndsTheRun) {
   for (const StoredEvaluation& stored : store.evaluations()) {
     configurations.insert(stored.record.config_json);
   }
-  EXPECT_EQ(configurations.size(), store.evaluations().size()) << "each once";
+  EXPECT_EQ(configurations.size(), store.evaluations().size())
+      << "every configuration is evaluated once";
   EXPECT_DOUBLE_EQ(static_cast<double>(configurations.size()), world.task().space().count().value);
 }
 

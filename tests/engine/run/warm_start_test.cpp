@@ -1,4 +1,4 @@
-// Tests the configurations that a run takes over from earlier runs.
+// Tests which configurations of earlier runs a new run evaluates first.
 
 #include "engine/run/warm_start.hpp"
 
@@ -17,7 +17,7 @@ using testing::UnorderedElementsAre;
 
 class WarmStart : public testing::Test {
  protected:
-  /// Stores an earlier run with an elite of these configurations, best first.
+  /// Stores an earlier run whose elite has the given configurations, the best first.
   RunId earlier(const std::string& shape, const std::vector<std::string>& configs,
                 const std::string& device = "fake GPU") {
     RunInfo info = sample::run_info();
@@ -80,13 +80,13 @@ TEST_F(WarmStart, TheSameDeviceBeforeOthersAndTheNewestOfAllThat) {
   const RunId newer = earlier("mission", {config(256, 1), config(128, 1)});
   EXPECT_THAT(known(), ElementsAre(of(newer, config(256, 1)), of(older, config(128, 1)),
                                    of(other, config(64, 1))))
-      << "each configuration once";
+      << "a configuration of several runs is proposed once";
 }
 
 TEST_F(WarmStart, OnlyWhatTheSpaceHasAndAllows) {
   (void)earlier("mission", {config(96, 1), config(512, 8)});  // no such value; a constraint
   EXPECT_THAT(known(), IsEmpty());
-  // A macro that this space lacks is dropped; a macro that the earlier space lacked gets its
+  // A macro that the new space lacks is dropped; a macro that the earlier space lacked gets its
   // default.
   const RunId run = earlier("mission", {R"({"BUG":"none","THREADS":256,"GONE":3})"});
   EXPECT_THAT(known(), ElementsAre(of(run, config(256, 1))));

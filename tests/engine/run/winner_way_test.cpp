@@ -1,4 +1,5 @@
-// Tests the path from a configuration to the winner, with fake workers.
+// Tests, with fake workers, the path from the default configuration to the winner; each step of the
+// path changes one or several macros.
 
 #include "engine/run/winner_way.hpp"
 
@@ -15,8 +16,8 @@ using testing::HasSubstr;
 
 constexpr double kAmple_s = 100;
 
-/// The time of a kernel: 100 µs by default; OTHER 1 saves half of it, THREADS a little, ITEMS 4
-/// another tenth.
+/// The time of a kernel in µs: 100 by default; OTHER 1 halves the time, THREADS 128 reduces it by
+/// 10 %, and ITEMS 4 increases it by 10 %.
 double time_us(const fake::Program& program) {
   double us = 100;
   if (program.number("OTHER", 0) == 1) us *= 0.5;
@@ -32,8 +33,8 @@ fake::DeviceBehaviour timed_so(TimeKind kind = TimeKind::kMeasured) {
   return behaviour;
 }
 
-/// A fake environment with a path from the defaults (THREADS 64, ITEMS 1, OTHER 0) to THREADS 128,
-/// ITEMS 4, OTHER 1.
+/// Finds the path from the defaults (THREADS 64, ITEMS 1, OTHER 0) to the winner (THREADS 128,
+/// ITEMS 4, OTHER 1) with fake workers.
 class Way {
  public:
   explicit Way(fake::DeviceBehaviour behaviour, const std::string& constraint = "")
@@ -80,8 +81,8 @@ class Way {
   EliteMember winner_;
 };
 
-/// The change of each step as text, such as "OTHER 0 1"; macros that change together are in one
-/// text.
+/// The change of each step as text: "OTHER 0 1" means that OTHER changes from 0 to 1. Macros that
+/// change together are in one text.
 std::vector<std::string> changes_of(const WinnerWay& way) {
   std::vector<std::string> steps;
   for (const WinnerStep& step : way.steps) {
@@ -157,7 +158,7 @@ TEST(WinnerWay, WhereAllFailAloneTheyChangeTogether) {
   Way way(behaviour);
   const WinnerWay found = way.find().way.value();
   EXPECT_THAT(changes_of(found), ElementsAre("THREADS 64 128, ITEMS 1 4, OTHER 0 1"));
-  EXPECT_EQ(found.steps[1].note, "a part of these macros alone fails a gate");
+  EXPECT_EQ(found.steps[1].note, "a change of only some of these macros fails a gate");
   EXPECT_EQ(found.steps[1].pairs, 40);
 }
 
@@ -170,7 +171,7 @@ TEST(WinnerWay, WhenTheTimeIsOverTheRestIsOneStep) {
     if (!found.way) continue;
     double product = 1;
     for (const WinnerStep& step : found.way->steps) product *= step.ratio;
-    EXPECT_NEAR(product, 0.495, 1e-9) << "the way still leads to the winner";
+    EXPECT_NEAR(product, 0.495, 1e-9) << "the steps together lead to the winner";
     const WinnerStep& last = found.way->steps.back();
     if (last.note != "the time limit was reached") continue;
     ++cut_short;
@@ -188,7 +189,8 @@ TEST(WinnerWay, AKernelThatWasNotCheckedIsNoted) {
     Way way(behaviour);
     const FoundWay found = way.find(ms / 1e3);
     if (!found.way) continue;
-    EXPECT_THAT(found.way->steps.front().note, "") << "it was checked first";
+    EXPECT_THAT(found.way->steps.front().note, "")
+        << "the first configuration is checked before the time limit";
     EXPECT_THAT(found.way->steps.back().note, testing::Not(HasSubstr("not checked")));
     for (const WinnerStep& step : found.way->steps) {
       noted += step.note == "not checked: the time limit was reached" ? 1 : 0;
@@ -244,7 +246,7 @@ TEST(WinnerWay, WhatTheRunKnowsIsNotJudgedAgain) {
   Way any(timed_so());
   Candidate first = any.space().defaults();
   first.choice[3] = 1;
-  EXPECT_EQ(judged_again({}), 2) << "timed and checked";
+  EXPECT_EQ(judged_again({}), 2) << "the configuration is timed and checked";
   EXPECT_EQ(judged_again({{any.space().defaults(), 100.0}, {first, 50.0}}), 0);
 }
 
@@ -254,7 +256,7 @@ TEST(WinnerWay, SomebodyWhoAsksForItEndsIt) {
   way.world().bench->stop_when({&asked});
   try {
     (void)way.find();
-    FAIL() << "nothing was thrown";
+    FAIL() << "no exception was thrown";
   } catch (const Interrupted& interrupted) {
     EXPECT_FALSE(interrupted.out_of_time());
   }

@@ -1,4 +1,4 @@
-// Tests spaces with many combinations, parameters and values: results are exact and fast.
+// Tests that spaces with many combinations, parameters and values give exact results quickly.
 
 #include <gtest/gtest.h>
 
@@ -57,7 +57,8 @@ double seconds_to(const std::function<void()>& action) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// A time limit that even a busy machine keeps; a quadratic algorithm would take minutes.
+/// A time limit in seconds that even a busy machine keeps, whereas a quadratic algorithm would take
+/// minutes.
 constexpr double kAMoment = 5;
 
 TEST(LargeSpace, LoadsAndSamplesABillionCombinationsQuickly) {
@@ -74,7 +75,8 @@ TEST(LargeSpace, LoadsAndSamplesABillionCombinationsQuickly) {
   });
   RecordProperty("load_ms", std::to_string(load_s * 1e3));
   RecordProperty("samples_per_s", std::to_string(kSamples / sample_s));
-  // The bounds are ten times the measured times, so that sanitizers and busy machines pass.
+  // The limits are ten times the measured times, so that the test also passes with sanitizers and
+  // on busy machines.
   EXPECT_LT(load_s, 10);
   EXPECT_LT(sample_s, 10);
 }
@@ -104,12 +106,12 @@ TEST(LargeSpace, AThousandParametersWithConstraintsLoadInAMoment) {
   }
   std::optional<Space> space;
   EXPECT_LT(seconds_to([&] { space.emplace(std::move(definition)); }), kAMoment);
-  // The number of ascending sequences of 1000 numbers from 1 to 10 is the binomial coefficient
-  // (1009 over 9).
+  // Valid candidates are ascending sequences of 1000 numbers from 1 to 10; their number is the
+  // binomial coefficient (1009 over 9).
   double expected = 1;
   for (int i = 1; i <= 9; ++i) expected *= (1000.0 + i) / i;
   EXPECT_NEAR(space->count().value / expected, 1, 1e-9);
-  EXPECT_FALSE(space->count().exact) << "more than 2^62";
+  EXPECT_FALSE(space->count().exact) << "the number is larger than 2^62";
   Random random(3);
   std::set<Candidate> drawn;
   for (int i = 0; i < 50; ++i) {
@@ -142,7 +144,7 @@ TEST(LargeSpace, MoreCandidatesThanADoubleHasAreDrawnEvenly) {
     EXPECT_NEAR(first[value], 40 * (10 - value), 90) << value;  // 10 − value choices of P1
     EXPECT_NEAR(last[value], 220, 75) << value;
   }
-  EXPECT_EQ(space.at_rank(7), space.at_rank(7)) << "a rank is one candidate";
+  EXPECT_EQ(space.at_rank(7), space.at_rank(7)) << "a rank always gives the same candidate";
 }
 
 TEST(LargeSpace, TwentyThousandNamesAndAFullListLoadInAMoment) {

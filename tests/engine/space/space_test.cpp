@@ -50,7 +50,7 @@ SpaceDefinition small() {
   return definition;
 }
 
-/// All valid candidates, found by evaluating every combination of values.
+/// All valid candidates of a space, found by evaluating every combination of values.
 std::set<Candidate> brute_force(const Space& space) {
   std::set<Candidate> valid;
   Candidate candidate;
@@ -65,7 +65,8 @@ std::set<Candidate> brute_force(const Space& space) {
   }
 }
 
-/// A definition with random parameters and random constraints, each over 2 to 4 parameters.
+/// The definition of a space with random parameters and random constraints, each of which uses up
+/// to 4 parameters.
 SpaceDefinition random_definition(Random& random) {
   SpaceDefinition definition = small();
   definition.parameters.clear();
@@ -276,7 +277,8 @@ TEST(SplitConjunction, SplitsOnlyTheOutermostAnds) {
   EXPECT_EQ(split_conjunction("(a && b) + (c)"), (List{"(a && b) + (c)"}));
 }
 
-/// A space whose table has every third valid candidate of small(), in reverse order.
+/// A space with a table of allowed configurations: every third valid candidate of small(), in
+/// reverse order.
 SpaceDefinition with_table() {
   SpaceDefinition definition = small();
   const std::set<Candidate> valid = brute_force(Space(definition));

@@ -1,4 +1,5 @@
-// Tests names from problem and device in constraints, and spaces that extend other spaces.
+// Tests constraints that use names of the problem and of the device, and spaces that extend other
+// spaces.
 
 #include "engine/space/surroundings.hpp"
 
@@ -43,7 +44,8 @@ TEST(Surroundings, NamesBecomeNumbersAndFormulas) {
   const SpaceDefinition space = placed(parsed(space_json()), {{"S", "192"}, {"TILE", "7"}});
   EXPECT_EQ(space.constraints[0].expression, "(4 * TILE * STAGES) <= 1024");
   EXPECT_EQ(space.constraints[0].shown(), "TILE_BYTES <= LIMIT");
-  EXPECT_EQ(space.constraints[1].expression, "192 % TILE == 0") << "the space's own TILE stays";
+  EXPECT_EQ(space.constraints[1].expression, "192 % TILE == 0")
+      << "TILE is a macro of the space, so the problem's TILE does not replace it";
   EXPECT_EQ(Space(space).count().value, 6);
 }
 
@@ -64,7 +66,7 @@ TEST(Surroundings, ASpaceWithoutNamesStaysAsItIsWritten) {
 }
 
 /// A space with a milestone TILE 128, which is valid for S = 128, but violates the constraint "no
-/// rest" for other S.
+/// rest" for other values of S. `where` is the milestone's condition.
 Json with_where(const std::string& where) {
   Json json = space_json();
   json["milestones"].push_back({{"name", "b"}, {"set", {{"TILE", 128}}}, {"where", where}});

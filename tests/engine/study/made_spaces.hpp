@@ -8,8 +8,9 @@
 
 namespace evo {
 
-/// Computes a recorded space. `counts`: the number of (ordered) values of each parameter. Functions
-/// of a Candidate: `is_valid`, `fails` (whether it fails) and `time_ms`.
+/// Computes a recorded space. `counts` holds the number of (ordered) values of each parameter.
+/// `is_valid`, `fails` (whether the candidate fails a gate) and `time_ms` are functions of a
+/// Candidate.
 template <typename Valid, typename Fails, typename Time>
 RecordedSpace made_space(const std::vector<std::size_t>& counts, Valid is_valid, Fails fails,
                          Time time_ms) {

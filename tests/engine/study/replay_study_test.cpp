@@ -1,4 +1,5 @@
-// Tests repeats of a study on several threads. The thread sanitizer runs this test, too.
+// Tests that the repeats of a study may run on several threads. The build with the thread sanitizer
+// also runs this test.
 #include "engine/study/replay_study.hpp"
 
 #include <gtest/gtest.h>

@@ -11,7 +11,7 @@
 namespace evo {
 namespace {
 
-/// A strategy that proposes given candidates.
+/// A strategy that proposes the given candidates in order.
 class Script final : public Strategy {
  public:
   explicit Script(std::vector<Candidate> list) : list_(std::move(list)) {}
@@ -75,8 +75,8 @@ TEST(RandomBaseline, ExpectationAgreesWithSimulation) {
 }
 
 TEST(RandomBaseline, TimeFollowsTheMethodology) {
-  // Ten times 1…10 ms: after M = 1 evaluation the baseline is the time at index round(11 / 2) = 6
-  // from the worst, 5 ms.
+  // The space has ten candidates, which take 1 to 10 ms. After M = 1 evaluation, the baseline is
+  // the time of the candidate at index round(11 / 2) = 6 from the slowest, which is 5 ms.
   const RecordedSpace space = made_space(
       {10}, [](const Candidate&) { return true; }, [](const Candidate&) { return false; },
       [](const Candidate& c) { return 1.0 + c.choice[0]; });
@@ -84,8 +84,8 @@ TEST(RandomBaseline, TimeFollowsTheMethodology) {
   EXPECT_EQ(baseline.time_ms(1), 5);
   EXPECT_EQ(baseline.time_ms(3), 3);   // round(33 / 4) = 8
   EXPECT_EQ(baseline.time_ms(10), 1);  // round(110 / 11) = 10
-  // The baseline reaches the target 1 + 0.05 (6 − 1) with index 10: M · 11 / (M + 1) ≥ 9.5, so M =
-  // 7.
+  // The baseline reaches the target 1 + 0.05 (6 − 1) ms with index 10. The smallest M with M · 11 /
+  // (M + 1) ≥ 9.5 is 7.
   EXPECT_EQ(baseline.cutoff(), 7U);
 }
 
@@ -104,7 +104,8 @@ TEST(MethodologyScore, IsOneForTheOptimumAndZeroForTheBaseline) {
 
 TEST(Replay, ReproducesTheKnownExpectationOfRandomSearch) {
   if (replay_files().empty()) GTEST_SKIP() << "no recorded spaces: set EVO_REPLAY_DIR";
-  if (replay_files().size() != 7) GTEST_SKIP() << "the figures are for seven known spaces";
+  if (replay_files().size() != 7)
+    GTEST_SKIP() << "the expected figures belong to seven recorded spaces";
   const std::vector<std::pair<std::size_t, double>> known = {
       {25, .828}, {50, .868}, {100, .902}, {200, .930}, {400, .953}};
   std::vector<double> sums(known.size(), 0);

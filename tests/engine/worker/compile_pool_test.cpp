@@ -27,7 +27,7 @@ CompileRequest request(const std::string& bug, int tag = 0) {
   return {{"k.cu", "", {}}, {"k"}, "sm_90", {"-DBUG=" + bug, "-DTAG=" + std::to_string(tag)}};
 }
 
-/// A pool of fake compilers with its own event loop.
+/// A pool of fake compiler processes with its own event loop.
 class Pool {
  public:
   explicit Pool(CompilePoolOptions options) : pool_(loop_, fake_worker(), std::move(options)) {}
@@ -149,7 +149,7 @@ TEST_F(CompilePoolRetry, TheSecondFailureIsTheCandidatesAndNeverKept) {
 
 TEST_F(CompilePoolRetry, MemoryIsLimitedForEveryProcess) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "sanitizers take more address space than any limit";
+  GTEST_SKIP() << "sanitizers reserve more address space than the limit";
 #endif
   constexpr std::uint64_t kLimit = std::uint64_t{1} << 30;
   Pool compilers(options(1, kLimit));
@@ -164,7 +164,7 @@ TEST_F(CompilePoolRetry, MemoryIsLimitedForEveryProcess) {
 
 TEST_F(CompilePoolRetry, ACompilerThatEndsItselfForWantOfMemoryGetsMoreOnce) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "sanitizers take more address space than any limit";
+  GTEST_SKIP() << "sanitizers reserve more address space than the limit";
 #endif
   Pool compilers(options(1, std::uint64_t{1} << 30));
   const auto finished = compilers.compile(
@@ -172,19 +172,20 @@ TEST_F(CompilePoolRetry, ACompilerThatEndsItselfForWantOfMemoryGetsMoreOnce) {
   for (const std::size_t i : {0, 1, 2}) {
     EXPECT_TRUE(std::holds_alternative<Compiled>(finished.at(i).outcome)) << i;
   }
-  EXPECT_EQ(events_.size(), 2U) << "each begins with the memory of everybody";
+  EXPECT_EQ(events_.size(), 2U) << "each of the two requests first gets the usual memory limit";
 }
 
 TEST_F(CompilePoolRetry, ACompilerThatAbortsForWantOfMemoryIsNotTheKernelsFault) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "sanitizers take more address space than any limit";
+  GTEST_SKIP() << "sanitizers reserve more address space than the limit";
 #endif
   Pool compilers(options(1, std::uint64_t{1} << 30));
   testing::internal::CaptureStderr();
   const auto finished =
       compilers.compile(std::vector{request("aborts_for_memory"), request("crashes_compiler")});
   const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_THAT(said, testing::Not(HasSubstr("out of memory"))) << "it is in the reason";
+  EXPECT_THAT(said, testing::Not(HasSubstr("out of memory")))
+      << "this message belongs to the rejection's reason, not to stderr";
   const std::string reason = std::get<Rejection>(finished.at(0).outcome).reason;
   EXPECT_THAT(reason, AllOf(HasSubstr("ran out of memory with 1.1 GB, and alone with 2.1 GB"),
                             HasSubstr("--compiler-gb"), HasSubstr("may be correct")));
@@ -227,7 +228,8 @@ TEST(CompilePool, WhatIsDoneIsNotLateBecauseNobodyLooked) {
   SystemLoop loop;
   CompilePool pool(loop, fake_worker(), {.jobs = 1, .limit = Milliseconds(2000)});
   Random random(1);
-  // The pipe buffers the request and only a part of the answer, which repeats the request.
+  // The fake compiler's answer repeats the request. The pipe can buffer the whole request, but only
+  // a part of the answer.
   std::string text(std::size_t{150} << 10, ' ');
   for (char& c : text) c = static_cast<char>('a' + random.below(26));
   CompileRequest large = request("none");

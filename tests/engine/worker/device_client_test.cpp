@@ -1,4 +1,4 @@
-// Tests the client of the device process with kernels that hang, crash and lose the device.
+// Tests the client of the device process with kernels that hang, crash or lose the device.
 
 #include "engine/worker/device_client.hpp"
 
@@ -114,7 +114,8 @@ TEST_F(DeviceClientTest, ACrashIsToldAndTheNextRequestWorks) {
   EXPECT_FALSE(check("none").rejection);
 }
 
-/// The path of a new file, by which the fakes record that something has happened once.
+/// Sets EVO_FAKE_STATE to the path of a new file, in which the fakes record that a failure has
+/// happened once.
 class StateFile {
  public:
   StateFile() { setenv("EVO_FAKE_STATE", path().c_str(), 1); }

@@ -1,4 +1,5 @@
-// Tests coroutines on one thread: waiting, and the end of the loop.
+// Tests coroutines of the event loop on one thread: how they wait, and how they unwind at the end
+// of the loop.
 
 #include "engine/worker/event_loop.hpp"
 
@@ -51,7 +52,8 @@ TEST(EventLoop, ADescriptorWithNewsWakesBeforeTheTime) {
   loop.spawn(send_later());
   loop.run(receive());
   EXPECT_LT(milliseconds_between(start, loop.now()), 20000);
-  for (const int end : ends) EXPECT_EQ(::close(end), 0) << "a wait does not close it";
+  for (const int end : ends)
+    EXPECT_EQ(::close(end), 0) << "waiting for a socket does not close the socket";
 }
 
 TEST(EventLoop, EveryCoroutineUnwindsWhenSomebodyAsksForTheEnd) {
@@ -70,7 +72,7 @@ TEST(EventLoop, EveryCoroutineUnwindsWhenSomebodyAsksForTheEnd) {
   loop.spawn(ask());
   try {
     loop.run(forever(), {&asked});
-    ADD_FAILURE() << "it went on";
+    ADD_FAILURE() << "the loop did not end";
   } catch (const Interrupted& interrupted) {
     EXPECT_FALSE(interrupted.out_of_time());
   }
@@ -81,7 +83,7 @@ TEST(EventLoop, ADeadlineEndsARunAndTheNextOneGoesOn) {
   SystemLoop loop;
   try {
     loop.run(nap(loop, 1000000), {nullptr, loop.now() + Milliseconds(20)});
-    ADD_FAILURE() << "it went on";
+    ADD_FAILURE() << "the loop did not end";
   } catch (const Interrupted& interrupted) {
     EXPECT_TRUE(interrupted.out_of_time());
   }

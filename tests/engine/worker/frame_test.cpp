@@ -39,7 +39,8 @@ TEST(Frame, BinaryDataComesBackAsItWas) {
 
 TEST(Frame, IsNotNestedWithoutEnd) {
   const auto nested = [](std::uint32_t levels) {
-    // The frame contains two lengths: that of the frame and that of its value.
+    // A frame begins with two lengths: the length of the rest of the frame, and the length of its
+    // value.
     const std::uint32_t bytes = levels + sizeof levels;
     std::vector<std::uint8_t> frame(sizeof bytes + sizeof levels);
     std::memcpy(frame.data(), &bytes, sizeof bytes);
@@ -55,7 +56,7 @@ TEST(Frame, IsNotNestedWithoutEnd) {
   EXPECT_THROW((void)reader.next(), Error);
 }
 
-/// The messages do not depend on how the stream is cut.
+/// The received messages do not depend on the pieces in which the bytes of the stream arrive.
 TEST(Frame, MayBeSplitAnywhere) {
   Random random(2);
   for (int round = 0; round < 200; ++round) {

@@ -31,7 +31,7 @@ void begin() {
 class MemoryAborts : public testing::Test {
  protected:
   void SetUp() override {
-    if (!kCanLimit) GTEST_SKIP() << "sanitizers take more address space than any limit";
+    if (!kCanLimit) GTEST_SKIP() << "sanitizers reserve more address space than the limit";
     GTEST_FLAG_SET(death_test_style, "threadsafe");
   }
 };

@@ -12,7 +12,7 @@
 namespace evo {
 namespace {
 
-/// Sends a value through JSON and reads it back.
+/// Encodes a value as a frame and decodes it again.
 template <typename Value>
 Value sent(const Value& value) {
   FrameReader reader;
@@ -84,7 +84,7 @@ TEST(Messages, TextsOfOthersBecomePrintable) {
   EXPECT_EQ(message.dump(), R"({"cards":[{"bytes":7,"name":"G\\x00P"}]})");
 }
 
-/// Decodes a seed of the fuzz target.
+/// Decodes the file `name` of the fuzz target's corpus as a value of type Value.
 template <typename Value>
 void expect_seed(const std::string& name) {
   const std::string bytes =

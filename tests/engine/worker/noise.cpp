@@ -23,8 +23,8 @@ using Clock = std::chrono::steady_clock;
 constexpr int kDialLimitMs = 5000;
 constexpr std::chrono::seconds kPortsLimit{60};
 constexpr std::chrono::milliseconds kHandshakeLimit{2000};
-/// How long to wait for the gateway to close the connection. After an incomplete frame, the
-/// gateway waits for the rest and does not close the connection.
+/// How long to wait until the gateway closes the connection. After an incomplete frame, the gateway
+/// waits for the rest of the frame and does not close the connection.
 constexpr std::chrono::milliseconds kVerdictLimit{3};
 
 class Noise {

@@ -9,25 +9,25 @@ namespace evo {
 
 struct NoiseOptions {
   HostPort gateway;
-  std::string key;      ///< the run's
-  std::string version;  ///< the run's; a greeting with another version is refused
+  std::string key;      ///< of the run
+  std::string version;  ///< of the run; another version is refused
   std::size_t frames = 0;
   std::uint64_t seed = 1;
 };
 
-/// The number of frames of each kind that were sent. Each frame had a separate connection, because
-/// the gateway stops reading after an invalid frame.
+/// The numbers of changed frames that were sent. Each frame had a separate connection, because the
+/// gateway stops reading after an invalid frame.
 struct NoiseCount {
   std::size_t without_key = 0;  ///< bytes in place of a handshake
   std::size_t greetings = 0;    ///< first frames, changed or cut, from a caller with the key
   std::size_t answers = 0;  ///< frames after a valid greeting, changed or cut: the run reads them
-  std::size_t closed = 0;   ///< connections that the other side ended
+  std::size_t closed = 0;   ///< connections that the gateway closed
 
   [[nodiscard]] std::size_t frames() const { return without_key + greetings + answers; }
 };
 
-/// Sends a gateway frames that were changed at random. The run cannot take such a frame for a valid
-/// answer, because the frames name a version that no compiler has.
+/// Sends frames that were changed at random to a gateway. The run cannot mistake a changed frame
+/// for a valid answer, because the frames name a version that no compiler has.
 [[nodiscard]] NoiseCount send_noise(const NoiseOptions& options);
 
 }  // namespace evo

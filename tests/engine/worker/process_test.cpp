@@ -46,8 +46,8 @@ TEST(WorkerProcess, OneThatRunsIsKilled) {
 TEST(WorkerProcess, EchoesMessages) {
   WorkerProcess process("/bin/cat", {});
   const nlohmann::json message = {{"op", "x"}, {"data", to_binary(std::string(300000, '\7'))}};
-  // `cat` answers while the message is still being sent, so both sides must not block on full
-  // pipes.
+  // The worker is `cat`, which answers while the message is still being sent, so neither process
+  // may block on a full pipe.
   ASSERT_TRUE(process.send({{"op", "small"}}));
   EXPECT_EQ(process.wait(kPatience), nlohmann::json({{"op", "small"}}));
 }
@@ -137,10 +137,10 @@ TEST(WorkerProcess, NoiseIsAnError) {
   EXPECT_THROW((void)process.wait(kPatience), Error);
 }
 
-/// The process id reported by a shell, which then sleeps.
+/// The process id that the worker, a shell, reports before it sleeps.
 pid_t number_of(WorkerProcess& process) {
-  // A shell cannot easily write {"pid": N} in MessagePack, so it writes the length and a bare
-  // integer.
+  // A shell cannot easily write {"pid": N} in MessagePack, so the worker writes a frame whose value
+  // is only the integer.
   const auto message = process.wait(kPatience);
   return message ? message->get<pid_t>() : -1;
 }

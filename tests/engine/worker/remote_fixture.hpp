@@ -21,8 +21,8 @@
 #include "engine/worker/worker_gate.hpp"
 #include "tests/fakes/fake_program.hpp"
 
-// A fixture with the real gateway and the real agents of evo-worker over the loopback, the fake
-// compiler and the fake device.
+// A fixture for tests of workers on other hosts: the gateway and agents of the program evo-worker,
+// connected over the loopback interface, with the fake compiler and the fake device.
 
 namespace evo::remote {
 
@@ -30,7 +30,7 @@ inline std::filesystem::path program(const std::string& name) {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path() / name;
 }
 
-/// A worker process, started in the way of a worker on another host.
+/// A process of evo-worker, started like a worker on another host.
 class Lent {
  public:
   Lent(std::vector<std::string> words, const std::string& key) {
@@ -55,7 +55,7 @@ class Lent {
   Lent(const Lent&) = delete;
   Lent& operator=(const Lent&) = delete;
 
-  /// Waits for the end of the process.
+  /// Waits until the worker process has ended.
   int exit_code() {
     int status = 0;
     waitpid(process_, &status, 0);
@@ -82,7 +82,7 @@ class RemoteTest : public testing::Test {
     }
     throw std::runtime_error("nothing happened");
   }
-  /// Waits for the next worker that joins.
+  /// Waits for the next worker that joins the run.
   std::shared_ptr<RemoteHost> joined() { return std::get<WorkerGate::Joined>(next()).host; }
   std::string refused() { return std::get<WorkerGate::Refused>(next()).text; }
   std::unique_ptr<Lent> lend(std::vector<std::string> words) {

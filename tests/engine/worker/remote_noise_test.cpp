@@ -1,4 +1,5 @@
-// Tests clients that send unexpected data: without the key, with the key, and as workers.
+// Tests clients that send unexpected data to the gateway: clients without the run's key, clients
+// with the key, and workers.
 
 #include <atomic>
 #include <fstream>
@@ -20,10 +21,11 @@ using Milliseconds = std::chrono::milliseconds;
 using Frame = std::vector<std::uint8_t>;
 using Frames = std::vector<Frame>;
 
-/// A worker with the key of the run that gives the answers that the test chooses.
+/// A worker that has the run's key and sends the answers that the test chooses.
 class Liar {
  public:
-  /// Returns the frames with which the worker answers a message or a control message of the run.
+  /// A function from a message or control message of the run to the frames with which the worker
+  /// answers.
   using Answers = std::function<Frames(const nlohmann::json&)>;
 
   Liar(std::unique_ptr<ByteStream> bytes, const std::string& role, Answers answers)
@@ -65,11 +67,11 @@ class Liar {
 
 Frame damaged() {
   auto frame = encode_frame({{"compiled", 1}});
-  frame[9] = 0xC1;  // 0xC1 is no type of MessagePack
+  frame[9] = 0xC1;  // MessagePack has no type 0xC1
   return frame;
 }
 
-/// Invalid answers of compile workers.
+/// Names of tests, and the invalid answers that compile workers send in these tests.
 const std::vector<std::pair<std::string, Frame>> kNonsense = {
     {"NoMessage", damaged()},
     {"ALength", Frame{0xFF, 0xFF, 0xFF, 0x7F}},
@@ -159,7 +161,7 @@ TEST_P(Nonsense, OfADeviceThatWorksNeverBecomesAResult) {
   }
 }
 
-/// The resident memory of a process in kilobytes.
+/// The resident memory of a process in kilobytes; 0 if it is unknown.
 long kilobytes_of(int process) {
   std::ifstream status("/proc/" + std::to_string(process) + "/status");
   for (std::string word; status >> word;) {
@@ -170,7 +172,8 @@ long kilobytes_of(int process) {
 }
 
 TEST_F(RemoteTest, NoiseIsRefusedAndHarmsNobody) {
-  // The address sanitizer must not quarantine freed memory.
+  // The gateway's memory is measured, so the address sanitizer must not keep freed memory in its
+  // quarantine.
   const std::string options_of_asan = environment_variable("ASAN_OPTIONS").value_or("");
   setenv("ASAN_OPTIONS", (options_of_asan + ":quarantine_size_mb=1").c_str(), 1);
   gate_.emplace(program("evo-worker"), "127.0.0.1:0", key_);

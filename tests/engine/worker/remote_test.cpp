@@ -1,5 +1,5 @@
-// Tests workers on other hosts: the real gateway and the real agents of evo-worker over the
-// loopback, with the fake compiler and the fake device.
+// Tests workers on other hosts: the gateway and agents of the program evo-worker, connected over
+// the loopback interface, with the fake compiler and the fake device.
 
 #include "engine/core/error.hpp"
 #include "tests/db/sample.hpp"
@@ -128,7 +128,7 @@ TEST_F(RemoteTest, AnotherVersionIsRefusedWithBothNames) {
   EXPECT_THAT(refused(), HasSubstr("9.9.9"));
 }
 
-/// The client's stream stops in the middle of a frame and stays open.
+/// The client connects, sends nothing and keeps the connection open.
 TEST_F(RemoteTest, AStrangerThatSaysNothingIsDropped) {
   const FileDescriptor socket = dial();
   EXPECT_THAT(refused(), HasSubstr("sent no message"));

@@ -1,4 +1,5 @@
-// Tests a device worker's session on a fake device in host memory.
+// Tests Session, which checks and times kernels in a device worker, on a fake device in host
+// memory.
 #include "engine/worker/session.hpp"
 
 #include <gtest/gtest.h>
@@ -18,8 +19,8 @@ namespace {
 
 constexpr int kFar = 90;  ///< length of the timed shape
 constexpr double kLaunchUs = 50;
-/// This limit lies below the kernel's time by more than the drift of clocks, but not so far that a
-/// few launches show it.
+/// An early-stop limit in µs that the kernel's time of 50 µs exceeds by more than clocks drift, but
+/// not by so much that a few launches show this.
 constexpr double kGiveUpUs = 48;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -112,7 +113,7 @@ class SessionTest : public testing::Test {
     return checked;
   }
 
-  /// Checks and times a kernel on the far shape.
+  /// Screens a kernel on the shape "far" and times it unless the check shows that it is too slow.
   TimingResult judge(const std::string& key, double early_stop_us) {
     const auto nothing = [](const std::string&) {};
     const KernelUnderTest kernel = kernel_of(key);
@@ -135,9 +136,10 @@ class SessionTest : public testing::Test {
 
 TEST_F(SessionTest, AKernelThatWasTimedJustBeforeIsGivenUpSooner) {
   EXPECT_EQ(screen("k", "near").timing->samples, 20);
-  EXPECT_EQ(screen("other", "far").timing->samples, 20) << "another kernel";
-  // Takes the smallest number of several tries, because the device becomes idle if this process
-  // must wait between launches.
+  EXPECT_EQ(screen("other", "far").timing->samples, 20)
+      << "the kernel timed before was another one";
+  // The smallest number of samples in several tries counts, because the device becomes idle and
+  // needs more samples if the operating system delays this process between launches.
   std::int64_t fewest = 20;
   for (int i = 0; i < 10; ++i) {
     const std::string key = "k" + std::to_string(i);
@@ -148,7 +150,8 @@ TEST_F(SessionTest, AKernelThatWasTimedJustBeforeIsGivenUpSooner) {
 }
 
 TEST_F(SessionTest, OnABusyDeviceSixLaunchesShowThatAKernelIsSlower) {
-  // If this process had to wait after the check, the device may have become idle.
+  // The smallest number of samples in several tries counts, because the device may become idle and
+  // need more samples if the operating system delays this process after the check.
   std::int64_t fewest = 20;
   for (const char* key : {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}) {
     const TimingResult loser = judge(key, kLaunchUs / 1.1);
@@ -168,7 +171,8 @@ TEST_F(SessionTest, ASearchMakesFewVeryLongLaunches) {
   };
   const auto nothing = [](const std::string&) {};
   launch_us_ = check_us_ = 2e5;
-  // The first three kernels teach how long checks take. The check is the first of three samples.
+  // From the first three kernels, the session learns how long checks take. The launch of the check
+  // counts as the first of three samples.
   for (const char* key : {"a", "b", "c"}) {
     const int launches = launches_of([&] {
       const TimingResult contender = judge(key, kNever);
@@ -185,17 +189,17 @@ TEST_F(SessionTest, ASearchMakesFewVeryLongLaunches) {
             }),
             4)
       << "a tie";
-  EXPECT_EQ(references_, 3) << "two seeds, and data that no kernel has met";
+  EXPECT_EQ(references_, 3) << "one launch for each of two seeds and for new data";
   launch_us_ = check_us_ = 3e5;
   EXPECT_EQ(launches_of([&] { EXPECT_TRUE(check("loser", 2e5).times.back().too_slow); }), 1);
-  // Judging a kernel alone spares nothing.
+  // A full check makes all launches, even if they are very long.
   EXPECT_EQ(launches_of([&] { (void)check("a", kNever, Effort::kFull); }), 6);
   EXPECT_EQ(references_, 6);
 }
 
 TEST_F(SessionTest, AScreeningAgesOnTheLastShapeForAll) {
-  // The launches have 10 ms in total, for a part of which this process may have to wait, so several
-  // tries are allowed.
+  // Several tries are allowed, because all launches of a screening together have only 10 ms and the
+  // operating system may delay this process.
   bool was_aged = false;
   for (int i = 0; i < 10; ++i) {
     const std::string key = "k" + std::to_string(i);

@@ -1,4 +1,4 @@
-// Tests a survey of libraries that end their process or never answer.
+// Tests the survey of a machine's libraries if a library ends the worker process or never answers.
 
 #include "engine/worker/survey.hpp"
 
@@ -16,7 +16,7 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-/// A worker that is a script.
+/// Surveys the machine with a shell script in place of evo-worker.
 class Survey : public testing::Test {
  protected:
   MachineSurvey with(const std::string& script) const {

@@ -1,4 +1,4 @@
-// Tests the real program evo-export --bundle on prepared databases.
+// Tests `evo-export --bundle` by running the program on made-up databases.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ class EvoExportBundle : public testing::Test {
   }
   RunId start(const std::string& shape) { return store_.start_run(run_info(shape)); }
 
-  /// An evaluation with the configuration and the kernel of candidate `number`.
+  /// A green evaluation with a made-up configuration and kernel, both of which depend on `number`.
   static EvaluationRecord evaluation(Store& store, int number, double p50_us,
                                      TimeKind kind = TimeKind::kMeasured) {
     const std::string name = std::to_string(number);
@@ -78,7 +78,7 @@ class EvoExportBundle : public testing::Test {
     EXPECT_EQ(result.exit_code, 0) << result.err;
     return read_json_file(folder_.path() / "out/bundle.json");
   }
-  /// The kernels that serve the shapes of the only target, as "shape=kernel number".
+  /// The kernel that serves each shape on the bundle's only device, as "shape=kernel number".
   static std::vector<std::string> serves(const Json& index) {
     EXPECT_EQ(index["targets"].size(), 1U);
     std::vector<std::string> texts;
@@ -137,12 +137,14 @@ TEST_F(EvoExportBundle, TheIndexIsOfManifestsWithTimesAndValidity) {
   EXPECT_EQ(kernel["times"][0]["variables"], Json({{"B", 2}, {"S", 512}}));
   EXPECT_EQ(kernel["checked_shapes"],
             Json({{"mission", {{"B", 2}, {"S", 512}}}, {"small", {{"B", 2}, {"S", 32}}}}));
-  // Expects the kernel's own conditions, and the properties that the checked shapes have in common.
+  // The kernel is valid under the conditions of its manifest and under conditions that all checked
+  // shapes satisfy.
   std::vector<std::string> valid;
   for (const Json& condition : kernel["valid"]) valid.push_back(condition["expression"]);
   EXPECT_THAT(valid, ElementsAre("S > 0", "B in [2]", "32 <= S <= 512 && S % 1 == 0", "S % 32 == 0",
                                  "(B*S) <= 1024",
-                                 // If the code cannot be read, only the checked sizes are served.
+                                 // evo-export cannot analyse this made-up PTX, so only the checked
+                                 // sizes are served.
                                  "(B == 2 && S == 32) || (B == 2 && S == 512)"));
   EXPECT_EQ(read_text_file(folder_.path() / "out/copy_h200_mission.cubin"),
             sample::compilation("2").cubin);
@@ -277,8 +279,8 @@ TEST_F(EvoExportBundle, ABundleIsReplacedAsAWhole) {
   EXPECT_EQ(code(exported()), "copy_h200_mission.cubin");
   const std::string old_index = read_text_file(folder_.path() / "out/bundle.json");
 
-  // Exports another kernel under the same name. The new files are written beside the old files, and
-  // the index is replaced last; if an export fails, the old bundle is unchanged.
+  // Exports another kernel under the same name. evo-export writes the new files beside the old
+  // files and replaces the index last, so that the old bundle stays valid if an export fails.
   CompilationRecord other = sample::compilation("9");
   other.cubin += " of another kernel";
   other.ptx += " of another kernel";

@@ -1,5 +1,5 @@
-// Tests that a bundle serves the checked sizes, and sizes that a kernel does not distinguish from
-// checked sizes.
+// Tests which sizes a bundle serves: the checked sizes, and sizes that the kernel does not
+// distinguish from checked sizes.
 
 #include "tools/bundle/checked.hpp"
 
@@ -22,11 +22,11 @@ using testing::IsEmpty;
 
 Json expression(const std::string& text) { return {{"expression", text}}; }
 
-/// PTX of a kernel that computes nothing.
+/// PTX of a kernel that returns at once.
 constexpr const char* kNoCode =
     ".version 9.0\n.target sm_89\n.address_size 64\n.visible .entry k() { ret; }\n";
 
-/// A kernel of y = f(x) over R rows of C elements.
+/// A made-up kernel that computes y = f(x) for R rows of C elements and was checked on `shapes`.
 CheckedKernel kernel(const std::vector<ShapeVariables>& shapes, const std::string& ptx = "",
                      int tile = 64, const std::string& extent = "R*C",
                      const std::string& block = "64") {
@@ -50,8 +50,8 @@ CheckedKernel kernel(const std::vector<ShapeVariables>& shapes, const std::strin
   return result;
 }
 
-/// The sizes of `variable` from 1 to `most` that are served; other variables have the values of the
-/// first shape.
+/// The values of `variable` from 1 to `most` that a bundle with this kernel serves, while the other
+/// variables have the values of the first checked shape.
 std::vector<int> served(const CheckedKernel& kernel, const std::string& variable, int most) {
   std::vector<int> sizes;
   const Json conditions = checked_conditions(kernel);
@@ -96,7 +96,8 @@ TEST(CheckedConditions, WhereNoMultipleOfATileWasCheckedNoneIsServed) {
               testing::Not(testing::Contains(28)));
   EXPECT_THAT(served(kernel(shapes, "", 12, "R*C", "(R + 13) / 14 * 32"), "C", 60),
               testing::Not(testing::Contains(28)));
-  // Hard-coded tiles and vectors are assumed to be powers of two; 60 is 4 times 15.
+  // The hard-coded tiles of a kernel are assumed to be powers of two. The checked sizes are odd or
+  // odd multiples of 4, so only sizes with these properties may be served.
   for (const int size : without) EXPECT_TRUE(size % 2 != 0 || size % 8 == 4) << size;
 }
 
@@ -141,7 +142,7 @@ TEST(CheckedConditions, ZeroStandsForNoRemainder) {
 
 TEST(CodeDivisors, AreThoseThatCompilersWriteAsReciprocals) {
   const auto of = [](const std::string& line) { return code_divisors(line + "\n"); };
-  // The code is that of NVRTC 13.0 for n % 7, n % 6, n % 97, n % 1000, n % 641, 64-bit n % 7 and n
+  // NVRTC 13.0 generates this code for n % 7, n % 6, n % 97, n % 1000, n % 641, 64-bit n % 7 and n
   // % 11.
   EXPECT_THAT(of("mul.hi.s32 \t%r2, %r1, -1840700269;"), ElementsAre(7));
   EXPECT_THAT(of("mul.wide.u32 \t%rd1, %r1, 613566757;"), ElementsAre(7));
@@ -152,7 +153,8 @@ TEST(CodeDivisors, AreThoseThatCompilersWriteAsReciprocals) {
   EXPECT_THAT(of("mul.hi.s64 \t%rd4, %rd2, 5270498306774157605;"), ElementsAre(7));
   EXPECT_THAT(of("mul.hi.u64 \t%rd4, %rd2, 3353953467947191203;"), ElementsAre(11));
   EXPECT_THAT(of("mul.wide.u16 \t%r1, %rs1, 9363;"), ElementsAre(7));
-  // The code is for unsigned n % 19, n % 21, n % 1003; for 64-bit n % 19 and n % 7; for n % -11.
+  // NVRTC generates this code for unsigned n % 19, n % 21 and n % 1003, for 64-bit n % 19 and n %
+  // 7, and for n % -11.
   EXPECT_THAT(of("mul.wide.u32 %rd3, %r1, -1356305461;"), ElementsAre(19));
   EXPECT_THAT(of("mul.wide.u32 %rd3, %r1, -2045222521;"), ElementsAre(21));
   EXPECT_THAT(of("mul.wide.u32 %rd3, %r1, 1096222959;"), ElementsAre(1003));
@@ -170,7 +172,8 @@ TEST(CodeDivisors, AreThoseThatCompilersWriteAsReciprocals) {
   }
 }
 
-/// Tests all divisors, by the reciprocals that Hacker's Delight gives for signed division.
+/// Tests all odd divisors below 4096. The factors are the reciprocals for signed division from the
+/// book Hacker's Delight.
 TEST(CodeDivisors, AreFoundForEveryReciprocal) {
   for (std::uint64_t divisor = 3; divisor < 4096; divisor += 2) {
     for (int shift = 0; shift < 12; ++shift) {

@@ -1,4 +1,4 @@
-// Tests the selection of kernels for a bundle.
+// Tests the selection of the fewest kernels that serve all shapes and devices of a bundle.
 
 #include "tools/bundle/cover.hpp"
 
@@ -37,7 +37,7 @@ TEST(BundleCover, AnUnknownTimeServesNothing) {
   EXPECT_THROW((void)fewest_kernels({{1.0, kUnknown}}, 0.02), std::invalid_argument);
 }
 
-/// Compared with all subsets.
+/// Compares the selection with the best of all subsets of the kernels.
 TEST(BundleCover, NeverTakesMoreKernelsThanItMust) {
   std::mt19937_64 random(7);
   for (int trial = 0; trial < 300; ++trial) {

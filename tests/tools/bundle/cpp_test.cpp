@@ -1,5 +1,5 @@
-// Tests evo-export --bundle --cpp: configures, builds and runs a program that uses only the
-// bundle's folder, with a driver that records its calls.
+// Tests `evo-export --bundle --cpp`: configures, builds and runs a C++ program that uses only the
+// bundle's folder, with a fake CUDA driver that records its calls.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -98,8 +98,8 @@ TEST_F(ExportCpp, AProgramFindsThePackageAndCallsTheFunction) {
   const ProgramResult exported =
       run_program("evo-export --bundle out --name sdpa --cpp", folder_.path());
   ASSERT_EQ(exported.exit_code, 0) << exported.err;
-  // An argument with the same name as a parameter of the C++ function gets another name in the
-  // function.
+  // The kernel has an argument `stream`. The C++ function names it `stream_`, because its own first
+  // parameter is `stream`.
   EXPECT_THAT(file("out/sdpa.hpp"),
               HasSubstr("inline void sdpa(CUstream_st* stream,\n    const void* x,\n"
                         "    float* stream_,\n    const sdpa_shape& shape) {"));
@@ -125,7 +125,7 @@ TEST_F(ExportCpp, AProgramFindsThePackageAndCallsTheFunction) {
                     HasSubstr(folder + "/out: argument 'x' is null"),
                     HasSubstr(folder + "/out: got 2 sizes; allowed: 3 (B, S, X)"),
                     HasSubstr("tuned for the nearest shape for which it is valid: mission")));
-  // The folder may be moved; an environment variable gives its new path.
+  // If the bundle's folder was moved, the environment variable SDPA_BUNDLE gives its new path.
   ASSERT_EQ(std::system(("cd " + folder +
                          " && mv out moved && SDPA_BUNDLE=moved EVO_TUNE_DRIVER=" EVO_FAKE_DRIVER
                          " b/user >user.log 2>&1")
@@ -180,7 +180,7 @@ TEST_F(ExportCpp, ReplacesWhatItWroteAndNobodysFiles) {
     std::filesystem::remove(folder_.path() / "out" / name);
   }
   ASSERT_EQ(exported().exit_code, 0);
-  // Changes the files as if another version of evo-export had written them.
+  // Changes each generated file as if another version of evo-export had written it.
   for (const std::string name : {"sdpa.hpp", "sdpaConfig.cmake", "evo_tune_plan.hpp"}) {
     const std::string content = file("out/" + name);
     write_file(folder_.path() / "out" / name, content + "\n");

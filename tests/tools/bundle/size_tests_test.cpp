@@ -1,5 +1,5 @@
-// Tests conditions that compiled kernels compute from sizes alone: a bundle serves a size only if
-// the kernel treats it like a checked size.
+// Tests size tests, the conditions in a compiled kernel that depend only on sizes: a bundle serves
+// a size only if all size tests have the same results as for a checked size.
 
 #include "tools/bundle/size_tests.hpp"
 
@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A kernel of y = f(x) over n elements. `body` precedes the store.
+/// The source of a kernel that computes y = f(x) for n elements. `body` precedes the store to y.
 std::string source(const std::string& body) {
   return R"(
 __device__ __noinline__ int called(int n) { return n % 3 == 1 ? n : 2 * n; }
@@ -78,7 +78,7 @@ class SizeTests : public testing::Test {
     return std::get<Compiled>(answer).ptx;
   }
 
-  /// The sizes up to `most` that are served if `checked` were checked.
+  /// The sizes up to `most` that a bundle serves if the kernel was checked on the sizes `checked`.
   std::set<int> served(const std::string& body, const std::set<int>& checked, int most) {
     CheckedKernel kernel{{}, manifest(), {}, ptx(body)};
     kernel.plan = kernel_plan(kernel.manifest, {"N"});
@@ -102,8 +102,8 @@ class SizeTests : public testing::Test {
   std::unique_ptr<Compiler> compiler_;
 };
 
-/// A kernel whose `body` treats sizes of one `kind` alike. `at_least`: the share of the sizes of
-/// checked kinds that must be served.
+/// A kernel whose `body` treats all sizes alike for which kind() has the same result. `at_least`:
+/// of the sizes that are like a checked size, the fraction that must be served.
 struct Treatment {
   const char* body;
   std::function<long(long)> kind;
@@ -167,7 +167,7 @@ TEST_F(SizeTests, ASizeOfAnotherKindThanThoseCheckedIsNotServed) {
        0},
       {"if ((n << 25) < 0) s = 2;", [](long n) { return n & 64; }, 0},
       {"if (n * 3 / 2 == 1000) s = 2;", [](long n) { return n * 3 / 2 == 1000 ? 1 : 0; }},
-      // No expression describes these bodies, so only the checked sizes are served.
+      // evo-export does not understand the PTX of these bodies, so it serves only checked sizes.
       {"if (__popc(n) == 3) s = 2;", bits, 0},
       {"if ((m * 2654435761u) >> 31) s = 2;",
        [](long n) { return static_cast<long>(static_cast<unsigned>(n) * 2654435761U >> 31); }, 0},
@@ -217,7 +217,8 @@ TEST_F(SizeTests, IndicesLoopsAndTilesCostNoSize) {
   }
 }
 
-/// The expressions of the size tests in PTX `code`, in which %r1 and %rd1 are N, and %f1 is N / 2.
+/// The size tests that are found in the PTX `code`, as expressions. In the code, %r1 and %rd1 are
+/// N, and %f1 is N / 2.
 std::vector<std::string> of_code(const std::string& code, const std::string& grid = "N") {
   Json its = manifest();
   its["arguments"] = {scalar("n", "i32"), scalar("l", "i64"), scalar("half", "f32")};
@@ -255,7 +256,7 @@ TEST(SizeTestsOfCode, AreWhatInstructionsTellApart) {
   EXPECT_THAT(of_code("cvt.u8.u32 %rs1, %r1;"), ElementsAre("(N % 256)"));
   EXPECT_THAT(of_code("cvt.rn.f32.s32 %f2, %r1;\nsetp.eq.f32 %p1, %f2, 0f3F800000;"),
               ElementsAre(""));
-  // The number has more digits than double precision.
+  // Expressions use double precision, which cannot represent these numbers exactly.
   EXPECT_THAT(of_code("shr.u64 %rd2, %rd1, 55;\nsetp.eq.s64 %p1, %rd2, 1;"), ElementsAre(""));
   EXPECT_THAT(of_code("and.b64 %rd2, %rd1, 0x7f00000000000000;"), ElementsAre(""));
   EXPECT_THAT(of_code("and.b32 %r2, %r1, 0x55;"), ElementsAre(""));
@@ -264,10 +265,10 @@ TEST(SizeTestsOfCode, AreWhatInstructionsTellApart) {
   EXPECT_THAT(of_code("sub.s32 %r2, %r1, 9;\nrem.s32 %r3, %r2, 4;"), ElementsAre(""));
   EXPECT_THAT(of_code("mov.u32 %r2, %nctaid.x;\nsetp.eq.s32 %p1, %r2, 4;"),
               ElementsAre("(N == 4)"));
-  // The number of SMs does not depend on the shape.
+  // A grid that depends on the number of SMs is not a function of the shape.
   EXPECT_THAT(of_code("mov.u32 %r2, %nctaid.x;\nsetp.eq.s32 %p1, %r2, 4;", "min(N, SM_COUNT)"),
               IsEmpty());
-  // The register is written twice, or under a predicate, so its value may differ between threads.
+  // %r2 is written twice, or under a predicate, so its value may differ between threads.
   EXPECT_THAT(of_code("mov.u32 %r2, %r1;\nmov.u32 %r2, %tid.x;\nand.b32 %r3, %r2, 4;"), IsEmpty());
   EXPECT_THAT(of_code("mov.u32 %r3, %tid.x;\nsetp.eq.s32 %p1, %r3, 0;\n@%p1 mov.u32 %r2, %r1;\n"
                       "and.b32 %r4, %r2, 4;"),

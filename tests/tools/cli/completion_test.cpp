@@ -112,7 +112,7 @@ TEST(ValueLists, NameWhatIsShipped) {
   EXPECT_THAT(values(value_words::kShapes, softmax), Contains("all"));
   EXPECT_THAT(values(value_words::kMilestone, softmax), IsSupersetOf({"plain", "fast exp"}));
   EXPECT_THAT(values(value_words::kSetting, softmax), Contains("ROWS_PER_CTA=2"));
-  // Without --space, the values are those of the default space for the device.
+  // Without --space, the completion offers the shapes of the default space for the device.
   EXPECT_THAT(values(value_words::kShape, {{value_words::kDevice, "virtual:h200"}}),
               Contains("mission"));
   EXPECT_THAT(device_values()({}), IsSupersetOf({"auto", "none", "virtual:l4", "virtual:a100"}));

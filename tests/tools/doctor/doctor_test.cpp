@@ -1,4 +1,4 @@
-// Tests the findings, the screen and the JSON of evo-tune doctor for made-up machines.
+// Tests the findings of `evo-tune doctor` about made-up machines, as text and as JSON.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ using testing::IsEmpty;
 
 constexpr std::uint64_t kGiga = std::uint64_t{1} << 30;
 
-/// A machine without missing parts: an H200.
+/// A made-up machine with an H200 on which nothing is missing.
 Machine whole_machine() {
   Machine machine;
   machine.version = "0.1.0";
@@ -65,7 +65,7 @@ Machine whole_machine() {
   return machine;
 }
 
-/// The only finding about a machine; empty if the number of findings is not one.
+/// The only finding about a machine. Expects that there is exactly one finding.
 Finding only_finding(const Machine& machine) {
   const std::vector<Finding> findings = findings_of(machine);
   EXPECT_EQ(findings.size(), 1U) << doctor_screen(machine, findings);
@@ -154,7 +154,7 @@ TEST(DoctorScreen, HasLinesOf80ColumnsAtMost) {
   std::istringstream lines(screen);
   int count = 0;
   for (std::string line; std::getline(lines, line); ++count) {
-    // The line with the path may be too long, because a path is one word.
+    // The line with the long path may exceed 80 columns, because a path is not broken.
     if (line.find("/far/away") != std::string::npos) continue;
     EXPECT_LE(line.size(), 80U) << line;
   }
@@ -195,7 +195,7 @@ TEST(DoctorJson, HasNoKeyThatItsDocumentDoesNotName) {
   for (const std::string& key : keys) EXPECT_THAT(text, HasSubstr("`" + key + "`"));
 }
 
-/// A fixture with a folder that replaces / as the root of the file system.
+/// A fixture with a temporary folder that stands in for the root folder / of the file system.
 class HostFactsTest : public testing::Test {
  protected:
   void add(const std::string& name, const std::string& content) const {

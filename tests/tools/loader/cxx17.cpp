@@ -1,6 +1,6 @@
-// Tests that the loader compiles as C++17, alone and together with cuda.h.
+// Tests that the loader's header compiles as C++17 without cuda.h.
 #include "tools/loader/evo_tune.hpp"
-// Tests that the loader's declarations of the driver's handles match cuda.h.
+// Tests that the loader's declarations of driver types do not conflict with those in cuda.h.
 #include <cuda.h>
 
 void launch_on(const evo_tune::Bundle& bundle, CUstream stream, const std::vector<double>& shape,

@@ -1,4 +1,5 @@
-// Tests that expressions have the same values in the loader of bundles and in the engine.
+// Tests that an expression has the same value in the loader of bundles (tools/loader) and in
+// engine/core/expression.hpp.
 
 #include "engine/core/expression.hpp"
 
@@ -33,8 +34,8 @@ std::optional<double> loaders(const std::string& text, const Values& values) {
   }
 }
 
-/// The engine's value of an expression; nullopt if there is none. Throws InputError if `text` is
-/// not an expression.
+/// The value of an expression by engine/core/expression.hpp; nullopt if the value is not finite.
+/// Throws InputError if `text` is not an expression.
 std::optional<double> engines(const std::string& text, const Values& values) {
   const Expression expression(text);
   std::vector<double> ordered;
@@ -42,7 +43,7 @@ std::optional<double> engines(const std::string& text, const Values& values) {
   return expression.try_evaluate(ordered);
 }
 
-/// A random text that mostly follows the grammar.
+/// A random text that is an expression in most cases.
 std::string random_text(std::mt19937_64& random, int depth) {
   const auto any = [&](const std::vector<const char*>& list) {
     return std::string(list[random() % list.size()]);
@@ -126,7 +127,7 @@ TEST(LoaderExpressions, MeanWhatPythonMadeOfThem) {
   EXPECT_GT(count, 1200);
 }
 
-/// The expressions of this project's own problems, on all their shapes.
+/// Evaluates launch and workspace expressions of the attention problem on all its shapes.
 TEST(LoaderExpressions, OfLaunchesAndWorkspacesAgree) {
   const std::filesystem::path root = EVO_SOURCE_DIR;
   int count = 0;

@@ -1,5 +1,5 @@
-// A fake CUDA driver with one GPU that runs nothing and records each call as a line. A context is
-// any address that fake_context() made current on the thread.
+// A fake CUDA driver for tests. The driver executes no kernels and records each call as a line of
+// text. A test makes any address the current context of its thread by fake_context().
 
 #include <atomic>
 #include <cstdarg>
@@ -14,7 +14,7 @@
 
 namespace {
 
-/// DLPack's DLTensor.
+/// The structure DLTensor of DLPack.
 struct Tensor {
   void* data;
   std::int32_t device_type, device;
@@ -25,9 +25,9 @@ struct Tensor {
   std::int64_t* strides;
   std::uint64_t byte_offset;
 };
-/// Set by fake_current_stream().
+/// The stream that fake_current_stream() has set as PyTorch's current stream.
 std::atomic<std::uintptr_t> current_stream{0};
-/// If true, calls are not recorded.
+/// If true, the calls are not recorded.
 std::atomic<bool> is_quiet{false};
 
 struct State {
@@ -48,12 +48,13 @@ State& state() {
 }
 thread_local void* context = nullptr;
 thread_local std::vector<void*> below;  ///< contexts under the current one
-/// The state set by fake_capture(): streams from 0x100 on take part in this capture.
+/// The number of the stream capture that fake_capture() has started; streams from handle 0x100 on
+/// take part in it.
 std::atomic<unsigned long long> capture_number{0};
-/// Contexts of devices are the addresses of this array's elements.
+/// The addresses of these elements serve as the primary contexts of the devices.
 char primary_contexts[8];
 
-/// Records a line. Returns the result that the test has set for the call, or 0.
+/// Records a call as a line. Returns the error code that the test has set for this call, or 0.
 int note(const char* call, const char* format, ...) {
   if (is_quiet) return 0;
   char text[256];
@@ -83,10 +84,10 @@ void fake_context(void* its) { context = its; }
 void fake_capture(unsigned long long number) { capture_number = number; }
 void* fake_primary(int device) { return &primary_contexts[device]; }
 void fake_quiet(int quiet) { is_quiet = quiet != 0; }
-/// Registers the object at an address as a tensor for PyTorch's DLPack exchange.
+/// Makes fake_read() return `tensor` for the Python object at the address `object`.
 void fake_tensor(void* object, const Tensor* tensor) { state().tensors[object] = *tensor; }
 void fake_current_stream(std::uintptr_t stream) { current_stream = stream; }
-// The functions of DLPack's exchange table.
+// The functions of DLPackExchangeAPI, by which PyTorch exchanges tensors.
 int fake_read(void* object, Tensor* tensor) {
   const auto found = state().tensors.find(object);
   if (found == state().tensors.end()) return -1;
@@ -98,7 +99,7 @@ int fake_stream(std::int32_t, std::int32_t, void** stream) {
   return 0;
 }
 void fake_fail(const char* call, int result) { state().failing[call] = result; }
-/// Returns the lines that were recorded since the last call of fake_log().
+/// Copies the lines that were recorded since the last call of fake_log() to `text`.
 std::size_t fake_log(char* text, std::size_t size) {
   const std::lock_guard lock(state().mutex);
   const std::size_t length = std::min(size - 1, state().log.size());
@@ -121,7 +122,8 @@ int cuCtxPopCurrent_v2(void** its) {
   below.pop_back();
   return 0;
 }
-/// A context that is not a primary context belongs to device 0.
+/// Returns the device of the current context. A context that is not a primary context belongs to
+/// device 0.
 int cuCtxGetDevice(int* device) {
   *device = 0;
   for (int i = 0; i < 8; ++i) {
@@ -133,7 +135,8 @@ int cuDevicePrimaryCtxRetain(void** its, int device) {
   *its = &primary_contexts[device];
   return note("retain", " %d", device);
 }
-/// Addresses from 0x1000000 on belong to device 1.
+/// Returns the device of an address. Addresses from 0x1000000 on belong to device 1, others to
+/// device 0.
 int cuPointerGetAttribute(void* value, int, unsigned long long address) {
   const int device = address >= 0x1000000 ? 1 : 0;
   std::memcpy(value, &device, sizeof device);
@@ -240,8 +243,8 @@ int cuLaunchKernelEx(const void* configuration, void* function, void** parameter
   return cuLaunchKernel(function, size[0], size[1], size[2], size[3], size[4], size[5], size[6],
                         its.stream, parameters, extra);
 }
-/// The fake map begins with the low bytes of the address, so that tests can see the address in the
-/// parameters of a launch.
+/// Writes the low bytes of the tensor's address to the start of the map, so that tests see the
+/// address in the parameters of a launch.
 int cuTensorMapEncodeTiled(void* map, int type, unsigned rank, unsigned long long base,
                            const unsigned long long* dims, const unsigned long long* strides,
                            const unsigned* box, const unsigned* steps, int interleave, int swizzle,

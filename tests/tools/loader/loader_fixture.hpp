@@ -20,7 +20,8 @@ namespace evo {
 
 inline Json expression(const std::string& text) { return {{"expression", text}}; }
 
-/// A kernel from x (S elements) to y with a scalar, a workspace and a structure.
+/// The manifest of a kernel that reads x (S elements) and writes y, and also has a scalar, a
+/// workspace and a structure as arguments.
 inline Json kernel(const std::string& name, const std::string& arch, int tile) {
   Json manifest = {
       {"name", name},
@@ -48,7 +49,8 @@ inline Json kernel(const std::string& name, const std::string& arch, int tile) {
   return manifest;
 }
 
-/// The sizes for which a kernel is chosen. `size`: empty for a configuration with defaults.
+/// An entry of "chosen_for" in a bundle's index: a device and a shape for which the kernel is
+/// chosen. `size`: the value of S; nullopt for the entry of the default configuration.
 inline Json use(const std::string& device, int rank, const std::string& shape,
                 std::optional<int> size) {
   return {{"device", device},
@@ -119,7 +121,8 @@ class Loader : public testing::Test {
     }
     return "no error";
   }
-  /// The choice for a size on a device as "name: why".
+  /// The kernel that a bundle chooses for the size S = `size` on a device, and the reason, as
+  /// "name: why".
   static std::string choice(const evo_tune::Bundle& bundle, double size,
                             const evo_tune::Device& device = kDevice) {
     const std::array<double, 2> shape = {size, 0};

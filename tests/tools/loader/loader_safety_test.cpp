@@ -113,7 +113,7 @@ TEST_F(Loader, ACallerOfAnotherSignatureIsRefused) {
 }
 
 TEST(LoaderHash, IsSha256) {
-  // Examples of FIPS 180-4; the last example fills two blocks.
+  // The test vectors of SHA-256 in FIPS 180-4. The last text fills two blocks.
   EXPECT_EQ(evo_tune::detail::sha256(""),
             "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(evo_tune::detail::sha256("abc"),
@@ -124,7 +124,7 @@ TEST(LoaderHash, IsSha256) {
             "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-/// Damages some bytes of a text.
+/// Changes or removes some bytes of a text.
 std::string damaged(std::string text, std::mt19937_64& random) {
   for (std::uint64_t flips = 1 + random() % 3; flips > 0; --flips) {
     const std::size_t at = random() % text.size();
@@ -137,7 +137,7 @@ std::string damaged(std::string text, std::mt19937_64& random) {
   return text;
 }
 
-/// Replaces, removes or duplicates a random value.
+/// Replaces, removes or duplicates a random value of a JSON document.
 void damage(Json& json, std::mt19937_64& random) {
   static const std::vector<Json> kOthers = {nullptr, -1, 0,   0.5, 1e300,         -1e300,
                                             1e19,    "", "S", "x", Json::array(), Json::object()};
@@ -169,8 +169,8 @@ TEST_F(Loader, AnIndexThatIsNotAsItWasWrittenIsRefused) {
   }
 }
 
-/// Any damaged index, even with the right hash, is read or rejected with an Error, and a kernel is
-/// launched only with arguments that fit.
+/// The loader rejects a damaged index with an Error or reads it, even if its hash is right; it
+/// launches a kernel only with arguments that fit the kernel.
 TEST_F(Loader, DamagedIndexesAreErrors) {
   const std::string good = index_text(index_);
   const std::string rest = good.substr(good.find('\n') + 1);

@@ -1,4 +1,4 @@
-// Tests the loader of bundles with a driver that records its calls.
+// Tests the loader of bundles with a fake CUDA driver that records its calls.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ TEST_F(Loader, ChoosesTheShapeElseTheNearestElseTheDefaults) {
   EXPECT_EQ(choice(bundle, 64), "small: tuned for this shape: s64, on Fake 90");
   EXPECT_THAT(choice(bundle, 96), HasSubstr("small: tuned for the nearest shape for which it is"));
   EXPECT_THAT(choice(bundle, 1024), HasSubstr("large: tuned for the nearest shape"));
-  // The size is nearest to s4096, but the kernel of s4096 is not valid for it.
+  // The shape s4096 is nearest to S = 2080, but its kernel is not valid for this size.
   EXPECT_THAT(choice(bundle, 2080),
               AllOf(HasSubstr("small: tuned for the nearest"),
                     HasSubstr("not large: 'S % TILE == 0' does not hold: whole tiles")));
@@ -38,7 +38,8 @@ TEST_F(Loader, ChoosesTheShapeElseTheNearestElseTheDefaults) {
 TEST_F(Loader, PrefersWhatTheDeviceIsLike) {
   const evo_tune::Bundle bundle = open();
   EXPECT_THAT(choice(bundle, 128, {"Fake 80", 80, 4, 1000}), HasSubstr("old: tuned for this"));
-  // Machine code runs on later minor versions of its architecture, PTX on every later device.
+  // Machine code runs on devices with the same major and a later minor compute capability; PTX runs
+  // on every later device.
   EXPECT_THAT(choice(bundle, 128, {"Fake 86", 86, 4, 1000}), HasSubstr("old: tuned for this"));
   EXPECT_THAT(choice(bundle, 64, {"Fake 100", 100, 4, 1000}), HasSubstr("small (PTX): tuned"));
   EXPECT_THAT(
@@ -92,7 +93,8 @@ TEST_F(Loader, LaunchesWithWhatFollowsFromTheShape) {
   };
   EXPECT_THAT(lines[5], HasSubstr("launch copy 2,4,1 32,1,1 64 on 0x7: " + low(x_.data()) + " " +
                                   low(y_.data()) + " 64 0 "));
-  // Later launches make no other driver calls; another stream has its own workspace.
+  // The second launch makes no driver calls besides the launch itself. A launch on another stream
+  // allocates another workspace.
   bundle.launch(stream(7), shape, buffers_.data());
   EXPECT_EQ(log().size(), 1U);
   bundle.launch(stream(8), shape, buffers_.data());
@@ -277,7 +279,7 @@ TEST_F(Loader, ThreadsShareABundle) {
       for (int i = 0; i < kLaunches; ++i) {
         const std::array<double, 2> shape = {32.0 * (1 + i % 20), 0};
         bundle.launch(stream(number), shape, buffers_.data());
-        // The per-thread default stream is a different stream in each thread, with the same handle.
+        // Handle 2 is CU_STREAM_PER_THREAD, which is a different stream in each thread.
         bundle.launch(stream(2), shape, buffers_.data());
       }
     });
@@ -289,12 +291,13 @@ TEST_F(Loader, ThreadsShareABundle) {
   }
   EXPECT_EQ(count["launch"], 2 * kThreads * kLaunches);
   EXPECT_EQ(count["load"], 1);  // all are nearest to one kernel
-  // The threads use 20 shapes on 4 streams. One of these is the default stream, which each of the 4
-  // threads has for itself.
+  // The threads use 20 shapes on 4 streams. One of the streams is the per-thread default stream, so
+  // each of the threads allocates its own workspaces for it.
   EXPECT_EQ(count["allocate"], 20 * (kThreads + kThreads - 1));
 }
 
-/// The bytes of a scalar with this value; nullopt if its type cannot hold the value.
+/// The bytes of a scalar argument of type `dtype` with this value; nullopt if the loader rejects
+/// the value for this type.
 std::optional<std::vector<unsigned char>> bytes_of(const std::string& dtype, double value) {
   Json manifest = kernel("k", "sm_90", 1);
   manifest["arguments"] = {

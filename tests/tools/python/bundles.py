@@ -1,5 +1,5 @@
-"""A bundle of three kernels on a fake driver that records its calls. Arguments of a test program:
-DRIVER MAKE_PLANS ROOT INSTALLED."""
+"""Fixtures for tests with a bundle of three made-up kernels and a fake CUDA driver that records its
+calls. The arguments of the test programs are DRIVER MAKE_PLANS ROOT INSTALLED."""
 
 import ctypes
 import hashlib
@@ -38,7 +38,7 @@ def expression(text):
 
 
 def made(manifests=(), expressions=(), variables=("B", "S", "F")):
-    """Plans and expression trees, as evo-export makes them."""
+    """The plans of manifests and the trees of expressions, as evo-export writes them."""
     text = json.dumps({"shape_variables": variables, "manifests": manifests,
                        "expressions": expressions})
     result = json.loads(subprocess.run([MAKE_PLANS], input=text, capture_output=True, text=True,
@@ -47,8 +47,8 @@ def made(manifests=(), expressions=(), variables=("B", "S", "F")):
 
 
 def kernel(name, arch, tile):
-    """The manifest of a kernel that reads x (B, S), 8-bit floats, and a scale. It writes y (B, S)
-    and, if F is 1, s (B)."""
+    """The manifest of a kernel that reads x (B × S 8-bit floats) and a scale. The kernel writes y
+    (B × S elements) and, if F is 1, s (B elements)."""
     def buffer(name, direction, dtype, extent, **more):
         return {"name": name, "direction": direction, "dtype": dtype,
                 "extent": expression(extent), **more}
@@ -99,8 +99,7 @@ class BundleTest(unittest.TestCase):
         fake.fake_context(ctypes.addressof(CONTEXT))
 
     def write(self, text):
-        """Writes `text`, which may be invalid, as an index with the header that evo-export
-        writes."""
+        """Writes the bundle's index: `text`, which may be invalid, after a valid header."""
         with open(os.path.join(self.folder.name, "bundle.json"), "wb") as file:
             file.write(b'{"sha256": "%s",\n' % hashlib.sha256(text).hexdigest().encode() + text)
 

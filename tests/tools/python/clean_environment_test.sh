@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # Tests a wheel in an environment with only Python and pip: clean_environment_test.sh WHEELS FOLDER
-# WHEELS: the folder of the wheel.
-# The test's programs see neither a CUDA Toolkit nor the build, because PATH contains only the
-# environment and the system.
+# WHEELS: the folder that contains the wheel. FOLDER: a folder that the test creates.
+# PATH contains only the environment and system folders, not a CUDA Toolkit or the build folder.
 set -eu
 wheel="$(realpath "$1"/evo_tune-*.whl)"
 notebook="$(realpath "$(dirname "$0")/../../../docs/examples/tune_in_a_notebook.ipynb")"
@@ -39,7 +38,7 @@ assert len(results) == 3, env
 SCRIPT
 clean python -m evo_tune run script.py
 clean python -c 'from evo_tune import fast; assert fast.is_there(), fast._why'
-# Runs the notebook, which must show its table and its report.
+# Runs the example notebook, whose output must contain its table and its report.
 "$folder/venv/bin/pip" install --quiet --disable-pip-version-check ipykernel nbconvert pandas
 cp "$notebook" notebook.ipynb
 clean jupyter nbconvert --log-level ERROR --to notebook --execute --output executed notebook.ipynb

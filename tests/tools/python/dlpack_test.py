@@ -1,4 +1,4 @@
-"""Capsules of DLPack: made by hand for a GPU, and NumPy's."""
+"""Tests reading tensors from DLPack capsules: made-up ones of a GPU, and those of NumPy."""
 
 import ctypes
 import sys
@@ -14,7 +14,7 @@ _DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 class Producer:
-    """A tensor of a GPU by its DLPack protocol. `version`: None for producers before DLPack 1."""
+    """A made-up GPU tensor with the DLPack methods. `version`: None before DLPack 1."""
 
     def __init__(self, shape, code=2, bits=32, version=(1, 1), device=(2, 0), address=0x1000,
                  strides=None, offset=0, flags=0, lanes=1):

@@ -1,4 +1,4 @@
-"""A fake PyTorch on the fake driver, with the attributes that a launch reads."""
+"""A fake PyTorch for tests, whose tensors have the attributes that a launch of a bundle reads."""
 
 import ctypes
 import sys
@@ -73,8 +73,7 @@ DTYPES = {name: DType(name) for name in _CODES}
 
 
 def install(driver=None):
-    """Installs it as the module torch. With a fake driver, its tensors have DLPack's exchange
-    API."""
+    """Installs the fake as the module torch. With `driver`, tensors have DLPackExchangeAPI."""
     torch = types.ModuleType("torch")
     torch.driver, torch.allocated, torch.is_enabled = driver, [], True
     if driver is not None:

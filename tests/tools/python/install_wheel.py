@@ -1,5 +1,5 @@
-"""Builds the wheel of the Python code and its extension and installs it in TARGET/lib:
-install_wheel.py TOOLS TARGET."""
+"""Builds the wheel of the package evo_tune, without its programs, and installs it in TARGET/lib:
+install_wheel.py TOOLS TARGET. TOOLS: the folder tools of the project."""
 
 import glob
 import importlib.util
@@ -17,7 +17,7 @@ source = os.path.join(TARGET, "source")  # nothing is written to the source tree
 for part in ("python", "loader"):
     shutil.copytree(os.path.join(TOOLS, part), os.path.join(source, part),
                     ignore=shutil.ignore_patterns("__pycache__", "build", "dist"))
-# pip downloads missing build tools. The programs are not built.
+# If a build tool is missing, pip downloads it. The wheel is built without the evo-tune programs.
 has_all = all(importlib.util.find_spec(name) for name in ("scikit_build_core", "nanobind", "cmake"))
 offline = ["--no-index", "--no-build-isolation"] if has_all else []
 subprocess.run([*PIP, "wheel", "--no-deps", "--config-settings=cmake.source-dir=.", *offline,

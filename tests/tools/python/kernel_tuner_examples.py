@@ -1,6 +1,6 @@
-"""Runs unchanged scripts of Kernel Tuner: kernel_tuner_examples.py PROGRAMS SOURCE [SCRIPT…]
+"""Runs unchanged examples of Kernel Tuner: kernel_tuner_examples.py PROGRAMS SOURCE [SCRIPT…]
 
-EVO_KERNEL_TUNER_EXAMPLES: the folder of its examples for CUDA. Each search ends after
+EVO_KERNEL_TUNER_EXAMPLES: the folder of these CUDA examples. Each search ends after
 EVO_EXAMPLE_SEARCH_SECONDS (10 s); a script may take EVO_EXAMPLE_SECONDS (120 s), and exceeding them
 is not a failure. EVO_DEVICE: the device. Prints one line for each script: it ran, evo-tune refused
 it with a message, or it took too long. All other outcomes are failures.
@@ -22,7 +22,7 @@ SEARCH_SECONDS = os.environ.get("EVO_EXAMPLE_SEARCH_SECONDS", "10")
 
 
 def outcome(script, folder):
-    """The outcome of a script: one word, and the last line of its output."""
+    """Runs a script. Returns "ran", "refused", "FAILED" or "too long", and its last line."""
     environment = {**os.environ, "PYTHONPATH": SOURCE,
                    "PATH": PROGRAMS + os.pathsep + os.environ["PATH"]}
     command = [sys.executable, "-m", "evo_tune", "run", "--max-seconds", SEARCH_SECONDS]
@@ -44,7 +44,7 @@ def outcome(script, folder):
 
 
 def main():
-    # Background jobs of a shell ignore interrupts, and the scripts would inherit that.
+    # A background job of a shell ignores SIGINT, and so would the scripts that it starts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if not EXAMPLES:
         print("skipped: EVO_KERNEL_TUNER_EXAMPLES names no folder")

@@ -1,9 +1,9 @@
-"""Tests observers, and arguments that depend on parameters.
+"""Tests observers in tune_kernel(), and kernel arguments that depend on parameters.
 
 Usage: kernel_tuner_observers_test.py PROGRAMS SOURCE
 
-PROGRAMS: the folder of the programs. SOURCE: the folder of the package evo_tune. Kernels run on the
-virtual GPU.
+PROGRAMS: the folder of the evo-tune programs. SOURCE: the folder of the package evo_tune. The
+kernels run on the virtual GPU.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Expressions and grids of Kernel Tuner's interface: kernel_tuner_parts_test.py PROGRAMS SOURCE.
+"""Tests expressions and grids of Kernel Tuner scripts: kernel_tuner_parts_test.py PROGRAMS SOURCE
 
 SOURCE: the folder of the package evo_tune.
 """

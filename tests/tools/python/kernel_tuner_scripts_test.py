@@ -1,7 +1,7 @@
-"""Scripts written for Kernel Tuner run unchanged: kernel_tuner_scripts_test.py PROGRAMS SOURCE.
+"""Tests that scripts for Kernel Tuner run unchanged: kernel_tuner_scripts_test.py PROGRAMS SOURCE.
 
-PROGRAMS: the folder of the programs. SOURCE: the folder of the package evo_tune. Kernels run on the
-virtual GPU.
+PROGRAMS: the folder of the evo-tune programs. SOURCE: the folder of the package evo_tune. The
+kernels run on the virtual GPU.
 """
 
 import importlib.util

@@ -1,6 +1,6 @@
-"""tune_kernel and run_kernel on the virtual GPU: kernel_tuner_test.py PROGRAMS SOURCE.
+"""Tests tune_kernel() and run_kernel() on the virtual GPU: kernel_tuner_test.py PROGRAMS SOURCE.
 
-PROGRAMS: the folder of the programs. SOURCE: the folder of the package evo_tune.
+PROGRAMS: the folder of the evo-tune programs. SOURCE: the folder of the package evo_tune.
 """
 
 import contextlib
@@ -44,7 +44,7 @@ def data():
 
 
 def tuned(source=ADD, params=None, name="vector_add", arguments=None, size=N, **options):
-    """Results and environment, with what was printed under environment["said"]."""
+    """The results and environment of tune_kernel(), and in environment["said"] its printed text."""
     said = io.StringIO()
     with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
         results, environment = tune_kernel(name, source, size, arguments or data(),

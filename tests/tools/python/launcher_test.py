@@ -1,4 +1,5 @@
-"""The extension behaves like the Python code, and leaves new, unusual and wrong calls to it."""
+"""Tests that the C++ extension of evo_tune launches kernels like the Python code. The extension
+leaves new, unusual and wrong calls to the Python code."""
 
 import contextlib
 import ctypes
@@ -17,7 +18,7 @@ SCALE = Array(0x500, (1,), "<f4")
 
 @contextlib.contextmanager
 def no_python(bundle):
-    """Fails if a call of the bundle needs the Python code."""
+    """A context in which a call of the bundle fails unless the extension alone launches it."""
     def fails(*_):
         raise AssertionError("the call used the Python code")
     before, bundle._readied = bundle._readied, fails
@@ -28,7 +29,7 @@ def no_python(bundle):
 
 
 def message(action):
-    """The text of the error that `action` raises, or None."""
+    """The text of the evo_tune.Error that `action` raises, or None if it raises no error."""
     try:
         action()
     except evo_tune.Error as error:
@@ -38,7 +39,7 @@ def message(action):
 
 class Launcher(BundleTest):
     def both(self, **more):
-        """The bundle with the extension, and with Python code alone."""
+        """Two bundles with the same content: one uses the extension, the other only Python code."""
         bundle = self.load(**more)
         pure = self.load(**more)
         pure._fast = None
@@ -62,7 +63,7 @@ class Launcher(BundleTest):
             self.assertIs(bundle(Array(0x3000, (3, 64)), SCALE, y=other, s=None, stream=7)[0], other)
         (line,) = log()
         self.assertEqual(line, first[0].replace("4096 1280 8192", "12288 1280 16384"))
-        # The Python code prepares every new kind of call first.
+        # Python code prepares the first call with new argument types; the extension does the next.
         for action in (lambda: bundle(Array(0x1000, (5, 64)), SCALE, y=0x2000, s=0),
                        lambda: bundle(Array(0x1000, (3, 64)), SCALE, y=0x2000, s=0),
                        lambda: bundle(0x1000, SCALE, y=0x2000, s=0, B=3, S=64)):
@@ -192,7 +193,7 @@ class Launcher(BundleTest):
 
 
 class Tensors(BundleTest):
-    """Uses tensors of the fake PyTorch. A separate process tests the real PyTorch."""
+    """Tests tensors of a fake PyTorch. torch_test.py tests the real PyTorch."""
 
     def call_twice(self, torch):
         self.addCleanup(sys.modules.pop, "torch")

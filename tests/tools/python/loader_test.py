@@ -1,4 +1,4 @@
-"""The installed Python package on a fake driver."""
+"""Tests bundles in the installed package evo_tune with a fake CUDA driver."""
 
 import ctypes
 import os
@@ -42,7 +42,7 @@ class Loader(BundleTest):
             "launch copy 2,4,1 32,1,1 128 on 0x7: 4096 1280 8192 0 64"))
         bundle(0x1000, 0x500, y=0x2000, s=0, stream=7, B=3, S=64)
         self.assertEqual(len(log()), 1)
-        # A shape that needs less dynamic shared memory does not change the function's limit.
+        # The limit of dynamic shared memory stays unchanged for a shape that needs less.
         bundle(0x1000, 0x500, y=0x2000, s=0, stream=7, B=3, S=32)
         self.assertIn("attribute 8=128", log())
 
@@ -98,7 +98,7 @@ class Loader(BundleTest):
                           lambda: infer((5, 64), s=0, S=32))
         self.assert_error("cannot infer B, S from the shapes of the tensors: pass them by "
                           "keyword, such as B=1", lambda: bundle(0x1000, 0x500, y=0x2000, s=0))
-        # If an output has no "row", the order of its dimensions is unknown.
+        # Without the key "row" of an output, the order of its dimensions is unknown.
         for its in self.index["kernels"]:
             uses, its["plan"] = its["plan"]["chosen_for"], None
             del its["arguments"][2]["row"]
@@ -157,7 +157,7 @@ class Loader(BundleTest):
         current = ctypes.c_void_p()
         fake.cuCtxGetCurrent(ctypes.byref(current))
         self.assertEqual(current.value, ctypes.addressof(CONTEXT))
-        # A thread without a current context gets a context for the call.
+        # A thread without a current CUDA context gets one for the duration of the call.
         fake.fake_context(None)
         bundle(Array(0x1000, (2, 64)), SCALE, y=0x2000, s=0)
         lines = log()

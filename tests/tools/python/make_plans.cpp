@@ -1,6 +1,7 @@
-// Reads {"shape_variables": […], "manifests": […], "expressions": […]} and writes the plans and
-// trees that evo-export would write: {"plans": […], "trees": […]}. The tree of a text that is not
-// an expression is null.
+// A program for tests of bundles. Reads {"shape_variables": […], "manifests": […], "expressions":
+// […]} and writes {"plans": […], "trees": […]}: for each manifest the plan, and for each expression
+// the tree that evo-export writes to a bundle. The tree of a text that is not an expression is
+// null.
 
 #include <iostream>
 #include <nlohmann/json.hpp>

@@ -21,7 +21,7 @@ def damaged(text, rng):
 
 
 def places(value):
-    """All (container, key) pairs in a nested value."""
+    """All pairs of a container and a key or index, in a value of nested lists and dictionaries."""
     if isinstance(value, (dict, list)):
         for key in list(value) if isinstance(value, dict) else range(len(value)):
             yield value, key
@@ -56,7 +56,7 @@ class Safety(BundleTest):
                           "x, scale, y, s", lambda: chosen(32, allow={"T"}))
         for its in ((2, 1), (1, 2, 3)):
             self.assert_error("allow: the range of 'S'", lambda: chosen(32, allow={"S": its}))
-        # A user cannot allow a shape that the template does not support.
+        # A user can allow unchecked shapes, but no shape that violates a condition of the template.
         self.assertIn("not small: 'S % TILE == 0' does not hold", chosen(4095))
 
     def test_refuses_a_file_that_is_not_the_one_that_was_checked(self):
@@ -92,7 +92,7 @@ class Safety(BundleTest):
         for address in (-256, 2**64, 2**64 - 256):
             self.assert_error("expected y to have an address of 64 bits",
                               lambda: self.launch(bundle, 0x1000, address))
-        # Inputs may be one buffer.
+        # Two inputs may be the same buffer.
         bundle(0x500, Array(0x500, (1,), "<f4"), y=0x2000, s=0, **SHAPE)
 
     def test_arrays_are_plain(self):
@@ -137,7 +137,7 @@ class Safety(BundleTest):
             self.assert_error("export it again", lambda: evo_tune.load(self.folder.name))
 
     def ends(self, text):
-        """The outcome of a launch with an index of this text: "launched" or the error."""
+        """Launches from a bundle with the index `text`. Returns "launched" or the error."""
         self.write(text)
         fake.fake_reset(b"Fake 90", 90, 0)
         try:
@@ -184,8 +184,7 @@ class Safety(BundleTest):
                 (plan["arguments"][1], "dimensions", [["sin", 1]], "'sin' is unknown"),
                 (plan["steps"][0]["sizes"][0], "tree", 2.5, "2.5; allowed: a whole number")]:
             before, container[key] = container[key], other
-            # The other kernel is listed first, so that the bundle's list of buffers does not
-            # change.
+            # Lists the other kernel first, so that the bundle's list of buffers stays the same.
             self.index["kernels"].reverse()
             self.assertIn(why, self.load().choose(**SHAPE).why)
             self.index["kernels"].reverse()

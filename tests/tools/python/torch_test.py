@@ -1,4 +1,4 @@
-"""The custom operator, as far as PyTorch goes without a GPU: registration, shapes, tracing."""
+"""Tests the PyTorch operator of a bundle without a GPU: registration, shapes, tracing."""
 
 import sys
 import unittest.mock
@@ -48,7 +48,7 @@ class TorchOp(BundleTest):
             torch._dynamo.reset()
             compiled = torch.compile(lambda x, scale: operator(x, scale)[0] + 1, fullgraph=True,
                                      backend="aot_eager", dynamic=dynamic)
-            # Tracing succeeds; the launch then fails, because it needs a GPU.
+            # PyTorch traces the operator; only its launch fails, because there is no GPU.
             with self.assertRaisesRegex(RuntimeError, "expected x to be on a CUDA device, but got "
                                                       "cpu"):
                 compiled(*inputs())

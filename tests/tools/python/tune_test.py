@@ -1,4 +1,4 @@
-"""evo_tune.tune on the virtual GPU: tune_test.py PROGRAMS SOURCE."""
+"""Tests evo_tune.tune() on the virtual GPU: tune_test.py PROGRAMS SOURCE."""
 
 import contextlib
 import io
@@ -151,7 +151,7 @@ class Tune(unittest.TestCase):
         def interrupt():
             found.wait()
             time.sleep(1)
-            # Interrupts the whole process group, as Ctrl-C in a terminal does.
+            # Sends SIGINT to the whole process group, as Ctrl-C in a terminal does.
             os.killpg(os.getpgrp(), signal.SIGINT)
 
         def reference(x, factor, n):

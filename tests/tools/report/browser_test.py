@@ -1,6 +1,6 @@
 """Opens reports in headless Chromium and compares their content with the database.
 
-    browser_test.py PROGRAMS SOURCES [TEST]    # the folders of the programs and of the sources
+    browser_test.py PROGRAMS SOURCES [TEST]    # folders of the programs and of the project
 """
 
 import sys

@@ -1,4 +1,4 @@
-// Compares the data of a report with figures that were computed by hand.
+// Compares the data of a report with values that were computed by hand.
 
 #include "tools/report/data.hpp"
 
@@ -141,8 +141,8 @@ TEST_F(Report, HasEveryCandidateInColumns) {
   for (const auto& [name, column] : candidates["knobs"].items()) {
     EXPECT_EQ(column["values"].size(), 3U) << name;
   }
-  // 128 threads of 96 registers take 12288 registers per CTA, so 65536 registers hold 5 CTAs of 4
-  // warps.
+  // A CTA of 128 threads with 96 registers each takes 12288 registers, so the 65536 registers of an
+  // SM hold 5 CTAs of 4 warps.
   EXPECT_EQ(columns["threads"][0], 128);
   EXPECT_DOUBLE_EQ(columns["occupancy_percent"][0].get<double>(), 100.0 * 5 * 4 / 64);
   EXPECT_EQ(columns["limit"]["words"][0], "registers");
@@ -169,7 +169,8 @@ TEST_F(Report, HasTheWaysToTheWinnerWithTimesThatEndAtItsOwn) {
   EXPECT_THAT(report()["why_no_ways"].get<std::string>(), HasSubstr("did not time the steps"));
   store_.record_event(run_, kNoWayEvent, "the run was out of time");
   EXPECT_EQ(report()["why_no_ways"], "the run was out of time");
-  EXPECT_TRUE(report()["events"].empty()) << "the reason replaces the missing ways";
+  EXPECT_TRUE(report()["events"].empty())
+      << "the report shows this event as the reason, not in the list of events";
   store_.record_winner_ways(run_, {{.start = "default",
                                     .winner = winner,
                                     .steps = {{.config_json = "{}", .p50_us = 20},
@@ -184,7 +185,8 @@ TEST_F(Report, HasTheWaysToTheWinnerWithTimesThatEndAtItsOwn) {
   const Ordered found = report();
   EXPECT_TRUE(found["why_no_ways"].is_null());
   const Ordered& steps = found["ways"][0]["steps"];
-  EXPECT_EQ(steps[0]["level_us"], 18) << "9 µs / 0.5: the pair's ratio, not that of the p50s";
+  EXPECT_EQ(steps[0]["level_us"], 18)
+      << "the level is 9 µs / 0.5, the ratio of the A/B pairs, not of the values of p50_us";
   EXPECT_EQ(steps[1]["level_us"], 9);
   EXPECT_EQ(steps[1]["changes"].dump(), R"([{"macro":"TILE","from":"64","to":"128"}])");
   EXPECT_EQ(found["ways"][0]["timed"], "A/B pairs");
@@ -314,7 +316,7 @@ TEST_F(Report, TellsTheCardTheEnergyAndTheProfilesThatAreStored) {
   EXPECT_EQ(found["energy"].dump(),
             R"([{"candidate":1,"launch_mj":5.0,"power_w":310.0,"window_s":2.0,"complete":true},)"
             R"({"candidate":2,"launch_mj":7.0,"power_w":320.0,"window_s":0.25,"complete":false}])")
-      << "that of the longer window; a duplicate has its first one's";
+      << "the report shows the energy of the longer window, and none for a duplicate";
   EXPECT_EQ(
       found["profiles"].dump(),
       R"([{"candidate":1,"kind":"measured","tool":"ncu 1","require":"tensor >= 50",)"

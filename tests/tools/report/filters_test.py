@@ -1,11 +1,11 @@
-"""Filters of a report, by its controls and by mouse: exactly the passing candidates are shown."""
+"""Tests the filters of a report's candidates, set by its controls and by the mouse."""
 
 from report_case import CANDIDATES, ReportCase
 
 
 class FiltersTest(ReportCase):
     def shown(self):
-        """The passing candidates by the status line, the scatter plot, the lines and the table."""
+        """The numbers of candidates in the status line, the scatter plot and the line plot."""
         scatter = self.option("candidates", 0)
         lines = self.option("candidates", 1)[0]["data"]
         status = self.text("#candidates .status")
@@ -79,7 +79,7 @@ class FiltersTest(ReportCase):
         self.browser.run("document.querySelector('.controls button').click()")
         self.drag(box, start, end)
         passing, points, lines = self.shown()
-        # The bounds allow an error of one pixel on either side.
+        # The dragged selection may be off by one pixel at each edge.
         inner = self.count(f"outcome = 'green' AND registers BETWEEN 61 AND 139 AND p50_us BETWEEN"
                            f" {low + 0.05} AND {middle - 0.05}")[0]
         outer = self.count(f"outcome = 'green' AND registers BETWEEN 59 AND 141 AND p50_us BETWEEN"

@@ -1,4 +1,4 @@
-// Tests line_diff(), which finds the shortest difference of two texts.
+// Tests line_diff(), which finds the fewest lines that change one text into another.
 
 #include "tools/report/line_diff.hpp"
 
@@ -51,7 +51,7 @@ TEST(LineDiff, GivesBothTextsBackWhereTheyDifferInThousandsOfLines) {
   EXPECT_EQ(lines.back(), (DiffLine{Kind::kBoth, "same"}));
 }
 
-/// The length of the longest common subsequence of two texts of one-letter lines.
+/// The length of the longest common subsequence of lines of two texts with one-letter lines.
 std::size_t longest_common(const std::string& a, const std::string& b) {
   const std::size_t n = a.size() / 2;
   const std::size_t m = b.size() / 2;

@@ -1,4 +1,4 @@
-// Tests the page around a report's data: no text in the data becomes markup or a script.
+// Tests that no text in a report's data becomes markup or a script of its HTML page.
 
 #include "tools/report/page.hpp"
 
@@ -23,7 +23,8 @@ std::size_t count_of(const std::string& text, const std::string& part) {
 TEST(ReportPage, DataCannotLeaveItsElement) {
   const std::string text = json_in_script({{"name", kAttack}, {kAttack, 1}});
   EXPECT_THAT(text, Not(HasSubstr("<")));
-  // A reader of the JSON gets the same texts, except that bytes that are not UTF-8 are replaced.
+  // The JSON in the page still contains the same texts, except that bytes that are not UTF-8 are
+  // replaced.
   const auto back = nlohmann::json::parse(text);
   EXPECT_THAT(back["name"].get<std::string>(), HasSubstr("</script><script>attack()</script><!--"));
   EXPECT_THAT(back["name"].get<std::string>(), HasSubstr("\xef\xbf\xbd"));

@@ -1,4 +1,4 @@
-"""The page of a report as a whole: requests, widths, colours, keyboard, printing; several runs."""
+"""Tests a report's page as a whole: requests, widths, colours, keyboard, printing, several runs."""
 
 import sqlite3
 from pathlib import Path
@@ -12,7 +12,7 @@ class PageTest(ReportCase):
         browser.picture(Path(self.folder.name) / "whole.png", 1600)
         self.assertEqual(browser.console(), [])
         self.assertEqual(browser.requests(), [])
-        # The database has texts that would run as scripts if they became markup.
+        # The made-up database contains texts that would run as scripts if they became markup.
         self.assertIsNone(browser.run("return window.hacked ?? null"))
         self.assertEqual(browser.run("return document.querySelectorAll('main img').length"), 0)
         self.assertIn("<script>window.hacked", browser.run("return document.body.innerText"))
@@ -61,7 +61,7 @@ class PageTest(ReportCase):
             return [...document.querySelectorAll("select, input")].filter(one =>
               !one.closest("label") && !one.getAttribute("aria-label")).length;""")
         self.assertEqual(unnamed, 0)
-        # Heading levels increase by one at a time.
+        # No level of headings is skipped: after h1 comes h2, not h3.
         levels = self.browser.run("return [...document.querySelectorAll('h1, h2, h3')].map(h => Number(h.tagName[1]))")
         self.assertEqual(levels[0], 1)
         self.assertTrue(all(after - before <= 1 for before, after in zip(levels, levels[1:])))
@@ -121,7 +121,7 @@ class PageTest(ReportCase):
         self.assertLess(before, 18)
         self.assertEqual(after, 18)
         self.assertGreater(len(pdf), 100_000)
-        # Every plot is complete at once, because a printed page cannot be redrawn.
+        # For printing, each plot is drawn completely at once, not in steps.
         browser.open(self.page)
         points, lines = browser.run("""
             dispatchEvent(new Event("beforeprint"));

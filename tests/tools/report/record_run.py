@@ -1,4 +1,4 @@
-"""Packs the database of one run for recorded_test.py, without the losers' machine code.
+"""Packs the database of a run for recorded_test.py, without the machine code of most candidates.
 
     record_run.py EVO.db OUT.db.gz
 """
@@ -10,8 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-# Keeps the artifacts that the report shows: those of the winner and of the default configuration,
-# which is among the first evaluations.
+# Keeps the artifacts of the winner and of generation 0, which has the default configuration.
 SMALLER = """
 DELETE FROM artifact WHERE compilation_id NOT IN (
   SELECT compilation_id FROM candidate WHERE generation = 0 AND compilation_id IS NOT NULL

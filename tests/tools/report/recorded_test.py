@@ -1,4 +1,4 @@
-"""Reports of real runs, tests/recorded/report: they show the content of their databases."""
+"""Tests that reports of real runs (tests/recorded/report) show the content of their databases."""
 
 import gzip
 import json
@@ -74,7 +74,7 @@ class RecordedTest(ReportCase):
             limits = {row[0]: row[2] for row in self.rows("roofline", "The winner's limits")}
             self.assertEqual(limits["MUFU and conversions"], "the time model, PREDICTED")
         self.assertEqual(len(self.option("resources", 0)[0]["data"]), len(green))
-        # The database does not store the launch of a duplicate again.
+        # The database has no manifest of a duplicate, so the plot leaves out duplicates.
         self.assertEqual(len(self.option("resources", 2)[0]["data"]),
                          sum(row[4] is None for row in green))
         duels = sql.execute("SELECT count(*) FROM comparison WHERE run_id = ?", (run,)).fetchone()[0]
@@ -89,7 +89,7 @@ class RecordedTest(ReportCase):
         self.browser.run("document.querySelectorAll('#source details').forEach(b => { b.open = true })")
         self.browser.settle()
         self.assertIn("evo-tune kernel 1", self.text("#source"))
-        # Duplicates are left out, because they have the outcome of their first candidate.
+        # Hides an outcome. A duplicate has the outcome of the first candidate with the same kernel.
         self.browser.run("document.querySelector('[data-dimension=\"outcome\"] input').click()")
         self.browser.settle()
         first = rows[0][0]
@@ -111,7 +111,7 @@ class RecordedTest(ReportCase):
             table = self.rows("why", f"From {name} to the winner")
             self.assertEqual(len(table), len(steps))
             self.assertEqual(table[-1][2], f"{us:.2f}")
-            # Each macro that differs changes once, to the winner's value.
+            # The path changes each macro that differs once, to the winner's value.
             first, last = (json.loads(steps[i][3]) for i in (0, -1))
             changed = [change["macro"] for step in steps for change in json.loads(step[1])]
             self.assertEqual(sorted(changed), sorted(m for m in last if first[m] != last[m]))

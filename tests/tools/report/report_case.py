@@ -1,4 +1,4 @@
-"""Reports in headless Chromium: made-up runs, a browser on a run's page, and its content."""
+"""The base class of tests that open reports of made-up runs in headless Chromium."""
 
 import functools
 import json
@@ -26,7 +26,7 @@ def program(name, *arguments, expect=0):
     return done.stdout
 
 
-# Data of a run on a GPU that report-database does not record.
+# Adds data of a run on a GPU, which report-database does not make.
 CARD = """
 INSERT INTO gpu_state (candidate_id, looks, sm_clock_min_mhz, sm_clock_median_mhz,
   temperature_c, power_w, slowdowns, discarded, throttled, others)
@@ -48,7 +48,7 @@ WHERE run = 1 AND rank = 1;
 
 
 class Stage:
-    """Made-up runs, their pages and a browser, shared by all tests."""
+    """A database of made-up runs, their reports and a browser, which all tests share."""
 
     def __init__(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -92,14 +92,14 @@ class ReportCase(unittest.TestCase):
             self.browser.open(self.page)
 
     def opened(self, page):
-        """The browser, on this page, with its earlier messages and requests cleared."""
+        """Opens a page in the browser, after clearing its earlier console messages and requests."""
         self.browser.console()
         self.browser.requests()
         self.browser.open(page)
         return self.browser
 
     def altered(self, change, page=None):
-        """The browser, on the page for the run after `change`."""
+        """Opens a report in the browser whose data the function `change` has changed."""
         text = (page or self.page).read_text()
         begin = text.index('id="data">') + len('id="data">')
         end = text.index("</script>", begin)
@@ -111,7 +111,7 @@ class ReportCase(unittest.TestCase):
         self.assertEqual(browser.console(), [])
         return browser
 
-    # The content of the page ---------------------------------------------------------------
+    # Functions that read the content of the page ---------------------------------------------
 
     def one(self, query, *values):
         return self.sql.execute(query, values).fetchone()
@@ -120,7 +120,7 @@ class ReportCase(unittest.TestCase):
         return self.browser.run("return document.querySelector(arguments[0]).textContent", selector)
 
     def rows(self, section, caption):
-        """The body cells of the table whose caption begins with this text; unfolds it if needed."""
+        """The texts in the body of the table in `section` whose caption begins with `caption`."""
         self.browser.run("document.getElementById(arguments[0]).querySelectorAll('details')"
                          ".forEach(box => { box.open = true; })", section)
         self.browser.wait("return [...document.getElementById(arguments[0]).querySelectorAll('details')]"
@@ -134,7 +134,7 @@ class ReportCase(unittest.TestCase):
         return found[0]
 
     def option(self, section, place):
-        """The plotting library's options for the plot at that index of a section."""
+        """The data series of plot number `place` in a section, by the plotting library."""
         self.browser.run("document.getElementById(arguments[0]).querySelectorAll('.chart')"
                          "[arguments[1]].scrollIntoView({block: 'center', behavior: 'instant'})",
                          section, place)
@@ -148,7 +148,7 @@ class ReportCase(unittest.TestCase):
                                 section, place)
 
     def drawn(self, section, place):
-        """True if the plot contains a colour other than the page's."""
+        """True if the plot number `place` in a section shows more than an empty area."""
         self.option(section, place)
         return self.browser.run("""
             const charts = document.getElementById(arguments[0]).querySelectorAll(".chart");

@@ -1,4 +1,4 @@
-"""Sentences of a report: each appears for a run for which it is true, and not for others."""
+"""Tests that each sentence of a report appears only if it is true for the run."""
 
 from report_case import ReportCase
 
@@ -22,7 +22,7 @@ class SentencesTest(ReportCase):
     fresh = False
 
     def said(self, section, change):
-        """The text of a section, including tables, for the run after `change`."""
+        """The text of a section, with its tables, in a report whose data `change` has changed."""
         browser = self.altered(change)
         browser.run("document.getElementById(arguments[0]).querySelectorAll('details')"
                     ".forEach(box => { box.open = true; })", section)
@@ -30,11 +30,11 @@ class SentencesTest(ReportCase):
         return browser.run("return document.getElementById(arguments[0]).textContent", section)
 
     def expect(self, section, sentence, holds, fails):
-        """`holds` and `fails`: changes of the run for which the sentence is true and false."""
+        """Expects the sentence after the change `holds` of the data, but not after `fails`."""
         self.assertIn(sentence, self.said(section, holds))
         self.assertNotIn(sentence, self.said(section, fails))
 
-    # Why it won ---------------------------------------------------------------------------
+    # Why the winner won -------------------------------------------------------------------
 
     def ways(self, *ways, **more):
         return lambda run: run.update({"ways": list(ways), "why_no_ways": None, **more})
@@ -75,8 +75,7 @@ class SentencesTest(ReportCase):
                     self.ways(way(large, slower)), self.ways(way(large, doubtful)))
         self.expect("why", "1 step made no detectable difference.",
                     self.ways(way(large, doubtful)), self.ways(way(large, slower)))
-        # Separately measured times of one kernel differ by up to this much, so the step is not
-        # detectable without pairs.
+        # Without A/B pairs, 1.5 % may be the scatter of two separate measurements.
         self.expect("why", "1 step made no detectable difference.",
                     self.ways(way(large, step([("D", "x", "y")], 1.015, 5.1, pairs=0))),
                     self.ways(way(large, step([("D", "x", "y")], 1.03, 5.1, pairs=0))))
@@ -126,11 +125,11 @@ class SentencesTest(ReportCase):
         self.expect("ladder", "no faster than the rung before",
                     self.milestones(True, True, True, times=(30, 20, 21)),
                     self.milestones(True, True, True, times=(30, 20, 19)))
-        # The difference is as small as that of two separate measurements of one kernel.
+        # Separately measured times of the same kernel may differ by 1 %.
         self.expect("ladder", "no faster than the rung before",
                     self.milestones(True, True, True, times=(30, 20, 19.8)),
                     self.milestones(True, True, True, times=(30, 20, 19.5)))
-        # Without a ladder there is no previous milestone.
+        # Milestones that do not form a ladder are not compared with a previous milestone.
         self.expect("ladder", "no faster than the rung before",
                     self.milestones(True, True, True, times=(30, 20, 21)),
                     self.milestones(True, False, True, times=(30, 20, 21)))
@@ -242,7 +241,7 @@ class SentencesTest(ReportCase):
         self.expect("roofline", "one wave", launch(264, 2), launch(265, 2))
         self.expect("roofline", "A launch has", launch(264, 2), launch(None, None))
 
-    # Duels and the rest -------------------------------------------------------------------
+    # Duels and other sections -------------------------------------------------------------
 
     def test_what_the_policy_cost(self):
         def policy(count):

@@ -10,7 +10,7 @@ _USAGE = """usage: python -m evo_tune run [OPTIONS] SCRIPT [ARGUMENTS]
        python -m evo_tune run [OPTIONS] -m MODULE [ARGUMENTS]
 
 Runs a script of Kernel Tuner's unchanged: import kernel_tuner finds evo-tune.
-With -m a module, such as pytest with a file of tests.
+With -m, runs a module instead, such as pytest with a file of tests.
 
 Options:
   --max-seconds SECONDS  end each search after this time, unless the script
@@ -27,7 +27,7 @@ _OTHERS = {"pycuda": "NumPy arrays serve as arguments", "cupy": "NumPy arrays se
 
 
 def _options(arguments):
-    """Splits the arguments into the options before the script, as a dict, and the rest."""
+    """Splits the command line into a dict of the options before the script's name, and the rest."""
     options = {"--max-seconds": None, "--strategy": None}
     while arguments and arguments[0].startswith("--"):
         name, is_joined, value = arguments[0].partition("=")

@@ -9,7 +9,7 @@ from typing import Any, Optional
 from . import dlpack
 from .errors import Error
 
-# PyTorch's name of each type in the index.
+# PyTorch's name for each element type in a bundle's index.
 DTYPES = {"e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2", "f16": "float16", "bf16": "bfloat16",
           "f32": "float32", "f64": "float64", "i8": "int8", "u8": "uint8", "i16": "int16",
           "u16": "uint16", "i32": "int32", "u32": "uint32", "i64": "int64", "u64": "uint64"}
@@ -18,7 +18,8 @@ _KINDS = {"f": "float", "i": "int", "u": "uint", "c": "complex", "b": "bool"}
 
 @dataclass
 class Array:
-    """`shape`, `dtype` and `device` are None if the caller passed only an address."""
+    """A buffer that a caller passes. `shape`, `dtype` and `device` are None if the caller passed
+    only an address."""
     address: int
     shape: Optional[tuple] = None
     dtype: Optional[str] = None
@@ -38,8 +39,8 @@ def is_tensor(value):
 
 
 def device_of(value, driver):
-    """The device's name and number, such as ("cuda:0", 0). The number is None if `value` is not on
-    a GPU. Returns None if the device is unknown."""
+    """The name and number of the device that holds `value`, such as ("cuda:0", 0). The number is
+    None if the device is not a GPU. Returns None if the device is unknown."""
     if value is None or isinstance(value, int):
         return None
     if is_tensor(value):
@@ -60,7 +61,8 @@ def device_of(value, driver):
 
 
 def array_of(value, stream, driver):
-    """Describes `value`. Later work on `stream` waits for the pending work of its producer."""
+    """Describes the buffer `value`. Later work on `stream` waits for pending work that writes the
+    buffer."""
     if value is None or isinstance(value, int):
         return Array(value or 0)
     if is_tensor(value):
@@ -101,7 +103,8 @@ def _is_contiguous(shape, strides):
 
 
 def check_dtype(name, expected, got):
-    """Raises Error unless the array has the type `expected` (of the index). Accepts uint8 for 8-bit
+    """Raises Error unless an array of type `got` can be passed as `expected`, a type of the index.
+    Accepts uint8 for 8-bit
     floats, because not every library has 8-bit floats."""
     wanted = DTYPES[expected]
     if got is not None and got != wanted and not (expected[0] == "e" and got == "uint8"):
@@ -146,8 +149,8 @@ def check_apart(buffers):
 
 
 def common_device(devices):
-    """The number of the GPU that holds all arguments. `devices`: device_of() by argument name.
-    Returns None if no device is known."""
+    """The number of the GPU that holds all arguments; None if no device is known. `devices`:
+    device_of() by argument name."""
     known = [its for its in devices.values() if its is not None]
     names = list(dict.fromkeys(name for name, _ in known))
     if len(names) > 1:
@@ -160,7 +163,7 @@ def common_device(devices):
 
 
 def stream_handle(stream, values, device):
-    """The handle of a stream: an integer, a stream of PyTorch or CuPy, or an object with
+    """The CUDA handle of `stream`: an integer, a stream of PyTorch or CuPy, or an object with
     __cuda_stream__. For None, returns PyTorch's current stream if `values` has a tensor of PyTorch,
     else the default stream."""
     if stream is None:

@@ -17,7 +17,7 @@ from .plan import NOT_GIVEN, planned
 
 @dataclass(frozen=True)
 class Choice:
-    kernel: dict  # its manifest
+    kernel: dict  # manifest of the kernel
     from_ptx: bool
     why: str
 
@@ -28,7 +28,7 @@ class _Prepared:
     buffers."""
     choice: Choice
     arguments: list
-    steps: list  # with their functions
+    steps: list  # pairs of a CUfunction and its step
     fixed: dict  # position -> ctypes object of a scalar
     buffers: list  # (position, argument) pairs
     workspace_bytes: dict  # position -> bytes
@@ -36,12 +36,12 @@ class _Prepared:
     lock: Any = field(default_factory=threading.Lock)
 
     def workspaces_of(self, driver, stream):
-        """The workspaces by position. A kernel leaves them ready for its next launch on the stream.
-        A captured graph has its own workspaces, so that it can be replayed concurrently with other
-        launches."""
+        """The addresses of the kernel's workspaces by argument position. A kernel leaves its
+        workspaces ready for the next launch on the stream. A captured graph has its own workspaces,
+        so that it can be replayed concurrently with other launches."""
         if not self.workspace_bytes:
             return {}
-        # Handle 2 is the default stream of each thread.
+        # In the driver API, stream 2 means the default stream of the calling thread.
         key = (stream, threading.get_ident() if stream == 2 else 0, driver.capture(stream))
         if key not in self.workspaces:
             with self.lock:
@@ -54,8 +54,8 @@ class _Prepared:
 
 @dataclass
 class Call:
-    """The data of one call. `given`: all buffers by name, from the caller or allocated (`allocated`
-    names the latter). `described`: an arrays.Array for each buffer."""
+    """The data of one call of a kernel. `given`: all buffers by name. `allocated`: the names of the
+    buffers that the call allocated. `described`: an arrays.Array for each buffer."""
     context: int
     stream: int
     given: dict
@@ -76,10 +76,10 @@ def load(folder, driver=None, allow=()):
 
 
 class Bundle:
-    """A loaded bundle. Call it with the inputs in order and all other arguments by name. Threads
-    may share a Bundle.
+    """A loaded bundle, which is called like a function: inputs in order, all other arguments by
+    name. Threads may share a Bundle.
 
-    Code and workspaces stay on the GPU until the process ends.
+    The kernels' code and workspaces stay on the GPU until the process ends.
     """
 
     def __init__(self, folder, driver=None, allow=()):
@@ -99,7 +99,7 @@ class Bundle:
         self.inputs = [its["name"] for its in arguments if its["direction"] != "out"]
         self.outputs = [its["name"] for its in arguments if its["direction"] == "out"]
         self._unchecked = self._ranges(allow)
-        # A parameter whose name is already taken gets "_" appended, as in the C++ function.
+        # A keyword whose name is already in use gets "_" appended, as in the bundle's C++ function.
         taken, self._keywords = {"stream"}, {}
         for name in [*self.buffers, *self.shape_variables]:
             keyword = name
@@ -110,7 +110,7 @@ class Bundle:
         self._buffer_keywords = set(list(self._keywords)[:len(self.buffers)])
 
     def _ranges(self, allow):
-        """The allowed range of each name, from the `allow` of load()."""
+        """The permitted range of each name in `allow`, an argument of load()."""
         names = [allow] if isinstance(allow, str) else allow
         everything = (-math.inf, math.inf)
         ranges = dict(allow) if isinstance(allow, dict) else dict.fromkeys(names, everything)
@@ -130,9 +130,10 @@ class Bundle:
             return self._opened
 
     def __call__(self, *inputs, stream=None, **keywords):
-        """Starts the kernel. Returns its output, or a tuple of its outputs in order. Outputs that
-        are not given are allocated as PyTorch tensors. Shape variables may be omitted if they
-        follow from the shapes of the tensors or are the same in all tuned shapes."""
+        """Starts the kernel for the shape of the call. Returns the output, or a tuple of the
+        outputs in order. Outputs that are not given are allocated as PyTorch tensors. Shape
+        variables may be omitted if they follow from the shapes of the tensors or are the same in
+        all tuned shapes."""
         if self._fast is not None:
             results = self._fast.call(inputs, keywords, stream)
             if results is not NotImplemented:
@@ -144,10 +145,10 @@ class Bundle:
         return results[0] if len(results) == 1 else results
 
     def plan(self, *inputs, stream=None, **keywords):
-        """Prepares a repeated call. Takes the arguments of a call, launches nothing, and returns a
-        function of all buffers in the order of `buffers`. Later buffers must have the types and
-        shapes of the buffers passed here. Without `stream`, each launch uses the current stream, as
-        a call does."""
+        """Prepares a call that is repeated with other buffers. Takes the arguments of a call,
+        launches nothing, and returns a function of all buffers in the order of `buffers`. The
+        buffers of that function must have the types and shapes of the buffers passed here. Without
+        `stream`, each launch uses the current stream, as a call does."""
         with self._readied(inputs, keywords, stream) as call:
             variables = list(self._keywords.items())[len(self.buffers):]
             shape = {keyword: call.shape[name] for keyword, name in variables}
@@ -163,7 +164,8 @@ class Bundle:
         return fast.plan(self, call, stream, start)
 
     def prepare(self, stream=0, **shape):
-        """Does the one-time work of the first call for a shape, in the current context."""
+        """Chooses and loads the kernel for a shape in the current context, and allocates its
+        workspaces, so that the first call need not do this."""
         with self._driver.on(None) as context:
             prepared = self._find(context, stream, self._checked(shape))
             prepared.workspaces_of(self._driver, stream)
@@ -362,7 +364,7 @@ class Bundle:
 
 
 def _of_argument(name, error):
-    """Returns the error with the name of the argument added to its message."""
+    """Returns an Error like `error`, with the name of the argument in its message."""
     if not isinstance(error, Error):
         error = damaged("its description", error)
     return Error(f"argument '{name}': {error}")

@@ -1,5 +1,5 @@
-"""Makes a function of this process a program of a problem: the started program sends its folder to
-this process."""
+"""Lets a function of this process be a program of a problem: evo-tune starts a small program, which
+sends the name of its folder to this process."""
 
 import json
 import sys
@@ -20,10 +20,11 @@ sys.exit(reply["code"])
 
 
 class CallServer:
-    """Calls `handle(folder)` at each start of the program. Its result is the program's exit
-    code and last line.
+    """Calls `handle(folder)` whenever evo-tune starts the program. `handle` returns the program's
+    exit code and last line of output.
 
-    An exception of `handle` is exit code 3, which ends the run as an error of the problem.
+    If `handle` raises an exception, the exit code is 3, which ends the run as an error of the
+    problem.
     """
 
     def __init__(self, folder, handle):

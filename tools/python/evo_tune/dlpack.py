@@ -51,8 +51,7 @@ class Export:
     """A tensor whose DLPack capsule was consumed; release() calls the producer's deleter."""
 
     def __init__(self, producer, stream):
-        # In DLPack, stream 0 is not allowed; 1 is the default stream, 2 the default stream of each
-        # thread.
+        # In DLPack, stream 1 is the default stream, and 0 is not allowed.
         stream = stream or 1
         try:
             capsule = producer.__dlpack__(stream=stream, max_version=(1, 1))

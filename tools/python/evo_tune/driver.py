@@ -39,7 +39,7 @@ _FUNCTIONS = {
     "cuLaunchKernel": [c_void_p] + [c_uint] * 7 + [c_void_p, POINTER(c_void_p), c_void_p],
     "cuGetErrorName": [c_int, POINTER(c_char_p)],
 }
-# Numbers of enumerations in cuda.h.
+# Values of enumerations in cuda.h.
 _SM_COUNT, _MAJOR, _MINOR, _SHARED_OPTIN = 16, 75, 76, 97
 _POINTER_DEVICE_ORDINAL = 9
 _MAX_DYNAMIC_SHARED_BYTES = 8
@@ -71,8 +71,8 @@ class Device:
 
 
 class Driver:
-    """The CUDA driver. Failed calls raise Error with the call's name. `file` defaults to
-    EVO_TUNE_DRIVER, else libcuda.so.1."""
+    """The CUDA driver. If a CUDA call fails, raises Error with the call's name. `file`: the driver
+    library (default: EVO_TUNE_DRIVER, else libcuda.so.1)."""
 
     def __init__(self, file=None):
         self.file = file = file or os.environ.get("EVO_TUNE_DRIVER") or "libcuda.so.1"
@@ -165,7 +165,7 @@ class Driver:
         return function
 
     def capture(self, stream):
-        """The number of the capture in which the stream takes part; 0 if there is none."""
+        """The id of the graph capture in which the stream takes part; 0 if there is none."""
         if stream in (0, 1):  # the default stream cannot be captured
             return 0
         status, number = c_int(), c_uint64()
@@ -175,7 +175,8 @@ class Driver:
 
     @contextlib.contextmanager
     def outside_captures(self):
-        """Calls of this thread neither join a stream capture nor invalidate one."""
+        """Within a with statement, CUDA calls of this thread neither join a stream capture nor
+        invalidate a capture."""
         mode = c_int(_CAPTURE_RELAXED)
         self.call("cuThreadExchangeStreamCaptureMode", byref(mode))
         try:
@@ -184,7 +185,8 @@ class Driver:
             self.call("cuThreadExchangeStreamCaptureMode", byref(mode))
 
     def zeroed(self, count):
-        """Allocates memory and fills it with zeros."""
+        """Allocates `count` bytes of device memory, fills the bytes with zeros, and returns their
+        address."""
         address, stream = c_uint64(), c_void_p()
         self.call("cuMemAlloc_v2", byref(address), max(count, 1))
         self.call("cuStreamCreate", byref(stream), _STREAM_NON_BLOCKING)
@@ -194,7 +196,8 @@ class Driver:
         return address.value
 
     def wait(self, stream, other):
-        """Makes later work on `stream` wait for the work that is now in `other`."""
+        """Makes later work on `stream` wait for the work that is now queued on the stream
+        `other`."""
         event = c_void_p()
         self.call("cuEventCreate", byref(event), _EVENT_DISABLE_TIMING)
         try:

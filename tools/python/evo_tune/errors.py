@@ -5,11 +5,11 @@ import struct
 
 
 class Error(RuntimeError):
-    """The message of this error states the expected value, and the file's name if a file is at
+    """An error whose message states the expected value, and the file's name if a file is at
     fault."""
 
 
-# Reading a damaged part of an index raises one of these exceptions.
+# The exceptions that reading a damaged part of an index may raise.
 DAMAGE = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError,
           struct.error)
 
@@ -20,8 +20,8 @@ def damaged(what, error):
 
 @contextlib.contextmanager
 def reading(what):
-    """Converts exceptions of the block into an Error that says that `what`, a part of an index, is
-    damaged."""
+    """Within a with statement, converts exceptions into an Error that says that `what`, a part of
+    an index, is damaged."""
     try:
         yield
     except DAMAGE as error:

@@ -1,4 +1,4 @@
-"""The optional extension _launcher: it repeats calls that bundle.py has prepared."""
+"""Uses the optional C++ extension _launcher, which repeats calls that bundle.py has prepared."""
 
 import functools
 import os
@@ -16,7 +16,8 @@ _has_said = False
 
 
 def is_there():
-    """Whether calls go through the extension. EVO_TUNE_LAUNCHER=python leaves it out."""
+    """Whether calls go through the C++ extension. EVO_TUNE_LAUNCHER=python turns the extension
+    off."""
     return _launcher is not None and os.environ.get("EVO_TUNE_LAUNCHER") != "python"
 
 
@@ -31,7 +32,7 @@ def _say_that_it_is_missing():
 
 
 def _calls_of(bundle):
-    """The extension's object for the bundle; None without the extension."""
+    """The extension's object that repeats calls of a bundle; None without the extension."""
     if bundle._fast is None and is_there():
         number = {name: i for i, name in enumerate(bundle.buffers)}
         bundle._fast = _launcher.Calls(
@@ -54,7 +55,7 @@ def _prepared(bundle, call):
                  for its in prepared.arguments]
     steps = [(step.entry, step.sizes, step.positions, function.value, step.attributes)
              for function, step in prepared.steps]
-    # Does not refer to the bundle, because the bundle refers to the extension's object.
+    # Refers to `prepared` instead of the bundle, to avoid a reference cycle through _launcher.
     workspaces = functools.partial(_workspaces, prepared, bundle._driver)
     return call.context, arguments, steps, workspaces
 
@@ -65,13 +66,14 @@ def _workspaces(prepared, driver, stream):
 
 
 def _has_maps(call):
-    """Whether the extension can repeat a launch. It cannot encode tensor maps for the buffers of
-    each call."""
+    """Whether a launch needs tensor maps. The extension cannot repeat launches with tensor maps,
+    because these must be encoded for the buffers of each call."""
     return any(its.map is not None for its in call.prepared.arguments)
 
 
 def learn(bundle, inputs, keywords, call):
-    """Lets the extension handle later calls with such arguments in the same context."""
+    """Lets the extension handle later calls with arguments of the same types and shapes in the same
+    context."""
     calls = None if _has_maps(call) else _calls_of(bundle)
     if calls is None:
         return
@@ -81,7 +83,8 @@ def learn(bundle, inputs, keywords, call):
 
 
 def plan(bundle, call, stream, in_python):
-    """A function of all buffers; it calls `in_python` with buffers that the extension refuses."""
+    """A function of all buffers that launches the kernel by the extension, or by `in_python` if the
+    extension refuses the buffers."""
     calls = None if _has_maps(call) else _calls_of(bundle)
     if calls is None:
         return in_python

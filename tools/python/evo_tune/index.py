@@ -12,8 +12,9 @@ _FORMAT = "evo-tune bundle 3"
 
 
 class Index:
-    """The parsed index. `arguments`: the plan's arguments that a caller passes. `uses`: pairs of a
-    use and its kernel. `damaged`: one line for each unreadable kernel, with the reason."""
+    """The parsed index of a bundle. `arguments`: the plan's arguments that a caller passes. `uses`:
+    pairs of an entry of "chosen_for" and its kernel. `damaged`: one line for each unreadable
+    kernel, with the reason."""
 
     def __init__(self, text):
         index = json.loads(text)
@@ -36,8 +37,7 @@ class Index:
             raise Error("no kernel can be read" + "".join(self.damaged))
         tuned = list(dict.fromkeys(tuple(use["sizes"]) for use, _ in self.uses if use["sizes"]))
         self.tuned_shapes = tuned  # sizes in the order of shape_variables
-        # A caller may leave out a variable that has one value in all tuned shapes, unless it is a
-        # size of an input.
+        # A caller may omit a variable that is constant over all tuned shapes and sizes no input.
         sizes_of_inputs = set().union(*(_names(its["elements"]["tree"]) for its in self.arguments
                                         if its["direction"] != "out"))
         self.defaults = {
@@ -46,7 +46,8 @@ class Index:
 
 
 def _names(tree):
-    """Names of the variables in a tree, except those that occur only in conditions of ?."""
+    """The variables in the tree of an expression, except those that occur only in conditions of the
+    operator ?."""
     if isinstance(tree, str):
         return {tree}
     operands = tree[2 if tree[0] == "?" else 1:] if isinstance(tree, list) else []
@@ -63,7 +64,8 @@ def checked_text(file):
 
 
 def _buffers_of(kernel):
-    """The plan's arguments that a caller passes. Raises one of DAMAGE if an argument is damaged."""
+    """The buffers that a caller passes, from the kernel's "plan". Raises one of DAMAGE if the plan
+    is damaged."""
     buffers = [its for its in kernel["plan"]["arguments"]
                if its["direction"] not in NOT_GIVEN]
     for its in buffers:
@@ -76,8 +78,8 @@ def _buffers_of(kernel):
 
 
 def _uses_of(kernel, variables):
-    """The uses for which a kernel may be chosen. Raises one of DAMAGE if a part that the choice
-    needs is damaged."""
+    """The devices and shapes for which a kernel may be chosen ("chosen_for"). Raises one of DAMAGE
+    if the entry of the kernel is damaged."""
     for code in ("machine_code", "ptx"):
         _require_numbers(kernel["plan"][code]["from"], kernel["plan"][code]["to"])
     for code in ("cubin", "ptx"):

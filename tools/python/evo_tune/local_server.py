@@ -1,4 +1,4 @@
-"""A local socket through which programs that evo-tune starts reach this process."""
+"""A local socket through which programs that evo-tune starts communicate with this process."""
 
 import os
 import socket
@@ -6,7 +6,8 @@ import threading
 
 
 class LocalServer:
-    """Gives each connection to `answer(source, target)`, two text streams, one after the other."""
+    """Calls `answer(source, target)` with two text streams for each connection, one connection
+    after the other."""
 
     def __init__(self, path, answer):
         self.path = str(path)

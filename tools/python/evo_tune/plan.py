@@ -1,4 +1,5 @@
-"""Launch arguments of a kernel on one shape, from the "plan" of the index (docs/bundle.md)."""
+"""Computes the launch arguments of a kernel on one shape from the kernel's "plan" in the index of a
+bundle (docs/bundle.md)."""
 
 import math
 import struct
@@ -22,7 +23,7 @@ NOT_GIVEN = ("scalar", "workspace", "tensor_map")  # directions that no caller p
 @dataclass
 class TensorMap:
     """Arguments of cuTensorMapEncodeTiled, without the address."""
-    of: int  # position of its buffer among the arguments
+    of: int  # position of the tensor map's buffer among the arguments
     type: int
     dims: list
     strides: list
@@ -49,12 +50,12 @@ class Argument:
 class Step:
     entry: str
     sizes: list  # grid, block, dynamic shared memory
-    positions: list  # indices of its arguments
-    attributes: list  # numbers of its launch attributes
+    positions: list  # indices of the step's arguments
+    attributes: list  # CUlaunchAttributeID of each launch attribute
 
 
 def _rounded(x):
-    """Rounds halves away from zero, as in C."""
+    """Rounds to a whole number, halves away from zero, like round() of C."""
     whole = math.floor(abs(x))
     return math.copysign(whole + (abs(x) - whole >= 0.5), x)
 
@@ -94,7 +95,8 @@ _OPERATIONS = {
 
 
 def evaluate(tree, values):
-    """The value of an expression's tree. The operator ? evaluates only the branch taken."""
+    """The value of an expression, from its parsed form "tree" (docs/bundle.md). The operator ?
+    evaluates only the branch taken."""
     if isinstance(tree, str):
         if tree not in values:
             raise Error(f"'{tree}' is unknown")
@@ -161,8 +163,8 @@ def _scalar_bytes(argument, values, count):
 
 
 def _doublings(count, first, what):
-    """The enumeration value for a number of bytes: 0 for 0 bytes, 1 for `first`, 2 for 2 * `first`,
-    and so on."""
+    """The value of a CUDA enumeration of powers of two: 0 for 0 bytes, 1 for `first`, 2 for 2 *
+    `first`, and so on."""
     codes = {0: 0, first: 1, 2 * first: 2, 4 * first: 3}
     if count not in codes:
         raise Error(f"{what} is {count} bytes")
@@ -170,7 +172,8 @@ def _doublings(count, first, what):
 
 
 def _tensor_map(its, values):
-    """Computes all fields of a tensor map but `of`. The driver checks further limits."""
+    """Computes all fields of a tensor map except `of`. Limits that are not checked here are checked
+    by the driver."""
     name = its["name"]
 
     def number(expression):
@@ -257,8 +260,8 @@ def _attributes(step):
 
 def planned(plan, shape, device, buffers, allowed):
     """Computes the arguments and steps of a launch. Raises Error with the reason if the kernel is
-    not valid for the shape. `buffers`: names of the caller's buffers. `allowed`: ranges by name
-    that may be unchecked."""
+    not valid for the shape. `buffers`: names of the caller's buffers. `allowed`: the permitted
+    ranges of unchecked variables, by name."""
     values = {**shape, "SM_COUNT": device.sm_count, "SHARED_BYTES": device.shared_bytes}
     with reading("its part of the index"):
         for condition in plan["valid"]:

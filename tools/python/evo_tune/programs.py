@@ -16,7 +16,8 @@ DEVICE_VARIABLE = "EVO_DEVICE"
 
 
 def find(name):
-    """The path of a program: next to this interpreter, else in PATH. Raises Error if not found."""
+    """The path of a program of evo-tune: next to the Python interpreter, else in PATH. Raises Error
+    if there is none."""
     for folder in (sysconfig.get_path("scripts"), Path(sys.executable).parent):
         candidate = Path(folder) / name
         if os.access(candidate, os.X_OK):
@@ -31,13 +32,14 @@ def find(name):
 def run(name, arguments, folder, quiet=True, on_line=None):
     """Runs a program in `folder` and returns the finished process with its captured output.
 
-    Progress on standard error is shown unless `quiet`. `on_line` gets each line of the output.
-    Exit codes 0 and 1 are results, 130 raises KeyboardInterrupt, and any other code raises Error
+    Progress on standard error is shown unless `quiet`. `on_line` is called with each line of
+    standard output.
+    With exit code 0 or 1, returns; 130 raises KeyboardInterrupt; any other exit code raises Error
     with the program's last lines.
     """
     command = [find(name), *map(str, arguments)]
     lines = []
-    # The terminal interrupts the program as well; the program then saves its results.
+    # After Ctrl-C, waits for the program, which the terminal also interrupts, to save its results.
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True, errors="replace") as process:
         try:
@@ -53,7 +55,8 @@ def run(name, arguments, folder, quiet=True, on_line=None):
 
 
 def _follow(process, lines, quiet, on_line):
-    """Returns standard output; appends each line of standard error to `lines` as it arrives."""
+    """Returns the standard output of a running program, and appends each line of its standard error
+    to `lines`."""
     def read_errors():
         for line in process.stderr:
             lines.append(line)
@@ -81,7 +84,7 @@ def _last_words(name, lines):
 
 
 def _driver():
-    """The CUDA driver, ready for calls; None without one."""
+    """The initialised CUDA driver library; None if there is no driver."""
     for name in ("libcuda.so.1", "libcuda.so"):
         try:
             driver = ctypes.CDLL(name)

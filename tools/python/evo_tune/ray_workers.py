@@ -20,16 +20,16 @@ def end_with_parent():
 
 
 class Worker:
-    """Runs evo-worker. evo-worker ends when this process ends."""
+    """A Ray actor that runs evo-worker. When the actor ends, evo-worker ends as well."""
 
     def run(self, words, key, gives):
-        # The coordinator supplies the variables with evo-worker's host name and program paths.
+        # `gives`: the EVO_ variables of evo-tune, with the host name of this node.
         environment = dict(os.environ, **gives, **{KEY: key})
         return subprocess.run(words, env=environment, preexec_fn=end_with_parent, check=False).returncode
 
 
 def node_actors(ray, node, arguments):
-    """The futures of the workers on one node."""
+    """Starts the workers of one node and returns their futures."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     gpus = int(node["Resources"].get("GPU", 0))

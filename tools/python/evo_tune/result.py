@@ -1,4 +1,4 @@
-"""The result of a search."""
+"""The result of a search by tune()."""
 
 import json
 import shutil
@@ -23,8 +23,8 @@ class Report:
 
 
 class Result:
-    """Owns the folder of the run and deletes the folder when the Result is destroyed. bundle() and
-    report() write files that stay."""
+    """The result of tune(). Owns the folder of the run and deletes it when the Result is destroyed.
+    Files that bundle() and report() write to other folders stay."""
 
     def __init__(self, folder, name, interrupted=False):
         self.folder = folder  #: holds problem, space and database (run.db)
@@ -50,11 +50,12 @@ class Result:
         return elite[0]
 
     def rejections(self):
-        """A text with the number of failed candidates by gate and reason."""
+        """A table as text: the number of failed candidates by gate and reason."""
         return programs.run("evo-elite", ["--db", "run.db", "rejections"], self.folder).stdout
 
     def candidates(self):
-        """All judged candidates: dicts of macros, time in ms and figures."""
+        """All candidates that were judged, each a dict of its macros, time in ms and other
+        results."""
         target = self.folder / "candidates.json"
         target.unlink(missing_ok=True)
         programs.run("evo-export", ["--db", "run.db", "--kernel-tuner-cache", target.name],
@@ -62,12 +63,12 @@ class Result:
         return list(json.loads(target.read_text())["cache"].values())
 
     def to_dataframe(self):
-        """candidates() as a pandas DataFrame."""
+        """The judged candidates as a pandas DataFrame."""
         import pandas
         return pandas.json_normalize(self.candidates())
 
     def report(self, path=None):
-        """Writes a page that explains why the best kernel is fast."""
+        """Writes an HTML page that explains why the best kernel is fast."""
         target = Path(path).resolve() if path else self.folder / "report.html"
         programs.run("evo-report", ["--db", "run.db", "--out", target], self.folder)
         return Report(target)
@@ -79,5 +80,6 @@ class Result:
         return target
 
     def kernel(self, path=None):
-        """The best kernel as a function of tensors on the GPU; `path`: where to keep its bundle."""
+        """The best kernel as a function of tensors on the GPU. `path`: the folder for the kernel's
+        bundle."""
         return load(self.bundle(path or self.folder / "bundle"))

@@ -28,14 +28,15 @@ def tune(source, params, inputs, reference, kernel=None, grid=None, block=None, 
     source: CUDA C++, or the name of a file. params: values of each macro, the default first.
     inputs: the kernel's arrays and numbers by its parameters' names, as a dict, or as a function of
     a shape's variables that returns one. Arrays are NumPy's, PyTorch's or CuPy's. The first check
-    uses their content; later checks draw normal numbers of the same mean and deviation (integers:
-    between the smallest and the largest). reference: a function of the same names that returns the
-    kernel's outputs: an array, a tuple in the order of the parameters, or a dict. It is called for
-    every seed and shape. shapes: variables by the shape's name; the last shape is timed.
-    kernel: its name, if the source has several. grid, block, shared: numbers or expressions of
-    variables, macros and the inputs that are whole numbers. tolerance: the largest
+    uses the content of the arrays; later checks draw normal numbers of the same mean and deviation
+    (integers: between the smallest and the largest). reference: a function of the same names that
+    returns the kernel's outputs: an array, a tuple in the order of the parameters, or a dict.
+    tune() calls it for every seed and shape. shapes: variables by the shape's name; the last shape
+    is timed.
+    kernel: the kernel's name, if the source has several kernels. grid, block, shared: numbers or
+    expressions of variables, macros and the inputs that are whole numbers. tolerance: the largest
     relative L2 error of an output. strategy: as evo-tune --strategy, or a function that makes a
-    strategy for a space (evo_tune.strategy). An interrupt keeps the results so far.
+    strategy for a space (evo_tune.strategy). After an interrupt, the Result has the results so far.
     """
     if grid is None:
         raise TypeError("grid: allowed: numbers or expressions, such as 'ceil_div(N, BLOCK)'")
@@ -84,7 +85,7 @@ def _list(given):
 
 
 def _search(task, generations, options, quiet):
-    """Runs evo-tune. Returns True if it was interrupted."""
+    """Runs evo-tune. Returns True if the user interrupted the run."""
     options = ["--space", f"search_spaces/{task.name}.json", "--db", "run.db", "--allow-programs",
                "--generations", generations, "--json", *options]
     with _Progress(generations, quiet) as progress:
@@ -96,7 +97,8 @@ def _search(task, generations, options, quiet):
 
 
 class _Progress:
-    """A progress bar if tqdm is installed, else a line for each generation."""
+    """Shows the progress of a run: a progress bar if tqdm is installed, else a line for each
+    generation."""
 
     def __init__(self, generations, quiet):
         self._quiet = quiet
@@ -173,7 +175,8 @@ class _Task:
                                 if arrays.is_array(value)}}
 
     def _whole(self, given):
-        """The inputs that are whole numbers. Expressions may use their names."""
+        """The inputs that are whole numbers. Expressions for grid, block and shared may use their
+        names."""
         numbers = {name: _number(value) for name, value in given.items()
                    if not arrays.is_array(arrays.to_numpy(value))}
         return {name: value for name, value in numbers.items()
@@ -216,7 +219,7 @@ class _Task:
         return {one: numpy.asarray(arrays.to_numpy(value)) for one, value in named.items()}
 
     def answer(self, case_folder, reference):
-        """Calls the reference for one case of the correctness gate."""
+        """Calls the user's reference function for one set of inputs of the correctness gate."""
         case = json.loads((case_folder / "case.json").read_text())
         given = {}
         for name, value in self._given[case["shape"]].items():
@@ -289,7 +292,8 @@ class _Task:
         return argument
 
     def _scalar(self, name):
-        """A number, or the name of a variable if the value differs between shapes."""
+        """The value of a scalar input for problem.json: a number, or the name of a shape variable
+        if the value differs between shapes."""
         values = {shape: _number(given[name]) for shape, given in self._given.items()}
         if len(set(values.values())) == 1:
             return next(iter(values.values()))
@@ -309,7 +313,8 @@ def _extent_name(name):
 
 
 def _drawn_like(elements):
-    """A distribution like that of `elements`, from which every check but the first draws."""
+    """A distribution like that of `elements`, from which later checks draw inputs; the first check
+    uses `elements`."""
     if elements.dtype.kind in "iu":
         low, high = int(elements.min()), int(elements.max())
         if low == high:
@@ -320,7 +325,7 @@ def _drawn_like(elements):
 
 
 def _as(array, like):
-    """Converts a NumPy array to the library of `like`."""
+    """Converts a NumPy array to an array of the library of `like` (PyTorch, CuPy or NumPy)."""
     if hasattr(like, "detach"):
         import torch
         return torch.from_numpy(array).to(like.device)

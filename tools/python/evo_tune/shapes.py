@@ -7,9 +7,9 @@ from .plan import evaluate
 
 
 def infer(arguments, shapes, given, variables, defaults):
-    """The values of all `variables`, in order. `arguments`: the arguments of a plan. `shapes`: the
-    shapes of the known buffers, by name. `given`: values that the caller passed. Sizes may be
-    symbolic."""
+    """The values of all shape variables in `variables`, in order. `arguments`: the arguments of a
+    kernel's plan. `shapes`: the shapes of the known buffers, by name. `given`: values that the
+    caller passed. Sizes may be symbolic sizes of torch.compile."""
     values, origin = dict(given), {name: "as given" for name in given}
     known = [(argument, tuple(shapes[argument["name"]])) for argument in arguments
              if argument["name"] in shapes and "dimensions" in argument]

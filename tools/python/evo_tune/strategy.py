@@ -3,10 +3,10 @@
 make(space) creates a strategy. `space` is a dict of "seed", "elite", "configurations" and
 "parameters" (a list of dicts of "macro" and "values"). A strategy has the method propose(count),
 which returns at most `count` configurations (dicts with a value for each macro; an empty list ends
-the search). It may also have these methods:
+the search). A strategy may also have these methods:
 
-    observe(outcomes)   dicts of "config" and "time_us", or "failed_at", the gate that it failed
-    refuse(refused)     dicts of "config" and "why": they are not valid, or were proposed before
+    observe(outcomes)   gets dicts of "config" and "time_us", or "failed_at": the gate that failed
+    refuse(refused)     gets dicts of "config" and "why", for configurations that evo-tune refuses
 """
 
 import json
@@ -18,9 +18,10 @@ from .local_server import LocalServer
 
 
 def serve(make, source=None, target=None):
-    """Answers evo-tune on standard input and output. Call serve() as the main part of a program.
+    """Runs a strategy that communicates with evo-tune by standard input and output. The main part
+    of a strategy's program calls serve().
 
-    make: gets the space and returns the strategy.
+    make: a function that gets the space and returns the strategy.
     """
     source = source or sys.stdin
     target = target or sys.stdout
@@ -60,11 +61,12 @@ with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as caller:
 
 
 class StrategyServer:
-    """Serves a strategy of this process as a program; `name` is the value for --strategy."""
+    """Lets evo-tune use a strategy object of this process: writes a program that connects evo-tune
+    to it. `name`: the value for --strategy."""
 
     def __init__(self, folder, make):
         self._make = make
-        self.failure = None  #: the exception that ended it
+        self.failure = None  #: the exception that ended the strategy
         relay = Path(folder) / "relay.py"
         relay.write_text(_RELAY)
         self._server = LocalServer(Path(folder) / "strategy.socket", self._answer)

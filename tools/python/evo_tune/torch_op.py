@@ -4,16 +4,15 @@ from . import arrays, shapes
 from .bundle import Bundle
 from .errors import Error
 
-# Libraries by operator name. This dict keeps them, because an operator lives only as long as its
-# library.
+# Keeps each operator's torch.library.Library alive, because an operator ends with its library.
 _libraries = {}
 
 
 def torch_op(bundle, name=None):
-    """Registers `bundle`, a Bundle or its folder, as the operator `name`; the default name is
-    "evo_tune::" and the name of the bundle. The operator takes the inputs in order and shape
-    variables by keyword, and returns the outputs. It works under torch.compile and in CUDA graphs,
-    and has no backward.
+    """Registers `bundle`, a Bundle or its folder, as an operator of PyTorch. The default for `name`
+    is "evo_tune::" and the name of the bundle. The operator takes the inputs in order and shape
+    variables by keyword, and returns the outputs. The operator works under torch.compile and in
+    CUDA graphs, and has no backward pass.
     """
     import torch
 
@@ -57,7 +56,7 @@ def _registered(name, schema, launch, fake):
     namespace, own = name.split("::")
     library = _libraries[name] = torch.library.Library(namespace, "FRAGMENT")
     library.define(own + schema, tags=[torch.Tag.pt2_compliant_tag])
-    # Registered for all devices, because launch() reports a wrong device.
+    # registered for all devices, so that launch() can report a wrong device
     library.impl(own, launch, "CompositeExplicitAutograd")
     torch.library.register_fake(name, fake, lib=library)
     return getattr(getattr(torch.ops, namespace), own).default

@@ -8,7 +8,7 @@
 namespace evo_python {
 namespace {
 
-/// Makes a context current until the destructor, unless it is current already.
+/// Makes a CUDA context current until the destructor, unless it is current already.
 class Current {
  public:
   Current(const Machine& machine, CUctx_st* context)
@@ -80,8 +80,8 @@ const evo_tune::detail::Plan& Launch::plan_for(std::uintptr_t stream) {
     std::vector<unsigned char>& bytes = plan.arguments.at(nb::cast<std::size_t>(position)).value;
     std::memcpy(bytes.data(), &value, sizeof value);
   }
-  // If another thread has inserted a plan meanwhile, that plan stays, because the thread may be
-  // launching it.
+  // Keeps a plan that another thread has inserted meanwhile, because that thread may be launching
+  // it.
   return with_workspaces_.try_emplace(queue, std::move(plan)).first->second;
 }
 

@@ -1,4 +1,4 @@
-// A kernel that the Python code chose and loaded; the extension starts it again.
+// Repeats the launch of a kernel that the Python code chose and loaded.
 #pragma once
 
 #include <cstdint>
@@ -30,14 +30,15 @@ struct Machine {
   Whereabouts whereabouts;
   Objects objects;
   std::string folder;
-  std::vector<std::string> buffers;  ///< their names
+  std::vector<std::string> buffers;  ///< names of the bundle's buffers
 };
 
 class Launch {
  public:
-  /// `arguments`: direction, bytes, alignment, may_overlap and value of each. `steps`: entry, the
-  /// seven sizes, positions of arguments, function, launch attributes. `workspaces`: returns the
-  /// workspace addresses of a stream by position.
+  /// `arguments`: (direction, bytes, alignment, may_overlap, value) of each argument. `steps`:
+  /// (entry, seven sizes for grid, block and dynamic shared memory, positions of the arguments,
+  /// function, launch attributes) of each step. `workspaces`: a function that returns the workspace
+  /// addresses of a stream by position.
   Launch(Machine& machine, std::uintptr_t context, nb::handle arguments, nb::handle steps,
          nb::object workspaces);
   /// Starts the kernel in the context in which it was loaded. Returns false if the buffers are
@@ -59,7 +60,7 @@ class Launch {
   nb::object workspaces_;
   bool has_workspaces_ = false;
   std::size_t buffer_count_ = 0;
-  Plan plan_;  ///< without workspaces
+  Plan plan_;  ///< the plan without workspace addresses
   std::map<Queue, Plan> with_workspaces_;
 };
 

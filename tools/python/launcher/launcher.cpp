@@ -1,4 +1,4 @@
-// The extension of the Python package evo_tune. The extension quickly repeats calls that the Python
+// The C++ extension of the Python package evo_tune, which quickly repeats calls that the Python
 // code prepared. The Python code handles new, unusual and wrong arguments.
 
 #include <nanobind/stl/string.h>
@@ -16,7 +16,7 @@ namespace {
 
 using evo_tune::detail::kMostArguments;
 
-/// The arguments of a call.
+/// The arguments of a call of a bundle from Python.
 struct Call {
   std::array<PyObject*, kMostArguments> values;  ///< by buffer; null: not given
   std::array<void*, kMostArguments> addresses;
@@ -25,8 +25,8 @@ struct Call {
   std::vector<std::int64_t> producer_streams;
   Words words;
 
-  /// Adds an argument. Returns false for buffers on two devices, and for objects that only Python
-  /// code can read.
+  /// Adds a buffer to the call. Returns false if the call has buffers on two devices, and for
+  /// objects that only Python code can read.
   bool add(Machine& machine, std::size_t buffer, PyObject* value) {
     const auto seen = machine.objects.read(value, words);
     if (!seen) return false;
@@ -38,7 +38,8 @@ struct Call {
     if (device < 0) device = seen->device;
     return device == seen->device;
   }
-  /// In DLPack and __cuda_array_interface__, 1 is the default stream.
+  /// Whether the launch on `stream` must wait for another stream that writes a buffer. DLPack and
+  /// __cuda_array_interface__ call the default stream 1, the driver 0.
   [[nodiscard]] bool waits(std::uintptr_t stream) const {
     for (const std::int64_t other : producer_streams) {
       if (other != static_cast<std::int64_t>(stream == 0 ? 1 : stream)) return true;
@@ -47,8 +48,9 @@ struct Call {
   }
 };
 
-/// The handle of the stream that a caller passed. None means PyTorch's current stream if there are
-/// tensors. Returns nullopt if only Python code can find the handle.
+/// The handle of the stream that a caller passed. None means PyTorch's current stream if a buffer
+/// is a PyTorch tensor, else the default stream. Returns nullopt if only Python code can find the
+/// handle.
 std::optional<std::uintptr_t> stream_of(Machine& machine, nb::handle stream, const Call& call,
                                         const nb::object& in_python) {
   if (stream.is_none() && call.first_tensor == nullptr) return 0;
@@ -68,7 +70,8 @@ std::optional<std::uintptr_t> stream_of(Machine& machine, nb::handle stream, con
 
 nb::object not_implemented() { return nb::borrow(Py_NotImplemented); }
 
-/// The plan object of a caller: repeats calls whose buffers differ only in their addresses.
+/// The object that Bundle.plan() returns: repeats a call with buffers that differ only in their
+/// addresses.
 class HeldPlan {
  public:
   HeldPlan(std::shared_ptr<Machine> machine, std::unique_ptr<Launch> launch, nb::object stream,
@@ -79,8 +82,8 @@ class HeldPlan {
         stream_in_python_(std::move(stream_in_python)),
         in_python_(std::move(in_python)) {}
 
-  /// Stores the properties of these buffers; the buffers of later calls must have the same
-  /// properties.
+  /// Stores the types, shapes and devices of `buffers`, with which later buffers are compared.
+  /// Returns false if only Python code can read the buffers.
   bool keep(nb::handle buffers) {
     Call call;
     if (!read(buffers, call)) return false;
@@ -121,9 +124,9 @@ class HeldPlan {
 /// The prepared calls of a bundle, by the properties of their arguments.
 class Calls {
  public:
-  /// `inputs`, `outputs`: indices of buffers. `keywords`: name to the index of a buffer, or of a
-  /// shape variable (its index plus the number of buffers). `stream_in_python`: Python function
-  /// (stream, values, device) that returns a handle.
+  /// `inputs`, `outputs`: indices of buffers. `keywords`: for each name, the index of a buffer, or
+  /// the index of a shape variable plus the number of buffers. `stream_in_python`: a Python
+  /// function (stream, values, device) that returns the handle of a stream.
   Calls(const std::string& driver, const std::string& folder, std::vector<std::string> buffers,
         std::vector<std::size_t> inputs, std::vector<std::size_t> outputs, nb::dict keywords,
         nb::object stream_in_python)
@@ -156,7 +159,8 @@ class Calls {
     return results(call);
   }
 
-  /// Stores the launch that was prepared for a call with such arguments in the current context.
+  /// Stores the launch that was prepared for calls with arguments of these types and shapes in the
+  /// current context.
   /// `allocations`: buffer, shape and dtype of each output that the call allocates.
   void learn(nb::handle inputs, nb::handle keywords, std::uintptr_t context, nb::handle arguments,
              nb::handle steps, nb::object workspaces, nb::handle allocations) {

@@ -7,7 +7,7 @@
 
 namespace evo_python {
 
-/// The function table of a tensor's type (dlpack.h of DLPack 1.3).
+/// PyTorch's functions for tensors: the table DLPackExchangeAPI of DLPack 1.3 (dlpack.h).
 struct Objects::Exchange {
   std::uint32_t major, minor;
   Exchange* previous;
@@ -147,8 +147,7 @@ const Objects::Type& Objects::type_of(PyObject* value) {
   }
   Type found{nb::borrow(type), Kind::kInterface, nullptr};
   if (find_torch() && PyObject_IsSubclass(type, tensor_.ptr()) == 1) {
-    // Only plain tensors and parameters are read here, because other subclasses may override
-    // functions.
+    // Reads only torch.Tensor and Parameter, because other subclasses may override functions.
     const bool is_plain = type == tensor_.ptr() || type == parameter_.ptr();
     found = {nb::borrow(type), is_plain ? Kind::kTensor : Kind::kOther, exchange_};
   }

@@ -1,4 +1,4 @@
-// Reads the buffers of a call without Python code if possible.
+// Reads the buffers that a Python call passes, without executing Python code if possible.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -17,8 +17,8 @@ namespace evo_python {
 
 namespace nb = nanobind;
 
-/// The properties by which prepared calls are looked up, as numbers: everything but the addresses
-/// of buffers.
+/// The key of a prepared call, as numbers: all properties of its arguments except the addresses of
+/// buffers.
 class Words {
  public:
   void push(std::int64_t word) {
@@ -26,7 +26,7 @@ class Words {
     ++size_;
   }
   void set(std::size_t at, std::int64_t word) { words_[at] = word; }
-  /// False if there were more words than the array holds; bytes() is then incomplete.
+  /// Whether the array holds all numbers that were pushed; otherwise bytes() is incomplete.
   [[nodiscard]] bool are_complete() const { return size_ <= words_.size(); }
   [[nodiscard]] std::string_view bytes() const {
     return {reinterpret_cast<const char*>(words_.data()), size_ * sizeof(std::int64_t)};
@@ -38,12 +38,12 @@ class Words {
   std::size_t size_ = 0;
 };
 
-/// One buffer of a call.
+/// A buffer that a call passes.
 struct Seen {
   std::uintptr_t address = 0;
-  int device = -1;  ///< its number; -1: not known
+  int device = -1;  ///< number of the device; -1: not known
   bool is_tensor = false;
-  std::int64_t producer_stream = 0;  ///< 0: none is named
+  std::int64_t producer_stream = 0;  ///< stream that writes the buffer; 0: not named
 };
 
 /// Queries of the driver: the device of an address, and the capture of a stream.
@@ -52,7 +52,7 @@ class Whereabouts {
   explicit Whereabouts(const std::string& driver);
   /// The device of an address; -1 if the driver does not know the address.
   [[nodiscard]] int device_of(std::uintptr_t address) const;
-  /// The number of the capture in which the stream takes part; 0 if there is none.
+  /// The id of the graph capture in which the stream takes part; 0 if there is none.
   [[nodiscard]] std::uint64_t capture(std::uintptr_t stream) const;
 
  private:
@@ -80,7 +80,7 @@ class Objects {
   struct Type {
     nb::object type;
     Kind kind;
-    const Exchange* exchange;  ///< of tensors; null: attributes are read
+    const Exchange* exchange;  ///< functions for tensors; null: reads attributes
   };
   const Type& type_of(PyObject* value);
   bool find_torch();
@@ -93,7 +93,7 @@ class Objects {
   std::deque<Type> types_;  ///< references stay valid
   const Exchange* exchange_ = nullptr;
   nb::object tensor_, parameter_, empty_, raw_stream_, is_grad_enabled_, empty_names_;
-  // Names of attributes and keys.
+  // Interned Python strings: the names of attributes and keys that are read.
   nb::object dtype_, shape_, requires_grad_, is_cuda_, get_device_, is_contiguous_, data_ptr_,
       device_, interface_, data_, typestr_, strides_, stream_, mask_;
 };

@@ -21,7 +21,8 @@ struct AluOperands {
 /// The rounding mode, for rounding to the result's precision or to an integral value.
 enum class Rounding : std::uint8_t { kNearest, kZero, kDown, kUp };
 
-/// Operands of cvt with a rounding mode: to an integer, a narrower float, or an integral value.
+/// Operands of a cvt that rounds: to an integer, to a narrower float, or to an integral value of a
+/// float type.
 struct ConvertOperands {
   std::uint32_t dst = kNoRegister;
   std::uint32_t source = kNoRegister;
@@ -36,7 +37,7 @@ struct ConvertOperands {
   }
 };
 
-/// The operations of arithmetic with .rz, .rm or .rp.
+/// The operations that PTX offers with a directed rounding (.rz, .rm or .rp).
 enum class RoundedOp : std::uint8_t { kAdd, kSub, kMul, kFma, kDiv, kSqrt, kRcp };
 struct RoundedOperands {
   std::uint32_t dst = kNoRegister;
@@ -71,8 +72,8 @@ enum class Compare : std::uint8_t {
 /// How setp combines the result of the comparison with its third operand.
 enum class Combine : std::uint8_t { kNone, kAnd, kOr, kXor };
 
-/// The operands of setp, which writes the result of comparing a and b, and its negation, each
-/// combined with a predicate.
+/// The operands of setp, which compares a and b, combines the result and its negation with a
+/// predicate, and writes both.
 struct CompareOperands {
   std::uint32_t holds = kNoRegister;
   std::uint32_t opposite = kNoRegister;

@@ -39,7 +39,8 @@ AluTable build_avx2() {
 }  // namespace
 
 bool has_avx2() {
-  // F16C is bit 29 of ECX of CPUID leaf 1. Clang's __builtin_cpu_supports() does not know F16C.
+  // F16C is bit 29 of ECX of CPUID leaf 1. The F16C bit is read directly, because Clang's
+  // __builtin_cpu_supports() does not know F16C.
   constexpr unsigned kF16c = 1U << 29;
   unsigned eax = 0;
   unsigned ebx = 0;

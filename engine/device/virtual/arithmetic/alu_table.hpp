@@ -8,7 +8,8 @@
 
 namespace evo::ptx {
 
-/// An instruction that computes each lane's result from the lane's registers (AluOperands).
+/// The handler for one spelling of an instruction ("add.f32"), which computes each lane's result
+/// from the lane's registers (AluOperands).
 struct AluEntry {
   Handler fn = nullptr;
   Type dst = Type::kNone;
@@ -17,11 +18,12 @@ struct AluEntry {
   Pipe pipe = Pipe::kAlu;
 };
 
-/// Handlers that the decoder selects by type and width instead of by spelling.
+/// Handlers that the decoder selects by the types and widths of the operands, not by the
+/// instruction's spelling.
 struct HelperHandlers {
-  /// Handlers that copy a register with zero extension, sign extension or truncation, by [log2 of
-  /// destination bytes][log2 of source bytes][source is signed]. Destinations have 2, 4, 8 or 16
-  /// bytes; sources may also have 1, the low byte.
+  /// Handlers that copy a register and extend it by zeros or by its sign, or truncate it, by [log2
+  /// of destination bytes][log2 of source bytes][source is signed]. Destinations have 2, 4, 8 or 16
+  /// bytes; a source may also have 1 byte, which is the low byte of its register.
   Handler resize[5][5][2] = {};  // AluOperands
   /// Handlers that convert integers to floats, by [signed][log2 of the integer's bytes − 1], with
   /// AluOperands.
@@ -51,10 +53,11 @@ struct AluTable {
   }
 };
 
-/// True if the host's CPU supports code that was compiled for AVX2.
+/// True if the host's CPU supports AVX2 and the other extensions that simd_target.hpp enables.
 [[nodiscard]] bool has_avx2();
 
-/// The table for the host's CPU, with AVX2 if supported; it is built once.
+/// The table for the host's CPU, which is built once. The table contains the AVX2 handlers if the
+/// CPU supports AVX2.
 [[nodiscard]] const AluTable& alu_table();
 
 }  // namespace evo::ptx

@@ -21,7 +21,7 @@ struct LaneSurvey {
 };
 
 /// Surveys the addresses of the lanes in `mask`, which must not be 0, for accesses of `bytes`
-/// bytes. `address`: the addresses of all 32 lanes.
+/// bytes. `address` points to the addresses of all 32 lanes.
 [[nodiscard]] LaneSurvey survey_lanes(const std::uint64_t* address, std::uint32_t mask,
                                       std::uint32_t bytes);
 

@@ -28,7 +28,7 @@ bool is_wide() {
 MmaNumerics mma_numerics(std::string_view arch) {
   MmaNumerics numerics;
   if (arch.starts_with("sm_9") || arch.starts_with("sm_1")) {
-    // Hopper adds 16 products in one step, with 25 fraction bits.
+    // The tensor cores of Hopper add 16 products in one step, with 25 fraction bits.
     numerics.half = {.step = 16, .fraction_bits = 25, .result_bits = 23};
     numerics.tf32 = {.step = 8, .fraction_bits = 25, .result_bits = 23};
     numerics.fp8 = numerics.half;
@@ -74,8 +74,8 @@ void unpacked_fp8_tile(const DotRule& rule, bool half_result, const float* a, co
   const std::array<float, kRows* kColumns> zero = {};
   mma_tile(rule, static_cast<int>(kDepth), kLeastHalfExponent, half_result, left.data(),
            right.data(), zero.data(), d);
-  // An f32 holds the sum of two f16 with more than twice their digits, so the caller can round it
-  // to f16 correctly.
+  // An f32 has more than twice the digits of an f16, so rounding this f32 sum of two f16 to f16
+  // gives the correctly rounded result.
   for (std::size_t i = 0; i < kRows * kColumns; ++i) {
     const float sum = c[i] + d[i];
     d[i] = sum == sum ? sum : bits_float(0x7fffffffU);

@@ -8,10 +8,10 @@
 
 namespace evo::ptx {
 
-/// How the tensor cores of an architecture add. In each step, the products and the accumulator are
-/// aligned to their largest exponent, truncated to `fraction_bits` bits below it, and added
-/// exactly. The sum is rounded toward zero. Source: microsoft/MMA-Sim (arXiv 2511.10909), tables of
-/// Ampere, Ada and Hopper.
+/// The rule by which the tensor cores of an architecture add products. In each step, the products
+/// and the accumulator are aligned to their largest exponent, truncated to `fraction_bits` bits
+/// below it, and added exactly; the sum is rounded toward zero. The rules are from
+/// microsoft/MMA-Sim (arXiv 2511.10909), tables of Ampere, Ada and Hopper.
 struct DotRule {
   int step = 8;  ///< number of products added in one step
   int fraction_bits = 24;
@@ -22,23 +22,26 @@ struct MmaNumerics {
   DotRule half = {};  ///< for f16 and bf16
   DotRule tf32 = {.step = 4, .fraction_bits = 24, .result_bits = 23};
   DotRule fp8 = {.step = 16, .fraction_bits = 13, .result_bits = 13};
-  /// The rules for wgmma, from MMA-Sim: fp8 has hardware support in steps of 32; f16 and bf16 are
-  /// computed as in mma.sync.
+  /// The rules for wgmma, from MMA-Sim: the hardware multiplies fp8 in steps of 32 products; f16
+  /// and bf16 are computed as in mma.sync.
   DotRule wgmma_half = {.step = 16, .fraction_bits = 25, .result_bits = 23};
   DotRule wgmma_fp8 = {.step = 32, .fraction_bits = 13, .result_bits = 13};
-  /// True: mma.sync of fp8 is emulated. Bytes are unpacked to f16, the lower and the upper two
-  /// bytes of each register are multiplied in two steps that start with zero, and C is added to the
-  /// result. Source: the machine code of ptxas 13.0, and outputs of an H200.
+  /// True: ptxas emulates mma.sync of fp8 with f16. The emulation unpacks the bytes to f16,
+  /// multiplies the lower and the upper two bytes of each register in two steps that start with
+  /// zero, and adds C to the result. Sources are the machine code of ptxas 13.0 and outputs of an
+  /// H200.
   bool fp8_as_halves = false;
   bool has_fp8 = true;
 };
 
-/// The numerics of sm_80 to sm_90a. Other architectures count as the newest known one.
+/// The rules by which the tensor cores of the architecture `arch`, from sm_80 to sm_90a, compute.
+/// For any other architecture, returns the rules of the newest known architecture.
 [[nodiscard]] MmaNumerics mma_numerics(std::string_view arch);
 
 /// Computes D = A·B + C for m = 16, n = 8. `a` is [16][k], `b` is [k][8], `c` and `d` are [16][8].
-/// All inputs are values of a narrow type, widened exactly. `min_exponent`: the exponent of the
-/// smallest normal number of the input type (−14 for f16). Subnormals have this exponent, too.
+/// All inputs are values of a narrower type, such as f16, that were widened to f32 exactly.
+/// `min_exponent`: the exponent of the smallest normal number of the input type (−14 for f16).
+/// Subnormal numbers of the input type are treated as having the exponent `min_exponent`, too.
 /// `half_result`: d is rounded to the nearest f16 after each step.
 void mma_tile(const DotRule& rule, int k, int min_exponent, bool half_result, const float* a,
               const float* b, const float* c, float* d);
@@ -48,7 +51,7 @@ void unpacked_fp8_tile(const DotRule& rule, bool half_result, const float* a, co
                        const float* c, float* d);
 
 /// Widens `rows` rows of 8-bit or 16-bit elements exactly; NaN stays NaN. A row has `bytes_per_row`
-/// bytes, a multiple of 16. The rows in `to` are `stride` apart.
+/// bytes, a multiple of 16. Consecutive rows in `to` are `stride` floats apart.
 void widen_rows(const std::byte* from, Type type, int bytes_per_row, int rows, float* to,
                 int stride);
 

@@ -5,16 +5,17 @@
 #include "engine/device/virtual/arithmetic/mufu_tables.hpp"
 #include "engine/device/virtual/arithmetic/small_floats.hpp"
 
-// Bit-exact MUFU.EX2 and MUFU.RCP: a table of segments, and for each segment a quadratic polynomial
-// in fixed point with a truncated square. The method is that of Oberman and Siu, "A
-// High-Performance Area-Efficient Multifunction Interpolator" (ARITH 2005). Widths, rounding
-// constants and coefficients were derived from results of an H200. All functions are force-inlined,
-// for the reason given in small_floats.hpp.
+// Bit-exact MUFU.EX2 and MUFU.RCP. A table divides the range of the argument into segments; in each
+// segment, the result is a quadratic polynomial in fixed point with a truncated square. The method
+// is that of Oberman and Siu, "A High-Performance Area-Efficient Multifunction Interpolator" (ARITH
+// 2005). The widths, rounding constants and coefficients were derived from results of an H200. All
+// functions are force-inlined, because the linker might otherwise use a copy compiled for a newer
+// instruction set (see small_floats.hpp).
 
 namespace evo::ptx {
 
 /// u² for u = `fraction` / 2^bits, in units of 2^-15. Products of two bits that are smaller than
-/// one unit are omitted, as in the hardware.
+/// 2^-15 are omitted, as in the hardware.
 template <int kBits>
 EVO_INLINE std::int32_t mufu_square(std::int32_t fraction) {
   constexpr int kSquareBits = 15;
@@ -53,9 +54,9 @@ EVO_INLINE std::int32_t mufu_reciprocal_mantissa(std::int32_t fraction) {
   return static_cast<std::int32_t>(sum >> 15);
 }
 
-/// The operand of ex2.approx.ftz.f32 in units of 2^-23, truncated to 23 binary places. The nonzero
-/// fraction of a negative operand is complemented bitwise, as in the hardware, so it is one unit
-/// too small.
+/// The operand of ex2.approx.ftz.f32 in units of 2^-23, truncated to 23 binary places. If the
+/// operand is negative and its fraction is not zero, the fraction is complemented bitwise, as in
+/// the hardware, so the fraction is one unit too small.
 EVO_INLINE std::int32_t mufu_exp2_fixed(float x) {
   const float bounded = x > 200.0F ? 200.0F : (x > -200.0F ? x : -200.0F);
   const std::int32_t places = static_cast<std::int32_t>(bounded * 0x1p23F);
@@ -64,8 +65,8 @@ EVO_INLINE std::int32_t mufu_exp2_fixed(float x) {
   return negative && !whole ? ~-places : places;
 }
 
-/// The result of ex2.approx.ftz.f32 for `x`. `fixed`: mufu_exp2_fixed(x); `mantissa`:
-/// mufu_exp2_mantissa() of its fraction.
+/// The result of ex2.approx.ftz.f32 for `x`. `fixed` is mufu_exp2_fixed(x); `mantissa` is
+/// mufu_exp2_mantissa() of the lower 23 bits of `fixed`.
 EVO_INLINE float mufu_exp2_result(float x, std::int32_t fixed, std::int32_t mantissa) {
   constexpr float kOne = 1.0F;
   const std::int32_t exponent = (fixed >> 23) + 127;
@@ -90,7 +91,7 @@ EVO_INLINE float mufu_reciprocal(float x) {
   const auto exponent = static_cast<std::int32_t>((bits >> 23) & 0xffU);
   const auto mantissa = static_cast<std::uint32_t>(
       mufu_reciprocal_mantissa(static_cast<std::int32_t>(bits & 0x7fffffU)));
-  // A mantissa of 2^24 increments the exponent.
+  // If the mantissa is 2^24, the reciprocal is a power of two, and its exponent is larger by one.
   const std::int32_t result_exponent = 253 - exponent + (mantissa == 0x1000000U ? 1 : 0);
   const std::uint32_t normal =
       (static_cast<std::uint32_t>(result_exponent) << 23) | (mantissa & 0x7fffffU);

@@ -3,13 +3,13 @@
 #include <array>
 #include <cstdint>
 
-// Tables for 2^x and 1/x, derived from all 2^23 results that an H200 gives for each function. With
-// these tables, mufu.hpp reproduces all of the results.
+// Tables for 2^x and 1/x, derived from all 2^23 results that an H200 gives for each function. The
+// functions in mufu.hpp reproduce all 2^23 results for each function.
 
 namespace evo::ptx {
 
-/// A segment of a function: f(x0 + u) = value + slope·u + curve·u², where u is in [0, 1) within the
-/// segment. The result is in units of its last place.
+/// A segment of a function: f(x0 + u) = value + slope·u + curve·u², where u runs from 0 to 1 within
+/// the segment. The unit of the function's value is one unit in the last place of the f32 result.
 struct MufuSegment {
   std::int32_t value;  ///< in units of 1/4
   std::int32_t slope;  ///< in units of 2

@@ -57,7 +57,8 @@ constexpr auto sbfe_op = [](T a, U32 b, U32 c) {
   const U32 top = position + length - 1 < last ? position + length - 1 : last;
   const U64 sign = length == 0 ? 0 : (static_cast<U64>(a) >> top) & 1U;
   const U64 moved = position >= static_cast<U32>(kBits<T>) ? 0 : static_cast<U64>(a) >> position;
-  // Bits above the field, and bits beyond the register, are copies of the sign.
+  // Bits of the result above the field, and bits of the field beyond the register, are copies of
+  // the sign bit.
   const U32 from_register = position > last ? 0 : last + 1 - position;
   const U32 valid = length < from_register ? length : from_register;
   const U64 mask = valid >= 64 ? ~0ULL : (1ULL << valid) - 1;

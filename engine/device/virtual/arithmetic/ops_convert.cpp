@@ -45,8 +45,8 @@ EVO_INLINE I integer_of_nan() {
   return kWide ? static_cast<I>(U64{1} << (sizeof(I) * 8 - 1)) : I{0};
 }
 
-/// Converts a float to an integer of type I in a register of type R. Values out of range give the
-/// nearest limit.
+/// Converts a float to an integer of type I in a register of type R. A value outside of the range
+/// of I becomes the smallest or largest value of I.
 template <typename R, typename I, typename F, int kMode>
 EVO_INLINE R to_integer(F value) {
   const double rounded = round_to_integer<kMode>(static_cast<double>(value));
@@ -93,7 +93,8 @@ void float_to_integer(Warp& warp, const Instr& in) {
   blend(dst, value, warp.exec);
 }
 
-/// Converts a float to the same type: integral rounding, flushing of subnormals, saturation.
+/// Executes cvt between equal float types, which may round to an integral value, flush subnormals
+/// and saturate.
 template <typename F>
 void float_to_same(Warp& warp, const Instr& in) {
   const auto& op = in.as<ConvertOperands>();
@@ -123,12 +124,12 @@ void float_to_same(Warp& warp, const Instr& in) {
 
 constexpr auto f32_to_f64 = [](float a) { return static_cast<double>(a); };
 constexpr auto f32_ftz_to_f64 = [](float a) { return static_cast<double>(flush(a)); };
-// An f64 NaN keeps its sign and the part of its payload that fits, whereas arithmetic gives the
-// canonical NaN.
+// If an f64 NaN is converted, it keeps its sign and the part of its payload that fits the narrower
+// type; arithmetic on a NaN gives the canonical NaN instead.
 constexpr auto f64_to_f32 = [](double a) { return static_cast<float>(a); };
 constexpr auto f64_to_f32_ftz = [](double a) { return flush(static_cast<float>(a)); };
 constexpr auto f16_to_f32 = [](U16 a) { return canonical(half_to_float(a)); };
-// The conversion is a shift, so a bf16 NaN keeps its payload.
+// bf16 is converted to f32 by a shift, so a bf16 NaN keeps its payload.
 constexpr auto bf16_to_f32 = [](U16 a) { return bfloat_to_float(a); };
 constexpr auto f16_to_f64 = [](U16 a) { return static_cast<double>(half_to_float(a)); };
 constexpr auto f64_to_f16 = [](double a) {
@@ -142,14 +143,15 @@ constexpr auto f32_to_f16_relu = [](float a) { return float_to_half(a <= 0.0F ? 
 constexpr auto f32_to_bf16 = [](float a) { return float_to_bfloat(a); };
 constexpr auto f32_to_bf16_rz = [](float a) { return float_to_bfloat_rz(a); };
 constexpr auto f32_to_bf16_relu = [](float a) { return float_to_bfloat(a <= 0.0F ? 0.0F : a); };
-// A NaN is truncated, not rounded, so a NaN with a payload only in the low bits becomes infinity.
+// In a conversion to tf32, a NaN is truncated, not rounded, so a NaN whose payload is only in the
+// low bits becomes infinity.
 constexpr auto f32_to_tf32 = [](float a) {
   const U32 bits = float_bits(a);
   const U32 half = (bits & 0x7fffffffU) > 0x7f800000U ? 0U : 0x1000U;
   return bits_float((bits + half) & 0xffffe000U);
 };
 
-// The first source becomes the upper half of the result.
+// The first source of a packing cvt becomes the upper half of the result.
 template <auto F>
 constexpr auto pack_halves =
     [](float a, float b) { return static_cast<U32>(F(a)) << 16 | static_cast<U32>(F(b)); };

@@ -6,8 +6,8 @@
 #include "engine/device/virtual/arithmetic/mufu.hpp"
 
 // Handlers of f32 and f64 arithmetic. A NaN result in f32 is the canonical NaN, as on the hardware.
-// ex2.approx, rcp.approx and the instructions built on them give the hardware's bits (mufu.hpp).
-// Other approximate instructions round the exact result.
+// ex2.approx, rcp.approx and the instructions built on them give the same bits as the hardware
+// (mufu.hpp). Other approximate instructions return the correctly rounded result.
 
 namespace evo::ptx::EVO_SIMD {
 namespace {
@@ -50,8 +50,8 @@ template <bool F>
 constexpr auto abs_f32 =
     [](float a) { return canonical(bits_float(float_bits(input<F>(a)) & 0x7fffffffU)); };
 
-// min and max order −0 below +0. If one operand is NaN, min and max return the other operand or, if
-// kNan, NaN.
+// min and max treat −0 as smaller than +0. If one operand of min or max is NaN, the result is the
+// other operand or, if kNan is true, NaN.
 template <bool F, bool kNan>
 constexpr auto min_f32 = [](float a, float b) {
   const float x = input<F>(a);
@@ -78,8 +78,9 @@ template <bool F>
 constexpr auto div_f32 =
     [](float a, float b) { return output<F, false>(input<F>(a) / input<F>(b)); };
 
-// Approximate reciprocals and divisions, computed as in code of ptxas from MUFU.RCP. MUFU.RCP does
-// not support subnormals, so the forms without .ftz scale their operands.
+// Approximate reciprocals and divisions, computed from MUFU.RCP as in the machine code that ptxas
+// generates. MUFU.RCP does not support subnormals, so the instructions without .ftz scale their
+// operands.
 constexpr float kLeastNormal = 0x1p-126F;
 constexpr float kLargestInvertible = 0x1p126F;
 constexpr float kUp = 0x1p24F;
@@ -101,7 +102,7 @@ constexpr auto div_full_f32 = [](float a, float b) {
   const float inverse = mufu_reciprocal(b * scale);
   return output<F, false>(input<F>(input<F>(a) * scale) * inverse);
 };
-// For divisors above 2^126, the quotient is flushed to zero.
+// For divisors above 2^126, div.approx gives zero, because their reciprocal is flushed to zero.
 template <bool F>
 constexpr auto div_approx_f32 = [](float a, float b) {
   const float scaled = reciprocal_scale<F>(b);
@@ -119,9 +120,9 @@ constexpr auto rsqrt_f32 = [](float a) {
       static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(input<F>(a)))));
 };
 
-// MUFU.EX2 flushes subnormals. For a subnormal result, the form without .ftz computes ex2 of half
-// the operand and squares it. Each step is a separate loop, because the compiler would make the
-// table lookup conditional in a single loop, and not vectorise the loop.
+// MUFU.EX2 flushes subnormals. If the result is subnormal, ex2.approx without .ftz computes ex2 of
+// half the operand and squares it. Each step of ex2 has its own loop, because in a single loop the
+// compiler would make the table lookup conditional, and then not vectorise the loop.
 template <bool F>
 void ex2_f32(Warp& warp, const Instr& in) {
   const auto& op = in.as<AluOperands>();
@@ -201,8 +202,8 @@ constexpr auto rsqrt_approx_f64 = [](double a) {
       double, __builtin_bit_cast(std::uint64_t, 1.0 / __builtin_sqrt(x)) & 0xffffffff00000000ULL);
 };
 
-// This is a function instead of a constant, because no code of this file may run before the CPU's
-// instruction set has been checked.
+// Lists of types are built by a function, because the constructor of a constant list would run
+// before the CPU's instruction set has been checked.
 std::vector<Type> floats(std::size_t count) { return std::vector<Type>(count, Type::kF32); }
 
 template <bool F>

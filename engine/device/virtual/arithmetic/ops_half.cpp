@@ -5,9 +5,10 @@
 // clang-format on
 #include "engine/device/virtual/arithmetic/mufu.hpp"
 
-// Handlers of f16 and bf16 arithmetic, single and in pairs. Sums and products are computed in f32,
-// which has more than twice the digits, so that double rounding equals single rounding. Fused
-// multiply-adds are computed in double, and the remainder is kept as a sticky bit.
+// Handlers of f16 and bf16 arithmetic, single and in pairs. Sums and products are computed in f32
+// and then rounded to 16 bits. The two roundings give the same result as a single rounding, because
+// an f32 has more than twice the digits of the 16-bit types. Fused multiply-adds are computed in
+// double, and a sticky bit records whether digits were lost.
 
 namespace evo::ptx::EVO_SIMD {
 namespace {
@@ -32,7 +33,8 @@ struct Bfloat {
   static EVO_INLINE U16 flush(U16 value) { return value; }
 };
 
-/// a·b + c, rounded to odd in f32. Rounding the result to 16 bits equals rounding the exact value.
+/// a·b + c, rounded to odd in f32. Rounding the sum to odd in f32 and then to 16 bits equals
+/// rounding the exact sum to 16 bits.
 EVO_INLINE float fma_to_odd(float a, float b, float c) {
   const double product = static_cast<double>(a) * static_cast<double>(b);
   const double addend = static_cast<double>(c);
@@ -45,7 +47,7 @@ EVO_INLINE float fma_to_odd(float a, float b, float c) {
   bits = away ? bits - 1 : bits;
   bits |= inexact ? 1U : 0U;
   sum = __builtin_bit_cast(double, bits);
-  // The second rounding to odd, from double to float.
+  // Rounds to odd a second time, from double to float.
   auto narrow = static_cast<float>(sum);
   const double back = static_cast<double>(narrow);
   std::uint32_t word = float_bits(narrow);
@@ -103,14 +105,15 @@ constexpr auto extreme_h = [](U16 a, U16 b) {
   if (kNan) result = x != x ? a : result;
   return T::widen(result) == T::widen(result) ? result : U16{0x7fff};
 };
-// The hardware adds −0 to the results of neg and abs, so a NaN becomes the canonical NaN.
+// neg and abs return the canonical NaN for a NaN, because the hardware implements them as an
+// addition of −0.
 template <typename T>
 constexpr auto neg_h =
     [](U16 a) { return T::widen(a) == T::widen(a) ? static_cast<U16>(a ^ 0x8000U) : U16{0x7fff}; };
 template <typename T>
 constexpr auto abs_h =
     [](U16 a) { return T::widen(a) == T::widen(a) ? static_cast<U16>(a & 0x7fffU) : U16{0x7fff}; };
-// The hardware truncates the f32 result to 16 bits.
+// For ex2 and tanh, the hardware truncates the f32 result to 16 bits.
 template <typename T>
 constexpr auto ex2_h = [](U16 a) { return T::cut(mufu_exp2(T::widen(a))); };
 template <typename T>

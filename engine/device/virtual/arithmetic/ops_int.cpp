@@ -5,7 +5,8 @@
 #include "engine/device/virtual/arithmetic/simd_integers.hpp"
 // clang-format on
 
-// Handlers of integer arithmetic, logic and shifts. Wrapping arithmetic uses unsigned types.
+// Handlers of integer arithmetic, logic and shifts. Arithmetic that may wrap uses unsigned types,
+// because a signed overflow is undefined in C++.
 
 namespace evo::ptx::EVO_SIMD {
 namespace {
@@ -42,8 +43,8 @@ template <typename T>
 constexpr auto not_op = [](T a) { return static_cast<T>(~a); };
 template <typename T>
 constexpr auto cnot_op = [](T a) { return static_cast<T>(a == 0 ? 1 : 0); };
-/// The type in which shifts of T are computed, because SIMD units lack separate shifts per lane for
-/// types narrower than 32 bits.
+/// The type in which shifts of T are computed, which has at least 32 bits, because SIMD units
+/// cannot shift narrower elements by a separate count for each lane.
 template <typename T>
 using Shifted = std::conditional_t<sizeof(T) < sizeof(U32), U32, T>;
 template <typename T>
@@ -61,7 +62,8 @@ constexpr auto sar_op = [](T a, U32 b) {
   const U32 amount = b >= static_cast<U32>(kBits<T>) ? static_cast<U32>(kBits<T> - 1) : b;
   return static_cast<T>(static_cast<typename Names<T>::Signed>(a) >> amount);
 };
-// Division by zero gives all ones, as in the code that ptxas emits for a division.
+// Division by zero gives a number whose bits are all ones, as in the code that ptxas emits for a
+// division.
 template <typename T>
 constexpr auto div_op = [](T a, T b) -> T {
   if (b == 0) return static_cast<T>(~static_cast<U64>(0));
@@ -122,7 +124,7 @@ constexpr auto ssad_op = [](S a, S b, S c) {
   return static_cast<S>(static_cast<U64>(c) + (a < b ? static_cast<U64>(b) - static_cast<U64>(a)
                                                      : static_cast<U64>(a) - static_cast<U64>(b)));
 };
-/// The unsigned 48-bit product of the low 24 bits of a and b; mul24 takes one half of it.
+/// The unsigned 48-bit product of the low 24 bits of a and b; mul24 returns 32 of its bits.
 constexpr auto product24 = [](U32 a, U32 b) {
   return static_cast<U64>(a & 0xffffffU) * (b & 0xffffffU);
 };
@@ -178,13 +180,13 @@ void carry_add(Warp& warp, const Instr& in) {
   if (kCarry.writes) warp.carry = (warp.carry & ~warp.exec) | carry;
 }
 
-/// The half of a product that mad uses, and the signedness of the factors.
+/// The half of the product that mad adds (low or high), and whether the factors are signed.
 struct Half {
   bool is_high = false;
   bool is_signed = false;
 };
 
-/// For each lane: d = (a half of a * b) + c + carry.
+/// For each lane: d = (low or high half of a · b) + c + carry.
 template <typename T, Half kHalf, Carry kCarry>
 void carry_mad(Warp& warp, const Instr& in) {
   const auto& op = in.as<AluOperands>();

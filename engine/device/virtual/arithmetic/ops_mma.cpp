@@ -6,8 +6,8 @@
 // clang-format on
 
 // Computes mma.sync tiles, eight columns at a time, and converts registers to the floats of a tile.
-// Exponents are integers. Products are exact floats that are scaled, so that truncation to an
-// integer performs the alignment.
+// Exponents are integers. Each product is an exact float, which is aligned to the largest exponent
+// of its step by scaling it with a power of two and truncating it to an integer.
 
 namespace evo::ptx::EVO_SIMD {
 namespace {
@@ -16,7 +16,8 @@ constexpr int kRows = 16;
 constexpr int kColumns = 8;
 constexpr int kMaxDepth = 32;
 constexpr std::int32_t kZeroExponent = -1000;
-/// Smallest exponent to which terms are aligned, because the scale must be a float.
+/// Smallest exponent to which terms are aligned: for smaller exponents, the scaling factor would
+/// not fit a float.
 constexpr std::int32_t kLeastExponent = -98;
 
 using Floats = float __attribute__((vector_size(32)));
@@ -38,14 +39,15 @@ EVO_INLINE Ints exponents_of(Floats values) {
   return magnitude == 0 ? Ints{} + kZeroExponent : bounded;
 }
 
-/// Rounds doubles toward zero to f32 and keeps the bits of `mask`.
+/// Rounds doubles toward zero to f32 and keeps only the bits of `mask`.
 EVO_INLINE Floats truncate_results(Doubles value, std::int32_t mask) {
   const Floats nearest = __builtin_convertvector(value, Floats);
   const Doubles back = __builtin_convertvector(nearest, Doubles);
   const Longs clear_sign = Longs{} + 0x7fffffffffffffffLL;
   const Longs too_large = reinterpret_cast<Doubles>(reinterpret_cast<Longs>(back) & clear_sign) >
                           reinterpret_cast<Doubles>(reinterpret_cast<Longs>(value) & clear_sign);
-  // The result of a true comparison is −1.
+  // A true comparison of vector elements gives −1, so adding it decrements a result that was
+  // rounded up.
   const Ints bits = reinterpret_cast<Ints>(nearest) + __builtin_convertvector(too_large, Ints);
   return reinterpret_cast<Floats>(bits & mask);
 }
@@ -58,7 +60,8 @@ struct Tile {
   int k;
 };
 
-/// The exponent to which the terms of one step are aligned, for one row and eight columns.
+/// The largest exponent of the terms of one step, to which they are aligned, for one row and eight
+/// columns.
 EVO_INLINE Ints aligning_exponent(const Tile& tile, int row, int from, int count, Floats acc) {
   const std::int32_t* exponent_a = tile.exponent_a + row * tile.k;
   Ints largest = exponents_of(acc);
@@ -80,7 +83,8 @@ EVO_INLINE Floats step_row(const Tile& tile, int row, int from, int count, int f
   const float* a = tile.a + row * tile.k;
   const Ints largest = aligning_exponent(tile, row, from, count, acc);
   const Floats scale = power_of_two(fraction_bits - largest);
-  // Sixteen products and the accumulator may need 33 bits, so two sums are used.
+  // The sum of sixteen products and the accumulator may need 33 bits, so each half is summed
+  // separately in 32 bits.
   const int half = count > 8 ? count / 2 : count;
   Ints low = __builtin_convertvector(acc * scale, Ints);
   Ints high = {};
@@ -98,7 +102,8 @@ EVO_INLINE bool sums_below(int bits, int count, int fraction_bits) {
   return (std::int64_t{4 * count + 2} << fraction_bits) < (std::int64_t{1} << bits);
 }
 
-/// Like step_row(), but only for sums below 2^31 and aligning exponents below fraction_bits + 127.
+/// Like step_row(), but faster and only for sums below 2^31 and aligning exponents below
+/// fraction_bits + 127.
 EVO_INLINE Floats narrow_step_row(const Tile& tile, int row, int from, int count, int fraction_bits,
                                   std::int32_t mask, Floats acc) {
   const float* a = tile.a + row * tile.k;
@@ -107,7 +112,8 @@ EVO_INLINE Floats narrow_step_row(const Tile& tile, int row, int from, int count
   Ints sum = __builtin_convertvector(acc * scale, Ints);
   for (int i = from; i < from + count; ++i)
     sum += __builtin_convertvector(a[i] * tile.b[i] * scale, Ints);
-  // Rounds toward zero; overflow gives the largest finite value. A true comparison gives −1.
+  // Rounds toward zero; overflow gives the largest finite value. A true comparison of vector
+  // elements gives −1, so adding it decrements a result that was rounded up.
   const Floats nearest = __builtin_convertvector(sum, Floats);
   const Ints back = __builtin_convertvector(nearest, Ints);
   const Ints too_large = (back < 0 ? -back : back) > (sum < 0 ? -sum : sum);
@@ -126,7 +132,7 @@ bool all_finite(const float* values, int count) {
   return worst < 0x7f800000U;
 }
 
-/// Like step_row(), for tiles with infinities or NaN: computes one element after the other.
+/// Like step_row(), for tiles with infinities or NaN; computes one element after the other.
 Floats step_row_special(const DotRule& rule, int min_exponent, const Tile& tile, int row, int from,
                         int count, Floats acc) {
   for (int n = 0; n < kColumns; ++n) {
@@ -138,7 +144,8 @@ Floats step_row_special(const DotRule& rule, int min_exponent, const Tile& tile,
   return acc;
 }
 
-/// Calls `one` for each step of each row, with the index of its first product and the accumulator.
+/// Calls `one(row, from, acc)` for each step of each row, where `from` is the index of the step's
+/// first product and `acc` the accumulator.
 template <typename Step>
 EVO_INLINE void for_steps(const float* c, float* d, int k, int step, bool half_result, Step&& one) {
   for (int row = 0; row < kRows; ++row) {
@@ -206,7 +213,7 @@ using Words = std::uint32_t __attribute__((vector_size(32)));
 using Bytes = std::uint8_t __attribute__((vector_size(16)));
 constexpr int kPieceBytes = 16;  ///< bytes widened at a time
 
-/// Widens eight f16 elements. With F16C, the CPU converts subnormals at no extra cost.
+/// Widens eight f16 elements. The F16C instructions convert subnormals at no extra cost.
 EVO_INLINE Floats widen_halves(Halves halves) {
 #if defined(EVO_SIMD_AVX2) && !defined(__clang__)  // clang ignores the pragma of simd_target.hpp
   return reinterpret_cast<Floats>(__builtin_ia32_vcvtph2ps256(
@@ -241,8 +248,8 @@ EVO_INLINE void store_halves(float* to, const WideHalves& halves) {
   store_floats(to + kColumns, widen_halves(part[1]));
 }
 
-/// Widens e4m3: the bits of an e4m3 value, shifted and read as f16, are 2^-8 times the value. NaN
-/// is handled separately.
+/// Widens e4m3 to f32: the bits of an e4m3 value, shifted and read as f16, are 2^-8 times the
+/// value. NaN is handled separately.
 struct WidenE4m3 {
   EVO_INLINE static void widen(const std::byte* from, float* to) {
     const WideHalves bits = __builtin_convertvector(load_bytes(from), WideHalves);
@@ -272,7 +279,7 @@ struct WidenBf16 {
   }
 };
 
-/// Transposes eight rows of eight values; the rows in `from` are `stride` apart.
+/// Transposes eight rows of eight floats; consecutive rows in `from` are `stride` floats apart.
 EVO_INLINE void transpose_eight(const float* from, int stride, float* to) {
   Floats row[8];
   for (int i = 0; i < 8; ++i) __builtin_memcpy(&row[i], from + i * stride, sizeof row[i]);

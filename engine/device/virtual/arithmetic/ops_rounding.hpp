@@ -4,10 +4,12 @@
 
 namespace evo::ptx {
 
-/// Handlers of f32 and f64 arithmetic with a directed rounding (.rz .rm .rp) and RoundedOperands.
+/// Handlers of f32 and f64 arithmetic with a directed rounding (.rz, .rm or .rp); their operands
+/// are RoundedOperands.
 void rounded_f32(Warp& warp, const Instr& in);
 void rounded_f64(Warp& warp, const Instr& in);
-/// Handlers of cvt.{rz,rm,rp} with ConvertOperands: .f32.f64, .f32.{s,u}{32,64} and .f64.{s,u}64.
+/// Handlers of cvt.{rz,rm,rp} (ConvertOperands): from f64 to f32, from integers to f32, and from
+/// 64-bit integers to f64.
 void rounded_f64_to_f32(Warp& warp, const Instr& in);
 Handler rounded_integer_to_float(Type destination, Type source);
 

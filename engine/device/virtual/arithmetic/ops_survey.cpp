@@ -45,8 +45,8 @@ LaneSurvey survey_lanes(const std::uint64_t* address, std::uint32_t mask, std::u
     uneven |= all[l] ^ expected;
     expected += stride;
   }
-  // If the addresses are evenly spaced and ascend without a wrap, the first and last are the
-  // extremes.
+  // If the addresses are evenly spaced and ascend without a wrap, the first is the lowest and the
+  // last is the highest.
   constexpr std::uint64_t kMostStride = 1ULL << 32;
   const std::uint64_t last = all[kWarpSize - 1];
   if (uneven == 0 && stride < kMostStride && last >= all[0]) {

@@ -4,7 +4,7 @@
 
 #include "engine/device/virtual/arithmetic/alu_table.hpp"
 
-// Short names of integer types, and related types.
+// Short names of integer types, and for each type its wider and its signed or unsigned counterpart.
 
 namespace evo::ptx::EVO_SIMD {
 

@@ -7,8 +7,8 @@
 #include "engine/device/virtual/execute/warp.hpp"
 
 // Loops over the 32 lanes of a warp. Only files that are compiled once for each instruction set
-// include this header, inside the namespace EVO_SIMD. The loops have no branches, so that the
-// compiler vectorises them.
+// include this header. EVO_SIMD is the namespace of the instruction set. The loops have no
+// branches, so that the compiler vectorises them.
 
 #ifndef EVO_SIMD
 #error "EVO_SIMD must name the namespace of the instruction set"
@@ -39,7 +39,7 @@ EVO_INLINE void blend(T* dst, const T* value, std::uint32_t mask) {
   choose(dst, mask, value, dst);
 }
 
-/// For each lane: dst = F(a). D and A are the types of dst and a.
+/// For each lane: dst = F(a). D is the type of dst, and A is the type of a.
 template <typename D, typename A, auto F>
 void unary(Warp& warp, const Instr& in) {
   const auto& op = in.as<AluOperands>();
@@ -88,7 +88,7 @@ void ternary(Warp& warp, const Instr& in) {
   blend(dst, value, warp.exec);
 }
 
-/// For each lane: dst = F of four sources of the same type.
+/// For each lane: dst = F(a, b, c, d), where the four sources have the same type.
 template <typename D, typename A, auto F>
 void quaternary(Warp& warp, const Instr& in) {
   const auto& op = in.as<AluOperands>();

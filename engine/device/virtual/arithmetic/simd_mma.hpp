@@ -2,7 +2,7 @@
 
 #include "engine/device/virtual/arithmetic/mma_numerics.hpp"
 
-// Declares the functions of ops_mma.cpp. There is no include guard, because the header is included
+// Declares the functions of ops_mma.cpp. This header has no include guard, because it is included
 // once for each instruction set, in that set's namespace.
 
 #ifndef EVO_SIMD

@@ -1,6 +1,6 @@
 #pragma once
 
-// The headers that files that are compiled once for each instruction set include before
+// Includes the headers that a file compiled once for each instruction set needs before
 // simd_target.hpp.
 
 #include <bit>

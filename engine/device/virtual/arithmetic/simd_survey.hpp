@@ -1,6 +1,6 @@
 #include "engine/device/virtual/arithmetic/lane_survey.hpp"
 
-// Declares the functions of ops_survey.cpp. There is no include guard, because the header is
+// Declares the functions of ops_survey.cpp. This header has no include guard, because it is
 // included once for each instruction set, in that set's namespace.
 
 #ifndef EVO_SIMD

@@ -1,6 +1,6 @@
 #include "engine/device/virtual/arithmetic/alu_table.hpp"
 
-// Declares the functions that register handlers. There is no include guard, because the header is
+// Declares the functions that register handlers. This header has no include guard, because it is
 // included once for each instruction set, in that set's namespace.
 
 #ifndef EVO_SIMD

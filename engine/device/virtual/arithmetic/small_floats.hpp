@@ -18,7 +18,8 @@ EVO_INLINE std::uint32_t float_bits(float value) {
 }
 EVO_INLINE float bits_float(std::uint32_t bits) { return __builtin_bit_cast(float, bits); }
 
-// These functions do not multiply subnormal floats, which takes a hundred clocks on many CPUs.
+// The conversions avoid multiplications with subnormal operands, because each takes about a hundred
+// clocks on many CPUs.
 
 /// Converts f16 to float exactly.
 EVO_INLINE float half_to_float(std::uint16_t half) {
@@ -52,7 +53,8 @@ EVO_INLINE std::uint16_t float_to_half_rz(float value) {
   const std::uint32_t magnitude = bits & 0x7fffffffU;
   const std::uint32_t sign = (bits >> 16) & 0x8000U;
   const std::uint32_t normal = (magnitude - 0x38000000U) >> 13;
-  // The value is clamped, because the conversion is undefined for values that are normal in f16.
+  // Magnitudes that are normal in f16 are clamped, because their conversion to an integer could
+  // overflow, which is undefined.
   constexpr std::uint32_t kLeastNormal = 0x38800000U;
   const std::uint32_t small = magnitude < kLeastNormal ? magnitude : kLeastNormal;
   const auto subnormal = static_cast<std::uint32_t>(bits_float(small) * 0x1p24F);
@@ -81,8 +83,8 @@ EVO_INLINE std::uint16_t float_to_bfloat_rz(float value) {
 
 /// Converts double to f16, rounding to nearest even, without double rounding.
 EVO_INLINE std::uint16_t double_to_half(double value) {
-  // The value is first rounded to odd in f32, so that the second rounding, to nearest, gives the
-  // correctly rounded result.
+  // The value is first rounded to odd in f32, so that the second rounding, from f32 to f16, gives
+  // the correctly rounded result.
   auto narrow = static_cast<float>(value);
   const double back = narrow;
   const bool inexact = back != value && value == value;

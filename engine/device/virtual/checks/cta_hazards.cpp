@@ -1,4 +1,4 @@
-// Members of Cta that report hazards.
+// Member functions of Cta that report hazards.
 
 #include <algorithm>
 #include <map>
@@ -60,9 +60,10 @@ std::string Cta::describe_lacking_bytes() const {
   for (const auto& [address, barrier] : sorted) {
     const std::int64_t missing = barrier->transactions - bytes_in_flight(*barrier);
     if (barrier->pending != 0 || missing <= 0) continue;
-    text += (text.empty() ? "" : "; ") + std::string("the mbarrier at ") + names_.shared(address) +
-            " waits for " + std::to_string(missing) +
-            " bytes that no copy brings (more than the copies on it were announced by expect_tx)";
+    text +=
+        (text.empty() ? "" : "; ") + std::string("the mbarrier at ") + names_.shared(address) +
+        " waits for " + std::to_string(missing) +
+        " bytes that no copy brings (expect_tx announced more bytes than the copies on it have)";
   }
   return text;
 }
@@ -90,7 +91,7 @@ void Cta::report_livelock(const Warp& warp) {
                   " warp instructions (an endless loop, or waiting for an event that never comes)");
 }
 
-/// Reports a wgmma that some but not all of a warpgroup's four warps executed.
+/// Reports each warpgroup in which some, but not all, of the four warps executed a wgmma.
 void Cta::check_warpgroups() {
   for (std::size_t g = 0; g < warpgroups_.size(); ++g) {
     for (int w = 0; w < kGroupWarps; ++w) {

@@ -11,7 +11,7 @@ void raise(std::vector<std::uint32_t>& times, const std::vector<std::uint32_t>& 
   for (std::size_t i = 0; i < others.size(); ++i) times[i] = std::max(times[i], others[i]);
 }
 
-/// True if the access by warp `by` at `time` is ordered before the current time of `warp`.
+/// True if the access that warp `by` made at `time` is ordered before the current time of `warp`.
 bool is_before(int by, std::uint32_t time, int warp, const VectorClock& clock) {
   return by == warp || clock[static_cast<std::size_t>(by)] >= time;
 }

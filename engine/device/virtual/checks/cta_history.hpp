@@ -11,34 +11,39 @@
 
 namespace evo::ptx {
 
-/// Records how one CTA synchronises with the other CTAs of a launch: the changes that it has seen
-/// and published. Only the host thread that runs the CTA modifies the CtaHistory. Other threads
-/// read releases and acquisitions in the history, which never change.
+/// Records how one CTA synchronises with the other CTAs of a launch: the strong writes of other
+/// CTAs that it has read, and its own releases. Only the host thread that runs the CTA modifies
+/// this object. Other host threads read only the CTA's releases and acquisitions, which never
+/// change once they are recorded.
 ///
-/// An access by warp v of CTA A at time t is ordered before an access by warp w of CTA B if B
-/// acquired a chain, in w or before w by a barrier, that contains a release of A publishing time t
-/// of v. The access of A is also ordered if the chain contains a release of a third CTA that had
-/// previously acquired a chain with a release of A that publishes time t of v.
+/// An access of CTA A (warp v, time t) is ordered before an access of CTA B (warp w) if w, or a
+/// warp that a barrier orders before w, acquired a ReleaseChain that contains a release of A, and
+/// this release publishes time t of v. The access of A is also ordered before the access of B if
+/// the chain contains a release of a third CTA that had previously acquired a chain with a release
+/// of A that publishes time t of v.
 class CtaHistory {
  public:
   CtaHistory(std::uint64_t cta, int warps);
 
-  /// Records that a warp saw the current state of `chain`.
+  /// Records that a warp read the current value at the location of `chain`, and thereby acquired
+  /// all releases of the chain.
   void acquire(int warp, const VectorClock& clock, const ReleaseChain& chain);
-  /// The release that a change by `warp` would make now; null if the change publishes nothing.
+  /// The release that a strong write by `warp` would make now; null if the write would publish no
+  /// accesses and no acquisitions.
   [[nodiscard]] const Release* release(int warp, const VectorClock& clock);
-  /// Records a fence: a CTA that sees a later plain store of this CTA may see everything that this
-  /// CTA has published so far.
+  /// Records a fence. If another CTA reads the value of a weak store that follows the fence, the
+  /// accesses before the fence are assumed to be ordered before the read.
   void fence(int warp, const VectorClock& clock);
   [[nodiscard]] const ReleaseChain& fences() const { return fences_; }
 
-  /// True if the access by `other_warp` of CTA `other` at `time` is ordered before `warp`'s
-  /// present.
+  /// True if the access that `other_warp` of CTA `other` made at `time` is ordered before the
+  /// current time of `warp`.
   [[nodiscard]] bool knows(int warp, const VectorClock& clock, std::uint64_t other, int other_warp,
                            std::uint32_t time);
 
-  /// Records that a warp read from `place` the value written by `change`. After kMostPlaces places,
-  /// every place counts as read.
+  /// Records that a warp read at the address `place` the value that another CTA wrote; `change` is
+  /// the record of this write. After kMostPlaces addresses, has_seen() returns true for every
+  /// further address.
   void see(int warp, const VectorClock& clock, const void* place, std::uint64_t change);
   [[nodiscard]] bool has_seen(int warp, const VectorClock& clock, const void* place,
                               std::uint64_t change) const;
@@ -47,13 +52,14 @@ class CtaHistory {
   static constexpr std::size_t kMostPlaces = 1024;
   using Chains =
       std::unordered_map<const ReleaseChain*, std::uint32_t>;  ///< chains with their lengths
-  /// For another CTA: the times up to which its acquisitions are known here, and those already
-  /// adopted.
+  /// For another CTA: the time of each of its warps up to which this CTA knows the warp's
+  /// acquisitions, and the number of acquisitions that this CTA has adopted.
   struct Reached {
     std::vector<std::uint32_t> known;
     std::uint32_t taken = 0;
   };
-  /// The acquisitions and chains that are ordered before a warp's current time, as far as examined.
+  /// The acquisitions and release chains that are ordered before a warp's current time, as far as
+  /// they have been examined.
   struct Knowledge {
     /// acquisitions of this CTA that are not ordered before the warp's current time
     std::vector<const Acquisition*> waiting;

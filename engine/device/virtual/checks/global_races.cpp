@@ -40,7 +40,7 @@ void* GlobalRaces::shadow_by(GlobalBuffer& buffer, const Made& made) {
 GlobalRaces::Word* GlobalRaces::shadow_of(GlobalBuffer& buffer) {
   return static_cast<Word*>(shadow_by(buffer, [](std::uint64_t places) {
     Shadow shadow;
-    // calloc, because pages that are never accessed then take no memory.
+    // Allocates with calloc, because pages that are never accessed then take no memory.
     shadow.words.reset(static_cast<Word*>(std::calloc(places, sizeof(Word))));
     return shadow;
   }));
@@ -120,7 +120,8 @@ void GlobalRaces::see(const Stripe& stripe, const Word& word, const Actor& actor
   if (const auto head = stripe.heads.find(&word); head != stripe.heads.end()) {
     actor.history->acquire(actor.warp, actor.clock, *head->second);
   } else if (is_foreign(word.write)) {
-    // A plain store may be intended as a release, for example to free a lock.
+    // A weak store may be intended as a release, for example to free a lock, so it is treated as a
+    // release.
     actor.history->acquire(actor.warp, actor.clock, history_of(cta_of(word.write)).fences());
   }
 }

@@ -22,36 +22,39 @@
 
 namespace evo::ptx {
 
-/// Finds races between the CTAs of one launch in global memory that kernels may write: accesses
-/// that are not ordered after another CTA's access to the same place. The reported races do not
-/// depend on the schedule.
+/// Finds races in global memory between the CTAs of one launch: accesses to memory that kernels may
+/// write and that are not ordered after a conflicting access of another CTA to the same location.
+/// The reported races do not depend on the order in which CTAs run. "Weak" and "strong" mean the
+/// same as in the memory consistency model of PTX; a strong write is an atomic or a strong store.
 ///
 /// Each warp of a CTA counts its own time. A shadow word for every granule of a buffer records the
-/// warp and the time of the last write, the last change (atomic or strong store) and the last read.
-/// A write by warp v of CTA A at time t is ordered before an access by warp w of CTA B if
-///   1. A executed a fence (of GPU or system scope) or a release after t, in v or ordered by a
-///      barrier,
-///   2. after the fence or release, A changed a place, by an atomic or a strong store, and
-///   3. B saw the change, or the result of an atomic that continued the change, in w or before w by
-///      a barrier.
-/// The write is also ordered if a third CTA saw a change of A before its own change, and B saw the
-/// change of the third CTA (see CtaHistory). Accesses to the changed place itself need no fence if
-/// B saw exactly that change; a plain store that a strong read sees counts as a change. B needs no
-/// fence. An atomic or a strong store that does not alter the value orders nothing.
+/// warp and the time of the last weak write, the last strong write and the last read. A write by
+/// warp v of CTA A at time t is ordered before an access by warp w of CTA B if:
+///   1. After the write, CTA A executes a fence (of GPU or system scope) or a release, in warp v or
+///      in a warp that a barrier orders after v.
+///   2. After the fence or release, CTA A executes a strong write to some location.
+///   3. CTA B, which needs no fence, reads the value of the strong write, or of an atomic that
+///      modified the value, in warp w or in a warp that a barrier orders before w.
+/// The write of CTA A is also ordered if a third CTA reads the value of A before its own strong
+/// write, and CTA B reads the value of the third CTA (see CtaHistory). Accesses to the location of
+/// the strong write itself need no fence if CTA B read exactly the value of the strong write; a
+/// weak store whose value a strong read returns counts as a strong write here. A strong write that
+/// does not alter the value orders nothing.
 ///
-/// Compare-and-swap loops begin with a plain read of a place that others change by atomics. A plain
-/// read is called a guess, and is allowed, if an atomic of the same CTA accesses the place later.
-/// Strong reads, atomics on places that other CTAs read, and memory beyond kMostShadow are not
-/// checked.
+/// Compare-and-swap loops begin with a weak read of a location that other CTAs modify by atomics.
+/// GlobalRaces calls a weak read a guess, and allows it, if an atomic of the same CTA accesses the
+/// location later. Strong reads, atomics on locations that other CTAs read, and memory beyond
+/// kMostShadow are not checked.
 ///
 /// A word of memory and its shadow word are updated together under the lock of the word's stripe.
 class GlobalRaces {
  public:
-  /// Limit of host memory for the shadows of one launch.
+  /// Limit of host memory for the shadow words of one launch.
   static constexpr std::uint64_t kMostShadow = 1ULL << 30;
 
-  /// The warp and the time of an access. Bits: 26 for the CTA, 5 for the warp, 1 that is set if the
-  /// access changed the value, 32 for the time. A record of 0 means no access.
+  /// A recorded access: its CTA, warp and time. The highest 26 bits of a record are the CTA's index
+  /// plus 1, and the next 5 bits are the warp; the next bit is set for a strong write, and the
+  /// lowest 32 bits are the time. The record 0 means that there was no access.
   using Record = std::uint64_t;
   static constexpr std::uint64_t kStripeBytes = 128;  ///< bytes whose places share a lock
   struct Word {
@@ -61,7 +64,8 @@ class GlobalRaces {
     Record other_read;  ///< last read by a CTA other than that of `read`
   };
 
-  /// A plain read, and a change by another CTA that is not ordered before the read, or 0.
+  /// A weak read of a CTA, and the record of a strong write by another CTA that is not ordered with
+  /// it (0: none).
   struct PlainRead {
     int pc = 0;
     int warp = 0;
@@ -69,17 +73,18 @@ class GlobalRaces {
     std::uint64_t address = 0;
     Record other = 0;
   };
-  /// The plain reads of one CTA by place; at most kMostPlainReads places are recorded.
+  /// The weak reads of one CTA by location; at most kMostPlainReads locations are recorded.
   using PlainReads = std::unordered_map<const Word*, PlainRead>;
   static constexpr std::size_t kMostPlainReads = 1024;
 
-  /// The lock of the places of a stripe, and the changes of these places that publish accesses.
+  /// The lock for the locations in a stripe of memory, and the release chains of these locations.
   struct alignas(64) Stripe {
     SpinLock lock;
     std::unordered_map<const Word*, ReleaseChain*> heads;
   };
 
-  /// A warp of a CTA at its current time. The history is null until something must be recorded.
+  /// The warp that makes an access, with its CTA and its current time. The member `history` is null
+  /// until an acquisition or a release must be recorded.
   struct Actor {
     std::uint64_t cta;
     int warp;
@@ -92,37 +97,41 @@ class GlobalRaces {
   GlobalRaces& operator=(const GlobalRaces&) = delete;
   ~GlobalRaces();
 
-  /// Must be called before the first CTA runs. `granule`: bytes per shadow word, which is the size
-  /// of the narrowest access of the kernel. `has_changes`: the kernel has atomics or strong
-  /// accesses.
+  /// Prepares the checks of a launch; must be called before the first CTA runs. `granule`: bytes
+  /// per shadow word, which is the size of the narrowest access of the kernel. `has_changes`: the
+  /// kernel has strong accesses (which include atomics).
   void start(std::uint64_t ctas, int warps, int granule, bool has_changes);
 
   [[nodiscard]] bool is_on() const { return is_on_; }
-  /// True if no instruction of the kernel orders CTAs, so that PlainShadow replaces the shadow
-  /// words.
+  /// True if the kernel has no strong accesses, so no instruction orders its CTAs; a PlainShadow
+  /// then replaces the shadow words.
   [[nodiscard]] bool is_plain() const { return !has_changes_; }
   [[nodiscard]] int shift() const { return shift_; }
   /// The shadow words of a buffer that kernels may write; null if the buffer is not checked.
   [[nodiscard]] Word* shadow_of(GlobalBuffer& buffer);
-  /// The shadow of a buffer if is_plain(); null if the buffer is not checked.
+  /// The PlainShadow of a buffer, for kernels without strong accesses; null if the buffer is not
+  /// checked.
   [[nodiscard]] PlainShadow* plain_shadow_of(GlobalBuffer& buffer);
-  /// The stripe of an address. All places of one access by a lane share a stripe.
+  /// The stripe that contains an address; all bytes that one lane accesses at once are in one
+  /// stripe.
   [[nodiscard]] Stripe& stripe_of(std::uint64_t address) {
     return (*stripes_)[(address / kStripeBytes) % kStripes];
   }
-  /// The history of a CTA, which is created when needed.
+  /// The history of a CTA; creates the history if it does not exist.
   [[nodiscard]] CtaHistory& history_of(std::uint64_t cta);
-  /// Stops reporting races, because flags in memory that is not checked may order accesses.
+  /// Stops reporting races, because flags in memory that is not checked may order the CTAs'
+  /// accesses.
   void give_up() { gave_up_.store(true, std::memory_order_relaxed); }
 
-  /// A record of an access by a CTA, given as its number in PlainShadow.
+  /// The record of an access by a CTA, of which PlainShadow stores only the index plus 1.
   [[nodiscard]] static Record record_of(std::uint32_t cta) { return Record{cta} << kCtaShift; }
   [[nodiscard]] static std::uint64_t cta_of(Record record) { return (record >> kCtaShift) - 1; }
-  /// True if the recorded access is an atomic or a strong store.
+  /// True if the recorded access is a strong write.
   [[nodiscard]] static bool is_change(Record record) { return (record & kChange) != 0; }
 
-  // Accesses to a word, under the lock of its stripe. The functions return the conflicting access,
-  // or 0.
+  // The following functions check and record accesses to a word; the caller must hold the lock of
+  // the word's stripe. The functions that return a Record return that of the conflicting access, or
+  // 0.
   [[nodiscard]] Record read(Word& word, const Actor& actor);
   [[nodiscard]] Record before_write(const Word& word, const Actor& actor);
   /// Checks an atomic whose result depends on the previous value.
@@ -130,26 +139,28 @@ class GlobalRaces {
     return is_ordered(word.write, actor) ? 0 : word.write;
   }
   void write(Stripe& stripe, Word& word, const Actor& actor);
-  /// Records a strong store, or an atomic; `goes_on`: an atomic that continues the previous change.
+  /// Records a strong write. `goes_on`: whether the write is an atomic that modified the value of
+  /// the previous strong write.
   void change(Stripe& stripe, Word& word, const Actor& actor, bool goes_on);
-  /// Records that a strong read or an atomic sees the word's value. `actor` must have a history.
+  /// Records that a strong read or an atomic returns the word's value. `actor.history` must not be
+  /// null.
   void see(const Stripe& stripe, const Word& word, const Actor& actor);
 
-  /// Records the plain reads by other CTAs that a change by `actor` is not ordered with.
+  /// Records the weak reads of other CTAs that are not ordered before a strong write by `actor`.
   void note_late(const Word& word, const Actor& actor);
 
-  /// Marks the plain reads by the instruction at `pc` as guesses, because an atomic of the same CTA
-  /// accessed a place that it had read.
+  /// Marks the weak reads by the instruction at `pc` as guesses, because the same CTA later
+  /// accessed a location of such a read by an atomic.
   void explain(int pc);
-  /// Stores the plain reads of a finished CTA at places that its atomics did not access.
+  /// Keeps the weak reads of a finished CTA, except those at locations that its atomics accessed.
   void leave(std::uint64_t cta, PlainReads reads);
-  /// A plain read that is not ordered with a change by another CTA, for a report.
+  /// A weak read that is not ordered with a strong write by another CTA.
   struct Unordered {
     std::uint64_t cta = 0;
     PlainRead read;
   };
-  /// Must be called after the last CTA: returns the unordered plain reads that are not guesses, one
-  /// for each instruction.
+  /// Returns the unordered weak reads that are not guesses, one for each instruction; must be
+  /// called after the last CTA has run.
   [[nodiscard]] std::vector<Unordered> unexplained();
 
  private:
@@ -166,7 +177,8 @@ class GlobalRaces {
     return (actor.cta + 1) << kCtaShift | static_cast<Record>(actor.warp) << kWarpShift |
            actor.clock[static_cast<std::size_t>(actor.warp)];
   }
-  /// True if the recorded access is ordered before `actor`. `record`: a member of a shadow word.
+  /// True if the recorded access is ordered before the current access by `actor`. `record` must be
+  /// a member of a shadow word, because the address of the member identifies the location.
   [[nodiscard]] bool is_ordered(const Record& record, const Actor& actor) const {
     return record == 0 || cta_of(record) == actor.cta || is_known(record, actor);
   }
@@ -181,7 +193,7 @@ class GlobalRaces {
     std::unique_ptr<Word, Freed> words;
     std::unique_ptr<PlainShadow> plain;
   };
-  /// The memory of the buffer's shadow, which `made` creates if it does not exist.
+  /// The shadow memory of a buffer; `made` creates it if it does not exist.
   template <typename Made>
   [[nodiscard]] void* shadow_by(GlobalBuffer& buffer, const Made& made);
 

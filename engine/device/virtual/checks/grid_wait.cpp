@@ -29,7 +29,8 @@ std::uint32_t GridWait::still_early(RaceChecker& races, int warp, std::uint32_t 
   const auto w = static_cast<std::size_t>(warp);
   const VectorClock& known = races.clock(warp);
   for (std::size_t c = 0; c < kClocks; ++c) {
-    // In the warp of the waiting thread, each lane must meet this thread (handled below).
+    // If a lane of the same warp executed griddepcontrol.wait, another lane is ordered after it
+    // only if both lanes executed a .sync instruction together, which is checked below.
     if (c != w && first_[c] != 0 && known[c] >= first_[c]) ordered_[w] = kAllLanes;
   }
   if (first_[w] != 0) {
@@ -53,10 +54,11 @@ std::uint32_t early_lanes(Warp& warp, std::uint32_t lanes) {
 void report_early(Warp& warp, int lane, const std::string& access) {
   Cta& cta = *warp.cta;
   if (cta.is_reported(HazardKind::kGridWait, pc_of(warp), -1)) return;
-  cta.report(HazardKind::kGridWait, pc_of(warp), -1,
-             access + " by " + cta.names().thread(warp.index, lane) +
-                 ", which neither executed griddepcontrol.wait nor met a thread of its CTA that "
-                 "did; the kernel before this one may still run");
+  cta.report(
+      HazardKind::kGridWait, pc_of(warp), -1,
+      access + " by " + cta.names().thread(warp.index, lane) +
+          ", which neither executed griddepcontrol.wait nor waited at a barrier for a thread "
+          "that executed it; the previous kernel may still run");
 }
 
 }  // namespace evo::ptx

@@ -33,10 +33,12 @@ enum class HazardKind : std::uint8_t {
   kUnsupported,  ///< a limitation of the virtual GPU, not an error of the kernel
 };
 
-/// The first words of each report of this kind, such as "shared-memory race" or "deadlock".
+/// The words with which reports of a kind of hazard begin, such as "shared-memory race" or
+/// "deadlock".
 [[nodiscard]] std::string_view to_string(HazardKind kind);
 
-/// A reported problem of a kernel. `instruction` and `other` are indices into Program::code, or −1.
+/// A problem of a kernel that the virtual GPU reports. `instruction` and `other` are indices of
+/// instructions in Program::code, or −1.
 struct Hazard {
   HazardKind kind;
   int instruction = -1;
@@ -45,13 +47,14 @@ struct Hazard {
   std::array<std::uint32_t, 3> cta = {0, 0, 0};
 };
 
-/// Collects hazards from all host threads; keeps one hazard for each kind and pair of instructions.
+/// Collects the hazards that host threads report; keeps one hazard for each combination of kind and
+/// pair of instructions.
 class HazardLog {
  public:
   explicit HazardLog(std::size_t limit) : limit_(limit) {}
 
-  /// Adds a hazard; thread-safe. True if the hazard was kept, because no other has the same kind
-  /// and instructions.
+  /// Adds a hazard; thread-safe. Returns true if the hazard was kept, because no other hazard has
+  /// the same kind and instructions.
   bool add(Hazard hazard);
   [[nodiscard]] bool is_full() const;
   [[nodiscard]] bool is_known(HazardKind kind, int instruction, int other) const;
@@ -67,7 +70,7 @@ class HazardLog {
 /// An instruction as text for reports: "line 12 (ld.shared.f32), kernel.cu:34".
 [[nodiscard]] std::string describe_instruction(const Program& program, int instruction);
 
-/// A hazard as one line of text for users.
+/// A hazard as one line of a report.
 [[nodiscard]] std::string describe_hazard(const Program& program, const Hazard& hazard);
 
 }  // namespace evo::ptx

@@ -8,30 +8,34 @@
 
 namespace evo::ptx {
 
-// A span is the record, in 6 bits, of the lanes of an access: one lane, or the smallest aligned
-// group of 2, 4, 8, 16 or 32 lanes that contains all lanes of the access. Groups are the inner
-// nodes of a binary tree whose leaves are the lanes.
+// A span records, in 6 bits, which lanes made an access: one lane, or the smallest aligned group of
+// 2, 4, 8, 16 or 32 lanes that contains all lanes of the access. Groups are the inner nodes of a
+// binary tree whose leaves are the lanes.
 inline constexpr int kAllLanesSpan = kWarpSize + 1;  ///< the root of the tree: all lanes
 
 /// The smallest span that contains the spans `one` and `other`.
 [[nodiscard]] int joined_span(int one, int other);
 
-/// Records the order among the lanes of one warp: a .sync instruction orders the lanes that execute
-/// it together. Times are the warp's own component of its vector clock.
+/// Records in which order the lanes of one warp accessed memory. A .sync instruction orders the
+/// accesses of the lanes that execute it together. All times in a LaneOrder are those of the warp's
+/// own entry in its vector clock.
 class LaneOrder {
  public:
-  /// Records that all lanes executed a .sync instruction just before `now`.
+  /// Records that all lanes together executed a .sync instruction just before `now`.
   void met(std::uint32_t now) {
     whole_ = now;
     is_partial_ = false;
   }
-  /// Records that `lanes` executed a .sync instruction, which orders their accesses before `now`.
+  /// Records that `lanes` together executed a .sync instruction, which orders their accesses before
+  /// `now`.
   void met(std::uint32_t lanes, std::uint32_t now);
 
-  /// The time before which all accesses of the warp are ordered before all of its lanes.
+  /// The time of the last .sync instruction of all lanes: earlier accesses of the warp are ordered
+  /// before the current instruction of every lane.
   [[nodiscard]] std::uint32_t whole() const { return whole_; }
-  /// True if an access by the lanes of `span` at `time` is not ordered before `lane`. For a span of
-  /// several lanes, true only if the access of at least one lane is certainly not ordered.
+  /// True if an access by the lanes of `span` at `time` is not ordered before the current
+  /// instruction of `lane`. For a span of several lanes, the function returns true only if the
+  /// access of at least one lane is certainly not ordered.
   [[nodiscard]] bool is_unordered(int lane, int span, std::uint32_t time) const;
 
  private:
@@ -39,7 +43,8 @@ class LaneOrder {
 
   std::uint32_t whole_ = 0;
   bool is_partial_ = false;  ///< only some lanes met since `whole_`
-  /// [a][b]: time before which accesses of lane b are ordered before lane a; valid if is_partial_.
+  /// [a][b]: the time before which accesses of lane b are ordered before the current instruction of
+  /// lane a; valid if is_partial_.
   using Times = std::array<std::array<std::uint32_t, kWarpSize>, kWarpSize>;
   std::unique_ptr<Times> times_;
 };

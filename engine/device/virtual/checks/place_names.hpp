@@ -7,14 +7,14 @@
 
 namespace evo::ptx {
 
-/// Names of the threads and the shared memory of a launch, for reports.
+/// Names threads and bytes of shared memory in the reports about a launch.
 class PlaceNames {
  public:
   explicit PlaceNames(const LaunchContext& launch) : launch_(launch) {}
 
-  /// The name of a thread: "thread (3,0,0) of warp 1".
+  /// The name of a thread, such as "thread (3,0,0) of warp 1".
   [[nodiscard]] std::string thread(int warp, int lane) const;
-  /// The name of a place in shared memory: "byte 12 of shared 'tile'".
+  /// The name of a byte of shared memory, such as "byte 12 of shared 'tile'".
   [[nodiscard]] std::string shared(std::uint64_t address) const;
 
  private:

@@ -7,8 +7,8 @@
 namespace evo::ptx {
 namespace {
 
-// The bits of a recorded access: 28 for the clock, 20 for the instruction, 6 for the lanes (see
-// joined_span), 6 for the warp or the clock of bulk copies, 4 flags.
+// The bits of a recorded access: 28 for the time, 20 for the instruction, 6 for the lanes (see
+// joined_span), 6 for the index of the clock (a warp, or a clock of bulk copies), 4 flags.
 constexpr std::uint64_t kClockMask = (1ULL << 28) - 1;
 constexpr int kPcShift = 28;
 constexpr std::uint64_t kPcMask = (1ULL << 20) - 1;
@@ -21,7 +21,7 @@ constexpr std::uint64_t kAsync = 1ULL << 61;
 constexpr std::uint64_t kTaint = 1ULL << 62;
 constexpr std::uint64_t kValid = 1ULL << 63;
 constexpr std::uint64_t kFlags = kStrong | kAsync | kTaint | kValid;
-/// The bits of a record for the warp, the time and the flags.
+/// The bits of a record that hold the clock's index, the time and the flags.
 constexpr std::uint64_t kEpoch = ~((kPcMask << kPcShift) | (kLaneMask << kLaneShift));
 
 std::uint32_t clock_of(std::uint64_t record) {
@@ -40,7 +40,7 @@ std::uint64_t with_lane(std::uint64_t record, int lane) {
   return record | (static_cast<std::uint64_t>(lane) << kLaneShift);
 }
 
-/// The lane whose thread accesses the place of `lane`.
+/// The lane of the thread that accesses memory at the address of `lane`.
 int lane_of(const RaceChecker::Access& access, int lane) {
   return access.owner < 0 ? lane : access.owner;
 }
@@ -75,8 +75,9 @@ void RaceChecker::join(int warp, const VectorClock& other) {
   for (std::size_t i = 0; i < own.size(); ++i) own[i] = std::max(own[i], other[i]);
 }
 
-/// The latest time of warp `other` that is ordered before the current time of `warp` (for the
-/// asynchronous proxy if `proxied`). For the warp itself: the last time at which all its lanes met.
+/// The latest time of warp `other` whose accesses are ordered before the current time of `warp`; if
+/// `proxied`, before accesses of `warp` by the asynchronous proxy. If `other` is `warp` itself: the
+/// last time before all its lanes executed a .sync instruction together.
 std::uint32_t RaceChecker::limit(int warp, int other, bool proxied) const {
   const VectorClock& own = clocks_[static_cast<std::size_t>(warp)];
   const auto o = static_cast<std::size_t>(other);
@@ -89,13 +90,13 @@ void RaceChecker::check_writes(const Access& access, Result& result) const {
   constexpr bool kIsWrite = kCheck == Check::kWrite;
   const std::uint32_t count = std::max(access.bytes >> shift_, 1U);
   const std::uint64_t* writes = writes_.data();
-  // One warp usually wrote most granules of an access at the same time, so the result for the first
-  // granule holds for all granules with the same warp and time.
+  // Usually, one warp wrote most granules of an access at the same time, so the result for the
+  // first granule is reused for all granules with the same warp and time.
   std::uint64_t good = ~0ULL;
   const auto is_good = [&](std::uint64_t record) {
     const std::uint64_t epoch = record & kEpoch;
     if (epoch == good) return true;
-    // A write may access a word that was never written; a read may not.
+    // A granule that was never written may be written, but not read.
     const bool plain = (record & kFlags) == kValid || (kIsWrite && (record & kFlags) == 0);
     const int other = warp_of(record);
     if (!plain || clock_of(record) > limit(access.warp, other, kCheck == Check::kAsyncRead))
@@ -146,7 +147,7 @@ void RaceChecker::check_one(const Access& access, int lane, std::uint32_t granul
   if (races || conflict.missing_proxy_fence) result.conflicts.push_back(conflict);
 }
 
-/// True if `lane` made the recorded write and then executed a fence.proxy.async.
+/// True if `lane` made the recorded write and executed a fence.proxy.async afterwards.
 bool RaceChecker::is_fenced_by_lane(int warp, int lane, std::uint64_t record) const {
   return lane < kWarpSize && lane_of(record) == lane &&
          clock_of(record) <=
@@ -180,7 +181,7 @@ void RaceChecker::check_reads(const Access& access, Result& result) const {
   }
 }
 
-/// Records reads. An asynchronous read in flight stays recorded until it completes.
+/// Records reads. An asynchronous read that is in flight stays recorded until it completes.
 template <bool kCompletes>
 void RaceChecker::record_reads(const Access& access) {
   auto& row = reads_[static_cast<std::size_t>(access.warp)];
@@ -192,17 +193,18 @@ void RaceChecker::record_reads(const Access& access) {
   const std::uint64_t several = with_lane(base, access.owner < 0 ? kAllLanesSpan : access.owner);
   const LaneOrder& order = orders_[static_cast<std::size_t>(access.warp)];
   const std::uint32_t count = std::max(access.bytes >> shift_, 1U);
-  // If all lanes read the same place, recording the first and the last lane gives the same record.
+  // If all lanes read the same address, recording the first and the last lane gives the same
+  // record.
   const std::uint32_t lanes = access.pattern == LanePattern::kUniform ? 0x80000001U : access.mask;
   for_lanes(lanes, [&](int lane) {
-    // Chunks of an asynchronous read without an owner belong to no thread.
+    // A chunk of an asynchronous read that has no owner belongs to no thread.
     const std::uint64_t own = kCompletes ? several : with_lane(base, lane);
     std::uint64_t* word = row.data() + (access.address[lane] >> shift_);
     for (std::uint32_t k = 0; k < count; ++k) {
       const std::uint64_t old = word[k];
       if (!kCompletes && (old & kAsync) != 0) continue;
-      // If the recorded read is ordered before this read, it is ordered before all later accesses,
-      // too.
+      // If the recorded read is ordered before the current read, it is also ordered before all
+      // accesses that are ordered after the current read.
       const bool is_first =
           old == 0 || clock_of(old) < order.whole() ||
           (lane_of(old) != lane && !order.is_unordered(lane, lane_of(old), clock_of(old)));
@@ -210,7 +212,7 @@ void RaceChecker::record_reads(const Access& access) {
         word[k] = own;
         continue;
       }
-      // A strong read must not replace the record of a plain read, and a read of one lane must not
+      // A strong read must not replace the record of a weak read, and a read by one lane must not
       // replace the record of another lane's read.
       const std::uint64_t hidden = (old & kStrong) == 0 ? kStrong : 0;
       const int span = joined_span(lane_of(old), lane);
@@ -303,7 +305,8 @@ RaceChecker::Result RaceChecker::begin_async_read(const Access& access) {
 void RaceChecker::mark_async_read(const Access& access) {
   auto& row = reads_[static_cast<std::size_t>(access.warp)];
   latest_reads_[static_cast<std::size_t>(access.warp)] = std::numeric_limits<std::uint32_t>::max();
-  // The record has the latest possible time, so that no writer is ordered after the read.
+  // The read is recorded with the latest possible time, so that every write until its completion is
+  // reported as a race.
   const std::uint64_t record =
       with_lane(make_record(static_cast<std::uint32_t>(kClockMask), access.pc, access.warp, kAsync),
                 access.owner < 0 ? kAllLanesSpan : access.owner);
@@ -323,8 +326,8 @@ void RaceChecker::fence_proxy(int warp, std::uint32_t lanes, bool all_lanes) {
         own[static_cast<std::size_t>(warp)];
   });
   for (std::size_t i = 0; i < kMaxWarps; ++i) {
-    // Accesses of threads that do not execute the fence are ordered before it only by an earlier
-    // .sync.
+    // Accesses of threads that do not execute the fence are ordered before the fence only by an
+    // earlier .sync instruction.
     const bool partly = i == static_cast<std::size_t>(warp) && !all_lanes;
     own[i + kProxied] = std::max(own[i + kProxied], partly ? own[i] - 1 : own[i]);
   }

@@ -14,8 +14,8 @@
 
 namespace evo::ptx {
 
-/// The kind of an access: plain accesses race with all accesses; strong accesses (.volatile,
-/// .relaxed …) and atomics race only with plain accesses.
+/// The kind of an access to shared memory: weak accesses (kPlain) race with all accesses; strong
+/// accesses (.volatile, .relaxed …) and atomics race only with weak accesses.
 enum class AccessKind : std::uint8_t { kPlain, kStrong, kAtomic };
 
 /// A conflicting pair of accesses: the current access and a recorded access.
@@ -31,23 +31,23 @@ struct Conflict {
   bool missing_proxy_fence = false;  ///< ordered, but not for the asynchronous proxy
 };
 
-/// Finds races in shared memory by the happens-before relation: a shadow word for every granule
-/// holds the last write and the last read by each warp, and every warp has a vector clock, which
-/// barriers join. Threads of one warp are ordered only by .sync instructions that they execute
-/// together. Reported races do not depend on the schedule. The checker also tracks bytes that were
-/// never written.
+/// Finds races in shared memory by the happens-before relation. A shadow word for every granule
+/// holds the last write and the last read by each warp. Every warp has a vector clock; a barrier
+/// joins the clocks of its warps. Threads of one warp are ordered only by .sync instructions that
+/// they execute together. The reported races do not depend on the order in which warps run. A
+/// RaceChecker also records which bytes were never written.
 class RaceChecker {
  public:
-  /// Resets the state for a new CTA. `granule`: bytes per shadow word (1, 2 or 4).
+  /// Clears all records, so that a new CTA can run. `granule`: bytes per shadow word (1, 2 or 4).
   void reset(std::uint32_t shared_bytes, int granule, int warps);
 
   [[nodiscard]] VectorClock& clock(int warp) { return clocks_[static_cast<std::size_t>(warp)]; }
   [[nodiscard]] const LaneOrder& order(int warp) const {
     return orders_[static_cast<std::size_t>(warp)];
   }
-  /// Orders all accesses of the warp so far before its next accesses.
+  /// Orders all previous accesses of the warp before its next accesses.
   void advance(int warp) { orders_[static_cast<std::size_t>(warp)].met(tick(warp)); }
-  /// Orders all accesses by `lanes` of the warp so far before the next accesses by these lanes.
+  /// Orders all previous accesses by `lanes` of the warp before the next accesses by these lanes.
   void advance(int warp, std::uint32_t lanes) {
     orders_[static_cast<std::size_t>(warp)].met(lanes, tick(warp));
   }
@@ -61,8 +61,8 @@ class RaceChecker {
     std::uint32_t bytes;
     AccessKind kind;
     LanePattern pattern = LanePattern::kScattered;
-    /// The lane whose thread accesses the places of all lanes in `mask`; −1: each lane accesses its
-    /// own.
+    /// The lane of the thread that makes the accesses of all lanes in `mask`; −1: each lane's
+    /// thread makes the lane's access.
     int owner = -1;
   };
   struct Result {
@@ -71,34 +71,36 @@ class RaceChecker {
   };
   [[nodiscard]] Result read(const Access& access);
   [[nodiscard]] Result write(const Access& access);
-  /// Checks and records an atomic, which reads and writes.
+  /// Checks and records an atomic, which both reads and writes.
   [[nodiscard]] Result atomic(const Access& access);
 
-  /// Records that a cp.async was issued: until complete_async(), no thread may access the
-  /// destination.
+  /// Records that a cp.async was issued. Until complete_async(), no thread may access the
+  /// destination of the cp.async.
   [[nodiscard]] Result begin_async(const Access& access);
   /// Records that a cp.async has completed, which counts as a write by the issuing threads.
   void complete_async(const Access& access);
-  /// Records that bulk copies into shared memory have completed: a write at `time` of clock number
-  /// `copies`, which is at least kMaxWarps.
+  /// Records that bulk copies into shared memory have completed. The copies count as a write at
+  /// `time` of clock number `copies`, which is at least kMaxWarps.
   void complete_copy(const Access& access, int copies, std::uint32_t time);
 
-  /// Records the start of up to 32 reads by the asynchronous proxy. The bytes must have been
-  /// written before, with a proxy fence in between. Until complete_async_read(), no thread may
-  /// write the bytes.
+  /// Records the start of up to 32 reads by the asynchronous proxy, and returns conflicts. The
+  /// kernel must have written the bytes that are read, with a proxy fence between the write and the
+  /// read, and must not write them until complete_async_read().
   [[nodiscard]] Result begin_async_read(const Access& access);
-  /// Records again that reads are in flight, after other reads of the same place have completed.
+  /// Records again that reads are in flight, because the completion of other reads of the same
+  /// bytes has replaced their records.
   void mark_async_read(const Access& access);
   void complete_async_read(const Access& access);
   /// Records a fence.proxy.async by `lanes`, which makes earlier accesses visible to the
-  /// asynchronous proxy. `all_lanes`: all running threads of the warp execute the fence.
+  /// asynchronous proxy. `all_lanes`: whether all running threads of the warp execute the fence.
   void fence_proxy(int warp, std::uint32_t lanes, bool all_lanes);
-  /// Records a fence of GPU scope, which publishes the warp's accesses so far.
+  /// Records a fence of GPU scope, which publishes all previous accesses of the warp to other CTAs.
   void publish(int warp);
 
   /// A mask whose bit b is set if byte `address` + b is uninitialised or tainted.
   [[nodiscard]] std::uint32_t taint_mask(std::uint32_t address, std::uint32_t bytes) const;
-  /// Marks bytes (bit b: byte `address` + b) as uninitialised after a write of uninitialised data.
+  /// Marks the bytes `address` + b for the bits b of `byte_mask` as uninitialised, because
+  /// uninitialised data were written to them.
   void add_taint(std::uint32_t address, std::uint32_t byte_mask);
 
  private:
@@ -113,7 +115,7 @@ class RaceChecker {
   void check_one(const Access& access, int lane, std::uint32_t granule, Check check,
                  Result& result) const;
   [[nodiscard]] std::uint32_t limit(int warp, int other, bool proxied) const;
-  /// Increments the warp's time and returns it.
+  /// Increments the time of a warp in its vector clock and returns the new time.
   std::uint32_t tick(int warp) {
     return ++clocks_[static_cast<std::size_t>(warp)][static_cast<std::size_t>(warp)];
   }

@@ -6,7 +6,8 @@
 namespace evo::ptx {
 
 void ReleaseChain::append(const Release& release) {
-  // Searches several releases, because the warps of a CTA may alternate, each with its own release.
+  // Compares the new release with several recorded releases, because the warps of a CTA may append
+  // their releases alternately.
   constexpr std::size_t kLatest = 32;
   const std::lock_guard lock(mutex_);
   std::vector<std::uint32_t>& own = of_cta_[release.cta];

@@ -10,9 +10,9 @@ namespace evo::ptx {
 
 class ReleaseChain;
 
-/// Records that a warp of a CTA, at some time, saw the value that the first `length` releases of a
-/// chain left at a place. Acquisitions form a linked list, the latest first; their numbers start at
-/// 1.
+/// Records that a warp of a CTA, at some time, read the value that the first `length` releases of a
+/// chain left at a location. The acquisitions of a CTA are numbered from 1 and form a linked list
+/// that begins with the latest.
 struct Acquisition {
   const ReleaseChain* chain = nullptr;
   std::uint32_t length = 0;
@@ -22,9 +22,9 @@ struct Acquisition {
   const Acquisition* before = nullptr;
 };
 
-/// The information that a change by a CTA gives to its readers: for each warp of the CTA, the time
-/// up to which the warp's accesses are published, and the time up to which its acquisitions are
-/// known.
+/// The information that a strong write by a CTA gives to its readers: for each warp of the CTA, the
+/// time up to which the warp's accesses are published, and the time up to which the warp's
+/// acquisitions are passed on.
 struct Release {
   std::uint64_t cta = 0;
   std::vector<std::uint32_t> published;
@@ -34,14 +34,15 @@ struct Release {
   [[nodiscard]] bool operator==(const Release&) const = default;
 };
 
-/// A chain of releases at one place, in which each change continues the previous change, as atomics
-/// do. A thread that sees one release sees all earlier releases of the chain. Thread-safe.
+/// A chain of releases at one location: a sequence of strong writes in which each modifies the
+/// value of the previous one, as atomics do. A thread that reads the value of one release also
+/// acquires all earlier releases of the chain. Thread-safe.
 class ReleaseChain {
  public:
   void append(const Release& release);
   [[nodiscard]] std::uint32_t length() const;
-  /// One of the first `length` releases that publishes the access by `warp` of `cta` at `time`; or
-  /// null.
+  /// Returns a release among the first `length` that publishes the access that `warp` of `cta` made
+  /// at `time`, or null if there is none.
   [[nodiscard]] const Release* find(std::uint64_t cta, int warp, std::uint32_t time,
                                     std::uint32_t length) const;
   /// The releases with indices from `first` to `length` − 1.

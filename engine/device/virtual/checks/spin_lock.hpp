@@ -5,7 +5,7 @@
 
 namespace evo::ptx {
 
-/// A spin lock for operations that take less time than suspending a thread.
+/// A spin lock for operations that take less time than it takes to suspend a host thread.
 class SpinLock {
  public:
   void lock() {

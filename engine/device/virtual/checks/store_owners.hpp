@@ -10,7 +10,7 @@
 
 namespace evo::ptx {
 
-/// Records the CTA of a launch that stores to each part of some buffers. Thread-safe.
+/// Records, for each part of some buffers, which CTA of a launch stores to it. Thread-safe.
 class StoreOwners {
  public:
   /// Limit of host memory for the records of one launch.
@@ -19,7 +19,8 @@ class StoreOwners {
   [[nodiscard]] static std::uint64_t bytes_for(std::span<const GlobalBuffer* const> buffers,
                                                int granule);
 
-  /// `granule`: the unit of recording, the kernel's narrowest access in bytes.
+  /// `granule`: the size of a recorded part, which is the size in bytes of the kernel's narrowest
+  /// access.
   StoreOwners(std::span<const GlobalBuffer* const> buffers, int granule);
 
   /// Records a store of `bytes` bytes by `cta` (linear index below 2^32 − 1).
@@ -27,9 +28,10 @@ class StoreOwners {
 
   /// True if several CTAs store to the same part.
   [[nodiscard]] bool has_overlaps() const { return overlaps_.load(); }
-  /// True if the launch stored to another buffer or to a variable of the kernel.
+  /// True if the launch stored to a buffer that is not recorded or to a variable of the kernel.
   [[nodiscard]] bool went_elsewhere() const { return elsewhere_.load(); }
-  /// For each granule of the buffer at `position`: linear index of the storing CTA plus 1, or 0.
+  /// For each granule of buffer number `position`: the linear index of the storing CTA plus 1, or
+  /// 0.
   [[nodiscard]] std::vector<std::uint32_t> owners(std::size_t position) const;
 
  private:

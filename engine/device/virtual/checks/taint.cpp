@@ -14,16 +14,18 @@
 namespace evo::ptx {
 namespace {
 
-/// Text about the origin of the warp's first uninitialised data; empty if no origin was recorded.
+/// Describes the origin of the warp's first uninitialised data, for a report; empty if no origin
+/// was recorded.
 std::string origin_of(const Warp& warp) {
   const UnknownData& unknown = warp.unknown;
   if (unknown.instruction < 0) return {};
   const std::string place = describe_instruction(warp.cta->program(), unknown.instruction);
   if (unknown.is_shuffled) {
-    // PTX ISA, shfl.sync: reading from a thread that does not execute it is undefined.
+    // According to the PTX ISA (shfl.sync), the result of reading from a thread that does not
+    // execute the instruction is undefined.
     return fmt::format(
-        "; the shuffle at {} read lane {}, which does not execute it: its result is undefined; let "
-        "every lane that is read execute it, with a mask that names it",
+        "; the shuffle at {} read lane {}, which does not execute the shuffle, so the result is "
+        "undefined; every lane that is read must execute the shuffle, with a mask that contains it",
         place, unknown.lane);
   }
   const GlobalBuffer* buffer =
@@ -32,12 +34,12 @@ std::string origin_of(const Warp& warp) {
       buffer == nullptr ? std::string()
                         : fmt::format(", byte {} of the {} of '{}'", unknown.address - buffer->base,
                                       buffer->bytes, buffer->name);
-  return fmt::format("; such data were first read at {}{}", place, where);
+  return fmt::format("; uninitialised data were first read at {}{}", place, where);
 }
 
 std::uint32_t full_mask(std::uint32_t bytes) { return bytes >= 16 ? 0xffffU : (1U << bytes) - 1; }
 
-/// The value of one lane's register.
+/// The value of a register in one lane.
 std::uint64_t value_of(const Warp& warp, std::uint32_t reg, std::uint32_t bytes, int lane) {
   std::uint64_t value = 0;
   const std::size_t step = bytes;
@@ -158,12 +160,12 @@ bool any_in_row(const std::uint8_t* taint) {
   return (words[0] | words[1] | words[2] | words[3]) != 0;
 }
 
-/// True if a lane of the register is tainted. `is_wide`: also examine the second row, which holds
-/// the upper half of 16-byte registers.
+/// True if any lane of the register is tainted, that is, holds uninitialised data. `is_wide`: also
+/// examine the second row, which holds the upper half of 16-byte registers.
 bool any_taint(const Warp& warp, std::uint32_t reg, bool is_wide) {
   if (any_in_row(warp.taint_of(reg))) return true;
-  // For other registers, the second row belongs to another register, so the result may be true
-  // without need, which is harmless.
+  // For narrower registers, the second row belongs to another register, so the function may return
+  // true although this register is not tainted; this only costs time.
   const bool has_second = reg / 4 + 2 * kWarpSize <= warp.cta->program().register_bytes / 4;
   return is_wide && has_second && any_in_row(warp.taint_of(reg) + kWarpSize);
 }
@@ -177,8 +179,9 @@ void clear_taint(Warp& warp, std::uint32_t reg) {
   for_lanes(warp.exec, [&](int lane) { taint[lane] = 0; });
 }
 
-/// Propagates taint by the common rules for all lanes at once, as lane_taint() does for one lane.
-/// Returns false if the instruction has another rule.
+/// Propagates taint for all lanes at once, by the rules kAny and kMove, with the same result as
+/// lane_taint() for each lane. Returns false if the instruction's taint rule is neither kAny nor
+/// kMove.
 bool propagate_rows(Warp& warp, const Instr& in, const InstrInfo& info) {
   if (info.dst_bytes > 8 || (info.taint != TaintRule::kAny && info.taint != TaintRule::kMove))
     return false;
@@ -261,7 +264,7 @@ void take_foreign_taint(Warp& warp, const UnknownData& from) {
 }
 
 void drop_stale_taint(Warp& warp) {
-  // Every slot of the register file is a whole number of rows of lanes (kSlotBytes).
+  // Every slot of the register file has a whole number of rows of 32 lanes (kSlotBytes).
   const std::size_t bytes = warp.cta->program().register_bytes / 4;
   for (std::size_t at = 0; at < bytes; at += kWarpSize) {
     if (any_in_row(warp.taint + at)) return;

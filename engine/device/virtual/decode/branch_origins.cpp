@@ -9,11 +9,11 @@
 namespace evo::ptx {
 namespace {
 
-/// limit of the bytes that hold the origins of all registers at all instructions
+/// limit of the bytes in which the analysis stores the origins of all registers at all instructions
 constexpr std::size_t kMostOriginBytes = std::size_t{1} << 26;
 constexpr std::size_t kMuchCode = 32;  ///< number of instructions that count as much code
 
-/// Flags for the origins of a value; 0: the value is the same in all CTAs.
+/// Flags that say why a value may differ between CTAs; 0: the value is the same in all CTAs.
 using Origin = std::uint8_t;
 constexpr Origin kPlace = 1;  ///< the CTA's index, or loaded data
 constexpr Origin kData = 2;   ///< values that no slice can compute
@@ -65,7 +65,8 @@ class Analysis {
  private:
   Origin& at(std::size_t pc, std::size_t slot) { return before_[pc * slots_ + slot]; }
 
-  /// The origins of an instruction's sources, and of the branches that lead to the instruction.
+  /// The reasons (Origin) why the values that an instruction reads, or the branches that decide
+  /// whether it executes, may differ between CTAs.
   [[nodiscard]] Origin inputs(std::uint32_t pc) {
     Origin origin = forced_[pc];
     for (const std::uint32_t reg : program_.info[pc].sources) {
@@ -80,7 +81,7 @@ class Analysis {
     return origin;
   }
 
-  /// The origins of an instruction's results.
+  /// The reasons (Origin) why the values that an instruction writes may differ between CTAs.
   [[nodiscard]] Origin result(std::uint32_t pc) {
     const Instr& in = program_.code[pc];
     Origin origin = inputs(pc);
@@ -129,15 +130,16 @@ class Analysis {
     }
   }
 
-  /// The origins of the direction of a branch; 0 for other instructions, and if all CTAs go the
-  /// same way.
+  /// The reasons (Origin) why CTAs may take different directions at a branch. 0 for instructions
+  /// that are not branches, and for branches that all CTAs take in the same direction.
   [[nodiscard]] Origin branch_origin(std::uint32_t pc) {
     if (paths_.next[pc].size() < 2) return 0;
     const Origin origin = inputs(pc);
     return (origin & kWait) != 0 ? Origin{0} : origin;
   }
 
-  /// Adds the origins of each branch to the instructions from the branch to where its paths join.
+  /// Adds the Origin of each branch to the instructions between the branch and the point where the
+  /// branch's paths join.
   bool force_regions() {
     bool changed = false;
     for (std::uint32_t branch = 0; branch < paths_.end(); ++branch) {

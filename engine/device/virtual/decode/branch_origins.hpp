@@ -8,18 +8,20 @@
 
 namespace evo::ptx {
 
-/// The inputs on which the branches of a program depend and in which CTAs may differ.
+/// The reasons why the CTAs of a launch may take different directions at the branches of a program.
 struct BranchOrigins {
-  /// One flag for each instruction: true for a branch (or guarded exit) that depends on the CTA's
-  /// index, or on loaded data that a slice (store_slice.hpp) can compute.
+  /// One flag for each instruction, which is true for a branch (or guarded exit) that depends on
+  /// the CTA's index, or on loaded data that a slice of the program (store_slice.hpp) can compute.
   std::vector<bool> by_place;
-  /// True if a loop, or much code, depends on values that no slice can compute: shared memory,
-  /// tensor cores, atomics or clocks. A loop that waits for an mbarrier does not set by_data.
+  /// True if a loop, or a large part of the code, depends on values that no slice of the program
+  /// (store_slice.hpp) can compute: on shared memory, tensor cores, atomics or clocks. A loop that
+  /// only waits for an mbarrier does not set `by_data`.
   bool by_data = false;
 };
 
-/// Finds the origins by a forward data-flow analysis with control dependence. `loads_are_known`:
-/// the launch does not write memory that it reads. Nullopt if the program is too large.
+/// Determines the BranchOrigins by a forward data-flow analysis that includes control dependence.
+/// `loads_are_known`: true if the launch does not write memory that it reads. Nullopt if the
+/// program is too large.
 [[nodiscard]] std::optional<BranchOrigins> find_branch_origins(const Program& program,
                                                                bool loads_are_known);
 

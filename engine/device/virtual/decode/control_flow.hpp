@@ -9,7 +9,7 @@
 
 namespace evo::ptx {
 
-/// True if an instruction has the operands of one of `Families`.
+/// True if the operands of an instruction have one of the types `Families`.
 template <typename... Families>
 bool is_any(const Instr& in) {
   return (std::holds_alternative<Families>(in.operands) || ...);
@@ -18,8 +18,9 @@ bool is_any(const Instr& in) {
 /// The instructions that may follow instruction `pc`.
 [[nodiscard]] std::vector<std::uint32_t> successors(const Program& program, std::size_t pc);
 
-/// Calls `visit(pc)` for the first instruction. Whenever `visit` returns true, because the state of
-/// pc changed, calls it for the successors of pc, until no state changes.
+/// Runs a data-flow analysis: calls `visit(pc)` for the first instruction and, whenever `visit`
+/// returns true because the state at pc changed, for the successors of pc. The analysis ends when
+/// no state changes.
 void visit_until_stable(const Program& program, const std::function<bool(std::uint32_t)>& visit);
 
 }  // namespace evo::ptx

@@ -12,7 +12,7 @@
 #include "engine/device/virtual/memory/global_memory.hpp"
 #include "engine/device/virtual/memory/parameter_space.hpp"
 
-// Decodes mov in all its forms, and the instructions in the table of lane-wise instructions.
+// Decodes mov in all its forms, and the instructions in alu_table().
 
 namespace evo::ptx {
 namespace {
@@ -211,7 +211,7 @@ void decode_move(DecodeContext& context) {
   } else if (in.operands[0].kind == Operand::Kind::kVector) {
     decode_unpack(context, type);
   } else if (!decode_clock(context)) {
-    // All other moves are in alu_table().
+    // alu_table() contains all other forms of mov.
     decode_alu(context);
   }
 }

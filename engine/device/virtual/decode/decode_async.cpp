@@ -57,8 +57,8 @@ void decode_wait(DecodeContext& context, Modifiers& modifiers, bool all) {
   context.emit(exec_wait_group, WaitGroupOperands{keep}, Pipe::kBarrier, TaintRule::kOwn);
 }
 
-/// Consumes modifiers without effect: in a cluster of one CTA, scopes and windows of the cluster
-/// are those of the CTA.
+/// Consumes modifiers that need no action, because a cluster has only one CTA here: a scope or an
+/// address range of the cluster is that of the CTA.
 void skip_mbarrier_words(Modifiers& modifiers) {
   modifiers.take_one_of({"release", "relaxed", "acquire"});
   modifiers.take_one_of({"cta", "cluster"});
@@ -115,7 +115,8 @@ void decode_arrive(DecodeContext& context, Modifiers& modifiers) {
   context.last_info().dst_bytes = 8;
 }
 
-/// Decodes mbarrier.expect_tx and complete_tx, which do not arrive.
+/// Decodes mbarrier.expect_tx and mbarrier.complete_tx, which change the expected bytes without an
+/// arrival.
 void decode_transaction(DecodeContext& context, Modifiers& modifiers, ArriveOperand kind) {
   const Instruction& in = context.current();
   skip_mbarrier_words(modifiers);

@@ -14,7 +14,8 @@ Address address_of(DecodeContext& context, const Operand& operand) {
   return address.at;
 }
 
-/// Emits a bulk copy. `size`: register with the number of bytes; kNoRegister with coordinates.
+/// Emits a bulk copy. `size`: the register with the number of bytes; kNoRegister if the copy has
+/// coordinates.
 void emit_copy(DecodeContext& context, const BulkCopy& copy, std::uint32_t size,
                const std::vector<std::uint32_t>& coordinates = {}) {
   std::vector<std::uint32_t> registers = {copy.to.base, copy.from.base, copy.barrier.base, size};

@@ -19,7 +19,8 @@ struct SystemFunction {
 };
 
 const SystemFunction* find_system_function(std::string_view name) {
-  // PTX Writer's Guide to Interoperability, "System Calls".
+  // The PTX Writer's Guide to Interoperability specifies vprintf and __assertfail in "System
+  // Calls".
   static const std::vector<SystemFunction> functions = {
       {"vprintf", exec_print, {8, 8}, 4},
       {"__assertfail", exec_assert_fail, {8, 8, 4, 8, 8}, 0},
@@ -32,7 +33,7 @@ const SystemFunction* find_system_function(std::string_view name) {
 
 std::uint32_t DecodeContext::call_variable(const Operand& operand, std::uint64_t bytes) {
   if (operand.kind != Operand::Kind::kSymbol || operand.variable < 0)
-    unsupported("argument that is no .param variable");
+    unsupported("argument that is not a .param variable");
   const VariableAddress found = variable_address(operand);
   const auto& variable = frame_->function->variables[static_cast<std::size_t>(operand.variable)];
   if (found.space != Space::kLocal || found.is_kernel_parameter || variable.bytes != bytes ||
@@ -51,7 +52,7 @@ bool DecodeContext::decode_system_call(const Instruction& in) {
   const auto& arguments = in.operands[2].elements;
   if (arguments.size() != function->parameters.size() ||
       results.size() > (function->result == 0 ? 0U : 1U)) {
-    fail("call of '" + in.operands[1].name + "' with other parameters than it has");
+    fail("call of '" + in.operands[1].name + "' with the wrong number of parameters or results");
   }
   SystemCall call;
   for (std::size_t i = 0; i < arguments.size(); ++i)
@@ -85,10 +86,10 @@ void DecodeContext::decode_call(const Instruction& in, int depth) {
   frame.variable_address.resize(function.variables.size(), -1);
   const auto bind = [&](const std::vector<int>& formal, const std::vector<Operand>& actual) {
     if (formal.size() != actual.size())
-      fail("call of '" + callee.name + "' with other parameters than declared");
+      fail("call of '" + callee.name + "' with the wrong number of parameters or results");
     for (std::size_t i = 0; i < formal.size(); ++i) {
       if (actual[i].kind != Operand::Kind::kSymbol || actual[i].variable < 0)
-        unsupported("argument that is no .param variable");
+        unsupported("argument that is not a .param variable");
       frame.variable_address[static_cast<std::size_t>(formal[i])] =
           variable_address(actual[i]).offset;
     }

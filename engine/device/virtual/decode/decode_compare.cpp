@@ -34,7 +34,8 @@ Handler handler_for(Type type) {
   return helpers.setp[row][std::countr_zero(static_cast<unsigned>(bytes))];
 }
 
-/// Emits the comparison of operands 1 and 2 into the predicates of `op`.
+/// Emits an instruction that compares operands 1 and 2 and writes the result to the predicates of
+/// `op`.
 void emit_compare(DecodeContext& context, CompareOperands op, Type type) {
   const Instruction& in = context.current();
   const Handler fn = handler_for(type);

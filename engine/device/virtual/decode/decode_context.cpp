@@ -11,9 +11,10 @@ namespace evo::ptx {
 namespace {
 
 constexpr int kMaxCallDepth = 32;
-// limit of instruction numbers, which take 20 bits in the race checker's records
+// limit of the number of instructions, because the race checker's records have 20 bits for an
+// instruction's number
 constexpr std::size_t kMaxInstructions = 1U << 20;
-// limit of the registers of all inlined functions together
+// limit of the sum of the registers of all inlined functions
 constexpr std::size_t kMaxRegisters = 1U << 20;
 constexpr std::uint64_t kMaxParameterBytes = 32764;       // CUDA's limit
 constexpr std::uint64_t kMaxSharedBytes = 227ULL * 1024;  // limit of the largest modelled GPU
@@ -23,8 +24,8 @@ std::uint64_t align_up(std::uint64_t value, std::uint64_t align) {
   return align == 0 ? value : (value + align - 1) / align * align;
 }
 
-/// Registers per thread at launch, for setmaxnreg: from .maxnreg or, if the number of threads is
-/// given, an equal share of an SM's 65536 registers; 0 if neither is given.
+/// Registers per thread at launch, which setmaxnreg needs: the number in .maxnreg or, if the kernel
+/// states its number of threads, an equal share of an SM's 65536 registers; otherwise 0.
 int launch_registers(const Function& entry) {
   constexpr int kRegistersOfSm = 65536;
   constexpr int kUnit = 8;
@@ -56,14 +57,15 @@ std::uint32_t DecodeContext::new_register(Type type) {
   return static_cast<std::uint32_t>(types_.size() - 1);
 }
 
-/// Allocates a variable after `used` bytes of a space of at most `limit` bytes, and returns its
-/// offset.
+/// Allocates a variable in a state space of `limit` bytes, of which `used` bytes are in use, and
+/// returns the variable's offset.
 std::uint32_t DecodeContext::allocate(const Variable& variable, std::uint32_t& used,
                                       std::uint64_t limit, const char* space) const {
   const std::uint64_t offset = align_up(used, variable.align);
   if (offset + variable.bytes > limit) {
     throw PtxError(std::string(space) + " variable '" + variable.name + "' of " +
-                       std::to_string(variable.bytes) + " bytes: the limit for all of them is " +
+                       std::to_string(variable.bytes) +
+                       " bytes: the limit for all such variables together is " +
                        std::to_string(limit),
                    variable.line);
   }
@@ -71,8 +73,8 @@ std::uint32_t DecodeContext::allocate(const Variable& variable, std::uint32_t& u
   return static_cast<std::uint32_t>(offset);
 }
 
-/// Places the static shared variables of the function, of its callees and, if used, of the module.
-/// Dynamic shared memory follows the static variables.
+/// Assigns addresses to the static shared variables of the function, of its callees and, if used,
+/// of the module. Dynamic shared memory follows the static variables.
 void DecodeContext::place_shared(const Function& function) {
   if (!placed_.insert(&function).second) return;
   for (const Variable& variable : function.variables) {
@@ -161,8 +163,8 @@ void DecodeContext::decode_instruction(Frame& frame, const Instruction& in, int 
   }
 }
 
-/// Replaces an instruction that cannot be decoded, which is an error only if the entry can reach
-/// it.
+/// Replaces an instruction that cannot be decoded by one whose execution is an error.
+/// check_reachable() rejects the program only if the entry can reach the instruction.
 void DecodeContext::replace_by_unsupported(std::size_t before, const std::string& why) {
   program_.code.resize(before);
   program_.info.resize(before);

@@ -14,8 +14,8 @@
 
 namespace evo::ptx {
 
-/// Builds a Program. During decoding, register fields of instructions hold numbers of virtual
-/// registers; assign_registers() replaces the numbers by offsets.
+/// Builds a Program. During decoding, the register fields of instructions hold numbers of virtual
+/// registers; assign_registers() replaces the numbers by offsets into the register file.
 class DecodeContext {
  public:
   DecodeContext(const Module& module, const GlobalAddresses& globals, Program& program);
@@ -37,7 +37,7 @@ class DecodeContext {
   void decode_function(Frame& frame, int depth);
   void decode_instruction(Frame& frame, const Instruction& in, int depth);
 
-  // Used by the decoders of instruction families.
+  // The decoders of the instruction families (families.hpp) call the following functions.
   [[nodiscard]] const Module& module() const { return module_; }
   [[nodiscard]] Program& program() { return program_; }
   [[nodiscard]] Frame& frame() { return *frame_; }
@@ -48,7 +48,7 @@ class DecodeContext {
   [[noreturn]] void fail(const std::string& what) const { throw PtxError(what, current_->line); }
   [[noreturn]] void unsupported(const std::string& why = {}) const;
 
-  /// Appends a decoded instruction with the guard of the current PTX instruction.
+  /// Appends a decoded instruction that has the guard of the current PTX instruction.
   void emit(Handler fn, Operands operands, Pipe pipe, TaintRule taint);
   [[nodiscard]] InstrInfo& last_info() { return program_.info.back(); }
   /// reads() and writes() declare the registers that the last instruction reads and writes, for
@@ -58,14 +58,15 @@ class DecodeContext {
   void writes(std::uint32_t reg);
   void writes(const std::vector<std::uint32_t>& registers);
 
-  /// A register that holds the operand's value as `type`. Inserts an instruction that changes the
-  /// width if necessary.
+  /// Returns a register that holds the operand's value as `type`. Inserts an instruction that
+  /// changes the width of the value if the operand's register has a different width.
   std::uint32_t source(const Operand& operand, Type type);
-  /// A register for a result of `type`. If the operand's register is wider, finish_destinations()
-  /// extends the value after the instruction.
+  /// Returns a register for a result of `type`. If the operand's register is wider than `type`,
+  /// finish_destinations() inserts an instruction that extends the result.
   std::uint32_t destination(const Operand& operand, Type type, bool is_signed = false);
   void finish_destinations();
-  /// The register of a predicate operand. The caller must evaluate Operand::negated.
+  /// Returns the register of a predicate operand. The register holds the predicate before any
+  /// negation, so the caller must evaluate Operand::negated.
   std::uint32_t predicate(const Operand& operand);
 
   std::uint32_t new_register(Type type);
@@ -84,12 +85,12 @@ class DecodeContext {
   void narrow_global_granule(int bytes);
 
   void assign_registers();
-  /// Throws PtxError if the entry can reach an unsupported instruction.
+  /// Throws PtxError if the entry can reach an instruction that is not supported.
   void check_reachable();
 
   /// Appends a list of registers to Program::registers.
   RegisterList add_list(const std::vector<std::uint32_t>& registers);
-  /// Appends the targets of labels to Program::branch_targets.
+  /// Appends the target instructions of labels to Program::branch_targets.
   TargetList add_targets(const std::vector<int>& labels);
 
  private:
@@ -104,7 +105,7 @@ class DecodeContext {
   void place_kernel_parameters();
   void decode_call(const Instruction& in, int depth);
   bool decode_system_call(const Instruction& in);
-  /// Offset in local memory of a .param variable of `bytes` bytes in a call.
+  /// The offset in local memory of a .param variable, with `bytes` bytes, of a call.
   std::uint32_t call_variable(const Operand& operand, std::uint64_t bytes);
   std::uint32_t resized(std::uint32_t reg, Type from, Type to);
   std::int64_t allocate_shared(const Variable& variable);
@@ -141,12 +142,12 @@ class DecodeContext {
   bool in_helper_ = false;
 };
 
-/// The registers of a vector operand, which must have `count` elements.
+/// The registers of the elements of a vector operand, which must have `count` elements.
 [[nodiscard]] std::vector<std::uint32_t> vector_registers(DecodeContext& context,
                                                           const Operand& operand, std::size_t count,
                                                           bool write, Type type = Type::kB32);
 
-/// The numbers of registers of a matrix product D = A B + C, given by operands 0 to 3.
+/// The numbers of registers in operands 0 to 3 (D, A, B and C) of a matrix product D = A B + C.
 struct ProductSizes {
   int a = 0;
   int b = 0;

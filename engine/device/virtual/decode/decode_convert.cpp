@@ -8,8 +8,8 @@
 #include "engine/device/virtual/arithmetic/ops_rounding.hpp"
 #include "engine/device/virtual/decode/decode_context.hpp"
 
-// Decodes cvt. alu_table() contains packed and half-precision conversions by their spelling. This
-// file composes all other conversions of one or two steps.
+// Decodes cvt. alu_table() contains packed and half-precision conversions by their spelling. All
+// other conversions are composed of one or two instructions here.
 
 namespace evo::ptx {
 namespace {
@@ -23,7 +23,8 @@ struct Conversion {
   Type from = Type::kNone;
 };
 
-/// Consumes one of four modifiers, which are in the order of Rounding.
+/// Consumes the first of four modifiers that the instruction has; they must be in the order of the
+/// enumeration Rounding.
 std::optional<Rounding> take_rounding(Modifiers& modifiers,
                                       std::initializer_list<std::string_view> names) {
   const int found = modifiers.take_one_of(names);
@@ -35,7 +36,7 @@ bool is_integer(Type type) { return type >= Type::kU8 && type <= Type::kS64; }
 
 int log2_bytes(Type type) { return std::countr_zero(static_cast<unsigned>(bit_width(type) / 8)); }
 
-/// True if a rounding mode other than to nearest is requested.
+/// True if the conversion has a rounding mode other than "to nearest".
 bool is_directed(const Conversion& c) { return c.rounding && *c.rounding != Rounding::kNearest; }
 
 void emit_step(DecodeContext& context, Handler fn, const Operands& operands, std::uint32_t dst,
@@ -47,13 +48,13 @@ void emit_step(DecodeContext& context, Handler fn, const Operands& operands, std
   context.writes(dst);
 }
 
-/// Emits one conversion step from register `source` to register `dst`.
+/// Emits one instruction that converts register `source` to register `dst`.
 void step(DecodeContext& context, Handler fn, std::uint32_t dst, Type to, std::uint32_t source,
           TaintRule taint = TaintRule::kAny) {
   emit_step(context, fn, AluOperands{.dst = dst, .src = {source}}, dst, to, source, taint);
 }
 
-/// Emits a conversion step whose handler takes the rounding mode.
+/// Emits one instruction whose handler rounds as `op` says.
 void rounding_step(DecodeContext& context, Handler fn, const ConvertOperands& op, Type to) {
   emit_step(context, fn, op, op.dst, to, op.source, TaintRule::kAny);
 }
@@ -69,7 +70,8 @@ void integer_to_integer(DecodeContext& context, const Conversion& c) {
   std::uint32_t source = context.source(in.operands[1], c.from);
   Type from = c.from;
   if (bit_width(from) == 8) {
-    // The register's bits above the low byte are arbitrary, so they must be cleared or extended.
+    // In a register, the bits above an 8-bit integer are arbitrary, so they must be cleared or
+    // filled with the sign.
     const std::uint32_t clean = context.new_register(Type::kB16);
     step(context, alu_table().helpers.resize[1][0][is_signed(from) ? 1 : 0], clean, Type::kB16,
          source);
@@ -105,9 +107,10 @@ void integer_to_float(DecodeContext& context, const Conversion& c) {
   const auto column = static_cast<std::size_t>(log2_bytes(from) - 1);
   const std::uint32_t dst = context.destination(in.operands[0], c.to);
   if (c.to == Type::kF16 || c.to == Type::kBf16) {
-    // A double represents integers of up to 32 bits exactly, so only the second step rounds.
+    // A double represents integers of up to 32 bits exactly, so in a conversion from an integer to
+    // f16 only the step from double to f16 rounds.
     if (is_directed(c) || c.to == Type::kBf16 || bit_width(from) == 64)
-      context.unsupported("this integer to half conversion");
+      context.unsupported("this conversion from an integer to f16 or bf16");
     const std::uint32_t wide = context.new_register(Type::kF64);
     step(context, helpers.integer_to_f64[row][column], wide, Type::kF64, source);
     step(context, alu_table().entries.at("cvt.rn.f16.f64").fn, dst, Type::kB16, wide);

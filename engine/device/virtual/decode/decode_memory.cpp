@@ -39,7 +39,7 @@ Space take_space(Modifiers& modifiers) {
   return Space::kGeneric;
 }
 
-/// Consumes the scope; true if it is the CTA.
+/// Consumes the scope modifier; true if the scope is the CTA.
 bool take_scope(Modifiers& modifiers) {
   if (modifiers.take("cluster")) modifiers.unsupported("clusters");
   return modifiers.take_one_of({"cta", "gpu", "sys"}) == 0;
@@ -107,7 +107,8 @@ std::vector<const Operand*> elements_of(const Operand& operand) {
   return elements;
 }
 
-/// The bytes per lane of the register for an element of `type` in a load or store.
+/// The bytes per lane of the register from which an element of `type` is stored, or into which it
+/// is loaded.
 int element_register_bytes(DecodeContext& context, const Operand& operand, Type type) {
   if (operand.kind == Operand::Kind::kRegister) {
     const Type have =
@@ -208,7 +209,7 @@ void decode_store(DecodeContext& context) {
   const int width = element_register_bytes(context, *elements[0], access.type);
   std::vector<std::uint32_t> sources;
   for (const Operand* element : elements) {
-    // A literal is stored with the width of the other elements' registers.
+    // A literal gets the same width as the registers of the vector's other elements.
     const bool same = element_register_bytes(context, *element, access.type) == width;
     if (element->kind == Operand::Kind::kRegister && !same)
       context.unsupported("registers of different width");

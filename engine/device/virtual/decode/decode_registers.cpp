@@ -6,20 +6,21 @@
 #include "engine/device/virtual/decode/decode_context.hpp"
 #include "engine/ptx/source_lines.hpp"
 
-// The pass after decoding: finds reachable instructions and lifetimes, and assigns registers.
+// Runs after decoding: finds reachable instructions and the lifetimes of registers, and assigns
+// each register a slot in the register file.
 //
 // 1. Find the successors of every instruction and the reachable instructions.
 // 2. Compute the live registers at the start of each block by backward data flow.
-// 3. Give each register one interval, from its first to its last live instruction. Sources and
-//    destinations of one instruction overlap, because a handler may write its result before it has
-//    read all sources.
+// 3. Give each register one interval, from its first to its last live instruction. The intervals
+//    of sources and destinations of one instruction overlap, because a handler may write its result
+//    before it has read all sources.
 // 4. Assign slots by linear scan. Only registers of the same Layout share a slot.
 
 namespace evo::ptx {
 namespace {
 
 constexpr std::uint32_t kMostSlots = 1U << 16;  // 8 MiB for each warp
-// 256 MiB: one bit for each block and register
+// 256 MiB, for one bit for each pair of a block and a register
 constexpr std::size_t kMostLivenessWords = 1U << 25;
 constexpr std::uint64_t kMostLivenessSteps = 1ULL << 31;  // limit of the analysis's steps
 
@@ -42,7 +43,7 @@ struct Block {
 
 class Liveness {
  public:
-  /// `guarded_writes_kill`: treats a guarded write as if it always happened.
+  /// `guarded_writes_kill`: treats a guarded write as if its guard were always true.
   Liveness(const Program& program, std::size_t registers, bool guarded_writes_kill)
       : program_(program), words_((registers + 63) / 64), kill_all_(guarded_writes_kill) {
     split();
@@ -90,7 +91,8 @@ class Liveness {
     }
   }
 
-  /// Computes the registers live before a block from those live after it. True if the set grew.
+  /// Computes the registers that are live before a block from those that are live after it. Returns
+  /// true if the set of registers live before the block grew.
   bool transfer(Block& block) {
     std::vector<std::uint64_t> live = live_out(block);
     for (std::size_t pc = block.last + 1; pc-- > block.first;) {
@@ -160,9 +162,9 @@ std::vector<Interval> intervals(const Program& program, const Liveness& liveness
   return result;
 }
 
-/// The layout of a register's lanes in its slots. Only registers with the same layout share a slot,
-/// because lanes of a warp may be at different instructions: with another layout, a write for one
-/// lane would overwrite data that another lane still needs.
+/// The layout of a register's lanes in its slots. Only registers with the same layout share a slot.
+/// Lanes of a warp may be at different instructions, so with another layout a write for one lane
+/// would overwrite data that another lane still needs.
 struct Layout {
   bool predicate;                                   ///< one bit per lane
   int bytes;                                        ///< bytes per lane
@@ -215,8 +217,8 @@ void DecodeContext::check_reachable() {
   }
 }
 
-/// The registers of literals and special registers, which are filled before the first instruction,
-/// and whose slots are never reused.
+/// True for the registers of literals and special registers, which are filled before the first
+/// instruction and whose slots no other register reuses.
 std::vector<bool> DecodeContext::permanent_registers() const {
   std::vector<bool> permanent(types_.size(), false);
   for (const auto& [key, reg] : constants_) permanent[reg] = true;
@@ -258,8 +260,8 @@ void DecodeContext::assign_registers() {
   write_offsets(slot, pool.size());
 }
 
-/// Lists the registers that a path reads before a write. A guarded write counts as a write, because
-/// compilers emit pairs of guarded writes that together cover all lanes.
+/// Lists the registers that some path reads before it writes them. A guarded write counts as a
+/// write, because compilers emit pairs of guarded writes that together write all lanes.
 void DecodeContext::list_unset_registers() {
   const Liveness certain(program_, types_.size(), true);
   const auto& live = certain.blocks().front().live_in;

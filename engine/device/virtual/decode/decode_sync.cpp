@@ -14,7 +14,8 @@ std::uint32_t target(DecodeContext& context, const Operand& operand, Type type) 
   return operand.kind == Operand::Kind::kSink ? kNoRegister : context.destination(operand, type);
 }
 
-/// The registers of a destination p|q; the second is kNoRegister for a single destination.
+/// The registers of a destination p|q; the second is kNoRegister if the destination is a single
+/// register.
 std::array<std::uint32_t, 2> pair_of_targets(DecodeContext& context, const Operand& operand) {
   if (operand.kind != Operand::Kind::kPair)
     return {target(context, operand, Type::kB32), kNoRegister};
@@ -22,7 +23,8 @@ std::array<std::uint32_t, 2> pair_of_targets(DecodeContext& context, const Opera
   return {first, target(context, operand.elements[1], Type::kPred)};
 }
 
-/// Consumes one of `names`, which are in the order of the enumeration Mode.
+/// Consumes the first of `names` that the instruction has; they must be in the order of the
+/// enumeration Mode.
 template <typename Mode>
 std::optional<Mode> take_mode(Modifiers& modifiers, std::initializer_list<std::string_view> names) {
   const int found = modifiers.take_one_of(names);

@@ -1,7 +1,7 @@
 #include "engine/device/virtual/decode/decode_context.hpp"
 #include "engine/device/virtual/execute/exec_texture.hpp"
 
-// Decodes tex in one and two dimensions with 64-bit handles.
+// Decodes tex for one- and two-dimensional textures that are given by 64-bit handles.
 
 namespace evo::ptx {
 namespace {

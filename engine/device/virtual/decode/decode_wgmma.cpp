@@ -18,7 +18,7 @@ struct Spelling {
   const MmaShape* shape = nullptr;
 };
 
-/// Consumes the shape, m64nNk16 or m64nNk32, where N is a multiple of 8 up to 256.
+/// Consumes the shape of the product: m64nNk16 or m64nNk32, where N is a multiple of 8 up to 256.
 Spelling take_shape(const Instruction& in, Modifiers& modifiers) {
   const auto name = std::ranges::find_if(
       in.modifiers, [](const std::string& word) { return word.starts_with("m64n"); });
@@ -40,8 +40,8 @@ Spelling take_shape(const Instruction& in, Modifiers& modifiers) {
   return {n / kColumns, shape};
 }
 
-/// True if scale-d is 0, or the false result of a comparison of literals in the preceding
-/// instruction, so that the previous content of the accumulators is not read.
+/// True if the previous content of the accumulators is not read, because scale-d is 0, or because
+/// scale-d is the false result of a comparison of literals in a preceding instruction.
 bool scale_is_zero(const DecodeContext& context, const Operand& scale) {
   if (scale.kind == Operand::Kind::kInteger) return scale.bits == 0;
   static const std::vector<std::string> comparison = {"ne", "b32"};
@@ -59,7 +59,8 @@ bool scale_is_zero(const DecodeContext& context, const Operand& scale) {
   return false;
 }
 
-/// The flag of a literal operand, which is ±1 for a scale, and 0 or 1 for a transposition.
+/// Converts a literal operand to a flag: a scale, which must be ±1, or a transposition, which must
+/// be 0 or 1.
 bool take_flag(DecodeContext& context, const Operand& operand, bool is_scale) {
   const auto value = static_cast<std::int64_t>(operand.bits);
   const auto narrow = static_cast<std::int32_t>(value);

@@ -28,7 +28,7 @@ std::string_view wmma_sizes(Modifiers& modifiers) {
   return kSizes[static_cast<std::size_t>(found)];
 }
 
-/// Decodes a product with another shape or type than m16n16k16 of f16 or bf16.
+/// Decodes a product that has a different shape or type than m16n16k16 of f16 or bf16.
 void decode_shape_mma(DecodeContext& context, const WmmaShape& shape, bool saturate) {
   const int a = wmma_registers(shape, WmmaPart::kA);
   const int b = wmma_registers(shape, WmmaPart::kB);
@@ -80,7 +80,7 @@ void decode_wmma_move(DecodeContext& context, Modifiers& modifiers, bool is_load
   context.reads(op.address.base);
   context.reads(op.stride);
   is_load ? context.writes(regs) : context.reads(regs);
-  // If the elements of a register are not adjacent in memory, they are moved one at a time.
+  // If the elements of a register are not adjacent in memory, each element is accessed separately.
   const bool neighbours = bit_width(type) >= 32 || (part == WmmaPart::kB) == op.is_column_major;
   if (!neighbours) context.narrow_shared_granule(op.element_bytes);
   context.narrow_global_granule(op.element_bytes);
@@ -91,7 +91,7 @@ void decode_wmma_mma(DecodeContext& context, Modifiers& modifiers) {
   modifiers.take("sync");
   modifiers.take("aligned");
   if (modifiers.take_one_of({"row", "col"}) < 0 || modifiers.take_one_of({"row", "col"}) < 0) {
-    // The layouts of A and B may be the same word, which then occurs twice.
+    // A and B may have the same layout, so that the same modifier occurs twice.
     modifiers.take("row");
     modifiers.take("col");
   }

@@ -14,8 +14,9 @@ namespace evo::ptx {
 using GlobalAddresses = std::map<std::string, std::uint64_t>;
 
 /// Decodes an entry into a Program: inlines calls, resolves labels, replaces operands by registers,
-/// and lets registers with disjoint lifetimes share slots. Throws PtxError ("not supported: … at
-/// line N") if the entry can reach an instruction that the virtual GPU does not support.
+/// and lets registers that are never live at the same time share slots. Throws PtxError ("not
+/// supported: … at line N") if the entry can reach an instruction that the virtual GPU does not
+/// support.
 [[nodiscard]] std::shared_ptr<const Program> decode_entry(const Module& module,
                                                           const std::string& entry,
                                                           const GlobalAddresses& globals);

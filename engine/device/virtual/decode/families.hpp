@@ -7,11 +7,11 @@ namespace evo::ptx {
 class DecodeContext;
 class Modifiers;
 
-/// A function that decodes the context's current instruction. Each family of instructions has a
-/// Decoder.
+/// A function that decodes the context's current instruction. Each family of instructions, such as
+/// loads, has one Decoder.
 using Decoder = void (*)(DecodeContext&);
-/// The decoder of an opcode. The decoder of opcodes without a family looks up the instruction's
-/// spelling in alu_table().
+/// The decoder of an opcode; for an opcode that belongs to no family, the decoder looks up the
+/// instruction's spelling in alu_table().
 [[nodiscard]] Decoder decoder_of(Opcode opcode);
 
 void decode_branch(DecodeContext& context);
@@ -29,7 +29,8 @@ void decode_store(DecodeContext& context);
 void decode_fence(DecodeContext& context);
 void decode_atomic(DecodeContext& context);
 void decode_cp_async(DecodeContext& context);
-/// Decodes cp.async.bulk after "async" and "bulk" have been taken from `modifiers`.
+/// Decodes cp.async.bulk. The caller of decode_bulk() has already consumed "async" and "bulk" from
+/// `modifiers`.
 void decode_bulk(DecodeContext& context, Modifiers& modifiers);
 void decode_mbarrier(DecodeContext& context);
 void decode_barrier(DecodeContext& context);

@@ -65,7 +65,8 @@ enum class Pipe : std::uint8_t {
   kCount,
 };
 
-/// The operands of each instruction family. Registers are byte offsets in the warp's register file.
+/// The operands of a decoded instruction; there is a type for each family of instructions. Operands
+/// refer to registers by byte offsets in the warp's register file.
 using Operands = std::variant<
     NoOperands, AluOperands, ConvertOperands, RoundedOperands, CompareOperands, BranchOperands,
     IndexedBranchOperands, ClockOperands, SleepOperands, ActiveMaskOperands, SystemCallOperands,
@@ -77,7 +78,7 @@ using Operands = std::variant<
     WgmmaWaitOperands, SetmaxnregOperands, WmmaMoveOperands, WmmaOperands, WmmaShapeOperands,
     DoubleMmaOperands>;
 
-/// A decoded instruction, which is small so that it fits in one cache line.
+/// A decoded instruction. An Instr is so small that it fits in one cache line.
 struct Instr {
   Handler fn = nullptr;
   std::uint32_t guard = kNoRegister;

@@ -9,8 +9,8 @@
 
 namespace evo::ptx {
 
-/// The modifiers of an instruction, which a decoder consumes one by one. An instruction with an
-/// unconsumed modifier is not supported.
+/// The modifiers of an instruction, which a decoder consumes one by one. If a modifier remains that
+/// no decoder consumed, the instruction is not supported.
 class Modifiers {
  public:
   explicit Modifiers(const Instruction& in) : in_(in), used_(in.modifiers.size(), false) {}
@@ -20,7 +20,7 @@ class Modifiers {
   int take_one_of(std::initializer_list<std::string_view> names);
   /// Consumes the first modifier that names a type; kNone if there is none.
   Type take_type();
-  /// Throws PtxError ("not supported") if a modifier was not consumed.
+  /// Throws PtxError ("not supported") if any modifier was not consumed.
   void finish() const;
   [[noreturn]] void unsupported(const std::string& why = {}) const;
 

@@ -25,7 +25,8 @@ Edges edges_of(const Program& program) {
   return next;
 }
 
-/// The instructions in post-order of a depth-first search from the end of the program.
+/// The instructions in post-order of a depth-first search of the reversed control flow, which
+/// starts at the end of the program.
 std::vector<std::uint32_t> postorder(const Edges& before, std::uint32_t end) {
   std::vector<std::uint32_t> order;
   std::vector<bool> seen(before.size(), false);

@@ -7,14 +7,14 @@
 
 namespace evo::ptx {
 
-/// The immediate post-dominator of each instruction, which is where the paths from the instruction
-/// join. The end of the program has the number of instructions as its index. kNone: no path from
-/// the instruction reaches the end. Execution is assumed to continue after a trap, so that
-/// assertions do not split paths.
+/// For each instruction, `meeting` is its immediate post-dominator, which is the instruction where
+/// all paths from it join. The index end() stands for the end of the program. kNone: no path from
+/// the instruction reaches the end. A trap is treated as if execution continued after it, because
+/// each assertion would otherwise be a separate path to the end.
 struct PostDominators {
   static constexpr std::uint32_t kNone = 0xffffffffU;
 
-  /// The instructions that may follow each instruction.
+  /// For each instruction: the instructions that may follow it.
   std::vector<std::vector<std::uint32_t>> next;
   std::vector<std::uint32_t> meeting;
 

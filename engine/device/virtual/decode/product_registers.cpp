@@ -6,21 +6,22 @@
 #include "engine/device/virtual/decode/control_flow.hpp"
 #include "engine/device/virtual/execute/exec_wgmma.hpp"
 
-// Two forward analyses over the instructions, each the union over all paths:
+// Two forward data-flow analyses over the instructions; a state is the union over all paths to its
+// instruction.
 //
-// 1. Each wgmma that may be in flight: from mma_async until a wait_group for its group. An
-//    instruction that reads an accumulator of a wgmma in flight, or writes one of its registers,
-//    needs a check. At run time, exec_checked() tests whether the wgmma is in flight.
-// 2. The registers of wgmma that may have been written since the last wgmma.fence. A wgmma that
-//    uses a register of this set as accumulator or A fragment lacks a fence. Accumulators that a
-//    wgmma overwrites (scale-d is a literal 0) do not count, because compilers may leave moves of
-//    dead values before the wgmma.
+// 1. The state contains each wgmma that may be in flight: from its mma_async until a wait_group for
+//    its group. An instruction that reads an accumulator of a wgmma in flight, or writes one of its
+//    registers, needs a check: exec_checked() tests at run time whether the wgmma is in flight.
+// 2. The state contains the registers that some wgmma uses and that may have been written since the
+//    last wgmma.fence. A wgmma that uses one of these registers as accumulator or A fragment lacks
+//    a wgmma.fence. Accumulators that a wgmma overwrites (scale-d is a literal 0) are exempt,
+//    because compilers may leave moves of dead values before the wgmma.
 
 namespace evo::ptx {
 namespace {
 
 constexpr int kMostCommits = 64;  ///< limit of InFlight::commits
-/// approximate limit in bytes of the states at all instructions
+/// approximate limit in bytes of the analysis's states at all instructions
 constexpr std::size_t kMostStates = 1U << 27;
 
 struct InFlight {
@@ -77,7 +78,8 @@ class ProductRegisters {
   }
 
  private:
-  /// Merges `from` into a state of analysis 1, keeping the fewest commits; true if it changed.
+  /// Merges `from` into a state of analysis 1, and keeps the smaller number of commits for each
+  /// wgmma. True if the state `into` changed.
   static bool merge(std::vector<InFlight>& into, const std::vector<InFlight>& from) {
     bool changed = false;
     for (const InFlight& item : from) {
@@ -138,7 +140,7 @@ class ProductRegisters {
       return std::ranges::any_of(registers, [&](std::uint32_t reg) {
         const auto users = users_.find(reg);
         if (users == users_.end() || !contains(users->second, p)) return false;
-        // A later wgmma may add to the accumulators of a wgmma in flight.
+        // A later wgmma may add to the accumulators of a wgmma in flight, so it needs no check.
         if (is_product && contains(products_[number_of(pc)].accumulators, reg) &&
             contains(product.accumulators, reg))
           return false;
@@ -150,22 +152,24 @@ class ProductRegisters {
     if (touches(info.destinations, true)) checks_[pc].writes.push_back(product.pc);
   }
 
-  /// A state of analysis 2. Bit 0: no fence yet. Bit n: register number n of the registers of
-  /// wgmma.
+  /// A state of analysis 2 has bit 0, which is set if no wgmma.fence has been executed yet, and a
+  /// bit for each register that some wgmma uses, which is set if the register was written since the
+  /// last wgmma.fence.
   using Written = std::vector<bool>;
 
   void step(std::uint32_t pc, Written& state) const {
     const Instr& in = program_.code[pc];
     if (in.fn == exec_wgmma_fence && in.guard == kNoRegister) state.assign(state.size(), false);
     for (const std::uint32_t reg : program_.info[pc].destinations) {
-      // No wgmma.fence is needed between two wgmma with the same accumulators.
+      // No wgmma.fence is needed between two wgmma with the same accumulators, so a write by a
+      // wgmma clears the bit.
       if (const auto found = bit_.find(reg); found != bit_.end())
         state[found->second] = in.fn != exec_wgmma;
     }
   }
 
-  /// Merges `from` into a state of analysis 2; true if the state changed. An empty state means that
-  /// the instruction was not reached before.
+  /// Merges `from` into a state of analysis 2; true if the state changed. The state `into` is empty
+  /// if no path to its instruction has been found before.
   static bool merge(Written& into, const Written& from) {
     if (into.empty()) {
       into = from;

@@ -4,10 +4,10 @@
 
 namespace evo::ptx {
 
-/// Finds the instructions that may use registers of a wgmma in flight, and each wgmma to which a
-/// path leads without a wgmma.fence after the last write to its registers. Sets exec_checked as the
-/// handler of the instructions that it finds. Must run before registers are assigned, while PTX
-/// registers do not share slots.
+/// Finds the instructions that may use a register of a wgmma in flight. Also finds each wgmma that
+/// some path reaches without a wgmma.fence after the last write to the registers of the wgmma.
+/// Makes exec_checked the handler of all instructions that it finds. Must run before slots are
+/// assigned to PTX registers, because two PTX registers may then share a slot.
 void find_product_checks(Program& program);
 
 }  // namespace evo::ptx

@@ -11,7 +11,7 @@
 
 namespace evo::ptx {
 
-/// A register with a constant that is written before a warp starts.
+/// A register that holds a constant, which is written before a warp starts.
 struct ConstantRegister {
   std::uint32_t offset;
   std::uint32_t bytes;  ///< 4: one word per lane, or a predicate; or 2, 8, 16
@@ -19,7 +19,8 @@ struct ConstantRegister {
   bool predicate = false;
 };
 
-/// Special registers stored as ordinary registers, initialised when a CTA starts.
+/// Special registers that the kernel reads; they are stored as ordinary registers and initialised
+/// when a CTA starts.
 enum class Special : std::uint8_t {
   kTidX,
   kTidY,
@@ -56,7 +57,8 @@ enum class Special : std::uint8_t {
   kCount,
 };
 
-/// The check of an instruction that may use registers of a wgmma in flight.
+/// The data with which exec_checked() checks an instruction that may use registers of a wgmma in
+/// flight.
 struct ProductCheck {
   Handler original = nullptr;        ///< the original handler
   std::vector<std::uint32_t> reads;  ///< each wgmma whose accumulators the instruction reads
@@ -66,14 +68,14 @@ struct ProductCheck {
   bool unfenced = false;
 };
 
-/// A call of vprintf or __assertfail: offsets of parameters and result in local memory.
+/// A call of vprintf or __assertfail: the offsets of its parameters and its result in local memory.
 struct SystemCall {
   std::vector<std::uint32_t> parameters;
   std::uint32_t result = 0;
   bool has_result = false;
 };
 
-/// The place of a kernel argument in the parameter block.
+/// The position of a kernel argument in the parameter block.
 struct ParameterLayout {
   std::string name;
   std::uint32_t offset = 0;
@@ -108,8 +110,8 @@ struct Program {
   int shared_granule = 4;  ///< bytes per shadow word of shared memory: the narrowest access
   int global_granule = 4;  ///< bytes per shadow word of global memory
   /// The kernel has atomics on global memory that return a value, or reads data that it writes. A
-  /// CTA may then wait for another CTA or take work from it, so a sample of CTAs does not represent
-  /// the grid.
+  /// CTA may then wait for another CTA or take over its work, so the results of a sample of CTAs
+  /// cannot be extrapolated to the grid.
   bool claims_work = false;
   bool reads_signals = false;  ///< has strong reads of global memory
   bool sends_signals = false;  ///< has atomics or strong stores on global memory

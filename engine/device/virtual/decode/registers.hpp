@@ -4,9 +4,9 @@
 
 #include "engine/ptx/types.hpp"
 
-// Types of the members of decoded operands. Each instruction family declares a struct of operands
-// in the header of its handlers. `each_register` of an operand struct calls a function with every
-// register field.
+// Types of the members of operand structs. Each family of instructions declares a struct for its
+// operands in the header of its handlers. The member function each_register() of a struct of
+// operands calls a function with every field that holds a register.
 
 namespace evo::ptx {
 
@@ -18,26 +18,27 @@ using Handler = void (*)(Warp&, const Instr&);
 
 inline constexpr int kWarpSize = 32;
 inline constexpr std::uint32_t kAllLanes = 0xffffffffU;
-/// The size of a slot in the register file: 4 bytes for each of 32 lanes. A 64-bit register takes
-/// two slots, and a 128-bit register takes four. A 16-bit register uses the first half of its slot,
-/// and a predicate the first word, with one bit per lane.
+/// The size of a slot in the register file: 4 bytes for each of the 32 lanes of a warp. A 64-bit
+/// register takes two slots, and a 128-bit register takes four. A 16-bit register uses the first
+/// half of its slot, and a predicate the first word, with one bit per lane.
 inline constexpr std::uint32_t kSlotBytes = 128;
 inline constexpr std::uint32_t kNoRegister = 0xffffffffU;
 
-/// A range of Program::registers; a register of kNoRegister is a sink.
+/// A range of Program::registers. A write to kNoRegister is discarded.
 struct RegisterList {
   std::uint32_t first = 0;
   std::uint32_t count = 0;
 };
 
-/// The address of an access: a register plus an offset, or only an offset.
+/// The address of a memory access: a register plus an offset, or only an offset.
 struct Address {
   std::uint32_t base = kNoRegister;
   bool is_wide = false;  ///< true: the register has 64 bits; false: 32
   std::int64_t offset = 0;
 };
 
-/// How an access is ordered with others. .relaxed, .volatile, .acquire and .release are strong.
+/// How a memory access is ordered with other accesses. An access with .relaxed, .volatile, .acquire
+/// or .release is strong.
 struct AccessOrder {
   bool strong = false;
   bool acquire = false;

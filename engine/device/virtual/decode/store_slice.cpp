@@ -12,7 +12,7 @@
 namespace evo::ptx {
 namespace {
 
-/// 128 MiB: the live registers at all instructions
+/// 128 MiB, for the sets of live registers at all instructions
 constexpr std::size_t kMostWords = std::size_t{1} << 24;
 
 using Registers = std::vector<std::uint32_t>;  ///< numbers of slots
@@ -34,8 +34,8 @@ bool may_store_to_global(const Program& program, std::size_t pc) {
 
 class Slicer {
  public:
-  /// `roots`: the instructions that must be kept. `of_stores`: the roots are stores, and
-  /// only their addresses and guards matter.
+  /// `roots`: the instructions that the slice must contain. `of_stores`: whether the roots are
+  /// stores of which the slice needs only the addresses and guards.
   Slicer(const Program& program, std::vector<bool> roots, bool of_stores)
       : program_(program),
         roots_(std::move(roots)),
@@ -60,7 +60,7 @@ class Slicer {
 
   [[nodiscard]] bool splits(std::uint32_t pc) const { return paths_.next[pc].size() > 1; }
 
-  /// The registers that a kept instruction needs.
+  /// The registers that an instruction of the slice reads.
   [[nodiscard]] Registers uses(std::uint32_t pc) const {
     const Instr& in = program_.code[pc];
     Registers found;
@@ -100,7 +100,7 @@ class Slicer {
            spelling.starts_with("madc");
   }
 
-  /// The reason why a slice cannot compute the result of an instruction; nullopt if it can.
+  /// The reason why a slice cannot contain an instruction whose result it needs; nullopt if it can.
   [[nodiscard]] std::optional<std::string> obstacle(std::uint32_t pc) const {
     const Instr& in = program_.code[pc];
     const auto refuse = [&](const std::string& why) {
@@ -120,8 +120,9 @@ class Slicer {
     return refuse("its result cannot be computed in a slice");
   }
 
-  /// Computes the live registers before each instruction, and keeps the instructions that define
-  /// them. Returns a reason if an instruction cannot be in a slice.
+  /// Computes the live registers before each instruction, and adds the instructions that define
+  /// these registers to the slice. Returns a reason if the slice would need an instruction that it
+  /// cannot contain.
   std::optional<std::string> keep_definitions() {
     live_.assign(words_ * program_.code.size(), 0);
     std::vector<std::uint64_t> live(words_);
@@ -143,8 +144,8 @@ class Slicer {
     return std::nullopt;
   }
 
-  /// Updates `live` from the registers live after an instruction to those live before it, and keeps
-  /// the instruction if it defines a live register.
+  /// Updates `live` from the registers that are live after an instruction to those that are live
+  /// before it. Adds the instruction to the slice if it defines a live register.
   std::optional<std::string> step(std::uint32_t pc, std::vector<std::uint64_t>& live) {
     const auto bit = [](std::uint32_t reg) { return std::uint64_t{1} << (reg % 64); };
     const Registers defined = definitions(pc);
@@ -161,8 +162,8 @@ class Slicer {
     return std::nullopt;
   }
 
-  /// Keeps all stores to local memory if a kept load reads local memory. True if instructions were
-  /// added.
+  /// Adds all stores to local memory to the slice if a load in the slice reads local memory.
+  /// Returns true if stores were added to the slice.
   bool keep_stores_to_local() {
     if (needs_local_) return false;
     for (std::uint32_t pc = 0; pc < paths_.end() && !needs_local_; ++pc) {
@@ -178,8 +179,8 @@ class Slicer {
     return true;
   }
 
-  /// Keeps the branches that decide whether a kept instruction is reached. True if branches were
-  /// added.
+  /// Adds the branches that decide whether an instruction of the slice is executed. Returns true if
+  /// branches were added to the slice.
   bool keep_branches() {
     bool changed = false;
     for (std::uint32_t pc = 0; pc < paths_.end(); ++pc) {
@@ -235,7 +236,8 @@ class Slicer {
       if (const auto check = program_.product_checks.find(pc);
           check != program_.product_checks.end())
         slice.code.back().fn = check->second.original;
-      // The mark is counted only if the branch is not taken, so counts show the branch's direction.
+      // The slice executes the instruction that append_mark() adds only if the branch is not taken,
+      // so the number of its executions shows the branch's direction.
       if (!of_stores_ && roots_[pc] && splits(pc)) append_mark(program_.info[pc], slice);
     } else if (splits(pc)) {
       append_jump(paths_.meeting[pc], program_.info[pc], slice);
@@ -251,7 +253,7 @@ class Slicer {
     slice.info.push_back(std::move(info));
   }
 
-  /// Appends an unconditional branch to an instruction of the original program, or to its end.
+  /// Appends an unconditional branch to an instruction, or to the end, of the original program.
   void append_jump(std::uint32_t to, InstrInfo info, Program& slice) const {
     const bool leaves = to == paths_.end();
     info.sources.clear();

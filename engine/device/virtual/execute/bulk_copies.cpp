@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::uint32_t kBytesAWavefront = 128;
 
-/// Up to 32 pieces of a copy in global memory, of the same width, and the offset of each piece in
-/// the copied data.
+/// Up to 32 pieces, of the same width, of the global memory that a bulk copy accesses; `offset` is
+/// the position of each piece in the copied data.
 struct Pieces {
   LaneAccess access;
   std::uint32_t width = 0;
@@ -42,8 +42,8 @@ void add_piece(Pieces& pieces, const Warp& warp, std::uint64_t address, std::siz
   access.written[l] = buffer.written.get() + at;
 }
 
-/// Splits the copied parts of global memory into pieces that are aligned to their width, and calls
-/// `body` with up to 32 pieces at a time. All pieces are in the buffer
+/// Splits the copied ranges of global memory into pieces that are aligned to their width, and calls
+/// `body` with up to 32 pieces at a time. All pieces must be in the buffer
 /// Cta::buffer_cache()[warp.pc].
 template <typename F>
 void for_pieces(Warp& warp, int lane, const std::vector<BulkChunk>& chunks, F&& body) {
@@ -71,14 +71,15 @@ void for_pieces(Warp& warp, int lane, const std::vector<BulkChunk>& chunks, F&& 
   flush();
 }
 
-/// True for pieces that are recorded for the race check. Pieces at the edges of a box that are
-/// narrower than a shadow word are not, because several CTAs may write the word.
+/// True if the race check records accesses to `pieces`. Pieces that are narrower than a shadow
+/// word, which occur at the edges of a box of a tensor map, are not recorded, because several CTAs
+/// may write parts of the same shadow word.
 bool is_recorded(const Warp& warp, const Pieces& pieces) {
   return pieces.width >= 1U << warp.cta->launch().global_races.shift();
 }
 
-/// Calls `body` with accesses by the thread of `lane` to up to 32 chunks of shared memory at a
-/// time.
+/// Calls `body` for accesses that the thread of `lane` makes to shared memory, with up to 32 chunks
+/// at a time.
 template <typename F>
 void for_shared(int warp, int lane, std::uint32_t pc, const std::vector<std::uint32_t>& chunks,
                 F&& body) {
@@ -121,7 +122,7 @@ void note_taint(BulkLoad& load, const Pieces& pieces) {
   });
 }
 
-/// Reports bytes of a store's source that the kernel did not write.
+/// Reports bytes in the source of a bulk store that the kernel did not write.
 void check_written(Warp& warp, int lane, const BulkStore& store) {
   Cta& cta = *warp.cta;
   for (const BulkChunk& chunk : store.chunks) {
@@ -131,7 +132,7 @@ void check_written(Warp& warp, int lane, const BulkStore& store) {
     cta.report(
         HazardKind::kUninitialised, pc_of(warp), -1,
         cta.names().shared(chunk.shared + static_cast<std::uint32_t>(std::countr_zero(taint))) +
-            ", which nothing wrote, reaches global memory by a bulk copy of " +
+            ", which the kernel did not write, reaches global memory by a bulk copy of " +
             cta.names().thread(warp.index, lane));
     return;
   }
@@ -177,7 +178,7 @@ void land_copies(Warp& warp, MBarrier& barrier, std::uint64_t address) {
     return;
   }
   const std::uint32_t time = cta.next_copy_time(barrier.copy_clock);
-  // A copy that was issued before griddepcontrol.wait has already been reported.
+  // A copy that was issued before griddepcontrol.wait has already been reported as a hazard.
   cta.grid_wait().arrived(barrier.copy_clock, time);
   for (const BulkLoad& load : barrier.copies) {
     for (std::size_t c = 0; c < load.chunks.size(); ++c)

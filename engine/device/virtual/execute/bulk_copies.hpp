@@ -9,21 +9,22 @@ namespace evo::ptx {
 struct Warp;
 struct MBarrier;
 
-/// Bulk copies move chunks of 16 bytes of shared memory.
+/// Number of bytes in a chunk of shared memory, which is the unit of bulk copies.
 inline constexpr std::uint32_t kBulkChunk = 16;
 
-/// A chunk of shared memory and its place in global memory.
+/// A chunk of shared memory and the global address from or to which it is copied.
 struct BulkChunk {
   std::uint64_t global = 0;
   std::uint32_t shared = 0;
-  /// Bytes [begin, end) of the chunk exist in global memory; other bytes are outside of the tensor.
+  /// Only bytes [begin, end) of the chunk exist in global memory; the other bytes are outside of
+  /// the tensor.
   std::uint8_t begin = 0;
   std::uint8_t end = kBulkChunk;
 };
 
-/// A bulk copy into shared memory that has not completed. The source was read when the copy was
-/// issued. The data arrive when a thread waits for the phase of the copy's mbarrier, which is the
-/// latest time that PTX allows.
+/// A bulk copy into shared memory that has not completed. The source of the copy was read when the
+/// copy was issued. The virtual GPU writes the data to shared memory when a thread waits for the
+/// phase of the copy's mbarrier, which is the latest time that PTX allows.
 struct BulkLoad {
   int warp = 0;
   int lane = 0;
@@ -33,9 +34,9 @@ struct BulkLoad {
   std::vector<std::uint16_t> taint;  ///< uninitialised bytes of each chunk; empty: none
 };
 
-/// A bulk copy out of shared memory. The source was read when the copy was issued, and must not be
-/// overwritten until the thread waits for the read. The data reach global memory when the thread
-/// waits for the copy or exits.
+/// A bulk copy out of shared memory. The source was read when the copy was issued, but the kernel
+/// must not overwrite it until the thread waits for the read (wait_group.read). The virtual GPU
+/// writes the data to global memory when the thread waits for the copy or exits.
 struct BulkStore {
   int lane = 0;
   std::uint32_t group = 0;  ///< number of bulk groups that the thread had committed before
@@ -45,23 +46,25 @@ struct BulkStore {
   bool is_read = false;  ///< the source may be overwritten
 };
 
-/// Bytes of the copies in flight on an mbarrier.
+/// The sum of the bytes of all bulk copies in flight that complete on `barrier`.
 [[nodiscard]] std::int64_t bytes_in_flight(const MBarrier& barrier);
 
-/// Called when a thread waits for the current phase of the mbarrier at `address`. If the phase
-/// lacks only bulk copies, completes these copies. Ends the launch if the copies bring more bytes
-/// than the phase expects.
+/// Must be called when a thread waits for the current phase of the mbarrier at `address`: completes
+/// the bulk copies on the mbarrier if the phase lacks only their bytes. Ends the launch if the
+/// copies bring more bytes than the phase expects.
 void land_copies(Warp& warp, MBarrier& barrier, std::uint64_t address);
 
 /// Starts a copy by `lane` into shared memory, which completes on `barrier`.
 void start_load(Warp& warp, int lane, MBarrier& barrier, const std::vector<BulkChunk>& chunks);
-/// Starts a copy by `lane` out of shared memory, in its current bulk group.
+/// Starts a copy by `lane` out of shared memory, which belongs to the thread's current bulk group.
 void start_store(Warp& warp, int lane, std::vector<BulkChunk> chunks);
 
-/// Completes the stores of `lanes` that are in groups with at least `keep` newer groups: the reads
-/// of shared memory and, unless `only_reads`, the writes to global memory.
+/// Completes the stores of `lanes` in groups that at least `keep` newer groups follow. Completes
+/// the reads of shared memory by the stores and, unless `only_reads` is true, their writes to
+/// global memory.
 void complete_stores(Warp& warp, std::uint32_t lanes, std::int64_t keep, bool only_reads);
-/// Called when a warp exits: reports stores that still read shared memory, then completes all.
+/// Must be called when a warp exits: reports bulk stores whose source the kernel has not waited for
+/// (wait_group.read), then completes all bulk stores.
 void leave_stores(Warp& warp);
 
 }  // namespace evo::ptx

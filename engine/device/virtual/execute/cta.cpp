@@ -8,8 +8,8 @@
 namespace evo::ptx {
 namespace {
 
-/// The start of the register file in `storage`, aligned to a cache line, because the allocator does
-/// not guarantee this.
+/// The start of the register file in `storage`, which is aligned to a cache line here, because the
+/// allocator does not guarantee this alignment.
 std::byte* aligned(std::vector<std::byte>& storage) {
   const auto address = reinterpret_cast<std::uintptr_t>(storage.data());
   return storage.data() + ((64 - address % 64) % 64);
@@ -133,8 +133,8 @@ CtaHistory& Cta::made_history() {
 namespace {
 
 /// The content of a register that no instruction has set. The content differs in four successive
-/// launches: negative, zero, positive and −1 (as floats: negative, zero, tiny and NaN), so that the
-/// results of kernels that use the register vary.
+/// launches, so that the results of a kernel that uses the register vary: negative, zero, positive
+/// and −1 (as floats: negative, zero, tiny and NaN).
 std::uint32_t unset_word(std::uint64_t launch) {
   static constexpr std::array<std::uint32_t, 4> kWords = {0xcdcdcdcd, 0, 1, 0xffffffff};
   return kWords[launch % kWords.size()];
@@ -173,7 +173,7 @@ void Cta::reset_warp(Warp& warp) {
   warp.unknown = {};
   const Program& code = program();
   for (std::size_t i = 0; i < code.unset_registers.size(); ++i) {
-    // Marks as uninitialised every register that may be read before it is written.
+    // Fills every register that may be read before it is written, and marks it as uninitialised.
     const std::size_t words =
         std::size_t{kWarpSize} * std::max(code.unset_bytes[i], 4U) / sizeof(std::uint32_t);
     const std::uint32_t word = unset_word(launch_.number);
@@ -296,7 +296,8 @@ CtaState Cta::run(std::uint64_t budget) {
       report_livelock(*warp);
       return CtaState::kFailed;
     }
-    // A polling CTA does not pause in predictions, because the number of polls affects the time.
+    // While times are predicted, a polling CTA does not pause, because the pause would change the
+    // number of polls and thereby the time.
     if (scheduler_.only_polls() && !launch_.count_memory) break;
     if (scheduler_.stands_aside()) break;
   }

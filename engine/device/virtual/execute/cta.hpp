@@ -37,7 +37,8 @@ struct MemoryCounts {
   MemoryCounts& operator+=(const MemoryCounts& other);
 };
 
-/// The state of an mbarrier object, whose 8 bytes in shared memory hold a pattern without meaning.
+/// The state of an mbarrier object; the object's 8 bytes in shared memory hold only a fixed
+/// pattern.
 struct MBarrier {
   std::uint32_t count = 0;  ///< arrivals needed for a phase
   std::uint32_t pending = 0;
@@ -51,10 +52,11 @@ struct MBarrier {
 
 enum class CtaState : std::uint8_t { kRunning, kDone, kFailed };
 
-/// Approximate host memory for one CTA of the launch.
+/// Approximate bytes of host memory that one CTA of the launch needs.
 [[nodiscard]] std::uint64_t cta_bytes(const LaunchContext& launch);
 
-/// One CTA: its warps, shared memory and barriers. A Cta object is reused for successive CTAs.
+/// A CTA that executes on a host thread: its warps, shared memory and barriers. After a CTA has
+/// ended, its Cta object is used for another CTA.
 class Cta {
  public:
   explicit Cta(LaunchContext& launch);
@@ -62,7 +64,7 @@ class Cta {
   Cta& operator=(const Cta&) = delete;
 
   void start(std::array<std::uint32_t, 3> index, std::uint64_t linear_index);
-  /// Runs about `budget` warp instructions; fewer if the CTA waits for another CTA or pauses.
+  /// Runs about `budget` warp instructions, or fewer if the CTA waits for another CTA or pauses.
   CtaState run(std::uint64_t budget);
 
   [[nodiscard]] LaunchContext& launch() const { return launch_; }
@@ -70,10 +72,11 @@ class Cta {
   [[nodiscard]] const std::array<std::uint32_t, 3>& index() const { return index_; }
   /// The linear index of the CTA in the grid, x fastest.
   [[nodiscard]] std::uint64_t number() const { return number_; }
-  /// The CTA's synchronisation with other CTAs; null until something must be recorded.
+  /// How the CTA has synchronised with other CTAs; null until something must be recorded.
   [[nodiscard]] CtaHistory* history() const { return history_; }
   CtaHistory& made_history();
-  /// Plain reads of memory that kernels may write, kept until an atomic accesses the same place.
+  /// The CTA's weak reads of memory that kernels may write. A weak read is removed if an atomic of
+  /// the CTA accesses the same location.
   [[nodiscard]] GlobalRaces::PlainReads& plain_reads() { return plain_reads_; }
   [[nodiscard]] std::vector<Warp>& warps() { return warps_; }
   [[nodiscard]] RaceChecker& races() { return races_; }
@@ -87,7 +90,7 @@ class Cta {
   [[nodiscard]] WarpScheduler& scheduler() { return scheduler_; }
   [[nodiscard]] const PlaceNames& names() const { return names_; }
   [[nodiscard]] std::unordered_map<std::uint32_t, MBarrier>& mbarriers() { return mbarriers_; }
-  /// Assigns a clock of bulk copies to an mbarrier.
+  /// Returns the number of the vector clock that the bulk copies on an mbarrier use.
   [[nodiscard]] int new_copy_clock() { return kMaxWarps + used_copy_clocks_++ % kCopyClocks; }
   [[nodiscard]] std::uint32_t next_copy_time(int clock) {
     return ++copy_times_[static_cast<std::size_t>(clock - kMaxWarps)];
@@ -102,35 +105,39 @@ class Cta {
     return warpgroups_[static_cast<std::size_t>(warp.index / kGroupWarps)];
   }
   [[nodiscard]] RegisterPool& register_pool() { return register_pool_; }
-  /// The number of executions of each instruction: summed over all warps or, if the launch counts
-  /// memory, for the first warp, then for the second warp, and so on.
+  /// The number of executions of each instruction, summed over all warps. If the launch counts
+  /// memory requests, there is a number for each warp: first those of the first warp, then those of
+  /// the second warp, and so on.
   [[nodiscard]] const std::vector<std::uint64_t>& counts() const { return counts_; }
-  /// The number of times that each branch was taken, for the first warp, then for the second warp,
-  /// and so on; empty unless the launch counts memory.
+  /// The number of times that each branch was taken: first by the first warp, then by the second
+  /// warp, and so on; empty unless the launch counts memory requests.
   [[nodiscard]] const std::vector<std::uint64_t>& taken() const { return taken_; }
-  /// Memory requests of each instruction; empty unless the launch counts memory.
+  /// The memory requests of each instruction; empty unless the launch counts memory requests.
   [[nodiscard]] std::vector<MemoryCounts>& memory_counts() { return memory_counts_; }
-  /// Resets the counts to 0.
+  /// Sets all counts of the CTA to 0.
   void clear_counts();
-  /// Atomic operations by address in global memory; empty unless the launch counts memory.
+  /// The number of atomic operations on each address of global memory; empty unless the launch
+  /// counts memory requests.
   [[nodiscard]] std::unordered_map<std::uint64_t, std::uint64_t>& atomics() { return atomics_; }
-  /// Sectors of global memory that the CTA has read; empty unless the launch counts memory.
+  /// The sectors of global memory that the CTA has read; empty unless the launch counts memory
+  /// requests.
   [[nodiscard]] std::unordered_set<std::uint64_t>& sectors_read() { return sectors_read_; }
-  /// The actions of each warp at barriers; empty unless the launch counts memory.
+  /// The arrivals and waits of each warp at barriers; empty unless the launch counts memory
+  /// requests.
   [[nodiscard]] const std::vector<std::vector<SyncEvent>>& syncs() const { return syncs_; }
   void note_sync(const Warp& warp, std::uint32_t barrier, std::int64_t arrives,
                  std::int64_t awaits);
   [[nodiscard]] std::vector<GlobalBuffer*>& buffer_cache() { return buffer_cache_; }
 
-  /// Adds a hazard after which the kernel continues.
+  /// Reports a hazard after which the kernel continues.
   void report(HazardKind kind, int instruction, int other, std::string what);
-  /// Adds a hazard after which the kernel cannot continue, and ends the launch.
+  /// Reports a hazard after which the kernel cannot continue, and ends the launch.
   void fail(HazardKind kind, int instruction, int other, std::string what);
   [[nodiscard]] bool failed() const { return failed_; }
   [[nodiscard]] bool is_reported(HazardKind kind, int instruction, int other) const;
 
   void on_exit(Warp& warp);
-  /// Makes the warp execute its instruction again after wake_retrying().
+  /// Blocks the warp; it executes its instruction again after wake_retrying() is called.
   void retry_later(Warp& warp, const Instr& in);
   void wake_retrying();
 
@@ -142,9 +149,10 @@ class Cta {
   void check_leftovers();
   void check_warpgroups();
   void check_copies();
-  /// Text about mbarriers that wait for more bytes than copies in flight bring; empty if none do.
+  /// Describes the mbarriers that wait for more bytes than the copies in flight will bring; empty
+  /// if there are none.
   std::string describe_lacking_bytes() const;
-  /// True if all warps only wait, and an mbarrier waits for bytes that no copy brings.
+  /// True if all warps only wait, and an mbarrier waits for bytes that no copy will bring.
   bool waits_in_vain() const;
   std::string describe_wait(const Warp& warp) const;
 
@@ -189,11 +197,12 @@ class Cta {
 /// number of executed instructions.
 std::uint64_t run_warp(Warp& warp, std::uint64_t budget);
 
-/// Parks the running lanes at their instruction unless all lanes of `needed`, which must not have
-/// exited, are at this instruction. True if the instruction may execute.
+/// Makes the running lanes wait at their instruction unless all lanes of `needed`, which must not
+/// have exited, are at this instruction. True if the running lanes may execute the instruction now.
 bool converge(Warp& warp, std::uint32_t needed);
 
-/// Orders the lanes of a warp; called by every .sync instruction that all lanes execute.
+/// Orders previous accesses of all lanes of a warp before later accesses of all its lanes. Every
+/// .sync instruction that all lanes execute together calls this function.
 inline void sync_lanes(Warp& warp) { warp.cta->races().advance(warp.index); }
 
 /// Index of the warp's current instruction in the program.

@@ -13,15 +13,15 @@
 #include "engine/device/virtual/memory/guest_memory.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 
-// Executes cp.async. The source is read when the copy is issued. The data arrive when the thread
-// waits for them, which is the latest time that PTX allows. Until then, no thread may access the
-// destination.
+// Executes cp.async. The source of the copy is read when the cp.async is issued. The virtual GPU
+// writes the data when the thread waits for the copy, which is the latest time that PTX allows.
+// Until the thread waits for the copy, no thread may access the destination.
 
 namespace evo::ptx {
 namespace {
 
-/// The number of bytes that each lane copies from its source; the rest of the destination becomes
-/// 0.
+/// The number of bytes that cp.async copies from the source of each lane; the rest of the lane's
+/// destination becomes 0.
 std::array<std::uint32_t, kWarpSize> source_bytes(Warp& warp, const CopyOperands& op) {
   std::array<std::uint32_t, kWarpSize> bytes;
   bytes.fill(op.bytes);
@@ -44,15 +44,15 @@ std::array<std::uint32_t, kWarpSize> source_bytes(Warp& warp, const CopyOperands
   return bytes;
 }
 
-/// A mask of the uninitialised bytes of a lane's source; bit b is for byte b.
+/// A mask of the uninitialised bytes in the source of a lane; bit b is for byte b.
 std::uint16_t source_taint(const Warp& warp, const LaneAccess& source, std::size_t lane,
                            std::uint32_t bytes) {
   if (!warp.cta->launch().check || source.marks(lane) == nullptr) return 0;
   return static_cast<std::uint16_t>(read_taint(warp, source, static_cast<int>(lane), bytes));
 }
 
-/// Adds the copies of an instruction to the warp, with one record for all lanes that have committed
-/// the same number of groups.
+/// Adds the copies of a cp.async instruction to the warp. All lanes that have committed the same
+/// number of groups share one record.
 void enqueue(Warp& warp, const CopyOperands& op, const LaneAccess& destination,
              const LaneAccess& source, const std::array<std::uint32_t, kWarpSize>& bytes) {
   std::uint32_t left = warp.exec;

@@ -6,8 +6,8 @@
 
 namespace evo::ptx {
 
-/// The operand that gives the number of bytes that cp.async copies from its source; the rest of the
-/// destination becomes zero.
+/// The kind of the operand that gives the number of bytes that cp.async copies from its source; the
+/// rest of the destination becomes zero.
 enum class CopySize : std::uint8_t {
   kWhole,   ///< no operand: copies all bytes
   kBytes,   ///< a register
@@ -32,7 +32,8 @@ struct CopyOperands {
 void exec_cp_async(Warp& warp, const Instr& in);
 void exec_commit_group(Warp& warp, const Instr& in);
 
-/// The operand of cp.async.wait_group: number of groups that may stay pending; −1: waits for all.
+/// The operand of cp.async.wait_group: the number of groups that may stay pending; −1: none may
+/// stay pending.
 struct WaitGroupOperands {
   std::int64_t keep = -1;
   template <typename F>
@@ -40,8 +41,8 @@ struct WaitGroupOperands {
 };
 void exec_wait_group(Warp& warp, const Instr& in);
 
-/// Completes the copies of the lanes in `mask`, except those in the `keep` newest groups; −1:
-/// completes all copies, committed or not.
+/// Completes the cp.async copies of the lanes in `mask`, except those in the `keep` newest groups.
+/// If `keep` is −1, completes all copies, also those that are not committed.
 void finish_copies(Warp& warp, std::uint32_t mask, std::int64_t keep);
 
 }  // namespace evo::ptx

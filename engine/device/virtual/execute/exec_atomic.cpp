@@ -14,8 +14,8 @@
 #include "engine/device/virtual/memory/guest_memory.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 
-// Executes atom and red, lane by lane. Global memory is accessed with atomics of the host, because
-// CTAs run on several host threads.
+// Executes atom and red, lane by lane. The host accesses the kernel's global memory by atomic
+// operations, because CTAs run on several host threads.
 
 namespace evo::ptx {
 namespace {
@@ -133,7 +133,7 @@ void note_atomic(Warp& warp, const LaneAccess& access, std::uint32_t bytes) {
   if (warp.cta->launch().count_memory) count_access(warp, access, bytes, true);
 }
 
-/// The lanes whose target in global memory is uninitialised.
+/// The lanes for which the target of the atomic in global memory is uninitialised.
 std::uint32_t unwritten_lanes(const LaneAccess& access, std::uint32_t bytes) {
   std::uint32_t lanes = 0;
   for_lanes<std::size_t>(access.global, [&](std::size_t l) {
@@ -147,7 +147,8 @@ std::uint32_t unwritten_lanes(const LaneAccess& access, std::uint32_t bytes) {
   return lanes;
 }
 
-/// Marks the result of an exchange as uninitialised in `lanes`, because the previous value is.
+/// Marks the result of an atomic exchange as uninitialised in `lanes`, because the value that it
+/// returns is uninitialised.
 void taint_exchanged(Warp& warp, const LaneAccess& access, std::uint32_t dst, std::uint32_t bytes,
                      std::uint32_t lanes) {
   const std::uint32_t all_bytes = (1U << bytes) - 1;
@@ -191,8 +192,8 @@ void atomic(Warp& warp, const Instr& in) {
   bool changed = false;
   WatchedPlaces places(warp, access, sizeof(B));
   for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
-    // Every atomic is ordered after the change that it sees, but publishes only accesses before a
-    // fence or .release.
+    // Every atomic is ordered after the strong write whose value it reads. An atomic publishes only
+    // accesses that precede a fence, unless the atomic is a .release itself.
     acquire_from(warp, address[l], op.order.acquire);
     release_to(warp, address[l], op.order.release);
     const bool is_global = ((access.global >> l) & 1U) != 0;

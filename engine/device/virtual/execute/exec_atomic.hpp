@@ -24,7 +24,7 @@ struct AtomicOperands {
     visit(swap);
   }
 };
-/// The handler for an operation on a type; null if PTX has no such atomic.
+/// The handler of an atomic operation on a type; null if PTX has no such atomic.
 [[nodiscard]] Handler atomic_handler(AtomicOp op, Type type);
 
 }  // namespace evo::ptx

@@ -16,7 +16,8 @@ std::uint32_t lane_value(const Warp& warp, std::uint32_t reg) {
   return warp.reg<const std::uint32_t>(reg)[std::countr_zero(warp.exec)];
 }
 
-/// Checks an arrival at a barrier. If the arrival is wrong, ends the launch and returns false.
+/// Checks the barrier number and the number of threads of an arrival. If the number of the barrier
+/// or of the threads is wrong, ends the launch and returns false.
 bool check_arrival(Warp& warp, std::uint32_t id, std::uint32_t count) {
   const auto fail = [&](std::string what, int other) {
     warp.cta->fail(HazardKind::kBarrier, pc_of(warp), other, std::move(what));
@@ -39,7 +40,8 @@ bool check_arrival(Warp& warp, std::uint32_t id, std::uint32_t count) {
   }
   if (barrier.in_use && barrier.expected != count) {
     return fail(name + ": count " + std::to_string(count) + who + " does not match the count " +
-                    std::to_string(barrier.expected) + " of warps already there (0: all threads)",
+                    std::to_string(barrier.expected) +
+                    " of warps that wait there already (0 means all threads)",
                 barrier.first_pc);
   }
   if (((barrier.warps_in >> warp.index) & 1U) != 0) {

@@ -6,7 +6,7 @@
 
 namespace evo::ptx {
 
-/// The operations of bar.sync, bar.arrive and the three kinds of bar.red.
+/// The operations at a barrier: bar.sync, bar.arrive and the three forms of bar.red.
 enum class BarrierOp : std::uint8_t { kSync, kArrive, kPopc, kAnd, kOr };
 
 struct BarrierOperands {

@@ -16,12 +16,12 @@
 #include "engine/device/virtual/memory/memory_access.hpp"
 #include "engine/device/virtual/memory/virtual_tensor_map.hpp"
 
-// Executes cp.async.bulk. Every lane issues its own copy.
+// Executes cp.async.bulk. Every active lane issues a copy of its own.
 
 namespace evo::ptx {
 namespace {
 
-/// A bulk copy with the addresses of all lanes.
+/// A cp.async.bulk instruction with the addresses of all lanes.
 struct Issue {
   const BulkCopy& copy;
   const std::uint32_t* registers;
@@ -63,8 +63,9 @@ bool fail(Warp& warp, int lane, HazardKind kind, const std::string& what) {
   return false;
 }
 
-/// Finds the buffer that contains all copied bytes in global memory, and stores it in
-/// Cta::buffer_cache() for the instruction; reports a hazard if there is none.
+/// Finds the buffer that contains all bytes of global memory that the copy accesses, and stores it
+/// in Cta::buffer_cache() for the instruction. Reports a hazard and returns false if there is no
+/// buffer that contains all bytes of the copy.
 bool find_buffer(Warp& warp, int lane, std::uint64_t address, std::uint64_t bytes, bool writes) {
   Cta& cta = *warp.cta;
   const GlobalMemory& memory = *cta.launch().memory;
@@ -103,7 +104,7 @@ bool check_shared(Warp& warp, int lane, std::uint64_t address, std::uint64_t byt
                           bytes, address, limit));
 }
 
-/// The chunks of a copy without a tensor map; nullopt if a hazard was reported.
+/// The chunks that a copy without a tensor map moves; nullopt if a hazard was reported.
 std::optional<std::vector<BulkChunk>> linear_chunks(Warp& warp, int lane, const Issue& issue) {
   const auto l = static_cast<std::size_t>(lane);
   const std::uint32_t size = warp.reg<const std::uint32_t>(issue.registers[BulkCopy::kSize])[l];
@@ -125,7 +126,7 @@ std::optional<std::vector<BulkChunk>> linear_chunks(Warp& warp, int lane, const 
   return chunks;
 }
 
-/// The tensor map to which an address points; nullopt if a hazard was reported.
+/// Reads the tensor map at an address; nullopt if a hazard was reported.
 std::optional<VirtualTensorMap> map_at(Warp& warp, int lane, std::uint64_t address,
                                        int dimensions) {
   constexpr std::uint32_t kAlignment = 64;
@@ -147,8 +148,8 @@ std::optional<VirtualTensorMap> map_at(Warp& warp, int lane, std::uint64_t addre
   return std::nullopt;
 }
 
-/// Checks the rules about the coordinates of a box. A GPU ends a kernel that violates these rules
-/// with an illegal instruction error.
+/// Checks the coordinates of a box of a tensor map. A GPU ends a kernel with an illegal instruction
+/// error if the coordinates of a box are invalid.
 bool check_coordinates(Warp& warp, int lane, const VirtualTensorMap& map,
                        std::span<const std::int32_t> coordinates, bool is_load) {
   if (coordinates[0] * map.element_bytes % static_cast<std::int32_t>(kBulkChunk) != 0) {
@@ -166,7 +167,7 @@ bool check_coordinates(Warp& warp, int lane, const VirtualTensorMap& map,
                           *negative, negative - coordinates.begin()));
 }
 
-/// The chunks of a box of a tensor map; nullopt if a hazard was reported.
+/// The chunks of the box that a copy with a tensor map moves; nullopt if a hazard was reported.
 std::optional<std::vector<BulkChunk>> tensor_chunks(Warp& warp, int lane, const Issue& issue) {
   constexpr std::uint32_t kAlignment = 128;  // of the box in shared memory
   const auto l = static_cast<std::size_t>(lane);
@@ -188,8 +189,8 @@ std::optional<std::vector<BulkChunk>> tensor_chunks(Warp& warp, int lane, const 
   const auto outside = std::ranges::find_if(chunks, leaves);
   if (outside == chunks.end()) return chunks;
   fail(warp, lane, HazardKind::kOutOfBounds,
-       fmt::format("a stored box writes whole chunks of {} bytes, the last one at global address "
-                   "{:#x}, beyond '{}'",
+       fmt::format("a stored box writes whole chunks of {} bytes; a chunk at global address {:#x} "
+                   "reaches beyond '{}'",
                    kBulkChunk, outside->global, buffer.name));
   return std::nullopt;
 }
@@ -206,7 +207,7 @@ void copy_by_lane(Warp& warp, int lane, const Issue& issue) {
                                           static_cast<std::size_t>(lane));
   if (barrier == nullptr) return;
   start_load(warp, lane, *barrier, *chunks);
-  // In a profile, the arrival of the data counts as an arrival at the mbarrier.
+  // For the time model, the arrival of a copy's data is recorded as an arrival at the mbarrier.
   warp.cta->note_sync(warp, mbarrier_key(issue.barrier[static_cast<std::size_t>(lane)]),
                       static_cast<std::int64_t>(barrier->phase), -1);
 }
@@ -219,7 +220,7 @@ void exec_bulk_copy(Warp& warp, const Instr& in) {
   for (std::uint32_t r = BulkCopy::kSize; warp.tainted && r < op.registers.count; ++r) {
     const std::uint32_t reg = issue.registers[r];
     const std::uint32_t lanes = reg == kNoRegister ? 0 : tainted_lanes(warp, reg, 4, warp.exec);
-    if (lanes != 0) report_tainted_use(warp, lanes, "give the size or place of a bulk copy");
+    if (lanes != 0) report_tainted_use(warp, lanes, "give the size or coordinates of a bulk copy");
   }
   if (issue.copy.is_load && !check_mbarriers(warp, issue.barrier)) return;
   for_lanes(warp.exec, [&](int lane) {

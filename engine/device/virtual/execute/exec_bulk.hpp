@@ -6,8 +6,9 @@
 
 namespace evo::ptx {
 
-/// The operands of cp.async.bulk and cp.async.bulk.tensor. Their registers are in a list, in this
-/// order: destination, source, mbarrier, size, coordinates; kNoRegister for an absent operand.
+/// The operands of cp.async.bulk and cp.async.bulk.tensor. The registers of the operands form a
+/// list in this order: destination, source, mbarrier, size, coordinates. The register of an absent
+/// operand is kNoRegister.
 struct BulkCopy {
   enum Register : std::uint8_t { kTo, kFrom, kBarrier, kSize, kCoordinates };
   Address to;    ///< destination, in shared or global memory

@@ -8,19 +8,20 @@
 #include "engine/device/virtual/execute/cta.hpp"
 #include "engine/device/virtual/execute/lanes.hpp"
 
-// Executes branches, exit, traps, clocks, and other instructions without data.
+// Executes branches, exit, traps, clock reads, and other instructions that do not process data.
 
 namespace evo::ptx {
 namespace {
 
-/// Makes the lanes of `taken` branch to `target`. The rest of the group continues at the next
-/// instruction.
+/// Makes the lanes of `taken` branch to `target`. The other lanes of the warp's running group
+/// continue at the next instruction.
 void diverge(Warp& warp, std::uint32_t taken, std::uint32_t target) {
   const std::uint32_t rest = warp.active & ~taken;
   if (taken == 0) return;
   if (target <= warp.pc) ++warp.backward_branches;
-  // For the counts, a backward branch is taken if at least one lane takes it; a forward branch is
-  // taken only if all lanes take it, because only then are instructions skipped.
+  // In the counts for the time model, a backward branch counts as taken if at least one lane takes
+  // it. A forward branch counts as taken only if all lanes take it, because only then does the warp
+  // skip instructions.
   if (warp.taken != nullptr && (rest == 0 || target <= warp.pc)) ++warp.taken[warp.pc];
   if (rest == 0) {
     warp.next_pc = target;

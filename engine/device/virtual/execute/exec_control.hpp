@@ -6,7 +6,7 @@
 
 namespace evo::ptx {
 
-// Operands of branches, exit, traps, clocks, and other instructions without data.
+// Operands of branches, exit, traps, clock reads, and other instructions that do not process data.
 
 struct BranchOperands {
   std::uint32_t target = 0;
@@ -15,7 +15,7 @@ struct BranchOperands {
 };
 void exec_branch(Warp& warp, const Instr& in);
 
-/// A range of targets in Program::branch_targets.
+/// A range of Program::branch_targets.
 struct TargetList {
   std::uint32_t first = 0;
   std::uint32_t count = 0;
@@ -71,7 +71,8 @@ void exec_nop(Warp& warp, const Instr& in);
 void exec_grid_wait(Warp& warp, const Instr& in);
 void exec_trap(Warp& warp, const Instr& in);
 void exec_nanosleep(Warp& warp, const Instr& in);
-/// Handler of unsupported instructions. load() rejects programs that can reach such instructions.
+/// Handler of instructions that are not supported. load() rejects programs that can reach such
+/// instructions.
 void exec_unsupported(Warp& warp, const Instr& in);
 
 }  // namespace evo::ptx

@@ -7,13 +7,14 @@
 #include "engine/device/virtual/execute/cta.hpp"
 #include "engine/device/virtual/execute/exec_wmma.hpp"
 
-// Executes f64 products. Lane 4 g + t holds, in register i (PTX ISA, "Matrix fragments for
-// mma.m8n8k4 with .f64 floating point type", and those for m16n8k4, m16n8k8 and m16n8k16):
-//   A: row g + 8 (i % 2), column t + 4 (i / 2); if A has eight rows, only register 0
-//   B: row t + 4 i, column g
-//   C, D: row g + 8 (i / 2), column 2 t + i % 2
-// Every element of D is a chain of fused multiply-adds that begins with C and continues by
-// increasing k.
+// Executes f64 products. The fragments are those of the PTX ISA ("Matrix fragments for mma.m8n8k4
+// with .f64 floating point type", and those for m16n8k4, m16n8k8 and m16n8k16): lane 4 g + t holds
+// one element of each matrix in register i.
+//   Register i of A holds row g + 8 (i % 2), column t + 4 (i / 2); only i = 0 if A has eight rows.
+//   Register i of B holds row t + 4 i, column g.
+//   Register i of C and D holds row g + 8 (i / 2), column 2 t + i % 2.
+// Every element of D is computed by a chain of fused multiply-adds, which begins with C and
+// continues by increasing k.
 
 namespace evo::ptx {
 namespace {
@@ -23,7 +24,7 @@ constexpr int kColumns = 8;
 constexpr int kMostDepth = 16;
 constexpr int kBytes = 8;
 
-/// A matrix of numbers, and whether each number is computed from uninitialised data.
+/// A matrix of f64 numbers; for each number, whether it depends on uninitialised data.
 template <int kRows, int kWidth>
 struct Matrix {
   std::array<std::array<double, kWidth>, kRows> value{};

@@ -15,7 +15,8 @@
 namespace evo::ptx {
 namespace {
 
-/// Propagates taint for a result that depends on all lanes: one tainted lane taints all.
+/// Propagates taint (the mark of uninitialised data) if a result depends on all lanes: one tainted
+/// lane taints the result of every lane.
 void spread_taint(Warp& warp, std::uint32_t source, std::uint32_t dst, std::uint32_t bytes) {
   if (!warp.tainted || dst == kNoRegister) return;
   const bool any = tainted_lanes(warp, source, bytes, warp.exec) != 0;
@@ -31,8 +32,8 @@ void write_predicate(Warp& warp, std::uint32_t dst, std::uint32_t value) {
   predicate = (predicate & ~warp.exec) | (value & warp.exec);
 }
 
-/// The source lane of each lane, and a mask of the lanes whose source is in range, as defined for
-/// shfl in the PTX ISA.
+/// For each lane, the lane from which it reads; also a mask of the lanes whose source is in range,
+/// as the PTX ISA defines for shfl.
 struct Shuffle {
   std::array<int, kWarpSize> source;
   std::uint32_t in_range = 0;
@@ -91,7 +92,8 @@ void shuffle(Warp& warp, const ShuffleOperands& op) {
   std::array<std::uint32_t, kWarpSize> value;
   std::memcpy(value.data(), warp.regs + op.value, sizeof(value));
   for_lanes(warp.exec, [&](int lane) {
-    // Reading an inactive lane gives an undefined value, which is a hazard only if it is used.
+    // If a lane reads from an inactive lane, the result is undefined, which is reported only if the
+    // kernel uses the result.
     const int from = plan.source[static_cast<std::size_t>(lane)];
     if (((warp.exec >> from) & 1U) != 0 || !warp.cta->launch().check) return;
     take_foreign_taint(warp, {static_cast<int>(warp.pc), from, 0, true});
@@ -191,7 +193,7 @@ void elect(Warp& warp, const ElectOperands& op) {
   if (op.is_leader != kNoRegister) write_predicate(warp, op.is_leader, 1U << leader);
 }
 
-/// Executes an instruction separately for each group of lanes with the same member mask.
+/// Executes an instruction once for each group of lanes with the same member mask.
 template <typename Op>
 void exchange(Warp& warp, const Instr& in, void (*meet)(Warp&, const Op&)) {
   const auto& op = in.as<Op>();

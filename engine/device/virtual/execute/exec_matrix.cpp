@@ -12,8 +12,8 @@
 #include "engine/device/virtual/memory/memory_access.hpp"
 
 // Executes ldmatrix, stmatrix and movmatrix on 8×8 matrices of 16-bit elements. Lanes 8j … 8j+7
-// give the row addresses of matrix j. Lane l holds row l / 4, columns 2 (l mod 4) and 2 (l mod 4) +
-// 1.
+// give the addresses of the rows of matrix j. Each register of lane l holds two elements of a
+// matrix: row l / 4, columns 2 (l mod 4) and 2 (l mod 4) + 1.
 
 namespace evo::ptx {
 namespace {
@@ -32,8 +32,8 @@ std::uint32_t address_lanes(const MatrixMoveOperands& op) {
   return op.matrices.count == 4 ? kAllLanes : (1U << (8 * op.matrices.count)) - 1;
 }
 
-/// True if all lanes execute the instruction; otherwise reports a hazard. Every lane is needed, as
-/// in mma.sync, because a missing lane cannot give a row address.
+/// True if all lanes execute the instruction; otherwise reports a hazard. All lanes must execute
+/// ldmatrix and stmatrix, as for mma.sync, because every lane provides the address of a row.
 bool has_all_lanes(Warp& warp) {
   if (!converge(warp, kAllLanes)) return false;
   sync_lanes(warp);
@@ -44,7 +44,7 @@ bool has_all_lanes(Warp& warp) {
   return false;
 }
 
-/// The row and the column of both elements of a lane.
+/// The rows and the columns of the two matrix elements that a lane holds.
 struct Place {
   std::size_t row[2];
   std::size_t column[2];

@@ -10,9 +10,10 @@
 #include "engine/device/virtual/execute/lanes.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 
-// Executes instructions on mbarrier objects. The 8 bytes of an object in shared memory hold a
-// pattern that reveals kernels that overwrite an object or use an uninitialised object. A completed
-// phase passes the vector clocks of arrivals on to waiting warps.
+// Executes instructions on mbarrier objects. The 8 bytes of an mbarrier object in shared memory
+// hold a fixed pattern. If the pattern is missing, the kernel has overwritten the mbarrier object
+// or has not initialised it. When a phase of an mbarrier completes, warps that wait for the phase
+// receive the vector clocks of the warps that arrived.
 
 namespace evo::ptx {
 namespace {
@@ -54,8 +55,8 @@ bool arrive(Warp& warp, MBarrier& barrier, std::uint32_t count, std::size_t lane
   return true;
 }
 
-/// Counts successive failed waits. A warp that only waits executes its next wait after a few
-/// instructions.
+/// Counts the waits for an mbarrier that failed in succession, because a warp that does nothing but
+/// wait executes its next wait after a few instructions.
 void note_vain_wait(Warp& warp) {
   constexpr std::uint64_t kLoop = 64;
   const bool is_soon = warp.executed - warp.waited_at <= kLoop;
@@ -195,7 +196,7 @@ void exec_mbarrier_wait(Warp& warp, const Instr& in) {
     if (barrier == nullptr || address[l] != known) barrier = find_mbarrier(warp, address[l], l);
     if (barrier == nullptr) return;
     known = address[l];
-    // A wait succeeds if the mbarrier's current phase differs from the given phase.
+    // A wait succeeds if the mbarrier's current phase is not the phase for which the thread waits.
     const std::uint64_t asked = op.is_parity ? warp.reg<const std::uint32_t>(op.phase)[l] & 1U
                                              : warp.reg<const std::uint64_t>(op.phase)[l] & 1U;
     if ((barrier->phase & 1U) == asked && !barrier->copies.empty()) {
@@ -207,7 +208,8 @@ void exec_mbarrier_wait(Warp& warp, const Instr& in) {
     if (barrier != joined) cta.races().join(warp.index, barrier->completed);
     joined = barrier;
   });
-  // While times are predicted, try_wait blocks the warp, because the number of polls is arbitrary.
+  // While times are predicted, a try_wait that fails is executed again and does not return false,
+  // because on a GPU the number of polls is arbitrary.
   if (cta.launch().count_memory && op.is_try) {
     if (done != warp.exec) {
       note_vain_wait(warp);
@@ -225,7 +227,7 @@ void exec_mbarrier_wait(Warp& warp, const Instr& in) {
   }
   std::uint32_t& predicate = warp.predicate(op.dst);
   predicate = (predicate & ~warp.exec) | done;
-  // A warp that polls with test_wait, the only instruction below sm_90, lets other warps run, too.
+  // A warp that polls with test_wait also lets other warps run; below sm_90, there is no try_wait.
   if (done != warp.exec) {
     warp.yield = true;
     note_vain_wait(warp);
@@ -237,7 +239,8 @@ void exec_cp_async_mbarrier_arrive(Warp& warp, const Instr& in) {
   const auto& op = in.as<CopyArriveOperands>();
   const auto address = object_addresses(warp, op.object);
   if (!check_objects(warp, op.object, address)) return;
-  // The arrival takes place when the copies complete; the virtual GPU completes them immediately.
+  // cp.async.mbarrier.arrive arrives when the thread's copies complete; the virtual GPU completes
+  // them immediately.
   finish_copies(warp, warp.exec, -1);
   for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
     MBarrier* barrier = cta.failed() ? nullptr : find_mbarrier(warp, address[l], l);

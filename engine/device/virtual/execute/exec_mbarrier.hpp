@@ -10,14 +10,16 @@ namespace evo::ptx {
 
 struct MBarrier;
 
-/// The mbarrier object at `address`. If there is none, reports a hazard and returns null.
+/// Returns the mbarrier object at `address`. If there is no mbarrier object at `address`, reports a
+/// hazard and returns null.
 [[nodiscard]] MBarrier* find_mbarrier(Warp& warp, std::uint64_t address, std::size_t lane);
 /// Checks that the mbarriers that the lanes use are in bounds and aligned, and that their
-/// initialisation is ordered before this instruction. If a check fails, reports a hazard, ends the
-/// launch and returns false.
+/// initialisation is ordered before this instruction. If an mbarrier fails a check, reports a
+/// hazard, ends the launch and returns false.
 [[nodiscard]] bool check_mbarriers(Warp& warp, const std::array<std::uint64_t, kWarpSize>& address);
 
-/// The number in a profile of the mbarrier at `address`. Smaller numbers mean named barriers.
+/// The number of the mbarrier at `address` in the barrier events for the time model. Smaller
+/// numbers are those of named barriers.
 [[nodiscard]] inline std::uint32_t mbarrier_key(std::uint64_t address) {
   constexpr std::uint32_t kNamedBarriers = 16;
   return static_cast<std::uint32_t>(address) + kNamedBarriers;
@@ -43,7 +45,7 @@ struct MbarrierInvalOperands {
 };
 void exec_mbarrier_inval(Warp& warp, const Instr& in);
 
-/// The meaning of the operand of mbarrier.arrive, expect_tx or complete_tx.
+/// The kind of the operand of mbarrier.arrive, expect_tx or complete_tx.
 enum class ArriveOperand : std::uint8_t { kNone, kCount, kExpectedBytes, kCompletedBytes };
 /// The operands of mbarrier.arrive, arrive.expect_tx, expect_tx and complete_tx.
 struct MbarrierArriveOperands {

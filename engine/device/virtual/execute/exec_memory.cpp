@@ -12,7 +12,8 @@
 #include "engine/device/virtual/memory/guest_memory.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 
-// Executes ld and st. Elements of a vector access are adjacent in memory, each in its own register.
+// Executes ld and st. The elements of a vector access are adjacent in memory, and each has its own
+// register.
 
 namespace evo::ptx {
 namespace {
@@ -33,7 +34,8 @@ void taint_loaded(Warp& warp, const AccessOperands& op, const LaneAccess& access
     }
     for (std::uint32_t e = 0; e < op.count; ++e) {
       std::uint32_t part = (taint >> (e * op.bytes)) & ((1U << op.bytes) - 1);
-      // If the source is uninitialised, the extension to the register's width is, too.
+      // If the loaded element is uninitialised, so are all bytes of the register that it is
+      // extended to.
       if (part != 0 && op.bytes < register_bytes)
         part |= ~((1U << op.bytes) - 1) & ((1U << register_bytes) - 1);
       if (registers[e] != kNoRegister) set_taint(warp, registers[e], register_bytes, lane, part);
@@ -45,16 +47,16 @@ AccessKind kind_of(const AccessOrder& order) {
   return order.strong ? AccessKind::kStrong : AccessKind::kPlain;
 }
 
-/// True if an access is strong for other CTAs, not only within its own CTA.
+/// True if an access is strong for other CTAs, not only among the threads of its own CTA.
 bool is_strong(const AccessOrder& order) { return order.strong && !order.of_cta; }
 
-/// Extends a value by zeros or by its sign, depending on its type.
+/// Extends an element to a register's width, by zeros or by its sign, depending on its type.
 template <typename R, typename M>
 [[gnu::always_inline]] inline R widened(M value) {
   return static_cast<R>(value);  // NOLINT(bugprone-signed-char-misuse): sign extension is intended
 }
 
-/// Reads the elements at `offset` bytes after the lanes' addresses.
+/// Reads the elements that are `offset` bytes after the addresses of the lanes.
 template <typename M, typename R>
 [[gnu::always_inline]] inline void read_elements(R* dst, const LaneAccess& access,
                                                  std::uint32_t mask, std::uint32_t offset,
@@ -75,8 +77,8 @@ template <typename M, typename R>
       mask, [&](std::size_t l) { dst[l] = widened<R>(read_guest<M>(access.pointer[l] + offset)); });
 }
 
-/// Notes a strong read for the scheduler, with the first lane's value, because a polling warp
-/// usually reads one place.
+/// Tells the scheduler about a strong read and the value that the first lane reads, because a
+/// polling warp usually reads one address in all lanes.
 template <typename M>
 void note_strong_read(Warp& warp, const LaneAccess& access) {
   WarpScheduler& scheduler = warp.cta->scheduler();
@@ -110,7 +112,8 @@ void load(Warp& warp, const Instr& in) {
   };
   WatchedPlaces places(warp, access, total);
   if (places.is_active() && is_strong(op.order)) {
-    // see() records the stores that the read observes. The place stays locked until the read.
+    // see() records the stores whose values the read returns. The address stays locked until the
+    // read of memory is done.
     const bool is_one_place = access.pattern == LanePattern::kUniform;
     for_lanes<std::size_t>(is_one_place ? 1U : warp.exec, [&](std::size_t lane) {
       places.enter(lane);

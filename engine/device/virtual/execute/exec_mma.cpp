@@ -45,7 +45,8 @@ constexpr std::array kShapes = {
 /// A tf32 number as a float: the hardware ignores the 13 lowest bits.
 float tf32_value(std::uint32_t word) { return bits_float(word & 0xffffe000U); }
 
-/// Widens the registers of each group of four lanes to a row of floats; rows are `stride` apart.
+/// Widens the 16 bytes that each group of four lanes holds in a register to a row of floats;
+/// consecutive rows are `stride` floats apart.
 void gather_rows(const Warp& warp, std::uint32_t reg, Type type, float* to, int stride) {
   constexpr int kGroups = 8;
   constexpr int kGroupBytes = 16;
@@ -115,9 +116,9 @@ void gather_b(const Warp& warp, const std::uint32_t* regs, Type type, int k, flo
   }
 }
 
-// C and D are row-major: half i of the tile (i = 0, 1) holds elements 2i and 2i + 1 of lane 0, then
-// of lane 1, and so on. The functions work on a copy that does not overlap registers, so that the
-// compiler can vectorise the loops.
+// C and D are stored in row-major order. Half i of the tile (i = 0, 1) holds elements 2i and 2i + 1
+// of lane 0, then those of lane 1, and so on. The functions that gather C and scatter D work on a
+// copy of the tile and not on the registers, so that the compiler can vectorise the loops.
 
 void gather_c(const Warp& warp, const std::uint32_t* regs, Type type, float* c) {
   constexpr std::size_t kHalf = 2 * std::size_t{kWarpSize};

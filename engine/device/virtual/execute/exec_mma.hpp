@@ -15,8 +15,8 @@ struct MmaShape {
   int b_regs;
   int c_regs;
 };
-/// The shape of mma.sync with these types and K; null if there is none. wmma uses two of the
-/// shapes.
+/// The shape of mma.sync with these types and this K; null if PTX has no such shape. Products of
+/// wmma use two of the shapes of mma.sync.
 [[nodiscard]] const MmaShape* find_mma_shape(int k, Type a, Type b, Type c);
 
 /// The operands of mma.sync.

@@ -19,7 +19,8 @@ namespace {
 constexpr std::size_t kMostString = 1 << 16;
 constexpr std::uint64_t kWindowBytes = 1ULL << 32;
 
-/// The bytes that a lane can read from a generic address to the end of the object at this address.
+/// The bytes that a lane can read from a generic address to the end of the buffer or variable that
+/// contains the address.
 struct GuestSpan {
   const std::byte* data = nullptr;
   const std::uint8_t* written = nullptr;  ///< null: all bytes are written
@@ -48,8 +49,9 @@ GuestSpan find_span(const Warp& warp, int lane, std::uint64_t address) {
           buffer->bytes - offset};
 }
 
-/// A call by one lane: reads its parameters, and the memory to which they point. An invalid address
-/// is reported and ends the launch; the functions then return zeros.
+/// A call of a system function by one lane. Reads the parameters of the call, and the memory to
+/// which they point. If the address of a parameter or string is invalid, this is reported and ends
+/// the launch, and the member functions return zeros.
 class LaneCall {
  public:
   LaneCall(Warp& warp, const SystemCall& call, int lane, const char* function)

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t kAllBytes = 0xf;
 
-/// A message if the instruction does not fit the texture; empty if it fits.
+/// The reason why the instruction cannot read the texture; empty if it can.
 std::string misuse(const TextureOperands& op, const Texture& texture) {
   const TextureSpec& spec = texture.spec;
   const std::string name = "texture '" + spec.name + "' ";
@@ -32,8 +32,8 @@ std::string misuse(const TextureOperands& op, const Texture& texture) {
   return {};
 }
 
-/// The texture of a lane. If the texture does not exist or does not fit, ends the launch and
-/// returns null.
+/// The texture whose handle a lane passes. If there is no texture with this handle, or if the
+/// instruction cannot read it, ends the launch and returns null.
 const Texture* texture_of(Warp& warp, const TextureOperands& op, std::uint64_t handle, int lane) {
   const Texture* texture = warp.cta->launch().textures->find(handle);
   std::string why;

@@ -6,7 +6,7 @@
 
 namespace evo::ptx {
 
-/// The operands of tex in one and two dimensions.
+/// The operands of tex for textures with one or two dimensions.
 struct TextureOperands {
   RegisterList results;  ///< four
   std::uint32_t handle = kNoRegister;

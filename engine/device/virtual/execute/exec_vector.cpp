@@ -5,13 +5,14 @@
 #include "engine/device/virtual/execute/cta.hpp"
 #include "engine/device/virtual/execute/lanes.hpp"
 
-// Executes mov between a scalar register and the vector of its parts.
+// Executes mov between a scalar register and a vector of smaller registers.
 
 namespace evo::ptx {
 
 namespace {
 
-// The size of a part is a template argument, so that its memcpy compiles to one instruction.
+// The size of a vector element is a template argument, so that the memcpy of an element compiles to
+// one instruction.
 
 template <std::size_t kPart>
 void pack(Warp& warp, const PackOperands& op) {

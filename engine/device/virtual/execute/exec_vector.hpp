@@ -6,7 +6,7 @@
 
 namespace evo::ptx {
 
-// The operands of mov between a scalar register and the vector of its parts.
+// The operands of mov between a scalar register and a vector of smaller registers.
 
 struct PackOperands {
   std::uint32_t dst = kNoRegister;

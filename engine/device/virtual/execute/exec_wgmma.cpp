@@ -16,15 +16,15 @@
 
 // Executes wgmma.mma_async. Each warp of the warpgroup computes 16 of the 64 rows, in tiles of
 // eight columns, and reads all of B. The product is computed when the wgmma is issued. Until the
-// warp waits for the wgmma, the reads of shared memory stay recorded, and Program::product_checks
-// protect the wgmma's registers.
+// warp waits for the wgmma, its reads of shared memory stay recorded for the race check, and
+// Program::product_checks detect uses of its registers.
 
 namespace evo::ptx {
 namespace {
 
 constexpr std::uint32_t kBlocksOfA = 2;  ///< blocks of eight rows per warp
 
-/// Shared addresses of the chunks of one operand, block by block.
+/// Shared-memory addresses of the 16-byte chunks of a matrix, block after block.
 using Chunks = std::vector<std::uint32_t>;
 
 void append_block(Chunks& chunks, const MatrixDescriptor& matrix, bool k_major,
@@ -33,8 +33,8 @@ void append_block(Chunks& chunks, const MatrixDescriptor& matrix, bool k_major,
   chunks.insert(chunks.end(), addresses.begin(), addresses.end());
 }
 
-/// The value of a register that must be equal in all 32 threads; if it is not, ends the launch and
-/// returns nullopt.
+/// The value of a register that must be equal in all 32 threads. If the values differ between
+/// threads, ends the launch and returns nullopt.
 std::optional<std::uint64_t> uniform(Warp& warp, std::uint32_t reg, const char* what) {
   const auto* value = warp.reg<const std::uint64_t>(reg);
   if (warp.tainted) {
@@ -52,7 +52,8 @@ std::optional<std::uint64_t> uniform(Warp& warp, std::uint32_t reg, const char* 
   return value[0];
 }
 
-/// The value of scale-d: true adds the previous accumulators. Nullopt if a hazard was reported.
+/// The value of scale-d; if it is true, the product is added to the accumulators. Nullopt if
+/// scale-d differs between threads, which is reported and ends the launch.
 std::optional<bool> accumulates(Warp& warp, const WgmmaOperands& op) {
   const std::uint32_t lanes =
       op.negated_scale ? ~warp.predicate(op.scale) : warp.predicate(op.scale);
@@ -66,7 +67,7 @@ std::optional<bool> accumulates(Warp& warp, const WgmmaOperands& op) {
   return std::nullopt;
 }
 
-/// Checks that the four warps of the warpgroup exist and execute the same sequence of wgmma.
+/// Checks that the warpgroup has four warps and that they execute the same sequence of wgmma.
 bool join_warpgroup(Warp& warp, std::uint64_t a, std::uint64_t b) {
   Cta& cta = *warp.cta;
   const int first = warp.index / kGroupWarps * kGroupWarps;
@@ -106,7 +107,8 @@ bool in_bounds(Warp& warp, const MatrixDescriptor& matrix, const Chunks& chunks,
   return false;
 }
 
-/// Calls `body` with accesses to up to 32 chunks at a time, and the index of the first chunk.
+/// Calls `body` with an access to up to 32 chunks and the index of its first chunk, until all
+/// chunks are accessed.
 template <typename F>
 void for_accesses(int warp, std::uint32_t pc, const Chunks& chunks, F&& body) {
   std::array<std::uint64_t, kWarpSize> address{};
@@ -119,7 +121,8 @@ void for_accesses(int warp, std::uint32_t pc, const Chunks& chunks, F&& body) {
   }
 }
 
-/// Bit r of entry b is set if row (or column) r of block b has uninitialised bytes.
+/// For each block of a matrix, a mask: bit r is set if row (or column) r of the block has
+/// uninitialised bytes.
 using BlockTaint = std::vector<std::uint8_t>;
 
 std::uint8_t chunk_taint(const RaceChecker& races, std::uint32_t address, std::size_t chunk,
@@ -136,7 +139,8 @@ std::uint8_t chunk_taint(const RaceChecker& races, std::uint32_t address, std::s
   return static_cast<std::uint8_t>(rows);
 }
 
-/// Begins the reads of an operand, and returns its taint; empty if all bytes were written.
+/// Records the start of the reads of a matrix in shared memory. Returns the taint of the matrix,
+/// which is empty if the kernel has written all its bytes.
 BlockTaint begin_reads(Warp& warp, const Chunks& chunks, bool k_major) {
   RaceChecker& races = warp.cta->races();
   BlockTaint taint;
@@ -156,7 +160,8 @@ BlockTaint begin_reads(Warp& warp, const Chunks& chunks, bool k_major) {
   return taint;
 }
 
-/// Where the elements of a block are stored, widened to f32: out[row · row_step + k · k_step].
+/// The destination of the elements of a block after they are widened to f32: out[row · row_step + k
+/// · k_step].
 struct BlockPlace {
   float* out;
   std::size_t row_step;
@@ -191,7 +196,7 @@ struct Matrices {
   bool adds = true;
 };
 
-/// The rows of the warp's results that become tainted by A.
+/// The rows of the warp's results that depend on uninitialised elements of A.
 std::uint32_t tainted_rows(const Warp& warp, const Matrices& matrices, const std::uint32_t* a,
                            int a_regs) {
   std::uint32_t rows = 0;
@@ -240,7 +245,8 @@ void multiply(Warp& warp, const WgmmaOperands& op, const Matrices& matrices) {
   }
 }
 
-/// Counts the wavefronts of shared memory. Matrix B is read once for the four warps of a warpgroup.
+/// Counts the wavefronts with which a wgmma reads shared memory. The four warps of a warpgroup
+/// share one read of B.
 void count_reads(Warp& warp, const Matrices& matrices) {
   constexpr std::size_t kBytesAPass = 128;
   MemoryCounts& counts = warp.cta->memory_counts()[warp.pc];
@@ -248,7 +254,8 @@ void count_reads(Warp& warp, const Matrices& matrices) {
       (matrices.a.size() + matrices.b.size() / kGroupWarps) * kChunkBytes / kBytesAPass;
 }
 
-/// Finds the shared addresses of both operands; false if a hazard was reported.
+/// Finds the addresses of both matrices in shared memory. Returns false if a hazard was reported,
+/// because the operands or the warpgroup are invalid.
 bool find_matrices(Warp& warp, const WgmmaOperands& op, Matrices& matrices) {
   const auto b = uniform(warp, op.b, "B");
   const auto a = op.a == kNoRegister ? std::optional<std::uint64_t>(0) : uniform(warp, op.a, "A");
@@ -310,7 +317,8 @@ void exec_wgmma_wait(Warp& warp, const Instr& in) {
     sync_lanes(warp);
     return;
   }
-  // On hardware, no warp continues before all four warps have issued the wgmma.
+  // On hardware, no warp continues before all four warps have issued the wgmma, so this warp waits
+  // for the other warps.
   if (std::prev(done)->number >= cta.warpgroup(warp).issued_by_all()) {
     cta.retry_later(warp, in);
     return;

@@ -31,7 +31,7 @@ void exec_wgmma(Warp& warp, const Instr& in);
 void exec_wgmma_fence(Warp& warp, const Instr& in);
 void exec_wgmma_commit(Warp& warp, const Instr& in);
 
-/// The operand of wgmma.wait_group: number of groups that may stay pending.
+/// The operand of wgmma.wait_group: the number of groups that may stay pending.
 struct WgmmaWaitOperands {
   std::int64_t keep = 0;
   template <typename F>
@@ -39,9 +39,9 @@ struct WgmmaWaitOperands {
 };
 void exec_wgmma_wait(Warp& warp, const Instr& in);
 
-/// Handler of an instruction that may use registers of a wgmma in flight, and of a wgmma whose
-/// registers may have been written since the last wgmma.fence. Reports hazards by
-/// Program::product_checks, then runs the original handler.
+/// Handler of an instruction that may use registers of a wgmma in flight, or of a wgmma whose
+/// registers may have been written since the last wgmma.fence. Reports hazards as
+/// Program::product_checks say, and then runs the instruction's original handler.
 void exec_checked(Warp& warp, const Instr& in);
 
 struct SetmaxnregOperands {

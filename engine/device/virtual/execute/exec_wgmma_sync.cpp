@@ -4,8 +4,8 @@
 #include "engine/device/virtual/execute/cta.hpp"
 #include "engine/device/virtual/execute/exec_wgmma.hpp"
 
-// Executes instructions that accompany wgmma.mma_async: fence, groups, setmaxnreg; checks
-// registers.
+// Executes wgmma.fence, wgmma.commit_group, wgmma.wait_group and setmaxnreg, and checks the use of
+// a wgmma's registers.
 
 namespace evo::ptx {
 namespace {
@@ -55,8 +55,8 @@ void exec_setmaxnreg(Warp& warp, const Instr& in) {
   Cta& cta = *warp.cta;
   if (warp.registers == 0) return;  // the number of registers at launch is unknown
   const bool more = op.increases;
-  // setmaxnreg has no effect if .inc requests no more registers, or .dec no fewer, than the warp
-  // has.
+  // setmaxnreg.inc has no effect if the warp already has at least the requested number of
+  // registers, and setmaxnreg.dec has none if the warp has at most this number.
   if (more ? wanted <= warp.registers : wanted >= warp.registers) return;
   if (!more) {
     cta.register_pool().give(warp.registers - wanted);

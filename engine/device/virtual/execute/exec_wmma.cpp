@@ -13,11 +13,11 @@
 #include "engine/device/virtual/memory/memory_access.hpp"
 
 // Executes loads and stores of wmma fragments, and the product m16n16k16 with f16 or bf16 operands.
-// PTX does not define the layout of fragments. For m16n16k16, the layout of mma.sync is used: A as
-// in m16n8k16 (f16 fragments have eight registers, and the last four repeat the first four), B and
-// C as two tiles of eight columns. Fragments of other shapes (exec_wmma_shapes.cpp) store the
-// matrix register by register and within each register lane by lane: A and C in row-major order, B
-// in column-major order.
+// PTX does not define the layout of fragments. For m16n16k16, fragments have the layout of
+// mma.sync: A is stored as in m16n8k16, but f16 fragments have eight registers, of which the last
+// four repeat the first four; B and C are stored as two tiles of eight columns. For other shapes
+// (exec_wmma_shapes.cpp), fragments store the matrix register by register and, within a register,
+// lane by lane: A and C in row-major order, and B in column-major order.
 
 namespace evo::ptx {
 namespace {
@@ -27,7 +27,8 @@ struct Element {
   std::uint32_t column;
 };
 
-/// The place of a register's first element, and whether the second is next to it in the row.
+/// The row and column of a register's first element; `along_row`: whether the register's second
+/// element is the next one in the row rather than in the column.
 struct Pair {
   Element first;
   bool along_row;
@@ -37,14 +38,15 @@ Pair place_of(WmmaPart part, bool is_f32, std::uint32_t reg, std::uint32_t lane)
   const std::uint32_t g = lane / 4;
   const std::uint32_t t = lane % 4;
   if (part == WmmaPart::kA) return {{g + 8 * (reg % 2), 2 * t + 8 * ((reg / 2) % 2)}, true};
-  // B: registers 0 and 1 hold columns 0 to 7, registers 2 and 3 hold columns 8 to 15; the two
-  // elements of a register are adjacent in a column.
+  // In B, registers 0 and 1 hold columns 0 to 7, and registers 2 and 3 hold columns 8 to 15. The
+  // two elements in a register of B are adjacent in a column.
   if (part == WmmaPart::kB) return {{2 * t + 8 * (reg % 2), g + 8 * ((reg / 2) % 2)}, false};
   if (is_f32) return {{g + 8 * ((reg / 2) % 2), 2 * t + reg % 2 + 8 * (reg / 4)}, true};
   return {{g + 8 * (reg % 2), 2 * t + 8 * (reg / 2)}, true};
 }
 
-/// The place of an element in m8n8k4 of f64, which has the layout described in exec_double_mma.cpp.
+/// The row and column of an element of an m8n8k4 product of f64, whose layout is described in
+/// exec_double_mma.cpp.
 Pair place_of_double(WmmaPart part, std::uint32_t reg, std::uint32_t lane) {
   const std::uint32_t g = lane / 4;
   const std::uint32_t t = lane % 4;
@@ -74,7 +76,7 @@ struct Geometry {
     return {{linear / columns, linear % columns}, true};
   }
 
-  /// The number of registers, out of `all`, that do not repeat other registers.
+  /// The number of registers, out of `all`, whose content is not a copy of another register.
   [[nodiscard]] std::uint32_t distinct(std::uint32_t all) const {
     if (shape == nullptr) return part == WmmaPart::kC ? all : 4;
     return static_cast<std::uint32_t>(part == WmmaPart::kA   ? shape->a_regs()
@@ -82,14 +84,14 @@ struct Geometry {
                                                              : shape->c_regs());
   }
 
-  /// True if the elements of a register are adjacent in memory.
+  /// True if the elements that a register holds are adjacent in memory.
   [[nodiscard]] bool has_neighbours() const {
     return per_register() == 1 || (part == WmmaPart::kB) == column_major;
   }
 
-  /// The number of bytes that a lane moves in the hardware access that begins with a piece of
-  /// `bytes` bytes; 0 if the piece belongs to an earlier access. One access moves two adjacent f32
-  /// of a row, or both halves of a register that ldmatrix transposes.
+  /// The number of bytes that a lane moves in the GPU's access that begins with a given piece of a
+  /// register; 0 if the piece belongs to an access that began with an earlier piece. One access of
+  /// a GPU moves two adjacent f32 of a row, or both halves of a register that ldmatrix transposes.
   [[nodiscard]] std::uint32_t machine_bytes(std::uint32_t reg, std::uint32_t element,
                                             std::uint32_t bytes) const {
     if (element > 0) return 0;
@@ -137,7 +139,8 @@ bool check_geometry(Warp& warp, const Geometry& geometry) {
   return false;
 }
 
-/// Loads one piece of a register: `bytes` bytes per lane, beginning with element `element`.
+/// Loads one piece of a register in all lanes: `bytes` bytes per lane, beginning with element
+/// `element` of the register.
 void load_piece(Warp& warp, const WmmaMoveOperands& op, const Geometry& geometry, std::uint32_t reg,
                 std::uint32_t reg_offset, std::uint32_t element, std::uint32_t bytes) {
   std::array<std::uint64_t, kWarpSize> address;
@@ -233,7 +236,7 @@ void exec_wmma_load(Warp& warp, const Instr& in) {
   if (!check_geometry(warp, geometry)) return;
   const auto* regs = warp.cta->program().registers_of(op.registers);
   const std::uint32_t distinct = geometry.distinct(op.registers.count);
-  // The elements of a register are moved together if they are adjacent in memory.
+  // All elements of a register are loaded at once if they are adjacent in memory.
   const std::uint32_t pieces = geometry.has_neighbours() ? 1 : geometry.per_register();
   for (std::uint32_t r = 0; r < distinct; ++r) {
     for (std::uint32_t e = 0; e < pieces; ++e) {
@@ -273,8 +276,8 @@ void exec_wmma_mma(Warp& warp, const Instr& in) {
   const std::uint32_t* c = b + op.ab_regs;
   MmaTile tile;
   gather_a(warp, a, shape.a, 16, tile.a);
-  // Both tiles are gathered before the first product, whose result could otherwise overwrite
-  // operands of the second.
+  // The operands of both tiles are read before the first product is computed, because its result
+  // could overwrite operands of the second product.
   MmaTile second;
   std::memcpy(second.a, tile.a, sizeof(tile.a));
   gather_b(warp, b, shape.b, 16, tile.b);

@@ -8,8 +8,8 @@
 
 namespace evo::ptx {
 
-// wmma: exec_wmma.cpp describes the layout of fragments. Products other than m16n16k16 of f16 or
-// bf16 have a WmmaShape.
+// The layout of wmma fragments is described in exec_wmma.cpp. Every product other than m16n16k16 of
+// f16 or bf16 has a WmmaShape.
 
 struct WmmaShape {
   int m;
@@ -18,24 +18,24 @@ struct WmmaShape {
   Type ab;
   Type c;  ///< accumulator and result
 
-  /// Number of distinct registers of a fragment. f16 fragments of A and B have eight registers,
-  /// some of which repeat others.
+  /// Number of registers of a fragment that are not copies of other registers. f16 fragments of A
+  /// and B have eight registers, some of which are copies of others.
   [[nodiscard]] int a_regs() const { return m * k * element_bits() / 1024; }
   [[nodiscard]] int b_regs() const { return k * n * element_bits() / 1024; }
   [[nodiscard]] int c_regs() const { return c == Type::kF16 ? m * n / 64 : m * n / 32; }
 
  private:
   [[nodiscard]] int element_bits() const {
-    // Each f64 element has its own register, as each 32-bit element does.
+    // Like a 32-bit element, an f64 element has a register for itself.
     return ab == Type::kTf32 || ab == Type::kF64   ? 32
            : ab == Type::kF16 || ab == Type::kBf16 ? 16
                                                    : 8;
   }
 };
 enum class WmmaPart : std::uint8_t { kA, kB, kC };
-/// The shape of these sizes and types; null if there is none.
+/// The WmmaShape with these sizes and types; null if PTX has no such shape.
 [[nodiscard]] const WmmaShape* find_wmma_shape(std::string_view mnk, Type ab, Type c);
-/// A shape with these sizes whose fragment `part` has this type; null if there is none.
+/// A WmmaShape with these sizes whose fragment `part` has this type; null if PTX has no such shape.
 [[nodiscard]] const WmmaShape* find_wmma_fragment(std::string_view mnk, WmmaPart part, Type type);
 
 /// The operands of wmma.load and wmma.store.
@@ -68,7 +68,7 @@ struct WmmaOperands {
 };
 void exec_wmma_mma(Warp& warp, const Instr& in);
 
-/// The operands of wmma.mma for shapes that have a WmmaShape.
+/// The operands of wmma.mma for products that have a WmmaShape.
 struct WmmaShapeOperands {
   RegisterList registers;  ///< registers of D, A, B, C in this order
   const WmmaShape* shape = nullptr;
@@ -80,7 +80,8 @@ struct WmmaShapeOperands {
 };
 void exec_wmma_shape_mma(Warp& warp, const Instr& in);
 
-/// Returns false and reports a hazard unless all lanes of the warp execute the instruction.
+/// Returns true if all lanes of the warp execute the instruction; otherwise reports a hazard and
+/// returns false.
 bool wmma_ready(Warp& warp);
 
 }  // namespace evo::ptx

@@ -40,7 +40,7 @@ constexpr std::array kShapes = {
 
 constexpr int kMostRows = 32;
 
-/// Reads the elements of a fragment and their taint.
+/// Reads the elements of a fragment, and whether they are uninitialised.
 class Fragment {
  public:
   Fragment(const Warp& warp, const std::uint32_t* regs, Type type)
@@ -81,7 +81,7 @@ class Fragment {
   int per_ = 1;
 };
 
-/// The elements of D as bit patterns.
+/// The elements of the result D as bit patterns.
 using Result = std::vector<std::uint32_t>;
 
 Result integer_product(const WmmaShape& s, const Fragment& a, const Fragment& b, const Fragment& c,
@@ -99,7 +99,7 @@ Result integer_product(const WmmaShape& s, const Fragment& a, const Fragment& b,
   return result;
 }
 
-/// Computes the product with m16n8 tiles, with zeros in rows beyond the matrix, so that every
+/// Computes the product by m16n8 tiles, whose rows beyond the matrix are zero, so that every
 /// element is the same sum as in mma.sync.
 Result real_product(const Warp& warp, const WmmaShape& s, const Fragment& a, const Fragment& b,
                     const Fragment& c) {
@@ -127,8 +127,8 @@ Result real_product(const Warp& warp, const WmmaShape& s, const Fragment& a, con
   return result;
 }
 
-/// The tainted elements of D: an element of A taints its row, one of B its column, and one of C
-/// only itself.
+/// For each element of D, whether it is tainted: a tainted element of A taints its row, a tainted
+/// element of B its column, and a tainted element of C only the same element of D.
 std::vector<bool> tainted_elements(const WmmaShape& s, const Fragment& a, const Fragment& b,
                                    const Fragment& c) {
   std::array<bool, kMostRows> rows{};

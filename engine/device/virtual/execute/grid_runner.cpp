@@ -15,15 +15,16 @@ namespace evo::ptx {
 namespace {
 
 constexpr std::uint64_t kSlice = 400'000;  ///< warp instructions before another CTA may run
-/// Warp instructions before another CTA may run, if CTAs wait for each other; few, so that a
-/// waiting CTA costs little.
+/// Number of warp instructions after which another CTA may run if the CTAs of the launch wait for
+/// each other. The number of instructions is small, so that a waiting CTA costs little.
 constexpr std::uint64_t kSliceTogether = 20'000;
 constexpr std::uint64_t kSliceInTurns = 1'000;
 constexpr int kMostThreads = 256;
-/// Limit of the CTAs of one host thread that pause while others start.
+/// If a CTA pauses, its host thread starts a new CTA unless it has started this number of CTAs
+/// already.
 constexpr std::size_t kMostAside = 8;
-/// Number of CTAs that start in random order. All kWindow CTAs are resident at once, so that a CTA
-/// may wait for a CTA that precedes it in the grid.
+/// Number of successive CTAs of the grid that start in random order. The kWindow CTAs are all
+/// resident at once, so that a CTA may wait for a CTA that precedes it in the grid.
 constexpr std::uint64_t kWindow = 64;
 constexpr std::uint64_t kMostBytes = 4ULL << 30;  ///< host memory for all running CTAs
 
@@ -50,7 +51,7 @@ std::uint64_t signature_of(Cta& cta) {
   return signature;
 }
 
-/// The time that a CTA slept or printed, as an equivalent number of warp instructions.
+/// The time that a CTA spent in nanosleep and printf, as an equivalent number of warp instructions.
 std::uint64_t waited(Cta& cta) {
   constexpr std::uint64_t kOfAPrint = 2000;
   std::uint64_t sum = 0;
@@ -136,8 +137,8 @@ class Grid {
     for (const auto& cta : active) collect_counts(*cta);
   }
 
-  /// The CTA that starts as number `number`. Samples of a grid and predictions run in ascending
-  /// order.
+  /// The index of the CTA that starts as number `number`. In samples of a grid and in predictions,
+  /// CTAs start in ascending order.
   std::uint64_t cta_of(std::uint64_t number) const {
     if (!options_.sample.empty()) return options_.sample[number];
     if (launch_.count_memory || launch_.number == 0) return number;
@@ -146,8 +147,8 @@ class Grid {
 
   bool takes_turns() const { return options_.together || options_.in_turns; }
 
-  /// Starts the next CTA and puts it at the front of `active`. False if all have started, or no
-  /// more can be resident.
+  /// Starts the next CTA and puts it at the front of `active`, the list of running CTAs. Returns
+  /// false if all CTAs have started, or if no more can be resident.
   bool start_next(std::deque<std::unique_ptr<Cta>>& active,
                   std::vector<std::unique_ptr<Cta>>& idle) {
     if (resident_.fetch_add(1) >= limit_ && !active.empty()) {

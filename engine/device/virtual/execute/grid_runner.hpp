@@ -19,13 +19,14 @@ struct GridOptions {
   bool together = false;   ///< all CTAs must start, because they wait for each other
 };
 
-/// The number of atomic operations on one address.
+/// The number of atomic operations on one address of global memory.
 struct AtomicCount {
   std::uint64_t operations = 0;
   std::uint64_t ctas = 0;  ///< number of CTAs that executed them
 };
 
-/// A CTA's path: its hash is equal for CTAs that execute each instruction equally often.
+/// Identifies the path of a CTA through the program: `signature` is a hash that is equal for CTAs
+/// that execute each instruction equally often.
 struct CtaWay {
   std::uint64_t cta = 0;
   std::uint64_t signature = 0;
@@ -38,7 +39,7 @@ struct CtaCounts {
   std::vector<std::uint64_t> taken;           ///< see Cta::taken()
   std::vector<MemoryCounts> memory;           ///< for each instruction; empty if not counted
   std::vector<std::vector<SyncEvent>> syncs;  ///< barrier events of the CTA with the most
-  /// by address; empty if memory is not counted
+  /// atomic operations by address; empty unless the launch counts memory requests
   std::unordered_map<std::uint64_t, AtomicCount> atomics;
   std::uint64_t ctas = 0;
   std::uint64_t warp_instructions = 0;
@@ -49,9 +50,9 @@ struct CtaCounts {
 
 /// Counts of operations, summed over the CTAs that ran.
 struct GridCounts : CtaCounts {
-  /// If the launch counts memory: the sums grouped by work_level() of the CTAs, and the work of
-  /// each CTA by its index in the grid. Work is the number of warp instructions, including the
-  /// equivalent of sleeps and prints.
+  /// If the launch counts memory requests: `levels` holds the counts of the CTAs grouped by
+  /// work_level(), and `work` holds the work of each CTA by its index in the grid. The work of a
+  /// CTA is the number of its warp instructions, plus an equivalent for sleeps and prints.
   std::map<int, CtaCounts> levels;
   std::map<std::uint64_t, std::uint64_t> work;
   std::vector<CtaWay> ways;  ///< empty if not requested
@@ -59,17 +60,18 @@ struct GridCounts : CtaCounts {
   GridCounts& operator+=(const GridCounts& other);
 };
 
-/// The level of a CTA's work, on a logarithmic scale. CTAs whose work differs by less than a tenth
-/// are on the same level or on adjacent levels.
+/// Converts the work of a CTA (its number of warp instructions) to a level on a logarithmic scale.
+/// CTAs whose work differs by less than a tenth are on the same level or on adjacent levels.
 [[nodiscard]] int work_level(std::uint64_t work);
 
-/// The number of CTAs of the launch for which this host has memory at once; at least one.
+/// The number of CTAs of the launch that fit into this host's memory at once; at least one.
 [[nodiscard]] std::size_t ctas_on_host(const LaunchContext& launch);
 
 /// Runs the CTAs of a launch on host threads. A CTA that does not finish within its time slice may
-/// wait for another CTA, so it is paused while others run, up to the limit of resident CTAs.
-/// Sometimes, a CTA that may just have taken a lock is paused, too, to test whether other CTAs can
-/// enter wrongly. Hazards are added to the launch's log; a fatal hazard ends the run.
+/// be waiting for another CTA, so it is paused while other CTAs run, up to the limit of resident
+/// CTAs. Sometimes, a CTA that may just have taken a lock is also paused, to test whether other
+/// CTAs can enter the critical section wrongly. Hazards are added to the launch's log; a hazard
+/// after which the kernel cannot continue ends the run.
 [[nodiscard]] GridCounts run_grid(LaunchContext& launch, const GridOptions& options);
 
 }  // namespace evo::ptx

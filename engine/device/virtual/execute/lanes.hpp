@@ -7,7 +7,7 @@
 
 namespace evo::ptx {
 
-/// Calls `body` with every lane of the mask, the lowest first.
+/// Calls `body` with every lane in the mask, in ascending order.
 template <typename Lane = int, typename F>
 [[gnu::always_inline]] inline void for_lanes(std::uint32_t mask, F&& body) {
   if (mask == kAllLanes) {

@@ -20,10 +20,10 @@
 namespace evo::ptx {
 
 /// Bytes of shared memory that the system reserves in each CTA. Cooperative groups use the second
-/// half to synchronise tiles of several warps.
+/// half of the reserved memory to synchronise tiles of several warps.
 constexpr std::uint32_t kReservedSharedBytes = 1024;
 
-/// Data shared by all CTAs of a launch.
+/// Data that all CTAs of a launch share.
 struct LaunchContext {
   const Program* program = nullptr;
   GlobalMemory* memory = nullptr;
@@ -35,23 +35,25 @@ struct LaunchContext {
   std::array<std::uint32_t, 3> grid = {1, 1, 1};
   std::array<std::uint32_t, 3> block = {1, 1, 1};
   std::uint32_t dynamic_shared_bytes = 0;
-  /// static and dynamic shared memory, and the reserved part if the kernel uses it
+  /// bytes of static and dynamic shared memory, plus the part that the system reserves if the
+  /// kernel uses it
   std::uint32_t shared_bytes = 0;
-  /// offset of the reserved part after the kernel's own memory, if the kernel uses it
+  /// offset of the part that the system reserves, which follows the kernel's own memory, if the
+  /// kernel uses it
   std::uint32_t reserved_shared_offset = 0;
   std::uint32_t registers_per_thread = 0;  ///< registers per thread at launch; 0: unknown
   int sm_count = 1;
   std::uint64_t grid_workspace = 0;  ///< address of the workspace of cooperative launches
   bool check = true;                 ///< check for races and uninitialised data
-  /// If not null, stores to global memory are recorded here instead of executed, see
-  /// store_slice.hpp.
+  /// If not null, the launch records stores to global memory here and does not execute them (see
+  /// store_slice.hpp).
   StoreOwners* owners = nullptr;
   bool count_memory = false;  ///< count bank conflicts and sectors, to predict the time
   std::uint64_t seed = 1;
   std::uint64_t number = 0;  ///< number of the launch on its device
   Placement placement = {};
   DeviceClocks clocks = {};  ///< the device's clocks when the launch begins
-  /// limit of warp instructions without progress; beyond it, a livelock is reported
+  /// limit of the warp instructions without progress; if it is exceeded, a livelock is reported
   std::uint64_t stall_budget = 0;
   std::uint64_t issue_budget = 0;  ///< limit of warp instructions of one CTA
   GlobalRaces global_races;

@@ -6,19 +6,20 @@
 
 namespace evo::ptx {
 
-/// Lanes with the same member mask in a .sync instruction.
+/// Lanes that have the same member mask in a .sync instruction.
 struct MemberGroup {
   std::uint32_t members = 0;
   std::uint32_t lanes = 0;
 };
 
-/// The lanes of `left` with the same member mask as the first lane of `left`. If a lane is not in
-/// its own mask, reports a hazard, ends the launch and returns an empty group.
+/// The lanes of `left` that have the same member mask as the first lane of `left`. If a lane is not
+/// in its own member mask, reports a hazard, ends the launch and returns an empty group.
 [[nodiscard]] MemberGroup first_group(Warp& warp, std::uint32_t members, std::uint32_t left);
 
-/// Groups the running lanes by their member masks. Calls `meet`, with warp.exec set to the group,
-/// for each group whose members, except exited lanes, are all at this instruction. The other lanes
-/// wait. `members`: the register with the masks.
+/// Groups the running lanes by their member masks in a .sync instruction. Calls `meet` for each
+/// group whose members, except exited lanes, are all at this instruction; during the call,
+/// warp.exec is the group. The other lanes wait. `members`: the register that holds the member
+/// masks.
 template <typename F>
 void for_member_groups(Warp& warp, std::uint32_t members, F&& meet) {
   const std::uint32_t all = warp.exec;

@@ -8,10 +8,11 @@
 
 namespace evo::ptx {
 
-/// The fragments of one m16n8 tile, widened to f32. Let g = lane / 4, t = lane mod 4, and E be the
-/// elements in a 32-bit register. Register i of A holds row g + 8 (i mod 2) and E columns from tE +
-/// 4E (i / 2). Register i of B holds E rows from tE + 4E i, and column g. C holds rows g and g + 8,
-/// and columns 2t and 2t + 1.
+/// The matrices of one m16n8 tile, widened to f32. The fragments of mma.sync hold the matrices as
+/// follows, where g = lane / 4, t = lane mod 4, and E is the number of elements in a 32-bit
+/// register. Register i of A holds E elements of row g + 8 (i mod 2), from column tE + 4E (i / 2)
+/// on. Register i of B holds E elements of column g, from row tE + 4E i on. The registers of C hold
+/// columns 2t and 2t + 1 of rows g and g + 8.
 struct MmaTile {
   alignas(32) float a[16 * 32];
   alignas(32) float b[32 * 8];
@@ -21,7 +22,7 @@ struct MmaTile {
 
 /// The number of elements of a type in a 32-bit register: 4, 2 or 1.
 [[nodiscard]] int elements_per_register(Type type);
-/// The exponent of the smallest normal number of a type.
+/// The exponent of the smallest normal number of a floating-point type.
 [[nodiscard]] int least_exponent(Type type);
 
 void gather_a(const Warp& warp, const std::uint32_t* regs, Type type, int k, float* a);
@@ -34,19 +35,21 @@ void integer_tile(Warp& warp, const std::uint32_t* d, const std::uint32_t* a,
                   const std::uint32_t* b, const std::uint32_t* c, const MmaShape& shape,
                   bool saturate);
 
-/// Computes a tile as matrix units of the warp's architecture do for these types.
+/// Computes a tile as the matrix units of the warp's architecture do for these types.
 void multiply_tile(const Warp& warp, const MmaShape& shape, MmaTile& tile);
 
-/// Widens the elements in the 16 bytes at `chunk`, of a type of 8 or 16 bits.
+/// Widens the elements in the 16 bytes at `chunk` to f32; the type has 8 or 16 bits.
 void widen_chunk(const std::byte* chunk, Type type, float* values);
 
-/// A mask of the rows of the tile in which a register of A is tainted.
+/// A mask of the rows of the tile in which an element of A is tainted.
 [[nodiscard]] std::uint32_t tainted_rows_of_a(const Warp& warp, const std::uint32_t* a, int a_regs);
-/// Sets the taint of D, given the tainted rows, the tainted columns, and C (null: no C).
+/// Sets the taint of D from the tainted rows, the tainted columns, and the taint of C (null if
+/// there is no C).
 void spread_mma_taint(Warp& warp, const std::uint32_t* d, const std::uint32_t* c, int c_regs,
                       std::uint32_t rows, std::uint32_t columns);
 
-/// Propagates taint: a tainted element of A taints its row of D, and one of B its column of D.
+/// Propagates taint to D: a tainted element of A taints its row of D, and a tainted element of B
+/// its column of D.
 void propagate_mma_taint(Warp& warp, const std::uint32_t* d, const std::uint32_t* a, int a_regs,
                          const std::uint32_t* b, int b_regs, const std::uint32_t* c, int c_regs);
 

@@ -70,7 +70,7 @@ void NamedBarriers::release_if_complete(NamedBarrier& barrier) {
   if (!barrier.in_use) return;
   std::uint32_t expected = barrier.expected;
   if (expected == 0) {
-    // A warp that arrived and then exited still counts.
+    // If a barrier waits for the whole CTA, a warp that arrived and then exited still counts.
     for (const Warp& warp : warps_) {
       const bool has_arrived = ((barrier.warps_in >> warp.index) & 1U) != 0;
       if (warp.state != WarpState::kDone || has_arrived) expected += kWarpSize;

@@ -23,7 +23,7 @@ struct NamedBarrier {
   bool reduced_or = false;
 };
 
-/// The 16 barriers of a CTA.
+/// The 16 named barriers of a CTA.
 class NamedBarriers {
  public:
   static constexpr std::uint32_t kCount = 16;
@@ -34,11 +34,12 @@ class NamedBarriers {
   [[nodiscard]] const std::array<NamedBarrier, kCount>& all() const { return barriers_; }
   [[nodiscard]] const NamedBarrier& at(std::uint32_t id) const { return barriers_[id]; }
 
-  /// Makes `warp` arrive with its clock and, in a reduction, its predicates. The warp blocks unless
-  /// the instruction is bar.arrive. `count`: number of threads for which the barrier waits; 0: the
-  /// whole CTA.
+  /// Makes `warp` arrive at barrier `id`, passing its vector clock and, in a reduction, its
+  /// predicates. The warp blocks unless the instruction is bar.arrive. `count`: the number of
+  /// threads for which the barrier waits; 0: all threads of the CTA.
   void arrive(std::uint32_t id, std::uint32_t count, Warp& warp, const Instr& in);
-  /// Must be called after a warp has exited: releases the barriers that wait for no other warp.
+  /// Must be called after a warp has exited: releases the barriers for which all remaining warps
+  /// have arrived.
   void release_complete();
 
  private:

@@ -10,8 +10,8 @@ namespace {
 
 enum What : std::uint64_t { kSm, kSmStep, kWarp, kGrid, kOrder, kOrderStep, kClock, kTime, kGap };
 
-/// A step that is coprime to `count`, so that its multiples modulo `count` include every number
-/// below `count`.
+/// A step that is coprime to `count`, so that the multiples of the step modulo `count` include
+/// every number below `count`.
 std::uint64_t step_for(std::uint64_t drawn, std::uint64_t count) {
   std::uint64_t step = count < 2 ? 1 : 1 + drawn % (count - 1);
   while (std::gcd(step, count) != 1) ++step;

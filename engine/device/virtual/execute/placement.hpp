@@ -4,27 +4,28 @@
 
 namespace evo::ptx {
 
-/// The order in which CTAs start, and the values of special registers that tell a kernel where and
-/// when it runs. On a GPU, the order and the values are arbitrary. The virtual GPU draws the order
-/// and the values for each launch, so that a kernel whose results depend on them gives different
-/// results in each launch.
+/// The order in which CTAs start, and the values of the special registers that tell a kernel where
+/// and when it runs. On a GPU, the order of CTAs and the values of registers such as %smid are
+/// arbitrary. The virtual GPU draws the CTAs' order and the registers' values at random for each
+/// launch, so that a kernel whose results depend on them gives different results in each launch.
 class Placement {
  public:
   Placement() = default;
-  /// `number`: number of the launch on its device; `sm_count`, `warps_per_sm`: at least 1.
+  /// `number`: the number of the launch on its device; `sm_count` and `warps_per_sm`: at least 1.
   Placement(std::uint64_t seed, std::uint64_t number, int sm_count, int warps_per_sm);
 
   /// %smid of a CTA. If there are no more CTAs than SMs, each CTA gets its own SM.
   [[nodiscard]] std::uint32_t sm_of(std::uint64_t cta) const;
-  /// %warpid of the first warp of a CTA of `warps` warps: a multiple of 4. The CTA's other warps
-  /// have the next numbers.
+  /// %warpid of the first warp of a CTA with `warps` warps, which is a multiple of 4. The other
+  /// warps of the CTA have the following values of %warpid.
   [[nodiscard]] std::uint32_t first_warp_of(std::uint64_t cta, std::uint32_t warps) const;
   /// %nwarpid.
   [[nodiscard]] std::uint32_t warps_per_sm() const { return warps_per_sm_; }
   /// %gridid.
   [[nodiscard]] std::uint32_t grid() const;
-  /// The CTA that starts as number `position` of `ctas`. The order within a window of CTAs is
-  /// random; the windows are in the order of the grid, as on a GPU.
+  /// The index of the CTA that starts as number `position` of `ctas` CTAs. The grid is divided into
+  /// groups of `window` CTAs; the groups start in the order of the grid, as on a GPU, and within a
+  /// group the order is random.
   [[nodiscard]] std::uint64_t cta_at(std::uint64_t position, std::uint64_t ctas,
                                      std::uint64_t window) const;
 
@@ -36,8 +37,8 @@ class Placement {
   std::uint32_t warps_per_sm_ = 1;
 };
 
-/// The clocks of a virtual GPU, which begin at arbitrary values. Between two launches, a random
-/// time from a microsecond to a second passes.
+/// The clocks of a virtual GPU, which begin at arbitrary values. Between two launches, the clocks
+/// advance by a random time from a microsecond to a second.
 class DeviceClocks {
  public:
   DeviceClocks() = default;
@@ -46,7 +47,8 @@ class DeviceClocks {
   /// %clock64 and %globaltimer (nanoseconds since 1970) when a launch begins.
   [[nodiscard]] std::uint64_t clock() const { return clock_; }
   [[nodiscard]] std::uint64_t nanoseconds() const { return nanoseconds_; }
-  /// Advances the clocks after launch `number`, whose CTAs executed at most `instructions`.
+  /// Advances the clocks after launch number `number`, in which the CTAs executed at most
+  /// `instructions` instructions.
   void pass(std::uint64_t number, std::uint64_t instructions);
 
  private:

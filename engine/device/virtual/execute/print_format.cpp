@@ -140,7 +140,7 @@ class Formatter {
       conversion.width = small_argument();
     }
     if (conversion.precision_is_argument) {
-      // A negative precision is ignored.
+      // printf ignores a negative precision.
       if (const int precision = small_argument(); precision >= 0) conversion.precision = precision;
     }
     const char type = conversion.type;

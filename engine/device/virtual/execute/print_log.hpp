@@ -11,13 +11,14 @@ namespace evo::ptx {
 /// Collects, from all host threads, the text that the CTAs of a launch print.
 class PrintLog {
  public:
-  /// Limit of the text of a launch: the default size of CUDA's printf buffer.
+  /// Limit in bytes of the text that a launch prints: the default size of CUDA's printf buffer.
   static constexpr std::size_t kMostBytes = 1 << 20;
 
-  /// Appends to the text of CTA number `cta`; thread-safe. Text beyond the limit is only counted.
+  /// Appends to the text of CTA number `cta`; thread-safe. Text beyond the limit of a launch is
+  /// dropped, and its bytes are counted.
   void add(std::uint64_t cta, const std::string& text);
 
-  /// The text of all CTAs in the order of their numbers, with a line about dropped text, if any.
+  /// The text of all CTAs in the order of their numbers; if text was dropped, a last line says so.
   [[nodiscard]] std::string text() const;
 
  private:

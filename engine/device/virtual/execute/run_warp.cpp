@@ -6,17 +6,17 @@
 #include "engine/device/virtual/execute/cta.hpp"
 
 // Runs warps, including divergent warps: every lane has its own position in the program. The group
-// of lanes with the lowest position runs first, so that groups reconverge where branches of
-// structured code join. Groups at the same instruction merge. A spinning group lets waiting groups
-// run after kSpinLimit backward branches.
+// of lanes with the lowest position runs first, so that groups reconverge where the branches of
+// structured code join. Groups that are at the same instruction merge. After kSpinLimit backward
+// branches, a group in a loop lets waiting groups run.
 
 namespace evo::ptx {
 namespace {
 
 constexpr int kSpinLimit = 256;
 constexpr int kFairnessHold = 4096;
-/// Number of instructions, a power of two, after which a warp checks whether all uninitialised
-/// registers have been overwritten.
+/// A warp checks whether all uninitialised registers have been overwritten each time it has
+/// executed this number of instructions, which is a power of two.
 constexpr std::uint64_t kTaintCheck = 64;
 
 void select_group(Warp& warp, std::size_t chosen) {
@@ -26,8 +26,8 @@ void select_group(Warp& warp, std::size_t chosen) {
   warp.next_pc = group.pc;
 }
 
-/// Selects the group to run after the running group has left: the lowest group that is not parked.
-/// If all groups are parked, one of them tries again.
+/// Selects the group that runs next: the one with the lowest position that does not wait at a .sync
+/// instruction. If all groups wait at .sync instructions, one of them tries its instruction again.
 void next_group(Warp& warp) {
   std::size_t best = warp.waiting.size();
   for (std::size_t i = 0; i < warp.waiting.size(); ++i) {
@@ -42,8 +42,8 @@ bool is_cta_barrier(const Instr& in) {
   return std::holds_alternative<BarrierOperands>(in.operands);
 }
 
-/// Reports that no group of the warp can continue: at a .sync instruction where a group waits, if
-/// any, otherwise at a barrier of the CTA in divergent code.
+/// Reports that no group of the warp can continue, and names a .sync instruction at which a group
+/// waits or, if there is none, a barrier of the CTA in divergent code.
 void report_divergence(Warp& warp) {
   const Program& program = warp.cta->program();
   std::uint32_t pc = warp.pc;
@@ -67,7 +67,8 @@ void report_divergence(Warp& warp) {
                  other, what);
 }
 
-/// Parks the lanes of `exec`, as a handler requested; the rest of the group continues.
+/// Makes the lanes of `exec` wait at their instruction, as the instruction's handler requested; the
+/// other lanes of the group continue.
 void park_group(Warp& warp) {
   warp.park = false;
   if (++warp.parks_in_a_row > static_cast<int>(warp.waiting.size()) + 2) {
@@ -85,7 +86,7 @@ void park_group(Warp& warp) {
   next_group(warp);
 }
 
-/// Merges groups at the same instruction, and runs the group at the lowest instruction.
+/// Merges groups that are at the same instruction, and runs the group with the lowest position.
 void regroup(Warp& warp) {
   for (std::size_t i = 0; i < warp.waiting.size();) {
     if (warp.waiting[i].pc == warp.pc) {

@@ -39,7 +39,7 @@ struct PendingProduct {
   std::vector<std::uint32_t> chunks;  ///< 16-byte chunks of shared memory that it reads
 };
 
-/// The origin of uninitialised data in a warp's registers.
+/// The origin of the first uninitialised data in a warp's registers.
 struct UnknownData {
   int instruction = -1;       ///< instruction that read them; -1: not recorded
   int lane = 0;               ///< lane whose register a shuffle read
@@ -49,10 +49,12 @@ struct UnknownData {
 
 enum class WarpState : std::uint8_t { kReady, kBlocked, kDone };
 
-/// A warp of 32 threads: registers as a structure of arrays, and positions in the program.
+/// A warp of 32 threads: its registers as a structure of arrays, and the positions of its lanes in
+/// the program.
 struct Warp {
   std::byte* regs = nullptr;
-  /// One byte per lane for every slot: bit b is set if byte b of the register is uninitialised.
+  /// For each slot of the register file, one byte per lane: bit b is set if byte b of the register
+  /// is uninitialised.
   std::uint8_t* taint = nullptr;
   bool tainted = false;  ///< at least one register may be uninitialised
   /// some uninitialised data came from memory or another lane, see taint.hpp
@@ -96,7 +98,7 @@ struct Warp {
   [[nodiscard, gnu::always_inline]] std::uint32_t& predicate(std::uint32_t offset) const {
     return *reinterpret_cast<std::uint32_t*>(regs + offset);
   }
-  /// Taint bytes of the register at `offset`, one per lane.
+  /// The taint of the register at `offset`, one byte per lane.
   [[nodiscard, gnu::always_inline]] std::uint8_t* taint_of(std::uint32_t offset) const {
     return taint + offset / 4;
   }

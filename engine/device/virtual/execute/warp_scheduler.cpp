@@ -26,7 +26,8 @@ Warp* WarpScheduler::pick(std::vector<Warp>& warps) {
 
 std::uint64_t WarpScheduler::quantum() {
   constexpr std::uint64_t kQuantum = 2000;
-  // The duration is random, so that warps do not run in lockstep.
+  // The number of instructions that a warp runs at a time is random, so that warps do not run in
+  // lockstep.
   return kQuantum / 2 + random_.below(kQuantum);
 }
 
@@ -67,7 +68,7 @@ bool WarpScheduler::count(std::uint64_t executed) {
 }
 
 std::uint64_t WarpScheduler::stall_budget() const {
-  // If all running CTAs poll, they run in turn for short times, so they share one budget.
+  // If all running CTAs only poll, they share one budget, because they run in turn for short times.
   constexpr std::uint64_t kLeast = 200'000;
   const std::uint64_t budget = launch_.stall_budget;
   if (!only_polls() || launch_.count_memory) return budget;

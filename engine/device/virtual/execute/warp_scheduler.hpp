@@ -10,43 +10,46 @@
 
 namespace evo::ptx {
 
-/// Selects, at random by the seed of the launch, which warp of a CTA runs next and for how long,
-/// and detects whether the CTA still makes progress.
+/// Selects which warp of a CTA runs next and for how long, at random from the seed of the launch. A
+/// WarpScheduler also detects whether the CTA still makes progress.
 class WarpScheduler {
  public:
   explicit WarpScheduler(LaunchContext& launch) : launch_(launch), random_(launch.seed) {}
 
   /// Must be called before CTA number `cta` runs.
   void start(std::uint64_t cta);
-  /// A warp that is ready to run; null if no warp is ready.
+  /// Returns a warp that is ready to run, or null if no warp is ready.
   [[nodiscard]] Warp* pick(std::vector<Warp>& warps);
-  /// Warp instructions before another warp may run.
+  /// Number of warp instructions after which another warp of the CTA may run.
   [[nodiscard]] std::uint64_t quantum();
-  /// Must be called after a change for which another warp or CTA could be waiting.
+  /// Must be called after an action for which another warp or CTA could be waiting, such as a store
+  /// that changed memory.
   void note_progress() { progressed_ = true; }
   /// Must be called after a read that may poll memory that other warps or CTAs change.
   void note_poll() { ++polls_; }
-  /// True if the CTA has only polled for a while, so that other CTAs should run.
+  /// True if the CTA has done nothing but poll for a while, so that other CTAs should run.
   [[nodiscard]] bool only_polls() const { return polls_ >= kPollsOfWaiting; }
   /// Must be called after an operation that may take or release a lock: a strong store to global
-  /// memory, or an atomic that changed global memory and returned the previous value. True: the CTA
-  /// pauses now, so that another CTA can try to enter the critical section.
+  /// memory, or an atomic that changed global memory and returned the previous value. Returns true
+  /// if the CTA must pause now, so that another CTA can try to enter the critical section that the
+  /// lock protects.
   [[nodiscard]] bool stands_aside_after_change();
-  /// Must be called after a strong read of `value`. True: the CTA pauses now, because another CTA
-  /// may take a lock between the read and this CTA's attempt. False if the last read gave the same
-  /// value. Pauses occur only in every other launch, because two CTAs that wait for each other
-  /// could otherwise always pause both.
+  /// Must be called after a strong read, at `address`, of `value`. Returns true if the CTA must
+  /// pause now, so that another CTA can take a lock between this CTA's read and its attempt to take
+  /// the lock. Returns false if the previous strong read gave the same value. Pauses occur only in
+  /// every other launch, because two CTAs that wait for each other could otherwise both be paused
+  /// again and again.
   [[nodiscard]] bool stands_aside_after_read(std::uint64_t address, std::uint64_t value);
-  /// True if the CTA pauses now, as a member decided since go_on() was last called.
+  /// True if the scheduler has decided, since the last go_on(), that the CTA must pause.
   [[nodiscard]] bool stands_aside() const { return stands_aside_; }
   void go_on() { stands_aside_ = false; }
-  /// Counts executed instructions of a warp. False if the CTA is stalled, because it executed too
-  /// many instructions, or because it made no progress for too long. A polling CTA is stalled only
-  /// if all CTAs are.
+  /// Must be called with the number of instructions that a warp has executed; returns false if the
+  /// CTA is stalled, because it executed too many instructions, or because it made no progress for
+  /// too long. A polling CTA counts as stalled only if all CTAs are stalled.
   [[nodiscard]] bool count(std::uint64_t executed);
 
   [[nodiscard]] std::uint64_t executed() const { return executed_; }
-  /// Warp instructions since the last change.
+  /// Number of warp instructions since the CTA last made progress.
   [[nodiscard]] std::uint64_t without_progress() const { return stall_; }
 
  private:
@@ -54,7 +57,7 @@ class WarpScheduler {
   static constexpr int kMostTimesAside = 8;  ///< limit for a CTA
 
   [[nodiscard]] bool draws_to_stand_aside();
-  /// Limit of warp instructions without progress; beyond it, the CTA counts as stalled.
+  /// Limit of the warp instructions without progress; a CTA that exceeds it counts as stalled.
   [[nodiscard]] std::uint64_t stall_budget() const;
 
   LaunchContext& launch_;

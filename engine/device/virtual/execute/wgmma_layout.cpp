@@ -6,7 +6,7 @@ namespace {
 constexpr std::uint32_t kAddressMask = (1U << 18) - 1;
 constexpr std::uint32_t kRows = 8;  ///< rows of a core matrix
 
-/// Number of bytes in a row of the swizzle pattern.
+/// Number of bytes in a row of the pattern with which a swizzle mode permutes chunks.
 std::uint32_t row_bytes(Swizzle swizzle) {
   switch (swizzle) {
     case Swizzle::k128:
@@ -21,15 +21,17 @@ std::uint32_t row_bytes(Swizzle swizzle) {
   return kChunkBytes;
 }
 
-/// The offset of chunk `column` (0 or 1) along K in a row.
+/// The offset of a 16-byte chunk in a matrix that is contiguous along K; `column` (0 or 1) counts
+/// chunks along K.
 std::uint32_t k_major_offset(const MatrixDescriptor& m, std::uint32_t row, std::uint32_t column) {
   const bool plain = m.swizzle == Swizzle::kNone;
   return row % kRows * row_bytes(m.swizzle) + row / kRows * m.stride +
          column * (plain ? m.leading : kChunkBytes);
 }
 
-/// The offset of chunk `column` along M or N at depth k. Without a swizzle, the meanings of the
-/// leading and the stride offset are exchanged.
+/// The offset of a 16-byte chunk, at depth k, in a matrix that is contiguous along M or N; `column`
+/// counts chunks along M or N. Without a swizzle, the leading and the stride offset of the
+/// descriptor exchange their meanings.
 std::uint32_t mn_major_offset(const MatrixDescriptor& m, std::uint32_t column, std::uint32_t k) {
   const std::uint32_t width = row_bytes(m.swizzle) / kChunkBytes;
   const bool plain = m.swizzle == Swizzle::kNone;
@@ -37,8 +39,8 @@ std::uint32_t mn_major_offset(const MatrixDescriptor& m, std::uint32_t column, s
          k % kRows * row_bytes(m.swizzle) + k / kRows * (plain ? m.leading : m.stride);
 }
 
-/// The address after the swizzle, which permutes chunks within 128 bytes depending on the number of
-/// the 128-byte row.
+/// Applies the swizzle to an address: it permutes the chunks within 128 bytes, depending on the
+/// number of the 128-byte row.
 std::uint32_t permuted(std::uint32_t address, Swizzle swizzle) {
   const std::uint32_t mask = row_bytes(swizzle) / kChunkBytes - 1;
   return address ^ ((address >> 7) & mask) << 4;

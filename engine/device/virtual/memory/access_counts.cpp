@@ -13,7 +13,8 @@
 namespace evo::ptx {
 namespace {
 
-/// True if all pairs of lanes whose numbers differ only in `bit` access the same shared address.
+/// True if all pairs of lanes whose numbers differ only in the bit `bit` access the same address of
+/// shared memory.
 bool same_at_distance(const LaneAccess& access, std::size_t bit) {
   for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
     const std::size_t other = lane ^ bit;
@@ -29,8 +30,9 @@ bool same_at_distance(const LaneAccess& access, std::size_t bit) {
 void count_access(Warp& warp, const LaneAccess& access, std::uint32_t bytes, bool is_write) {
   MemoryCounts& counts = warp.cta->memory_counts()[warp.pc];
   if (access.shared != 0) {
-    // A wavefront serves 32 banks of 4 bytes. Wide accesses are served in groups of lanes with 128
-    // bytes, or with 256 bytes if neighbouring lanes read the same address.
+    // A wavefront serves 32 banks of 4 bytes. Accesses of 8 or 16 bytes per lane are served in
+    // groups of lanes: 128 bytes per wavefront, or 256 bytes if neighbouring lanes read the same
+    // address.
     int lanes_a_pass = bytes >= 16 ? 8 : bytes >= 8 ? 16 : 32;
     if (!is_write && lanes_a_pass < 32 &&
         (same_at_distance(access, 1) || same_at_distance(access, 2)))
@@ -105,16 +107,16 @@ void count_atomic(Warp& warp, const LaneAccess& access, bool is_merged) {
 }
 
 void count_copy(Warp& warp, const LaneAccess& source, const LaneAccess& destination) {
-  // The halves of a sector from L2 that a destination sector in shared memory receives: the first,
-  // the second, or both.
+  // For each pair of a 32-byte sector in global memory and a 32-byte sector in shared memory that
+  // receives data from it: whether the first half, the second half, or both are copied.
   std::map<std::pair<std::uint64_t, std::uint64_t>, int> halves;
   for_lanes(source.global & destination.shared, [&](int lane) {
     const auto l = static_cast<std::size_t>(lane);
     const std::uint64_t from = source.address[l];
     halves[{from / 32, destination.address[l] / 32}] |= 1 << (from / 16 % 2);
   });
-  // A wavefront moves the same halves of sectors from one line of 128 bytes to one row of shared
-  // memory.
+  // One wavefront moves the same halves of several sectors from one line of 128 bytes in global
+  // memory to one row of shared memory.
   std::set<std::tuple<std::uint64_t, std::uint64_t, int>> wavefronts;
   for (const auto& [sectors, half] : halves)
     wavefronts.emplace(sectors.first / 4, sectors.second / 4, half);

@@ -7,15 +7,17 @@
 namespace evo::ptx {
 
 /// Counts the cost of one access in the memory unit, for the predicted time: wavefronts of shared
-/// memory including bank conflicts, and sectors and lines of global memory. The counts were
-/// verified against Nsight Compute's for attention, matrix product and stencil kernels on an H200.
+/// memory, which include bank conflicts, and sectors and lines of global memory. The counts of
+/// wavefronts, sectors and lines were compared with those of Nsight Compute for attention, matrix
+/// product and stencil kernels on an H200.
 void count_access(Warp& warp, const LaneAccess& access, std::uint32_t bytes, bool is_write);
 
-/// Counts the accesses of an atomic to each address of global memory. `is_merged`: the compiler
-/// combines the operations of all lanes of a warp with the same address.
+/// Counts how often an atomic instruction accesses each address of global memory. `is_merged`:
+/// whether the compiler combines the operations of all lanes of a warp that have the same address.
 void count_atomic(Warp& warp, const LaneAccess& access, bool is_merged);
 
-/// Counts the wavefronts in shared memory of a cp.async of 16 bytes per lane, which bypasses L1.
+/// Counts the wavefronts with which a cp.async of 16 bytes per lane writes shared memory; such a
+/// cp.async bypasses L1.
 void count_copy(Warp& warp, const LaneAccess& source, const LaneAccess& destination);
 
 }  // namespace evo::ptx

@@ -9,7 +9,7 @@
 
 namespace evo::ptx {
 
-/// Saves the content of writable buffers, and restores it in the destructor.
+/// Saves the content of the buffers that kernels may write, and restores it in the destructor.
 class BufferSnapshot {
  public:
   explicit BufferSnapshot(const GlobalMemory& memory) {

@@ -31,14 +31,15 @@ std::string cta_text(const LaunchContext& launch, std::uint64_t cta) {
 
 Hazard race(const LaunchContext& launch, std::uint64_t cta, const GlobalRaces::PlainRead& access,
             const char* verb) {
-  return {HazardKind::kGlobalRace, access.pc, -1,
-          std::string(verb) + " of " + launch.memory->describe(access.address) + " by " +
-              PlaceNames(launch).thread(access.warp, static_cast<int>(access.lane)) +
-              " is not ordered after the access by " +
-              cta_text(launch, GlobalRaces::cta_of(access.other)) +
-              " there in this launch (required: its fence, then an atomic or volatile access here "
-              "that sees it)",
-          index_of(launch, cta)};
+  return {
+      HazardKind::kGlobalRace, access.pc, -1,
+      std::string(verb) + " of " + launch.memory->describe(access.address) + " by " +
+          PlaceNames(launch).thread(access.warp, static_cast<int>(access.lane)) +
+          " is not ordered after the access by " +
+          cta_text(launch, GlobalRaces::cta_of(access.other)) +
+          " to the same address in this launch (required: in that CTA, a fence and then an atomic "
+          "or volatile write; in this CTA, an atomic or volatile read of the written value)",
+      index_of(launch, cta)};
 }
 
 GlobalRaces::Actor actor_of(const Warp& warp) {
@@ -46,14 +47,16 @@ GlobalRaces::Actor actor_of(const Warp& warp) {
   return {cta.number(), warp.index, cta.races().clock(warp.index), cta.history()};
 }
 
-/// True if an access is recorded. Accesses to memory that no kernel may write have no races.
+/// True if the race check records an access. Accesses to memory that no kernel may write are not
+/// recorded, because they cannot race.
 bool is_checked(const Warp& warp, const LaneAccess& access) {
   const bool is_read_only = access.buffer != nullptr && !access.buffer->writable;
   const LaunchContext& launch = warp.cta->launch();
   return access.global != 0 && !is_read_only && launch.check && launch.global_races.is_on();
 }
 
-/// The lanes whose places are recorded: only one of them if all lanes read the same place.
+/// The lanes whose accesses are recorded. If all lanes read the same address, the access of one
+/// lane is enough.
 std::uint32_t places_of(const LaneAccess& access) {
   return access.pattern == LanePattern::kUniform ? 1U : access.global;
 }
@@ -119,7 +122,8 @@ void WatchedPlaces::report(Record other, std::size_t word, const char* verb) {
            verb));
 }
 
-/// True if a store does not change the value, so that it neither races nor orders accesses.
+/// True if a store does not change the value in memory, so that it neither races with other
+/// accesses nor orders them.
 bool WatchedPlaces::is_same(std::size_t word, const std::byte* values) const {
   std::byte old[8];
   const std::size_t at = word * granule_;
@@ -199,7 +203,7 @@ void WatchedPlaces::read_only() {
                cta.launch().memory->describe(access_.address[lane_] + at * granule_) + " by " +
                    cta.names().thread(warp_.index, static_cast<int>(lane_)) + ", written by " +
                    cta_text(cta.launch(), GlobalRaces::cta_of(found)) +
-                   "; a load without .nc (no __ldg, no const __restrict__) sees it");
+                   "; a load without .nc (no __ldg, no const __restrict__) reads the new value");
   }
 }
 
@@ -219,7 +223,8 @@ void WatchedPlaces::store(const std::byte* values) {
   }
 }
 
-/// Marks a plain read of a place as a guess, because an atomic of the CTA now accesses this place.
+/// If the CTA read the location by a weak read before, marks that read as a guess, because an
+/// atomic of the CTA now accesses the location (see GlobalRaces).
 void WatchedPlaces::explain_read(const Word& word) {
   auto& reads = warp_.cta->plain_reads();
   const auto read = reads.find(&word);
@@ -296,7 +301,7 @@ void require_still(Warp& warp, const LaneAccess& access) {
   });
   if (!changes) return;
   warp.cta->fail(HazardKind::kInvalidInstruction, static_cast<int>(warp.pc), -1,
-                 "where a kernel stores depends on memory that kernels may write");
+                 "the addresses of stores depend on memory that kernels may write");
 }
 
 }  // namespace evo::ptx

@@ -8,42 +8,44 @@
 #include "engine/device/virtual/checks/global_races.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 
-// Functions that report accesses to global memory to GlobalRaces, unless the launch is not checked.
+// Functions that report accesses to global memory to GlobalRaces, unless the checks are off.
 
 namespace evo::ptx {
 
-/// The places in global memory that the lanes of an access use, one lane at a time. enter() locks
-/// the places of a lane until the next enter(), so that memory and its shadow change together. All
-/// other members refer to the lane of the last enter().
+/// The memory that one access uses in global memory, one lane at a time. enter() locks the memory
+/// of a lane until the next enter(), so that memory and its shadow words change together. All other
+/// member functions refer to the lane of the last enter().
 class WatchedPlaces {
  public:
   WatchedPlaces(Warp& warp, const LaneAccess& access, std::uint32_t bytes);
 
-  /// False if the access does not need to be recorded.
+  /// False if the access does not need to be recorded, because it cannot race.
   [[nodiscard]] bool is_active() const { return is_active_; }
-  /// Locks the lane's places for this host thread until the next call of enter() or the destructor.
+  /// Locks the memory that the lane accesses for this host thread, until the next call of enter()
+  /// or the destructor.
   void enter(std::size_t lane);
 
   /// Records a plain read.
   void read();
-  /// Records a read through the read-only data path.
+  /// Records a read through the read-only data path (ld.global.nc).
   void read_only();
-  /// Records a plain write of `values`; must be called before the write.
+  /// Records a weak write of `values`; must be called before memory is written.
   void write(const std::byte* values);
-  /// Records the plain writes of several lanes from `first` on at once, before the write, and
-  /// returns their number. `values`: the new values of all lanes, lane 0 first. The lanes' places
-  /// stay locked until the next call or the destructor. Returns 0 if lanes must be entered one by
-  /// one, and after the last lane.
+  /// Records the weak writes of several lanes at once, from lane `first` on, and returns the number
+  /// of these lanes; must be called before memory is written. `values`: the new values of all
+  /// lanes, lane 0 first. The memory of the recorded lanes stays locked until the next call or the
+  /// destructor. Returns 0 if the lanes must be entered one by one, and if `first` is behind the
+  /// last lane.
   [[nodiscard]] std::size_t write_piece(std::size_t first, const std::byte* values);
   /// Records a strong read.
   void see();
-  /// Records a strong store of `values`; must be called before the store.
+  /// Records a strong store of `values`; must be called before memory is written.
   void store(const std::byte* values);
-  /// Records an atomic; must be called after the atomic. `changed`: the value changed;
-  /// `accumulates`: the result depends on the previous value; `returns`: the kernel receives the
-  /// previous value.
+  /// Records an atomic; must be called after memory was written. `changed`: whether the value in
+  /// memory changed; `accumulates`: whether the new value depends on the previous value; `returns`:
+  /// whether the kernel receives the previous value.
   void atomic(bool changed, bool accumulates, bool returns);
-  /// Records an atomic of CTA scope, which need not be atomic for other CTAs.
+  /// Records an atomic of CTA scope, which is not atomic for other CTAs.
   void atomic_of_cta(bool changed);
 
  private:
@@ -51,7 +53,7 @@ class WatchedPlaces {
   void report(GlobalRaces::Record other, std::size_t word, const char* verb);
   [[nodiscard]] bool is_same(std::size_t word, const std::byte* values) const;
   void hold(std::uint64_t address);
-  /// The buffer of an address; null if kernels may not write the buffer.
+  /// The buffer that contains an address; null if kernels may not write the buffer.
   [[nodiscard]] GlobalBuffer* writable_at(std::uint64_t address);
   [[nodiscard]] std::uint32_t plain_cta() const;
   void write_plain(const std::byte* values);
@@ -71,29 +73,31 @@ class WatchedPlaces {
   std::unique_lock<SpinLock> lock_;
 };
 
-/// Records a plain read by the lanes whose addresses are in global memory.
+/// Records a weak read by those lanes of an access whose addresses are in global memory.
 void note_global_read(Warp& warp, const LaneAccess& access, std::uint32_t bytes);
 
-/// Records a load through the read-only data path (ld.global.nc, __ldg). Reports a hazard if a CTA,
-/// including the warp's own, wrote the address in this launch, because the load may return the old
-/// value (PTX ISA, "ld.global.nc"). Only memory that is checked for races between CTAs is examined.
+/// Checks a load through the read-only data path (ld.global.nc, __ldg). Reports a hazard if a CTA,
+/// including the warp's own, has written the address in this launch, because the load may return
+/// the old value (PTX ISA, "ld.global.nc"). Only memory in which GlobalRaces finds races between
+/// CTAs is checked.
 void check_read_only_load(Warp& warp, const LaneAccess& access, std::uint32_t bytes);
 
-/// The hazard for a read that is not ordered after a change.
+/// The hazard for a weak read that is not ordered after a strong write by another CTA.
 [[nodiscard]] Hazard unordered_read(const LaunchContext& launch,
                                     const GlobalRaces::Unordered& unordered);
 
-/// Records a fence of GPU scope, or the fence of a release, which publishes the previous accesses
-/// of the CTA.
+/// Records a fence of GPU scope, or the fence that is part of a release. The fence publishes the
+/// previous accesses of the CTA to other CTAs.
 void note_published(Warp& warp);
 
-/// In a launch of a slice, which only records the CTA of each store: records the lanes whose
-/// addresses are in global memory. Returns false in other launches, or if lanes with other
-/// addresses remain.
+/// If the launch executes a slice (store_slice.hpp): records that the CTA stores to the addresses
+/// of those lanes that access global memory. Returns true if all lanes were recorded, so that
+/// nothing else is to be done for the store. Returns false if the launch executes no slice, or if
+/// other lanes access other memory.
 [[nodiscard]] bool note_owner(const Warp& warp, const LaneAccess& access, std::uint32_t bytes);
 
-/// In a launch of a slice: ends the launch if a load reads memory whose content may differ when the
-/// kernel runs.
+/// If the launch executes a slice (store_slice.hpp): ends the launch if a load reads memory whose
+/// content may have changed when the kernel itself runs.
 void require_still(Warp& warp, const LaneAccess& access);
 
 }  // namespace evo::ptx

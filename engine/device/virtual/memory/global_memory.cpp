@@ -33,7 +33,8 @@ GlobalBuffer& GlobalMemory::allocate(std::string name, std::uint64_t bytes, bool
 
 void GlobalMemory::require_room(const std::string& what, std::uint64_t bytes,
                                 std::uint64_t others) const {
-  // A byte of the device takes two bytes of the host: the value, and the mark that it was written.
+  // A byte of device memory takes two bytes of host memory: one for the value, and one that says
+  // whether it was written.
   constexpr std::uint64_t kMemoryBytes = 4ULL << 30;
   std::uint64_t used = others;
   for (const auto& buffer : buffers_) used += buffer->bytes;

@@ -9,12 +9,13 @@
 
 namespace evo::ptx {
 
-/// The start addresses of the windows of shared and local memory in the generic address space, and
-/// of global memory. Each window has 2^32 bytes.
+/// The start addresses of shared and local memory in the generic address space, and of global
+/// memory. Shared and local memory each have a window of 2^32 bytes in the generic address space.
 inline constexpr std::uint64_t kSharedWindow = 0x100'0000'0000ULL;
 inline constexpr std::uint64_t kLocalWindow = 0x200'0000'0000ULL;
 inline constexpr std::uint64_t kGlobalBase = 0x7000'0000'0000ULL;
-/// Unmapped bytes between two buffers, so that an overrun never reaches the next buffer.
+/// Bytes between two buffers to which no memory belongs, so that an access past the end of a buffer
+/// never reaches the next buffer.
 inline constexpr std::uint64_t kBufferGap = 1ULL << 30;
 
 /// A buffer of device memory that records, for each byte, whether it was written.
@@ -30,9 +31,9 @@ struct GlobalBuffer {
   std::atomic<bool> all_written{false};
   std::atomic<void*> shadow{nullptr};  ///< memory of GlobalRaces during a launch
 
-  /// Marks the first `count` bytes as written by the host.
+  /// Marks the first `count` bytes as written, because the host has written them.
   void mark_written(std::uint64_t count);
-  /// Marks all bytes as unwritten.
+  /// Marks all bytes as not written.
   void mark_unwritten();
   [[nodiscard]] bool contains(std::uint64_t address, std::uint64_t count) const {
     return address >= base && count <= bytes && address - base <= bytes - count;
@@ -47,14 +48,14 @@ class GlobalMemory {
                          std::uint64_t align = 256);
   void release(const GlobalBuffer& buffer);
 
-  /// Throws DeviceMemoryError, naming `what`, if the device has no room for `bytes` bytes in
-  /// addition to its buffers and `others` bytes.
+  /// Throws DeviceMemoryError, naming `what`, if device memory cannot hold `bytes` more bytes
+  /// besides its buffers and `others` other bytes.
   void require_room(const std::string& what, std::uint64_t bytes, std::uint64_t others) const;
 
   /// The buffer that contains `address`, or null.
   [[nodiscard]] GlobalBuffer* find(std::uint64_t address) const;
 
-  /// An address relative to the nearest buffer, as text: "12 bytes past the end of 'out' (4096
+  /// An address relative to the nearest buffer, such as "12 bytes past the end of 'out' (4096
   /// bytes)".
   [[nodiscard]] std::string describe(std::uint64_t address) const;
 

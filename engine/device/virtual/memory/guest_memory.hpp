@@ -4,15 +4,15 @@
 #include <cstdint>
 #include <cstring>
 
-// Access to the memory of the virtual GPU. CTAs run on several host threads, and a kernel may have
-// data races, by mistake or because it polls a flag. To avoid undefined behaviour on the host, all
-// accesses are relaxed atomics of at most 8 bytes, which cost as much as plain accesses. As on a
-// GPU, an access of 16 or 32 bytes is not atomic as a whole. Fences order accesses, see
-// exec_fence().
+// Accesses of the host to the memory of the virtual GPU. CTAs run on several host threads, and a
+// kernel may have data races, by mistake or because it polls a flag. To avoid undefined behaviour
+// on the host, all accesses are relaxed atomics of at most 8 bytes, which take no longer than
+// ordinary accesses. As on a GPU, an access of 16 or 32 bytes is not atomic as a whole. A fence of
+// the kernel orders accesses (see exec_fence()).
 
 namespace evo::ptx {
 
-/// Reads one value. `from` must be aligned to the value's size, or to 8 for larger values.
+/// Reads one value. `from` must be aligned to the size of T, or to 8 bytes if T is larger.
 template <typename T>
 [[nodiscard, gnu::always_inline]] inline T read_guest(const std::byte* from) {
   if constexpr (sizeof(T) <= sizeof(std::uint64_t)) {
@@ -31,7 +31,7 @@ template <typename T>
   __atomic_store_n(reinterpret_cast<Word*>(to), value, __ATOMIC_RELAXED);
 }
 
-/// Copies 1, 2, 4, 8, 16 or 32 bytes from device memory, aligned to their size.
+/// Copies 1, 2, 4, 8, 16 or 32 bytes from device memory; the address must be a multiple of `bytes`.
 inline void copy_from_guest(std::byte* to, const std::byte* from, std::uint32_t bytes) {
   const auto copy = [&]<typename T>(T) {
     for (std::uint32_t at = 0; at < bytes; at += sizeof(T)) {
@@ -45,7 +45,7 @@ inline void copy_from_guest(std::byte* to, const std::byte* from, std::uint32_t 
   copy(std::uint8_t{});
 }
 
-/// Copies 1, 2, 4, 8, 16 or 32 bytes to device memory, aligned to their size.
+/// Copies 1, 2, 4, 8, 16 or 32 bytes to device memory; the address must be a multiple of `bytes`.
 inline void copy_to_guest(std::byte* to, const std::byte* from, std::uint32_t bytes) {
   const auto copy = [&]<typename T>(T value) {
     for (std::uint32_t at = 0; at < bytes; at += sizeof(T)) {
@@ -59,7 +59,7 @@ inline void copy_to_guest(std::byte* to, const std::byte* from, std::uint32_t by
   copy(std::uint8_t{});
 }
 
-/// Marks `bytes` bytes as written in `marks`, which has one element per byte.
+/// Marks `bytes` bytes as written in `marks`, which has one element for each byte of memory.
 inline void mark_written(std::uint8_t* marks, std::uint32_t bytes) {
   auto* to = reinterpret_cast<std::byte*>(marks);
   if (bytes == 4) return write_guest<std::uint32_t>(to, 0x01010101U);

@@ -89,7 +89,8 @@ bool resolve_local(Warp& warp, LaneAccess& access, std::uint32_t mask, std::uint
   return good;
 }
 
-/// Resolves addresses of kernel parameters; lower addresses are .param variables of calls.
+/// Resolves addresses in the parameter space. Addresses below those of kernel parameters are .param
+/// variables of calls.
 bool resolve_parameters(Warp& warp, LaneAccess& access, std::uint32_t mask, std::uint32_t bytes,
                         AccessIntent intent) {
   std::vector<std::byte>& parameters = warp.cta->launch().parameters;
@@ -117,8 +118,8 @@ bool resolve_parameters(Warp& warp, LaneAccess& access, std::uint32_t mask, std:
   return good;
 }
 
-/// Resolves an access if all lanes are in one buffer that they may access. Returns false if each
-/// lane must be checked separately.
+/// Resolves an access if all lanes access one buffer and may do so. Returns false if each lane must
+/// be resolved separately.
 bool resolve_in_buffer(LaneAccess& access, const GlobalBuffer& buffer, const LaneSurvey& survey,
                        std::uint32_t mask, std::uint32_t bytes, bool writes) {
   if (!buffer.contains(survey.lowest, bytes) || !buffer.contains(survey.highest, bytes) ||
@@ -136,7 +137,8 @@ bool resolve_in_buffer(LaneAccess& access, const GlobalBuffer& buffer, const Lan
   return true;
 }
 
-/// Reports an access before griddepcontrol.wait to memory that the previous kernel may write.
+/// Reports an access to memory that the previous kernel may write if the access precedes
+/// griddepcontrol.wait.
 void check_grid_wait(Warp& warp, const LaneAccess& access, std::uint32_t mask, std::uint32_t bytes,
                      AccessIntent intent) {
   for_lanes(early_lanes(warp, mask), [&](int lane) {
@@ -187,7 +189,7 @@ bool resolve_global(Warp& warp, LaneAccess& access, const LaneSurvey& survey, st
   return good;
 }
 
-/// Resolves generic addresses: splits the lanes by the window of their address.
+/// Resolves generic addresses: groups the lanes by the state space to which their addresses belong.
 bool resolve_generic(Warp& warp, LaneAccess& access, std::uint32_t mask, std::uint32_t bytes,
                      AccessIntent intent) {
   std::uint32_t shared = 0;
@@ -211,7 +213,8 @@ bool resolve_generic(Warp& warp, LaneAccess& access, std::uint32_t mask, std::ui
     return survey_lanes(access.address.data(), lanes, bytes);
   };
   bool good = true;
-  // A slice only records stores to global memory, and has no shared memory, see store_slice.hpp.
+  // The launch of a slice only records stores to global memory, and has no shared memory (see
+  // store_slice.hpp).
   const bool is_traced = intent != AccessIntent::kRead && warp.cta->launch().owners != nullptr;
   if (is_traced && shared == mask) return false;
   if (shared != 0 && !is_traced)
@@ -224,8 +227,8 @@ bool resolve_generic(Warp& warp, LaneAccess& access, std::uint32_t mask, std::ui
 
 bool same_value(const Conflict& conflict, const LaneAccess& access, std::uint32_t bytes,
                 const std::byte* values, std::uint32_t granule) {
-  // Compares the part of the lane's new value in the granule with the memory's content or, if two
-  // lanes of one store conflict, with the other lane's value.
+  // Compares the new bytes of the lane in the conflicting granule with the bytes in memory or, if
+  // two lanes of one store conflict, with the bytes of the other lane.
   const auto lane = static_cast<std::size_t>(conflict.lane);
   const std::uint64_t offset =
       conflict.address - std::min<std::uint64_t>(access.address[lane], conflict.address);

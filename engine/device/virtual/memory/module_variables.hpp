@@ -8,13 +8,13 @@
 
 namespace evo::ptx {
 
-/// The `.global` and `.const` variables of a module in device memory.
+/// The `.global` and `.const` variables of a PTX module in device memory.
 struct ModuleVariables {
   std::vector<GlobalBuffer*> buffers;
   GlobalAddresses addresses;
 };
 
-/// Allocates the variables of `module` and sets their initial values.
+/// Allocates the variables of `module` in device memory and sets their initial values.
 [[nodiscard]] ModuleVariables place_variables(const Module& module, GlobalMemory& memory);
 
 }  // namespace evo::ptx

@@ -2,7 +2,7 @@
 
 #include "engine/device/virtual/memory/memory_access.hpp"
 
-// Texts of the reports about races in shared memory.
+// Composes the reports about races in shared memory.
 
 namespace evo::ptx {
 namespace {
@@ -26,7 +26,7 @@ HazardKind kind_of(const Warp& warp, const Conflict& conflict) {
              : HazardKind::kSharedRace;
 }
 
-/// The second half of a report: describes the current access relative to the other access.
+/// The second half of a report: how the current access relates to the other access.
 std::string relation_text(const Cta& cta, const Conflict& conflict) {
   if (conflict.other_warp >= kMaxWarps)
     return " is not ordered after the bulk copy to it (no wait for the phase of its mbarrier)";

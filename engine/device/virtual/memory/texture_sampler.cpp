@@ -13,7 +13,8 @@ namespace {
 
 constexpr double kWeightSteps = 256;  // 8 fraction bits
 
-/// The texel for an index along a dimension of `size` texels; nullopt if the texel is zero.
+/// The index of the texel that is read for an index along a dimension of `size` texels; nullopt if
+/// the value read is zero.
 std::optional<std::int64_t> place_index(std::int64_t index, std::int64_t size,
                                         TextureAddress mode) {
   if (index >= 0 && index < size) return index;
@@ -36,7 +37,7 @@ std::int64_t height_of(const TextureSpec& spec) {
   return static_cast<std::int64_t>(std::max<std::size_t>(spec.height, 1));
 }
 
-/// One channel of a texel as 32 bits for a register.
+/// One channel of a texel, as the 32 bits that a register receives.
 std::uint32_t channel_value(const TextureSpec& spec, const std::byte* at) {
   const auto real = [&](float value) { return std::bit_cast<std::uint32_t>(value); };
   const bool normalized = spec.normalized_values;
@@ -87,7 +88,7 @@ Texel read_texel(const Texture& texture, std::array<std::int64_t, 2> index, bool
   return texel;
 }
 
-/// A coordinate in texels, clamped so that its floor fits a 64-bit integer.
+/// A coordinate in units of texels, which is clamped so that its floor fits a 64-bit integer.
 double in_texels(float coordinate, std::size_t size, bool normalized) {
   constexpr double kFar = 1e15;
   if (std::isnan(coordinate)) return 0;
@@ -96,7 +97,8 @@ double in_texels(float coordinate, std::size_t size, bool normalized) {
   return std::clamp(texels, -kFar, kFar);
 }
 
-/// The two texels around a coordinate, and the weight of the second texel.
+/// The two texels next to a coordinate (`first` and the following one), and the weight of the
+/// second texel in linear filtering.
 struct Between {
   std::int64_t first;
   double weight;

@@ -10,7 +10,7 @@
 
 namespace evo::ptx {
 
-/// A texture of the virtual GPU.
+/// A texture object of the virtual GPU.
 struct Texture {
   TextureSpec spec;
   const GlobalBuffer* source = nullptr;         ///< buffer of a view; null for an array
@@ -20,19 +20,21 @@ struct Texture {
   [[nodiscard]] const std::byte* texels() const {
     return source != nullptr ? source->data.get() : data.get();
   }
-  /// The marks of a texture's bytes: 1 for a written byte.
+  /// For each byte of the texture, a flag: 1 if the byte was written.
   [[nodiscard]] const std::uint8_t* marks() const {
     return source != nullptr ? source->written.get() : written.get();
   }
 };
 
-/// All textures of a virtual GPU, by the handles that kernels receive. Handles are never reused.
+/// All texture objects of a virtual GPU, by the handles that kernels receive. Handles are never
+/// reused.
 class TextureTable {
  public:
-  /// Adds a texture and returns its handle. `spec` must pass check_texture() for the buffer.
+  /// Adds a texture and returns its handle. check_texture() must have accepted `spec` for the
+  /// buffer.
   std::uint64_t add(const TextureSpec& spec, const GlobalBuffer& source);
   void release(std::uint64_t handle) { textures_.erase(handle); }
-  /// Releases the textures that are views of a buffer.
+  /// Releases the textures that read directly from a buffer, without a copy.
   void release_views(const GlobalBuffer& source);
   /// Bytes of all arrays.
   [[nodiscard]] std::uint64_t array_bytes() const;
@@ -41,7 +43,8 @@ class TextureTable {
 
  private:
   std::map<std::uint64_t, Texture> textures_;
-  // Handles differ from small numbers, addresses and the content of uninitialised registers.
+  // Handles begin at a high number, so that they differ from small numbers, addresses and the
+  // content of uninitialised registers.
   std::uint64_t next_ = 0x7e78'0000'0000'0001ULL;
 };
 

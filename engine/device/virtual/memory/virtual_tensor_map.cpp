@@ -18,27 +18,31 @@ std::uint64_t row_bytes(const VirtualTensorMap& map) {
   return box_size(map, 0) * map.element_bytes;
 }
 
-/// Bytes between two rows of the box in shared memory: with a swizzle, the swizzle's span.
+/// Bytes in shared memory from one row of the box to the next. With a swizzle, the rows are as far
+/// apart as the number of bytes within which the swizzle permutes chunks.
 std::uint64_t row_pitch(const VirtualTensorMap& map) {
   return std::max<std::uint64_t>(row_bytes(map), map.swizzle_bytes);
 }
 
-/// The address in shared memory after the swizzle, which permutes 16-byte chunks within its span,
-/// depending on the row of 128 bytes (CUDA Programming Guide, "Shared-Memory Bank Swizzling").
+/// Applies the swizzle to an address in shared memory: permutes 16-byte chunks within
+/// `swizzle_bytes` bytes, depending on the number of the 128-byte row (CUDA Programming Guide,
+/// "Shared-Memory Bank Swizzling").
 std::uint32_t swizzled(std::uint32_t address, std::uint32_t swizzle_bytes) {
   if (swizzle_bytes == 0) return address;
   constexpr std::uint32_t kRow = 128;
   return address ^ (address / kRow % (swizzle_bytes / kBulkChunk)) * kBulkChunk;
 }
 
-/// A row of the box: its address in global memory, and the range of its bytes inside the tensor.
+/// A row of the box: its address in global memory, and the range of its bytes that are inside the
+/// tensor.
 struct Row {
   std::uint64_t global = 0;
   std::int64_t begin = 0;
   std::int64_t end = 0;
 };
 
-/// The row with these indices along dimensions 1, 2, …; a row extends along dimension 0.
+/// The row of the box that has these indices along dimensions 1, 2, …; a row extends along
+/// dimension 0.
 Row row_at(const VirtualTensorMap& map, std::span<const std::int32_t> coordinates,
            const std::array<std::uint64_t, kMostTensorDimensions>& index) {
   const auto bytes = static_cast<std::int64_t>(row_bytes(map));
@@ -93,7 +97,7 @@ std::optional<VirtualTensorMap> decode(std::span<const std::byte> bytes) {
   const auto is_one_of = [](std::uint8_t value, std::initializer_list<std::uint8_t> allowed) {
     return std::ranges::find(allowed, value) != allowed.end();
   };
-  // The fields of the map are checked because a kernel may have written them.
+  // The fields of the map must be checked, because a kernel may have written the map.
   const bool is_valid =
       map.magic == VirtualTensorMap::kMagic && is_one_of(map.dimensions, {1, 2, 3, 4, 5}) &&
       is_one_of(map.element_bytes, {1, 2, 4, 8}) &&
@@ -123,7 +127,7 @@ std::vector<BulkChunk> box_chunks(const VirtualTensorMap& map,
                         swizzled(shared, map.swizzle_bytes), within(row.begin), within(row.end)});
     }
     shared += static_cast<std::uint32_t>(row_pitch(map) - row_bytes(map));
-    // Continues with the next row; the index of dimension 1 changes fastest.
+    // Goes on to the next row; the index along dimension 1 changes fastest.
     for (i = 1; i < map.dimensions && ++index[i] == box_size(map, i); ++i) index[i] = 0;
     if (map.dimensions == 1) break;
   }

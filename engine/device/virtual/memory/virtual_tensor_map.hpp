@@ -13,7 +13,7 @@
 
 namespace evo::ptx {
 
-/// The content of a CUtensorMap on the virtual GPU.
+/// The content of a CUtensorMap on the virtual GPU, which has a format of its own.
 struct VirtualTensorMap {
   static constexpr std::uint64_t kMagic = 0x7061'6d74'6f76'6531ULL;
 
@@ -28,21 +28,23 @@ struct VirtualTensorMap {
   std::uint8_t swizzle_bytes = 0;
   std::array<std::uint8_t, 43> unused{};
 
-  /// Bytes in global memory from the base to the end of the last element.
+  /// Bytes in global memory from the base to the end of the tensor's last element.
   [[nodiscard]] std::uint64_t extent() const;
-  /// The size of the box in shared memory, from its first to its last byte.
+  /// Bytes in shared memory from the first to the last byte of a box.
   [[nodiscard]] std::uint64_t box_bytes() const;
 };
 static_assert(sizeof(VirtualTensorMap) == kTensorMapBytes);
 
-/// The bytes of a CUtensorMap for a tensor at `base`. check_tensor_map() must have accepted `spec`.
+/// Returns the bytes of a CUtensorMap for a tensor at address `base`. check_tensor_map() must have
+/// accepted `spec`.
 [[nodiscard]] std::array<std::byte, kTensorMapBytes> encode(const TensorMapSpec& spec,
                                                             std::uint64_t base);
-/// Decodes the bytes of a CUtensorMap; nullopt if encode() did not make them.
+/// Decodes the bytes of a CUtensorMap; nullopt if encode() did not create them.
 [[nodiscard]] std::optional<VirtualTensorMap> decode(std::span<const std::byte> bytes);
 
-/// The chunks of the box at `coordinates`, which begins at the shared address `shared`. As on an
-/// H100, a load ends at the last element of a row, and a store at the next multiple of 16 bytes.
+/// The chunks of the box at `coordinates`; in shared memory, the box begins at address `shared`. As
+/// on an H100, a load ends at the last element of a row of the tensor, and a store ends at the next
+/// multiple of 16 bytes.
 [[nodiscard]] std::vector<BulkChunk> box_chunks(const VirtualTensorMap& map,
                                                 std::span<const std::int32_t> coordinates,
                                                 std::uint32_t shared, bool stores);

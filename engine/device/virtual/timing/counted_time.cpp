@@ -6,15 +6,15 @@
 namespace evo::ptx {
 namespace {
 
-// Rough estimates: latencies of dependent instructions in clocks, and the share of instructions
-// that wait for their predecessor.
+// Rough estimates: latencies in clocks of instructions on which the next instruction depends, and
+// the share of instructions that must wait for the preceding instruction.
 constexpr double kDependentShare = 0.5;
 constexpr double kAluLatency = 4.5;
 constexpr double kTensorLatency = 33;
 constexpr double kMufuLatency = 18;
 constexpr double kSharedLatency = 29;
 constexpr double kBarrierLatency = 25;
-/// share of a global load's L2 latency that other loads do not hide
+/// the share of a global load's L2 latency that is not hidden by other loads
 constexpr double kGlobalShare = 0.35;
 constexpr double kSchedulers = 4;
 constexpr double kLanes = 32;
@@ -42,7 +42,7 @@ double latency_of(const DeviceModel& model, const InstrInfo& info) {
   }
 }
 
-/// FLOP per clock and SM of a matrix instruction.
+/// Floating-point operations per clock and SM of a matrix instruction.
 double tensor_rate(const DeviceModel& model, const InstrInfo& info) {
   const bool fp8 = info.is_fp8;
   if (info.opcode == Opcode::kWgmma && model.wgmma_f16_flops_per_clock > 0)
@@ -78,7 +78,7 @@ CtaCost cta_cost(const DeviceModel& model, const Program& program, const CtaCoun
       executions += counts.executions[at];
     if (info.helper || executions == 0) continue;
     const double warps = static_cast<double>(executions) / ctas;
-    // Most moves and parameter loads disappear when PTX is compiled to machine code.
+    // Most moves and parameter loads do not exist in the machine code that is compiled from PTX.
     if (info.pipe != Pipe::kMove && info.pipe != Pipe::kConst) cost.issue += warps / kSchedulers;
     cost.warp_latency += warps / warps_per_cta * latency_of(model, info);
     switch (info.pipe) {

@@ -9,7 +9,7 @@
 namespace evo::ptx {
 
 /// The clocks for which one CTA occupies each unit of an SM, and the latency of one warp's chain of
-/// dependent instructions; means over the CTAs.
+/// dependent instructions, as means over the CTAs.
 struct CtaCost {
   double issue = 0;
   double tensor = 0;
@@ -24,7 +24,7 @@ struct CtaCost {
 
   /// The clocks for which the CTA occupies the busiest unit.
   [[nodiscard]] double busiest() const;
-  /// Adds `other`, multiplied by `share`.
+  /// Adds the clocks and the latency of `other`, multiplied by `share`.
   void add(const CtaCost& other, double share);
 };
 
@@ -40,9 +40,9 @@ struct PredictionInput {
   double rotation_bytes = 0;  ///< bytes of all buffers of all timed launches
 };
 
-/// Microseconds of one launch: those of full waves of resident CTAs and of a smaller last wave,
-/// plus the launch overhead. A wave takes the time of its busiest unit or the latency of one warp,
-/// whichever is longer. Buffers that fit in the L2 cache are assumed to be cached.
+/// Predicted microseconds of one launch: the time of full waves of resident CTAs and of a smaller
+/// last wave, plus the launch overhead. A wave takes the time of its busiest unit or the latency of
+/// one warp, whichever is longer. Buffers that fit in the L2 cache are assumed to be in the cache.
 [[nodiscard]] double predict_time_us(const DeviceModel& model, const PredictionInput& input);
 
 }  // namespace evo::ptx

@@ -1,5 +1,5 @@
-// Reads the figures of a GPU's file in devices/. Each figure has a value, a unit and a source, and
-// all figures are required.
+// Reads the file of a GPU in devices/, which holds figures for the time model, such as clock rates.
+// Each figure must have a value, a unit and a source, and no figure may be missing.
 #include <fmt/format.h>
 
 #include <array>
@@ -151,7 +151,8 @@ void put(double value, const Place& place) {
              place);
 }
 
-/// The allowed values as text if a figure may not have `value`; empty if it may.
+/// If a figure of the file must not have the value `value`, describes the values that it may have;
+/// empty if it may.
 std::string allowed_instead(const Figure& figure, double value, DeviceModel& model) {
   const bool is_whole = !std::holds_alternative<double*>(figure.place(model));
   if (value >= 0 && value <= kMost && (value > 0 || figure.may_be_zero) &&
@@ -161,7 +162,7 @@ std::string allowed_instead(const Figure& figure, double value, DeviceModel& mod
                      figure.may_be_zero ? "from" : "above", kMost);
 }
 
-/// Reads one figure: {"value": …, "unit": …, "source": …}.
+/// Reads one figure of the file: {"value": …, "unit": …, "source": …}.
 void read_figure(const JsonReader& all, const Figure& figure, const JsonReader& sources,
                  DeviceModel& model) {
   const JsonReader reader = all.child(figure.key);

@@ -69,7 +69,8 @@ Occupancy occupancy(const DeviceModel& model, int registers, int threads, int sh
   };
   limit(model.max_warps_per_sm / warps, "warps");
   if (registers > 0) {
-    // Each of four sub-cores has its own registers, so the limit is computed for one sub-core.
+    // Each of an SM's four sub-cores has its own registers, so the limit is computed for one
+    // sub-core.
     constexpr int kSubCores = 4;
     const int per_warp = round_up(registers * 32, model.register_unit_per_warp);
     const int warps_by_registers = model.registers_per_sm / kSubCores / per_warp * kSubCores;

@@ -11,8 +11,8 @@
 
 namespace evo::ptx {
 
-/// The model of a GPU: its limits, and figures for predicted times. The model's file in devices/
-/// gives the source of each figure.
+/// The model of a GPU: its limits, such as registers per SM, and the figures from which times are
+/// predicted. The GPU's file in devices/ gives the source of each figure.
 struct DeviceModel {
   DeviceInfo info;
   int max_warps_per_sm = 0;
@@ -22,7 +22,7 @@ struct DeviceModel {
   int shared_bytes_per_sm = 0;
   int reserved_shared_bytes = 0;  ///< reserved by the system for each CTA
   int shared_unit_bytes = 0;
-  // Rates per SM and clock.
+  // The following rates are per SM and clock.
   double f16_flops_per_clock = 0;        ///< dense, mma.sync
   double fp8_flops_per_clock = 0;        ///< 0: no e4m3 mma.sync
   double wgmma_f16_flops_per_clock = 0;  ///< 0: no wgmma
@@ -35,7 +35,7 @@ struct DeviceModel {
   MachineRates rates;  ///< parameters that do not follow from other members
 };
 
-/// A file of a GPU's figures, embedded in the programs.
+/// The content of a GPU's file in devices/, which is compiled into the programs.
 struct DeviceFile {
   std::string_view name;
   std::string_view text;
@@ -43,20 +43,21 @@ struct DeviceFile {
 
 [[nodiscard]] std::span<const DeviceFile> device_files();
 
-/// Parses the text of a file in devices/. Throws InputError naming file, key, value and the allowed
-/// values, also if a figure has no source.
+/// Parses the text of a GPU's file in devices/. Throws InputError, which names the file, the key,
+/// the value and the allowed values, if a figure is invalid, missing or has no source.
 [[nodiscard]] DeviceModel read_device_model(const std::string& text, const std::string& file);
 
-/// The model with one figure changed. `key`: the figure's name in the file. Throws InputError.
+/// Returns the model with the value of one figure changed. `key`: the figure's name in the file.
+/// Throws InputError.
 [[nodiscard]] DeviceModel with_figure(DeviceModel model, std::string_view key, double value);
 
 /// The ids of all virtual GPUs: "virtual:l4", "virtual:a100", "virtual:h200".
 [[nodiscard]] std::vector<std::string> device_ids();
 
-/// The model for one of device_ids(). Throws InputError listing the ids for any other id.
+/// The model for one of device_ids(). For any other id, throws InputError, which lists the ids.
 [[nodiscard]] const DeviceModel& device_model(std::string_view id);
 
-/// The parameters of the simulation of an SM.
+/// The parameters of the time model's simulation of an SM.
 [[nodiscard]] MachineRates machine_rates(const DeviceModel& model);
 
 /// The number of resident CTAs on an SM, and the resource that limits it.
@@ -65,7 +66,8 @@ struct Occupancy {
   std::string_view limit;  ///< "registers", "shared memory", "warps" or "CTAs"
 };
 
-/// The occupancy by the rules of cuda_occupancy.h. `registers`: per thread, 0 if unknown.
+/// The occupancy of an SM by the rules of cuda_occupancy.h. `registers`: registers per thread; 0 if
+/// unknown.
 [[nodiscard]] Occupancy occupancy(const DeviceModel& model, int registers, int threads,
                                   int shared_bytes);
 

@@ -11,7 +11,8 @@ namespace evo::ptx {
 namespace {
 
 constexpr double kAlike = 1.1;
-/// limit of the CTAs of a grid that are scheduled one by one
+/// limit of the number of CTAs of a grid that are scheduled one by one; in a larger grid, each
+/// scheduled CTA represents several
 constexpr std::uint64_t kMostListed = 1 << 16;
 
 double mean_work(const CtaCounts& counts) {
@@ -19,7 +20,8 @@ double mean_work(const CtaCounts& counts) {
          static_cast<double>(std::max<std::uint64_t>(counts.ctas, 1));
 }
 
-/// Determines the kind of each CTA of a grid: CTAs of a kind have about equal work.
+/// Divides the CTAs of a grid into kinds: the CTAs of a kind have about the same number of warp
+/// instructions.
 class Kinds {
  public:
   explicit Kinds(const ExecutedGrid& grid) : grid_(grid) {
@@ -56,7 +58,8 @@ class Kinds {
   std::map<int, std::uint16_t> of_level_;
 };
 
-/// Schedules CTAs on SMs, assuming that a CTA's time is proportional to its warp instructions.
+/// Schedules CTAs on the SMs of a GPU, assuming that a CTA's time is proportional to the number of
+/// its warp instructions.
 class Places {
  public:
   Places(int sms, int resident) : of_sm_(static_cast<std::size_t>(sms)) {
@@ -94,9 +97,10 @@ class Places {
   std::size_t last_sm_ = 0;
 };
 
-/// The kinds of the CTAs on the slowest SM if each kind is spread evenly over the SMs. For each
-/// kind, the SM receives the mean number per SM, rounded up, of CTAs of this kind or longer kinds.
-/// Long CTAs are spread over the SM's queue by the golden ratio, beginning with the first place.
+/// The kinds of the CTAs on the slowest SM, in the order in which it runs them, if the CTAs of each
+/// kind are spread evenly over the SMs. The slowest SM has as many CTAs of a given kind or a longer
+/// one as an SM has on average, rounded up. In the order in which the slowest SM runs its CTAs, the
+/// golden ratio spreads the long CTAs, and the first CTA is a long one.
 std::vector<std::uint16_t> dealt_kinds(const std::vector<double>& shares, double ctas_per_sm,
                                        std::size_t count) {
   constexpr double kGolden = 0.6180339887;
@@ -164,7 +168,8 @@ GridKinds kinds_of_grid(const ExecutedGrid& grid, int sms, int resident) {
   }
   result.last_sm = places.last_sm();
   result.last_sm.each = static_cast<double>(grid.ctas) / static_cast<double>(listed);
-  // The longest kind may have no executed CTA.
+  // If no scheduled CTA is of the longest kind, the last CTA of the grid is assumed to be of this
+  // kind.
   if (result.shares.back() == 0) {
     result.last_sm.last = static_cast<std::uint16_t>(result.shares.size() - 1);
     result.last_sm.last_start = 0;

@@ -9,16 +9,17 @@
 
 namespace evo::ptx {
 
-/// The results of executing all CTAs of a grid, or a sample of them.
+/// The results of executing all CTAs of a grid, or of a sample of them.
 struct ExecutedGrid {
   GridCounts counts;  ///< indices of the executed CTAs
   std::uint64_t ctas = 1;
-  /// The executed CTA that represents each CTA of the grid; empty: the nearest executed CTA.
+  /// Returns the executed CTA that represents a CTA of the grid. If `like` is empty, the executed
+  /// CTA with the nearest index represents a CTA.
   std::function<std::uint64_t(std::uint64_t cta)> like = {};
   bool is_certain = false;  ///< CTAs that were not executed take no longer
-  /// True: the order of arrival decides the work of a CTA, because it claims work or merges results
-  /// of other CTAs. If so, all CTAs were executed, because the index of a CTA does not determine
-  /// its work.
+  /// True: the order in which CTAs start decides how much work each of them does, because a CTA
+  /// claims work from memory or merges results of other CTAs; all CTAs of the grid were then
+  /// executed.
   bool by_arrival = false;
 };
 
@@ -26,16 +27,18 @@ struct ExecutedGrid {
 /// that one CTA cannot represent another.
 [[nodiscard]] bool differ(const GridCounts& counts);
 
-/// The kinds of CTAs of a grid, from the least to the most work, and where they run.
+/// The CTAs of a grid, grouped into kinds of about equal work, from the least to the most work;
+/// also the CTAs that run on the SM that finishes last.
 struct GridKinds {
   std::vector<CtaCounts> counts;  ///< sums over the executed CTAs of the kind
   std::vector<double> shares;     ///< number of CTAs of each kind in the grid
   LastSm last_sm;                 ///< if there are several kinds
 };
 
-/// Groups the CTAs by work. Models a device that assigns the CTAs in order to the first free of
-/// `resident` places on each of `sms` SMs. If the order of arrival decides the kinds, CTAs of a
-/// kind are spread evenly: their numbers on two SMs differ by at most one.
+/// Groups the CTAs of a grid by the number of their warp instructions. To find the SM that finishes
+/// last, assigns the CTAs in order to `sms` SMs, of which each can hold `resident` CTAs at once; a
+/// CTA gets the first free place. If ExecutedGrid::by_arrival is true, the CTAs of a kind are
+/// spread evenly instead: their numbers on two SMs differ by at most one.
 [[nodiscard]] GridKinds kinds_of_grid(const ExecutedGrid& grid, int sms, int resident);
 
 }  // namespace evo::ptx

@@ -12,7 +12,8 @@ namespace {
 constexpr std::uint64_t kFewCtas = 8;
 constexpr std::size_t kMostGroups = 16;
 
-/// The CTAs to execute from each chosen group, in the order from the least work to the most.
+/// For each chosen group of CTAs, from the least work to the most: the CTAs of the group to
+/// execute.
 std::vector<std::vector<std::uint64_t>> chosen_ctas(const GridToSample& grid) {
   const auto& groups = grid.survey->groups();
   const std::size_t count = std::min(groups.size(), kMostGroups);

@@ -10,10 +10,11 @@
 
 namespace evo::ptx {
 
-/// Limit of warp instructions executed after the first sample to find differences between CTAs.
+/// Limit of the warp instructions that are executed after the first sample, to find differences
+/// between CTAs.
 inline constexpr std::uint64_t kMostSampledWork = std::uint64_t{1} << 23;
 
-/// A grid of which a sample of CTAs is to be executed.
+/// A grid of which only a sample of CTAs is executed.
 struct GridToSample {
   std::uint64_t ctas = 1;
   std::uint64_t seed = 1;
@@ -22,9 +23,10 @@ struct GridToSample {
   std::uint64_t most_work = kMostSampledWork;
 };
 
-/// Executes CTAs that represent a grid: eight or more, including one from each group of the survey,
-/// or from 16 groups between the least and the most work. Without a survey, if eight CTAs differ,
-/// executes 64, and then all others as far as `most_work` allows.
+/// Executes a sample of CTAs that represents a grid: at least eight CTAs, of which at least one is
+/// in each group of the survey. If the survey has more than 16 groups, 16 groups between the least
+/// and the most work are chosen. If there is no survey, and eight CTAs differ in their work,
+/// executes 64 CTAs, and then all other CTAs until `most_work` is reached.
 [[nodiscard]] std::variant<ExecutedGrid, Fault> execute_sample(const GridToSample& grid);
 
 }  // namespace evo::ptx

@@ -7,7 +7,7 @@
 namespace evo::ptx {
 namespace {
 
-/// Limit of warp instructions that slices execute for one prediction.
+/// Limit of the warp instructions that slices of the kernel execute for one prediction.
 constexpr std::uint64_t kMostSurveyed = std::uint64_t{1} << 22;
 constexpr std::uint64_t kStartOfWarp = 32;  ///< cost of starting a CTA, in instructions
 constexpr std::uint64_t kFirstCtas = 256;

@@ -13,12 +13,13 @@
 
 namespace evo::ptx {
 
-/// Draws CTAs of a grid in the order of examination: the first, the last, then at random.
+/// Draws the CTAs of a grid that are to be executed: first the CTA with the lowest index, then that
+/// with the highest, then random CTAs.
 class CtaDraw {
  public:
   CtaDraw(std::uint64_t ctas, std::uint64_t seed) : ctas_(ctas), random_(seed) {}
 
-  /// The next `count` CTAs of the draw, sorted; fewer if not enough are left.
+  /// The next `count` CTAs of the draw, sorted by index; fewer if the grid has fewer left.
   [[nodiscard]] std::vector<std::uint64_t> next(std::uint64_t count);
 
  private:
@@ -30,10 +31,11 @@ class CtaDraw {
 /// A function that executes CTAs of a launch and counts their operations.
 using ExecuteCtas = std::function<std::variant<GridCounts, Fault>(std::vector<std::uint64_t> ctas)>;
 
-/// Groups the CTAs of a grid by their path through a program, found by executing a slice of it.
+/// Groups the CTAs of a grid by their paths through a program, which are found by executing a slice
+/// of the program (store_slice.hpp).
 class GridSurvey {
  public:
-  /// CTAs with the same path through the slice.
+  /// A group of CTAs that take the same path through the slice.
   struct Group {
     std::uint64_t work = 0;           ///< warp instructions of the slice
     std::vector<std::uint64_t> ctas;  ///< in the order of the grid
@@ -42,7 +44,8 @@ class GridSurvey {
   explicit GridSurvey(std::vector<CtaWay> ways);
 
   [[nodiscard]] const std::vector<Group>& groups() const { return groups_; }
-  /// The group of a CTA. For a CTA that was not examined, the group of the nearest examined CTA.
+  /// The index of the group that contains a CTA. If the slice was not executed for the CTA, returns
+  /// the group of the nearest CTA for which it was executed.
   [[nodiscard]] std::size_t group_of(std::uint64_t cta) const;
   [[nodiscard]] std::uint64_t ctas() const { return ways_.size(); }
 
@@ -55,8 +58,8 @@ class GridSurvey {
   std::vector<Place> ways_;    ///< in the order of the grid
 };
 
-/// Executes a slice for all CTAs of a grid, or for a random sample if all would be too much work.
-/// Nullopt if the execution fails.
+/// Executes a slice of the kernel for all CTAs of a grid, or for a random sample of them if all
+/// would take too many instructions; nullopt if the slice cannot be executed.
 [[nodiscard]] std::optional<GridSurvey> survey_grid(std::uint64_t ctas, std::uint64_t seed,
                                                     int warps_per_cta,
                                                     const ExecuteCtas& execute_slice);

@@ -11,7 +11,7 @@
 namespace evo::ptx {
 namespace {
 
-/// The PTX line at which a warp continues after it reaches instruction `pc`, following
+/// The PTX line at which a warp continues after it reaches instruction `pc` and follows
 /// unconditional branches; 0 if unknown.
 std::uint32_t line_at(const Program& program, std::size_t pc) {
   constexpr int kMostBranches = 8;
@@ -25,7 +25,7 @@ std::uint32_t line_at(const Program& program, std::size_t pc) {
 
 int warps_of(const ExecutedLaunch& launch) { return (launch.threads + kWarpSize - 1) / kWarpSize; }
 
-/// Operations of a CTA by instruction, as means over the executed CTAs.
+/// The operations of a CTA at each instruction, as means over the executed CTAs.
 class Activities {
  public:
   Activities(const ExecutedLaunch& launch, const CtaCounts& counts)
@@ -50,12 +50,12 @@ class Activities {
   }
 
  private:
-  /// A line number relative to the line of `.version`.
+  /// Converts a line number so that the line after `.version` is line 1.
   [[nodiscard]] std::uint32_t behind(std::uint32_t line) const {
     return line > launch_.version_line ? line - launch_.version_line : 0;
   }
 
-  /// The mean of `sums` per CTA for one warp and the instruction `pc`.
+  /// The mean of `sums` per CTA, for one warp and the instruction `pc`.
   [[nodiscard]] double mean(const std::vector<std::uint64_t>& sums, std::size_t pc,
                             std::size_t warp) const {
     const std::size_t at = warp * program_.code.size() + pc;
@@ -96,8 +96,9 @@ class Activities {
   std::size_t warps_;
 };
 
-/// The number of atomics in a grid at the address with the most of them. An address that only one
-/// of several executed CTAs accesses counts as private to that CTA.
+/// The number of atomic operations of the grid on the address that receives the most. If only one
+/// of several executed CTAs accesses an address, each CTA of the grid is assumed to access a
+/// different address instead.
 double hot_atomics(const GridKinds& kinds, double ctas) {
   struct Hot {
     double own = 0;
@@ -120,7 +121,7 @@ double hot_atomics(const GridKinds& kinds, double ctas) {
   return most;
 }
 
-/// The operations of the warps by line of the PTX, relative to the line of `.version`.
+/// The operations of a CTA's warps by PTX line; line 1 follows `.version`.
 LaunchProfile launch_profile(const ExecutedLaunch& launch, const GridKinds& kinds) {
   LaunchProfile profile;
   profile.cubin = launch.cubin;
@@ -136,7 +137,7 @@ LaunchProfile launch_profile(const ExecutedLaunch& launch, const GridKinds& kind
     profile.kinds.push_back(Activities(launch, kinds.counts[i]).kind(kinds.shares[i]));
   profile.lines = mean_lines(profile.kinds);
   profile.hot_atomics = hot_atomics(kinds, static_cast<double>(profile.ctas));
-  // Each call of printf reserves space in one buffer by an atomic.
+  // Each call of printf reserves space in a common buffer by an atomic operation on one address.
   double prints = 0;
   for (const auto& [number, line] : profile.lines) prints += line.prints;
   profile.hot_atomics = std::max(profile.hot_atomics, prints * static_cast<double>(profile.ctas));

@@ -12,7 +12,7 @@
 
 namespace evo::ptx {
 
-/// A launch that was executed with LaunchContext::count_memory, and facts for its prediction.
+/// A launch that was executed with LaunchContext::count_memory, and data that its prediction needs.
 struct ExecutedLaunch {
   const Program& program;
   const ExecutedGrid& grid;
@@ -28,7 +28,8 @@ struct ExecutedLaunch {
 
 struct PredictedLaunch {
   double us = 0;
-  /// true: predicted from the machine code; false: from instruction counts of the PTX
+  /// true: predicted by a simulation of the machine code; false: predicted from the instruction
+  /// counts of the PTX
   bool is_simulated = false;
   LaunchProfile profile;
   std::vector<std::string> not_modelled = {};  ///< effects that the time model neglects
@@ -36,13 +37,13 @@ struct PredictedLaunch {
   Occupancy occupancy = {};
 };
 
-/// Predicts the time of one launch among many in a graph: by simulate_sm() if the cubin records the
-/// lines of its PTX; otherwise by predict_time_us().
+/// Predicts the time of one launch among many in a graph. Uses simulate_sm() if the cubin records
+/// the PTX lines of its instructions; otherwise uses predict_time_us().
 [[nodiscard]] PredictedLaunch predict_launch(const DeviceModel& model,
                                              const ExecutedLaunch& launch);
 
-/// Microseconds of the predicted launch if the SM had other rates. Predictions from instruction
-/// counts do not depend on the rates.
+/// The microseconds that the launch would take if the SM had other rates. The result does not
+/// depend on the rates if the launch was predicted from instruction counts.
 [[nodiscard]] double predicted_us(const MachineRates& rates, const PredictedLaunch& launch);
 
 }  // namespace evo::ptx

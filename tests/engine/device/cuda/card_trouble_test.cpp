@@ -1,4 +1,4 @@
-// Tests messages about an unusable GPU that depend on the driver's device files.
+// Tests messages about an unusable GPU; the messages depend on the driver's files in /dev.
 
 #include "engine/device/cuda/card_trouble.hpp"
 
@@ -72,7 +72,7 @@ class DeviceFiles : public testing::Test {
  protected:
   DeviceFiles() {
     std::filesystem::create_directories(root_.path() / "dev");
-    // The user `nobody` must be able to read the folder.
+    // The user `nobody` must be able to read the folder, because a test runs as this user.
     chmod(root_.path().c_str(), 0755);
   }
   void add(const char* name, mode_t mode) const {

@@ -11,7 +11,8 @@ namespace {
 
 using testing::ElementsAre;
 
-/// The launches that the driver got: "plain 2x128", "attributes 6 2x128".
+/// The calls of the fake driver's launch functions: "plain 2x128" for cuLaunchKernel with 2 CTAs of
+/// 128 threads, "attributes 6=1 2x128" for cuLaunchKernelEx with attribute 6 set to 1.
 std::vector<std::string>& calls() {
   static std::vector<std::string> made;
   return made;

@@ -31,7 +31,7 @@ TEST_F(Nvml, ReadsTheCardAtTheBusId) {
   ASSERT_NE(monitor, nullptr);
   const CardPace pace = monitor->pace();
   EXPECT_EQ(pace.sm_clock_mhz, 1980);
-  EXPECT_TRUE(pace.slowdowns.empty()) << "an idle card is not slowed down";
+  EXPECT_TRUE(pace.slowdowns.empty()) << "an idle GPU is not throttled";
   const CardCondition condition = monitor->condition();
   EXPECT_EQ(condition.memory_clock_mhz, 2619);
   EXPECT_EQ(condition.temperature_c, 41);
@@ -90,7 +90,7 @@ TEST_F(Nvml, AnotherWorkerOfTheSameProgramIsNoOther) {
   const Idle idle;
   setenv("EVO_FAKE_NVML_PROCESS", idle.number().c_str(), 1);
   EXPECT_THAT(open()->other_processes(), ElementsAre(testing::StartsWith(idle.number() + " (")))
-      << "a child";
+      << "a child process is another process";
   const pid_t sibling = fork();
   if (sibling == 0) _exit(open()->other_processes().empty() ? 0 : 1);
   int status = 0;

@@ -17,7 +17,7 @@ class Cooperative : public testing::Test {
   void SetUp() override {
     const std::string include = EVO_CUDA_INCLUDE_DIR;
     if (!has_nvrtc() || !std::filesystem::exists(include + "/cooperative_groups.h"))
-      GTEST_SKIP() << "no NVRTC with cooperative_groups.h here";
+      GTEST_SKIP() << "NVRTC or the header cooperative_groups.h is missing";
   }
 
   static std::string compiled(const std::string& arch) {

@@ -24,11 +24,11 @@ struct Arguments {
   std::vector<int> threads = {1, 2, 16};
   std::uint64_t seed = 1;
   unsigned jobs = 1;
-  std::string save_ptx;  ///< folder; "": judge
-  std::string ptx;       ///< folder; "": compile
+  std::string save_ptx;  ///< folder; "": judge the kernels
+  std::string ptx;       ///< folder; "": compile the kernels
 };
 
-/// The PTX of one set: the right versions and the wrong versions.
+/// The PTX of the kernels in one source file: the right versions and the wrong versions.
 using PtxPair = std::array<std::string, 2>;
 
 struct Work {
@@ -65,7 +65,7 @@ std::string read(const std::string& path) {
   std::stringstream text;
   text << in.rdbuf();
   if (!in || text.str().empty())
-    throw InputError(path + ": cannot be read; write it by --save-ptx where there is NVRTC");
+    throw InputError(path + ": cannot be read; write it with --save-ptx on a machine with NVRTC");
   return text.str();
 }
 
@@ -119,7 +119,8 @@ Tally judge(const Work& work, std::uint64_t seed, std::string& report) {
   return tally;
 }
 
-/// Work for one round: every kernel in both versions, with one number of threads.
+/// The judgements with one seed and one number of threads: each kernel in the right and in the
+/// wrong version.
 std::vector<Work> round_of(TwinSet set, const PtxPair& ptx, int threads) {
   std::vector<Work> works;
   for (const TwinKernel& kernel : kernels_of(set)) {
@@ -184,22 +185,25 @@ Tally count(const Arguments& arguments) {
 ExitCode run(int argc, char** argv) {
   Arguments arguments;
   CLI::App app(
-      "Judge locks, flags, tiles, groups and collectives, and twins of them that order nothing, on "
-      "the virtual GPU.",
+      "Judge kernels with locks, flags, tiles, groups and collectives, and wrong versions without "
+      "synchronisation, on the virtual GPU.",
       "count-verdicts");
   app.add_option("--judgements", arguments.judgements,
-                 "at least as many; every kernel and every twin equally often")
+                 "minimum number in total; every kernel and version is judged equally often")
       ->capture_default_str();
-  app.add_option("--threads", arguments.threads, "of the interpreter, one count after the other")
+  app.add_option("--threads", arguments.threads,
+                 "numbers of host threads for the virtual GPU, separated by commas")
       ->delimiter(',')
       ->capture_default_str();
-  app.add_option("--seed", arguments.seed, "of the first round; the next round has the next one")
+  app.add_option("--seed", arguments.seed,
+                 "seed of the first judgement of each kernel; later judgements add 1")
       ->capture_default_str();
-  app.add_option("--jobs", arguments.jobs, "judgements at the same time")
+  app.add_option("--jobs", arguments.jobs, "number of judgements at the same time")
       ->check(CLI::Range(1U, 256U))
       ->capture_default_str();
-  app.add_option("--save-ptx", arguments.save_ptx, "write the PTX to this folder and end");
-  app.add_option("--ptx", arguments.ptx, "read the PTX from this folder: no NVRTC is needed");
+  app.add_option("--save-ptx", arguments.save_ptx,
+                 "write the kernels' PTX to this folder and exit");
+  app.add_option("--ptx", arguments.ptx, "read the kernels' PTX from this folder, without NVRTC");
   if (const auto done = parse_command_line(app, argc, argv)) return *done;
   if (!arguments.save_ptx.empty()) {
     save(arguments);

@@ -40,7 +40,7 @@ constexpr Defect kDefects[] = {
     {"shared_out_of_bounds", "out-of-bounds access", "the CTA has 512 bytes"},
     {"shuffle_of_absent_lanes", "divergent .sync instruction", "shfl.sync"},
     {"shuffle_from_absent_lanes", "uninitialised data",
-     "read lane 16, which does not execute it: its result is undefined; let every lane"},
+     "read lane 16, which does not execute the shuffle, so the result is undefined; every lane"},
     {"counter_without_atomic", "shared-memory race", "count"},
     {"barrier_left_pending", "exit with pending work", "barrier 4"},
     {"copy_left_pending", "exit with pending work", "never waited for"},

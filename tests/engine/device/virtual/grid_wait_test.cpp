@@ -8,7 +8,7 @@
 #include "tests/engine/device/virtual/nvrtc.hpp"
 #include "tests/engine/device/virtual/test_gpu.hpp"
 
-// Programmatic dependent launch: accesses before griddepcontrol.wait.
+// Tests reports about accesses before griddepcontrol.wait in programmatic dependent launches.
 
 namespace evo::test {
 namespace {
@@ -32,7 +32,8 @@ class GridWait : public testing::Test {
     return text;
   }
 
-  /// One CTA of 64 threads.
+  /// Launches a kernel of kernels/grid_wait.cu with one CTA of 64 threads; returns the fault, if
+  /// any.
   static std::optional<Fault> run(const std::string& entry, int bug) {
     TestGpu gpu("virtual:h200");
     std::vector<int> x(64);
@@ -57,7 +58,8 @@ TEST_F(GridWait, AReadBeforeItIsReported) {
   EXPECT_THAT(
       found, ContainsRegex("^missing griddepcontrol.wait: read of 4 bytes at byte (0|128) of 'x' "
                            "\\(256 bytes\\) by thread \\((0|32),0,0\\) of warp [01], which neither "
-                           "executed griddepcontrol.wait nor met a thread of its CTA that did"));
+                           "executed griddepcontrol.wait nor waited at a barrier for a thread that "
+                           "executed it"));
   EXPECT_THAT(found, HasSubstr("(ld.global"));
   EXPECT_THAT(found, HasSubstr("kernel.cu:16"));
 }

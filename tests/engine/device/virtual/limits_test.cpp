@@ -1,5 +1,5 @@
-// Tests PTX that no compiler writes: it gives a fault that names the line, never a crash, a hang or
-// an exhausted host.
+// Tests PTX that no compiler writes: such PTX leads to a fault that names the line, and never
+// crashes, hangs or exhausts the host.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ using testing::HasSubstr;
 
 constexpr const char* kHead = ".version 8.0\n.target sm_90\n.address_size 64\n";
 
-/// A kernel k without parameters; its body begins in line 6.
+/// PTX of a kernel k without parameters; the kernel's body begins in line 6.
 std::string kernel(const std::string& body, const std::string& before = "") {
   return kHead + before + ".visible .entry k()\n{\n" + body + "\nret;\n}\n";
 }
@@ -73,7 +73,7 @@ TEST(PtxLimits, ManyLiteralsAreLoadedQuickly) {
   EXPECT_LT(seconds.count(), 20);
 }
 
-/// PTX of functions: f0 calls f1 twice, f1 calls f2 twice, and so on.
+/// PTX of functions f0, f1, … that each call the next function twice; the last contains `last`.
 std::string doubling(int functions, const std::string& last) {
   std::string text;
   for (int i = functions; i >= 0; --i) {

@@ -9,7 +9,8 @@
 #include "tests/engine/device/virtual/nvrtc.hpp"
 #include "tests/engine/device/virtual/test_gpu.hpp"
 
-// Tests file and line in reports, for NVRTC code with -lineinfo and a header in a folder.
+// Tests that reports name the file and line of the source, for code that NVRTC compiles with
+// -lineinfo and a header in a subfolder.
 
 namespace evo::test {
 namespace {

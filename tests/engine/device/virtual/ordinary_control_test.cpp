@@ -6,8 +6,8 @@
 
 #include "tests/engine/device/virtual/ordinary_fixture.hpp"
 
-// Compares kernels of kernels/ordinary.cu with the CPU: control flow, exchange between threads,
-// waiting.
+// Compares results of kernels in kernels/ordinary.cu with the CPU: kernels with control flow,
+// exchange between threads, and waiting.
 
 namespace evo::test {
 namespace {
@@ -49,7 +49,7 @@ TEST_F(Ordinary, WhatWasNeverLoadedMayDecideWhatIsNeverStored) {
   EXPECT_EQ(gpu_.read<int>(out, 75), want);
 }
 
-/// A branch depends on a register that was never set; the register's value differs between four
+/// A branch depends on a register that was never set, so the kernel's result differs between
 /// launches.
 TEST(UnsetRegister, WhatItDecidesDiffersBetweenLaunches) {
   for (const char* comparison : {"eq.s32", "gt.s32", "lt.s32", "eq.f32", "gt.f32", "lt.f32"}) {

@@ -1,4 +1,5 @@
-// Tests PTX that compilers rarely emit: bit masks, addresses of parameters, clusters of one CTA.
+// Tests PTX that compilers rarely emit, such as bit masks, addresses of parameters and clusters of
+// one CTA.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -14,7 +14,8 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// With one thread per CTA: add: out[i] = in[i] + 1; twice: out[i] = 2 * in[i] + factor.
+// Two kernels with one thread per CTA: add computes out[i] = in[i] + 1, and twice computes out[i] =
+// 2 * in[i] + factor.
 constexpr const char* kTwoEntries = R"(.version 8.0
 .target sm_80
 .address_size 64
@@ -84,7 +85,8 @@ class VirtualSteps : public testing::Test {
 TEST_F(VirtualSteps, RunOneAfterTheOther) {
   EXPECT_EQ(launched({kAdd, kTwice}), "");
   EXPECT_THAT(gpu_.read<int>(between_, 3), ElementsAre(11, 21, 31));
-  EXPECT_THAT(gpu_.read<int>(out_, 3), ElementsAre(122, 142, 0)) << "its grid is smaller";
+  EXPECT_THAT(gpu_.read<int>(out_, 3), ElementsAre(122, 142, 0))
+      << "the grid of the second step has only two CTAs";
   EXPECT_EQ(gpu_.device().statistics().ctas, 5U);
 }
 
@@ -103,7 +105,7 @@ TEST_F(VirtualSteps, AFaultNamesItsStepAndEndsTheLaunch) {
   few.arguments = {2};
   EXPECT_THAT(launched({kAdd, few}), HasSubstr("step twice: "));
   few.arguments = {2, 3};
-  EXPECT_THROW((void)launched({kAdd, few}), InputError) << "argument 3 is for the constant";
+  EXPECT_THROW((void)launched({kAdd, few}), InputError) << "argument 3 sets the constant `factor`";
 }
 
 TEST_F(VirtualSteps, AreNeverSampled) {
@@ -118,7 +120,8 @@ TEST_F(VirtualSteps, PredictedTimesAddUp) {
   const double first = predicted({kAdd});
   const double second = predicted({kTwice});
   EXPECT_DOUBLE_EQ(predicted({kAdd, kTwice}), first + second);
-  EXPECT_THAT(gpu_.read<int>(between_, 3), ElementsAre(1, 1, 1)) << "predictions leave no trace";
+  EXPECT_THAT(gpu_.read<int>(between_, 3), ElementsAre(1, 1, 1))
+      << "predictions do not change buffers";
 }
 
 TEST_F(VirtualSteps, AnEntryThatIsNotThereIsAFault) {

@@ -25,7 +25,7 @@ struct BoxCopy {
   [[nodiscard]] std::string entry() const {
     return "load_" + std::to_string(spec.dims.size()) + "d";
   }
-  /// The number of elements of the box along a dimension in shared memory.
+  /// The number of elements along dimension i that the box has in shared memory.
   [[nodiscard]] std::size_t length(std::size_t i) const {
     const std::uint32_t step = i == 0 ? 1 : spec.element_strides[i];
     return (spec.box[i] + step - 1) / step;
@@ -74,8 +74,8 @@ std::vector<unsigned char> noise(std::size_t count) {
   return values;
 }
 
-/// The place of a byte of the box by the CUDA documentation: chunks of 16 bytes are permuted within
-/// rows of 128 bytes.
+/// The offset in shared memory of a byte of the box. As in the CUDA documentation, chunks of 16
+/// bytes are permuted within rows of 128 bytes.
 std::size_t swizzled_place(std::size_t byte, std::uint32_t swizzle) {
   const std::size_t row = byte / 128;
   const std::size_t chunk = byte % 128 / 16;
@@ -86,7 +86,7 @@ std::size_t swizzled_place(std::size_t byte, std::uint32_t swizzle) {
   return row * 128 + (chunk ^ pattern) * 16 + byte % 16;
 }
 
-/// The bytes of shared memory after the copy, element by element.
+/// The expected bytes of shared memory after the copy, computed element by element.
 std::vector<unsigned char> expected_tile(const BoxCopy& copy,
                                          const std::vector<unsigned char>& memory) {
   std::vector<unsigned char> tile(kDumpedBytes, kUntouched);
@@ -102,7 +102,7 @@ std::vector<unsigned char> expected_tile(const BoxCopy& copy,
       is_inside = is_inside && at >= 0 && at < static_cast<std::int64_t>(copy.spec.dims[i]);
       from += at * static_cast<std::int64_t>(i == 0 ? element : copy.spec.strides[i - 1]);
     }
-    // A row of a swizzled box takes the whole swizzle span.
+    // In shared memory, a row of a swizzled box takes as many bytes as the swizzle span.
     const std::size_t pitch =
         std::max<std::size_t>(copy.length(0) * element, copy.spec.swizzle_bytes);
     const std::size_t place = number / copy.length(0) * pitch + number % copy.length(0) * element;
@@ -143,7 +143,8 @@ std::optional<Fault> run_box(TestGpu& gpu, const std::string& entry, const BoxCo
   return gpu.device().launch(std::get<KernelId>(loaded), plan, arguments);
 }
 
-/// Copies a box of a tensor of 2-byte elements from one buffer to the same place of another.
+/// Copies a box of a tensor of 2-byte elements from one buffer to the same coordinates of another
+/// buffer.
 std::optional<Fault> moved(TestGpu& gpu, const TensorMapSpec& spec, const std::array<int, 4>& first,
                            BufferId from, BufferId to) {
   LaunchPlan plan(LaunchConfig{.grid = {1, 1, 1}, .block = {64, 1, 1}});
@@ -197,8 +198,8 @@ TEST_F(TensorMapUse, StoresWhatLiesInside) {
     const std::size_t row = i / 192;
     const std::size_t column = i % 192 / 2;
     const bool is_copied = row >= 14 && column >= 40 && column < 90;
-    // The last 16-byte chunk of a row is stored whole; its part beyond the tensor was loaded as
-    // zero.
+    // The whole last 16-byte chunk of a row is stored; its part beyond the tensor is zero, because
+    // the load filled it with zeros.
     const bool is_beyond = row >= 14 && column >= 90;
     ASSERT_EQ(stored[i], is_copied   ? memory[i]
                          : is_beyond ? 0

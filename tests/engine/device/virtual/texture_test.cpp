@@ -9,8 +9,8 @@
 #include "tests/engine/device/virtual/test_gpu.hpp"
 
 // Compares texture fetches with an independent implementation of "Texture Fetching" in the CUDA C++
-// Programming Guide. This implementation modifies coordinates as in the guide, whereas the virtual
-// GPU modifies indices.
+// Programming Guide. The test's implementation modifies coordinates as in the guide, whereas the
+// virtual GPU modifies indices.
 
 namespace evo::test {
 namespace {
@@ -20,7 +20,7 @@ struct Point {
   float y;
 };
 
-/// The content of a texture, channel 0, as numbers.
+/// The values of channel 0 of a texture.
 struct Plane {
   std::vector<float> texels;
   int width;
@@ -96,7 +96,7 @@ class Textures : public testing::Test {
     return values;
   }
 
-  /// Fetches all points through the texture and compares them with the guide's formulas.
+  /// Fetches a texture at the points `at` and compares the results with the guide's formulas.
   void check_plane(const TextureSpec& spec, const Plane& plane, const std::vector<Point>& at) {
     const BufferId source = gpu_.input("texels", plane.texels);
     const TextureId texture = gpu_.device().textures()->make_texture(spec, source);
@@ -178,7 +178,8 @@ TEST_F(Textures, APlaneByEveryFilterAddressModeAndCoordinate) {
 TEST_F(Textures, WeightsHaveEightBitsOfFraction) {
   const Plane plane{{0, 1, 0, 1}, 2, 2};
   const TextureSpec spec{.name = "step", .width = 2, .height = 2, .linear_filter = true};
-  // 0.3 between the middles of the texels is 76.8 steps of 1/256.
+  // At x = 0.8, the weight of the second texel is 0.3, or 76.8 steps of 1/256, which is rounded to
+  // 77.
   const BufferId source = gpu_.input("texels", plane.texels);
   const TextureId texture = gpu_.device().textures()->make_texture(spec, source);
   const std::vector<Point> at = {{0.8F, 1.0F}, {0.5F, 1.0F}, {1.5F, 0.2F}, {1.499F, 1.0F}};

@@ -120,8 +120,8 @@ constexpr TwinKernel kCollectives[] = {{"reduce_raking", kRace},
                                        {"warp_sort_8", kRace},
                                        {"warp_sort_32", kRace}};
 
-/// The number of launches for one verdict. CTAs run in a different order in each launch, as in the
-/// correctness gate.
+/// The number of launches for one verdict about a kernel. CTAs run in a different order in each
+/// launch, as in the correctness gate.
 constexpr int kLaunches = 2;
 constexpr int kLaunchesOfCtas = 6;
 
@@ -178,7 +178,8 @@ Launch launch_of(TwinSet set) {
   throw std::logic_error("no such set of twins");
 }
 
-/// Describes the error in the results of a launch without a report.
+/// Describes the error in the results of a launch without a report of the virtual GPU; "" if the
+/// results are right.
 std::string wrong_result(TwinSet set, const std::string& entry, const std::vector<float>& in,
                          const std::vector<float>& out) {
   if (set == TwinSet::kCtaRaces) return "";
@@ -231,7 +232,8 @@ std::string judge_twin(TwinSet set, const std::string& ptx, const std::string& e
   TestGpu gpu("virtual:a100", options);
   const BufferId in = gpu.input("in", launch.in);
   const BufferId out = gpu.inout("out", std::vector<float>(launch.out_count, 0.0F));
-  // The first launch on a device runs CTAs in the order of the grid.
+  // Several launches are needed, because the first launch on a device runs CTAs in the order of
+  // their indices.
   const int launches = launch.config.ctas() > 1 ? kLaunchesOfCtas : kLaunches;
   for (int time = 0; time < launches; ++time) {
     const auto fault = gpu.run(ptx, entry, launch.config, {in, out});
@@ -244,7 +246,8 @@ std::string judge_twin(TwinSet set, const std::string& ptx, const std::string& e
 
 bool is_defect_found(const TwinKernel& kernel, const std::string& report) {
   if (*kernel.found_as == '\0') return false;
-  // If a consumer overtakes the producer's last item, there is no race, but the results differ.
+  // If a consumer reads an item before the producer stores it, there may be no race, but results
+  // are wrong.
   return report.starts_with(kernel.found_as) || report == kLostItems;
 }
 

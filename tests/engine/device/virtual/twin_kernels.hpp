@@ -10,7 +10,7 @@ namespace evo::test {
 /// A file of kernels/ whose kernels exist in two versions: correct, and (with BUG) with a race.
 enum class TwinSet {
   kLocks,       ///< locks.cu: locks, tickets and flags between CTAs
-  kCudaLocks,   ///< cuda_locks.cu: the same by libcu++
+  kCudaLocks,   ///< cuda_locks.cu: the same with libcu++
   kCtaRaces,    ///< cta_races.cu: CTAs that access the same global memory
   kMasks,       ///< member_masks.cu: lanes with different member masks
   kGroups,      ///< groups.cu: cooperative groups
@@ -28,17 +28,17 @@ struct TwinKernel {
 
 [[nodiscard]] std::string name_of(TwinSet set);
 [[nodiscard]] std::span<const TwinKernel> kernels_of(TwinSet set);
-/// Why this machine cannot compile the set: no NVRTC, or a missing header.
+/// Why this machine cannot compile the kernels of `set`: no NVRTC, or a missing header.
 [[nodiscard]] std::optional<std::string> missing_for(TwinSet set);
-/// Compiles the right or the wrong versions to PTX. Throws std::runtime_error with the compiler's
-/// log.
+/// Compiles the right or (with `bug`) the wrong versions of the kernels to PTX. Throws
+/// std::runtime_error with the compiler's log.
 [[nodiscard]] std::string compile_twins(TwinSet set, bool bug);
 
-/// Launches a kernel several times on a new virtual GPU. Returns the report; "" if there is none
-/// and every result is right.
+/// Launches a kernel several times on a new virtual GPU. Returns the report, or a description of
+/// wrong results; "" if there is no report and every result is right.
 [[nodiscard]] std::string judge_twin(TwinSet set, const std::string& ptx, const std::string& entry,
                                      std::uint64_t seed, int threads);
-/// Whether the report about a wrong version is about its defect.
+/// Whether the report about a wrong version of a kernel is about the kernel's defect.
 [[nodiscard]] bool is_defect_found(const TwinKernel& kernel, const std::string& report);
 
 }  // namespace evo::test

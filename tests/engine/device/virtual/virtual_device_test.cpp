@@ -59,8 +59,8 @@ TEST(VirtualDevice, RunsEveryThreadOfTheGrid) {
   EXPECT_EQ(gpu.device().statistics().ctas, 4U);
 }
 
-// Thread 0 waits for the other threads while a register holds a value. The other threads do not
-// need that register any more and write predicates, 16-bit and 64-bit values first. out[i] = i + 7.
+// Computes out[i] = i + 7. Thread 0 waits with a value in a register, while the other threads,
+// which do not need this register any more, write predicates, 16- and 64-bit values.
 constexpr const char* kLanesApart = R"(.version 8.0
 .target sm_80
 .address_size 64
@@ -286,8 +286,8 @@ TEST(VirtualDevice, UnknownNamesListTheKnownOnes) {
   }
 }
 
-// out[cta] holds the values of %smid and the like that thread 0 sees; out[grid + cta] holds the
-// number of CTAs that reached the counter before it.
+// Thread 0 of each CTA writes the values of special registers such as %smid to out[cta], and the
+// previous value of the counter, which each CTA increments, to out[grid size + cta].
 constexpr const char* kLooksAround = R"(.version 8.0
 .target sm_80
 .address_size 64
@@ -319,7 +319,7 @@ DONE:
 
 constexpr int kLookingCtas = 40;
 
-/// Launches a kernel twice and returns the outputs of both launches.
+/// Launches the kernel looks_around twice and returns the outputs of both launches.
 std::array<std::vector<std::uint64_t>, 2> seen_twice(const std::string& sees) {
   std::string ptx = kLooksAround;
   ptx.replace(ptx.find("SEES"), 4, sees);
@@ -355,7 +355,7 @@ TEST(VirtualDevice, CtasStartInAnotherOrderInEachLaunch) {
   EXPECT_NE(seen[0], seen[1]);
 }
 
-// y[i] = 1, then y[i] is read back through the path LOAD.
+// Stores y[i] = 1. FIRST and AFTER are placeholders for instructions before and after the store.
 constexpr const char* kReadsBack = R"(.version 8.0
 .target sm_80
 .address_size 64
@@ -392,7 +392,7 @@ TEST(VirtualDevice, ThePathForReadOnlyDataDoesNotSeeWhatTheLaunchWrote) {
   const std::string found = read_back("", nc);
   EXPECT_TRUE(found.starts_with("read-only load of data written in this launch")) << found;
   EXPECT_NE(found.find("of 'y'"), std::string::npos) << found;
-  EXPECT_EQ(read_back(nc, ""), "") << "before it is written";
+  EXPECT_EQ(read_back(nc, ""), "") << "a read before the store is allowed";
   EXPECT_EQ(read_back("", "ld.global.u32 %r6, [%rd3];"), "");
 }
 

@@ -38,7 +38,7 @@ constexpr WgmmaVariant kVariants[] = {
     {"e5m2_e4m3_minus_b", "e5m2.e4m3", 8, 1, 32, PlaceOfA::kSharedK, false, true, 1, -1},
 };
 
-/// A list of operands "%first, …" with `count` entries.
+/// A list of `count` operands, "%first, …", whose numbers increase by 1.
 std::string names(int first, int count) {
   std::string text;
   for (int i = 0; i < count; ++i) text += (i == 0 ? "%" : ", %") + std::to_string(first + i);

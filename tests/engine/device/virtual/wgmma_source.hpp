@@ -27,7 +27,7 @@ struct WgmmaVariant {
 /// The size of an element of A and B in bytes.
 [[nodiscard]] int element_bytes(const WgmmaVariant& variant);
 
-/// The definitions of the variant, followed by kernels/wgmma.cu.
+/// CUDA source of a variant: its macro definitions, followed by kernels/wgmma.cu.
 [[nodiscard]] std::string wgmma_source(const WgmmaVariant& variant);
 
 }  // namespace evo::test

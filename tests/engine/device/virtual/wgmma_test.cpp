@@ -18,7 +18,7 @@ using U8 = std::uint8_t;
 
 constexpr std::size_t kRows = 64;
 
-/// A matrix as bytes and as values.
+/// A matrix, as the bytes of its elements and as values.
 struct Matrix {
   std::vector<U8> bytes;
   std::vector<float> values;
@@ -81,7 +81,7 @@ TEST_P(Wgmma, PutsEveryElementInItsPlace) {
       want += term;
       largest = std::max({largest, std::abs(term), std::abs(want)});
     }
-    // Each term and each result may lose one unit of the last bit that the sum keeps.
+    // The sum may lose one unit of its last bit in each term and in each result.
     const double unit = std::exp2(narrow ? -13 : -23) * 2 * largest;
     EXPECT_NEAR(static_cast<double>(got[i]), want, static_cast<double>(k + 8) * unit)
         << "row " << i / n << " column " << i % n;

@@ -18,7 +18,7 @@ struct Sizes {
   std::size_t m;
   std::size_t n;
   std::size_t k;
-  bool is_by_rows;  ///< B
+  bool is_by_rows;  ///< whether B is row-major
 };
 
 class Wmma : public testing::Test {
@@ -34,7 +34,7 @@ class Wmma : public testing::Test {
     return text;
   }
 
-  /// Launches a kernel and returns D.
+  /// Launches a kernel of kernels/wmma.cu and returns the matrix D.
   template <typename Ab, typename C>
   std::vector<C> product(const char* entry, const Sizes& s, const std::vector<Ab>& a,
                          const std::vector<Ab>& b, const std::vector<C>& c) {
@@ -52,7 +52,7 @@ class Wmma : public testing::Test {
     return values;
   }
 
-  /// Element (i / n, i % n) of A B; `number` converts elements to numbers.
+  /// Element (i / n, i % n) of the product A B; `number` converts elements to numbers.
   template <typename Ab>
   static double sum(const Sizes& s, std::size_t i, const std::vector<Ab>& a,
                     const std::vector<Ab>& b, const std::function<double(Ab)>& number) {
@@ -142,7 +142,7 @@ TEST_F(Wmma, DoublesByEitherInstruction) {
 }
 
 TEST_F(Wmma, OfDoublesThatNobodyWroteARowIsUnknown) {
-  const BufferId a = gpu_.output<double>("a", 32);  // nothing is there
+  const BufferId a = gpu_.output<double>("a", 32);  // never written
   const auto fault =
       gpu_.run(ptx(), "wmma_f64_8_8_col", {.grid = {1, 1, 1}, .block = {32, 1, 1}},
                {a, gpu_.input("b", std::vector<double>(32)),
@@ -151,7 +151,7 @@ TEST_F(Wmma, OfDoublesThatNobodyWroteARowIsUnknown) {
 }
 
 TEST_F(Wmma, DataThatNobodyWroteAreFollowed) {
-  const BufferId a = gpu_.output<std::int8_t>("a", 512);  // nothing is there
+  const BufferId a = gpu_.output<std::int8_t>("a", 512);  // never written
   const BufferId d = gpu_.output<int>("d", 256);
   const auto fault = gpu_.run(ptx(), "wmma_s8_32_8_col", {.grid = {1, 1, 1}, .block = {32, 1, 1}},
                               {a, gpu_.input("b", std::vector<std::int8_t>(128)),

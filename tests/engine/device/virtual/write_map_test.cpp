@@ -1,5 +1,5 @@
-// Compares the map of a grid's writers, which is traced without computing values, with the writes
-// of each CTA when it runs alone.
+// Compares the map of the CTAs that write each byte, which is traced without computing values, with
+// the writes of each CTA in a run of this CTA alone.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,7 +38,8 @@ class WriteMaps : public testing::TestWithParam<std::string> {
     return gpu_.device().interpreting()->write_map(kernel_, plan_, arguments_, std::vector{out_});
   }
 
-  /// For each byte: 1 + the index of the CTA that writes it, found by running each CTA alone.
+  /// For each byte of the output: 1 + the index of the CTA that writes the byte, found by running
+  /// each CTA alone.
   std::vector<std::uint32_t> by_running() {
     std::vector<std::uint32_t> owners(kElements * sizeof(float));
     Interpreting& sampler = *gpu_.device().interpreting();

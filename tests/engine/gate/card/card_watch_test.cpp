@@ -1,4 +1,4 @@
-// Tests whether samples on a throttled GPU count, with made-up clocks.
+// Tests, with made-up GPU clocks, whether samples count that were taken on a throttled GPU.
 
 #include "engine/gate/card/card_watch.hpp"
 
@@ -19,7 +19,7 @@ CardPace at_mhz(double mhz, std::vector<Slowdown> slowdowns = {}) {
   return {mhz, std::move(slowdowns)};
 }
 
-/// A watch that counts its pauses instead of waiting.
+/// A CardWatch on a fake GPU monitor; it counts its pauses instead of waiting.
 struct Watched {
   fake::FakeMonitor monitor;
   int pauses = 0;
@@ -96,15 +96,15 @@ TEST(CardWatch, NeverAllSamplesAreThrownAway) {
   EXPECT_EQ(refused, CardWatch::kMostRefusals);
   EXPECT_TRUE(card.watch.state()->throttled);
   EXPECT_EQ(card.watch.state()->discarded, 10 * CardWatch::kMostRefusals);
-  EXPECT_TRUE(card.watch.accepts(10)) << "its refusals are spent";
-  // The next kernel on the same throttled GPU gets fewer tries.
+  EXPECT_TRUE(card.watch.accepts(10)) << "the watch may not refuse more samples";
+  // For the next kernel on the same throttled GPU, the watch refuses samples only once.
   card.watch.begin();
   EXPECT_FALSE(card.watch.accepts(10));
   EXPECT_TRUE(card.watch.accepts(10));
   card.monitor.on_pace = [](int) { return at_mhz(1980); };
   card.watch.begin();
   EXPECT_TRUE(card.watch.accepts(10));
-  // After the GPU has recovered, the next kernel gets all tries again.
+  // After the GPU has recovered once, the watch may refuse samples as often as at first.
   card.monitor.on_pace = [](int) { return at_mhz(300, {Slowdown::kHardwareThermal}); };
   card.watch.begin();
   refused = 0;
@@ -116,7 +116,8 @@ TEST(CardWatch, LooksAtMostEveryTwoMilliseconds) {
   Watched card;
   card.watch.begin();
   EXPECT_FALSE(card.watch.is_due(1999));
-  // Slow queries are made more rarely; this test needs no upper bound for the interval.
+  // The interval between queries of the clock may grow if queries are slow, so the test only asks
+  // for a very long time.
   EXPECT_TRUE(card.watch.is_due(1e9));
 }
 
@@ -153,7 +154,8 @@ TEST(CardWatch, ACardThatWasBusyAMomentAgoGetsASecond) {
   EXPECT_FALSE(card.watch.state()->busy_before_percent.has_value());
 }
 
-/// A timing gate on a GPU that is throttled at some queries and then ten times as slow.
+/// A timing gate on a fake GPU that is throttled at some queries of its clock, and then takes ten
+/// times as long per launch.
 struct ThrottledGate {
   explicit ThrottledGate(std::function<bool(int look)> is_throttled) {
     monitor.on_pace = [this, is_throttled](int look) {
@@ -182,7 +184,7 @@ TEST(CardWatch, TheTimingGateTakesThrottledSamplesAgain) {
   ThrottledGate gate([](int look) { return look == 2 || look == 3; });
   const TimingResult result = gate.time();
   ASSERT_FALSE(result.rejection) << result.rejection->reason;
-  EXPECT_DOUBLE_EQ(result.timing->p99_us, 5) << "no slow sample is left";
+  EXPECT_DOUBLE_EQ(result.timing->p99_us, 5) << "no sample of the throttled GPU is left";
   EXPECT_GE(result.timing->samples, 100);
   ASSERT_TRUE(result.card.has_value());
   EXPECT_GT(result.card->discarded, 0);
@@ -200,8 +202,8 @@ TEST(CardWatch, TheTimingGateKeepsWhatAThrottledCardHas) {
 }
 
 TEST(CardWatch, AKernelIsNotGivenUpForASlowCard) {
-  // All samples up to the first query are slow, so the kernel would seem too slow without
-  // repetition.
+  // All samples up to the first query of the clock are slow, so the kernel would exceed the
+  // early-stop limit if the gate did not repeat these samples.
   ThrottledGate gate([](int look) { return look == 1; });
   gate.slow = true;
   const TimingResult result = gate.time(20);

@@ -10,7 +10,7 @@
 namespace evo {
 namespace {
 
-/// A problem with x and the constant "factors", from which a kernel computes y.
+/// A problem file in which a kernel computes y from x and the constant "factors".
 std::string problem_text(const std::filesystem::path& folder) {
   write_file(folder / "k.cu", "");
   const Json normal = {{"distribution", "normal"}};
@@ -43,7 +43,7 @@ Problem problem_with_constant(const std::filesystem::path& folder) {
   return Problem::parse(problem_text(folder), folder);
 }
 
-/// A device that measures, and on which no program has a kernel.
+/// A fake device with measured times, on which loading a kernel always fails.
 fake::FakeDevice device_without_kernels() {
   return fake::FakeDevice(
       {fake::fake_info(TimeKind::kMeasured),
@@ -57,7 +57,7 @@ TEST(Cases, LaunchesThatAreTimedTogetherShareTheirConstants) {
   fake::FakeDevice device = device_without_kernels();
   const auto work = make_host_work(device);
   ProblemPrograms programs(problem);
-  // Cases 4 and 5 are used by checks only, not by timings.
+  // Cases 4 and 5 are used only by checks, not by timings.
   CaseSet cases(*work, problem, programs, std::nullopt,
                 {.seed = 9, .first_of_checks = 4, .end_of_checks = 6});
   const auto content = [&](const std::string& shape, std::size_t index, std::size_t argument) {

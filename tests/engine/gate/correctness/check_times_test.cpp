@@ -8,7 +8,8 @@ namespace {
 const CheckTimes::Place kBusy{"timed", false};
 const CheckTimes::Place kIdle{"timed", true};
 
-/// A CheckTimes that has seen check launches take 1.1, 1.2 and 1.3 times as long as timed launches.
+/// A CheckTimes that knows three kernels, whose check launches took 1.1, 1.2 and 1.3 times as long
+/// as their timed launches.
 CheckTimes taught() {
   CheckTimes times;
   for (const double ratio : {1.2, 1.1, 1.3}) times.learn(kBusy, 1000 * ratio, 1000);
@@ -22,16 +23,19 @@ TEST(CheckTimes, NothingIsSurelySlowerWhileFewKernelsAreKnown) {
   EXPECT_FALSE(times.is_surely_slower(kBusy, 1e9, 1));
   times.learn(kBusy, 100, 100);
   EXPECT_TRUE(times.is_surely_slower(kBusy, 1e9, 1));
-  EXPECT_FALSE(times.is_surely_slower(kIdle, 1e9, 1)) << "clocks may be low";
+  EXPECT_FALSE(times.is_surely_slower(kIdle, 1e9, 1))
+      << "no kernel was checked on an idle GPU yet, whose clocks may be low";
   EXPECT_FALSE(times.is_surely_slower({"other", false}, 1e9, 1));
 }
 
 TEST(CheckTimes, AKernelThatMayBeAsFastAsTheLimitIsNotSurelySlower) {
   const CheckTimes times = taught();
-  EXPECT_FALSE(times.is_surely_slower(kBusy, 1300, 1000)) << "as the slowest that is known";
+  EXPECT_FALSE(times.is_surely_slower(kBusy, 1300, 1000))
+      << "the ratio 1.3 is known from another kernel";
   EXPECT_FALSE(times.is_surely_slower(kBusy, 1300 * 1.05, 1000));
   EXPECT_TRUE(times.is_surely_slower(kBusy, 1300 * 1.1, 1000));
-  EXPECT_FALSE(times.is_surely_slower(kBusy, 6, 1)) << "most of it is the launch alone";
+  EXPECT_FALSE(times.is_surely_slower(kBusy, 6, 1))
+      << "most of a time of 6 µs may be launch overhead";
 }
 
 TEST(CheckTimes, VeryLongLaunchesDifferLess) {
@@ -44,8 +48,10 @@ TEST(CheckTimes, VeryLongLaunchesDifferLess) {
 
 TEST(CheckTimes, ARoughTimeHasTheIntervalOfTheKnownKernels) {
   const Timing timing = taught().timing_of(kBusy, 2400, 2);
-  EXPECT_NEAR(timing.p50_us, 2400 - 200, 1e-9) << "what a launch takes longer is the same for all";
-  EXPECT_NEAR(taught().timing_of(kBusy, 600, 2).p50_us, 500, 1e-9) << "or a share of it";
+  EXPECT_NEAR(timing.p50_us, 2400 - 200, 1e-9)
+      << "a check launch takes longer by the same 200 µs for all kernels";
+  EXPECT_NEAR(taught().timing_of(kBusy, 600, 2).p50_us, 500, 1e-9)
+      << "a check launch takes longer by the same factor for all kernels";
   EXPECT_FALSE(timing.complete);
   EXPECT_EQ(timing.samples, 2);
   EXPECT_LT(timing.p50_us - 2 * timing.std_us, 2400 / 1.3);

@@ -58,7 +58,8 @@ TEST(Compare, NanAndInfinityNeverPass) {
     EXPECT_EQ(found.non_finite, 1U);
     EXPECT_EQ(found.worst_index, 1U);
     EXPECT_TRUE(violation(found, anything, "y").has_value());
-    // A finite number where the reference is not finite is an error, too.
+    // A finite element is also an error if the reference has a non-finite element at the same
+    // index.
     EXPECT_TRUE(violation(compare_f32({1, 2, 3}, {1, bad, 3}), anything, "y").has_value());
   }
   EXPECT_TRUE(violation(compare_f32({kInfinity}, {-kInfinity}), anything, "y").has_value());
@@ -93,7 +94,7 @@ TEST(Compare, EachBoundIsNamedWhenItIsTheOneBroken) {
   EXPECT_FALSE(violation(compare_f32(output, ones), kTolerance, "o"));
 }
 
-/// Even bounds that are too wide to have an effect do not accept zeros.
+/// An output of zeros is rejected even if the tolerance is so wide that every error is within it.
 TEST(Compare, ZerosNeverPassForWhatIsNotZero) {
   const std::vector<double> expected = {0.5, -3, 1e-7};
   const Tolerance loose{1e300, 1e300, 1, 1};
@@ -143,7 +144,7 @@ TEST(Compare, WideIntegersAreComparedToTheLastBit) {
   EXPECT_FALSE(violation(
       compare(bytes_of<std::uint64_t>({top}), {Dtype::kU64, bytes_of<std::uint64_t>({top})}, 0),
       exact, "y"));
-  // The error reaches from one end of the type's range to the other.
+  // The error is as large as the whole range of the type.
   const Comparison ends =
       compare(bytes_of<std::int64_t>({std::numeric_limits<std::int64_t>::min()}),
               {Dtype::kI64, bytes_of<std::int64_t>({std::numeric_limits<std::int64_t>::max()})}, 0);
@@ -171,8 +172,8 @@ Comparison compare_rows(const std::vector<double>& output, const std::vector<dou
 }
 
 TEST(Compare, ErrorsRelativeToTheirRowByHand) {
-  // The rms of the rows is 5 and 0.5. The first row has the larger error, the second row the larger
-  // relative error.
+  // The two rows have an rms of 5 and 0.5. The first row has the larger error, the second row the
+  // larger relative error.
   const std::vector<double> expected = {7, 1, 0.1, 0.7};
   const Comparison found = compare_rows({7.5, 1, 0.1, 0.5}, expected, 2);
   EXPECT_NEAR(found.max_row_error, 0.4, 1e-7);  // 0.5 is not 0.7 in f32 either
@@ -210,7 +211,7 @@ TEST(Compare, ARowOfZerosAllowsOnlyZero) {
 }
 
 TEST(Compare, NonFiniteElementsAreNoPartOfARowsSize) {
-  // The rest of the row is compared by its finite elements.
+  // The error of the finite elements is compared with the rms of the row's finite elements.
   const Comparison found = compare_rows({kInfinity, 3, 5}, {kInfinity, 3, 4}, 3);
   EXPECT_NEAR(found.max_row_error, 1 / std::sqrt(12.5), 1e-7);
 }
@@ -237,9 +238,9 @@ TEST(Compare, NanBoundsPassNothing) {
   EXPECT_TRUE(violation(compare_f32({1}, {1}), broken, "y").has_value());
 }
 
-/// Attention averages S values of unit variance, so its output's rms decreases with S. For a
-/// comparison, the hardest case is an output that lies entirely below the absolute bound. An output
-/// of zeros must fail at every length.
+/// Attention averages S values of unit variance, so the rms of its output falls as S grows. For
+/// large S, every element is smaller than the absolute bound, but an output of zeros must fail for
+/// every S.
 class ZeroAttention : public testing::TestWithParam<double> {};
 
 TEST_P(ZeroAttention, FailsByTheTolerancesOfTheShippedProblem) {
@@ -297,9 +298,10 @@ TEST(ShippedFp8Tolerance, StopsOneRowThatIsWrongThoughItsErrorsAreSmall) {
   };
   std::vector<double> output = expected;
   std::fill_n(output.begin() + 2000 * kLength, kLength, 0.0);
-  EXPECT_FALSE(judge(output, false)) << "the other bounds do not see a row of 2048";
+  EXPECT_FALSE(judge(output, false)) << "the other bounds do not detect one wrong row of 2048";
   EXPECT_THAT(judge(output, true).value_or("passed"), HasSubstr("error relative to the row"));
-  // A correct kernel has errors of 2.6 % of each row's rms, 0.1 in the first rows.
+  // A correct kernel has errors of 2.6 % of each row's rms, and single errors of 0.1 in the first
+  // rows.
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const double rms = 1 / std::sqrt(static_cast<double>(i / kLength + 1));
     output[i] = expected[i] + 0.026 * rms * random.normal();
@@ -314,7 +316,8 @@ TEST(ZeroAttention, WouldPassTheAbsoluteBoundAloneAtLongSequences) {
   EXPECT_LE(found.max_abs_error, kTolerance.max_abs_error);
 }
 
-// The values are the measured rms of the output at S = 1, 32, 512, 2048, 8192 with N(0, 1) inputs.
+// The parameters are the measured rms of attention's output at S = 1, 32, 512, 2048, 8192 with N(0,
+// 1) inputs.
 INSTANTIATE_TEST_SUITE_P(Lengths, ZeroAttention, testing::Values(1.0, 0.29, 0.072, 0.037, 0.018));
 
 }  // namespace

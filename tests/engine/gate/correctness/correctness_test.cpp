@@ -70,7 +70,8 @@ TEST(CorrectnessGate, TheSmallestShapesAreCheckedUpToAnAmountOfWork) {
     }
     return shapes;
   };
-  EXPECT_THAT(shapes_of(0), testing::ElementsAre("small")) << "the first one always is";
+  EXPECT_THAT(shapes_of(0), testing::ElementsAre("small"))
+      << "the smallest shape is always checked";
   EXPECT_THAT(shapes_of(1e18), testing::ElementsAre("small", "timed"));
 }
 
@@ -103,7 +104,8 @@ TEST(CorrectnessGate, AnErrorWithinToleranceIsReportedAndPasses) {
 
 TEST(CorrectnessGate, RejectsAnOutputLeftFromBefore) {
   GateFixture fixture;
-  // The reference's results are still in the buffer when the candidate runs, which writes nothing.
+  // A candidate that writes nothing must fail, although its output buffer held the reference's
+  // results before.
   const auto result =
       fixture.check(fixture.load("stale", [](const Launch&) { return std::optional<Fault>(); }));
   EXPECT_THAT(reason_of(result), HasSubstr("33 non-finite element(s); worst: y[0] = nan"));
@@ -127,8 +129,8 @@ TEST(CorrectnessGate, RejectsAnAllZeroOutput) {
 
 TEST(CorrectnessGate, RejectsOneWrongRowThatEveryOtherBoundAllows) {
   GateFixture fixture;
-  // y is about 2, so an error of 0.009 is below the bounds on elements, and ten wrong elements in a
-  // thousand are few enough.
+  // Elements of y are about 2, so an error of 0.009 is within max_abs_error, and ten wrong elements
+  // in a thousand are within bad_share.
   const auto wrong_row = right_and([](const Launch&, float* y, int n) {
     for (int i = 0; n == 1000 && i < 10; ++i) y[700 + i] += 0.009F;
   });
@@ -154,8 +156,8 @@ TEST(CorrectnessGate, RejectsWritesOutsideTheBuffer) {
     const int at = index;
     const auto result = fixture.check(
         fixture.load("outside", right_and([at](const Launch&, float* y, int) { y[at] = 1.0F; })));
-    // An index beyond the end of the small shape may be inside the large shape, so the small shape
-    // runs first.
+    // The small shape runs first, because an index beyond its end may be inside the buffers of the
+    // large shape.
     EXPECT_THAT(reason_of(result),
                 AllOf(HasSubstr("shape small"), HasSubstr("wrote outside buffer 'y' (132 bytes)"),
                       HasSubstr(text)));
@@ -206,7 +208,7 @@ TEST(CorrectnessGate, ATemplateMayAddInAnOrderThatVaries) {
     y[5] = std::nextafter(y[5], static_cast<float>(launch.number) * 100 - 50);
   };
   EXPECT_EQ(reason_of(fixture.check(fixture.load("order", right_and(tiny)))), "passed");
-  // Differences between two launches must still be within the tolerance.
+  // Two launches may give different results, but both results must be within the tolerance.
   const auto large = [](const Launch& launch, float* y, int) {
     if (launch.number == 1) y[5] += 1;
   };
@@ -215,8 +217,8 @@ TEST(CorrectnessGate, ATemplateMayAddInAnOrderThatVaries) {
 }
 
 TEST(CorrectnessGate, RejectsAnElementNobodyWritesThoughPoisonEqualsTheResult) {
-  // The right result 2 · 127 + 1 = 255 equals the poison's byte, so only another poison shows that
-  // the kernel wrote nothing.
+  // The right result 2 · 127 + 1 = 255 equals a byte of the poison, so only a launch with a
+  // different poison shows that the kernel wrote nothing.
   GateFixture fixture("u8");
   const auto honest = fixture.check(fixture.load("honest", fixture.kernels["reference"]));
   EXPECT_EQ(reason_of(honest), "passed");
@@ -293,8 +295,8 @@ TEST(CorrectnessGate, AWorkspaceIsZeroedOnceAndKeptFromLaunchToLaunch) {
   GateFixture fixture;
   const auto counting = right_and([](const Launch& launch, float* y, int) {
     int* counter = launch.buffer<int>(kScratch);
-    // The kernel counts its launches in a workspace. The kernel's result is wrong if the counter
-    // was not zero at first, or if it counts launches on other shapes.
+    // The kernel counts its launches in a workspace, and gives a wrong result if the workspace was
+    // not zero at first, or if launches on other shapes use the same workspace.
     if (*counter < 0 || *counter > 5) y[0] = 99;
     ++*counter;
   });

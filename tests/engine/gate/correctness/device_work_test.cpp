@@ -133,8 +133,8 @@ TEST_F(DeviceWorkTest, ASealIsBrokenByAnyByte) {
   for (std::byte& byte : content) byte = std::byte(random.below(256));
   const KeptId kept = kept_of(content);
   work_->kept().seal(kept);
-  // The buffer now holds the stored content. Without the seal (a hash), both checks would find no
-  // error.
+  // The buffer and the stored content are equal, so only the seal (a hash of the original content)
+  // reveals that the stored content was changed.
   const auto look_at = [&](const std::vector<std::byte>& now) {
     work_->kept().keep(kept, now);
     const BufferId buffer = buffer_of(now);
@@ -189,14 +189,16 @@ TEST_F(DeviceWorkTest, NothingThatIsKeptLiesInTheMemoryAsItIs) {
     device_->memory().download(id, held.back());
   }
   for (const std::vector<std::byte>& bytes : held) {
-    EXPECT_LT(std::ranges::count(bytes, std::byte{7}), 20) << "by chance about four";
+    EXPECT_LT(std::ranges::count(bytes, std::byte{7}), 20)
+        << "about four bytes are equal by chance";
   }
-  EXPECT_NE(held[0], held[1]) << "each has a key of its own";
+  EXPECT_NE(held[0], held[1]) << "each stored content is masked with its own key";
   EXPECT_EQ(work_->kept().content(kept[0]), content);
   EXPECT_EQ(work_->kept().content(kept[1]), content);
 }
 
-/// The test vectors of the paper's programs (Random123's kat_vectors).
+/// The expected numbers are test vectors of the random generator's authors (the file kat_vectors of
+/// Random123).
 TEST_F(DeviceWorkTest, MasksAreThePublishedRandomNumbers) {
   const auto loaded = device_->load({image().ptx, "", {"evo_mask"}});
   const auto mask = [&](std::uint64_t key) {
@@ -231,8 +233,8 @@ TEST_F(DeviceWorkTest, ManyLooksAtOnce) {
   }
 }
 
-/// Two guard zones and the buffer between them are one buffer, because no access on a virtual GPU
-/// can leave a buffer.
+/// These tests put two guard zones and the data between them into one buffer, because no access on
+/// a virtual GPU can leave a buffer.
 class GuardZones : public DeviceWorkTest {
  protected:
   static constexpr std::size_t kBytes = 1000;

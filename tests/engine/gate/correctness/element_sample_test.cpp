@@ -1,5 +1,5 @@
-// Tests checks of a part of a grid against expected data: which errors they must find, and when a
-// part cannot represent the whole.
+// Tests checks that run a part of the grid and compare its elements with expected data: which
+// errors they must find, and when a part cannot represent the whole grid.
 
 #include "engine/gate/correctness/element_sample.hpp"
 
@@ -25,8 +25,9 @@ using testing::StartsWith;
 constexpr std::size_t kWidth = 64;  ///< elements of a CTA
 constexpr std::size_t kCtas = 4096;
 
-/// y[i] = x[i] + 1 for i < n, CTAs of 64 threads. `before_store` may change %f2, %r3 (the element)
-/// and %p1 (whether it is stored); %r1 is the CTA, %r2 the thread, %r5 is n.
+/// PTX of a kernel with CTAs of 64 threads that computes y[i] = x[i] + 1 for i < n. The
+/// instructions in `before_store` may change %f2 (the result), %r3 (the index i) and %p1 (whether
+/// the thread stores); %r1 is the CTA, %r2 the thread, and %r5 is n.
 std::string kernel(const std::string& before_store = "", const std::string& more = "") {
   return R"(.version 8.0
 .target sm_80
@@ -92,7 +93,7 @@ class ElementSampleTest : public testing::Test {
     elements_ = elements;
     json_["shapes"]["long"]["variables"]["N"] = elements;
   }
-  /// Makes y an inout argument. Its first and last elements keep their content.
+  /// Makes y an inout argument whose first and last `border` elements must keep their content.
   void make_inout(std::size_t border) {
     first_ = border;
     json_["arguments"][1]["direction"] = "inout";
@@ -136,7 +137,8 @@ TEST_F(ElementSampleTest, OneWrongElementOfEveryCtaIsFoundWhereItIs) {
   EXPECT_THAT(reason, AllOf(StartsWith("shape long, seed "), HasSubstr("max abs error 0.5")));
   const std::size_t name = reason.find("y[");
   ASSERT_NE(name, std::string::npos) << reason;
-  EXPECT_EQ(std::stoul(reason.substr(name + 2)) % kWidth, 5U) << "its place in the whole output";
+  EXPECT_EQ(std::stoul(reason.substr(name + 2)) % kWidth, 5U)
+      << "the index counts from the start of the whole output";
 }
 
 TEST_F(ElementSampleTest, TheFirstAndTheLastCtaAlwaysRun) {
@@ -147,7 +149,7 @@ TEST_F(ElementSampleTest, TheFirstAndTheLastCtaAlwaysRun) {
   }
 }
 
-/// If one CTA leaves out an element, no other CTA writes it, so the traced stores do not cover the
+/// If a CTA leaves out an element, no CTA writes the element, so the traced stores do not cover the
 /// output and the whole grid runs.
 TEST_F(ElementSampleTest, AnElementThatIsLeftOutIsNeverMissed) {
   for (const char* thread : {"0", "31", "63"}) {
@@ -169,7 +171,8 @@ TEST_F(ElementSampleTest, CtasThatOverlapCannotStandForAll) {
             "");
 }
 
-/// Each CTA writes right values, but not to its own part of the output.
+/// All written values are right, but several CTAs write the same part of the output, so other parts
+/// are never written.
 TEST_F(ElementSampleTest, CtasThatLoseAPartOfTheirIndexCannotStandForAll) {
   for (const char* cta : {"and.b32 %r6, %r1, 2047", "shr.u32 %r6, %r1, 1"}) {
     EXPECT_THAT(reason_of(check(kernel("\n  " + std::string(cta) + R"(;
@@ -196,7 +199,7 @@ TEST_F(ElementSampleTest, AGridOfFewCtasRunsWhole) {
 }
 
 TEST_F(ElementSampleTest, APartInWhichNothingIsComparedIsNone) {
-  // No element is expected to change, and the problem declares that as intended.
+  // No element is expected to change, which the problem file allows by "degenerate": true.
   make_inout(elements_);
   json_["arguments"][1]["degenerate"] = true;
   EXPECT_EQ(sampled(check(kernel("\n  setp.eq.u32 %p1, %r2, 64;"))), "");
@@ -225,7 +228,8 @@ TEST_F(ElementSampleTest, OfAnInoutArgumentWhatChangesAddsUp) {
   setp.lt.u32 %p2, %r3, %r6;
   and.pred %p1, %p1, %p2;)";
   EXPECT_EQ(sampled(check(kernel(inside))), "65 of 4096 CTAs, 4154 of 262144 elements compared");
-  // The first and the last CTA also change the border, so the whole grid runs and finds it.
+  // The first and the last CTA also change the elements of the border, so the whole grid runs and
+  // the check fails.
   EXPECT_THAT(reason_of(check(kernel())), HasSubstr("y["));
   // Each CTA leaves one element unchanged.
   EXPECT_THAT(reason_of(check(kernel(inside + R"(

@@ -11,7 +11,8 @@
 namespace evo {
 namespace {
 
-/// Numbers of elements, and elements per row. A warp processes 4096 elements at once.
+/// Number of elements of an output, and elements per row (0: no rows). Some outputs are larger than
+/// the 4096 elements that a warp of the check kernels processes at once.
 struct Size {
   std::size_t elements;
   std::size_t row_length;
@@ -47,7 +48,8 @@ class Maker {
     std::vector<double> single = right;
     single[random_.below(count)] += 7;
     made.push_back(of("one wrong", encoded(dtype_, single), encoded(dtype_, right)));
-    // If several errors are equally large, the first is reported.
+    // Adds an output whose errors are all about equally large; the first of the largest errors must
+    // be reported.
     std::vector<double> shifted = right;
     for (double& value : shifted) value += 2;
     made.push_back(of("shifted", encoded(dtype_, shifted), encoded(dtype_, right)));
@@ -69,7 +71,7 @@ class Maker {
   }
 
  private:
-  /// Adds numbers whose squares overflow or become zero.
+  /// Adds outputs with elements whose squares overflow or become zero.
   void add_extremes(std::vector<MadeOutput>& made) {
     for (const double scale : {1e300, 1e160, 1e-160, 1e-240, 1e-300, 5e-324}) {
       std::vector<double> expected = normal(size_.elements, random_);

@@ -8,7 +8,8 @@
 
 namespace evo {
 
-/// A made-up output and its expected content, for testing the ways to compare them.
+/// A made-up output and its expected content, for tests of the comparisons on the host and on the
+/// device.
 struct MadeOutput {
   std::string name;
   Dtype dtype = Dtype::kF32;
@@ -20,12 +21,13 @@ struct MadeOutput {
 
 [[nodiscard]] std::vector<std::byte> encoded(Dtype dtype, const std::vector<double>& values);
 
-/// Right and wrong outputs of every type: random bits (all kinds of NaN, infinities, zeros of both
-/// signs, denormals), with and without rows, ragged sizes, rows split over warps, rows of zeros,
-/// errors in one element, extreme numbers.
+/// Makes right and wrong outputs of every type, with and without rows: random bits (which contain
+/// all kinds of NaN, infinities, zeros of both signs and denormals), ragged sizes, rows split over
+/// warps, rows of zeros, errors in one element, and extreme numbers.
 [[nodiscard]] std::vector<MadeOutput> made_outputs(std::uint64_t seed);
 
-/// Expects equal counts, indices, texts and maxima, and sums that agree within 1e-12.
+/// Expects that the counts, indices, messages and maxima of two comparisons are equal, and that
+/// their sums agree within 1e-12.
 void expect_same(const Comparison& found, const Comparison& expected);
 
 }  // namespace evo

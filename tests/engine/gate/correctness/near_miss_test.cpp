@@ -1,4 +1,5 @@
-// Tests outputs whose elements are shifted by one position.
+// Tests whether a tolerance accepts outputs whose elements or rows are shifted by one position or
+// exchanged.
 
 #include "engine/gate/correctness/near_miss.hpp"
 

@@ -15,8 +15,9 @@ namespace {
 
 using testing::HasSubstr;
 
-/// y = x + 1, a CTA of 64 threads for each row of 64. `before_store` may change %p1 (whether a
-/// thread stores); %r1 is the CTA, %r2 the thread.
+/// PTX of a kernel y = x + 1 with one CTA of 64 threads for each row of 64 elements. The
+/// instructions in `before_store` may change %p1 (whether the thread stores); %r1 is the CTA, %r2
+/// the thread.
 std::string kernel(const std::string& before_store = "") {
   return R"(.version 8.0
 .target sm_80
@@ -74,7 +75,8 @@ class PartialEvidence : public testing::Test {
     return Problem::parse(json.dump(), folder_.path());
   }
 
-  /// Grids of more than 64 CTAs run in part.
+  /// Runs the correctness gate, which runs only a part of a grid of more than 64 CTAs. Returns the
+  /// reason of the rejection, or "passed".
   [[nodiscard]] std::string reason_of(const std::string& ptx, int rows) const {
     const Problem rows_problem = problem(problem_json(rows));
     const auto device = open_virtual_device("virtual:l4", {.threads = 1});
@@ -116,7 +118,7 @@ TEST_F(PartialEvidence, AFaultInOneOfManyLaunchesIsTheReason) {
 }
 
 TEST_F(PartialEvidence, OneCtaThatWritesAPartOfItsRowIsNotLeftOut) {
-  // The last CTA is always among the CTAs that run.
+  // The check always runs the last CTA of the grid.
   EXPECT_THAT(reason_of(kernel(R"(
   setp.ne.u32 %p2, %r1, 4095;
   setp.lt.or.u32 %p1, %r2, 32, %p2;)"),
@@ -137,7 +139,8 @@ TEST_F(PartialEvidence, AProblemThatChangesAnArgumentInPlaceIsNotSampled) {
                                {"extent", "64*R"},
                                {"row", 64},
                                {"generator", {{"distribution", "normal"}}}});
-  EXPECT_FALSE(is_possible()) << "only its second run would see what the first one left";
+  EXPECT_FALSE(is_possible())
+      << "a kernel's second launch depends on the results of its first launch";
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ using fake::Launch;
 
 constexpr int kSizeArgument = 3;
 
-/// A screening with a clock that the kernel advances: `ms` per launch on the timed shape.
+/// A screening of a right kernel, whose launches on the timed shape take `ms` by a made-up clock.
 struct Screening {
   explicit Screening(double ms, Effort effort = Effort::kScreening) {
     double now = 0;
@@ -38,8 +38,8 @@ struct Screening {
   CorrectnessResult result;
 };
 
-/// A quick check with a time limit for the timed shape. Check launches take as long as timed
-/// launches.
+/// A quick check of a kernel whose launches take `launch_us`, with a time limit of `limit_us` for
+/// the timed shape. Check launches take as long as timed launches.
 struct Limited {
   Limited(double launch_us, double limit_us, bool is_wrong = false, bool is_known = true) {
     fixture.time_us = [&](const fake::Program&, std::int64_t) { return launch_us; };
@@ -69,7 +69,7 @@ TEST(CorrectnessGate, AQuickCheckOfAKernelThatIsSurelySlowerEndsAfterThreeLaunch
   ASSERT_TRUE(slow.result.times.front().too_slow);
   EXPECT_EQ(slow.result.times.front().too_slow->p50_us, 500);
   EXPECT_EQ(std::ranges::count(slow.result.checks, "small", &CheckResult::shape), 5)
-      << "the other shapes meet all seeds";
+      << "the other shapes are checked with all seeds";
 }
 
 TEST(CorrectnessGate, OneVeryLongLaunchIsEnough) {
@@ -118,7 +118,7 @@ TEST(CorrectnessGate, AFirstLaunchThatTakesLongerIsNoReasonToScreenLess) {
   GateFixture fixture;
   double now = 0;
   const LoadedKernel kernel = fixture.load("k", [&](const Launch& launch) {
-    now += launch.number == 0 ? 30 : 0.01;  // the driver loads it at its first launch
+    now += launch.number == 0 ? 30 : 0.01;  // the first launch loads the kernel
     return GateFixture::honest(launch);
   });
   const CorrectnessResult result =

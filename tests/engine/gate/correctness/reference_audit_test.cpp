@@ -1,4 +1,5 @@
-// Tests references that cannot distinguish a right kernel from a wrong kernel.
+// Tests that references are refused if their results cannot distinguish right kernels from wrong
+// kernels.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +22,7 @@ constexpr int kX = 0;
 constexpr int kY = 1;
 constexpr int kN = 3;
 
-/// Judges a kernel against itself as the reference. Returns the error, or "accepted".
+/// Checks a kernel with itself as the reference. Returns the error, or "accepted".
 std::string audit(const fake::Kernel& reference, bool degenerate = false) {
   GateFixture fixture;
   fixture.problem.arguments[kY].degenerate = degenerate;
@@ -97,8 +98,8 @@ TEST(ReferenceAudit, RefusesAReferenceThatDoesNotWrite) {
               HasSubstr("it does not write y[17]"));
 }
 
-/// How often the reference runs for one case. `wrong_element`: an element that the reference does
-/// not write.
+/// Returns how often the reference runs for one case. In its first run, the reference does not
+/// write the element `wrong_element`; -1: it writes all elements.
 int runs_for_one_case(int wrong_element) {
   GateFixture fixture;
   int launches = 0;
@@ -119,7 +120,7 @@ int runs_for_one_case(int wrong_element) {
 
 TEST(ReferenceAudit, RunsAgainOnlyWhereAnElementHoldsThePoison) {
   EXPECT_EQ(runs_for_one_case(-1), 1);
-  EXPECT_EQ(runs_for_one_case(3), 2) << "it may be right by accident";
+  EXPECT_EQ(runs_for_one_case(3), 2) << "an element may equal the poison by accident";
 }
 
 TEST(ReferenceAudit, RefusesAReferenceThatWritesElsewhere) {
@@ -151,14 +152,15 @@ TEST(ReferenceAudit, RefusesOutputsWithoutElements) {
   fixture.made = std::make_unique<MadeGates>(*fixture.work, fixture.problem, nothing.id, 1);
   try {
     (void)fixture.check(nothing);
-    ADD_FAILURE() << "nothing was compared";
+    ADD_FAILURE() << "an output without elements was accepted";
   } catch (const ProblemError& error) {
     EXPECT_THAT(error.what(), HasSubstr("on shape 'small' no output has an element"));
   }
 }
 
 TEST(ReferenceAudit, AnOutputThatIsAlwaysEmptySaysNothing) {
-  // If no other output has an element, the shape itself is rejected.
+  // The audit accepts an output without elements; a shape is rejected if none of its outputs has an
+  // element.
   GateFixture fixture;
   ReferenceAudit audit(fixture.problem);
   audit.take(fixture.problem.shape("small"), 1, kY, {}, {});

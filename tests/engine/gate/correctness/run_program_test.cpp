@@ -70,7 +70,8 @@ TEST_F(RunProgram, IsKilledWithItsChildrenWhenItsTimeIsOver) {
   EXPECT_EQ(end.output, "begun\n");
   EXPECT_GE(signs_, 1);
   const int child = std::stoi(read_text_file(folder_.path() / "child"));
-  // Waits until the child has ended; a zombie counts as running.
+  // Waits up to one second for the child's end. kill() also finds a zombie, so the state in /proc
+  // decides.
   for (int i = 0; i < 100 && kill(child, 0) == 0; ++i) usleep(10'000);
   const std::filesystem::path stat = "/proc/" + std::to_string(child) + "/stat";
   if (std::filesystem::exists(stat)) {

@@ -1,5 +1,5 @@
-// Tests checks of a part of a grid: which errors they must find, and when a part cannot represent
-// the whole.
+// Tests checks that run a part of the grid: which errors they must find, and when a part cannot
+// represent the whole grid.
 
 #include "engine/gate/correctness/sampled_check.hpp"
 
@@ -21,8 +21,9 @@ using testing::AllOf;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 
-/// y = x + 1, a CTA of 64 threads for each row of 64. `before_store` may change %f2, %p1 (whether
-/// it is stored); %r1 is the CTA, %r2 the thread, %rd6 the scratch buffer.
+/// PTX of a kernel y = x + 1 with one CTA of 64 threads for each row of 64 elements. The
+/// instructions in `before_store` may change %f2 (the result) and %p1 (whether the thread stores);
+/// %r1 is the CTA, %r2 the thread, %rd6 the workspace.
 std::string kernel(const std::string& before_store = "") {
   return R"(.version 8.0
 .target sm_80
@@ -75,7 +76,7 @@ Json problem_json(const std::string& independent, const std::string& cta_of_row)
 
 class Sampled : public testing::Test {
  protected:
-  /// Runs a check with about 1/64 of 4096 CTAs.
+  /// Runs a full check that executes about 1/64 of the 4096 CTAs.
   CorrectnessResult check(const std::string& ptx, const std::string& independent = "1",
                           std::uint64_t seed = 1, const std::string& cta_of_row = "ROW") {
     return check_by({.flops_of_whole_grids = 4096}, Effort::kFull, ptx, independent, seed,
@@ -127,7 +128,8 @@ TEST_F(Sampled, OneWrongElementOfEveryCtaIsFoundWhereItIs) {
   EXPECT_THAT(reason, AllOf(HasSubstr("shape long"), HasSubstr("max abs error 0.5")));
   const std::size_t name = reason.find("y[");
   ASSERT_NE(name, std::string::npos) << reason;
-  EXPECT_EQ(std::stoul(reason.substr(name + 2)) % 64, 5U) << "its place in the whole output";
+  EXPECT_EQ(std::stoul(reason.substr(name + 2)) % 64, 5U)
+      << "the index counts from the start of the whole output";
 }
 
 TEST_F(Sampled, AScreeningChecksAPartOfWhatAFullCheckRunsWhole) {
@@ -151,7 +153,7 @@ TEST_F(Sampled, AScreeningChecksAPartOfWhatAFullCheckRunsWhole) {
 }
 
 TEST_F(Sampled, AScreeningCountsThreadsThatComputeLittle) {
-  // The problem has one operation for each thread.
+  // The problem declares one operation per thread; the screening counts 16 operations per thread.
   const CorrectnessOptions options = {.flops_of_screening = 16 * 4096, .flops_of_thread = 16};
   const CorrectnessResult screening = check_by(options, Effort::kScreening, kernel());
   EXPECT_EQ(reason_of(screening), "passed");
@@ -160,7 +162,7 @@ TEST_F(Sampled, AScreeningCountsThreadsThatComputeLittle) {
   for (const Effort effort : {Effort::kFull, Effort::kAfterScreening}) {
     const CorrectnessResult whole = check_by(options, effort, kernel());
     EXPECT_TRUE(whole.complete);
-    EXPECT_EQ(whole.checks.size(), 5U) << "a full check counts only operations";
+    EXPECT_EQ(whole.checks.size(), 5U) << "a full check counts only declared operations";
   }
 }
 
@@ -217,7 +219,7 @@ TEST_F(Sampled, KernelsThatAreNotDeclaredIndependentRunWhole) {
   const CorrectnessResult result = check(kernel(), "0");
   EXPECT_EQ(reason_of(result), "passed");
   EXPECT_EQ(result.checks[0].sampled, "all 4096 CTAs, 2048 of 4096 rows compared");
-  // The CTAs that run must write all of their elements.
+  // An element that a CTA does not write is an error.
   EXPECT_THAT(reason_of(check(kernel(R"(
   setp.ne.u32 %p1, %r3, 77;)"),
                               "0")),
@@ -233,7 +235,7 @@ TEST_F(Sampled, AKernelThatClaimsWorkRunsWholeWhateverIsDeclared) {
 TEST_F(Sampled, AReferenceThatNamesTheWrongCtaIsAnErrorOfTheProblem) {
   try {
     (void)check(kernel(), "1", 1, "0 * ROW");
-    ADD_FAILURE() << "CTA 0 writes one row only";
+    ADD_FAILURE() << "a reference in which CTA 0 writes only one row was accepted";
   } catch (const ProblemError& error) {
     EXPECT_THAT(error.what(),
                 AllOf(HasSubstr("reference.cta_of_row: '0 * ROW'"), HasSubstr("on shape 'long'")));
@@ -258,7 +260,8 @@ TEST_F(Sampled, CtasThatMostlyWriteNothingCannotStandForAll) {
               HasSubstr("y[64] was never written"));
 }
 
-/// Each CTA writes a whole row with right values, but not its own row.
+/// Each CTA writes a whole row with right values, but several CTAs write the same row, so other
+/// rows are never written.
 TEST_F(Sampled, CtasThatLoseAPartOfTheirIndexCannotStandForAll) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     for (const char* row :
@@ -344,7 +347,8 @@ TEST_F(Sampled, CtasThatLeaveSomethingForOthersCannotStandForAll) {
 }
 
 TEST_F(Sampled, CtasThatWritePartsOfRowsCannotStandForAll) {
-  // Every CTA writes half of its row and half of the next CTA's row, wrongly in CTA 1 of 4096.
+  // Every CTA writes only half of its row: CTAs with even indices write the first half, the other
+  // CTAs the second half.
   const CorrectnessResult result = check(kernel(R"(
   and.b32 %r4, %r1, 1;
   mul.lo.s32 %r4, %r4, 32;

@@ -27,7 +27,7 @@ std::string reason_of(const CorrectnessResult& result) {
   return result.rejection ? result.rejection->reason : "passed";
 }
 
-/// y[i] = f(y[i], 2 x[i] + 1): right if f returns its second argument.
+/// A kernel y[i] = f(y[i], 2 x[i] + 1), which is right if f returns its second argument.
 fake::Kernel folded(const std::function<float(float, float)>& f) {
   return [f](const Launch& launch) {
     float* y = launch.buffer<float>(kY);
@@ -86,7 +86,8 @@ TEST(WorkspaceMemory, WhatTheDeviceDoesNotHoldIsTheKernelsFault) {
       fixture.timing().time(kernel, fixture.problem.shape("timed"), [](const std::string&) {});
   ASSERT_TRUE(timed.rejection);
   EXPECT_THAT(timed.rejection->reason, HasSubstr("workspace does not fit"));
-  // The next kernel is judged without any effect of this one.
+  // A kernel whose workspace does not fit into memory has no effect on the verdict about the next
+  // kernel.
   fixture.problem.templates.front().workspace.clear();
   EXPECT_EQ(reason_of(fixture.check(fixture.load("honest", GateFixture::honest))), "passed");
 }
@@ -126,7 +127,9 @@ TEST(Aged, KernelsThatBecomeSlowAreRejected) {
         gate.check_aged(fixture.load("k", GateFixture::honest), {&fixture.problem.shape("small")},
                         kAgedLaunches, kNoLimitMs, [](const std::string&) {});
     EXPECT_EQ(reason_of(aged),
-              last_us < 10 ? "passed" : "shape small: a launch takes 500.0 µs instead of 5.0 µs");
+              last_us < 10 ? "passed"
+                           : "shape small: after many launches, a launch takes 500.0 µs instead of "
+                             "5.0 µs");
   }
 }
 
@@ -152,8 +155,9 @@ TEST(Aged, AFaultOrTooLittleMemoryIsTheReason) {
               HasSubstr("workspace does not fit"));
 }
 
-/// A kernel y = 2 x + 1 on the virtual GPU. `first`: PTX before the store; %r5 is the number of
-/// launches so far, from a module variable, and %rd7 the workspace.
+/// PTX of a kernel y = 2 x + 1 for the virtual GPU. The instructions in `first` run before the
+/// store; they may count launches in the module variable `launches` and use the workspace, whose
+/// address is %rd7.
 std::string kernel(const std::string& first) {
   return R"(.version 8.0
 .target sm_80
@@ -253,7 +257,8 @@ TEST_F(VirtualState, AKernelThatStopsAfterSoManyLaunchesIsFound) {
   }
 }
 
-/// A second launch on the same input leaves the same state.
+/// The kernel counts the inputs, not the launches, so a second launch on the same input does not
+/// change the kernel's state.
 TEST_F(VirtualState, AKernelThatStopsAfterSoManyInputsIsFound) {
   for (const char* limit : {"12", "900"}) {
     EXPECT_THAT(outcome(R"(

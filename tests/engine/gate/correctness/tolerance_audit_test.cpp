@@ -1,4 +1,4 @@
-// Tests tolerances that would accept a kernel that ignores its inputs.
+// Tests that tolerances are refused if they would accept a kernel that ignores its inputs.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ constexpr int kInputX = 0;
 constexpr int kOutputY = 1;
 constexpr int kLengthN = 3;
 
-/// y[i] = offset + x[i].
+/// A kernel y[i] = offset + x[i].
 fake::Kernel shifted(float offset) {
   return [offset](const Launch& launch) {
     for (int i = 0; i < launch.scalar<int>(kLengthN); ++i) {
@@ -92,7 +92,8 @@ TEST_F(ToleranceAuditTest, NearlyOneIsNoBound) {
 }
 
 TEST_F(ToleranceAuditTest, TheResultOfOtherInputsIsNotRight) {
-  // The output is far from its mean, and nearly the same for all inputs.
+  // Most elements are far from the mean of the output, but the output is nearly the same for all
+  // inputs.
   expect_by([](const Launch& launch) {
     for (int i = 0; i < launch.scalar<int>(kLengthN); ++i) {
       launch.buffer<float>(kOutputY)[i] =
@@ -112,7 +113,7 @@ TEST_F(ToleranceAuditTest, TheResultOfOtherInputsIsNotRight) {
   EXPECT_EQ(judge(ignores), "passed");
 }
 
-/// y[i] = was · y[i] + factor · x[i].
+/// A kernel y[i] = was · y[i] + factor · x[i].
 fake::Kernel scaled(float factor, float was = 0) {
   return [factor, was](const Launch& launch) {
     const auto* x = launch.buffer<float>(kInputX);
@@ -209,12 +210,12 @@ TEST_F(ToleranceAuditTest, TheMeanOfIntegersIsOne) {
   Argument& x = bytes.problem.arguments[kInputX];
   x.generator = {Distribution::kIntegers, 0, 0, {false, 0, 1}};
   bytes.problem.arguments[kOutputY].degenerate = false;
-  // 0.5 is within this tolerance of 0 and 1, but no byte has the value 0.5.
+  // A tolerance of 0.9 would accept 0.5 in place of 0 and 1, but a byte cannot have the value 0.5.
   bytes.problem.templates.front().tolerance = {Expression("0.9"), Expression("0.9"),
                                                Expression("0"), Expression("0.9")};
   const auto zeros_and_ones = [](const Launch& launch) {
     for (int i = 0; i < launch.scalar<int>(kLengthN); ++i) {
-      // The mean of the output is a little more than 0.5.
+      // The output is a byte of x, or 0 or 1 in turn.
       launch.buffer<std::uint8_t>(kOutputY)[i] =
           i % 16 == 0 ? launch.buffer<std::uint8_t>(kInputX)[i] : static_cast<std::uint8_t>(i % 2);
     }
@@ -246,7 +247,8 @@ TEST_F(ToleranceAuditTest, OfLargeOutputsTheStartIsLookedAtInWholeRows) {
   EXPECT_EQ(judge(GateFixture::honest, {.seeds = 1}), "passed");
 }
 
-/// y[i] = the sum of the elements up to x[i] (inclusive), or before x[i] (exclusive).
+/// A scan kernel: y[i] is the sum of the elements of x up to x[i] (inclusive), or before x[i]
+/// (exclusive).
 fake::Kernel scan(bool is_inclusive) {
   return [is_inclusive](const Launch& launch) {
     float sum = 0;
@@ -273,7 +275,7 @@ TEST_F(ToleranceAuditTest, AnExclusiveScanIsNoInclusiveOne) {
 }
 
 TEST_F(ToleranceAuditTest, ANearMissOfOneSeedMayBeAnAccident) {
-  // With the inputs of the first seed, y hardly increases.
+  // Adjacent elements of y are nearly equal for the inputs of the first seed only.
   std::map<int, float> firsts;  // by shape
   const auto steps = [&firsts](const Launch& launch) {
     const auto* x = launch.buffer<float>(kInputX);

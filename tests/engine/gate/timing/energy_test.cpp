@@ -1,4 +1,4 @@
-// Tests the energy per launch with a made-up clock and a made-up counter.
+// Tests the energy per launch with a made-up clock and a made-up energy counter.
 
 #include "engine/gate/timing/energy.hpp"
 
@@ -17,8 +17,7 @@ using testing::HasSubstr;
 
 TEST(EnergyWindow, RunsFromOneChangeOfTheCounterToAnother) {
   EnergyWindow window({.settle_s = 0.3, .window_s = 1, .patience_s = 2});
-  // 1 mJ per launch, 1000 launches per second, and a counter that is updated every 100 ms with a
-  // delay of 7 ms.
+  // A launch takes 1 mJ and 1 ms. The energy counter is updated every 100 ms, with a delay of 7 ms.
   for (int ms = 0; !window.is_finished(); ms += 3) {
     ASSERT_LT(ms, 2000);
     const double told = std::floor((ms - 7) / 100.0) * 100;
@@ -49,7 +48,7 @@ TEST(EnergyWindow, ACounterThatStandsStillIsNoCounter) {
   EXPECT_FALSE(window.is_finished());
 }
 
-/// A device with 20 µs per launch whose counter increases with the launches.
+/// A fake device whose launches take 20 µs and whose energy counter increases with the launches.
 struct CountedDevice {
   CountedDevice() {
     fixture.time_us = [this](const auto&, std::int64_t) {
@@ -88,7 +87,7 @@ TEST(Energy, IsWhatTheCounterGrewByForEachLaunch) {
   const EnergyResult result = device.measure(&device.monitor);
   ASSERT_TRUE(result.energy.has_value()) << result.not_supported;
   EXPECT_NEAR(result.energy->power_w, 14, 0.6);
-  // A graph of 100 launches in 2 ms at 14 W.
+  // A graph of 100 launches takes 2 ms at 14 W, so a launch takes 0.28 mJ.
   EXPECT_NEAR(result.energy->launch_mj, 0.28, 0.02);
   EXPECT_GE(result.energy->window_s, 1);
   EXPECT_GE(result.energy->launches, 45'000);

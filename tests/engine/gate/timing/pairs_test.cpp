@@ -43,7 +43,7 @@ TEST(Pairs, LongLaunchesThatScatterGetMorePairsUpToABound) {
     const LoadedKernel second = fixture.load("second", GateFixture::honest);
     std::size_t launches = 0;
     fixture.time_us = [&, us = launch_us](const fake::Program& program, std::int64_t) {
-      // The ratios lie on both sides of 1, with their median well above it.
+      // Some ratios of the two times are below 1 and some above 1; the median is 1.01.
       constexpr std::array kRatios = {1.03, 0.99, 1.01};
       return program.entry == "first" ? us * kRatios.at(launches++ % kRatios.size()) : us;
     };
@@ -55,8 +55,8 @@ TEST(Pairs, LongLaunchesThatScatterGetMorePairsUpToABound) {
 }
 
 TEST(Pairs, OfLongLaunchesSixOrEightSettleWhatFourDoNot) {
-  // The cases: a difference as large as the scatter, two thirds of the scatter, and scatter around
-  // ratio 1.
+  // In the three cases, the kernels differ by 2 % with a scatter of 1.2 % or 1.8 %, or they do not
+  // differ and the scatter is 1.2 %.
   for (const auto& [ratio, scatter, pairs, verdict] :
        {std::tuple(1.02, 0.012, 6, 1), std::tuple(1.02, 0.018, 8, 1),
         std::tuple(1.0, 0.012, 6, 0)}) {
@@ -100,11 +100,11 @@ TEST(Pairs, OfLongLaunchesTheSameKernelTwiceIsATieAndTwoPercentAreFound) {
   }
 }
 
-/// Made-up noise of a device: independent scatter, an autocorrelated drift, and throttling.
+/// Made-up noise of a device's times: independent scatter, an autocorrelated drift, and throttling.
 struct Noise {
   double white = 0;   ///< standard deviation, relative
   double drift = 0;   ///< standard deviation of the first-order autoregressive part
-  double memory = 0;  ///< its coefficient
+  double memory = 0;  ///< coefficient of the autoregressive part
   double bumps = 0;   ///< share of samples that take a fifth longer
   double slope = 0;   ///< relative change per sample, for ever
 };
@@ -129,7 +129,8 @@ class NoisyClock {
 
 class Pairs : public testing::TestWithParam<Noise> {
  protected:
-  /// Verdicts of A/B comparisons of a kernel of 5 µs with one of `second_us`.
+  /// The number of each verdict in A/B comparisons between a kernel of 5 µs and a kernel of
+  /// `second_us`.
   static std::map<int, int> verdicts(const Noise& noise, double second_us, int comparisons) {
     GateFixture fixture;
     const LoadedKernel first = fixture.load("first", GateFixture::honest);

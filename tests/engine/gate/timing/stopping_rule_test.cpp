@@ -9,7 +9,7 @@
 namespace evo {
 namespace {
 
-/// Adds samples until the stopping rule is satisfied. Returns their number.
+/// Adds samples until the stopping rule is satisfied. Returns the number of samples.
 template <typename Sample>
 std::size_t samples_taken(StoppingRule& rule, Sample sample) {
   while (!rule.is_finished()) rule.add_measurement(sample(rule.samples_us().size()));
@@ -80,7 +80,8 @@ TEST(StoppingRule, ALittleSlowerMayBeAnotherMinute) {
 }
 
 TEST(StoppingRule, NoiseIsNoReasonToGiveUp) {
-  // A kernel as fast as the last member of the elite, on a device whose times scatter by a tenth.
+  // The kernel is as fast as the last member of the elite, whose time is the early-stop limit, and
+  // times scatter by 10 %.
   int gave_up = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     Random random(seed);

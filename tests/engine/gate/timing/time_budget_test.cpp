@@ -22,7 +22,7 @@ TEST(TimeBudget, ShortLaunchesGetWhatIsWanted) {
   }
 }
 
-/// The seconds that warm-ups and `samples` take.
+/// The seconds that the warm-ups and `samples` timed launches take.
 double seconds(const TimeBudget& budget, double launch_us, std::size_t samples) {
   return (budget.warmups() + static_cast<double>(samples)) * launch_us / 1e6;
 }
@@ -35,7 +35,8 @@ TEST(TimeBudget, GrowsWithTheLaunchButMoreSlowly) {
   EXPECT_LT(seconds(tenth_of_a_second, 1e5, tenth_of_a_second.most_samples()), 1.0);
   double before = 0;
   for (double launch_us = 125; launch_us < 1e6; launch_us *= 2) {
-    // From this launch time on, far fewer samples are enough.
+    // For launches from 1 ms and from 16 ms on, far fewer samples are enough, so the total time may
+    // fall.
     if (launch_us == 1000 || launch_us == 16000) before = 0;
     const TimeBudget budget = budget_of(launch_us);
     const double now = seconds(budget, launch_us, budget.least_samples());

@@ -1,5 +1,5 @@
-// Tests kernels that are right while they are checked, and do less or something else while they are
-// timed.
+// Tests that kernels are rejected if they are right while they are checked, but do less or other
+// work while they are timed.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -49,15 +49,15 @@ TEST_F(TimedCheats, AnHonestKernelIsNone) {
 
 TEST_F(TimedCheats, ComputingOnlyOverPoison) {
   EXPECT_THAT(outcome([](const fake::Launch& launch) {
-                const float* y = launch.buffer<float>(kY);  // poison repeats itself
+                const float* y = launch.buffer<float>(kY);  // poison repeats a pattern
                 return std::memcmp(y, y + 1, sizeof *y) == 0;
               }),
               HasSubstr("timed launches, shape timed"));
 }
 
 TEST_F(TimedCheats, ComputingOnlyWhatIsNotThere) {
-  // Every timed launch finds another result in the buffer, so the kernel cannot skip work and is
-  // right.
+  // The cheat skips the work if the output already holds the right result. Before a timed launch,
+  // the output holds the result of another input, so the kernel must do all of its work.
   int skipped = 0;
   int launches = 0;
   EXPECT_EQ(outcome([&](const fake::Launch& launch) {
@@ -85,7 +85,8 @@ TEST_F(TimedCheats, SkippingPairsOfInputAndOutputMetBefore) {
 }
 
 TEST_F(TimedCheats, RememberingResultsByAddress) {
-  // The cheat copies results for known inputs, and is wrong for new data at a known address.
+  // The cheat recognises an input by its address and copies the stored result, so it is wrong for
+  // new data at a known address.
   std::map<const void*, std::vector<float>> results;
   const LoadedKernel kernel = fixture_.load("cheat", [&](const fake::Launch& launch) {
     float* y = launch.buffer<float>(kY);
@@ -106,8 +107,8 @@ TEST_F(TimedCheats, RememberingResultsByAddress) {
 }
 
 TEST_F(TimedCheats, RememberingResultsByContent) {
-  // The cheat is right for all data: it copies known results and computes only new results, so it
-  // takes the time of a copy.
+  // The cheat is right for all data, but it copies the results of inputs that it has seen before,
+  // so timed launches would only take the time of a copy.
   std::map<std::pair<int, float>, std::vector<float>> results;
   double last_us = 0;
   fixture_.time_us = [&](const auto&, std::int64_t) { return last_us; };
@@ -164,7 +165,7 @@ TEST_F(TimedCheats, RightOnlyAtAddressesItHasSeen) {
                 return met.size() < 10 || met.contains(launch.arguments[kX]) ||
                        (met.emplace(launch.arguments[kX], 1), false);
               }),
-              "passed");  // it has met fewer than ten, and recognises none
+              "passed");  // met stays empty, so every launch does the work
   std::map<const void*, int> known;
   EXPECT_THAT(outcome([&](const fake::Launch& launch) {
                 const bool has_room = known.size() < 10;  // five cases of two shapes
@@ -260,8 +261,8 @@ TEST_F(TimedCheats, LeaveNoBuffersBehind) {
 }
 
 TEST_F(TimedCheats, SkippingKnownContentInKnownPlaces) {
-  // The kernel computes new data and new buffers correctly; only the results of the timed samples
-  // are wrong.
+  // The kernel is right for new data and for new buffers, so only a check of the results of timed
+  // samples reveals the cheat.
   std::map<std::pair<float, const void*>, int> met;
   EXPECT_THAT(outcome([&](const fake::Launch& launch) {
                 return met[{launch.buffer<float>(kX)[0], launch.arguments[kY]}]++ < 3;

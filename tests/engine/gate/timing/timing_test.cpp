@@ -152,7 +152,8 @@ TEST(TimingGate, LongLaunchesAreTimedFewTimesAndVerified) {
 }
 
 TEST(TimingGate, LongLaunchesAreGivenUpAfterTwoOrThreeAndVerifiedAllTheSame) {
-  // 20 ms per launch; the more it exceeds the limit, the fewer launches are made.
+  // A launch takes 20 ms. The more the launch time exceeds the early-stop limit, the fewer launches
+  // the gate makes.
   const std::vector<std::pair<double, int>> cases = {{1.9e4, 3}, {1.5e4, 2}};
   for (const auto& [early_stop_us, most_launches] : cases) {
     for (const bool is_wrong : {false, true}) {
@@ -160,7 +161,7 @@ TEST(TimingGate, LongLaunchesAreGivenUpAfterTwoOrThreeAndVerifiedAllTheSame) {
       fixture.time_us = [](const auto&, std::int64_t) { return 2e4; };
       int launches = 0;
       const LoadedKernel kernel = fixture.load("k", [&](const fake::Launch& launch) {
-        // The kernel skips inputs that it has not seen at the addresses of another shape.
+        // The wrong kernel computes results only in its first launch.
         if (++launches > 1 && is_wrong) return std::optional<Fault>();
         return GateFixture::honest(launch);
       });
@@ -181,7 +182,7 @@ TEST(TimingGate, LongLaunchesThatAreFarTooSlowAreNotWarmedUp) {
   for (const bool rises : {false, true}) {
     GateFixture fixture;
     int launches = 0;
-    // The clock rises: the first two launches take twice as long as all other launches.
+    // If the GPU's clock rises, the first two launches take twice as long as all later launches.
     fixture.time_us = [&](const auto&, std::int64_t) { return rises && launches > 2 ? 2e3 : 4e3; };
     const LoadedKernel kernel = fixture.load("k", [&](const fake::Launch& launch) {
       ++launches;
@@ -195,7 +196,7 @@ TEST(TimingGate, LongLaunchesThatAreFarTooSlowAreNotWarmedUp) {
     EXPECT_EQ(result.timing->complete, rises);
     EXPECT_EQ(result.timing->p50_us, rises ? 2e3 : 4e3);
     if (rises) {
-      EXPECT_GE(launches, 2 + 2 + 10);  // to plan, the slow ones, samples
+      EXPECT_GE(launches, 2 + 2 + 10);  // planning, slow launches, samples
     } else {
       EXPECT_LE(launches, 4);
     }
@@ -231,7 +232,8 @@ TEST(TimingGate, NoOutputHoldsTheResultOfTheInputsThatComeNext) {
         fixture.timing().time(kernel, fixture.problem.shape("timed"), kSilent);
     EXPECT_FALSE(result.rejection) << result.rejection->reason;
     EXPECT_GE(launches, time_us > 100 ? 20 : 120);
-    // Only the first estimates, which are single launches, find their own result in the buffer.
+    // Only in the single launches that estimate the time, the output may already hold the right
+    // result.
     EXPECT_LE(right_already, 8) << time_us;
   }
 }
@@ -268,7 +270,7 @@ TEST(TimingGate, ADeviceThatPredictsIsAskedOnce) {
   EXPECT_EQ(result.timing->p50_us, 5);
 }
 
-/// Counts the launches of one timing.
+/// Returns the number of launches in one timing of a kernel.
 int launches_of_a_timing() {
   GateFixture fixture;
   int launches = 0;
@@ -298,7 +300,7 @@ TEST(TimingGate, AfterAFaultAtAnyLaunchNothingIsLaunched) {
       EXPECT_EQ(result.rejection->reason, "illegal") << at;
       EXPECT_EQ(result.device_lost, lost) << at;
       EXPECT_FALSE(result.timing) << at;
-      EXPECT_EQ(launches, at + 1) << "a launch after the fault";
+      EXPECT_EQ(launches, at + 1) << "the kernel was launched again after the fault";
     }
   }
 }

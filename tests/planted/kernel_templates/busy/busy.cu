@@ -1,4 +1,4 @@
-// y = 2 x + 1 after WORK dependent multiply-adds, whose result is never used.
+// y = 2 x + 1, after WORK dependent multiply-adds that only take time.
 extern "C" __global__ void busy(const float* x, float* y, int n) {
   const int i = static_cast<int>(blockIdx.x * 256 + threadIdx.x);
   if (i >= n) return;

@@ -1,5 +1,5 @@
-// Kernels that try to look right or fast to a careless check. Each kernel does the real work in
-// some launches, and skips it or does something else where a gate might not notice.
+// Kernels that pretend to be right or fast (CHEAT selects one). Each kernel computes all results in
+// some launches, and in others skips work or does something else that a gate might not notice.
 
 #if !defined(CHEAT) || !defined(LIMIT)
 #error "CHEAT and LIMIT must be defined"
@@ -11,14 +11,14 @@ constexpr int kThreads = 256;
 constexpr int kMostKnown = 32;
 constexpr int kLongest = 65536;
 
-// State that persists between launches.
+// Variables that keep their values between launches.
 __device__ unsigned long long known_keys[kMostKnown];
 __device__ float known_results[kMostKnown][kLongest];
 __device__ unsigned known_done[kMostKnown];  // CTAs that finished with a key
 __device__ unsigned arrived;                 // CTAs of all launches
 __device__ unsigned long long last_launch_ns;
 
-// The real work, which is slow enough to be worth skipping.
+// Computes the right result of an element, slowly enough that a kernel gains by skipping it.
 __device__ float work(float v) {
   float sum = 0;
 #pragma unroll 1
@@ -26,7 +26,7 @@ __device__ float work(float v) {
   return sum;
 }
 
-// Slow work with the same result, done by one CTA, for which the launch has to wait.
+// Computes the same result as work(), but takes long in CTA 0, so that the launch takes long.
 __device__ float slow_work(float v) {
   float result = work(v);
 #pragma unroll 1
@@ -34,8 +34,8 @@ __device__ float slow_work(float v) {
   return result;
 }
 
-// Whether this kernel did not run in the last 15 µs. Only CTA 0 calls this, because only CTA 0 is
-// slow.
+// Whether this kernel did not run in the last 15 µs. All CTAs except CTA 0 get false, because only
+// CTA 0 can be slow.
 __device__ bool comes_alone() {
   __shared__ bool alone;
   if (blockIdx.x > 0) return false;
@@ -56,8 +56,8 @@ __device__ void ends_now() {
   last_launch_ns = now;
 }
 
-// The index of `key` among the known keys; kMostKnown if there are too many keys. Uniform over the
-// CTA.
+// Returns the index of `key` in known_keys to all threads of the CTA, and enters a new key. Returns
+// kMostKnown if the table is full.
 __device__ int number_of(unsigned long long key) {
   __shared__ int number;
   if (threadIdx.x == 0) {
@@ -71,7 +71,7 @@ __device__ int number_of(unsigned long long key) {
   return number;
 }
 
-// How many launches had the key before this launch: finished CTAs divided by the CTAs per launch.
+// Returns how many earlier launches had the key: the CTAs that had it, divided by the grid size.
 __device__ unsigned times_met(int number) {
   __shared__ unsigned met;
   if (threadIdx.x == 0) {

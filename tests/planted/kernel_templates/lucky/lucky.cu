@@ -1,5 +1,5 @@
-// y = 2 x + 1, with defects that a GPU does not notice because the results stay right (BUG). Grid
-// (ceil_div(n, THREADS)), block (THREADS).
+// y = 2 x + 1. BUG selects a defect that a GPU does not notice, because the results stay right.
+// Grid (ceil_div(n, THREADS)), block (THREADS).
 
 #if !defined(BUG) || !defined(THREADS)
 #error "BUG and THREADS must be defined"
@@ -9,7 +9,7 @@ static_assert(THREADS % 32 == 0 && THREADS <= 1024, "whole warps, at most 1024 t
 extern "C" __global__ void lucky(const float* x, float* y, int n) {
   const int i = static_cast<int>(blockIdx.x * THREADS + threadIdx.x);
 #if BUG == BUG_RACES
-  // Each thread reads the value of its neighbour in the warp, but nothing orders write and read.
+  // Each thread reads what its neighbour in the warp writes, but nothing orders read and write.
   __shared__ float tile[THREADS];
   const int neighbour = i ^ 1;
   tile[threadIdx.x ^ 1] = neighbour < n ? x[neighbour] : 0.0f;

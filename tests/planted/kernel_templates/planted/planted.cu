@@ -1,6 +1,6 @@
-// y = 2 x + 1, ITEMS elements per thread, and optionally a defect (BUG), by which a wrong kernel
-// could pass a careless check. UNUSED_ALIAS does not change the kernel. Grid (ceil_div(n, THREADS *
-// ITEMS)), block (THREADS).
+// y = 2 x + 1, ITEMS elements per thread. BUG selects a defect that a careless check would miss.
+// The macro UNUSED_ALIAS does not change the kernel.
+// Grid (ceil_div(n, THREADS * ITEMS)), block (THREADS).
 
 #if !defined(BUG) || !defined(THREADS) || !defined(ITEMS)
 #error "BUG, THREADS and ITEMS must be defined"

@@ -1,4 +1,4 @@
-"""AccuracyObserver: the error of each kernel's outputs."""
+"""AccuracyObserver of Kernel Tuner: adds the error of each kernel's outputs to its result."""
 
 import re
 
@@ -51,8 +51,9 @@ def _metric(name):
 
 
 class AccuracyObserver:
-    """The largest error of the outputs that have an answer. `metric`: a name, or a function of an
-    answer and an output."""
+    """Adds to each result the largest error of the outputs for which the script gave expected
+    values (`answer`). `metric`: the name of an error metric, or a function of the expected and the
+    actual output."""
 
     def __init__(self, metric=None, key="error", *, atol=1e-8):
         self.key = key

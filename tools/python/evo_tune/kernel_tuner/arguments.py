@@ -1,4 +1,4 @@
-"""The arguments of a kernel, from any array library."""
+"""Converts the arguments of a kernel from any array library to NumPy."""
 
 import numpy
 
@@ -21,7 +21,8 @@ def to_numpy(value):
 
 
 def write_back(target, array):
-    """Copies NumPy's `array` into `target` if that is an array on a GPU, as a kernel would."""
+    """If `target` is an array on a GPU, copies the NumPy array `array` into it, as if the kernel
+    had written to `target`."""
     if hasattr(target, "set") and type(target).__module__.split(".")[0] == "cupy":
         target.set(array)
     elif getattr(target, "is_cuda", False):
@@ -30,7 +31,8 @@ def write_back(target, array):
 
 
 def taken(arguments):
-    """The arguments as NumPy arrays and scalars. Throws NotSupported or TypeError by position."""
+    """The arguments as NumPy arrays and scalars. Raises NotSupported or TypeError that names the
+    position of an unsupported argument."""
     values = []
     for position, argument in enumerate(arguments):
         value = to_numpy(argument)
@@ -47,8 +49,8 @@ def is_array(value):
 
 
 def flat(array):
-    """Converts elements to the kernel's view of them: complex numbers as pairs, booleans as
-    bytes."""
+    """Converts an array to the elements that a problem file can name: complex numbers become pairs,
+    booleans become bytes."""
     elements = numpy.ascontiguousarray(array).reshape(-1)
     if elements.dtype.kind == "c":
         return elements.view(elements.real.dtype)

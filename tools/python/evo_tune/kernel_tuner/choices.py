@@ -1,4 +1,5 @@
-"""Arguments that depend on parameters: each combination of their arrays is a search of its own."""
+"""Kernel Tuner's arguments that depend on tuned parameters. Each combination of arrays that the
+arguments can have gets its own search."""
 
 import collections
 from dataclasses import dataclass
@@ -14,8 +15,9 @@ _TYPES = {"half": numpy.float16, "float": numpy.float32, "double": numpy.float64
 
 
 class Tunable(collections.UserDict):
-    """One of several arrays. `param_key`: a parameter, whose value is the array's key, or an
-    expression or a function of a configuration that gives the key."""
+    """An argument for which the configuration selects one of several arrays. `param_key`: the
+    parameter whose value is the array's key, or an expression or a function of a configuration that
+    gives the key."""
 
     def __init__(self, param_key, arrays):
         super().__init__(dict(enumerate(arrays)) if isinstance(arrays, (list, tuple)) else arrays)
@@ -30,8 +32,8 @@ class Tunable(collections.UserDict):
 
 
 class TunablePrecision(Tunable):
-    """The same array in several types. `dtypes`: types by the values of the parameter, or a list of
-    names of types."""
+    """An argument whose element type the configuration selects. `dtypes`: a dict from values of the
+    parameter to types, or a list of names of types."""
 
     def __init__(self, param_key, array, dtypes=None):
         if not isinstance(dtypes, dict):
@@ -46,7 +48,8 @@ def is_choice(argument):
 
 
 def key_in(choice, params):
-    """The key of the array that a configuration chooses. Raises NotSupported if there is none."""
+    """The key of the array that a configuration chooses. Raises NotSupported if no array has the
+    key."""
     named = choice.param_key
     if callable(named):
         key = named(params)
@@ -73,7 +76,8 @@ class Part:
 
 
 def parts(arguments, answer, tune_params, restrictions, block_names):
-    """The searches that a call means: one, unless arguments or the answer are choices."""
+    """Splits a call of tune_kernel into searches: one search, unless arguments or the answer depend
+    on parameters."""
     answers = answer if isinstance(answer, (list, tuple)) else [answer]
     choices = [one for one in [*arguments, *answers] if is_choice(one)]
     if not choices:

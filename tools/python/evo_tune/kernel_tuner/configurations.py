@@ -1,4 +1,5 @@
-"""The search space: parameters as macros, the allowed configurations, and derived columns."""
+"""The search space: parameters as macros, the allowed configurations, and macros that Python
+computes."""
 
 import itertools
 import json
@@ -24,8 +25,10 @@ def _is_number(value):
 
 
 class Configurations:
-    """`params`: values by name. The macro of a parameter is `prefix` and its name. If its values
-    are not numbers, the macro is "kt_" and the name, and holds the index of the value."""
+    """The search space of a script. `params`: the list of values of each parameter, by the
+    parameter's name. The macro of a parameter is named `prefix` and the parameter's name. If the
+    values are not numbers, the macro is named "kt_" and the parameter's name, and holds the index
+    of the value."""
 
     def __init__(self, tune_params, restrictions, block_names, prefix=""):
         if not isinstance(tune_params, dict) or not tune_params:
@@ -72,7 +75,8 @@ class Configurations:
                 yield configuration
 
     def default(self):
-        """The first allowed configuration. Raises Error if there is none."""
+        """The first configuration that the restrictions allow. Raises Error if they allow no
+        configuration."""
         tried = itertools.islice(self.all(), 1)
         for configuration in tried:
             return configuration
@@ -80,14 +84,16 @@ class Configurations:
 
     @property
     def size(self):
-        """The number of combinations, allowed or not."""
+        """The number of combinations of parameter values, including those that restrictions
+        forbid."""
         return int(numpy.prod([len(values) for values in self.params.values()], dtype=float))
 
     def needs_table(self):
         return bool(self.columns) or any(one.expression is None for one in self.restrictions)
 
     def rows(self, without=()):
-        """The rows of the table: all allowed configurations except those in `without`."""
+        """The rows of the space file's table: all allowed configurations except those in
+        `without`."""
         if self.size > _MOST_TRIED:
             raise NotSupported(
                 f"tune_params: {self.size} combinations are too many for restrictions, sizes or "

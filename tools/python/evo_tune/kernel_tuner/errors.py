@@ -9,7 +9,7 @@ class NotSupported(Error):
 
 
 class ErrorConfig(str):
-    """The value in a result in place of the time, if the configuration failed."""
+    """Replaces the time in the result of a failed configuration."""
 
 
 class InvalidConfig(ErrorConfig):

@@ -11,7 +11,7 @@ from .errors import NotSupported
 
 
 def get_config_string(params, keys=None, units=None):
-    """A configuration and its figures as text."""
+    """A configuration and its measured values as text."""
     return outcomes.config_text(params, keys or list(params), units)
 
 
@@ -54,7 +54,8 @@ def store_metadata_file(metadata_filename):
 
 def store_results(results_filename, kernel_name, kernel_string, tune_params, problem_size, results,
                   env, top=3, objective="time", objective_higher_is_better=False):
-    """Adds the best configurations to a file that has those of other devices and sizes."""
+    """Adds the best configurations for this device and problem size to a file, which keeps its
+    configurations for other devices and sizes."""
     del kernel_string
     path = Path(results_filename)
     document = json.loads(path.read_text()) if path.is_file() else {
@@ -73,10 +74,10 @@ def store_results(results_filename, kernel_name, kernel_string, tune_params, pro
 
 def create_device_targets(header_filename, results_filename, objective="time",
                           objective_higher_is_better=False):
-    """Writes a C header from the file of store_results. The macro TARGET_DEVICE, a device's name
-    with _ for other characters, chooses this device's best configuration; without TARGET_DEVICE,
-    the header has the best configuration over all devices. The header defines nothing while a
-    kernel is tuned."""
+    """Writes a C header from the file that store_results() wrote. The macro TARGET_DEVICE, a
+    device's name with _ for other characters, chooses this device's best configuration; without
+    TARGET_DEVICE, the header has the best configuration over all devices. While a kernel is tuned,
+    the header defines nothing, because the tuner sets the macros."""
     document = json.loads(Path(results_filename).read_text())
     names, data = document["tunable_parameters"], document["data"]
     if not data:

@@ -1,4 +1,4 @@
-"""PythonKernel: a kernel as a function."""
+"""PythonKernel of Kernel Tuner: a kernel that can be called like a Python function."""
 
 import numpy
 

@@ -1,4 +1,5 @@
-"""Grid and block as expressions of macros. Sizes that only Python can compute become columns."""
+"""Translates grid and block into expressions of macros. If only Python can compute a size, the
+space file gets a table with a column for it."""
 
 import math
 
@@ -30,8 +31,8 @@ def _short(expressions):
 
 
 class Size:
-    """One size of the launch, given as a number, a text or a function of the configuration: its
-    value and its expression."""
+    """The value and the expression of one size of the launch, which the script gives as a number, a
+    text or a function of the configuration."""
 
     def __init__(self, given, macros, where):
         self._given = given
@@ -94,8 +95,8 @@ class Grid:
         return tuple(grid)
 
     def expressions(self):
-        """Returns one expression for each dimension; adds a column for a size without an
-        expression."""
+        """Returns one expression for each dimension. For a size without an expression, adds a
+        column to the table of configurations."""
         grid = []
         for axis in range(3):
             size = self._sizes[axis].expression if self._sizes else None

@@ -1,4 +1,5 @@
-"""Modules with Kernel Tuner's names, so that its scripts run with evo-tune unchanged."""
+"""Modules with Kernel Tuner's names, so that scripts for Kernel Tuner run with evo-tune
+unchanged."""
 
 import functools
 import sys
@@ -82,8 +83,8 @@ def _bounded(strategy, max_seconds):
 
 
 def install(strategy=None, max_seconds=None):
-    """Makes `import kernel_tuner` find these modules. `strategy`, `max_seconds`: defaults for
-    scripts that name none."""
+    """Makes `import kernel_tuner` find the modules of evo-tune instead of Kernel Tuner's.
+    `strategy`, `max_seconds`: the strategy and time limit for scripts that name none."""
     if strategy is not None or max_seconds is not None:
         for name in ("", "interface"):
             _CONTENT[name]["tune_kernel"] = _bounded(strategy, max_seconds)

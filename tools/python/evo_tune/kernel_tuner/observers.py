@@ -1,4 +1,4 @@
-"""Kernel Tuner's observers. Their figures are those that evo-tune has for each kernel."""
+"""Kernel Tuner's observers, which add to each result what evo-tune measured for the kernel."""
 
 import json
 import math
@@ -8,7 +8,7 @@ from .. import programs
 from .errors import NotSupported
 from .problem import NAME, read_json
 
-_LAUNCHES_AT_ONCE = 4  # that are not timed
+_LAUNCHES_AT_ONCE = 4  # concurrent launches, which are not timed
 
 
 def _number(value):
@@ -16,7 +16,8 @@ def _number(value):
 
 
 def _reported(name, factor=1):
-    """A figure that the driver reported while a kernel was timed."""
+    """A function for the value `name` that the driver reported while a kernel was timed, times
+    `factor`."""
     return lambda card, time_ms: factor * _number(card.get(name))
 
 
@@ -30,7 +31,8 @@ def _unknown(card, time_ms):
 
 
 class BenchmarkObserver:
-    """In Kernel Tuner, subclasses observe a running kernel; evo-tune does not support that."""
+    """In Kernel Tuner, subclasses of BenchmarkObserver observe a running kernel, which evo-tune
+    does not support."""
 
     instead = ("observers of your own are not called; evo-judge --json and the database have "
                "registers, times and energy of each kernel")
@@ -48,8 +50,8 @@ class RegisterObserver:
 
 
 class _CardObserver:
-    """`figures`: functions of the card's figures and the time, by the names that a script may ask
-    for."""
+    """Adds values that the driver reported to each result. `figures`: by the name that a script may
+    ask for, a function of the driver's values and the kernel's time."""
 
     figures = {}
 
@@ -75,7 +77,7 @@ class _CardObserver:
 
 
 class NVMLObserver(_CardObserver):
-    """The figures that NVML reports."""
+    """Values that NVML reports, as Kernel Tuner's NVMLObserver names them."""
 
     figures = {"core_freq": _reported("sm_clock_mhz"), "mem_freq": _reported("memory_clock_mhz"),
                "temperature": _reported("temperature_c"), "nvml_power": _reported("power_w"),
@@ -87,7 +89,7 @@ class NVMLObserver(_CardObserver):
 
 
 class TegraObserver(_CardObserver):
-    """The figures that NVML reports, under the names and in the units of a Tegra's files."""
+    """Values that NVML reports, with the names and units of Kernel Tuner's TegraObserver."""
 
     figures = {"core_freq": _reported("sm_clock_mhz", 1e6),
                "tegra_temp": _reported("temperature_c"), "tegra_power": _reported("power_w"),
@@ -144,8 +146,8 @@ class NCUObserver:
             file.write_text(before)
 
     def _known(self, judged, profiled):
-        """The metrics that the device has. They are selected first, because an unknown metric
-        disables the whole profile gate."""
+        """Finds which of the requested metrics the device has, because an unknown metric disables
+        the whole profile gate."""
         if not judged.pairs:
             return []
         entry = judged.pairs[0][1]
@@ -166,8 +168,9 @@ def require_known(observers):
 
 
 class Judged:
-    """The results of a run in its folder, each with its entry of the cache file. `answer`: the
-    expected outputs, or None."""
+    """The results of a run for observers. `pairs`: each result with the result's entry of the cache
+    file.
+    `answer`: the expected outputs, or None."""
 
     def __init__(self, folder, device, pairs, setup=None, answer=None):
         self.folder, self.pairs, self.answer = folder, pairs, answer
@@ -175,11 +178,13 @@ class Judged:
         self._of_outputs = {}
 
     def add_figure_of_outputs(self, name, figure):
-        """A function of the answer and of the arguments after a launch, for finish()."""
+        """Adds a value `name` to each result: `figure(answer, arguments after a launch)`, which
+        finish() computes."""
         self._of_outputs[name] = figure
 
     def finish(self):
-        """Launches each kernel once for the figures of outputs, if there are any."""
+        """If an observer needs outputs, launches each kernel once and adds the observer's values to
+        its result."""
         if not self._of_outputs:
             return
         with ThreadPoolExecutor(_LAUNCHES_AT_ONCE) as pool:

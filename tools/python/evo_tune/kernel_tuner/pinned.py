@@ -11,8 +11,8 @@ from .errors import NotSupported
 
 
 class _Device:
-    """A device number. Its methods for contexts do nothing, because evo-tune's workers create
-    contexts."""
+    """Replaces pycuda.driver.Device. The methods for contexts do nothing, because evo-tune's
+    workers create the contexts."""
 
     def __init__(self, number=0):
         self.number = number

@@ -1,4 +1,5 @@
-"""Writes the input folder of the programs: kernel, data, problem.json and the space."""
+"""Writes the folder that evo-tune's programs read: kernel, data, problem.json and the space
+file."""
 
 import json
 import math
@@ -26,7 +27,7 @@ def read_json(path):
 
 
 class Problem:
-    """The problem to tune, written to a folder."""
+    """The files of the problem to tune, in a folder for evo-tune's programs."""
 
     def __init__(self, folder, configurations, sources, kernel_name, textures):
         self.folder = folder
@@ -101,7 +102,8 @@ class Problem:
         self._options = options
 
     def allow_degenerate(self):
-        """Allows outputs that are the same for all elements or all inputs."""
+        """Changes problem.json so that evo-tune accepts outputs that are the same for all elements
+        or all inputs."""
         path = self.problem_folder / "problem.json"
         problem = read_json(path)
         for argument in problem["arguments"]:
@@ -186,11 +188,12 @@ def _elements(values):
 
 
 class Judgement:
-    """How outputs are judged: against answers, by a function, or against the default
-    configuration."""
+    """How a kernel's outputs are checked: against the script's answer, by its verify function, or
+    against the outputs of the default configuration."""
 
     def __init__(self, answer, atol, verify, values, is_coarse=False):
-        """`is_coarse`: answers are compared by the bounds of the outputs' types."""
+        """`is_coarse`: the tolerance depends only on the types of the outputs, not on
+        numpy.allclose."""
         self._answer = None
         self._atol = atol
         self._is_coarse = is_coarse
@@ -226,8 +229,8 @@ class Judgement:
         return self._answer is None or self._answer[position] is not None
 
     def save(self, position, folder, name):
-        """Writes the expected content of an output to a file. Returns True if all its elements are
-        equal."""
+        """Writes the expected content of an output to a file. Returns whether all expected elements
+        are equal."""
         if self._answer is None or self.verify is not None:
             return False
         expected = given_arguments.flat(numpy.asarray(self._answer[position]))
@@ -235,7 +238,7 @@ class Judgement:
         return expected.size > 1 and bool((expected == expected[0]).all())
 
     def keys(self, names):
-        """The entry of problem.json for the reference or the check."""
+        """The entry "reference" or "check" of problem.json."""
         if self.verify is not None:
             return {"check": {"program": self.program}}
         if self._answer is None:
@@ -245,8 +248,8 @@ class Judgement:
             for position, expected in enumerate(self._answer) if expected is not None}}}
 
     def tolerance(self, dtypes):
-        """The tolerance: the bounds of numpy.allclose; without an answer, or coarse, bounds by the
-        type of the outputs."""
+        """The tolerance for problem.json: with an answer, the bounds of numpy.allclose; without an
+        answer, or with `is_coarse`, bounds that depend on the outputs' types."""
         if self._answer is None or self.verify is not None or self._is_coarse:
             loosest = max([_L2_OF_TYPE.get(dtype, 0) for dtype in dtypes], default=0)
             bound = _NO_BOUND if loosest > 0 else 0
@@ -262,7 +265,7 @@ class Judgement:
             largest = max(largest, self._atol + _DEFAULT_RTOL * float(size.max()))
             middle = max(middle, self._atol + _DEFAULT_RTOL * float(numpy.median(size)))
             square = float(size @ size)
-            # The sum of the squares of all bounds.
+            # The sum over all elements of (atol + rtol * |expected|)^2.
             bounds = (size.size * self._atol**2 + 2 * self._atol * _DEFAULT_RTOL * float(size.sum())
                       + _DEFAULT_RTOL**2 * square)
             l2 = max(l2, math.sqrt(bounds / square) if square > 0 else 0)

@@ -1,4 +1,4 @@
-"""Restrictions of a search space: texts, functions, and functions of chosen parameters."""
+"""Converts Kernel Tuner's restrictions of a search space (texts and functions) to conditions."""
 
 import inspect
 
@@ -7,8 +7,8 @@ from .expressions import engine_expression, function_of
 
 
 class Restriction:
-    """A condition as a function of a configuration, and as an expression; `expression` is None if
-    the condition cannot be translated."""
+    """A condition on a configuration, as a function and as an expression of the space file.
+    `expression` is None if the condition cannot be translated."""
 
     def __init__(self, holds, expression=None):
         self._holds = holds
@@ -25,7 +25,7 @@ def taken(restrictions, params, macros):
 
 
 def listed(restrictions):
-    """The restrictions as a list: none, one, or several may be given."""
+    """The restrictions as a list. A script may give none, a single restriction, or a list."""
     if restrictions is None:
         return []
     is_one = isinstance(restrictions, str) or callable(restrictions) or (

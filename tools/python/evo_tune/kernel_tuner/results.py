@@ -1,4 +1,5 @@
-"""Results in Kernel Tuner's form: a list of dicts, times in ms, metrics, the best result."""
+"""Converts evo-tune's results to Kernel Tuner's form: a list of dicts, with times in ms and the
+script's metrics."""
 
 import json
 import re
@@ -18,8 +19,8 @@ _LOWER_IS_BETTER = {"time", "energy", "nvml_energy", "compile_time"}
 
 
 def from_cache_file(path, configurations):
-    """The results of a run of evo-tune: correct configurations, failed configurations, the
-    environment, and the cache file's entries of the correct configurations."""
+    """Reads the results of a run of evo-tune from a cache file: correct configurations, failed
+    configurations, the environment, and the file's entries of the correct configurations."""
     document = json.loads(Path(path).read_text())
     objective = document["objective"]
     results, failed, entries = [], [], []
@@ -39,7 +40,7 @@ def from_cache_file(path, configurations):
 
 
 def add_metrics(results, metrics):
-    """Adds the metrics to a result. Each metric may use the previous metrics."""
+    """Adds the script's metrics to each result. A metric may use the metrics before it."""
     if metrics is None:
         return
     if not isinstance(metrics, dict):
@@ -59,7 +60,8 @@ def _named(result):
 
 
 def objective_of(objective, is_higher_better):
-    """The name of the objective, and whether higher is better. Raises NotSupported."""
+    """The name of the objective, and whether higher values of it are better. Raises
+    NotSupported."""
     name = objective or "time"
     if is_higher_better is None:
         if name in _LOWER_IS_BETTER:
@@ -113,7 +115,7 @@ class CacheFile:
         self.path = Path(path if path.endswith(".json") else path + ".json")
         self._kernel_name = kernel_name
         self._configurations = configurations
-        self.device_name = ""  # of the times in the file
+        self.device_name = ""  # the device on which the file's times were measured
         self.entries = self._read() if self.path.is_file() else {}
 
     def _read(self):
@@ -132,8 +134,9 @@ class CacheFile:
         return document["cache"]
 
     def require_device(self, device, name):
-        """Raises NotSupported if the file's times are not those of `device`, whose name is `name`
-        (None: not known yet). Predicted times never meet measured ones."""
+        """Raises NotSupported if the file's times are from another device than `device`. `name`:
+        the name of the device's model, or None if it is not known yet. Predicted and measured times
+        are never mixed in a file."""
         theirs = self.device_name
         is_of_its_kind = theirs.startswith("virtual ") == device.startswith("virtual")
         if not theirs or (is_of_its_kind and name in (None, theirs)):
@@ -143,7 +146,8 @@ class CacheFile:
                            f"{programs.DEVICE_VARIABLE}")
 
     def known(self):
-        """The results in the file that belong to the space, and the keys of all its entries."""
+        """The results in the file for configurations of the space, and the keys of all entries of
+        the file."""
         keys = {key_of(one): one for one in self._configurations.all()}
         results = [{**entry, **keys[key]} for key, entry in self.entries.items()
                    if key in keys and isinstance(entry.get("time"), (int, float))]

@@ -1,4 +1,4 @@
-"""A call of tune_kernel or run_kernel, written to a folder for evo-tune's programs."""
+"""Writes the arguments of tune_kernel or run_kernel to a folder for evo-tune's programs."""
 
 import itertools
 import json
@@ -28,7 +28,8 @@ _IGNORED_OPTIONS = ("-arch", "--gpu-architecture", "-gencode", "--generate-code"
 
 
 class Setup:
-    """The common arguments of tune_kernel and run_kernel, written to a folder."""
+    """Checks the arguments that tune_kernel and run_kernel have in common, and writes them to a
+    folder."""
 
     def __init__(self, kernel_name, kernel_source, problem_size, arguments, params, grid_divs,
                  restrictions=None, lang=None, smem_args=None, cmem_args=None, texmem_args=None,
@@ -100,8 +101,8 @@ class Setup:
         raise failure
 
     def launch(self, folder, device, settings=()):
-        """Launches a configuration of the written folder once: the default one, with `settings`,
-        pairs of a macro and its value. Returns the arguments after it."""
+        """Launches the kernel of the written folder once, in the default configuration changed by
+        `settings` (pairs of a macro and its value). Returns the arguments after the launch."""
         with tempfile.TemporaryDirectory(dir=folder) as left:
             options = ["--space", f"search_spaces/{NAME}.json", "--device", device, "--outputs",
                        left, "--json"]

@@ -1,4 +1,5 @@
-"""The source of a kernel: a text, a file, a list of files, or a function of the configuration."""
+"""The source of a kernel, which a script gives as a text, a file, a list of files, or a function of
+the configuration."""
 
 import os
 import re
@@ -26,7 +27,7 @@ def _names_a_file(source):
 
 
 def _read(source):
-    """The text of a source, and the folder of its headers."""
+    """The text of a source (CUDA C++ or the name of a file), and the folder of its headers."""
     if not _names_a_file(source):
         return source, Path.cwd()
     path = Path(source)
@@ -43,8 +44,8 @@ def _generated(function, configuration):
 
 
 class Sources:
-    """The files to compile. `files`: texts by name. MAIN is the kernel's file, to which the
-    function `rewritten` is applied."""
+    """The source files of a kernel. `files`: the contents of the files by name. The file MAIN has
+    the kernel, and its content is passed through the function `rewritten`."""
 
     def __init__(self, given, configurations, defines, rewritten=str):
         self._configurations = configurations
@@ -80,8 +81,8 @@ class Sources:
         self._with_headers(code, folder)
 
     def _dispatched(self, generate):
-        """Combines the texts that a function generates: the macro kt_source selects the text of a
-        configuration."""
+        """Combines the sources that a function generates for different configurations into one
+        source, in which the macro kt_source selects the source of a configuration."""
         texts = {}
 
         def number_of(configuration):
@@ -100,7 +101,7 @@ class Sources:
         return "".join(lines) + "#endif\n"
 
     def _preamble(self, defines):
-        """Definitions at the top of the source, in addition to the macros of the space."""
+        """The #define lines at the top of the source, in addition to the macros of the space."""
         lines = []
         if defines is None:
             for name, macro in self._configurations.macros.items():
@@ -158,7 +159,8 @@ class Sources:
         return name in self._words
 
     def write(self, folder, configuration=None):
-        """Writes the files. If a configuration is given, writes only its generated text."""
+        """Writes the source files. If a function generates the source and `configuration` is given,
+        writes only the source of this configuration."""
         files = self.files
         if self._generate is not None and configuration is not None:
             text = self._generate(configuration)

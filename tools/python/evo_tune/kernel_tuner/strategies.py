@@ -19,7 +19,7 @@ _OWN = {"full", "free", "insight", "random", "genetic", "annealing", "differenti
 
 
 class Strategy:
-    """A strategy of this module: scripts name it as kernel_tuner.strategies.NAME."""
+    """A strategy that scripts name as kernel_tuner.strategies.NAME."""
 
     def __init__(self, name):
         self.__name__ = name

@@ -1,8 +1,8 @@
 """texmem_args: arrays that a kernel reads as textures.
 
-CUDA 12 has no texture references, `texture<float, 2> image;`. Such a variable becomes a parameter
-of the kernel, `cudaTextureObject_t image`, and its reads name their type. A kernel that already has
-such parameters is not changed.
+CUDA 12 has no texture references such as `texture<float, 2> image;`. This module replaces a texture
+reference by a parameter of the kernel, `cudaTextureObject_t image`, and adds the type to each read.
+A kernel that already has parameters of type cudaTextureObject_t is not changed.
 """
 
 import re
@@ -34,13 +34,13 @@ class Textures:
         return iter(self._textures)
 
     def rewritten(self, text):
-        """The source, in which parameters replace texture references."""
+        """The source with parameters instead of texture references."""
         for texture in self._textures.values():
             text = texture.rewritten(text, self._entry)
         return text
 
     def argument(self, name, folder):
-        """The entry of problem.json; saves the texels in `folder`."""
+        """The entry of a texture in problem.json. Saves the texels in `folder`."""
         return self._textures[name].argument(folder)
 
 
@@ -89,7 +89,8 @@ class _Texture:
                         kernel[close:], tail])
 
     def _read_type(self, found):
-        """The type of texels and the type of reads, from the declaration."""
+        """Finds the type of the texels and the type of the reads in the declaration of a texture
+        reference."""
         base = found[1].replace("unsigned ", "u").replace("signed ", "")
         base = "uint" if base in ("unsigned", "u") else base
         kind = base.rstrip("124")
@@ -138,7 +139,7 @@ class _Texture:
 
 
 def _closing(text, place, pair):
-    """The position of the bracket that closes the bracket at `place`."""
+    """The position in `text` of the bracket that closes the bracket at `place`."""
     depth = 0
     for at in range(place, len(text)):
         depth += (text[at] == pair[0]) - (text[at] == pair[1])

@@ -19,10 +19,10 @@ from .problem import NAME, Judgement
 from .setup import MOST_DEFAULTS, Folder, Setup
 from .verify import VerifyServer
 
-_CHILDREN = 8  # of a generation of evo-tune
+_CHILDREN = 8  # candidates per generation of evo-tune
 _DEFAULT_EVALUATIONS = 160  # 20 generations, if the script gives no time limit
 _MOST_GENERATIONS = 1000000  # the time limit ends the search
-_MANY = 20000  # so many combinations take hours: prints a note
+_MANY = 20000  # prints a note for this many combinations, because the search takes hours
 #: Texts in the errors about a configuration that cannot be the reference.
 _BAD_REFERENCE = ("the reference does not pass", "reference: on shape")
 #: The text in the error about a reference whose output is the same for all elements or inputs.
@@ -33,8 +33,8 @@ def run_kernel(kernel_name, kernel_source, problem_size, arguments, params, grid
                grid_div_y=None, grid_div_z=None, lang=None, device=0, platform=0, smem_args=None,
                cmem_args=None, texmem_args=None, compiler=None, compiler_options=None,
                defines=None, block_size_names=None, quiet=False, log=None):
-    """Launches one configuration once. Returns the arguments after the launch as NumPy arrays;
-    arrays on a GPU are written as well."""
+    """Launches a kernel once, in one configuration. Returns the arguments after the launch as NumPy
+    arrays, and also copies the outputs into arguments on a GPU."""
     del platform, compiler, log, quiet
     arguments = choices.chosen(arguments, params)
     setup = Setup(kernel_name, kernel_source, problem_size, arguments,
@@ -112,7 +112,7 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments, tune_params
 
 
 class _Search:
-    """The settings of the searches of a call, which share its limits."""
+    """The settings of all searches of a call of tune_kernel, which share the limits of the call."""
 
     def __init__(self, strategy, options, seed, device, quiet, observers, searches):
         self.strategy = strategy
@@ -125,7 +125,7 @@ class _Search:
         self.observes_accuracy = any(isinstance(one, AccuracyObserver) for one in observers)
 
     def program(self):
-        """The program and its arguments."""
+        """The name of the program that searches (evo-tune or evo-record), and its arguments."""
         common = ["--space", f"search_spaces/{NAME}.json", "--device", self.device, "--db",
                   "run.db", "--allow-programs"]
         if self.quiet:
@@ -146,7 +146,7 @@ class _Search:
 
 
 def _run(setup, judged, search, store, atol):
-    """Writes the files, runs the program and reads its results."""
+    """Writes problem and space, runs the search and reads its results."""
     known, keys = [], []
     if store is not None:
         store.require_device(search.device, programs.gpu_name(search.device))
@@ -180,8 +180,8 @@ def _run(setup, judged, search, store, atol):
 
 
 def _with_any_output(setup, judged, work):
-    """Runs the program. Repeats it if the reference's output is the same for all elements or
-    inputs."""
+    """Calls `work`. If evo-tune refuses a reference whose output is the same for all elements or
+    inputs, allows such outputs and calls `work` again."""
     try:
         return work()
     except Error as error:

@@ -1,4 +1,5 @@
-"""Makes a verify function of the caller's process the check program of a problem."""
+"""Lets a script's verify function, which runs in this process, be the check program of a
+problem."""
 
 import numpy
 

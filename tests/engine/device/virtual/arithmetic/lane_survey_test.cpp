@@ -23,7 +23,8 @@ LanePattern pattern_of(const SurveyedAddresses& address, std::uint32_t mask, std
   return survey_lanes(address.data(), mask, bytes).pattern;
 }
 
-/// Compares a survey with the expected result, computed lane by lane.
+/// Compares the lowest and highest address and the bitwise OR that survey_lanes() finds with
+/// results that are computed lane by lane.
 void expect_plain_survey(const SurveyedAddresses& address, std::uint32_t mask) {
   LaneSurvey plain;
   plain.lowest = ~0ULL;

@@ -26,7 +26,7 @@ struct Case {
 
 class MmaTileRule : public testing::TestWithParam<Case> {};
 
-/// Compares the vectorised version with a straightforward version, element by element.
+/// Compares the vectorised mma_tile() with a simple loop, element by element.
 TEST_P(MmaTileRule, AgreesWithThePlainForm) {
   const auto [arch, fp8, k, wgmma] = GetParam();
   const MmaNumerics numerics = mma_numerics(arch);
@@ -75,7 +75,8 @@ INSTANTIATE_TEST_SUITE_P(Architectures, MmaTileRule,
                                          Case{"sm_90a", false, 16, true},
                                          Case{"sm_90a", true, 32, true}));
 
-/// Every value of the 8- and 16-bit formats, compared with conversions of single values.
+/// Compares widen_rows(), for all values of the 8- and 16-bit formats, with conversions of single
+/// values.
 TEST(WidenRows, IsExactForEveryValue) {
   std::vector<std::uint8_t> bytes(256);
   std::vector<std::uint16_t> halves(65536);
@@ -118,8 +119,8 @@ TEST(TransposeRows, TurnsEightRowsIntoColumns) {
   }
 }
 
-/// The 13 fraction bits of Ada's fp8 sums hold the products 2^13 and 1 together, but no larger
-/// ratio.
+/// Ada keeps 13 fraction bits in a sum of fp8 products, so the last bit of a sum with the term 2^12
+/// is 2^-1.
 TEST(MmaNumerics, AdaFp8SumsKeepThirteenBits) {
   const auto sum = [](const char* arch, float large, float small) {
     std::vector<float> a(16 * 32, 0.0F), b(32 * 8, 0.0F), c(128, 0.0F), d(128);
@@ -155,8 +156,8 @@ TEST(MmaNumerics, OnlyNewArchitecturesHaveFp8) {
   EXPECT_TRUE(mma_numerics("sm_90a").has_fp8);
 }
 
-/// The sum starts from zero, takes first bytes 4t and 4t + 1 of a row, then 4t + 2 and 4t + 3, and
-/// adds C last.
+/// An fp8 product that is unpacked to f16 starts its sum from zero, adds the products of bytes 4t
+/// and 4t + 1 of a row, then those of bytes 4t + 2 and 4t + 3, and finally C.
 TEST(UnpackedFp8Tile, AddsCToTwoProductsOfHalves) {
   const DotRule rule = mma_numerics("sm_90").fp8;
   Random random(6);

@@ -31,7 +31,7 @@ TEST(Mufu, Exp2OfEveryFractionIsTheHardwares) {
 }
 
 TEST(Mufu, Exp2OfNegativeNumbersIsTheHardwares) {
-  // Arguments from -2^-7 to about -8, in steps that reach all 24 bits.
+  // The arguments run from -2^-7 to about -8, in steps of 20 units in the last place.
   const auto result = [](std::uint32_t i) { return mufu_exp2(-bits_float(0x3c000000U + 20 * i)); };
   EXPECT_EQ(hash_of(kFractions / 2, result), "994fb19d022d0cee4759a528f6b99533");
 }

@@ -80,8 +80,8 @@ TEST(SmallFloats, RoundToNearestEvenAgainstASearch) {
         << value;
     ASSERT_EQ(double_to_half(static_cast<double>(value)), float_to_half(value));
   }
-  // The middle of two f16 plus less than a float can represent: one rounding goes up, two roundings
-  // go to even.
+  // 1 + 2^-11 + 2^-40 lies just above the middle of two f16, so it must be rounded up. If it were
+  // rounded to float first, 2^-40 would be lost, and the result would be the even f16 below.
   EXPECT_EQ(double_to_half(1.0 + 0x1p-11 + 0x1p-40), float_to_half(1.0F) + 1);
   EXPECT_EQ(float_to_half(65519.0F), 0x7bff);
   EXPECT_EQ(float_to_half(65520.0F), 0x7c00);

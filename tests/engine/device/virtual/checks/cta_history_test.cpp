@@ -5,7 +5,8 @@
 namespace evo::ptx {
 namespace {
 
-/// The vector clock of a warp at its time `own`, whose accesses up to `published` are published.
+/// The vector clock of a warp at time `own`; the warp has published its accesses up to time
+/// `published`, so that other CTAs can acquire them.
 VectorClock clock_of(std::size_t warp, std::uint32_t own, std::uint32_t published = 0) {
   VectorClock clock{};
   clock[warp] = own;

@@ -30,7 +30,8 @@ TEST(LaneOrder, OfSomeOnlyThoseThatMeetAre) {
   EXPECT_FALSE(order.is_unordered(0, 7, 1));
   EXPECT_TRUE(order.is_unordered(0, 8, 1));
   EXPECT_TRUE(order.is_unordered(0, 7, 2));
-  // Lane 7 met lane 0 before; now it meets lane 8, so that lane 8 is ordered after lane 0.
+  // Lane 7 has synchronised with lane 0 before. Now lane 7 synchronises with lane 8, so early
+  // accesses of lane 0 are ordered before lane 8.
   order.met(0x0180U, 3);
   EXPECT_FALSE(order.is_unordered(8, 0, 1));
   EXPECT_TRUE(order.is_unordered(8, 0, 2));
@@ -45,7 +46,8 @@ TEST(LaneOrder, OfSeveralLanesOneMustBeCertain) {
   order.met(0x000fU, 2);
   EXPECT_FALSE(order.is_unordered(0, joined_span(1, 2), 1));
   EXPECT_TRUE(order.is_unordered(8, joined_span(1, 2), 1));
-  // The span stands for lane 0 or 1, and for a lane among 4 to 7, which lane 0 has not met.
+  // joined_span(1, 5) contains all lanes from 0 to 7, but lane 0 has not synchronised with lanes 4
+  // to 7.
   EXPECT_TRUE(order.is_unordered(0, joined_span(1, 5), 1));
   order.met(0x0021U, 3);
   EXPECT_FALSE(order.is_unordered(0, joined_span(1, 5), 1));

@@ -44,7 +44,7 @@ TEST(PlainShadow, APieceOfABufferThatIsReadIsLookedAtPlaceByPlace) {
   EXPECT_EQ(shadow.write(2, 1), 2U);
 }
 
-// The shadow memory is large enough for large pages of the host.
+// PlainShadow works with a memory so large that the host uses large pages for it.
 TEST(PlainShadow, AllPlacesBeginAsNobodys) {
   constexpr std::size_t kPlaces = std::size_t{1} << 21;
   PlainShadow shadow(kPlaces);

@@ -32,7 +32,8 @@ std::string drawn_program(Random& random) {
   return text + "ret;\n}\n";
 }
 
-/// Whether a path leads from `from` to the end without passing `without`.
+/// Whether a path of the control flow leads from instruction `from` to the end without passing
+/// instruction `without`.
 bool reaches_end(const PostDominators& graph, std::uint32_t from, std::uint32_t without) {
   std::vector<bool> seen(graph.end() + 1, false);
   std::vector<std::uint32_t> left = {from};
@@ -65,7 +66,8 @@ TEST(PostDominatorsTest, AreTheNearestOnEveryPathToTheEnd) {
       if (meeting != end) {
         ASSERT_FALSE(reaches_end(found, pc, meeting)) << pc << "\n" << text;
       }
-      // Every other post-dominator comes after the immediate post-dominator.
+      // Every other post-dominator of the instruction also post-dominates the immediate
+      // post-dominator.
       for (std::uint32_t other = 0; other < end; ++other) {
         if (other == pc || other == meeting || reaches_end(found, pc, other)) continue;
         ASSERT_NE(meeting, end) << pc << ", " << other << "\n" << text;

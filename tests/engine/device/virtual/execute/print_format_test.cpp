@@ -11,7 +11,7 @@
 namespace evo::ptx {
 namespace {
 
-/// Formats a text with arguments of 8 bytes each.
+/// Formats a printf() format string with arguments of 8 bytes each.
 PrintedText print(std::string_view format, const std::vector<std::uint64_t>& arguments) {
   return format_print(format, {.argument =
                                    [&](std::uint32_t offset, std::uint32_t bytes) {

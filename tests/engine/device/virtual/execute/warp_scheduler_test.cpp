@@ -111,16 +111,16 @@ TEST(WarpScheduler, NobodyIsStalledWhileAnotherCtaMayRun) {
     return goes_on;
   };
   EXPECT_TRUE(waits(one));
-  EXPECT_TRUE(waits(one));  // any number of times
+  EXPECT_TRUE(waits(one));  // waiting is allowed any number of times
   other.note_progress();
   EXPECT_TRUE(other.count(1));
-  EXPECT_TRUE(waits(other));  // the first one has not polled since
+  EXPECT_TRUE(waits(other));  // scheduler one has not polled since
   EXPECT_FALSE(waits(one));
   launch.progress.note_change();
   launch.progress.note_ended();
-  EXPECT_TRUE(waits(one));  // there is room for the third
+  EXPECT_TRUE(waits(one));  // the third CTA can start now
   launch.progress.note_started();
-  EXPECT_TRUE(waits(one));  // the third has not polled
+  EXPECT_TRUE(waits(one));  // the third CTA has not polled
 }
 
 TEST(WarpScheduler, StandsAsideAFewTimesAfterChanges) {

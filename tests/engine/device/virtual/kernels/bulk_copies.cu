@@ -1,4 +1,4 @@
-// Kernels that move data by bulk copies; the tests know their results.
+// Kernels that move data by bulk copies; bulk_copies_test.cpp knows the expected results.
 
 constexpr int kTile = 256;
 
@@ -33,7 +33,7 @@ extern "C" __global__ void ring(float* out, const float* in, int tiles) {
   }
 }
 
-// Each CTA doubles one tile in shared memory and stores it by two groups.
+// Each CTA stores a tile of doubled values from shared memory by two bulk groups.
 extern "C" __global__ void doubled(float* out, const float* in, int) {
   __shared__ alignas(16) float tile[kTile];
   const int first = blockIdx.x * kTile;
@@ -50,7 +50,8 @@ extern "C" __global__ void doubled(float* out, const float* in, int) {
   wait_written<0>();
 }
 
-// Copies a tile in and out without a generic access. A single thread needs no barrier between them.
+// One thread copies a tile in and out by bulk copies, changes an element, and copies the tile out
+// again. A single thread needs a proxy fence, but no barrier.
 extern "C" __global__ void through(float* out, const float* in, int) {
   __shared__ alignas(16) float tile[kTile];
   __shared__ alignas(8) u64 barrier;

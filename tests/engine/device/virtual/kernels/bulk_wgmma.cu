@@ -1,5 +1,6 @@
-// Products of tiles that bulk copies load. Each kernel has one defect with -DBUG and none without.
-// The helpers of wgmma_defects.cuh are in namespace wgmma.
+// Kernels that compute products of tiles by wgmma after bulk copies have loaded the tiles. Each
+// kernel has one defect with -DBUG and none without. The helpers of wgmma_defects.cuh are in
+// namespace wgmma.
 
 using wgmma::Tiles;
 
@@ -23,7 +24,7 @@ using wgmma::Tiles;
   wgmma::multiply(d, tiles); \
   wgmma::commit();
 
-// The asynchronous proxy wrote the tiles, so that no proxy fence is needed.
+// No proxy fence is needed, because the asynchronous proxy wrote the tiles.
 extern "C" __global__ void multiplies_before_the_phase(float* out, const float* in) {
   TILES
   RIGHT(wait(&ready, 0);)

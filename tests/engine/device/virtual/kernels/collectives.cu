@@ -1,5 +1,6 @@
-// Collectives of CUB over 128 threads: out[i] = 2 * in[i], in of 128 floats with whole values from
-// 0 to 127. With BUG, data of a collective are accessed before all threads have finished it.
+// Collectives of CUB over 128 threads. Each kernel computes out[i] = 2 * in[i], where `in` has 128
+// floats with whole values from 0 to 127. With BUG, data of a collective are accessed before all
+// threads have finished the collective.
 #include <cub/block/block_adjacent_difference.cuh>
 #include <cub/block/block_discontinuity.cuh>
 #include <cub/block/block_exchange.cuh>
@@ -26,7 +27,8 @@ constexpr int kThreads = 128;
 #define KERNEL(name) \
   extern "C" __global__ void __launch_bounds__(kThreads) name(const float* in, float* out)
 
-// Called between two uses of one temporary storage; the wrong version omits the barriers.
+// Called between two collectives that use the same temporary storage. The wrong version overwrites
+// the storage instead of waiting at a barrier.
 template <typename Storage>
 __device__ void between(Storage& storage) {
 #ifdef BUG
@@ -256,7 +258,7 @@ KERNEL(run_length_decode) {
   out[threadIdx.x] = decoded[0] + decoded[1];
 }
 
-// Collectives of whole warps, and of parts of warps.
+// Kernels with collectives of whole warps and of parts of warps.
 template <int kLanes>
 __device__ void warp_reduce(const float* in, float* out) {
   using Collective = cub::WarpReduce<float, kLanes>;

@@ -1,5 +1,5 @@
-// CTAs that access the same global memory: 4 CTAs of 64 threads, `in` and `out` of 256 elements,
-// `out` zeroed. With BUG, nothing orders the accesses.
+// Kernels whose 4 CTAs of 64 threads access the same global memory. `in` and `out` have 256
+// elements; `out` is zero at first. With BUG, nothing orders the accesses.
 
 __device__ float parts[256];
 __device__ unsigned arrived;
@@ -40,7 +40,8 @@ extern "C" __global__ void overlapping_rows(const float* in, float* out) {
   out[i] = in[i] + static_cast<float>(blockIdx.x + 1);
 }
 
-// The last CTA of the grid reads the parts of other CTAs without waiting for them.
+// With BUG, the last CTA of the grid reads elements of `parts` without waiting for the CTAs that
+// store these elements.
 extern "C" __global__ void without_waiting(const float* in, float* out) {
   parts[blockIdx.x * 64 + threadIdx.x] = in[blockIdx.x * 64 + threadIdx.x];
 #ifdef BUG
@@ -51,7 +52,8 @@ extern "C" __global__ void without_waiting(const float* in, float* out) {
 #endif
 }
 
-// Without a fence, the CTA that arrives last may not see the parts of the other CTAs.
+// Without a fence, the CTA that arrives last may not see the elements of `parts` that other CTAs
+// have stored.
 extern "C" __global__ void missing_fence(const float* in, float* out) {
   parts[blockIdx.x * 64 + threadIdx.x] = in[blockIdx.x * 64 + threadIdx.x];
 #ifndef BUG
@@ -70,7 +72,7 @@ extern "C" __global__ void fence_of_the_cta(const float* in, float* out) {
   if (comes_last()) out[threadIdx.x] = sum_of_parts();
 }
 
-// An atomic at the start does not order later accesses.
+// An atomic operation at the start of a CTA does not order later accesses.
 extern "C" __global__ void claims_and_reads(const float* in, float* out) {
   __shared__ unsigned number;
   if (threadIdx.x == 0) number = atomicAdd(&arrived, 1u) % gridDim.x;
@@ -100,7 +102,7 @@ extern "C" __global__ void counter_without_atomic(const float* in, float* out) {
 #endif
 }
 
-// One CTA clears an element to which all CTAs add.
+// With BUG, one CTA sets the elements to which all CTAs add.
 extern "C" __global__ void cleared_by_one(const float* in, float* out) {
 #ifdef BUG
   if (blockIdx.x == 0) out[threadIdx.x] = 1.0f;
@@ -108,7 +110,7 @@ extern "C" __global__ void cleared_by_one(const float* in, float* out) {
   atomicAdd(out + threadIdx.x, in[blockIdx.x * 64 + threadIdx.x]);
 }
 
-// The CTA that comes last determines the value.
+// With BUG, the CTA that stores last determines the result.
 extern "C" __global__ void written_by_all(const float* in, float* out) {
 #ifdef BUG
   out[threadIdx.x] = in[blockIdx.x * 64 + threadIdx.x] + blockIdx.x;
@@ -152,7 +154,7 @@ extern "C" __global__ void read_by_all(const float* in, float* out) {
 #endif
 }
 
-// One instruction writes to two buffers.
+// One store instruction writes to two buffers, depending on the thread.
 extern "C" __global__ void two_buffers(const float* in, float* out) {
   float* place = threadIdx.x % 2 == 0 ? out : parts;
 #ifdef BUG
@@ -162,8 +164,8 @@ extern "C" __global__ void two_buffers(const float* in, float* out) {
 #endif
 }
 
-// A plain read of data that CTAs change by atomics is allowed; a read of another CTA's plain store
-// is a race.
+// A non-atomic read of data that CTAs change by atomics is allowed, but a read of another CTA's
+// non-atomic store is a race.
 extern "C" __global__ void stale_then_exchanged(const float* in, float* out) {
   if (blockIdx.x == 0) {
 #ifdef BUG
@@ -175,8 +177,8 @@ extern "C" __global__ void stale_then_exchanged(const float* in, float* out) {
   atomicExch(out + threadIdx.x, 2.0f);
 }
 
-// A CTA may plainly read a value after it has polled for it, because the value does not change any
-// more.
+// After a CTA has polled for a value, it may read this value by a non-atomic read, because the
+// value does not change any more.
 extern "C" __global__ void polled_then_read(const float* in, float* out) {
   if (threadIdx.x == 0) {
     atomicAdd(&arrived, 1u);
@@ -187,7 +189,7 @@ extern "C" __global__ void polled_then_read(const float* in, float* out) {
   out[blockIdx.x * 64 + threadIdx.x] = in[threadIdx.x] * arrived;
 }
 
-// The last CTA reads addresses, and only then waits for the CTAs that change them.
+// With BUG, the last CTA reads a sum before it waits for the CTAs that add to this sum.
 extern "C" __global__ void read_before_waiting(const float* in, float* out) {
   if (blockIdx.x < gridDim.x - 1) {
     if (threadIdx.x == 0) {
@@ -207,7 +209,8 @@ extern "C" __global__ void read_before_waiting(const float* in, float* out) {
   out[2] = out[0];
 }
 
-// Computes the maximum of floats by compare-and-swap, in which the first read may be outdated.
+// Computes the maximum of floats by compare-and-swap. An old value in the first read is harmless,
+// because the compare-and-swap then fails and is repeated.
 extern "C" __global__ void guess_and_swap(const float* in, float* out) {
   int* place = (int*)(out + threadIdx.x % 8);
   const float value = in[blockIdx.x * 64 + threadIdx.x];
@@ -219,7 +222,7 @@ extern "C" __global__ void guess_and_swap(const float* in, float* out) {
   }
 }
 
-// The CTA with the last number reads the sum, even if other CTAs have not added to it yet.
+// The CTA with the largest index reads the sum, even if other CTAs have not added their values yet.
 extern "C" __global__ void sum_read_by_the_last(const float* in, float* out) {
   if (blockIdx.x < gridDim.x - 1) {
     atomicAdd(out, in[blockIdx.x * 64 + threadIdx.x]);
@@ -228,7 +231,8 @@ extern "C" __global__ void sum_read_by_the_last(const float* in, float* out) {
   }
 }
 
-// The first CTA reads an element before other CTAs add to it.
+// The first CTA reads an element to which the other CTAs add. With BUG, the other CTAs do not wait
+// until the first CTA has read the element.
 extern "C" __global__ void reads_first(const float* in, float* out) {
   if (threadIdx.x != 0) return;
   if (blockIdx.x == 0) parts[0] = out[0];

@@ -1,5 +1,5 @@
-// Locks and flags between CTAs, with libcu++: 8 CTAs of 64 threads, `out` of 256 floats, zeroed.
-// With BUG, the accesses to the guarded data are not ordered.
+// Locks and flags of libcu++ between 8 CTAs of 64 threads. `out` has 256 floats, which are zero at
+// first. With BUG, the accesses to the guarded data are not ordered.
 #include <cuda/atomic>
 #include <cuda/barrier>
 #include <cuda/latch>
@@ -48,7 +48,8 @@ KERNEL(ref_released) {
   lock.store(0, kRelease);
 }
 
-// The wrong version first tests the lock and later takes it, so that two CTAs may enter.
+// The wrong version first tests the lock and takes it later, so that two CTAs may hold the lock at
+// once.
 KERNEL(ref_looked_at) {
   ONLY_FIRST;
   DeviceRef lock(word);
@@ -126,7 +127,7 @@ KERNEL(binary_semaphore_tried) {
   binary.release();
 }
 
-// One CTA may enter at a time; the wrong version lets two enter.
+// The semaphore admits one CTA at a time; in the wrong version, it admits two CTAs.
 KERNEL(counting_semaphore) {
   ONLY_FIRST;
   counting.acquire();

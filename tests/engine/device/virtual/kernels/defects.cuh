@@ -1,6 +1,6 @@
-// Pairs of kernels for the checks: with BUG each contains one error; without it the same code is
-// right. Each kernel reads and writes n floats, and runs with one CTA of 128 threads unless the
-// test states otherwise; n is 128.
+// Kernels for the checks of the virtual GPU. With BUG, each kernel contains one error; without BUG,
+// it is right. Each kernel reads and writes n floats (n is 128), and runs with one CTA of 128
+// threads unless the test states otherwise.
 
 #define SHARED(pointer) static_cast<unsigned>(__cvta_generic_to_shared(pointer))
 

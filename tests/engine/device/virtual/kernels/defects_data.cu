@@ -1,5 +1,5 @@
-// Included after defects.cuh: kernels that read data too early, too late, or before they are
-// written.
+// Kernels that read data too early, too late, or before the data are written. Tests compile this
+// file together with defects.cuh.
 
 // The tile is read before every thread has stored its part.
 extern "C" __global__ void missing_sync(const float* in, float* out, int n) {
@@ -39,7 +39,8 @@ extern "C" __global__ void missing_syncwarp(const float* in, float* out, int n) 
   out[t] = tile[t ^ 1];
 }
 
-// wait_prior(1) before the last tile does not wait, because no newer copy was committed.
+// With BUG, wait_prior(1) does not wait for the copy of the last tile, because no newer group was
+// committed.
 extern "C" __global__ void wait_prior_last_tile(const float* in, float* out, int n) {
   __shared__ float tile[2][64];
   const int t = threadIdx.x;
@@ -67,7 +68,7 @@ extern "C" __global__ void wait_prior_last_tile(const float* in, float* out, int
   out[t] = sum;
 }
 
-// No thread waits for the copy.
+// No thread waits for the asynchronous copy.
 extern "C" __global__ void missing_wait(const float* in, float* out, int n) {
   __shared__ float tile[128];
   const int t = threadIdx.x;
@@ -141,7 +142,8 @@ extern "C" __global__ void off_by_one(const float* in, float* out, int n) {
   out[t] = in[t] + in[next];
 }
 
-// Rows of 16 floats are copied contiguously into rows padded to 20: some rows are never filled.
+// Rows in shared memory are padded to 20 floats, but the rows of 16 floats are copied contiguously,
+// so some rows are never filled.
 extern "C" __global__ void contiguous_copy_into_padded_rows(const float* in, float* out, int n) {
   __shared__ float tile[8 * 20];
   const int t = threadIdx.x;
@@ -196,7 +198,8 @@ extern "C" __global__ void uninitialised_local(const float* in, float* out, int 
   out[t] = local[(t * 5) % 32];
 }
 
-// A plain flag in shared memory signals the consumer.
+// A flag in shared memory tells the consumer that the data are ready. With BUG, no fence separates
+// the data from the flag.
 extern "C" __global__ void plain_flag(const float* in, float* out, int n) {
   __shared__ float tile[32];
   __shared__ volatile int ready;

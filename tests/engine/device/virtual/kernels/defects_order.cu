@@ -1,7 +1,7 @@
-// Included after defects.cuh: kernels with defects in barriers, loops and accesses, or with
-// unfinished work.
+// Kernels with defects in barriers, loops and accesses, or with unfinished work. Tests compile this
+// file together with defects.cuh.
 
-// The consumer waits for more threads than ever arrive.
+// The consumer waits at a barrier for more threads than ever arrive.
 extern "C" __global__ void barrier_count_too_large(const float* in, float* out, int n) {
   __shared__ float tile[64];
   const int t = threadIdx.x;
@@ -49,7 +49,8 @@ extern "C" __global__ void barrier_count_not_multiple(const float* in, float* ou
   out[threadIdx.x] = in[threadIdx.x];
 }
 
-// Part of a warp takes a branch with one __syncthreads, the rest a branch with another.
+// Part of a warp executes one __syncthreads, and the other lanes execute another __syncthreads in
+// another branch.
 extern "C" __global__ void barrier_in_divergent_branch(const float* in, float* out, int n) {
   __shared__ float tile[128];
   const int t = threadIdx.x;
@@ -119,7 +120,7 @@ extern "C" __global__ void endless_spin(const float* in, float* out, int n) {
   out[t] = in[t];
 }
 
-// A vector load uses an address that is not a multiple of its size.
+// The address of a vector load is not a multiple of the vector's size.
 extern "C" __global__ void misaligned_vector(const float* in, float* out, int n) {
   const int t = threadIdx.x;
   if (t >= 16) return;
@@ -168,8 +169,8 @@ extern "C" __global__ void shuffle_of_absent_lanes(const float* in, float* out, 
   out[t] = v;
 }
 
-// The shuffle's mask names the arriving lanes, but other lanes are read. A mask may name exited
-// lanes.
+// With BUG, a shuffle's mask names only the lanes that execute the shuffle, but some lanes read
+// from lanes outside the mask. A mask may name exited lanes.
 extern "C" __global__ void shuffle_from_absent_lanes(const float* in, float* out, int n) {
   const int t = threadIdx.x;
   float v = in[t];
@@ -238,7 +239,7 @@ extern "C" __global__ void reaches_trap(const float* in, float* out, int n) {
   out[threadIdx.x] = in[threadIdx.x];
 }
 
-// The consumer of an mbarrier does not wait for the phase.
+// The consumer reads the data without waiting for the phase of the mbarrier.
 extern "C" __global__ void mbarrier_without_wait(const float* in, float* out, int n) {
   __shared__ float tile[64];
   __shared__ __align__(8) unsigned long long barrier;

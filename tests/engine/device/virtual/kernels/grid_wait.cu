@@ -1,4 +1,4 @@
-// Kernels that may start while the previous kernel still runs. With BUG 0 they are correct.
+// Kernels that may start while the previous kernel still runs. With BUG 0, all kernels are correct.
 #ifndef BUG
 #define BUG 0
 #endif
@@ -40,7 +40,8 @@ extern "C" __global__ void one_thread_and_a_barrier(const int* x, int* y) {
   y[i] = x[i];
 }
 
-// The other lanes of the warp meet the lane that waited at __syncwarp.
+// One lane executes griddepcontrol.wait; the other lanes of its warp synchronise with this lane by
+// __syncwarp.
 extern "C" __global__ void one_lane(const int* x, int* y) {
   if (threadIdx.x % 32 == 3) WAIT;
 #if BUG == 0
@@ -62,7 +63,8 @@ __device__ void wait_for(unsigned barrier) {
       : "memory");
 }
 
-// Thread 0 waits, then arrives at the mbarrier for which the other warps wait.
+// Thread 0 executes griddepcontrol.wait, then arrives at the mbarrier for which the other warp
+// waits.
 extern "C" __global__ void mbarrier(const int* x, int* y) {
   __shared__ unsigned long long object;
   const unsigned barrier = (unsigned)__cvta_generic_to_shared(&object);
@@ -135,7 +137,7 @@ extern "C" __global__ void texture(cudaTextureObject_t x, int* y) {
   y[threadIdx.x] = value;
 }
 
-// Threads from 40 on do not wait, and access no memory.
+// Threads from index 40 on exit without griddepcontrol.wait, because they access no memory.
 extern "C" __global__ void some_leave(const int* x, int* y) {
   if (threadIdx.x >= 40) return;
   WAIT;

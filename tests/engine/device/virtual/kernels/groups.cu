@@ -1,5 +1,5 @@
-// Cooperative groups: 4 CTAs of 64 threads, out[i] = 2 * in[i], in of 256 floats. With BUG, threads
-// that exchange data do not synchronise.
+// Kernels with cooperative groups, which run 4 CTAs of 64 threads and compute out[i] = 2 * in[i]
+// for 256 floats. With BUG, threads that exchange data do not synchronise.
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 #include <cooperative_groups/reduce.h>
@@ -47,7 +47,7 @@ KERNEL(tile_of_8) { share<8>(in, out); }
 KERNEL(tile_of_16) { share<16>(in, out); }
 KERNEL(tile_of_32) { share<32>(in, out); }
 
-// Computes a sum over the tile and passes it to the CTA.
+// Adds 1 over the lanes of each tile; other tiles read the sum from shared memory.
 template <unsigned kLanes>
 __device__ void add_up(const float* in, float* out) {
   __shared__ int sums[kThreads / kLanes];
@@ -81,7 +81,7 @@ KERNEL(tiles_within_tiles) {
   out[blockIdx.x * kThreads + (threadIdx.x ^ 12)] = 2 * values[threadIdx.x];
 }
 
-// Partitions by a tile size that is only known at run time.
+// Partitions a group into tiles whose size is only known at run time.
 KERNEL(tile_of_any_size) {
   __shared__ float values[kThreads];
   clear(values);
@@ -92,7 +92,7 @@ KERNEL(tile_of_any_size) {
   out[blockIdx.x * kThreads + other] = 2 * values[other];
 }
 
-// Two warps form one tile.
+// Each tile consists of two warps.
 KERNEL(tile_of_two_warps) {
   __shared__ cg::block_tile_memory<kThreads> memory;
   __shared__ float values[kThreads];

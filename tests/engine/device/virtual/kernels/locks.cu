@@ -1,5 +1,5 @@
-// Locks and flags between CTAs: 8 CTAs of 64 threads, `out` of 256 floats, zeroed. With BUG, the
-// accesses to the guarded data are not ordered.
+// Locks and flags between 8 CTAs of 64 threads. `out` has 256 floats, which are zero at first. With
+// BUG, the accesses to the guarded data are not ordered.
 
 __device__ int lock;
 __device__ int locks[16];
@@ -186,7 +186,8 @@ KERNEL(bucket_locks) {
   }
 }
 
-// A readers-writer lock: readers increment a count; a writer takes all places of the count.
+// A readers-writer lock is a counter: each reader adds 1, and a writer subtracts 1000, which it can
+// do only while the counter is 0.
 KERNEL(readers_and_writers) {
   ONLY_FIRST;
   constexpr int kAll = 1000;
@@ -223,7 +224,8 @@ KERNEL(chain_of_flags) {
   IF_RIGHT(*reinterpret_cast<volatile int*>(&flags[b]) = 1;)
 }
 
-// The last CTA is synchronised with the first CTA through the CTAs between them.
+// The last CTA reads data of the first CTA, ordered only by a chain of flags through all other
+// CTAs.
 KERNEL(told_by_others) {
   ONLY_FIRST;
   const int b = static_cast<int>(blockIdx.x);
@@ -243,7 +245,8 @@ KERNEL(told_by_others) {
   atomicExch(&flags[b], 1);
 }
 
-// The flag does not order accesses of CTAs that have not set it.
+// A CTA's flag orders only the accesses of the CTA that set it; with BUG, CTA 2 does not wait for
+// the flag of CTA 1.
 KERNEL(flag_of_somebody_else) {
   ONLY_FIRST;
   const int b = static_cast<int>(blockIdx.x);
@@ -261,7 +264,7 @@ KERNEL(flag_of_somebody_else) {
   }
 }
 
-// A producer and a consumer exchange data through two slots.
+// A producer and a consumer exchange data through a buffer of two slots.
 KERNEL(slots) {
   ONLY_FIRST;
   if (blockIdx.x > 1) return;
@@ -286,8 +289,8 @@ KERNEL(slots) {
   }
 }
 
-// Other CTAs read the announced value by strong reads, which are no race; they may see the old
-// value.
+// CTA 1 reads items by volatile reads, which are no race. With BUG, CTA 0 sets the flag before it
+// stores the item, so CTA 1 may read the old item.
 KERNEL(announced_too_early) {
   ONLY_FIRST;
   if (blockIdx.x > 1) return;
@@ -379,7 +382,7 @@ KERNEL(meets_again) {
   }
 }
 
-// CTA 3 reads a total. With BUG, it does not wait until the other CTAs have added to it.
+// CTA 3 reads a total. With BUG, CTA 3 does not wait until the other CTAs have added to the total.
 KERNEL(total_read_while_added) {
   if (threadIdx.x == 0) {
     atomicAdd(out + 5, 1.0f);

@@ -1,5 +1,6 @@
-// Lanes of one .sync instruction with different member masks: 64 threads, out[i] = 2 * in[i]. With
-// BUG, lanes that exchange data do not synchronise.
+// Kernels whose lanes execute one .sync instruction with different member masks. Each kernel runs
+// 64 threads and computes out[i] = 2 * in[i]. With BUG, lanes that exchange data do not
+// synchronise.
 
 __device__ unsigned tile_mask(unsigned lanes) {
   const unsigned lane = threadIdx.x % 32;
@@ -30,7 +31,8 @@ extern "C" __global__ void tiles_share(const float* in, float* out) {
   out[threadIdx.x ^ other] = 2 * values[threadIdx.x ^ other];
 }
 
-// A tile of 16 lanes sees accesses that its tiles of 4 lanes made before they synchronised.
+// After a tile of 16 lanes has synchronised, it sees accesses that its tiles of 4 lanes made
+// before.
 extern "C" __global__ void tiles_grow(const float* in, float* out) {
   __shared__ float values[64];
   values[threadIdx.x] = in[threadIdx.x];
@@ -43,7 +45,7 @@ extern "C" __global__ void tiles_grow(const float* in, float* out) {
   out[threadIdx.x ^ 15] = 2 * values[threadIdx.x ^ 15];
 }
 
-// All lanes of a tile have read before one of them writes.
+// All lanes of a tile read a value before one lane of the tile overwrites the value.
 extern "C" __global__ void tiles_overwrite(const float* in, float* out) {
   __shared__ float first[8];
   const unsigned tile = threadIdx.x / 8;
@@ -100,7 +102,7 @@ extern "C" __global__ void tiles_go_round(const float* in, float* out) {
   out[threadIdx.x] = 2 * value;
 }
 
-// Half of the warp has exited; masks may still name it.
+// Half of the warp has exited; masks may still name the exited lanes.
 extern "C" __global__ void half_has_exited(const float* in, float* out) {
   out[threadIdx.x] = 2 * in[threadIdx.x];
 #ifdef BUG

@@ -500,8 +500,8 @@ KERNEL sparse_matrix_vector(const int* row, const int* column, const float* valu
   y[r] = sum;
 }
 
-// Two elements per thread. If the second lies beyond the end, the kernel neither loads it nor
-// stores its result, but still runs its loop.
+// Each thread processes two elements. If the second element lies beyond the end, the kernel neither
+// loads it nor stores its result, but still runs the loop for it.
 extern "C" __global__ void halvings_of_two(const float* x, int* out, int n) {
   const int first = blockIdx.x * 64 + threadIdx.x;
   float value[2];

@@ -1,5 +1,5 @@
-// Kernels with one signature that store in different ways: a grid of {6, 4} CTAs of 64 threads, out
-// of 4096 floats, in of 4096 ints (in[i] = 4095 - i).
+// Kernels that store in different ways. All kernels have the same parameters and a grid of {6, 4}
+// CTAs of 64 threads; `out` has 4096 floats, and `in` 4096 ints (in[i] = 4095 - i).
 #include <cuda_fp16.h>
 #include <mma.h>
 
@@ -102,8 +102,8 @@ KERNEL(predicated) {
   out[place] = 1.0f;
 }
 
-// A predicated instruction may keep the old value of its result, so the source of that value stays
-// live.
+// A predicated instruction may leave its result register unchanged, so the register's previous
+// value stays live.
 KERNEL(left_by_a_predicate) {
   const int before = own();
   int place = before;

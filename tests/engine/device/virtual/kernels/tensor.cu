@@ -110,7 +110,7 @@ KERNEL convert_e4m3(const float* in, u16* bytes, u32* halves) {
   halves[t] = wide;
 }
 
-// cp.async with a source shorter than the copy: the rest of the destination becomes zero.
+// If the source of a cp.async is shorter than the copy, the rest of the destination becomes zero.
 KERNEL copy_with_zero_fill(const u32* in, u32* out, int valid_bytes) {
   __shared__ __align__(16) u32 tile[4 * 32];
   const u32 to = static_cast<u32>(__cvta_generic_to_shared(tile + 4 * threadIdx.x));
@@ -141,7 +141,7 @@ KERNEL exponentials(const float* in, float* out, int n) {
   for (int i = threadIdx.x; i < n; i += blockDim.x) asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(out[i]) : "f"(in[i]));
 }
 
-// Copies 16 bytes of which only the first 4 were written, and uses all of them.
+// Copies 16 bytes although only the first 4 were written, and uses all 16 bytes.
 KERNEL copies_padding(const u32* in, u32* out, int use) {
   __shared__ __align__(16) u32 tile[4 * 32];
   const u32 to = static_cast<u32>(__cvta_generic_to_shared(tile + 4 * threadIdx.x));

@@ -1,4 +1,4 @@
-// Kernels that copy by tensor maps; the tests compute where each element must be.
+// Kernels that copy by tensor maps; tensor_map_test.cpp computes where each element must be.
 
 struct alignas(64) TensorMap {
   u64 opaque[16];
@@ -68,7 +68,7 @@ extern "C" __global__ void move_2d(const __grid_constant__ TensorMap map, const 
   wait_written<0>();
 }
 
-// The tile is not aligned to 128 bytes.
+// The tile in shared memory is not aligned to 128 bytes.
 extern "C" __global__ void load_beside(unsigned char* out, const __grid_constant__ TensorMap map, int4 c, int last, int bytes) {
   TILE
   if (threadIdx.x == 0) {

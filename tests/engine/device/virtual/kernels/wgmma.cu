@@ -1,9 +1,9 @@
-// One product D[64][N] = A[64][K] · B[N][K]ᵀ + C by wgmma, in STEPS steps of 32 bytes of K. The
-// test defines:
-//   ELEMENT_BYTES 1 or 2; N; STEPS; SWIZZLE 0, 32, 64 or 128 bytes, of which the bytes of K are a
-//   multiple where K is contiguous;
-//   A_PLACE: 0 registers, 1 shared memory with K contiguous, 2 with M contiguous; B_N_MAJOR 0 or 1;
-//   PRODUCT(d, a, place_a, place_b, scale): the instruction.
+// Computes one product D[64][N] = A[64][K] · B[N][K]ᵀ + C by wgmma, in STEPS steps of 32 bytes of
+// K. wgmma_source.cpp defines these macros:
+//   ELEMENT_BYTES, the size of an element: 1 or 2; N; STEPS; SWIZZLE: 0, 32, 64 or 128 bytes (if K
+//   is contiguous, the size of a row of K in bytes is a multiple of SWIZZLE);
+//   A_PLACE: 0 for registers, 1 for shared memory with contiguous K, 2 with contiguous M;
+//   B_N_MAJOR: 1 if N is contiguous, else 0; PRODUCT(d, a, place_a, place_b, scale): instruction.
 typedef unsigned u32;
 typedef unsigned long long u64;
 typedef unsigned char u8;
@@ -13,18 +13,19 @@ constexpr int kK = STEPS * kStepBytes / ELEMENT_BYTES;
 constexpr u32 kRowBytes = SWIZZLE == 0 ? 16 : SWIZZLE;  ///< row bytes of the swizzle pattern
 constexpr u32 kMode = SWIZZLE == 128 ? 1 : SWIZZLE == 64 ? 2 : SWIZZLE == 32 ? 3 : 0;
 
-/// Swaps chunks of 16 bytes within 128 bytes.
+/// Applies the swizzle to an offset: swaps chunks of 16 bytes within rows of kRowBytes.
 __device__ u32 permuted(u32 address) {
   return address ^ ((address >> 7) & (kRowBytes / 16 - 1)) << 4;
 }
 
-/// Byte `k_byte` of row `row` of `rows`, K contiguous: panels of kRowBytes of K.
+/// Offset of byte `k_byte` of row `row`, if K is contiguous. The tile is stored in panels, each
+/// with kRowBytes of K from all `rows` rows.
 __device__ u32 k_major(u32 rows, u32 row, u32 k_byte) {
   return permuted(k_byte / kRowBytes * rows * kRowBytes + row * kRowBytes + k_byte % kRowBytes);
 }
 
-/// Offset of byte `row_byte` along M or N, at index k along K. M or N is contiguous, in panels of
-/// kRowBytes.
+/// Offset of byte `row_byte` along M or N, at index k along K, if M or N is contiguous. The tile is
+/// stored in panels, each with kRowBytes of M or N at all k.
 __device__ u32 mn_major(u32 row_byte, u32 k) {
   return permuted(row_byte / kRowBytes * kK * kRowBytes + k * kRowBytes + row_byte % kRowBytes);
 }
@@ -38,7 +39,8 @@ __device__ void store(u8* tile, const u8* matrix, u32 rows, bool contiguous_rows
   }
 }
 
-/// The descriptor of one step: 16 elements of K if M or N is contiguous, otherwise 32 bytes of K.
+/// The descriptor of a tile for one step. A step takes 16 elements of K if M or N is contiguous,
+/// otherwise 32 bytes of K.
 __device__ u64 place(const u8* tile, u32 rows, bool contiguous_rows, u32 step) {
   u32 start = static_cast<u32>(__cvta_generic_to_shared(tile));
   u32 leading = 16, stride = 8 * kRowBytes;
@@ -55,7 +57,8 @@ __device__ u64 place(const u8* tile, u32 rows, bool contiguous_rows, u32 step) {
          static_cast<u64>(stride >> 4) << 32 | static_cast<u64>(kMode) << 62;
 }
 
-/// Fragment of A: register i has row g (+ 8 for odd i), 4 bytes from 4 t (+ 16 for i ≥ 2).
+/// Loads the fragment of A. With g = lane / 4 and t = lane % 4, register i holds 4 bytes of row g
+/// (+ 8 for odd i), from byte 4 t (+ 16 for i ≥ 2).
 __device__ void load_fragment(u32 (&a)[4], const u8* matrix, u32 step) {
   const u32 lane = threadIdx.x % 32, row = threadIdx.x / 32 * 16 + lane / 4;
   for (u32 i = 0; i < 4; ++i) {

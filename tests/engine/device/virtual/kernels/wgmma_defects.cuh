@@ -1,6 +1,7 @@
-// Pairs of kernels for the checks of wgmma: with BUG each contains one error; without it the same
-// code is right. Each kernel reads and writes n floats, and runs with one CTA; out has a float for
-// each thread. A is 64 by 16 f16, B 16 by 8, without a swizzle.
+// Kernels for the checks of wgmma on the virtual GPU. With BUG, each kernel contains one error;
+// without BUG, it is right. Each kernel runs with one CTA, reads n floats, and writes a float for
+// each thread. A is a matrix of 64 by 16 f16, B a matrix of 16 by 8; both are stored without a
+// swizzle.
 typedef unsigned u32;
 typedef unsigned long long u64;
 typedef unsigned short u16;
@@ -48,13 +49,13 @@ __device__ __forceinline__ void multiply(float (&d)[4], u64 a, u64 b) {
 __device__ __forceinline__ void multiply(float (&d)[4], const Tiles& tiles) {
   multiply(d, place(tiles.a, 1024), place(tiles.b, 128));
 }
-/// Keeps the compiler from moving writes of the accumulators across this point.
+/// Prevents the compiler from moving writes of the accumulators across this point.
 __device__ __forceinline__ void keep(float (&d)[4]) {
   asm volatile("" : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])::"memory");
 }
 __device__ __forceinline__ float sum(const float (&d)[4]) { return d[0] + d[1] + d[2] + d[3]; }
 
-/// Declares tiles, fills them and makes them visible to wgmma.
+/// Declares the tiles of A and B, fills them and makes them visible to wgmma.
 #define PREPARE                          \
   __shared__ __align__(1024) Tiles tiles; \
   fill(tiles, in);                        \

@@ -1,4 +1,5 @@
-// Included after wgmma_defects.cuh: defects of fences, barriers, diverging warps and registers.
+// Kernels with defects of fences, barriers, diverging warps and registers. Tests compile this file
+// together with wgmma_defects.cuh.
 
 // wgmma reads data stored by threads, with a barrier but no proxy fence in between.
 KERNEL missing_proxy_fence(const float* in, float* out, int n) {
@@ -39,8 +40,8 @@ KERNEL proxy_fence_too_early(const float* in, float* out, int n) {
   out[threadIdx.x] = sum(d);
 }
 
-// Only the readers execute the proxy fence, but before the barrier after which the tiles are
-// complete.
+// Only the warps that execute wgmma execute the proxy fence. With BUG, the proxy fence comes before
+// the barrier after which the tiles are complete.
 KERNEL readers_fence_before_the_barrier(const float* in, float* out, int n) {
   __shared__ __align__(1024) Tiles tiles;
   if (threadIdx.x >= 128) {
@@ -85,7 +86,8 @@ KERNEL proxy_fence_skipped_by_a_warp(const float* in, float* out, int n) {
   out[threadIdx.x] = sum(d);
 }
 
-// A copy has arrived and a barrier has passed, but the proxy fence is missing.
+// With BUG, the proxy fence is executed before the asynchronous copies have arrived, so it does not
+// cover the copies.
 KERNEL missing_proxy_fence_after_copy(const float* in, float* out, int n) {
   __shared__ __align__(1024) Tiles tiles;
   fill(tiles, in);
@@ -188,7 +190,7 @@ KERNEL product_never_committed(const float* in, float* out, int n) {
   out[threadIdx.x] = in[threadIdx.x % n];
 }
 
-// A warp of the warpgroup executes another wgmma instruction.
+// One warp of the warpgroup executes a different wgmma instruction from the other warps.
 KERNEL warps_part_company(const float* in, float* out, int n) {
   PREPARE
 #ifdef BUG
@@ -211,7 +213,7 @@ KERNEL warps_part_company(const float* in, float* out, int n) {
   out[threadIdx.x] = sum(d);
 }
 
-// The warps of a warpgroup give different descriptors.
+// The warps of a warpgroup execute wgmma with different descriptors.
 KERNEL descriptors_differ(const float* in, float* out, int n) {
   PREPARE
 #ifdef BUG
@@ -293,7 +295,7 @@ KERNEL descriptor_leads_outside(const float* in, float* out, int n) {
   out[threadIdx.x] = sum(d);
 }
 
-// The fragment of A is written after the fence.
+// The registers with the fragment of A are written after wgmma.fence.
 KERNEL fragment_written_after_fence(const float* in, float* out, int n) {
   PREPARE
   const u32 a = half_of(in[threadIdx.x % n]) * 0x10001u;

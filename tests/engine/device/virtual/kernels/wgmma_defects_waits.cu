@@ -1,4 +1,4 @@
-// Included after wgmma_defects.cuh: kernels that do not wait for a product.
+// Kernels that do not wait for a product. Tests compile this file together with wgmma_defects.cuh.
 
 // The kernel reads an accumulator before it waits for the product.
 KERNEL reads_accumulator_early(const float* in, float* out, int n) {

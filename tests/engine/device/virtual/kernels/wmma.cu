@@ -1,4 +1,5 @@
-// D = A B + C by wmma, in shapes and types that tensor.cu does not use; A and C row-major.
+// Kernels that compute D = A B + C by wmma, in shapes and types that tensor.cu does not use; A and
+// C are row-major.
 #include <mma.h>
 
 template <typename Layout>
@@ -39,7 +40,7 @@ WMMA_KERNEL(wmma_tf32_16_16_row, 16, 16, 8, nvcuda::wmma::precision::tf32, float
 WMMA_KERNEL(wmma_f64_8_8_row, 8, 8, 4, double, double, double, row_major)
 WMMA_KERNEL(wmma_f64_8_8_col, 8, 8, 4, double, double, double, col_major)
 
-// D = A B + C by mma.sync in f64, with B column-major.
+// Computes D = A B + C by mma.sync in f64, with B column-major.
 extern "C" __global__ void mma_f64_8_8_4(const double* a, const double* b, const double* c,
                                          double* d) {
   const int g = threadIdx.x / 4, t = threadIdx.x % 4;

@@ -18,7 +18,7 @@ using testing::ElementsAre;
 using testing::Le;
 using testing::SizeIs;
 
-/// Executes CTAs whose numbers of instructions are given by `work`.
+/// A fake execution of CTAs: work(cta) is the number of instructions of a CTA.
 template <typename Work>
 ExecuteCtas executor(Work work) {
   return [work](std::vector<std::uint64_t> ctas) -> std::variant<GridCounts, Fault> {
@@ -115,7 +115,8 @@ TEST(SurveyGrid, LooksAtAPartOfAGridThatIsTooLarge) {
   }));
 }
 
-/// The kinds of CTAs of a grid on 4 SMs with 2 places each, if all CTAs were executed.
+/// Classifies the CTAs of a grid by their work, for a GPU of 4 SMs that hold 2 CTAs each; all CTAs
+/// are executed.
 GridKinds kinds_of_all(std::uint64_t ctas, const ExecuteCtas& execute, bool by_arrival) {
   std::vector<std::uint64_t> all(ctas);
   std::iota(all.begin(), all.end(), 0);
@@ -128,7 +129,8 @@ GridKinds kinds_of_all(std::uint64_t ctas, const ExecuteCtas& execute, bool by_a
 
 TEST(KindsOfGrid, WhereArrivalDecidesEverySmGetsItsShareOfEachKind) {
   const auto merging = executor([](std::uint64_t cta) { return cta % 4 == 3 ? 1000U : 100U; });
-  // If CTAs were assigned by index alone, one of four SMs would get both long CTAs.
+  // If CTAs are assigned to SMs by index alone, one of the four SMs gets both of the grid's long
+  // CTAs.
   EXPECT_THAT(kinds_of_all(8, merging, false).last_sm.kinds, ElementsAre(1, 1));
   const auto kinds = kinds_of_all(8, merging, true);
   EXPECT_THAT(kinds.shares, ElementsAre(0.75, 0.25));
@@ -140,7 +142,8 @@ TEST(KindsOfGrid, WhereArrivalDecidesTheSlowestSmGetsTheRareKind) {
     const auto rare = executor([](std::uint64_t cta) { return cta == 1 ? 90'000U : 100U; });
     const auto kinds = kinds_of_all(ctas, rare, true);
     EXPECT_EQ(std::ranges::count(kinds.last_sm.kinds, 1), 1) << ctas;
-    // In a long queue, all short CTAs together take longer than the long CTA.
+    // In a large grid with one long CTA, the short CTAs of an SM together take longer than the long
+    // CTA.
     EXPECT_EQ(kinds.last_sm.last, ctas > 1000 ? 0 : 1) << ctas;
     EXPECT_NEAR(static_cast<double>(kinds.last_sm.kinds.size()) * kinds.last_sm.each,
                 std::ceil(static_cast<double>(ctas) / 4), 1e-6);
@@ -148,7 +151,8 @@ TEST(KindsOfGrid, WhereArrivalDecidesTheSlowestSmGetsTheRareKind) {
 }
 
 TEST(KindsOfGrid, TheSmThatEndsLastHasTheLongestQueue) {
-  // With eight places, the ninth CTA, which is long, starts when the first short CTA has ended.
+  // The 4 SMs hold eight CTAs, so the ninth CTA, which is long, starts when the first short CTA has
+  // ended.
   const auto kinds =
       kinds_of(16, executor([](std::uint64_t cta) { return cta == 8 ? 1000U : 100U; }));
   EXPECT_EQ(kinds.last_sm.last, 1);
