@@ -65,7 +65,7 @@ __device__ __forceinline__ u32 atomic_add(u32* address, u32 value) {
   return old;
 }
 
-/// An atomic addition of device scope with acquire and release. A thread that reads its result also
+/// An atomic addition of device scope with acquire and release. A thread that reads the sum also
 /// sees the atomics that this thread has performed or seen before.
 __device__ __forceinline__ u32 atomic_add_ordered(u32* address, u32 value) {
   u32 old;
