@@ -4,7 +4,7 @@
 //
 // The accumulators of O are stored as fragments: 256 floats for each block of 16 rows and chunk of
 // 16 columns. Lane L owns four floats from 4 L on (row g) and four from 128 + 4 L on (row g + 8):
-// columns 16 chunk + 4 t to 16 chunk + 4 t + 3. The same lane of another warp reads these floats,
+// columns 16 chunk + 4 t to 16 chunk + 4 t + 3. Lane L of another warp reads the floats of lane L,
 // so there are no bank conflicts.
 //
 // Include this file after the template's configuration, which defines kShares and kShareChunks,
